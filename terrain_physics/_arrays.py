@@ -1,0 +1,238 @@
+"""The border: what a caller hands in becomes checked floats and float64 arrays, or a clear error.
+
+Every message of bad input is made here, in one form: name, rule, value. Vectors are recognised by
+what they can do (``.x .y .z`` or three numbers), so that this file needs no vector library.
+"""
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats3 = tuple[float, float, float]
+Floats9 = tuple[float, float, float, float, float, float, float, float, float]
+
+# glm.quat and glm.mat3 hold float32: a product of a few thousand rotations stays within this.
+ROTATION_TOLERANCE = 1e-4
+
+
+def shorten(value: object) -> str:
+    """Return the value for an error message, at most one line long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _number(name: str, rule: str, value: Any) -> float:
+    # float() would also take the string "1.0" and an array of one element.
+    if isinstance(value, (str, bytes, bytearray)) or getattr(value, "ndim", 0) != 0:
+        raise TypeError(f"{name} must be {rule}, got {shorten(value)}")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be {rule}, got {shorten(value)}") from None
+    except OverflowError:
+        raise ValueError(f"{name} must be {rule}, got {shorten(value)}") from None
+
+
+def finite(name: str, value: Any) -> float:
+    """Return a finite number as float."""
+    number = _number(name, "a finite number", value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {number}")
+    return number
+
+
+def non_negative(name: str, value: Any) -> float:
+    """Return a finite number >= 0 as float."""
+    number = _number(name, "a number, finite and >= 0", value)
+    if not (0.0 <= number < math.inf):
+        raise ValueError(f"{name} must be finite and >= 0, got {number}")
+    return number
+
+
+def positive(name: str, value: Any) -> float:
+    """Return a finite number > 0 as float."""
+    number = _number(name, "a number, finite and > 0", value)
+    if not (0.0 < number < math.inf):
+        raise ValueError(f"{name} must be finite and > 0, got {number}")
+    return number
+
+
+def between(name: str, value: Any, low: float, high: float) -> float:
+    """Return a number within a closed interval as float."""
+    number = _number(name, f"a number from {low:g} to {high:g}", value)
+    if not (low <= number <= high):
+        raise ValueError(f"{name} must be from {low:g} to {high:g}, got {number}")
+    return number
+
+
+def whole(name: str, value: Any, low: int, high: int) -> int:
+    """Return a whole number within a closed interval as int."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, got {shorten(value)}") from None
+    if not (low <= number <= high):
+        raise ValueError(f"{name} must be from {low} to {high}, got {number}")
+    return number
+
+
+def choice(name: str, value: Any, known: tuple[str, ...]) -> str:
+    """Return a string that is one of ``known``."""
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(
+            f"{name} must be one of {', '.join(map(repr, known))}, got {shorten(value)}"
+        )
+    return value
+
+
+def vector(name: str, value: Any) -> Floats3:
+    """Return three finite floats of a vec3, dvec3, tuple, list, array or object with .x .y .z."""
+    try:
+        x, y, z = float(value.x), float(value.y), float(value.z)
+        if hasattr(value, "w"):
+            raise ValueError(f"{name} must be three numbers, got four: {shorten(value)}")
+    except AttributeError:
+        x, y, z = _three(name, value)
+    except TypeError:
+        raise TypeError(f"{name} must be three numbers, got {shorten(value)}") from None
+    # A sum of finite numbers may overflow: only then is the slow look needed.
+    if not math.isfinite(x + y + z):
+        for axis, number in zip("xyz", (x, y, z), strict=True):
+            if not math.isfinite(number):
+                raise ValueError(f"{name}.{axis} must be finite, got {number}")
+    return x, y, z
+
+
+def _three(name: str, value: Any) -> Floats3:
+    if isinstance(value, (str, bytes, bytearray)):
+        raise TypeError(f"{name} must be three numbers, got {shorten(value)}")
+    try:
+        parts = tuple(value)
+    except TypeError:
+        raise TypeError(f"{name} must be three numbers, got {shorten(value)}") from None
+    if len(parts) != 3:
+        raise ValueError(f"{name} must be three numbers, got {len(parts)}: {shorten(value)}")
+    x, y, z = (_number(name, "three numbers", part) for part in parts)
+    return x, y, z
+
+
+def rotation(name: str, value: Any) -> Floats9:
+    """Return a rotation, a quaternion or a 3 x 3 matrix, as nine floats row by row.
+
+    Matrices of PyGLM, and sequences of vectors, are columns; arrays and nested lists are rows.
+    Small errors of float32 are removed: the result is orthonormal in float64.
+    """
+    if all(hasattr(value, part) for part in "wxyz"):
+        return _from_quaternion(name, value)
+    matrix = _square(name, "a quaternion or a 3 x 3 matrix", value)
+    if matrix.shape != (3, 3):
+        raise ValueError(f"{name} must be a quaternion or a 3 x 3 matrix, got shape {matrix.shape}")
+    refuse_non_finite(name, matrix)
+    return floats9(_orthonormal(name, matrix[np.newaxis])[0])
+
+
+def floats9(matrix: NDArray[np.float64]) -> Floats9:
+    """Return a 3 x 3 matrix row by row."""
+    m = matrix.ravel().tolist()
+    return (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8])
+
+
+def _square(name: str, rule: str, value: Any) -> NDArray[np.float64]:
+    """Return a matrix by rows; PyGLM's matrices and sequences of vectors are columns."""
+    try:
+        if not isinstance(value, np.ndarray) and all(hasattr(column, "x") for column in value):
+            return np.array([list(column) for column in value], dtype=np.float64).T
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be {rule}, got {shorten(value)}") from None
+
+
+def affine(name: str, value: Any) -> tuple[NDArray[np.float64], Floats3]:
+    """Return the (3, 3) linear part and the translation of a 4 x 4 matrix."""
+    matrix = _square(name, "a 4 x 4 matrix", value)
+    if matrix.shape != (4, 4):
+        raise ValueError(f"{name} must be a 4 x 4 matrix, got shape {matrix.shape}")
+    refuse_non_finite(name, matrix)
+    if np.abs(matrix[3] - (0.0, 0.0, 0.0, 1.0)).max() > 1e-6:
+        raise ValueError(f"{name} must be affine, got last row {matrix[3].tolist()}")
+    x, y, z = matrix[:3, 3].tolist()
+    return np.ascontiguousarray(matrix[:3, :3]), (x, y, z)
+
+
+def rotations(name: str, value: Any) -> NDArray[np.float64]:
+    """Return rotation matrices (n, 3, 3), box axes as columns, orthonormal in float64."""
+    return _orthonormal(name, array(name, value, (None, 3, 3)))
+
+
+def _orthonormal(name: str, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the matrices without the small errors of float32; refuse what is no rotation."""
+    errors = np.abs(matrices.transpose(0, 2, 1) @ matrices - np.eye(3)).max(axis=(1, 2))
+    for row in np.flatnonzero(~(errors <= ROTATION_TOLERANCE))[:1]:
+        where = name if len(matrices) == 1 else f"{name}[{row}]"
+        raise ValueError(f"{where} must be orthonormal, got {shorten(matrices[row].tolist())}")
+    x, y, z = matrices.transpose(2, 0, 1)
+    for row in np.flatnonzero((np.cross(x, y) * z).sum(axis=1) < 0.0)[:1]:
+        where = name if len(matrices) == 1 else f"{name}[{row}]"
+        raise ValueError(f"{where} must not mirror, got {shorten(matrices[row].tolist())}")
+    x = x / np.sqrt((x * x).sum(axis=1, keepdims=True))
+    y = y - x * (x * y).sum(axis=1, keepdims=True)
+    y = y / np.sqrt((y * y).sum(axis=1, keepdims=True))
+    return np.ascontiguousarray(np.stack([x, y, np.cross(x, y)], axis=2))
+
+
+def _from_quaternion(name: str, value: Any) -> Floats9:
+    w, x, y, z = (finite(f"{name}.{part}", getattr(value, part)) for part in "wxyz")
+    norm = math.sqrt(w * w + x * x + y * y + z * z)
+    if not abs(norm - 1.0) <= ROTATION_TOLERANCE:  # a NaN must not pass
+        raise ValueError(f"{name} must have unit length, got length {norm:.6g}")
+    w, x, y, z = w / norm, x / norm, y / norm, z / norm
+    return (
+        1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
+        2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+        2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y),
+    )  # fmt: skip
+
+
+def array(name: str, value: Any, *shapes: tuple[int | None, ...]) -> NDArray[np.float64]:
+    """Return a C-contiguous float64 array of one of the shapes (None: any length), all finite.
+
+    The result may share memory with ``value``: kernels read it and never keep it.
+    """
+    result = real_array(name, value)
+    if not any(
+        len(shape) == result.ndim
+        and all(want in {None, have} for want, have in zip(shape, result.shape, strict=True))
+        for shape in shapes
+    ):
+        wanted = " or ".join(
+            "(" + ", ".join("n" if n is None else str(n) for n in shape) + ")" for shape in shapes
+        )
+        raise ValueError(f"{name} must have shape {wanted}, got {result.shape}")
+    refuse_non_finite(name, result)
+    return result
+
+
+def real_array(name: str, value: Any) -> NDArray[np.float64]:
+    """Return any array of real numbers as C-contiguous float64."""
+    try:
+        raw = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be an array of numbers with rows of one length") from None
+    if raw.dtype.kind not in "biuf":
+        if raw.size != 0 or raw.dtype.kind != "O":
+            raise TypeError(f"{name} must hold real numbers, got dtype {raw.dtype}")
+    return np.ascontiguousarray(raw, dtype=np.float64)
+
+
+def refuse_non_finite(name: str, values: NDArray[np.float64]) -> None:
+    """Raise ValueError naming the first NaN or infinity."""
+    # The sum of finite values is finite unless it overflows: one quick pass for nearly all input.
+    if values.size == 0 or math.isfinite(float(values.sum())):
+        return
+    bad = ~np.isfinite(values)
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(f"{name} must be finite, got {values[where]} at {list(where)}")

@@ -1,0 +1,1 @@
+"""Compiled geometry: plain functions on float64 scalars and arrays, one idea per file."""

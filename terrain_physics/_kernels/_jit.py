@@ -1,0 +1,282 @@
+"""The one file that knows numba: the ``kernel`` decorator and the cache of its machine code.
+
+A kernel is plain Python on float64 scalars and arrays. With numba it is compiled on first use and
+the machine code is kept on disk; without numba, or with ``NUMBA_DISABLE_JIT=1``, the same source
+runs as it stands: slower, same results.
+
+The cache differs from numba's own in three ways, each a trap its users fall into:
+
+- numba notices an edited function, not an edited *callee* in another file. Here one folder belongs
+  to one state of all kernel sources together (and to the versions of numba, llvmlite and Python,
+  and to the processor), so that any edit starts a new folder.
+- numba numbers its files through an index that two processes can overwrite for each other. Here
+  a file's name is the hash of what it holds, and it is replaced as a whole.
+- numba raises when a cached file is cut short or no folder can be written. Here such a file counts
+  as missing, and what cannot be written is compiled again next time.
+
+``numba.config`` is read and never set: it belongs to the whole process, and so to the host game.
+"""
+
+import contextlib
+import hashlib
+import importlib.resources
+import os
+import pickle
+import shutil
+import sys
+import time
+import uuid
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast, overload
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+try:
+    import llvmlite
+    import numba
+    from llvmlite import binding as llvm
+except Exception as reason:  # a broken numba raises more than ImportError
+    HAS_NUMBA = CAN_CACHE = False
+    warnings.warn(
+        f"numba cannot be used ({type(reason).__name__}: {reason}); "
+        "terrain_physics runs as plain Python: same results, much slower",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+else:
+    HAS_NUMBA = CAN_CACHE = True
+    try:
+        from numba.core.caching import NullCache
+        from numba.core.compiler import CompileResult
+        from numba.core.serialize import dumps
+    except ImportError:  # private parts, which a later numba may move: kernels run without a cache
+        CAN_CACHE = False
+
+UNUSED_SECONDS = 90 * 24 * 3600
+"""Age at which the folder of an older state of the sources is deleted."""
+
+
+def cache_root() -> Path:
+    """Return the folder that holds all cache folders.
+
+    ``TERRAIN_PHYSICS_CACHE_DIR`` wins, then numba's own setting if the user made one, then the
+    user's cache folder of the system.
+    """
+    if chosen := os.environ.get("TERRAIN_PHYSICS_CACHE_DIR"):
+        return Path(chosen).absolute()
+    if HAS_NUMBA and numba.config.CACHE_DIR:
+        return Path(numba.config.CACHE_DIR).absolute() / "terrain_physics"
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("terrain_physics", appauthor=False))
+
+
+def cache_folder() -> Path | None:
+    """Return the folder for this state of the sources and this machine.
+
+    None if the state cannot be known or there is no home folder. The folder need not exist yet,
+    and may be read-only: an installer can fill one for all users.
+    """
+    return _folder_for(_source_times()) if CAN_CACHE else None
+
+
+def is_cached(function: Callable[..., Any]) -> bool:
+    """Tell whether machine code of this kernel is on disk, so that its first call is quick."""
+    folder = cache_folder()
+    return folder is not None and any(folder.glob(f"{_stem(function)}-*.bin"))
+
+
+def _stem(function: Callable[..., Any]) -> str:
+    return f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+
+
+def _source_times() -> tuple[tuple[str, int, int], ...]:
+    """Return what changes with any edit, quickly: it is asked for at each decoration.
+
+    Sources may be edited while a program runs and reloads them. Those in an archive cannot.
+    """
+    try:
+        with os.scandir(Path(__file__).parent) as entries:
+            found = [(entry.name, entry.stat()) for entry in entries if _is_source(entry.name)]
+    except OSError:
+        return ()
+    return tuple(sorted((name, stat.st_mtime_ns, stat.st_size) for name, stat in found))
+
+
+def _is_source(name: str) -> bool:
+    return name.endswith((".py", ".pyc"))  # .pyc: a package shipped without its sources
+
+
+def _source_digest() -> str:
+    """Return a hash of all kernel sources; of the program's identity where it is frozen."""
+    parts: list[object] = []
+    # Files of a folder or an archive; PyInstaller hides them inside its executable.
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        entries = importlib.resources.files(__package__).iterdir()
+        for file in sorted(entries, key=lambda entry: entry.name):
+            if _is_source(file.name):
+                parts += file.name, file.read_bytes()
+    if getattr(sys, "frozen", False):
+        program = Path(sys.executable).stat()
+        parts += sys.executable, program.st_size, program.st_mtime_ns
+    if not parts:
+        raise FileNotFoundError("no kernel sources")
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+@cache
+def _folder_for(_times: tuple[tuple[str, int, int], ...]) -> Path | None:
+    settings = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+    try:
+        parts = (
+            _source_digest(),
+            numba.__version__,
+            llvmlite.__version__,
+            sys.implementation.cache_tag,
+            llvm.get_host_cpu_name(),
+            *(getattr(numba.config, name, None) for name in settings),
+        )
+        folder = cache_root() / f"kernels-{_short_hash(parts)}"
+    except Exception:  # a game must start under any importer and without a current folder
+        return None
+    if not folder.is_absolute():  # platformdirs leaves a "~" in place when nobody's home is known
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(folder)  # in use: see `_make_folder`
+    return folder
+
+
+def _short_hash(parts: tuple[object, ...]) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:20]
+
+
+def _make_folder(folder: Path) -> None:
+    """Begin a cache folder, and delete those that no process has used for long."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for other in folder.parent.glob("kernels-" + "[0-9a-f]" * 20):
+        if other.stat().st_mtime < time.time() - UNUSED_SECONDS:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+if CAN_CACHE:
+
+    class _KernelCache(NullCache):  # type: ignore[misc]  # numba is untyped
+        """Keep the machine code of one kernel, one file for each signature.
+
+        numba asks it before it compiles and hands it the result; methods that a later numba
+        may add do nothing. Whatever goes wrong here, the kernel is compiled and runs.
+        """
+
+        def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+            self._folder = folder
+            self._stem = _stem(function)
+            self._line = function.__code__.co_firstlineno
+
+        @property
+        def cache_path(self) -> str:
+            return str(self._folder)
+
+        def flush(self) -> None:
+            for file in self._folder.glob(f"{self._stem}-*.bin"):
+                file.unlink(missing_ok=True)
+
+        def _file(self, signature: object, codegen: Any) -> Path:
+            # The magic tuple holds the processor's features as numba was told to use them.
+            key = _short_hash((signature, codegen.magic_tuple(), self._line))
+            return self._folder / f"{self._stem}-{key}.bin"
+
+        def load_overload(self, signature: object, target_context: Any) -> Any:
+            try:
+                target_context.refresh()
+                stored = self._file(signature, target_context.codegen()).read_bytes()
+                digest, payload = stored[:32], stored[32:]
+                if hashlib.sha256(payload).digest() != digest:
+                    return None
+                return CompileResult._rebuild(target_context, *pickle.loads(payload))  # noqa: S301, SLF001
+            except Exception:
+                return None
+
+        def save_overload(self, signature: object, result: Any) -> None:
+            with contextlib.suppress(Exception):
+                if result.library.has_dynamic_globals:  # addresses, valid in this process only
+                    return
+                payload = dumps(result._reduce())  # noqa: SLF001
+                if not self._folder.is_dir():
+                    _make_folder(self._folder)
+                file = self._file(signature, result.codegen)
+                part = file.with_suffix(f".{uuid.uuid4().hex}")
+                try:
+                    part.write_bytes(hashlib.sha256(payload).digest() + payload)
+                    part.replace(file)
+                finally:
+                    part.unlink(missing_ok=True)
+
+
+def _is_cacheable(function: Callable[..., Any]) -> bool:
+    # The folder's name knows the sources of this package, and nothing of what a closure holds.
+    return function.__module__.rpartition(".")[0] == __package__ and not function.__closure__
+
+
+def _compile(function: F, *, inline: bool, contract: bool) -> F:
+    if not HAS_NUMBA:
+        return function
+    dispatcher: Any = numba.njit(
+        nogil=True,
+        error_model="numpy",
+        forceinline=inline,
+        fastmath={"contract"} if contract else False,
+    )(function)
+    # With NUMBA_DISABLE_JIT=1 numba hands the function back.
+    if dispatcher is not function and _is_cacheable(function):
+        folder = cache_folder()
+        if folder is not None:
+            dispatcher._cache = _KernelCache(function, folder)  # noqa: SLF001
+    return cast("F", dispatcher)
+
+
+@overload
+def kernel(function: F, /) -> F: ...
+@overload
+def kernel(*, inline: bool = False, contract: bool = False) -> Callable[[F], F]: ...
+def kernel(
+    function: F | None = None, /, *, inline: bool = False, contract: bool = False
+) -> F | Callable[[F], F]:
+    """Compile a function on first use; release the GIL inside; keep the machine code on disk.
+
+    Parameters
+    ----------
+    function : callable
+        Plain Python on scalars, tuples and arrays, by the kernel rules of ARCHITECTURE.md.
+    inline : bool
+        Always inline into the calling kernel. For small functions of few lines.
+    contract : bool
+        Allow fused multiply-add. Only where every verdict is guarded by an error band.
+    """
+    if function is None:
+        return lambda wrapped: _compile(wrapped, inline=inline, contract=contract)
+    return _compile(function, inline=inline, contract=contract)
+
+
+if HAS_NUMBA and not numba.config.DISABLE_JIT:
+    from numba.extending import intrinsic
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def count_trailing_zeros(typing_context: Any, value: Any) -> Any:
+        """Return the position of the lowest bit that is set; of 0, the width of the type."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            zero_is_defined = llvmlite.ir.Constant(llvmlite.ir.IntType(1), 0)
+            count = builder.cttz(arguments[0], zero_is_defined)
+            return context.cast(builder, count, signature.args[0], signature.return_type)
+
+        return numba.types.int64(value), generate
+
+else:
+
+    def count_trailing_zeros(value: Any) -> int:
+        """Return the position of the lowest bit that is set; of 0, the width of the type."""
+        number = int(value)
+        return (number & -number).bit_length() - 1 if number else 8 * value.itemsize

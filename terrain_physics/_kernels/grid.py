@@ -1,0 +1,276 @@
+"""The height map as geometry: samples, cells, triangles, heights and normals.
+
+Cell (row, column) has the corners d (row, column), c (row, column + 1), a (row + 1, column) and
+b (row + 1, column + 1). Half 0 is (a, b, c) and half 1 (a, c, d); in a flipped cell half 0 is
+(a, b, d) and half 1 (b, c, d). Corners run counter-clockwise seen from above. A cell with a hole
+(NaN) at any corner has no triangles.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.vec3 import Vec3
+
+# Kinds of diagonal, and the places in the array that describes a map to the kernels.
+DIAGONAL_AC, DIAGONAL_BD, DIAGONAL_ALTERNATING, DIAGONAL_TABLE = range(4)
+
+# Ground that goes on for ever ends here, in cells: farther out, cells are smaller than the rounding
+# of coordinates.
+FARTHEST_CELL = 1e15
+
+
+class Grid(NamedTuple):
+    """A height map inside a kernel. Samples outside the map repeat its border."""
+
+    heights: NDArray[np.float32]  # (rows + 1, columns + 1)
+    flips: NDArray[np.bool_]  # (rows, columns) with DIAGONAL_TABLE, else (1, 1)
+    x0: float
+    y0: float
+    z0: float
+    cell_x: float
+    cell_z: float
+    height_scale: float
+    extend: bool  # whether there is ground outside the map
+    diagonal: int
+    thickness: float  # how far below its surface the ground is solid; may be inf
+
+
+@kernel(inline=True)
+def unpack_grid(
+    heights: NDArray[np.float32], flips: NDArray[np.bool_], frame: NDArray[np.float64]
+) -> Grid:
+    """Return the map as one value. Passed from Python, a named tuple costs three times as much."""
+    return Grid(
+        heights,
+        flips,
+        float(frame[0]),
+        float(frame[1]),
+        float(frame[2]),
+        float(frame[3]),
+        float(frame[4]),
+        float(frame[5]),
+        frame[6] != 0.0,
+        int(frame[7]),
+        float(frame[8]),
+    )
+
+
+@kernel(inline=True)
+def sample(grid: Grid, row: int, column: int) -> float:
+    """Return the height of a sample in meters, the border's outside the map; NaN in a hole."""
+    row = min(max(row, 0), grid.heights.shape[0] - 1)
+    column = min(max(column, 0), grid.heights.shape[1] - 1)
+    # float() of a float32 would stay float32 when compiled.
+    return grid.y0 + grid.height_scale * np.float64(grid.heights[row, column])
+
+
+@kernel(inline=True)
+def vertex(grid: Grid, row: int, column: int) -> Vec3:
+    """Return a sample as a point."""
+    return (
+        grid.x0 + column * grid.cell_x,
+        sample(grid, row, column),
+        grid.z0 + row * grid.cell_z,
+    )
+
+
+@kernel(inline=True)
+def in_map(grid: Grid, row: int, column: int) -> bool:
+    """Tell whether a cell lies inside the map."""
+    rows, columns = grid.heights.shape[0] - 1, grid.heights.shape[1] - 1
+    return bool(0 <= row < rows and 0 <= column < columns)
+
+
+@kernel(inline=True)
+def corner_heights(grid: Grid, row: int, column: int) -> tuple[float, float, float, float]:
+    """Return the heights at a, b, c and d of a cell."""
+    return (
+        sample(grid, row + 1, column),
+        sample(grid, row + 1, column + 1),
+        sample(grid, row, column + 1),
+        sample(grid, row, column),
+    )
+
+
+@kernel
+def has_ground(grid: Grid, row: int, column: int) -> bool:
+    """Tell whether a cell has triangles: in the map or extended from it, and no hole at a corner."""
+    if not (grid.extend or in_map(grid, row, column)):
+        return False
+    a, b, c, d = corner_heights(grid, row, column)
+    return not math.isnan(a + b + c + d)
+
+
+@kernel
+def is_flipped(grid: Grid, row: int, column: int) -> bool:
+    """Tell whether a cell is split from b to d."""
+    if grid.diagonal == DIAGONAL_TABLE:
+        row = min(max(row, 0), grid.flips.shape[0] - 1)
+        column = min(max(column, 0), grid.flips.shape[1] - 1)
+        return bool(grid.flips[row, column])
+    if grid.diagonal == DIAGONAL_ALTERNATING:
+        return (row + column) % 2 != 0
+    return grid.diagonal == DIAGONAL_BD
+
+
+@kernel(inline=True)
+def half_corners(flipped: bool, half: int) -> tuple[int, int, int, int, int, int]:
+    """Return (row, column) of the three corners of a half, relative to the cell."""
+    if flipped:
+        if half == 0:
+            return (1, 0, 1, 1, 0, 0)  # a b d
+        return (1, 1, 0, 1, 0, 0)  # b c d
+    if half == 0:
+        return (1, 0, 1, 1, 0, 1)  # a b c
+    return (1, 0, 0, 1, 0, 0)  # a c d
+
+
+@kernel(inline=True)
+def half_slopes(
+    grid: Grid, flipped: bool, half: int, a: float, b: float, c: float, d: float
+) -> tuple[float, float]:
+    """Return the slopes of a half along x and along z, from the heights at the cell's corners."""
+    if half == 0:
+        along_x = b - a
+        along_z = a - d if flipped else b - c
+    else:
+        along_x = c - d
+        along_z = b - c if flipped else a - d
+    return along_x / grid.cell_x, along_z / grid.cell_z
+
+
+@kernel(inline=True)
+def slope_normal(along_x: float, along_z: float) -> Vec3:
+    """Return the unit normal of a surface with these slopes."""
+    size = 1.0 / math.sqrt(1.0 + along_x * along_x + along_z * along_z)
+    return (-along_x * size, size, -along_z * size)
+
+
+@kernel
+def locate(grid: Grid, x: float, z: float) -> tuple[int, int, int, float, float]:
+    """Return (row, column, half, x and z within the cell from 0 to 1) of a point.
+
+    Half -1 means that there is no ground.
+    A point on the far border belongs to the last cell, one on a diagonal to half 1.
+    """
+    rows, columns = grid.heights.shape[0] - 1, grid.heights.shape[1] - 1
+    u, v = (x - grid.x0) / grid.cell_x, (z - grid.z0) / grid.cell_z
+    if grid.extend:
+        # Outside, the ground is level in the direction away from the map: half a cell out says all.
+        u = min(max(u, -0.5), columns + 0.5)
+        v = min(max(v, -0.5), rows + 0.5)
+    elif not (0.0 <= u <= columns and 0.0 <= v <= rows):
+        return 0, 0, -1, 0.0, 0.0
+    column, row = math.floor(u), math.floor(v)
+    if u == columns:
+        column = columns - 1
+    if v == rows:
+        row = rows - 1
+    if not has_ground(grid, row, column):
+        return row, column, -1, 0.0, 0.0
+    u, v = u - column, v - row
+    if is_flipped(grid, row, column):
+        half = 1 if u >= v else 0
+    else:
+        half = 1 if u + v <= 1.0 else 0
+    return row, column, half, u, v
+
+
+@kernel
+def height(grid: Grid, x: float, z: float) -> float:
+    """Return the height of the surface in meters; NaN where there is none."""
+    row, column, half, u, v = locate(grid, x, z)
+    if half < 0:
+        return np.nan
+    a, b, c, d = corner_heights(grid, row, column)
+    # Differences, not weighted corners: on level ground the result is the level, to the last bit.
+    if is_flipped(grid, row, column):
+        if half == 0:
+            return d + u * (b - a) + v * (a - d)
+        return d + u * (c - d) + v * (b - c)
+    if half == 0:
+        return b - (1.0 - u) * (b - a) - (1.0 - v) * (b - c)
+    return d + u * (c - d) + v * (a - d)
+
+
+@kernel
+def normal(grid: Grid, x: float, z: float) -> Vec3:
+    """Return the unit normal of the surface; NaN where there is none."""
+    row, column, half, _, _ = locate(grid, x, z)
+    if half < 0:
+        return (np.nan, np.nan, np.nan)
+    a, b, c, d = corner_heights(grid, row, column)
+    along_x, along_z = half_slopes(grid, is_flipped(grid, row, column), half, a, b, c, d)
+    return slope_normal(along_x, along_z)
+
+
+@kernel
+def cell_span(
+    low: float, high: float, start: float, size: float, count: int, extend: bool
+) -> tuple[int, int]:
+    """Return the range [first, last) of cells that may touch low..high on one axis.
+
+    Wider by up to a cell at either end than it need be: rounding must not lose one.
+    """
+    least, most = (-FARTHEST_CELL, FARTHEST_CELL) if extend else (0.0, float(count))
+    first = min(max((low - start) / size - 1.0, least), most)
+    last = min(max((high - start) / size + 2.0, least), most)
+    return math.floor(first), math.floor(last)
+
+
+@kernel
+def height_at(
+    heights: NDArray[np.float32],
+    flips: NDArray[np.bool_],
+    frame: NDArray[np.float64],
+    x: float,
+    z: float,
+) -> float:
+    """Return the height at one point, for callers outside of kernels."""
+    return height(unpack_grid(heights, flips, frame), x, z)
+
+
+@kernel
+def normal_at(
+    heights: NDArray[np.float32],
+    flips: NDArray[np.bool_],
+    frame: NDArray[np.float64],
+    x: float,
+    z: float,
+) -> Vec3:
+    """Return the normal at one point, for callers outside of kernels."""
+    return normal(unpack_grid(heights, flips, frame), x, z)
+
+
+@kernel
+def heights_at(
+    heights: NDArray[np.float32],
+    flips: NDArray[np.bool_],
+    frame: NDArray[np.float64],
+    xs: NDArray[np.float64],
+    zs: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Write the heights at n points."""
+    grid = unpack_grid(heights, flips, frame)
+    for i in range(xs.shape[0]):
+        out[i] = height(grid, float(xs[i]), float(zs[i]))
+
+
+@kernel
+def normals_at(
+    heights: NDArray[np.float32],
+    flips: NDArray[np.bool_],
+    frame: NDArray[np.float64],
+    xs: NDArray[np.float64],
+    zs: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Write the normals (n, 3) at n points."""
+    grid = unpack_grid(heights, flips, frame)
+    for i in range(xs.shape[0]):
+        out[i, 0], out[i, 1], out[i, 2] = normal(grid, float(xs[i]), float(zs[i]))

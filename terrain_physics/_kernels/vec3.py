@@ -1,0 +1,54 @@
+"""Three-dimensional vectors as tuples of three floats. Inlined: they cost nothing in a kernel."""
+
+import math
+
+from terrain_physics._kernels._jit import kernel
+
+Vec3 = tuple[float, float, float]
+Mat3 = tuple[float, float, float, float, float, float, float, float, float]  # row by row
+
+
+@kernel(inline=True)
+def add(a: Vec3, b: Vec3) -> Vec3:
+    """Return a + b."""
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+@kernel(inline=True)
+def subtract(a: Vec3, b: Vec3) -> Vec3:
+    """Return a - b."""
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+@kernel(inline=True)
+def scale(a: Vec3, factor: float) -> Vec3:
+    """Return factor * a."""
+    return (a[0] * factor, a[1] * factor, a[2] * factor)
+
+
+@kernel(inline=True)
+def add_scaled(a: Vec3, b: Vec3, factor: float) -> Vec3:
+    """Return a + factor * b."""
+    return (a[0] + b[0] * factor, a[1] + b[1] * factor, a[2] + b[2] * factor)
+
+
+@kernel(inline=True)
+def dot(a: Vec3, b: Vec3) -> float:
+    """Return the scalar product, summed x, y, z."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel(inline=True)
+def cross(a: Vec3, b: Vec3) -> Vec3:
+    """Return the vector product."""
+    return (
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    )
+
+
+@kernel(inline=True)
+def length(a: Vec3) -> float:
+    """Return the Euclidean length."""
+    return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])

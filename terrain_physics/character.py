@@ -1,0 +1,478 @@
+"""CharacterMovement: a body that falls, lands, stands and walks on a height map."""
+
+import hashlib
+import math
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pyglm import glm
+
+from terrain_physics import _arrays
+from terrain_physics._arrays import Floats3, Floats9
+from terrain_physics._kernels import character as kernels
+from terrain_physics.colliders import BoxCollider, Collider, SphereCollider
+from terrain_physics.contacts import MoveResult
+from terrain_physics.heightmap import HeightMap
+from terrain_physics.owner import Owner
+
+_RULES = ("contact", "sum")
+_RESOLVERS = ("shuffled",)
+_UPRIGHT: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+_ZERO: Floats3 = (0.0, 0.0, 0.0)
+
+_POSITION = slice(kernels.POSITION, kernels.POSITION + 3)
+_VELOCITY = slice(kernels.VELOCITY, kernels.VELOCITY + 3)
+_GROUND_NORMAL = slice(kernels.GROUND_NORMAL, kernels.GROUND_NORMAL + 3)
+
+# A body over more cells than this wants a coarser map: an update would take seconds.
+MOST_CELLS = 4_000_000
+
+LONGEST_STEP = 1.0
+
+
+class LiveVec3(glm.vec3):
+    """A ``vec3`` that a game may write to; it remembers that it was."""
+
+    written: bool
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        self.__dict__["written"] = True
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        super().__setitem__(index, value)
+        self.__dict__["written"] = True
+
+    def __repr__(self) -> str:
+        return repr(glm.vec3(self))
+
+    def show(self, values: Floats3) -> Floats3:
+        """Take new values, rounded to float32; return what a reader sees."""
+        self.x, self.y, self.z = values
+        self.__dict__["written"] = False
+        return self.x, self.y, self.z
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterState:
+    """Everything about a character that changes, exact; pickle it, send it, restore it.
+
+    Attributes
+    ----------
+    values : tuple of float
+        Position, velocity, ground and the last result.
+    rules : tuple of float
+        The shape in the world, gravity, slope limit and the other parameters.
+    linear : tuple of float
+        Rotation times scale, row by row, that the shape was made for.
+    random_state : int
+        The generator that shuffles contacts, 64 bits.
+    """
+
+    values: tuple[float, ...]
+    rules: tuple[float, ...]
+    linear: Floats9
+    random_state: int
+
+
+class CharacterMovement:
+    """Moves a body under gravity and keeps it out of the ground.
+
+    Each `update` falls, moves in steps so short that nothing is passed unseen, pushes the body out
+    of the ground, decides whether it is grounded, and takes the velocity into the ground away. At
+    rest the position stays the same, bit for bit, until the game disturbs it.
+
+    Parameters
+    ----------
+    ground : HeightMap
+        What to stand on.
+    collider : SphereCollider or BoxCollider
+        The body; it turns and scales with its owner.
+    position : three numbers, default (0, 0, 0)
+        Where the body starts, in meters. With an owner its position is used instead.
+    rotation : glm.quat, glm.mat3 or 3 x 3 array, optional
+        How the body is turned. With an owner that has one, its rotation is used instead.
+    owner : object, optional
+        Has ``position``, and may have ``rotation`` (quat or mat3) and ``scale`` (a number or
+        three), or instead of all of them ``transform`` (a 4 x 4 matrix). Its position is read before and
+        written after each update, in the type it has; whatever the game writes to it is obeyed.
+    seed : int or numpy.random.Generator, default 0
+        Where the shuffling of contacts starts. A generator gives one draw of 64 bits.
+    gravity : float, default 9.81
+        Downward, in m/s^2.
+    gravity_scale : float, default 1.0
+        Factor on gravity for this character.
+    slope_limit : float, default 30 degrees
+        Steepest walkable slope in radians, from 0 to pi / 2.
+    ground_rule : {"contact", "sum"}, default "contact"
+        Grounded when some contact is walkable or the body is wedged between steep ones; or when
+        +Y plus the normals of all triangles touched, summed up, is within the slope limit of +Y.
+    ground_friction : float, default 20.0
+        How fast horizontal speed falls on the ground, in m/s^2, unless the game set the velocity.
+    resolver : {"shuffled"}, default "shuffled"
+        Contacts are pushed out one after another in random order.
+    max_rounds : int, default 16
+        After this many rounds of pushing out, the body is lifted straight up instead; >= 1.
+
+    Examples
+    --------
+    >>> from terrain_physics import HeightMap
+    >>> floor = HeightMap([[0, 0], [0, 0]])
+    >>> mover = CharacterMovement(floor, SphereCollider(0.5), position=(0.5, 2, 0.5))
+    >>> for frame in range(60):
+    ...     result = mover.update(1 / 60)
+    >>> result.grounded, mover.position
+    (True, vec3( 0.5, 0.5, 0.5 ))
+    >>> mover.velocity.x = 3
+    >>> mover.update(1 / 60).grounded, round(mover.position.x, 3)
+    (True, 0.55)
+    """
+
+    def __init__(
+        self,
+        ground: HeightMap,
+        collider: Collider,
+        *,
+        position: Any = None,
+        rotation: Any = None,
+        owner: Any = None,
+        seed: int | np.random.Generator = 0,
+        gravity: float = 9.81,
+        gravity_scale: float = 1.0,
+        slope_limit: float = math.radians(30),
+        ground_rule: str = "contact",
+        ground_friction: float = 20.0,
+        resolver: str = "shuffled",
+        max_rounds: int = 16,
+    ) -> None:
+        if not isinstance(ground, HeightMap):
+            raise TypeError(f"ground must be a HeightMap, got {_arrays.shorten(ground)}")
+        if not isinstance(collider, (SphereCollider, BoxCollider)):
+            raise TypeError(f"collider must be a sphere or a box, got {_arrays.shorten(collider)}")
+        _arrays.choice("resolver", resolver, _RESOLVERS)
+        self._ground = ground
+        self._collider = collider
+        self._owner = None if owner is None else Owner(owner)
+        self._state = np.zeros(kernels.STATE_SIZE)
+        self._state[kernels.CONVERGED] = 1.0
+        self._rules = np.zeros(kernels.BODY_SIZE)
+        self._random = np.array([_first_random_state(seed)], dtype=np.uint64)
+        self._driven = False
+
+        self.gravity = gravity
+        self.gravity_scale = gravity_scale
+        self.slope_limit = slope_limit
+        self.ground_rule = ground_rule
+        self.ground_friction = ground_friction
+        self.max_rounds = max_rounds
+
+        start, linear = _ZERO, None
+        if self._owner is not None:
+            if position is not None:
+                raise ValueError("position must be left to the owner where there is one")
+            start, linear = self._owner.position(), self._owner.linear()
+        elif position is not None:
+            start = _arrays.vector("position", position)
+        if rotation is not None:
+            if linear is not None:
+                raise ValueError("rotation must be left to the owner that has one")
+            linear = _arrays.rotation("rotation", rotation)
+        self._place(linear or _UPRIGHT)
+        self._state[_POSITION] = start
+        # What readers of the live vectors and of the owner see, to tell later what they wrote.
+        self._position, self._velocity = LiveVec3(), LiveVec3()
+        self._show_live()
+        self._shown_owner = start
+
+    # What the game reads and writes
+
+    @property
+    def position(self) -> glm.vec3:
+        """The position in meters; live: the game may write to it or to its parts."""
+        return self._position
+
+    @position.setter
+    def position(self, value: Any) -> None:
+        self._state[_POSITION] = _arrays.vector("position", value)
+        self._disturb()
+        self._shown_position = self._position.show(self.position64)
+        if self._owner is not None:
+            self._shown_owner = self._owner.move_to(self.position64)
+
+    @property
+    def position64(self) -> Floats3:
+        """The position in float64 as of the last update."""
+        x, y, z = self._state[_POSITION].tolist()
+        return x, y, z
+
+    def relative_position(self, origin: Any) -> glm.vec3:
+        """Return the position relative to an origin; the difference is taken in float64.
+
+        Parameters
+        ----------
+        origin : three numbers
+            In meters, such as the camera's position in a large world.
+
+        Returns
+        -------
+        glm.vec3
+        """
+        x, y, z = self.position64
+        ox, oy, oz = _arrays.vector("origin", origin)
+        return glm.vec3(x - ox, y - oy, z - oz)
+
+    @property
+    def velocity(self) -> glm.vec3:
+        """The velocity in m/s; live: the game may write to it or to its parts."""
+        return self._velocity
+
+    @velocity.setter
+    def velocity(self, value: Any) -> None:
+        self._state[_VELOCITY] = _arrays.vector("velocity", value)
+        self._disturb()
+        self._driven = True
+        self._shown_velocity = self._velocity.show(self._velocity64())
+
+    @property
+    def rotation(self) -> glm.mat3:
+        """How the body is turned (and scaled, with an owner that is); set a quat or a mat3."""
+        m = self._linear
+        return glm.mat3(m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
+
+    @rotation.setter
+    def rotation(self, value: Any) -> None:
+        if self._owner is not None and self._owner.linear() is not None:
+            raise ValueError("rotation must be left to the owner that has one")
+        self._place(_arrays.rotation("rotation", value))
+
+    @property
+    def grounded(self) -> bool:
+        """Whether it stood on the ground at the end of the last update."""
+        return bool(self._state[kernels.GROUNDED])
+
+    @property
+    def ground_normal(self) -> glm.vec3 | None:
+        """The normal of the ground it stands on; None in the air."""
+        return glm.vec3(self._state[_GROUND_NORMAL]) + 0.0 if self.grounded else None
+
+    @property
+    def gravity(self) -> float:
+        """Downward acceleration in m/s^2."""
+        return float(self._rules[kernels.GRAVITY])
+
+    @gravity.setter
+    def gravity(self, value: float) -> None:
+        self._set_rule(kernels.GRAVITY, _arrays.finite("gravity", value))
+
+    @property
+    def gravity_scale(self) -> float:
+        """Factor on gravity for this character."""
+        return float(self._rules[kernels.GRAVITY_SCALE])
+
+    @gravity_scale.setter
+    def gravity_scale(self, value: float) -> None:
+        self._set_rule(kernels.GRAVITY_SCALE, _arrays.finite("gravity_scale", value))
+
+    @property
+    def slope_limit(self) -> float:
+        """Steepest walkable slope in radians."""
+        return float(self._rules[kernels.SLOPE_LIMIT])
+
+    @slope_limit.setter
+    def slope_limit(self, value: float) -> None:
+        limit = _arrays.between("slope_limit", value, 0.0, math.pi / 2)
+        self._set_rule(kernels.SLOPE_LIMIT, limit)
+        self._set_rule(kernels.SLOPE_COSINE, math.cos(limit))
+
+    @property
+    def ground_rule(self) -> str:
+        """Which rule decides whether it is grounded: "contact" or "sum"."""
+        return _RULES[int(self._rules[kernels.GROUND_RULE])]
+
+    @ground_rule.setter
+    def ground_rule(self, value: str) -> None:
+        rule = _arrays.choice("ground_rule", value, _RULES)
+        self._set_rule(kernels.GROUND_RULE, float(_RULES.index(rule)))
+
+    @property
+    def ground_friction(self) -> float:
+        """How fast horizontal speed falls on the ground, in m/s^2."""
+        return float(self._rules[kernels.FRICTION])
+
+    @ground_friction.setter
+    def ground_friction(self, value: float) -> None:
+        self._set_rule(kernels.FRICTION, _arrays.non_negative("ground_friction", value))
+
+    @property
+    def max_rounds(self) -> int:
+        """After how many rounds of pushing out the body is lifted instead."""
+        return int(self._rules[kernels.MAX_ROUNDS])
+
+    @max_rounds.setter
+    def max_rounds(self, value: int) -> None:
+        self._set_rule(kernels.MAX_ROUNDS, float(_arrays.whole("max_rounds", value, 1, 1000)))
+
+    # The step
+
+    def update(self, delta_time: float) -> MoveResult:
+        """Advance by one frame.
+
+        Parameters
+        ----------
+        delta_time : float
+            Seconds since the last update, from 0 to 1. Zero does nothing.
+
+        Returns
+        -------
+        MoveResult
+
+        Raises
+        ------
+        ValueError
+            For a time outside 0..1, and if the game wrote a NaN or an infinity into the velocity,
+            the position or the owner. Nothing has changed then.
+        """
+        seconds = _arrays.between("delta_time", delta_time, 0.0, LONGEST_STEP)
+        if seconds == 0.0:
+            return self._result()
+        self._adopt()
+        kernels.update_character(
+            self._state,
+            self._random,
+            self._rules,
+            *self._ground.kernel_arrays,
+            seconds,
+            self._driven,
+        )
+        self._driven = False
+        self._show_live()
+        if self._owner is not None and self._shown_owner != self.position64:
+            self._shown_owner = self._owner.move_to(self.position64)
+        return self._result()
+
+    def state(self) -> CharacterState:
+        """Return everything that changes, exact.
+
+        Returns
+        -------
+        CharacterState
+            Small and picklable. What the game wrote since the last update is not part of it.
+        """
+        return CharacterState(
+            tuple(self._state.tolist()),
+            tuple(self._rules.tolist()),
+            self._linear,
+            int(self._random[0]),
+        )
+
+    def restore(self, state: CharacterState) -> None:
+        """Go back to a state, bit for bit, and put the owner there too.
+
+        Parameters
+        ----------
+        state : CharacterState
+            From a character with the same kind of collider.
+        """
+        if not isinstance(state, CharacterState):
+            raise TypeError(f"state must be a CharacterState, got {_arrays.shorten(state)}")
+        values, rules = np.array(state.values), np.array(state.rules)
+        if values.shape != self._state.shape or rules.shape != self._rules.shape:
+            raise ValueError("state must come from this version of the library")
+        if rules[kernels.KIND] != self._collider.kind:
+            raise ValueError("state must come from a character with the same kind of collider")
+        self._state[:] = values
+        self._rules[:] = rules
+        self._random[0] = state.random_state
+        self._linear = state.linear
+        self._driven = False
+        self._show_live()
+        if self._owner is not None:
+            self._shown_owner = self._owner.move_to(self.position64)
+
+    def state_hash(self) -> str:
+        """Return 16 hexadecimal digits that are equal exactly when two states are."""
+        state = self.state()
+        numbers = (*state.values, *state.rules, *state.linear)
+        packed = struct.pack(f"<{len(numbers)}dQ", *numbers, state.random_state)
+        return hashlib.blake2b(packed, digest_size=8).hexdigest()
+
+    def __repr__(self) -> str:
+        x, y, z = self.position64
+        place = "grounded" if self.grounded else "in the air"
+        return f"<CharacterMovement at ({x:.3f}, {y:.3f}, {z:.3f}), {place}>"
+
+    # Inside
+
+    def _velocity64(self) -> Floats3:
+        x, y, z = self._state[_VELOCITY].tolist()
+        return x, y, z
+
+    def _disturb(self) -> None:
+        """End the rest of a character: the next update looks at everything again."""
+        self._state[kernels.UNDISTURBED] = 0.0
+
+    def _set_rule(self, index: int, value: float) -> None:
+        self._rules[index] = value
+        self._disturb()
+
+    def _place(self, linear: Floats9) -> None:
+        """Turn and scale the shape."""
+        extents, offset, rotation = self._collider.placed(np.array(linear).reshape(3, 3))
+        reach = math.hypot(*extents)
+        cell_x, cell_z = self._ground.cell_size
+        if not (reach / cell_x) * (reach / cell_z) < MOST_CELLS:
+            raise ValueError(f"collider must cover fewer than {MOST_CELLS} cells, got {extents}")
+        start = kernels.KIND
+        self._rules[start : start + 16] = (self._collider.kind, *extents, *offset, *rotation)
+        self._linear = linear
+        self._disturb()
+
+    def _adopt(self) -> None:
+        """Take over what the game wrote since the last update: all of it, or nothing."""
+        position = _arrays.vector("position", self._position)
+        velocity = _arrays.vector("velocity", self._velocity)
+        if self._owner is not None:
+            shown, linear = self._owner.position(), self._owner.linear()
+            if linear is not None and linear != self._linear:
+                self._place(linear)
+            if shown != self._shown_owner:
+                self._adopt_changed(_POSITION, shown, self._shown_owner)
+        if position != self._shown_position:
+            self._adopt_changed(_POSITION, position, self._shown_position)
+        if velocity != self._shown_velocity:
+            self._adopt_changed(_VELOCITY, velocity, self._shown_velocity)
+            self._driven = True
+        self._driven |= self._velocity.written
+
+    def _adopt_changed(self, where: slice, written: Floats3, shown: Floats3) -> None:
+        """Take the parts that differ from what was shown; the others keep their float64."""
+        kept = self._state[where].tolist()
+        self._state[where] = [
+            new if new != old else exact
+            for new, old, exact in zip(written, shown, kept, strict=True)
+        ]
+        self._disturb()
+
+    def _show_live(self) -> None:
+        self._shown_position = self._position.show(self.position64)
+        self._shown_velocity = self._velocity.show(self._velocity64())
+
+    def _result(self) -> MoveResult:
+        state = self._state
+        return MoveResult(
+            grounded=self.grounded,
+            ground_normal=self.ground_normal,
+            contacts=int(state[kernels.CONTACTS]),
+            penetration=float(state[kernels.PENETRATION]),
+            converged=bool(state[kernels.CONVERGED]),
+            rounds=int(state[kernels.ROUNDS]),
+            lifted=float(state[kernels.LIFTED]),
+        )
+
+
+def _first_random_state(seed: int | np.random.Generator) -> int:
+    if isinstance(seed, np.random.Generator):
+        return int(seed.integers(0, 2**64, dtype=np.uint64))
+    return _arrays.whole("seed", seed, 0, 2**64 - 1)

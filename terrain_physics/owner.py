@@ -1,0 +1,83 @@
+"""The owner of a component: any object of a game that has a place."""
+
+from typing import Any
+
+import numpy as np
+
+from terrain_physics import _arrays
+from terrain_physics._arrays import Floats3, Floats9
+
+
+class Owner:
+    """Reads and writes the place of a game's object, in the types the object uses.
+
+    A ``transform`` wins over ``position``, ``rotation`` and ``scale``. Rotation and scale are only
+    read.
+    """
+
+    __slots__ = ("_has_transform", "_target")
+
+    def __init__(self, target: Any) -> None:
+        self._has_transform = hasattr(target, "transform")
+        if not self._has_transform and not hasattr(target, "position"):
+            raise TypeError(
+                f"owner must have a position or a transform, got {_arrays.shorten(target)}"
+            )
+        self._target = target
+
+    def position(self) -> Floats3:
+        """Return the object's position as it shows it."""
+        if self._has_transform:
+            return _arrays.affine("owner.transform", self._target.transform)[1]
+        return _arrays.vector("owner.position", self._target.position)
+
+    def linear(self) -> Floats9 | None:
+        """Return rotation times scale, row by row; None if the object has neither."""
+        target = self._target
+        if self._has_transform:
+            return _arrays.floats9(_arrays.affine("owner.transform", target.transform)[0])
+        rotation, scale = getattr(target, "rotation", None), getattr(target, "scale", None)
+        if rotation is None and scale is None:
+            return None
+        turned = np.eye(3)
+        if rotation is not None:
+            turned = np.array(_arrays.rotation("owner.rotation", rotation)).reshape(3, 3)
+        if scale is None:
+            return _arrays.floats9(turned)
+        if hasattr(scale, "x") or hasattr(scale, "__len__"):
+            return _arrays.floats9(turned * _arrays.vector("owner.scale", scale))
+        return _arrays.floats9(turned * _arrays.finite("owner.scale", scale))
+
+    def move_to(self, position: Floats3) -> Floats3:
+        """Give the object a new position; return it as the object then shows it."""
+        target = self._target
+        if self._has_transform:
+            target.transform = _moved(target.transform, position)
+            return self.position()
+        shown = target.position
+        try:
+            target.position = _like(shown, position)
+        except AttributeError:  # read-only, but the vector itself can be written to
+            shown.x, shown.y, shown.z = position
+        return self.position()
+
+
+def _like(old: Any, position: Floats3) -> Any:
+    """Return a position in the type of the old one."""
+    if isinstance(old, np.ndarray):
+        return np.array(position, dtype=old.dtype if old.dtype.kind == "f" else np.float64)
+    if isinstance(old, (tuple, list)):
+        return type(old)(position)
+    return type(old)(*position)
+
+
+def _moved(transform: Any, position: Floats3) -> Any:
+    """Return a copy of a 4 x 4 matrix with another translation."""
+    if isinstance(transform, np.ndarray):
+        moved = transform.copy()
+        moved[:3, 3] = position
+        return moved
+    column = transform[3]
+    moved = type(transform)(transform)
+    moved[3] = type(column)(*position, 1.0)
+    return moved

@@ -1,0 +1,216 @@
+"""Shapes: immutable values in float64, seen as ``vec3`` by the game.
+
+Each takes anything with three numbers for a point, copies it, and hands out copies: changing a
+vector that was passed in or handed out never changes a shape.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyglm import glm
+
+from terrain_physics import _arrays
+from terrain_physics._arrays import Floats3, Floats9
+
+_IDENTITY: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Sphere:
+    """A ball.
+
+    Parameters
+    ----------
+    center : three numbers
+        In meters.
+    radius : float
+        In meters, >= 0.
+
+    Examples
+    --------
+    >>> Sphere((1, 2, 3), 0.5)
+    Sphere(center64=(1.0, 2.0, 3.0), radius=0.5)
+    >>> Sphere((1, 2, 3), -1)
+    Traceback (most recent call last):
+    ValueError: radius must be finite and >= 0, got -1.0
+    """
+
+    center64: Floats3
+    radius: float
+
+    def __init__(self, center: Any, radius: float) -> None:
+        object.__setattr__(self, "center64", _arrays.vector("center", center))
+        object.__setattr__(self, "radius", _arrays.non_negative("radius", radius))
+
+    @property
+    def center(self) -> glm.vec3:
+        """The center in meters, a copy in float32."""
+        return glm.vec3(self.center64)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class AABB:
+    """An axis-aligned box, corners included.
+
+    Parameters
+    ----------
+    lower, upper : three numbers
+        Corners in meters, ``lower <= upper`` on every axis.
+    """
+
+    lower64: Floats3
+    upper64: Floats3
+
+    def __init__(self, lower: Any, upper: Any) -> None:
+        low, high = _arrays.vector("lower", lower), _arrays.vector("upper", upper)
+        for axis, start, end in zip("xyz", low, high, strict=True):
+            if start > end:
+                raise ValueError(f"lower.{axis} must be <= upper.{axis}, got {start} > {end}")
+        object.__setattr__(self, "lower64", low)
+        object.__setattr__(self, "upper64", high)
+
+    @property
+    def lower(self) -> glm.vec3:
+        """The corner with the least coordinates, a copy in float32."""
+        return glm.vec3(self.lower64)
+
+    @property
+    def upper(self) -> glm.vec3:
+        """The corner with the greatest coordinates, a copy in float32."""
+        return glm.vec3(self.upper64)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class OBB:
+    """A box turned any way.
+
+    Parameters
+    ----------
+    center : three numbers
+        In meters.
+    half_extents : three numbers
+        Half the edge lengths along the box's own axes in meters, each >= 0.
+    rotation : glm.quat, glm.mat3 or 3 x 3 array, optional
+        Takes box axes to world axes. Orthonormal within float32, not mirrored.
+    """
+
+    center64: Floats3
+    half_extents64: Floats3
+    rotation64: Floats9
+
+    def __init__(self, center: Any, half_extents: Any, rotation: Any = None) -> None:
+        extents = _arrays.vector("half_extents", half_extents)
+        for axis, extent in zip("xyz", extents, strict=True):
+            _arrays.non_negative(f"half_extents.{axis}", extent)
+        matrix = _IDENTITY if rotation is None else _arrays.rotation("rotation", rotation)
+        object.__setattr__(self, "center64", _arrays.vector("center", center))
+        object.__setattr__(self, "half_extents64", extents)
+        object.__setattr__(self, "rotation64", matrix)
+
+    @property
+    def center(self) -> glm.vec3:
+        """The center in meters, a copy in float32."""
+        return glm.vec3(self.center64)
+
+    @property
+    def half_extents(self) -> glm.vec3:
+        """Half the edge lengths in meters, a copy in float32."""
+        return glm.vec3(self.half_extents64)
+
+    @property
+    def rotation(self) -> glm.mat3:
+        """The rotation as a matrix whose columns are the box's axes, a copy in float32."""
+        m = self.rotation64  # rows; glm takes columns
+        return glm.mat3(m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Triangle:
+    """A triangle whose front is the side from which its corners run counter-clockwise.
+
+    Parameters
+    ----------
+    a, b, c : three numbers
+        Corners in meters. They may lie on one line or in one point.
+
+    Examples
+    --------
+    >>> Triangle((0, 0, 0), (0, 0, 4), (4, 0, 0)).normal
+    vec3( 0, 1, 0 )
+    """
+
+    a64: Floats3
+    b64: Floats3
+    c64: Floats3
+
+    def __init__(self, a: Any, b: Any, c: Any) -> None:
+        object.__setattr__(self, "a64", _arrays.vector("a", a))
+        object.__setattr__(self, "b64", _arrays.vector("b", b))
+        object.__setattr__(self, "c64", _arrays.vector("c", c))
+
+    @property
+    def a(self) -> glm.vec3:
+        """The first corner, a copy in float32."""
+        return glm.vec3(self.a64)
+
+    @property
+    def b(self) -> glm.vec3:
+        """The second corner, a copy in float32."""
+        return glm.vec3(self.b64)
+
+    @property
+    def c(self) -> glm.vec3:
+        """The third corner, a copy in float32."""
+        return glm.vec3(self.c64)
+
+    @property
+    def normal64(self) -> Floats3:
+        """The unit normal of the front; +Y for a triangle without area."""
+        from terrain_physics._kernels.closest_point import triangle_normal
+
+        has_area, normal = triangle_normal(self.a64, self.b64, self.c64)
+        if not has_area:
+            return (0.0, 1.0, 0.0)
+        return (normal[0] + 0.0, normal[1] + 0.0, normal[2] + 0.0)  # + 0.0: never "-0"
+
+    @property
+    def normal(self) -> glm.vec3:
+        """The unit normal of the front, in float32; +Y for a triangle without area."""
+        return glm.vec3(self.normal64)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Ray:
+    """A half-line.
+
+    Parameters
+    ----------
+    origin : three numbers
+        In meters.
+    direction : three numbers
+        Of any length but zero; kept with length 1, so that distances along the ray are meters.
+    """
+
+    origin64: Floats3
+    direction64: Floats3
+
+    def __init__(self, origin: Any, direction: Any) -> None:
+        x, y, z = _arrays.vector("direction", direction)
+        # Scaled by its largest part first, so that tiny and huge vectors keep their direction.
+        largest = max(abs(x), abs(y), abs(z))
+        if largest == 0.0:
+            raise ValueError(f"direction must not be zero, got {(x, y, z)}")
+        x, y, z = x / largest, y / largest, z / largest
+        length = (x * x + y * y + z * z) ** 0.5
+        object.__setattr__(self, "origin64", _arrays.vector("origin", origin))
+        object.__setattr__(self, "direction64", (x / length, y / length, z / length))
+
+    @property
+    def origin(self) -> glm.vec3:
+        """The start in meters, a copy in float32."""
+        return glm.vec3(self.origin64)
+
+    @property
+    def direction(self) -> glm.vec3:
+        """The unit direction, a copy in float32."""
+        return glm.vec3(self.direction64)
