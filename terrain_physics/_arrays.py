@@ -62,6 +62,8 @@ def positive(name: str, value: Any) -> float:
 
 def between(name: str, value: Any, low: float, high: float) -> float:
     """Return a number within a closed interval as float."""
+    if type(value) is float and low <= value <= high:  # called every frame
+        return value
     number = _number(name, f"a number from {low:g} to {high:g}", value)
     if not (low <= number <= high):
         raise ValueError(f"{name} must be from {low:g} to {high:g}, got {number}")

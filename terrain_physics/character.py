@@ -48,11 +48,14 @@ class LiveVec3(glm.vec3):
     def __repr__(self) -> str:
         return repr(glm.vec3(self))
 
-    def show(self, values: Floats3) -> Floats3:
-        """Take new values, rounded to float32; return what a reader sees."""
-        self.x, self.y, self.z = values
+    def __str__(self) -> str:
+        return str(glm.vec3(self))
+
+    def show(self, values: Floats3) -> glm.vec3:
+        """Take new values, rounded to float32; return a copy to compare with later."""
+        self.__init__(*values)  # type: ignore[misc] three times as quick as setting x, y and z
         self.__dict__["written"] = False
-        return self.x, self.y, self.z
+        return glm.vec3(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +99,8 @@ class CharacterMovement:
         How the body is turned. With an owner that has one, its rotation is used instead.
     owner : object, optional
         Has ``position``, and may have ``rotation`` (quat or mat3) and ``scale`` (a number or
-        three), or instead of all of them ``transform`` (a 4 x 4 matrix). Its position is read before and
-        written after each update, in the type it has; whatever the game writes to it is obeyed.
+        three), or instead of all of them ``transform`` (a 4 x 4 matrix). Its position is read
+        before and written after each update, in the type it has; what the game writes is obeyed.
     seed : int or numpy.random.Generator, default 0
         Where the shuffling of contacts starts. A generator gives one draw of 64 bits.
     gravity : float, default 9.81
@@ -183,8 +186,9 @@ class CharacterMovement:
         self._state[_POSITION] = start
         # What readers of the live vectors and of the owner see, to tell later what they wrote.
         self._position, self._velocity = LiveVec3(), LiveVec3()
-        self._show_live()
-        self._shown_owner = start
+        self._shown_position = self._position.show(start)
+        self._shown_velocity = self._velocity.show(_ZERO)
+        self._owner_place = self._shown_owner = start
 
     # What the game reads and writes
 
@@ -197,9 +201,7 @@ class CharacterMovement:
     def position(self, value: Any) -> None:
         self._state[_POSITION] = _arrays.vector("position", value)
         self._disturb()
-        self._shown_position = self._position.show(self.position64)
-        if self._owner is not None:
-            self._shown_owner = self._owner.move_to(self.position64)
+        self._show_live(self._state.tolist())
 
     @property
     def position64(self) -> Floats3:
@@ -233,7 +235,7 @@ class CharacterMovement:
         self._state[_VELOCITY] = _arrays.vector("velocity", value)
         self._disturb()
         self._driven = True
-        self._shown_velocity = self._velocity.show(self._velocity64())
+        self._show_live(self._state.tolist())
 
     @property
     def rotation(self) -> glm.mat3:
@@ -336,7 +338,7 @@ class CharacterMovement:
         """
         seconds = _arrays.between("delta_time", delta_time, 0.0, LONGEST_STEP)
         if seconds == 0.0:
-            return self._result()
+            return _result(self._state.tolist())
         self._adopt()
         kernels.update_character(
             self._state,
@@ -347,10 +349,9 @@ class CharacterMovement:
             self._driven,
         )
         self._driven = False
-        self._show_live()
-        if self._owner is not None and self._shown_owner != self.position64:
-            self._shown_owner = self._owner.move_to(self.position64)
-        return self._result()
+        values = self._state.tolist()
+        self._show_live(values)
+        return _result(values)
 
     def state(self) -> CharacterState:
         """Return everything that changes, exact.
@@ -387,9 +388,7 @@ class CharacterMovement:
         self._random[0] = state.random_state
         self._linear = state.linear
         self._driven = False
-        self._show_live()
-        if self._owner is not None:
-            self._shown_owner = self._owner.move_to(self.position64)
+        self._show_live(self._state.tolist())
 
     def state_hash(self) -> str:
         """Return 16 hexadecimal digits that are equal exactly when two states are."""
@@ -404,10 +403,6 @@ class CharacterMovement:
         return f"<CharacterMovement at ({x:.3f}, {y:.3f}, {z:.3f}), {place}>"
 
     # Inside
-
-    def _velocity64(self) -> Floats3:
-        x, y, z = self._state[_VELOCITY].tolist()
-        return x, y, z
 
     def _disturb(self) -> None:
         """End the rest of a character: the next update looks at everything again."""
@@ -431,20 +426,22 @@ class CharacterMovement:
 
     def _adopt(self) -> None:
         """Take over what the game wrote since the last update: all of it, or nothing."""
-        position = _arrays.vector("position", self._position)
-        velocity = _arrays.vector("velocity", self._velocity)
+        position = velocity = None
+        if self._position != self._shown_position:  # also where the game wrote a NaN
+            position = _arrays.vector("position", self._position)
+        if self._velocity != self._shown_velocity:
+            velocity = _arrays.vector("velocity", self._velocity)
         if self._owner is not None:
             shown, linear = self._owner.position(), self._owner.linear()
             if linear is not None and linear != self._linear:
                 self._place(linear)
             if shown != self._shown_owner:
                 self._adopt_changed(_POSITION, shown, self._shown_owner)
-        if position != self._shown_position:
-            self._adopt_changed(_POSITION, position, self._shown_position)
-        if velocity != self._shown_velocity:
-            self._adopt_changed(_VELOCITY, velocity, self._shown_velocity)
-            self._driven = True
-        self._driven |= self._velocity.written
+        if position is not None:
+            self._adopt_changed(_POSITION, position, _floats(self._shown_position))
+        if velocity is not None:
+            self._adopt_changed(_VELOCITY, velocity, _floats(self._shown_velocity))
+        self._driven |= velocity is not None or self._velocity.written
 
     def _adopt_changed(self, where: slice, written: Floats3, shown: Floats3) -> None:
         """Take the parts that differ from what was shown; the others keep their float64."""
@@ -455,21 +452,32 @@ class CharacterMovement:
         ]
         self._disturb()
 
-    def _show_live(self) -> None:
-        self._shown_position = self._position.show(self.position64)
-        self._shown_velocity = self._velocity.show(self._velocity64())
+    def _show_live(self, values: list[float]) -> None:
+        """Show position and velocity to readers of the live vectors, and to the owner."""
+        position = (values[0], values[1], values[2])
+        self._shown_position = self._position.show(position)
+        self._shown_velocity = self._velocity.show((values[3], values[4], values[5]))
+        if self._owner is not None and position != self._owner_place:
+            self._shown_owner = self._owner.move_to(position)
+            self._owner_place = position
 
-    def _result(self) -> MoveResult:
-        state = self._state
-        return MoveResult(
-            grounded=self.grounded,
-            ground_normal=self.ground_normal,
-            contacts=int(state[kernels.CONTACTS]),
-            penetration=float(state[kernels.PENETRATION]),
-            converged=bool(state[kernels.CONVERGED]),
-            rounds=int(state[kernels.ROUNDS]),
-            lifted=float(state[kernels.LIFTED]),
-        )
+
+def _floats(shown: glm.vec3) -> Floats3:
+    return shown.x, shown.y, shown.z
+
+
+def _result(values: list[float]) -> MoveResult:
+    """Return the result that is part of a state."""
+    normal = values[_GROUND_NORMAL]
+    return MoveResult(
+        grounded=values[kernels.GROUNDED] != 0.0,
+        ground_normal=glm.vec3(*normal) + 0.0 if values[kernels.GROUNDED] else None,
+        contacts=int(values[kernels.CONTACTS]),
+        penetration=values[kernels.PENETRATION],
+        converged=values[kernels.CONVERGED] != 0.0,
+        rounds=int(values[kernels.ROUNDS]),
+        lifted=values[kernels.LIFTED],
+    )
 
 
 def _first_random_state(seed: int | np.random.Generator) -> int:

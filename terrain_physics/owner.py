@@ -77,7 +77,7 @@ def _moved(transform: Any, position: Floats3) -> Any:
         moved = transform.copy()
         moved[:3, 3] = position
         return moved
-    column = transform[3]
     moved = type(transform)(transform)
-    moved[3] = type(column)(*position, 1.0)
+    column = moved[3]  # PyGLM: a view of the matrix
+    column.x, column.y, column.z = position
     return moved

@@ -98,7 +98,7 @@ def corner_heights(grid: Grid, row: int, column: int) -> tuple[float, float, flo
 
 @kernel
 def has_ground(grid: Grid, row: int, column: int) -> bool:
-    """Tell whether a cell has triangles: in the map or extended from it, and no hole at a corner."""
+    """Tell whether a cell has triangles: it is there, and has no hole at a corner."""
     if not (grid.extend or in_map(grid, row, column)):
         return False
     a, b, c, d = corner_heights(grid, row, column)

@@ -284,10 +284,11 @@ def resolve(
     The planes it was pushed by and those it ends up touching are left in the scratch.
     """
     lifted = 0.0
-    if is_buried(grid, center):
-        lifted = _lift(grid, center, body, scratch.faces, True)
+    buried = is_buried(grid, center)
+    if buried:
+        lifted = _lift(grid, center, body, scratch.faces, buried)
         center = add(center, (0.0, lifted, 0.0))
-    rounds, planes = 0, 0
+    rounds, planes = 0, np.int64(0)  # a literal 0 would have two functions compiled twice
     count, deepest, overlapping = gather_contacts(grid, center, body, scratch)
     while deepest > SLOP and rounds < max_rounds:
         rounds += 1

@@ -1,0 +1,1 @@
+"""The testbed of terrain_physics, and short examples."""

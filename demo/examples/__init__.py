@@ -1,0 +1,1 @@
+"""Short scripts, one idea each; each ends by itself: ``python -m demo.examples.NAME``."""

@@ -1,0 +1,467 @@
+"""CharacterMovement as a game sees it: parameters, live vectors, owners, state, bad input."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+from pyglm import glm
+
+from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
+
+FRAME = 1 / 60
+FLOOR = HeightMap(np.zeros((40, 40)))
+ROUGH = HeightMap(np.random.default_rng(0).uniform(0, 1.5, (40, 40)))
+
+
+def slope(degrees):
+    """Return ground that rises along x."""
+    return HeightMap(np.tile(np.arange(60) * math.tan(math.radians(degrees)), (60, 1)))
+
+
+def ball(ground=FLOOR, position=(10.3, 0.5, 10.7), **rules):
+    return CharacterMovement(ground, SphereCollider(0.5), position=position, **rules)
+
+
+def run(mover, frames, delta_time=FRAME):
+    for _ in range(frames):
+        result = mover.update(delta_time)
+    return result
+
+
+def at_rest(mover):
+    return mover.grounded and mover.velocity == glm.vec3(0)
+
+
+class TestFalling:
+    def test_fall_is_semi_implicit_euler(self):
+        mover = ball(position=(10, 20, 10), gravity=9.0, gravity_scale=0.5)
+        run(mover, 10, 0.1)
+        assert mover.position64[1] == pytest.approx(20 - 4.5 * 0.1 * 0.1 * 55, abs=1e-12)
+        assert mover.velocity.y == pytest.approx(-4.5)
+        assert not mover.grounded
+        assert mover.ground_normal is None
+
+    def test_landing_stops_the_fall_and_grounds(self):
+        mover = ball(position=(10, 1, 10))
+        result = run(mover, 60)
+        assert result.grounded
+        assert result.ground_normal == glm.vec3(0, 1, 0)
+        assert mover.position == glm.vec3(10, 0.5, 10)
+        assert at_rest(mover)
+
+    def test_a_fall_onto_a_walkable_slope_is_no_sideways_throw(self):
+        mover = ball(slope(25), position=(20, 40, 20))
+        mover.velocity.y = -100.0
+        while not mover.update(FRAME).grounded:
+            pass
+        assert abs(mover.velocity.x) < 1e-6
+        assert abs(mover.position.x - 20) < 0.5
+
+    def test_no_gravity_floats(self):
+        mover = ball(position=(10, 5, 10), gravity=0.0)
+        run(mover, 30)
+        assert mover.position64 == (10, 5, 10)
+
+    def test_negative_gravity_lifts_off_even_from_rest(self):
+        mover = ball()
+        run(mover, 5)
+        assert at_rest(mover)
+        mover.gravity_scale = -1.0
+        run(mover, 30)
+        assert mover.position.y > 1.0
+
+    @pytest.mark.parametrize("rate", [30, 60, 144])
+    def test_rest_height_does_not_depend_on_the_frame_rate(self, rate):
+        mover = ball(ROUGH, position=(10.3, 6, 10.7))
+        run(mover, 4 * rate, 1 / rate)
+        assert at_rest(mover)
+
+
+class TestGround:
+    @pytest.mark.parametrize("degrees", [0, 5, 20, 29.9, 30.1, 45, 60, 80])
+    @pytest.mark.parametrize("collider", [SphereCollider(0.5), BoxCollider((0.5, 0.5, 0.5))])
+    def test_grounded_exactly_up_to_the_slope_limit(self, degrees, collider):
+        ground = slope(degrees)
+        mover = CharacterMovement(
+            ground,
+            collider,
+            position=(30, ground.height_at(30, 30) + 2.5, 30),
+            slope_limit=math.radians(30),
+            rotation=glm.angleAxis(math.radians(degrees), glm.vec3(0, 0, 1)),
+        )
+        results = [mover.update(FRAME) for _ in range(60)]
+        touching = [result for result in results if result.contacts]
+        assert touching
+        assert all(result.grounded == (degrees < 30) for result in touching)
+
+    @pytest.mark.parametrize("collider", [SphereCollider(0.5), BoxCollider((0.5, 0.5, 0.5))])
+    def test_a_slope_of_exactly_the_limit_is_walkable(self, collider):
+        ground = HeightMap(np.tile(np.arange(60) * 0.5, (60, 1)))
+        limit = math.atan(0.5)
+        for slope_limit, walkable in ((limit, True), (limit - 1e-8, False)):
+            mover = CharacterMovement(
+                ground, collider, position=(30.2, 17, 30), slope_limit=slope_limit
+            )
+            results = [mover.update(FRAME) for _ in range(60)]
+            assert {result.grounded for result in results if result.contacts} == {walkable}
+
+    def test_wedged_between_steep_slopes_is_grounded_and_rests(self):
+        steep = math.tan(math.radians(70))
+        groove = HeightMap(np.tile(np.abs(np.arange(40) - 20.0) * steep, (40, 1)))
+        for collider in (SphereCollider(0.5), BoxCollider((0.3, 0.3, 0.3))):
+            mover = CharacterMovement(groove, collider, position=(20.4, 5, 20.3))
+            run(mover, 240)
+            assert at_rest(mover)
+            before = mover.position64
+            run(mover, 60)
+            assert mover.position64 == before
+
+    def test_in_a_steep_gutter_it_slides_on(self):
+        steep = math.tan(math.radians(70))
+        x, z = np.meshgrid(np.arange(60), np.arange(60))
+        gutter = HeightMap(np.abs(x - 30.0) * steep + z * math.tan(math.radians(40)))
+        mover = ball(gutter, position=(30, gutter.height_at(30, 50) + 2, 50))
+        result = run(mover, 120)
+        assert not result.grounded
+        assert mover.velocity.z < -3
+
+    def test_rule_sum_counts_one_triangle_as_ground_up_to_60_degrees(self):
+        # One triangle's normal plus +Y halves the angle; two triangles of one slope count twice.
+        for degrees, grounded in ((55, True), (65, False)):
+            ground = HeightMap(
+                [
+                    [0, math.tan(math.radians(degrees)) * 40],
+                    [0, math.tan(math.radians(degrees)) * 40],
+                ],
+                cell_size=40,
+            )
+            mover = ball(ground, (12, ground.height_at(12, 12) + 0.5, 12), ground_rule="sum")
+            mover.position.y += 0.5 / math.cos(math.radians(degrees)) - 0.5
+            result = mover.update(FRAME)
+            assert result.contacts == 1
+            assert result.grounded == grounded
+
+    def test_rule_sum_in_the_air_is_not_grounded(self):
+        assert not ball(position=(10, 5, 10), ground_rule="sum").update(FRAME).grounded
+
+    def test_both_rules_agree_on_flat_ground(self):
+        for rule in ("contact", "sum"):
+            mover = ball(ground_rule=rule)
+            assert mover.ground_rule == rule
+            assert run(mover, 3).ground_normal == glm.vec3(0, 1, 0)
+
+    def test_steep_slopes_are_slid_down_without_friction(self):
+        ground = slope(60)
+        mover = ball(ground, (40, ground.height_at(40, 30) + 1.0, 30))
+        run(mover, 30)
+        speed, place = glm.length(mover.velocity), np.array(mover.position64)
+        run(mover, 12)
+        gained = glm.length(mover.velocity) - speed
+        assert gained == pytest.approx(9.81 * math.sin(math.radians(60)) * 0.2, rel=1e-3)
+        down = np.array(mover.position64) - place
+        assert math.degrees(math.atan2(down[1], down[0])) % 180 == pytest.approx(60, abs=0.01)
+
+    def test_friction_takes_horizontal_speed_on_the_ground_only(self):
+        mover = ball(ground_friction=6.0)
+        mover.update(FRAME)
+        mover.velocity.x = 4.0
+        mover.update(FRAME)
+        assert mover.velocity.x == 4.0  # the game set it this frame
+        mover.update(FRAME)
+        assert mover.velocity.x == pytest.approx(3.9)
+        flying = ball(position=(10, 20, 10), ground_friction=6.0)
+        flying.velocity.x = 4.0
+        run(flying, 10)
+        assert flying.velocity.x == 4.0
+
+    def test_holes_let_it_fall_and_their_rim_holds(self):
+        heights = np.zeros((40, 40))
+        heights[18:23, 18:23] = np.nan
+        mover = ball(HeightMap(heights), position=(20, 1, 20))
+        run(mover, 120)
+        assert mover.position.y < -5
+        wide = CharacterMovement(
+            HeightMap(heights),
+            SphereCollider(5),
+            position=(20, 6, 20),
+            slope_limit=math.radians(50),
+        )
+        run(wide, 240)
+        assert at_rest(wide)
+        assert wide.position.y == pytest.approx(4, abs=0.01)  # the rim is 3 m from the middle
+
+    def test_ground_with_holes_is_a_crust(self):
+        heights = np.zeros((40, 40))
+        heights[30, 30] = np.nan
+        ground = HeightMap(heights, thickness=1.5)
+        inside = ball(ground, position=(10, -1.2, 10))
+        assert inside.update(FRAME).lifted > 1.2
+        below = ball(ground, position=(10, -3.0, 10))
+        below.update(FRAME)
+        assert below.position.y < -3.0
+
+    def test_outside_an_open_border_is_nothing(self):
+        mover = ball(HeightMap(np.zeros((20, 20)), border="open"), position=(25, 1, 25))
+        run(mover, 60)
+        assert mover.position.y < -1
+        assert run(ball(position=(1e5, 1, -1e5)), 60).grounded
+
+
+class TestLiveVectors:
+    def test_velocity_can_be_written_by_part(self):
+        mover = ball()
+        mover.update(FRAME)
+        mover.velocity.x = 4
+        mover.update(FRAME)
+        assert mover.position64[0] == pytest.approx(10.3 + 4 / 60, abs=1e-12)
+        mover.velocity += glm.vec3(0, 5, 0)
+        mover.update(FRAME)
+        assert mover.position.y > 0.55
+        mover.velocity = (0, 0, 0)
+        assert mover.velocity == glm.vec3(0)
+
+    def test_a_held_reference_stays_live(self):
+        mover = ball(position=(10, 5, 10))
+        velocity, position = mover.velocity, mover.position
+        mover.update(FRAME)
+        assert velocity.y == pytest.approx(-9.81 / 60)
+        assert position.y == mover.position.y
+        velocity.z = 2
+        mover.update(FRAME)
+        assert position.z == pytest.approx(10 + 2 / 60)
+
+    def test_parts_not_written_keep_their_float64(self):
+        mover = ball(position=(10 + 1e-12, 5 + 1e-12, 10))
+        mover.position.z = 12
+        mover.velocity.x = 1
+        mover.update(1e-9)
+        assert mover.position64[0] == 10 + 1e-12 + 1e-9
+        assert mover.position64[2] == 12
+
+    def test_setting_the_speed_again_is_driving(self):
+        mover = ball(ground_friction=6.0)
+        mover.update(FRAME)
+        for _ in range(5):
+            mover.velocity.x = 4.0
+            mover.update(FRAME)
+            assert mover.velocity.x == 4.0
+
+    def test_teleport_wakes_a_resting_body(self):
+        mover = ball()
+        run(mover, 10)
+        mover.position.y = 3
+        assert not mover.update(FRAME).grounded
+        mover.position = (12, 0.5, 12)
+        assert mover.update(FRAME).grounded
+
+    def test_the_live_vectors_are_vec3(self):
+        mover = ball()
+        assert isinstance(mover.velocity, glm.vec3)
+        assert repr(mover.position) == repr(glm.vec3(10.3, 0.5, 10.7))
+        assert str(mover.position) == str(glm.vec3(10.3, 0.5, 10.7))
+        assert glm.length(mover.position - glm.vec3(10.3, 0.5, 10.7)) == 0
+        mover.velocity[0] = 2
+        mover.update(FRAME)
+        assert mover.position.x > 10.3
+
+
+class TestState:
+    def test_same_seed_same_bits_and_other_seeds_shuffle_otherwise(self):
+        hashes = []
+        for seed in (1, 1, 2):
+            mover = ball(ROUGH, position=(10.3, 4, 10.7), seed=seed)
+            for frame in range(240):
+                mover.velocity.x = 3 if frame < 200 else 0
+                mover.update(FRAME)
+            hashes.append(mover.state_hash())
+        assert hashes[0] == hashes[1] != hashes[2]
+
+    @pytest.mark.parametrize(
+        "collider", [SphereCollider(0.7), BoxCollider((0.4, 0.9, 0.4), offset=(0.1, 0, 0))]
+    )
+    def test_restore_goes_on_with_the_same_bits(self, collider):
+        def walk(mover, frames):
+            for frame in frames:
+                mover.velocity.x = math.copysign(3.0, math.sin(frame / 20))
+                mover.velocity.z = 1.5
+                mover.update(FRAME)
+            return mover.state_hash(), mover.position64
+
+        first = CharacterMovement(ROUGH, collider, position=(8, 3, 8), seed=7)
+        walk(first, range(100))
+        saved = pickle.loads(pickle.dumps(first.state()))
+        assert saved == first.state()
+        assert hash(saved) == hash(first.state())
+        end = walk(first, range(100, 200))
+        first.restore(saved)
+        assert walk(first, range(100, 200)) == end
+        other = CharacterMovement(ROUGH, collider, gravity=3, slope_limit=1, seed=99)
+        other.restore(saved)
+        assert other.gravity == 9.81
+        assert walk(other, range(100, 200)) == end
+
+    def test_state_is_small(self):
+        assert len(pickle.dumps(ball().state())) < 1000
+
+    def test_restore_refuses_what_does_not_fit(self):
+        mover = ball()
+        before = mover.state_hash()
+        box = CharacterMovement(FLOOR, BoxCollider((1, 1, 1)))
+        with pytest.raises(ValueError, match="same kind of collider"):
+            mover.restore(box.state())
+        with pytest.raises(TypeError, match="state must be a CharacterState"):
+            mover.restore("state")
+        short = copy.replace(box.state(), values=(0.0,)) if hasattr(copy, "replace") else None
+        if short is not None:
+            with pytest.raises(ValueError, match="this version"):
+                box.restore(short)
+        assert mover.state_hash() == before
+
+    def test_rest_is_bit_identical_and_draws_nothing(self):
+        mover = ball(ROUGH, position=(10.3, 4, 10.7))
+        run(mover, 300)
+        assert at_rest(mover)
+        before = mover.state()
+        result = run(mover, 600)
+        assert mover.state() == before
+        assert result.grounded
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [("slope_limit", 0.001), ("gravity", -1.0), ("max_rounds", 3), ("ground_friction", 0.5)],
+    )
+    def test_changed_rules_end_the_rest(self, name, value):
+        ground = slope(20)
+        mover = ball(ground, (30, ground.height_at(30, 30) + 1, 30))
+        run(mover, 120)
+        assert at_rest(mover)
+        setattr(mover, name, value)
+        assert getattr(mover, name) == value
+        mover.update(FRAME)
+        if name in {"slope_limit", "gravity"}:
+            assert not mover.grounded
+
+    def test_a_generator_gives_the_seed_once(self):
+        rng = np.random.default_rng(3)
+        mover = ball(seed=rng)
+        assert mover.state().random_state == int(
+            np.random.default_rng(3).integers(0, 2**64, dtype=np.uint64)
+        )
+
+    def test_relative_position_is_exact_far_away(self):
+        mover = ball(position=(1e8 + 0.25, 0.5, -1e8))
+        assert mover.relative_position((1e8, 0, -1e8)) == glm.vec3(0.25, 0.5, 0)
+
+
+class TestResult:
+    def test_zero_time_does_nothing(self):
+        mover = ball(position=(10, 3, 10))
+        last = run(mover, 3)
+        before = mover.state()
+        mover.velocity.x = 3
+        assert mover.update(0) == last
+        assert mover.state() == before
+        mover.update(FRAME)
+        assert mover.position.x > 10
+
+    def test_before_the_first_update(self):
+        mover = ball()
+        assert not mover.grounded
+        assert mover.update(0.0) == (False, None, 0, 0.0, True, 0, 0.0)
+
+    def test_when_rounds_run_out_it_is_lifted(self):
+        steep = math.tan(math.radians(80))
+        groove = HeightMap(np.tile(np.abs(np.arange(40) - 20.0) * steep, (40, 1)))
+        mover = ball(groove, position=(20.05, 2.5, 20.3), max_rounds=1)
+        result = mover.update(FRAME)
+        assert result.lifted > 0
+        assert result.rounds == 1
+        assert result.converged
+        assert result.penetration < 1e-5
+
+    def test_the_normal_handed_out_is_a_copy(self):
+        mover = ball()
+        result = run(mover, 2)
+        result.ground_normal.x = 9
+        mover.ground_normal.x = 9
+        assert mover.update(FRAME).ground_normal == glm.vec3(0, 1, 0)
+
+    def test_repr(self):
+        assert repr(ball()) == "<CharacterMovement at (10.300, 0.500, 10.700), in the air>"
+
+
+BAD_PARAMETERS = [
+    ({"position": (1, 2)}, ValueError, "position must be three numbers, got 2"),
+    ({"position": (1, math.nan, 0)}, ValueError, "position.y must be finite, got nan"),
+    ({"position": "abc"}, TypeError, "position must be three numbers"),
+    ({"rotation": glm.mat3(2)}, ValueError, "rotation must be orthonormal"),
+    ({"gravity": math.inf}, ValueError, "gravity must be finite, got inf"),
+    ({"gravity": "9.81"}, TypeError, "gravity must be a finite number, got '9.81'"),
+    ({"gravity_scale": math.nan}, ValueError, "gravity_scale must be finite, got nan"),
+    ({"slope_limit": 2.0}, ValueError, "slope_limit must be from 0 to 1.5708, got 2.0"),
+    ({"slope_limit": -0.1}, ValueError, "slope_limit must be from 0 to 1.5708, got -0.1"),
+    ({"ground_rule": "best"}, ValueError, "ground_rule must be one of 'contact', 'sum'"),
+    ({"ground_friction": -1}, ValueError, "ground_friction must be finite and >= 0, got -1.0"),
+    ({"resolver": "magic"}, ValueError, "resolver must be one of 'shuffled', got 'magic'"),
+    ({"max_rounds": 0}, ValueError, "max_rounds must be from 1 to 1000, got 0"),
+    ({"max_rounds": 1.5}, TypeError, "max_rounds must be a whole number, got 1.5"),
+    ({"seed": -1}, ValueError, "seed must be from 0 to"),
+    ({"seed": "x"}, TypeError, "seed must be a whole number, got 'x'"),
+    ({"owner": object()}, TypeError, "owner must have a position or a transform"),
+]
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(("parameters", "error", "message"), BAD_PARAMETERS)
+    def test_constructor(self, parameters, error, message):
+        with pytest.raises(error, match=message):
+            CharacterMovement(FLOOR, SphereCollider(0.5), **parameters)
+
+    def test_ground_and_collider(self):
+        with pytest.raises(TypeError, match="ground must be a HeightMap"):
+            CharacterMovement(np.zeros((3, 3)), SphereCollider(1))
+        with pytest.raises(TypeError, match="collider must be a sphere or a box, got 0.5"):
+            CharacterMovement(FLOOR, 0.5)
+        with pytest.raises(ValueError, match="collider must cover fewer than"):
+            CharacterMovement(FLOOR, SphereCollider(1e7))
+
+    @pytest.mark.parametrize("name", ["gravity", "slope_limit", "ground_friction", "position"])
+    def test_a_refused_value_changes_nothing(self, name):
+        mover = ball()
+        before = mover.state_hash()
+        with pytest.raises(ValueError, match=name):
+            setattr(mover, name, math.nan if name != "position" else (0, math.inf, 0))
+        assert mover.state_hash() == before
+
+    @pytest.mark.parametrize("delta_time", [-0.01, 1.01, math.nan, math.inf])
+    def test_time_outside_0_to_1(self, delta_time):
+        mover = ball()
+        before = mover.state_hash()
+        with pytest.raises(ValueError, match="delta_time must be from 0 to 1, got"):
+            mover.update(delta_time)
+        with pytest.raises(TypeError, match="delta_time must be a number"):
+            mover.update("0.1")
+        assert mover.state_hash() == before
+
+    @pytest.mark.parametrize("vector", ["velocity", "position"])
+    @pytest.mark.parametrize("junk", [math.nan, math.inf])
+    def test_junk_written_to_a_live_vector(self, vector, junk):
+        mover = ball()
+        before = mover.state_hash()
+        getattr(mover, vector).y = junk
+        with pytest.raises(ValueError, match=rf"{vector}\.y must be finite"):
+            mover.update(FRAME)
+        assert mover.state_hash() == before
+        getattr(mover, vector).y = 0.5
+        mover.update(FRAME)
+
+
+def test_enormous_speeds_end_above_the_ground():
+    mover = ball(ROUGH, position=(10, 50, 10))
+    mover.velocity = (1e9, -1e9, 0)
+    mover.update(1.0)
+    x, y, z = mover.position64
+    assert y > ROUGH.height_at(x, z)
+    assert math.isfinite(x)
