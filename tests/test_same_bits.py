@@ -26,7 +26,8 @@ def tell():
         land = HeightMap(heights, diagonal=diagonal, cell_size=(0.7, 1.3))
         for collider in (SphereCollider(0.6), BoxCollider((0.3, 0.7, 0.4))):
             mover = CharacterMovement(
-                land, collider, position=(6.3, 4, 8.1), rotation=glm.quat(glm.vec3(0.4, 1, 0)), seed=5
+                land, collider, seed=5, position=(6.3, 4, 8.1),
+                rotation=glm.quat(glm.vec3(0.4, 1, 0)),
             )
             for frame in range(70):
                 mover.velocity.x = 3.0 if frame % 20 < 10 else -2.0
@@ -53,7 +54,9 @@ def tell():
     return "\\n".join(lines)
 """
 
-WITHOUT_NUMBA = "import sys, warnings\nsys.modules['numba'] = None\nwarnings.simplefilter('ignore')\n"
+WITHOUT_NUMBA = (
+    "import sys, warnings\nsys.modules['numba'] = None\nwarnings.simplefilter('ignore')\n"
+)
 
 
 @pytest.fixture(scope="module")
