@@ -1,6 +1,7 @@
 """Write the contest problems and their answers: `python assets/make_contest.py [FOLDER]`.
 
-The answers come from exact fractions (tests/contest/oracle.py), which share no code with the library.
+The answers come from exact fractions (tests/contest/oracle.py), which share no code with the
+library.
 """
 
 import sys
@@ -10,7 +11,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.contest import data_sets, oracle  # noqa: E402 found through the line above
+from tests.contest import data_sets, oracle
 
 SAMPLE = """\
 4 6

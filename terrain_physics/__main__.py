@@ -15,10 +15,11 @@ from typing import NoReturn
 from terrain_physics._version import __version__
 
 _COUNT_HELP = """\
-Each FILE (standard input without one, or for '-') holds a problem: n and q, then n triangles of nine
-numbers (ax ay az bx by bz cx cy cz), then q spheres of four (r x y z), with any white space between.
-Prints for each sphere on how many triangles its surface touches, one number a line; several
-files are answered in order, once all are read. Bad input: the line on standard error, exit 2."""
+Each FILE (standard input without one, or for '-') holds a problem: n and q, then n
+triangles of nine numbers (ax ay az bx by bz cx cy cz), then q spheres of four (r x y z),
+with any white space between. Prints for each sphere how many triangles its surface
+touches, one number a line; several files are answered in order, once all are read.
+Bad input: file and line on standard error, exit 2."""
 
 _COUNT_EXAMPLE = """\
 example:

@@ -20,13 +20,19 @@ ROTATION_TOLERANCE = 1e-4
 
 def shorten(value: object) -> str:
     """Return the value for an error message, at most one line long."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # an int of more than 4300 digits
+        text = f"{type(value).__name__} too long to show"
     return text if len(text) <= 80 else text[:77] + "..."
 
 
+_NOT_A_NUMBER = (str, bytes, bytearray, complex, np.complexfloating)
+
+
 def _number(name: str, rule: str, value: Any) -> float:
-    # float() would also take the string "1.0" and an array of one element.
-    if isinstance(value, (str, bytes, bytearray)) or getattr(value, "ndim", 0) != 0:
+    # float() would also take the string "1.0", an array of one element and half a complex number.
+    if isinstance(value, _NOT_A_NUMBER) or getattr(value, "ndim", 0) != 0:
         raise TypeError(f"{name} must be {rule}, got {shorten(value)}")
     try:
         return float(value)
@@ -77,7 +83,7 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
     except TypeError:
         raise TypeError(f"{name} must be a whole number, got {shorten(value)}") from None
     if not (low <= number <= high):
-        raise ValueError(f"{name} must be from {low} to {high}, got {number}")
+        raise ValueError(f"{name} must be from {low} to {high}, got {shorten(number)}")
     return number
 
 
@@ -93,13 +99,14 @@ def choice(name: str, value: Any, known: tuple[str, ...]) -> str:
 def vector(name: str, value: Any) -> Floats3:
     """Return three finite floats of a vec3, dvec3, tuple, list, array or object with .x .y .z."""
     try:
-        x, y, z = float(value.x), float(value.y), float(value.z)
-        if hasattr(value, "w"):
-            raise ValueError(f"{name} must be three numbers, got four: {shorten(value)}")
+        x, y, z = value.x, value.y, value.z
     except AttributeError:
         x, y, z = _three(name, value)
-    except TypeError:
-        raise TypeError(f"{name} must be three numbers, got {shorten(value)}") from None
+    else:
+        if hasattr(value, "w"):
+            raise ValueError(f"{name} must be three numbers, got four: {shorten(value)}")
+    if not (type(x) is type(y) is type(z) is float):  # as they are in PyGLM's vectors
+        x, y, z = (_number(name, "three numbers", part) for part in (x, y, z))
     # A sum of finite numbers may overflow: only then is the slow look needed.
     if not math.isfinite(x + y + z):
         for axis, number in zip("xyz", (x, y, z), strict=True):
@@ -108,8 +115,9 @@ def vector(name: str, value: Any) -> Floats3:
     return x, y, z
 
 
-def _three(name: str, value: Any) -> Floats3:
-    if isinstance(value, (str, bytes, bytearray)):
+def _three(name: str, value: Any) -> tuple[Any, ...]:
+    # A set has no order, and a dict would give its keys.
+    if isinstance(value, (str, bytes, bytearray, set, frozenset, dict)):
         raise TypeError(f"{name} must be three numbers, got {shorten(value)}")
     try:
         parts = tuple(value)
@@ -117,8 +125,7 @@ def _three(name: str, value: Any) -> Floats3:
         raise TypeError(f"{name} must be three numbers, got {shorten(value)}") from None
     if len(parts) != 3:
         raise ValueError(f"{name} must be three numbers, got {len(parts)}: {shorten(value)}")
-    x, y, z = (_number(name, "three numbers", part) for part in parts)
-    return x, y, z
+    return parts
 
 
 def rotation(name: str, value: Any) -> Floats9:
@@ -146,8 +153,8 @@ def _square(name: str, rule: str, value: Any) -> NDArray[np.float64]:
     """Return a matrix by rows; PyGLM's matrices and sequences of vectors are columns."""
     try:
         if not isinstance(value, np.ndarray) and all(hasattr(column, "x") for column in value):
-            return np.array([list(column) for column in value], dtype=np.float64).T
-        return np.array(value, dtype=np.float64)
+            return real_array(name, [list(column) for column in value]).T
+        return real_array(name, value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be {rule}, got {shorten(value)}") from None
 
@@ -218,7 +225,7 @@ def array(name: str, value: Any, *shapes: tuple[int | None, ...]) -> NDArray[np.
 
 
 def real_array(name: str, value: Any) -> NDArray[np.float64]:
-    """Return any array of real numbers as C-contiguous float64."""
+    """Return any array of real numbers as C-contiguous float64; single numbers get no axis."""
     try:
         raw = np.asarray(value)
     except ValueError:
@@ -226,15 +233,37 @@ def real_array(name: str, value: Any) -> NDArray[np.float64]:
     if raw.dtype.kind not in "biuf":
         if raw.size != 0 or raw.dtype.kind != "O":
             raise TypeError(f"{name} must hold real numbers, got dtype {raw.dtype}")
-    return np.ascontiguousarray(raw, dtype=np.float64)
+    with np.errstate(over="ignore"):  # a long double may turn infinite, for callers to refuse
+        return np.asarray(raw, dtype=np.float64, order="C")
 
 
 def refuse_non_finite(name: str, values: NDArray[np.float64]) -> None:
     """Raise ValueError naming the first NaN or infinity."""
     # The sum of finite values is finite unless it overflows: one quick pass for nearly all input.
-    if values.size == 0 or math.isfinite(float(values.sum())):
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if math.isfinite(float(values.sum())):
+            return
     bad = ~np.isfinite(values)
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise ValueError(f"{name} must be finite, got {values[where]} at {list(where)}")
+
+
+def broadcast(
+    first_name: str, first: Any, second_name: str, second: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return two finite arrays broadcast to one shape, C-contiguous and read-only."""
+    one, two = real_array(first_name, first), real_array(second_name, second)
+    refuse_non_finite(first_name, one)
+    refuse_non_finite(second_name, two)
+    try:
+        one, two = np.broadcast_arrays(one, two)
+    except ValueError:
+        raise ValueError(
+            f"{first_name} and {second_name} must have shapes that fit, "
+            f"got {one.shape} and {two.shape}"
+        ) from None
+    one, two = np.asarray(one, order="C").view(), np.asarray(two, order="C").view()
+    for values in (one, two):
+        values.setflags(write=False)  # one type for the kernels, whatever the caller's array is
+    return one, two

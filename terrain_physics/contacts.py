@@ -1,7 +1,7 @@
 """Results: what a query or a step answers, as small immutable values."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,9 @@ class Triangles:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Triangles are immutable, cannot set {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Triangles, (self.vertices, self.normals, self.ids)
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -1,7 +1,8 @@
-"""The contest's question: how many of n triangles does the surface of each of q spheres touch?
+"""Count, of n triangles, those that the surface of each of q spheres touches: the contest.
 
-From arrays (`count_touching`) or from text (`read_problem`, `write_counts`). What a touch is, stands in
-``_kernels/touch_exact.py``; how the counting is fast, in ``_kernels/bvh.py`` and ``touch_count.py``.
+From arrays (`count_touching`) or from text (`read_problem`, `write_counts`). What a touch is,
+stands in ``_kernels/touch_exact.py``; how the counting is fast, in ``_kernels/bvh.py`` and
+``touch_count.py``.
 """
 
 import math
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _arrays
-from terrain_physics._kernels import bvh, number_text, touch_count
+from terrain_physics._kernels import bvh, number_text, sphere_groups, touch_count
 from terrain_physics._kernels.bvh import BLOCK, LANES, NOWHERE, Tree
 
 # Enough of each for one task: below, handing it to another thread costs more than it saves.
@@ -61,7 +62,7 @@ class Workers:
             self._pool.shutdown(wait=error is None, cancel_futures=True)
 
     def run(self, function: Callable[[int, int], Any], count: int, least: int) -> list[Any]:
-        """Return function(first, last) for ranges that cover 0..count, none much shorter than ``least``."""
+        """Return function(first, last) for ranges that cover 0..count, of ``least`` or more."""
         step = max(least, -(-count // (8 * self._threads)))
         if self._threads == 1 or count <= step:
             return [function(0, count)] if count else []
@@ -76,9 +77,9 @@ def count_touching(
 ) -> NDArray[np.int64]:
     """Return for each sphere how many of the triangles its surface touches.
 
-    A sphere touches a triangle if the least distance of its center to the triangle is <= radius + 1e-10
-    and the greatest is >= radius - 1e-10: touching from outside and from within counts, lying
-    wholly inside does not. The counts are exact, and the same for any number of threads.
+    A sphere touches a triangle if the least distance of its center to the triangle is <= radius +
+    1e-10 and the greatest is >= radius - 1e-10: touching from outside and from within counts,
+    lying wholly inside does not. The counts are exact, and the same for any number of threads.
 
     Parameters
     ----------
@@ -100,8 +101,8 @@ def count_touching(
     TypeError
         If the arrays do not hold real numbers.
     ValueError
-        If a shape is wrong, a number is not finite or a radius is negative; the message names array, row,
-        rule and value.
+        If a shape is wrong, a number is not finite or a radius is negative; the message names
+        array, row, rule and value.
 
     Examples
     --------
@@ -146,7 +147,7 @@ def _bounds(
 
 
 def build_tree(workers: Workers, triangles: NDArray[np.float64]) -> Tree:
-    """Return the tree of triangles (n, 9); it refers to them and must not outlive a change of theirs."""
+    """Return the tree of triangles (n, 9), which it refers to: they must not change."""
     count = len(triangles)
     leaf_count = -(-count // LANES)
     block_count = -(-leaf_count // LANES)
@@ -181,7 +182,7 @@ def build_tree(workers: Workers, triangles: NDArray[np.float64]) -> Tree:
 
 
 def _frame(workers: Workers, triangles: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return middle x y z of the triangles' box, a factor 2^k, half extents x y z and the largest, scaled."""
+    """Return the ``frame`` of a `Tree`."""
     if len(triangles) == 0:
         return np.zeros(8)
     lower, upper = _bounds(workers, "triangles", triangles)
@@ -222,17 +223,19 @@ def _count_block(
     window = np.array([*middle, 1.0 / span if span > 1e-300 else 0.0])
     chunk_count = -(-len(spheres) // BLOCK)
     keys = np.empty(len(spheres), np.uint64)
-    groups = np.empty((chunk_count * LANES, touch_count.SPHERE_ROWS, LANES), np.float32)
-    boxes = np.empty((chunk_count, touch_count.BOX_ROWS, LANES), np.float32)
+    groups = np.empty((chunk_count * LANES, sphere_groups.SPHERE_ROWS, LANES), np.float32)
+    boxes = np.empty((chunk_count, sphere_groups.BOX_ROWS, LANES), np.float32)
 
     workers.run(
-        lambda first, last: touch_count.sphere_keys(spheres, first, last, tree.frame, window, keys),
+        lambda first, last: sphere_groups.sphere_keys(
+            spheres, first, last, tree.frame, window, keys
+        ),
         len(spheres),
         _ROWS_PER_TASK,
     )
     keys.sort()
     workers.run(
-        lambda first, last: touch_count.fill_groups(
+        lambda first, last: sphere_groups.fill_groups(
             spheres, keys, first, last, tree.frame, groups, boxes
         ),
         chunk_count * LANES,
@@ -260,9 +263,9 @@ def read_problem(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return triangles (n, 9) and spheres (q, 4) of a contest input.
 
-    The text holds n, q, then nine numbers for each triangle and four (r x y z) for each sphere, with any
-    white space between. Numbers are read exactly as ``float()`` reads them. Memory is taken for the
-    numbers that are there, never for those n and q promise.
+    The text holds n, q, then nine numbers for each triangle and four (r x y z) for each sphere,
+    with any white space between. Numbers are read exactly as ``float()`` reads them. Memory is
+    taken for the numbers that are there, never for those n and q promise.
 
     Raises
     ------
@@ -291,7 +294,8 @@ def read_problem(
         problem = _Problem(
             wanted,
             match.start(),
-            f"nothing may follow the 9 n + 4 q = {wanted} numbers after n and q, got {_shown(match.group())}",
+            f"nothing may follow the 9 n + 4 q = {wanted} numbers after n and q, "
+            f"got {_shown(match.group())}",
         )
     if problem is not None:
         raise _error(text, name, problem)
@@ -321,7 +325,7 @@ def _read_counts(text: bytes, name: str) -> tuple[int, list[int]]:
 def _read_values(
     workers: Workers, text: bytes, body: int, wanted: int
 ) -> tuple[NDArray[np.float64], int, _Problem | None]:
-    """Return the first ``wanted`` numbers behind n and q, how many there are, and the first bad one."""
+    """Return the first ``wanted`` numbers behind n and q, how many there are, what is bad."""
     data = np.frombuffer(text, np.uint8)
 
     # Ranges are cut anywhere, then moved to the next white space.
@@ -356,7 +360,7 @@ def _parse_part(
     start: int,
     values: NDArray[np.float64],
 ) -> _Problem | None:
-    """Read the tokens of one part into values[start:]; return what is wrong with the first bad one."""
+    """Read the tokens of one part into values[start:]; return what is wrong with the first."""
     while True:
         outcome, parsed, first = number_text.parse_numbers(data, first, last, values[start:])
         start += parsed

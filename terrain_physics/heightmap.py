@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from pyglm import glm
 
 from terrain_physics import _arrays
+from terrain_physics._arrays import Floats3
 from terrain_physics._kernels import grid as kernels
 from terrain_physics._kernels.triangles_in import triangles_in
 from terrain_physics.contacts import Triangles
@@ -30,7 +31,8 @@ class HeightMap:
     Parameters
     ----------
     heights : array_like, shape (rows, columns), at least (2, 2)
-        Any real numbers; kept as float32, which holds 16-bit samples exactly.
+        Any real numbers; kept as float32, which holds 16-bit samples exactly. Masked numbers are
+        holes.
     cell_size : float or (float, float), default 1.0
         Size of a cell in meters, along x and z.
     height_scale : float, default 1.0
@@ -42,7 +44,7 @@ class HeightMap:
     diagonal : {"a-c", "b-d", "alternating", "shortest"} or array of bool, default "a-c"
         How cells are split: from a (row + 1, column) to c (row, column + 1), the other way,
         a-c where row + column is even, or along the shorter line (a-c when equal). An array has a
-        value for each cell, True for b-d.
+        value for each cell, True for b-d; cells outside the map are split as those at its border.
     thickness : float, optional
         How deep below its surface the ground is solid, in meters. Default: any depth; with holes 2.
     copy : bool, default True
@@ -85,13 +87,13 @@ class HeightMap:
         if scale == 0.0:
             raise ValueError("height_scale must not be 0, got 0.0")
         self._origin = _arrays.vector("origin", origin)
-        _refuse_overflow(self._heights, scale, self._origin[1])
+        _refuse_overflow(self._heights, scale, self._origin, (cell_x, cell_z))
         extend = _arrays.choice("border", border, ("extend", "open")) == "extend"
         if thickness is not None:
             depth = _arrays.positive("thickness", thickness)
         else:
             depth = THICKNESS_WITH_HOLES if np.isnan(self._heights).any() else np.inf
-        kind, self._flips = _checked_diagonal(diagonal, self._heights, (cell_x, cell_z, scale))
+        kind, self._flips = _checked_diagonal(diagonal, self._heights)
         self._frame = np.array(
             [*self._origin, cell_x, cell_z, scale, float(extend), float(kind), depth]
         )
@@ -209,7 +211,7 @@ class HeightMap:
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
             x, z = _arrays.finite("x", x), _arrays.finite("z", z)
             return kernels.height_at(self._heights, self._flips, self._frame, x, z)
-        xs, zs = _broadcast(x, z)
+        xs, zs = _arrays.broadcast("x", x, "z", z)
         out = np.empty(xs.shape)
         kernels.heights_at(
             self._heights, self._flips, self._frame, xs.ravel(), zs.ravel(), out.reshape(-1)
@@ -242,7 +244,7 @@ class HeightMap:
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
             x, z = _arrays.finite("x", x), _arrays.finite("z", z)
             return glm.vec3(kernels.normal_at(self._heights, self._flips, self._frame, x, z)) + 0.0
-        xs, zs = _broadcast(x, z)
+        xs, zs = _arrays.broadcast("x", x, "z", z)
         out = np.empty((*xs.shape, 3))
         kernels.normals_at(
             self._heights, self._flips, self._frame, xs.ravel(), zs.ravel(), out.reshape(-1, 3)
@@ -300,31 +302,21 @@ class HeightMap:
             values.setflags(write=False)
 
 
-def _broadcast(x: Any, z: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    xs, zs = _arrays.real_array("x", x), _arrays.real_array("z", z)
-    _arrays.refuse_non_finite("x", xs)
-    _arrays.refuse_non_finite("z", zs)
-    try:
-        xs, zs = np.broadcast_arrays(xs, zs)
-    except ValueError:
-        raise ValueError(
-            f"x and z must have shapes that fit, got {xs.shape} and {zs.shape}"
-        ) from None
-    return np.ascontiguousarray(xs).reshape(xs.shape), np.ascontiguousarray(zs).reshape(zs.shape)
-
-
 def _checked_heights(heights: ArrayLike, *, copy: bool) -> NDArray[np.float32]:
     if not copy:
         if not (
             isinstance(heights, np.ndarray)
             and heights.dtype == np.float32
             and heights.flags.c_contiguous
+            and not isinstance(heights, np.ma.MaskedArray)
         ):
             raise TypeError(
                 "heights must be a C-contiguous float32 array to be borrowed (copy=False)"
             )
-        wide = heights
+        wide = np.asarray(heights)
     else:
+        if isinstance(heights, np.ma.MaskedArray):
+            heights = np.ma.filled(heights.astype(np.float64), np.nan)
         wide = _arrays.real_array("heights", heights)
     if wide.ndim != 2 or min(wide.shape) < 2:
         raise ValueError(
@@ -343,8 +335,9 @@ def _checked_heights(heights: ArrayLike, *, copy: bool) -> NDArray[np.float32]:
     return result
 
 
-def _checked_cell_size(cell_size: float | tuple[float, float]) -> tuple[float, float]:
-    if not isinstance(cell_size, (tuple, list, np.ndarray)):
+def _checked_cell_size(cell_size: Any) -> tuple[float, float]:
+    kinds = (tuple, list, glm.vec2, glm.dvec2)
+    if not isinstance(cell_size, kinds) and getattr(cell_size, "ndim", 0) == 0:
         size = _arrays.positive("cell_size", cell_size)
         return size, size
     sizes = list(cell_size)
@@ -353,19 +346,28 @@ def _checked_cell_size(cell_size: float | tuple[float, float]) -> tuple[float, f
     return _arrays.positive("cell_size[0]", sizes[0]), _arrays.positive("cell_size[1]", sizes[1])
 
 
-def _refuse_overflow(heights: NDArray[np.float32], scale: float, y: float) -> None:
-    """Refuse a scale that takes a height beyond what squares can hold."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        largest = max(
-            abs(float(np.fmin.reduce(heights, axis=None))),
-            abs(float(np.fmax.reduce(heights, axis=None))),
+def _refuse_overflow(
+    heights: NDArray[np.float32], scale: float, origin: Floats3, cell_size: tuple[float, float]
+) -> None:
+    """Refuse maps whose slopes overflow, or whose samples fall together in float64."""
+    largest = float(np.fmax.reduce(np.abs(heights), axis=None))  # NaN if all samples are holes
+    if abs(scale) * largest + abs(origin[1]) >= 1e100:
+        raise ValueError(
+            f"height_scale and origin.y must keep heights below 1e100 m, got {scale}, {origin[1]}"
         )
-        if not abs(scale) * largest + abs(y) < 1e100 and not np.isnan(largest):
-            raise ValueError(f"height_scale must keep heights below 1e100 m, got {scale}")
+    for axis, start, size, samples in zip(
+        "zx", origin[::-2], cell_size[::-1], heights.shape, strict=True
+    ):
+        far = max(abs(start), abs(start + size * samples))
+        if not (size >= 1e-40 + far * 2.0**-50 and far < 1e100):
+            raise ValueError(
+                f"cell_size must keep samples apart and below 1e100 m along {axis}, "
+                f"got {size} from origin.{axis} = {start}"
+            )
 
 
 def _checked_diagonal(
-    diagonal: str | ArrayLike, heights: NDArray[np.float32], sizes: tuple[float, float, float]
+    diagonal: str | ArrayLike, heights: NDArray[np.float32]
 ) -> tuple[int, NDArray[np.bool_]]:
     """Return the kind of diagonal, and the table of cells split from b to d if there is one."""
     if isinstance(diagonal, str):
@@ -374,11 +376,14 @@ def _checked_diagonal(
             code = (kernels.DIAGONAL_AC, kernels.DIAGONAL_BD, kernels.DIAGONAL_ALTERNATING)
             return code[_DIAGONALS.index(kind)], np.zeros((1, 1), dtype=np.bool_)
         # Both lines span the same cell, so the one with the smaller rise is the shorter.
-        wide = heights.astype(np.float64) * sizes[2]
+        wide = heights.astype(np.float64)
         rise_ac = np.abs(wide[1:, :-1] - wide[:-1, 1:])
         rise_bd = np.abs(wide[1:, 1:] - wide[:-1, :-1])
         return kernels.DIAGONAL_TABLE, np.ascontiguousarray(rise_bd < rise_ac)
-    table = np.array(diagonal)
+    try:
+        table = np.array(diagonal)
+    except ValueError:  # ragged
+        table = np.array(None)
     cells = (heights.shape[0] - 1, heights.shape[1] - 1)
     if table.dtype != np.bool_ or table.shape != cells:
         raise ValueError(

@@ -421,9 +421,9 @@ class TestBadInput:
 
     def test_ground_and_collider(self):
         with pytest.raises(TypeError, match="ground must be a HeightMap"):
-            CharacterMovement(np.zeros((3, 3)), SphereCollider(1))
-        with pytest.raises(TypeError, match="collider must be a sphere or a box, got 0.5"):
-            CharacterMovement(FLOOR, 0.5)
+            CharacterMovement(np.zeros((3, 3)), SphereCollider(1))  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"collider must be a sphere or a box, got 0\.5"):
+            CharacterMovement(FLOOR, 0.5)  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="collider must cover fewer than"):
             CharacterMovement(FLOOR, SphereCollider(1e7))
 

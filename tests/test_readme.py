@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ def test_python_blocks_run_one_after_another(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     code = blocks("python")
     assert len(code) >= 2
-    names = {}
+    names: dict[str, Any] = {}
     for block in code:
         exec(compile(block, "README.md", "exec"), names)  # noqa: S102
     assert capsys.readouterr().out.startswith("18 (18, 3, 3) (18, 3)")

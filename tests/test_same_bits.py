@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,7 +62,7 @@ WITHOUT_NUMBA = (
 
 @pytest.fixture(scope="module")
 def compiled():
-    names = {}
+    names: dict[str, Any] = {}
     exec(compile(STORY, "story", "exec"), names)  # noqa: S102
     return names["tell"]()
 

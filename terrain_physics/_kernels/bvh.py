@@ -1,13 +1,13 @@
 """A tree of triangles for the counter: sixteen triangles a leaf, sixteen leaves a block, and so on.
 
 Triangles are sorted along a Hilbert curve and cut into leaves of sixteen. A leaf is a row of
-sixteen float32 values for each component, so that a loop over it is one vector operation; the boxes of sixteen
-leaves (a block), and of sixteen blocks, lie side by side in the same way. Coordinates are taken from
-the middle of the triangles' box and scaled by a power of two, so that none exceeds 1 and float32
-neither overflows nor underflows.
+sixteen float32 values for each component, so that a loop over it is one vector operation; the
+boxes of sixteen leaves (a block), and of sixteen blocks, lie side by side in the same way.
+Coordinates are taken from the middle of the triangles' box and scaled by a power of two, so that
+none exceeds 1 and float32 neither overflows nor underflows.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ LANES = 16
 BLOCK = LANES * LANES
 ROW_BITS = np.uint64(0xFFFFFFFF)  # of a key; the place on the curve is above
 HILBERT_BITS = 10
+
+Single = Any  # a float32, to be kept one: mixed with a float it would become float64
 
 # A place no sphere can come near, for the unused lanes of the last leaf; its square is finite.
 NOWHERE = np.float32(1e8)
@@ -51,7 +53,7 @@ def column_bounds(
     lower: NDArray[np.float64],
     upper: NDArray[np.float64],
 ) -> bool:
-    """Widen lower and upper (columns,) by rows first..last of values; tell whether all are finite."""
+    """Widen lower and upper (columns,) by rows first..last; tell whether all are finite."""
     finite = True
     for row in range(first, last):
         for column in range(values.shape[1]):
@@ -109,20 +111,6 @@ def cell_of(value: float, cells: float) -> np.uint32:
     return np.uint32(cell if cell < cells - 1.0 else cells - 1.0)
 
 
-@kernel(inline=True)
-def _centroid(
-    triangles: NDArray[np.float64], row: int, axis: int, frame: NDArray[np.float64]
-) -> float:
-    """Return one coordinate of a triangle's centroid, -1 .. 1 over the longest side of all."""
-    middle, half = float(frame[axis]), float(frame[7])
-    total = (
-        (float(triangles[row, axis]) - middle)
-        + (float(triangles[row, axis + 3]) - middle)
-        + (float(triangles[row, axis + 6]) - middle)
-    )
-    return total * (float(frame[3]) / (3.0 * half) if half > 0.0 else 0.0)
-
-
 @kernel
 def triangle_keys(
     triangles: NDArray[np.float64],
@@ -132,11 +120,18 @@ def triangle_keys(
     keys: NDArray[np.uint64],
 ) -> None:
     """Set keys[first:last] to (Hilbert place << 32) + row, by each triangle's centroid."""
+    x0, y0, z0 = float(frame[0]), float(frame[1]), float(frame[2])
+    half = float(frame[7])
+    third = float(frame[3]) / (3.0 * half) if half > 0.0 else 0.0
     cells = float(1 << HILBERT_BITS)
     for row in range(first, last):
-        x = cell_of(_centroid(triangles, row, 0, frame), cells)
-        y = cell_of(_centroid(triangles, row, 1, frame), cells)
-        z = cell_of(_centroid(triangles, row, 2, frame), cells)
+        ax, ay, az = triangles[row, 0] - x0, triangles[row, 1] - y0, triangles[row, 2] - z0
+        bx, by, bz = triangles[row, 3] - x0, triangles[row, 4] - y0, triangles[row, 5] - z0
+        cx, cy, cz = triangles[row, 6] - x0, triangles[row, 7] - y0, triangles[row, 8] - z0
+        # Scaled before they are added: the sum of three may be too large for float64.
+        x = cell_of(ax * third + bx * third + cx * third, cells)
+        y = cell_of(ay * third + by * third + cy * third, cells)
+        z = cell_of(az * third + bz * third + cz * third, cells)
         keys[row] = (np.uint64(_hilbert(x, y, z)) << np.uint64(32)) | np.uint64(row)
 
 
@@ -178,13 +173,13 @@ def fill_leaves(
 
 
 @kernel(inline=True)
-def _circle_square(leaves: NDArray[np.float32], leaf: int, lane: int) -> np.float32:
+def _circle_square(leaves: NDArray[np.float32], leaf: int, lane: int) -> Single:
     """Return a little more than the squared radius of the smallest circle around a triangle.
 
-    The stored value is at least rho^2 (1 + 2e-3) with rho of the rounded corners; ``touch_count`` says
-    what the surplus is for. Half the longest edge where the angle facing it is not acute, else the circle
-    through the corners; or, where the shortest edge is below 1/8 of the longest and float32 would lose its
-    area, Jung's bound: a third of the longest square.
+    The stored value is at least rho^2 (1 + 2e-3) with rho of the rounded corners; ``touch_count``
+    says what the surplus is for. Half the longest edge where the angle facing it is not acute,
+    else the circle through the corners; or, where the shortest edge is below 1/8 of the longest
+    and float32 would lose its area, Jung's bound: a third of the longest square.
     """
     ax, ay, az = leaves[leaf, 0, lane], leaves[leaf, 1, lane], leaves[leaf, 2, lane]
     bx, by, bz = leaves[leaf, 3, lane], leaves[leaf, 4, lane], leaves[leaf, 5, lane]
@@ -195,8 +190,8 @@ def _circle_square(leaves: NDArray[np.float32], leaf: int, lane: int) -> np.floa
     uu = ux * ux + uy * uy + uz * uz
     vv = vx * vx + vy * vy + vz * vz
     ww = wx * wx + wy * wy + wz * wz
-    longest = max(max(uu, vv), ww)
-    shortest = min(min(uu, vv), ww)
+    longest = max(uu, vv, ww)
+    shortest = min(uu, vv, ww)
     nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
     area = np.float32(4.0) * (nx * nx + ny * ny + nz * nz)
     sound = (shortest * np.float32(64.0) > longest) & (area > _ZERO) & (longest > _UNDERFLOWS)

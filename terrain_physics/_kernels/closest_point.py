@@ -8,8 +8,8 @@ from terrain_physics._kernels.vec3 import Vec3, add_scaled, cross, dot, length, 
 # the triangle for a segment would move its surface by more than 1e-10 of its size.
 FLAT_ANGLE = 1e-10
 
-# Distances below this part of the sizes at hand: the point lies on the feature. Rounding would turn a
-# shorter way out by more than taking the normal instead moves anything.
+# Distances below this part of the sizes at hand: the point lies on the feature. Rounding would turn
+# a shorter way out by more than taking the normal instead moves anything.
 ON_FEATURE = 1e-11
 
 FACE = 0

@@ -1,10 +1,10 @@
 """Numbers of 106 bits: a pair (high, low) of floats whose unevaluated sum is the value.
 
-Sources: T. J. Dekker, "A floating-point technique for extending the available precision" (1971), and
-M. Joldes, J.-M. Muller, V. Popescu, "Tight and rigorous error bounds for basic building blocks of
-double-word arithmetic" (2017). Only + - * in a stated order and no fused multiply-add, so every
-machine gets the same bits. Sums and products are off by less than 2^-102 of their size.
-Values must stay below 2^995: the splitting multiplies by 2^27.
+Sources: T. J. Dekker, "A floating-point technique for extending the available precision" (1971),
+and M. Joldes, J.-M. Muller, V. Popescu, "Tight and rigorous error bounds for basic building blocks
+of double-word arithmetic" (2017). Only + - * in a stated order and no fused multiply-add, so every
+machine gets the same bits. Sums and products are off by less than 2^-102 of their size. Values
+must stay below 2^995: the splitting multiplies by 2^27.
 """
 
 from terrain_physics._kernels._jit import kernel

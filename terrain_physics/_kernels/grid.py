@@ -150,12 +150,24 @@ def slope_normal(along_x: float, along_z: float) -> Vec3:
     return (-along_x * size, size, -along_z * size)
 
 
+@kernel(inline=True)
+def border_side(place: float, start: float, size: float, index: int) -> int:
+    """Return which neighbour of a cell shares a coordinate with it: -1, 1 or 0 for none.
+
+    By the samples' own coordinates, as rounded as they are, so that the corners of a triangle are
+    on its ground.
+    """
+    if place <= start + index * size:
+        return -1
+    return 1 if place >= start + (index + 1) * size else 0
+
+
 @kernel
 def locate(grid: Grid, x: float, z: float) -> tuple[int, int, int, float, float]:
     """Return (row, column, half, x and z within the cell from 0 to 1) of a point.
 
-    Half -1 means that there is no ground.
-    A point on the far border belongs to the last cell, one on a diagonal to half 1.
+    Half -1 means that there is no ground. A point between cells belongs to the one of higher row
+    and column that has ground, on the far border to the last cell; one on a diagonal to half 1.
     """
     rows, columns = grid.heights.shape[0] - 1, grid.heights.shape[1] - 1
     u, v = (x - grid.x0) / grid.cell_x, (z - grid.z0) / grid.cell_z
@@ -163,7 +175,7 @@ def locate(grid: Grid, x: float, z: float) -> tuple[int, int, int, float, float]
         # Outside, the ground is level in the direction away from the map: half a cell out says all.
         u = min(max(u, -0.5), columns + 0.5)
         v = min(max(v, -0.5), rows + 0.5)
-    elif not (0.0 <= u <= columns and 0.0 <= v <= rows):
+    elif not (-0.5 <= u <= columns + 0.5 and -0.5 <= v <= rows + 0.5):
         return 0, 0, -1, 0.0, 0.0
     column, row = math.floor(u), math.floor(v)
     if u == columns:
@@ -171,8 +183,17 @@ def locate(grid: Grid, x: float, z: float) -> tuple[int, int, int, float, float]
     if v == rows:
         row = rows - 1
     if not has_ground(grid, row, column):
-        return row, column, -1, 0.0, 0.0
-    u, v = u - column, v - row
+        aside = border_side(x, grid.x0, grid.cell_x, column)
+        along = border_side(z, grid.z0, grid.cell_z, row)
+        if aside != 0 and has_ground(grid, row, column + aside):
+            column += aside
+        elif along != 0 and has_ground(grid, row + along, column):
+            row += along
+        elif aside != 0 and along != 0 and has_ground(grid, row + along, column + aside):
+            row, column = row + along, column + aside
+        else:
+            return row, column, -1, 0.0, 0.0
+    u, v = min(max(u - column, 0.0), 1.0), min(max(v - row, 0.0), 1.0)
     if is_flipped(grid, row, column):
         half = 1 if u >= v else 0
     else:

@@ -1,4 +1,4 @@
-"""Numbers as bytes: a parser that gives what ``float()`` gives, bit for bit, and a printer of integers."""
+"""Numbers as bytes: a parser, the same as ``float()`` bit for bit, and a printer of integers."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ _ROUNDING = 8.9e-16  # of the remainder: eight ulp, far more than three operatio
 
 @kernel(inline=True)
 def _is_space(byte: np.uint8) -> bool:
-    return (byte == _SPACE) | ((byte >= _TAB) & (byte <= _RETURN))
+    return bool((byte == _SPACE) | ((byte >= _TAB) & (byte <= _RETURN)))
 
 
 @kernel
@@ -43,7 +43,7 @@ def count_tokens(text: NDArray[np.uint8], first: int, last: int) -> int:
         starts = np.int32(0)
         for i in range(len(here)):
             starts = np.int32(starts + np.int32(_is_space(before[i]) & (_is_space(here[i]) ^ True)))
-        count += starts
+        count += int(starts)
     return count
 
 
@@ -51,10 +51,11 @@ def count_tokens(text: NDArray[np.uint8], first: int, last: int) -> int:
 def _scaled(digits: np.uint64, exponent: int) -> tuple[bool, float]:
     """Return (True, digits * 10^exponent rounded as Python does), or (False, anything).
 
-    Up to 2^53 and 10^22 both factors are exact, so that one operation rounds correctly (W. D. Clinger,
-    "How to read floating point numbers accurately", 1990). Larger digits are split into two exact
-    floats; the quotient or product of the first is corrected by its exact remainder and the second, and
-    taken if it rounds to the same float whatever the last bits of the correction are.
+    Up to 2^53 and 10^22 both factors are exact, so that one operation rounds correctly (W. D.
+    Clinger, "How to read floating point numbers accurately", 1990). Larger digits are split into
+    two exact floats; the quotient or product of the first is corrected by its exact remainder and
+    the second, and taken if it rounds to the same float whatever the last bits of the correction
+    are.
     """
     if exponent < -22 or exponent > 22:
         return False, 0.0
@@ -83,10 +84,11 @@ def parse_numbers(
 ) -> tuple[int, int, int]:
     """Set values to the numbers in text[first:last]; return (outcome, tokens parsed, position).
 
-    A number is ``[+-]digits[.digits][e[+-]digits]``, with digits on at least one side of the point. The kernel
-    stops (ASK) at the first token it does not like, be it bad or only long: the position is its first byte,
-    and the caller, having stored the value, goes on behind it. Never reads behind ``last``, which is the
-    end of the text or white space; parses no more than ``len(values)`` tokens.
+    A number is ``[+-]digits[.digits][e[+-]digits]``, with digits on at least one side of the
+    point. The kernel stops (ASK) at the first token it does not like, be it bad or only long: the
+    position is its first byte, and the caller, having stored the value, goes on behind it. Never
+    reads behind ``last``, which is the end of the text or white space; parses no more than
+    ``len(values)`` tokens.
     """
     i = first
     parsed = 0

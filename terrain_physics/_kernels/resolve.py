@@ -288,7 +288,7 @@ def resolve(
     if buried:
         lifted = _lift(grid, center, body, scratch.faces, buried)
         center = add(center, (0.0, lifted, 0.0))
-    rounds, planes = 0, np.int64(0)  # a literal 0 would have two functions compiled twice
+    rounds, planes = 0, int(np.int64(0))  # for a literal 0, functions would compile twice
     count, deepest, overlapping = gather_contacts(grid, center, body, scratch)
     while deepest > SLOP and rounds < max_rounds:
         rounds += 1

@@ -35,7 +35,7 @@ def verdict(
     share: float,
     zero: float,
     one: float,
-) -> int:
+) -> np.int32:
     """Return APART, TOUCHING or UNDECIDED; the first two are certain.
 
     ``a, b, c`` lead from the three corners to the center of the sphere. A farthest corner below
@@ -43,18 +43,19 @@ def verdict(
     a point of at most ``near`` (squared) is reached, one beyond ``far`` is not. ``band`` and
     ``share`` widen the last two; ``zero`` and ``one`` give the type.
 
-    Why it is certain. Let u be half an ulp of 1, M the largest corner square, r the radius (tolerance
-    included), and let each given vector be off by at most eps + u sqrt(M). The caller promises
-    near <= r^2 - E, far >= r^2 + E, band >= 2 E, share >= 64 u with E = 2 eps r + 10 u r^2 + eps^2.
+    Why it is certain. Let u be half an ulp of 1, M the largest corner square, r the radius
+    (tolerance included), and let each given vector be off by at most eps + u sqrt(M). The caller
+    promises near <= r^2 - E, far >= r^2 + E, band >= 2 E, share >= 64 u with E = 2 eps r + 10 u
+    r^2 + eps^2.
 
-    *Touching*: w = a - s (a - b) - t (a - c), s, t >= 0, s + t <= 1 + 4 u, leads from a point of the
-    triangle to the center, whatever s and t are. Rounding moves w by less than eps + 20 u sqrt(M): s and t
-    need not be good. So the true square is below w.w + 2 eps r + 44 u M + small, which is less than
-    w.w + band + share M.
+    *Touching*: w = a - s (a - b) - t (a - c), s, t >= 0, s + t <= 1 + 4 u, leads from a point of
+    the triangle to the center, whatever s and t are. Rounding moves w by less than eps + 20 u
+    sqrt(M): s and t need not be good. So the true square is below w.w + 2 eps r + 44 u M + small,
+    which is less than w.w + band + share M.
 
-    *Apart*: for every point x of the triangle, w . (center - x) >= g, the least of w.a, w.b, w.c; so the
-    distance is at least g / sqrt(w.w), whatever w is; rounding moves that by less than
-    eps + 4 u sqrt(M). Hence g > 0 and g^2 > w.w (far + band + share M) proves it.
+    *Apart*: for every point x of the triangle, w . (center - x) >= g, the least of w.a, w.b, w.c;
+    so the distance is at least g / sqrt(w.w), whatever w is; rounding moves that by less than eps
+    + 4 u sqrt(M). Hence g > 0 and g^2 > w.w (far + band + share M) proves it.
 
     Slivers, points and near ties fail both; NaN too, since both are positive comparisons.
     """

@@ -34,9 +34,9 @@ def touches(a: Vec3, b: Vec3, c: Vec3, center: Vec3, radius: float) -> bool:
 
     The order of operations: differences of coordinates first, so that the size of the coordinates
     costs nothing; then float64 with the error band of ``verdict`` (eps = 0, u = 2^-53); what lies
-    within that band is decided in double-double arithmetic. So the answer is that of exact arithmetic
-    unless a distance is within 8 ulp of radius +- 1e-10, or the triangle is thinner than 2^-30 of its
-    length and its edges are no exact doubles, when it may count as a segment.
+    within that band is decided in double-double arithmetic. So the answer is that of exact
+    arithmetic unless a distance is within 8 ulp of radius +- 1e-10, or the triangle is thinner
+    than 2^-30 of its length and its edges are no exact doubles, when it may count as a segment.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def touches(a: Vec3, b: Vec3, c: Vec3, center: Vec3, radius: float) -> bool:
         1.0,
     )
     if quick != UNDECIDED:
-        return quick == TOUCHING
+        return bool(quick == TOUCHING)
 
     largest = radius
     for point in (a, b, c, center):

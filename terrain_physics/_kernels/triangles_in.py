@@ -1,5 +1,7 @@
 """The triangles of a height map within a box, written out as arrays."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,7 +12,6 @@ from terrain_physics._kernels.grid import (
     corner_heights,
     half_corners,
     half_slopes,
-    has_ground,
     in_map,
     is_flipped,
     slope_normal,
@@ -21,7 +22,7 @@ from terrain_physics._kernels.vec3 import Vec3
 
 Floats = NDArray[np.float64]
 
-# Cells looked at in one query: a second or two of work.
+# Cells looked at in one query: a few seconds of work.
 MOST_CELLS = 1e9
 
 
@@ -33,11 +34,13 @@ def _meets(grid: Grid, row: int, column: int, lower: Vec3, upper: Vec3) -> bool:
         or grid.x0 + (column + 1) * grid.cell_x < lower[0]
         or grid.z0 + row * grid.cell_z > upper[2]
         or grid.z0 + (row + 1) * grid.cell_z < lower[2]
-        or not has_ground(grid, row, column)
+        or not (grid.extend or in_map(grid, row, column))
     ):
         return False
-    a, b, c, d = corner_heights(grid, row, column)
-    return min(a, b, c, d) <= upper[1] and max(a, b, c, d) >= lower[1]
+    a, b, c, d = corner_heights(grid, row, column)  # `has_ground` would read them once more
+    if min(a, b, c, d) > upper[1] or max(a, b, c, d) < lower[1]:
+        return False
+    return not math.isnan(a + b + c + d)
 
 
 @kernel

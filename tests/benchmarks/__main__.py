@@ -8,7 +8,9 @@ from tests.benchmarks import counter, game, startup
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--smoke", action="store_true", help="small sizes: does it run at all?")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="startup, game, counter; default: all")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="startup, game, counter; default: all"
+    )
     options = parser.parse_args()
     known = {
         "startup": startup.main,

@@ -1,5 +1,8 @@
 """What a game loop pays: one character, pair functions, heights, triangles."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from pyglm import glm
 
@@ -17,6 +20,7 @@ from terrain_physics import (
     intersect_sphere_triangle,
     intersect_sphere_triangle_many,
 )
+from terrain_physics.colliders import Collider
 from tests.benchmarks.timing import median_seconds, print_table
 
 FRAME = 1 / 60
@@ -31,16 +35,16 @@ def _walk(mover: CharacterMovement, frames: int) -> None:
 def characters(scale: int) -> None:
     land = load_land()
     place = (40, land.height_at(40, 40) + 1, 40)
-    movers = {
+    colliders: dict[str, Collider] = {
         "ball of radius 0.5, walking": SphereCollider(0.5),
         "ball of radius 1, walking": SphereCollider(1.0),
         "box 0.8 x 1.8 x 0.8, walking": BoxCollider((0.4, 0.9, 0.4)),
     }
     frames = 2000 // scale
-    calls = {}
-    for name, collider in movers.items():
+    calls: dict[str, Callable[[], object]] = {}
+    for name, collider in colliders.items():
         mover = CharacterMovement(land, collider, position=place)
-        calls[name] = lambda mover=mover: _walk(mover, frames)
+        calls[name] = partial(_walk, mover, frames)
     resting = CharacterMovement(land, SphereCollider(0.5), position=place)
     _walk(resting, 10)
     for _ in range(120):
@@ -62,7 +66,10 @@ def characters(scale: int) -> None:
                 mover.update(FRAME)
 
     seconds = median_seconds({"drop": drop}, 3)["drop"]
-    print_table("Reference scene, 125 bodies, the first 2 s", [("a frame", f"{1e3 * seconds / (120 // scale):.2f} ms")])
+    print_table(
+        "Reference scene, 125 bodies, the first 2 s",
+        [("a frame", f"{1e3 * seconds / (120 // scale):.2f} ms")],
+    )
 
 
 def pairs(scale: int) -> None:

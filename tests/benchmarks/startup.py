@@ -15,8 +15,10 @@ COUNT = [sys.executable, "-m", "terrain_physics", "count", str(SAMPLE)]
 UPDATE = [
     sys.executable,
     "-c",
-    "from terrain_physics import CharacterMovement, HeightMap, SphereCollider\n"
-    "CharacterMovement(HeightMap([[0, 0], [0, 0]]), SphereCollider(1)).update(1 / 60)",
+    (
+        "from terrain_physics import CharacterMovement, HeightMap, SphereCollider\n"
+        "CharacterMovement(HeightMap([[0, 0], [0, 0]]), SphereCollider(1)).update(1 / 60)"
+    ),
 ]
 
 
@@ -29,7 +31,10 @@ def _run(command: list[str], cache: str) -> float:
 
 def main() -> None:
     rows = []
-    for name, command in (("counter on the sample", COUNT), ("first update of a character", UPDATE)):
+    for name, command in (
+        ("counter on the sample", COUNT),
+        ("first update of a character", UPDATE),
+    ):
         with tempfile.TemporaryDirectory() as cache:
             cold = _run(command, cache)
             warm = sorted(_run(command, cache) for _ in range(5))[2]

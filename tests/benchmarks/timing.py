@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 def median_seconds(calls: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Return the median time of each call; the calls take turns, after one run that does not count."""
+    """Return the median time of each call; they take turns, after one run that does not count."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(repeats + 1):
         for name, call in calls.items():

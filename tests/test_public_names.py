@@ -1,0 +1,119 @@
+"""The public names: one table, its stub, and an import that costs next to nothing."""
+
+import ast
+import importlib
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import terrain_physics
+
+TABLE: dict[str, str] = vars(terrain_physics)["_MODULES"]
+PACKAGE = Path(terrain_physics.__file__).parent
+HEAVY = ("numba", "llvmlite", "pyglm", "pygame", "numpy", "PIL", "platformdirs")
+
+
+def run(code: str, *options: str, path: Path = PACKAGE.parent) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *options, "-c", code],
+        env=dict(os.environ, PYTHONPATH=str(path)),
+        cwd=path if path.is_dir() else path.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+
+
+def stub() -> ast.Module:
+    return ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
+
+
+def test_stub_says_what_the_table_says() -> None:
+    imported = {
+        alias.name: node.module
+        for node in stub().body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        # Only `import name as name` is public in a stub.
+        if alias.asname == alias.name
+    }
+    table = {name: f"terrain_physics.{module}" for name, module in TABLE.items()}
+    assert imported == table | {"__version__": "terrain_physics._version"}
+
+
+def test_stub_and_module_list_the_same_names() -> None:
+    (listed,) = [
+        ast.literal_eval(node.value)
+        for node in stub().body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    ]
+    assert sorted(listed) == sorted(terrain_physics.__all__)
+    assert len(set(listed)) == len(listed)
+
+
+@pytest.mark.parametrize("name", terrain_physics.__all__)
+def test_name_is_there(name: str) -> None:
+    value = getattr(terrain_physics, name)
+    if name != "__version__":
+        module = importlib.import_module(f"terrain_physics.{TABLE[name]}")
+        assert value is getattr(module, name)
+        # Defined where the table looks for it, not passed on from somewhere else.
+        assert value.__module__ == module.__name__
+        assert value.__doc__
+
+
+def test_dir_lists_the_names() -> None:
+    assert dir(terrain_physics) == sorted(terrain_physics.__all__)
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    assert not hasattr(terrain_physics, "heightmap_that_is_not_there")
+    with pytest.raises(AttributeError, match="'terrain_physics' has no attribute 'Spehre'"):
+        terrain_physics.Spehre  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(ImportError, match="Spehre"):
+        exec("from terrain_physics import Spehre")  # noqa: S102
+
+
+def test_star_import_brings_the_names() -> None:
+    names: dict[str, object] = {}
+    exec("from terrain_physics import *", names)  # noqa: S102
+    assert names.keys() - {"__builtins__"} == set(terrain_physics.__all__)
+
+
+def test_import_is_light() -> None:
+    report = run("import terrain_physics, sys, json; print(json.dumps(sorted(sys.modules)))")
+    loaded = json.loads(report.stdout)
+    assert "terrain_physics" in loaded
+    assert not set(HEAVY).intersection(loaded)
+
+
+def test_import_takes_no_time() -> None:
+    # The limit is 30 ms; half a dozen runs, because a busy machine only ever adds time.
+    times = []
+    for _ in range(6):
+        report = run("import terrain_physics", "-X", "importtime").stderr
+        (line,) = [
+            line for line in report.splitlines() if line.split("|")[-1].strip() == "terrain_physics"
+        ]
+        times.append(int(line.split("|")[1]))
+    assert min(times) < 30_000, times
+
+
+def test_works_from_a_zip(tmp_path: Path) -> None:
+    place = tmp_path / "game.zip"
+    with zipfile.ZipFile(place, "w") as archive:
+        for file in PACKAGE.rglob("*.py"):
+            archive.write(file, file.relative_to(PACKAGE.parent))
+    report = run(
+        "import terrain_physics as t; s = t.Sphere((1, 2, 3), 4); print(t.__file__, s.radius)",
+        path=place,
+    )
+    origin, radius = report.stdout.split()
+    assert Path(origin) == place / "terrain_physics" / "__init__.py"
+    assert float(radius) == 4.0
