@@ -189,7 +189,9 @@ def _orthonormal(name: str, matrices: NDArray[np.float64]) -> NDArray[np.float64
     x = x / np.sqrt((x * x).sum(axis=1, keepdims=True))
     y = y - x * (x * y).sum(axis=1, keepdims=True)
     y = y / np.sqrt((y * y).sum(axis=1, keepdims=True))
-    return np.ascontiguousarray(np.stack([x, y, np.cross(x, y)], axis=2))
+    result = np.ascontiguousarray(np.stack([x, y, np.cross(x, y)], axis=2))
+    result.setflags(write=False)
+    return result
 
 
 def _from_quaternion(name: str, value: Any) -> Floats9:
@@ -206,11 +208,13 @@ def _from_quaternion(name: str, value: Any) -> Floats9:
 
 
 def array(name: str, value: Any, *shapes: tuple[int | None, ...]) -> NDArray[np.float64]:
-    """Return a C-contiguous float64 array of one of the shapes (None: any length), all finite.
+    """Return a read-only float64 array of one of the shapes (None: any length), all finite.
 
-    The result may share memory with ``value``: kernels read it and never keep it.
+    The result may share memory with ``value``: kernels read it and never keep it. It is always
+    read-only, since numba compiles once for arrays that are and once for those that are not.
     """
-    result = real_array(name, value)
+    result = real_array(name, value).view()
+    result.setflags(write=False)
     if not any(
         len(shape) == result.ndim
         and all(want in {None, have} for want, have in zip(shape, result.shape, strict=True))
@@ -234,7 +238,7 @@ def real_array(name: str, value: Any) -> NDArray[np.float64]:
         if raw.size != 0 or raw.dtype.kind != "O":
             raise TypeError(f"{name} must hold real numbers, got dtype {raw.dtype}")
     with np.errstate(over="ignore"):  # a long double may turn infinite, for callers to refuse
-        return np.asarray(raw, dtype=np.float64, order="C")
+        return np.require(raw, np.float64, ["C", "A"])
 
 
 def refuse_non_finite(name: str, values: NDArray[np.float64]) -> None:
@@ -265,5 +269,5 @@ def broadcast(
         ) from None
     one, two = np.asarray(one, order="C").view(), np.asarray(two, order="C").view()
     for values in (one, two):
-        values.setflags(write=False)  # one type for the kernels, whatever the caller's array is
+        values.setflags(write=False)  # see `array`
     return one, two

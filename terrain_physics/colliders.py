@@ -43,6 +43,7 @@ class SphereCollider:
 
     Examples
     --------
+    >>> from pyglm import glm
     >>> SphereCollider(0.5, offset=(0, 0.5, 0)).transformed(glm.translate(glm.vec3(3, 0, 0)))
     Sphere(center64=(3.0, 0.5, 0.0), radius=0.5)
     """

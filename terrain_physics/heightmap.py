@@ -361,8 +361,8 @@ def _refuse_overflow(
         far = max(abs(start), abs(start + size * samples))
         if not (size >= 1e-40 + far * 2.0**-50 and far < 1e100):
             raise ValueError(
-                f"cell_size must keep samples apart and below 1e100 m along {axis}, "
-                f"got {size} from origin.{axis} = {start}"
+                f"cell_size and origin must keep samples apart and below 1e100 m along {axis}, "
+                f"got {size} and {start}"
             )
 
 

@@ -465,3 +465,15 @@ def test_enormous_speeds_end_above_the_ground():
     x, y, z = mover.position64
     assert y > ROUGH.height_at(x, z)
     assert math.isfinite(x)
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda mover: pickle.loads(pickle.dumps(mover))])
+def test_a_copy_goes_its_own_way_with_the_same_bits(way):
+    mover = ball(ROUGH, position=(10, 3, 10))
+    run(mover, 20)
+    other = way(mover)
+    before = mover.state_hash()
+    run(other, 20)
+    assert mover.state_hash() == before
+    run(mover, 20)
+    assert mover.state_hash() == other.state_hash()

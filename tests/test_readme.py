@@ -21,7 +21,7 @@ def test_python_blocks_run_one_after_another(monkeypatch, capsys):
     names: dict[str, Any] = {}
     for block in code:
         exec(compile(block, "README.md", "exec"), names)  # noqa: S102
-    assert capsys.readouterr().out.startswith("18 (18, 3, 3) (18, 3)")
+    assert capsys.readouterr().out.startswith("32 (32, 3, 3) (32, 3)")
 
 
 def test_ci_runs_the_two_commands_of_the_readme():

@@ -264,7 +264,7 @@ if HAS_NUMBA and not numba.config.DISABLE_JIT:
     from numba.extending import intrinsic
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def count_trailing_zeros(typing_context: Any, value: Any) -> Any:
+    def count_trailing_zeros(_typing_context: Any, value: Any) -> Any:
         """Return the position of the lowest bit that is set; of 0, the width of the type."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -35,14 +35,10 @@ class Tree(NamedTuple):
 
     triangles: NDArray[np.float64]  # (n, 9), the caller's
     order: NDArray[np.int64]  # (leaves * 16,), the row of each lane
-    leaves: NDArray[
-        np.float32
-    ]  # (leaves, 10, 16): ax .. cz, squared radius of the enclosing circle
+    leaves: NDArray[np.float32]  # (leaves, 10, 16): ax .. cz, enclosing circle's squared radius
     leaf_boxes: NDArray[np.float32]  # (blocks, 6, 16): lower x y z, upper x y z
     block_boxes: NDArray[np.float32]  # (ceil(blocks / 16), 6, 16)
-    frame: NDArray[
-        np.float64
-    ]  # (8,): middle x y z, factor; half extents x y z and the largest, scaled
+    frame: NDArray[np.float64]  # (8,): middle x y z, factor; scaled half extents, the largest
 
 
 @kernel
