@@ -32,10 +32,14 @@ MOST_CELLS = 4_000_000
 LONGEST_STEP = 1.0
 
 
+# The attributes of a character that are vectors of PyGLM.
+_VECTORS = ("_position", "_velocity", "_shown_position", "_shown_velocity")
+
+
 class LiveVec3(glm.vec3):
     """A ``vec3`` that a game may write to; it remembers that it was."""
 
-    written: bool
+    written = False
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -396,6 +400,19 @@ class CharacterMovement:
         numbers = (*state.values, *state.rules, *state.linear)
         packed = struct.pack(f"<{len(numbers)}dQ", *numbers, state.random_state)
         return hashlib.blake2b(packed, digest_size=8).hexdigest()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Vectors as tuples: PyGLM's own pickles need a module that is going away."""
+        state = self.__dict__.copy()
+        state["_driven"] |= self._velocity.written
+        for name in _VECTORS:
+            state[name] = tuple(state[name])
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for name in _VECTORS:
+            setattr(self, name, LiveVec3(*state[name]))
 
     def __repr__(self) -> str:
         x, y, z = self.position64
