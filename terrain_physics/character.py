@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics import _arrays
@@ -26,10 +27,11 @@ _POSITION = slice(kernels.POSITION, kernels.POSITION + 3)
 _VELOCITY = slice(kernels.VELOCITY, kernels.VELOCITY + 3)
 _GROUND_NORMAL = slice(kernels.GROUND_NORMAL, kernels.GROUND_NORMAL + 3)
 
-# A body over more cells than this wants a coarser map: an update would take seconds.
-MOST_CELLS = 4_000_000
+# A body over more cells than this wants a coarser map: an update would take a second.
+MOST_CELLS = 250_000
 
 LONGEST_STEP = 1.0
+MOST_ROUNDS = 1000
 
 
 # The attributes of a character that are vectors of PyGLM.
@@ -164,9 +166,8 @@ class CharacterMovement:
         self._owner = None if owner is None else Owner(owner)
         self._state = np.zeros(kernels.STATE_SIZE)
         self._state[kernels.CONVERGED] = 1.0
-        self._rules = np.zeros(kernels.BODY_SIZE)
+        self._rules = np.zeros(kernels.RULES_SIZE)
         self._random = np.array([_first_random_state(seed)], dtype=np.uint64)
-        self._driven = False
 
         self.gravity = gravity
         self.gravity_scale = gravity_scale
@@ -203,9 +204,11 @@ class CharacterMovement:
 
     @position.setter
     def position(self, value: Any) -> None:
-        self._state[_POSITION] = _arrays.vector("position", value)
+        place = _arrays.vector("position", value)
+        self._state[_POSITION] = place
+        self._shown_position = self._position.show(place)
+        self._move_owner()
         self._disturb()
-        self._show_live(self._state.tolist())
 
     @property
     def position64(self) -> Floats3:
@@ -236,10 +239,11 @@ class CharacterMovement:
 
     @velocity.setter
     def velocity(self, value: Any) -> None:
-        self._state[_VELOCITY] = _arrays.vector("velocity", value)
+        velocity = _arrays.vector("velocity", value)
+        self._state[_VELOCITY] = velocity
+        self._state[kernels.DRIVEN] = 1.0
+        self._shown_velocity = self._velocity.show(velocity)
         self._disturb()
-        self._driven = True
-        self._show_live(self._state.tolist())
 
     @property
     def rotation(self) -> glm.mat3:
@@ -318,7 +322,9 @@ class CharacterMovement:
 
     @max_rounds.setter
     def max_rounds(self, value: int) -> None:
-        self._set_rule(kernels.MAX_ROUNDS, float(_arrays.whole("max_rounds", value, 1, 1000)))
+        self._set_rule(
+            kernels.MAX_ROUNDS, float(_arrays.whole("max_rounds", value, 1, MOST_ROUNDS))
+        )
 
     # The step
 
@@ -339,6 +345,8 @@ class CharacterMovement:
         ValueError
             For a time outside 0..1, and if the game wrote a NaN or an infinity into the velocity,
             the position or the owner. Nothing has changed then.
+        TypeError
+            If the time is no number, and if the owner's transform is none or shears the collider.
         """
         seconds = _arrays.between("delta_time", delta_time, 0.0, LONGEST_STEP)
         if seconds == 0.0:
@@ -350,9 +358,7 @@ class CharacterMovement:
             self._rules,
             *self._ground.kernel_arrays,
             seconds,
-            self._driven,
         )
-        self._driven = False
         values = self._state.tolist()
         self._show_live(values)
         return _result(values)
@@ -382,20 +388,23 @@ class CharacterMovement:
         """
         if not isinstance(state, CharacterState):
             raise TypeError(f"state must be a CharacterState, got {_arrays.shorten(state)}")
-        values, rules = np.array(state.values), np.array(state.rules)
+        values, rules = _arrays.array("values", state.values, (None,)), np.array(state.rules)
         if values.shape != self._state.shape or rules.shape != self._rules.shape:
             raise ValueError("state must come from this version of the library")
         if rules[kernels.KIND] != self._collider.kind:
             raise ValueError("state must come from a character with the same kind of collider")
+        _refuse_rules(_arrays.array("rules", rules, (None,)))
+        _arrays.array("linear", state.linear, (9,))
+        draws = _arrays.whole("random_state", state.random_state, 0, 2**64 - 1)
         self._state[:] = values
         self._rules[:] = rules
-        self._random[0] = state.random_state
+        self._random[0] = draws
         self._linear = state.linear
-        self._driven = False
         self._show_live(self._state.tolist())
+        self._move_owner()
 
     def state_hash(self) -> str:
-        """Return 16 hexadecimal digits that are equal exactly when two states are."""
+        """Return 16 hexadecimal digits that are equal when two states are, bit for bit."""
         state = self.state()
         numbers = (*state.values, *state.rules, *state.linear)
         packed = struct.pack(f"<{len(numbers)}dQ", *numbers, state.random_state)
@@ -404,15 +413,17 @@ class CharacterMovement:
     def __getstate__(self) -> dict[str, Any]:
         """Vectors as tuples: PyGLM's own pickles need a module that is going away."""
         state = self.__dict__.copy()
-        state["_driven"] |= self._velocity.written
+        state["_written"] = self._velocity.written
         for name in _VECTORS:
             state[name] = tuple(state[name])
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        written = state.pop("_written")
         self.__dict__.update(state)
         for name in _VECTORS:
             setattr(self, name, LiveVec3(*state[name]))
+        self._velocity.__dict__["written"] = written
 
     def __repr__(self) -> str:
         x, y, z = self.position64
@@ -432,10 +443,13 @@ class CharacterMovement:
     def _place(self, linear: Floats9) -> None:
         """Turn and scale the shape."""
         extents, offset, rotation = self._collider.placed(np.array(linear).reshape(3, 3))
-        reach = math.hypot(*extents)
+        reach_x, _, reach_z = np.abs(np.reshape(rotation, (3, 3))) @ extents
         cell_x, cell_z = self._ground.cell_size
-        if not (reach / cell_x) * (reach / cell_z) < MOST_CELLS:
-            raise ValueError(f"collider must cover fewer than {MOST_CELLS} cells, got {extents}")
+        if not (2 * reach_x / cell_x) * (2 * reach_z / cell_z) <= MOST_CELLS:
+            raise ValueError(
+                f"collider and scale must cover at most {MOST_CELLS} cells, "
+                f"got half extents {extents} on cells of {cell_x} x {cell_z} m"
+            )
         start = kernels.KIND
         self._rules[start : start + 16] = (self._collider.kind, *extents, *offset, *rotation)
         self._linear = linear
@@ -458,7 +472,8 @@ class CharacterMovement:
             self._adopt_changed(_POSITION, position, _floats(self._shown_position))
         if velocity is not None:
             self._adopt_changed(_VELOCITY, velocity, _floats(self._shown_velocity))
-        self._driven |= velocity is not None or self._velocity.written
+        if velocity is not None or self._velocity.written:
+            self._state[kernels.DRIVEN] = 1.0
 
     def _adopt_changed(self, where: slice, written: Floats3, shown: Floats3) -> None:
         """Take the parts that differ from what was shown; the others keep their float64."""
@@ -475,8 +490,22 @@ class CharacterMovement:
         self._shown_position = self._position.show(position)
         self._shown_velocity = self._velocity.show((values[3], values[4], values[5]))
         if self._owner is not None and position != self._owner_place:
-            self._shown_owner = self._owner.move_to(position)
-            self._owner_place = position
+            self._move_owner()
+
+    def _move_owner(self) -> None:
+        """Move the owner along; one that stays within bounds of its own is obeyed."""
+        if self._owner is None:
+            return
+        place = self.position64
+        shown = self._owner.move_to(place)
+        for axis in range(3):
+            # More than what float32 rounds away.
+            if abs(shown[axis] - place[axis]) > 1e-6 * max(1.0, abs(place[axis])):
+                self._state[kernels.POSITION + axis] = shown[axis]
+                self._disturb()
+        self._shown_owner, self._owner_place = shown, self.position64
+        if self._owner_place != place:
+            self._shown_position = self._position.show(self._owner_place)
 
 
 def _floats(shown: glm.vec3) -> Floats3:
@@ -495,6 +524,14 @@ def _result(values: list[float]) -> MoveResult:
         rounds=int(values[kernels.ROUNDS]),
         lifted=values[kernels.LIFTED],
     )
+
+
+def _refuse_rules(rules: NDArray[np.float64]) -> None:
+    """Refuse numbers that a kernel could not work with."""
+    extents = rules[kernels.EXTENTS : kernels.EXTENTS + 3]
+    if not ((extents > 0.0).all() and rules[kernels.GROUND_RULE] in {0.0, 1.0}):
+        raise ValueError("state must come from a character: its rules are not those of one")
+    _arrays.whole("max_rounds", int(rules[kernels.MAX_ROUNDS]), 1, MOST_ROUNDS)
 
 
 def _first_random_state(seed: int | np.random.Generator) -> int:

@@ -24,7 +24,7 @@ def _dominant_scale(linear: NDArray[np.float64]) -> float:
 
 def _refuse_shear(axes: NDArray[np.float64], lengths: NDArray[np.float64]) -> None:
     if not (lengths > 0.0).all():
-        raise ValueError(f"matrix must have no zero scale, got {lengths.tolist()}")
+        raise ValueError(f"matrix and scale must be nowhere zero, got scale {lengths.tolist()}")
     cosines = (axes / lengths).T @ (axes / lengths) - np.eye(3)
     if np.abs(cosines).max() > _SHEAR:
         raise TypeError("matrix must not shear the collider: its axes must stay square")

@@ -33,8 +33,9 @@ class Triangles:
         self, vertices: NDArray[np.float64], normals: NDArray[np.float64], ids: NDArray[np.int64]
     ) -> None:
         for name, values in (("vertices", vertices), ("normals", normals), ("ids", ids)):
-            values.setflags(write=False)
-            object.__setattr__(self, name, values)
+            view = values.view()
+            view.setflags(write=False)
+            object.__setattr__(self, name, view)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Triangles are immutable, cannot set {name!r}")
@@ -63,16 +64,16 @@ class MoveResult(NamedTuple):
     ground_normal : glm.vec3 or None
         The normal of the ground it stands on; None in the air.
     contacts : int
-        How many triangles it touches at the end.
+        How many triangles hold it up at the end; those that a neighbour covers do not count.
     penetration : float
         The deepest penetration left, in meters.
     converged : bool
-        Whether pushing out ended within the allowed rounds, so that no lift was needed.
+        Whether it ended outside of the ground, to 1e-5 m.
     rounds : int
-        The most rounds of gather, shuffle and push that a substep needed.
+        The most rounds of gather, shuffle and push that a step needed; 0 at rest.
     lifted : float
-        How far it was lifted straight up, in meters: out of the ground below it, or because rounds
-        ran out.
+        How far it was lifted straight up in this update, in meters: from below the ground, or where
+        pushing out found no near way.
     """
 
     grounded: bool

@@ -1,6 +1,7 @@
 """A height map as solid ground: its triangles, heights and normals."""
 
 import os
+from collections.abc import Sequence
 from typing import Any, Self, overload
 
 import numpy as np
@@ -14,6 +15,7 @@ from terrain_physics._kernels.triangles_in import triangles_in
 from terrain_physics.contacts import Triangles
 from terrain_physics.shapes import AABB
 
+_Many = NDArray[Any] | Sequence[float]
 MOST_TRIANGLES = 20_000_000
 _DIAGONALS = ("a-c", "b-d", "alternating", "shortest")
 
@@ -189,7 +191,9 @@ class HeightMap:
     @overload
     def height_at(self, x: float, z: float) -> float: ...
     @overload
-    def height_at(self, x: NDArray[Any], z: NDArray[Any]) -> NDArray[np.float64]: ...
+    def height_at(self, x: _Many, z: _Many | float) -> NDArray[np.float64]: ...
+    @overload
+    def height_at(self, x: float, z: _Many) -> NDArray[np.float64]: ...
     def height_at(self, x: Any, z: Any) -> Any:
         """Return the height of the surface in meters.
 
@@ -221,7 +225,9 @@ class HeightMap:
     @overload
     def normal_at(self, x: float, z: float) -> glm.vec3: ...
     @overload
-    def normal_at(self, x: NDArray[Any], z: NDArray[Any]) -> NDArray[np.float64]: ...
+    def normal_at(self, x: _Many, z: _Many | float) -> NDArray[np.float64]: ...
+    @overload
+    def normal_at(self, x: float, z: _Many) -> NDArray[np.float64]: ...
     def normal_at(self, x: Any, z: Any) -> Any:
         """Return the unit normal of the surface.
 
@@ -270,7 +276,7 @@ class HeightMap:
         Raises
         ------
         ValueError
-            For more than 20 million triangles or a billion cells.
+            For more than 20 million triangles or 100 million cells.
         """
         if not isinstance(aabb, AABB):
             raise TypeError(f"aabb must be an AABB, got {_arrays.shorten(aabb)}")

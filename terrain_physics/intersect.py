@@ -70,7 +70,7 @@ def intersect_sphere_triangle(
     _expect("sphere", sphere, Sphere)
     _expect("triangle", triangle, Triangle)
     touching, move = sphere_triangle(
-        sphere.center64, sphere.radius, triangle.a64, triangle.b64, triangle.c64, two_sided
+        sphere.center64, sphere.radius, triangle.a64, triangle.b64, triangle.c64, bool(two_sided)
     )
     return _as_vec3(move) if touching else None
 
@@ -125,7 +125,7 @@ def intersect_obb_triangle(
         triangle.a64,
         triangle.b64,
         triangle.c64,
-        two_sided,
+        bool(two_sided),
         np.empty((FACE_COUNT, 4)),
     )
     return _as_vec3(move) if touching else None
@@ -180,7 +180,7 @@ def intersect_sphere_triangle_many(
     triangle_rows = _triangle_array("triangles", triangles)
     count = _common_length(spheres=sphere_rows, triangles=triangle_rows)
     out = np.empty((count, 3))
-    pairs.sphere_triangle_rows(sphere_rows, triangle_rows, two_sided, out)
+    pairs.sphere_triangle_rows(sphere_rows, triangle_rows, bool(two_sided), out)
     return out + 0.0  # never -0
 
 
@@ -231,7 +231,9 @@ def intersect_obb_triangle_many(
         triangles=triangle_rows,
     )
     out = np.empty((count, 3))
-    pairs.obb_triangle_rows(center_rows, half_rows, rotation_rows, triangle_rows, two_sided, out)
+    pairs.obb_triangle_rows(
+        center_rows, half_rows, rotation_rows, triangle_rows, bool(two_sided), out
+    )
     return out + 0.0  # never -0
 
 

@@ -24,6 +24,11 @@ class Owner:
                 f"owner must have a position or a transform, got {_arrays.shorten(target)}"
             )
         self._target = target
+        # Now is the time to find out that its place is of a kind that cannot be made anew.
+        if self._has_transform:
+            _moved(target.transform, self.position())
+        else:
+            _like(target.position, self.position())
 
     def position(self) -> Floats3:
         """Return the object's position as it shows it."""
@@ -66,18 +71,31 @@ def _like(old: Any, position: Floats3) -> Any:
     """Return a position in the type of the old one."""
     if isinstance(old, np.ndarray):
         return np.array(position, dtype=old.dtype if old.dtype.kind == "f" else np.float64)
+    if hasattr(old, "_make"):  # a named tuple
+        return old._make(position)
     if isinstance(old, (tuple, list)):
         return type(old)(position)
-    return type(old)(*position)
+    try:
+        return type(old)(*position)
+    except TypeError:
+        raise TypeError(
+            f"owner.position must be of a type made from three numbers, got {_arrays.shorten(old)}"
+        ) from None
 
 
 def _moved(transform: Any, position: Floats3) -> Any:
     """Return a copy of a 4 x 4 matrix with another translation."""
     if isinstance(transform, np.ndarray):
-        moved = transform.copy()
+        moved = transform.astype(transform.dtype if transform.dtype.kind == "f" else np.float64)
         moved[:3, 3] = position
         return moved
-    moved = type(transform)(transform)
-    column = moved[3]  # PyGLM: a view of the matrix
-    column.x, column.y, column.z = position
+    try:
+        moved = type(transform)(transform)
+        column = moved[3]  # PyGLM: a view of the matrix
+        column.x, column.y, column.z = position
+    except (AttributeError, TypeError):
+        raise TypeError(
+            "owner.transform must be a matrix of PyGLM or an array, "
+            f"got {_arrays.shorten(transform)}"
+        ) from None
     return moved

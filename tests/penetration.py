@@ -14,6 +14,17 @@ _BALL = np.vstack([_BALL, [0.0, -1.0, 0.0]])
 _STEPS = np.linspace(-1.0, 1.0, 9)
 _BOX = np.stack(np.meshgrid(_STEPS, _STEPS, _STEPS), axis=-1).reshape(-1, 3)
 _BOX = _BOX[np.abs(_BOX).max(axis=1) == 1.0]
+# Edges densely: where an edge of a box crosses a ridge, neither corners nor samples show it.
+_ALONG = np.linspace(-1.0, 1.0, 129)
+_EDGES = np.array(
+    [
+        np.insert(np.full((129, 2), (s, t), dtype=float), axis, _ALONG, axis=1)
+        for axis in range(3)
+        for s in (-1, 1)
+        for t in (-1, 1)
+    ]
+).reshape(-1, 3)
+_BOX = np.vstack([_BOX, _EDGES])
 
 
 def surface(heights, x, z):

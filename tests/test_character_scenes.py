@@ -178,6 +178,53 @@ def test_thrown_bodies_never_go_below_the_surface(speed):
             assert depth_of(heights, mover) <= 1e-3
 
 
+def test_a_ball_whose_center_lies_on_the_surface_comes_out():
+    rng = np.random.default_rng(8)
+    land = HeightMap(rng.uniform(0, 2, (30, 30)), height_scale=0.37)
+    for x, z in rng.uniform(2, 27, (300, 2)):
+        mover = CharacterMovement(
+            land, SphereCollider(0.3), position=(x, land.height_at(x, z), z), gravity=0.0
+        )
+        mover.update(FRAME)
+        assert depth_of(heights_of(land), mover) <= 1e-3
+
+
+def test_a_pole_deep_in_rough_ground_comes_out():
+    land = HeightMap(np.random.default_rng(0).uniform(0, 0.3, (40, 40)))
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        turn = rng.normal(size=4)
+        mover = CharacterMovement(
+            land,
+            BoxCollider((0.06, 3, 0.06)),
+            position=rng.uniform((10, 0.3, 10), (30, 2, 30)),
+            rotation=glm.quat(*(turn / np.linalg.norm(turn))),
+        )
+        assert mover.update(FRAME).converged
+        assert depth_of(heights_of(land), mover) <= 1e-3
+
+
+def test_a_long_body_is_not_pushed_farther_than_it_must():
+    heights = [
+        [5.6, 4.59, 5.61, 5.23, 2.36, 0.01],
+        [2.14, 0.36, 5.6, 1.41, 2.4, 0.22],
+        [5.4, 3.51, 5.78, 4.69, 0.96, 0.57],
+        [4.28, 4.89, 4.76, 0.98, 2.71, 4.51],
+        [3.93, 4.87, 3.65, 4.24, 2.85, 0.8],
+        [0.62, 3.39, 5.94, 0.78, 0.53, 2.78],
+    ]
+    start = np.array([3.073, 5.139, 1.336])
+    mover = CharacterMovement(
+        HeightMap(heights),
+        BoxCollider((0.12, 0.16, 2)),
+        position=start,
+        rotation=glm.quat(glm.vec3(1.31, 0.54, 0.89)),
+        gravity=0.0,
+    )
+    mover.update(FRAME)
+    assert np.linalg.norm(np.array(mover.position64) - start) < 0.05
+
+
 def test_rough_ground_with_slopes_of_80_degrees_leaves_no_penetration():
     rng = np.random.default_rng(3)
     heights = rng.uniform(0.0, 6.0, (40, 40)).astype(np.float32)

@@ -1,6 +1,7 @@
 """Owners of every kind: their place is read, moved and obeyed."""
 
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -20,6 +21,12 @@ class Vector3:
 
     def as_tuple(self):
         return (self.x, self.y, self.z)
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
+    z: float
 
 
 class Node:
@@ -51,6 +58,7 @@ def fall(owner, collider=None, frames=90, **rules):
         np.array([10.0, 3.0, 10.0], dtype=np.float32),
         np.array([10, 3, 10]),
         Vector3(10, 3, 10),
+        Point(10, 3, 10),
     ],
 )
 def test_the_position_is_moved_in_the_type_it_has(place):
@@ -132,6 +140,37 @@ def test_restore_puts_the_owner_back():
     assert owner.position == (10.0, 0.5, 10.0)
 
 
+def test_restore_moves_an_owner_that_was_moved():
+    owner = SimpleNamespace(position=(10.0, 3.0, 10.0))
+    mover = fall(owner)
+    saved = mover.state()
+    owner.position = (20.0, 7.0, 20.0)
+    mover.restore(saved)
+    assert owner.position == (10.0, 0.5, 10.0)
+    mover.update(FRAME)
+    assert owner.position == (10.0, 0.5, 10.0)
+
+
+def test_an_owner_that_keeps_to_bounds_is_obeyed():
+    class Bounded:
+        _position = glm.vec3(10, 0.5, 10)
+
+        @property
+        def position(self):
+            return glm.vec3(self._position)
+
+        @position.setter
+        def position(self, value):
+            self._position = glm.vec3(min(value.x, 10.2), value.y, value.z)
+
+    owner = Bounded()
+    mover = CharacterMovement(FLOOR, SphereCollider(0.5), owner=owner)
+    for _ in range(60):
+        mover.velocity.x = 4
+        mover.update(FRAME)
+    assert mover.position.x == pytest.approx(10.2)
+
+
 def test_a_double_owner_keeps_large_worlds_exact():
     owner = SimpleNamespace(position=(1e9 + 0.125, 3.0, 10.0))
     mover = fall(owner)
@@ -140,6 +179,17 @@ def test_a_double_owner_keeps_large_worlds_exact():
 
 
 class TestBadOwners:
+    @pytest.mark.parametrize(
+        "owner",
+        [
+            SimpleNamespace(transform=np.eye(4).tolist()),
+            SimpleNamespace(position=SimpleNamespace(x=1.0, y=2.0, z=3.0)),
+        ],
+    )
+    def test_places_that_cannot_be_made_anew(self, owner):
+        with pytest.raises(TypeError, match=r"owner\.(transform|position) must be"):
+            CharacterMovement(FLOOR, SphereCollider(1), owner=owner)
+
     def test_junk_in_the_owner_changes_nothing(self):
         owner = SimpleNamespace(position=glm.vec3(10, 3, 10), rotation=glm.quat(), scale=1.0)
         mover = fall(owner, frames=3)
@@ -148,7 +198,7 @@ class TestBadOwners:
             ("position", glm.vec3(0, float("nan"), 0), r"owner\.position\.y must be finite"),
             ("rotation", glm.mat3(3), r"owner\.rotation must be orthonormal"),
             ("scale", (1, float("inf"), 1), "owner.scale"),
-            ("scale", 0.0, "no zero scale"),
+            ("scale", 0.0, "scale must be nowhere zero"),
         ):
             good = getattr(owner, name)
             setattr(owner, name, junk)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.grid import unpack_grid
 from terrain_physics._kernels.ground_state import (
+    add_plane,
     ground_by_planes,
     ground_by_sum,
     settle_velocity,
@@ -16,23 +17,25 @@ from terrain_physics._kernels.resolve import (
     Body,
     make_scratch,
     resolve,
+    stop_at_side,
     touched_normals,
 )
 from terrain_physics._kernels.surface import SPHERE
-from terrain_physics._kernels.vec3 import Vec3, add_scaled, length, subtract
+from terrain_physics._kernels.vec3 import Vec3, add, add_scaled, length, subtract
 
 Floats = NDArray[np.float64]
 
 # Places in the array of what changes from update to update.
 POSITION, VELOCITY, GROUNDED, GROUND_NORMAL = 0, 3, 6, 7
-CONTACTS, PENETRATION, CONVERGED, ROUNDS, LIFTED, UNDISTURBED = 10, 11, 12, 13, 14, 15
-STATE_SIZE = 16
+CONTACTS, PENETRATION, CONVERGED, ROUNDS, LIFTED = 10, 11, 12, 13, 14
+UNDISTURBED, DRIVEN = 15, 16  # whether the game left it alone; whether it set the velocity
+STATE_SIZE = 17
 
 # Places in the array of what the game sets: the shape in the world, and the rules.
 KIND, EXTENTS, OFFSET, BOX_ROTATION = 0, 1, 4, 7
 GRAVITY, GRAVITY_SCALE, SLOPE_LIMIT, SLOPE_COSINE = 16, 17, 18, 19
 GROUND_RULE, FRICTION, MAX_ROUNDS = 20, 21, 22
-BODY_SIZE = 23
+RULES_SIZE = 23
 
 RULE_CONTACT, RULE_SUM = 0, 1
 
@@ -58,19 +61,19 @@ def _put_three(values: Floats, start: int, v: Vec3) -> None:
 
 
 @kernel
-def _unpack_body(body: Floats) -> Body:
-    kind = int(body[KIND])
-    e = _three(body, EXTENTS)
+def _unpack_body(rules: Floats) -> Body:
+    kind = int(rules[KIND])
+    e = _three(rules, EXTENTS)
     m = (
-        float(body[BOX_ROTATION]),
-        float(body[BOX_ROTATION + 1]),
-        float(body[BOX_ROTATION + 2]),
-        float(body[BOX_ROTATION + 3]),
-        float(body[BOX_ROTATION + 4]),
-        float(body[BOX_ROTATION + 5]),
-        float(body[BOX_ROTATION + 6]),
-        float(body[BOX_ROTATION + 7]),
-        float(body[BOX_ROTATION + 8]),
+        float(rules[BOX_ROTATION]),
+        float(rules[BOX_ROTATION + 1]),
+        float(rules[BOX_ROTATION + 2]),
+        float(rules[BOX_ROTATION + 3]),
+        float(rules[BOX_ROTATION + 4]),
+        float(rules[BOX_ROTATION + 5]),
+        float(rules[BOX_ROTATION + 6]),
+        float(rules[BOX_ROTATION + 7]),
+        float(rules[BOX_ROTATION + 8]),
     )
     if kind == SPHERE:
         reach = e
@@ -87,36 +90,36 @@ def _unpack_body(body: Floats) -> Body:
 def update_character(
     state: Floats,
     random_state: NDArray[np.uint64],
-    body_values: Floats,
+    rules: Floats,
     heights: NDArray[np.float32],
     flips: NDArray[np.bool_],
     frame: Floats,
     delta_time: float,
-    driven: bool,
 ) -> None:
-    """Advance ``state`` by one update; ``driven``: the game set the velocity, so no friction.
+    """Advance ``state`` by one update.
 
     A character at rest that nobody disturbed stays as it is, bit for bit.
     """
     velocity = _three(state, VELOCITY)
-    gravity = float(body_values[GRAVITY]) * float(body_values[GRAVITY_SCALE])
+    gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
     if (
         state[UNDISTURBED] != 0.0
         and state[GROUNDED] != 0.0
         and velocity == (0.0, 0.0, 0.0)
         and gravity >= 0.0
     ):
+        # What happened when it came to rest is no news.
+        state[ROUNDS] = state[LIFTED] = 0.0
         return
     grid = unpack_grid(heights, flips, frame)
-    body = _unpack_body(body_values)
+    body = _unpack_body(rules)
     scratch = make_scratch(grid, body.reach)
-    offset = _three(body_values, OFFSET)
-    cosine = float(body_values[SLOPE_COSINE])
+    offset = _three(rules, OFFSET)
+    cosine = float(rules[SLOPE_COSINE])
 
     velocity = (velocity[0], velocity[1] - gravity * delta_time, velocity[2])
     step = STEP_PART * min(body.extents[0], body.extents[1], body.extents[2])
-    wanted = math.ceil(min(length(velocity) * delta_time / step, float(MAX_SUBSTEPS)))
-    substeps = max(int(wanted), 1)
+    substeps = max(math.ceil(min(length(velocity) * delta_time / step, float(MAX_SUBSTEPS))), 1)
     part = delta_time / substeps
 
     position = _three(state, POSITION)
@@ -129,25 +132,28 @@ def update_character(
         0.0,
     )
     for _ in range(substeps):
-        position = add_scaled(position, velocity, part)
-        start = (position[0] + offset[0], position[1] + offset[1], position[2] + offset[2])
+        moved = add_scaled(position, velocity, part)
+        wanted = add(moved, offset)
+        blocked, reached, wall = stop_at_side(grid, add(position, offset), wanted)
         center, planes, count, deepest, rounds, lifted = resolve(
-            grid, start, body, scratch, random_state, int(body_values[MAX_ROUNDS])
+            grid, reached, body, scratch, random_state, int(rules[MAX_ROUNDS])
         )
-        if center != start:  # what was not pushed keeps its bits
-            position = subtract(center, offset)
+        if blocked:
+            planes = add_plane(scratch.planes, planes, wall)
+        # What was not pushed keeps its bits.
+        position = subtract(center, offset) if center != wanted else moved
         most_rounds = max(most_rounds, rounds)
         total_lift += lifted
-        if int(body_values[GROUND_RULE]) == RULE_SUM:
+        if int(rules[GROUND_RULE]) == RULE_SUM:
             touched, total = touched_normals(grid, center, body, scratch.faces)
             grounded, normal = ground_by_sum(touched, total, cosine)
         else:
             grounded, normal = ground_by_planes(scratch.planes, planes, cosine)
         velocity = settle_velocity(scratch.planes, planes, velocity, grounded)
 
-    if grounded and not driven:
+    if grounded and state[DRIVEN] == 0.0:
         speed = math.sqrt(velocity[0] * velocity[0] + velocity[2] * velocity[2])
-        left = speed - float(body_values[FRICTION]) * delta_time
+        left = speed - float(rules[FRICTION]) * delta_time
         keep = left / speed if left > 0.0 else 0.0
         velocity = (velocity[0] * keep, velocity[1], velocity[2] * keep)
 
@@ -160,4 +166,4 @@ def update_character(
     state[CONVERGED] = 1.0 if deepest <= CONVERGED_DEPTH else 0.0
     state[ROUNDS] = most_rounds
     state[LIFTED] = total_lift
-    state[UNDISTURBED] = 1.0
+    state[UNDISTURBED], state[DRIVEN] = 1.0, 0.0

@@ -29,10 +29,16 @@ from terrain_physics._kernels.surface import (
     sphere_contact,
     sphere_lift,
 )
-from terrain_physics._kernels.vec3 import Mat3, Vec3, add, add_scaled, dot
+from terrain_physics._kernels.vec3 import Mat3, Vec3, add, add_scaled, dot, length, scale, subtract
 
 # A box that overlaps a triangle by more than this, while no contact is left, is lifted.
 STUCK = 1e-4
+
+# Times the way straight up that pushing out may move a body.
+FARTHEST_PUSH = 2.0
+
+# Lifts in a row; each clears all that the body overlaps.
+MOST_LIFTS = 64
 
 # Cosine above which two contacts push the same way.
 SAME_WAY = 1.0 - 1e-9
@@ -180,29 +186,40 @@ def _contact_again(
 def _list_penetrating(grid: Grid, center: Vec3, body: Body, scratch: Scratch, count: int) -> int:
     """List the contacts to push out of, shallow ones first; return how many.
 
-    A contact that another, shallower one makes an end of is left out: a box with a corner in one
-    flank of a ridge overlaps the triangles of the other flank too, by half its size, but out of the
-    first flank it is out of both.
+    Of those that push the same way only the deepest: out of it is out of all. And a contact that
+    another, shallower one makes an end of is left out: a box with a corner in one flank of a ridge
+    overlaps the triangles of the other flank too, by half its size, but out of the first flank it
+    is out of both.
     """
     contacts, order = scratch.contacts, scratch.order
-    listed = 0
+    ways = 0
     for i in range(count):
-        if contacts[i, DEPTH] > SLOP:
-            k = listed
-            while k > 0 and contacts[order[k - 1], DEPTH] > contacts[i, DEPTH]:
-                order[k] = order[k - 1]
-                k -= 1
+        if contacts[i, DEPTH] <= SLOP:
+            continue
+        normal = contact_normal(contacts, i)
+        k = 0
+        while k < ways and dot(normal, contact_normal(contacts, order[k])) <= SAME_WAY:
+            k += 1
+        if k == MOST_PLANES:
+            continue  # left to the next round
+        if k == ways:
             order[k] = i
-            listed += 1
+            ways += 1
+        elif contacts[i, DEPTH] > contacts[order[k], DEPTH]:
+            order[k] = i
+    for k in range(1, ways):
+        i, place = order[k], k
+        while place > 0 and contacts[order[place - 1], DEPTH] > contacts[i, DEPTH]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = i
     kept = 0
-    for k in range(listed):
+    for k in range(ways):
         i = order[k]
         needed = True
         for j in range(kept):
-            normal = contact_normal(contacts, order[j])
-            if dot(normal, contact_normal(contacts, i)) > SAME_WAY:
-                continue
-            moved = add_scaled(center, normal, float(contacts[order[j], DEPTH]))
+            depth, normal = float(contacts[order[j], DEPTH]), contact_normal(contacts, order[j])
+            moved = add_scaled(center, normal, depth)
             _, _, overlap = _contact_again(grid, moved, body, scratch, i)
             if overlap <= SLOP:
                 needed = False
@@ -271,6 +288,29 @@ def is_buried(grid: Grid, center: Vec3) -> bool:
 
 
 @kernel
+def stop_at_side(grid: Grid, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3]:
+    """Return (whether a move led into the ground from beside or below, where it ends, normal).
+
+    That is only so around holes and open borders: elsewhere the way into the ground is through its
+    surface, from which pushing out and lifting lead back. Its side is a wall, its underside a
+    ceiling.
+    """
+    if (
+        not is_buried(grid, end)
+        or is_buried(grid, start)
+        # Over a hole the height is NaN, and no comparison with it holds.
+        or start[1] >= height(grid, start[0], start[2])
+    ):
+        return False, end, (0.0, 0.0, 0.0)
+    back = (start[0] - end[0], 0.0, start[2] - end[2])
+    stopped = (start[0], end[1], start[2])
+    if is_buried(grid, stopped):
+        back, stopped = subtract(start, end), start
+    size = length(back)
+    return True, stopped, scale(back, 1.0 / size) if size > 0.0 else (0.0, -1.0, 0.0)
+
+
+@kernel
 def resolve(
     grid: Grid,
     center: Vec3,
@@ -283,26 +323,36 @@ def resolve(
 
     The planes it was pushed by and those it ends up touching are left in the scratch.
     """
-    lifted = 0.0
-    buried = is_buried(grid, center)
-    if buried:
-        lifted = _lift(grid, center, body, scratch.faces, buried)
-        center = add(center, (0.0, lifted, 0.0))
+    start, lifted = center, 0.0
     rounds, planes = 0, int(np.int64(0))  # for a literal 0, functions would compile twice
-    count, deepest, overlapping = gather_contacts(grid, center, body, scratch)
-    while deepest > SLOP and rounds < max_rounds:
-        rounds += 1
-        center, planes = _push_out(grid, center, body, scratch, count, planes, random_state)
-        count, deepest, overlapping = gather_contacts(grid, center, body, scratch)
     buried = is_buried(grid, center)
-    if deepest > SLOP or overlapping > STUCK or buried:
+    count, deepest, overlapping = 0, 0.0, 0.0
+    if not buried:
+        count, deepest, overlapping = gather_contacts(grid, center, body, scratch)
+        while deepest > SLOP and rounds < max_rounds:
+            rounds += 1
+            center, planes = _push_out(grid, center, body, scratch, count, planes, random_state)
+            count, deepest, overlapping = gather_contacts(grid, center, body, scratch)
+        moved = length(subtract(center, start))
+        if moved > min(body.extents[0], body.extents[1], body.extents[2]):
+            # A long body, deep in rough ground: if up is much nearer, sideways was no way out.
+            up = _lift(grid, start, body, scratch.faces, buried)
+            if moved > FARTHEST_PUSH * up:
+                center, planes, lifted = add(start, (0.0, up, 0.0)), 0, up
+                count, deepest, overlapping = gather_contacts(grid, center, body, scratch)
+        buried = is_buried(grid, center)
+    lifts = 0
+    while (deepest > SLOP or overlapping > STUCK or buried) and lifts < MOST_LIFTS:
+        lifts += 1
         lift = _lift(grid, center, body, scratch.faces, buried)
         center = add(center, (0.0, lift, 0.0))
         lifted += lift
+        # Higher up, a long body may reach under what it did not overlap before.
         count, deepest, overlapping = gather_contacts(grid, center, body, scratch)
+        buried = is_buried(grid, center)
     for i in range(count):
         planes = add_plane(scratch.planes, planes, contact_normal(scratch.contacts, i))
-    return center, planes, count, deepest, rounds, lifted
+    return center, planes, count, max(deepest, overlapping), rounds, lifted
 
 
 @kernel

@@ -73,12 +73,13 @@ def sphere_contact(
     distance2 = dot(point, point)
     if distance2 > (radius + CONTACT_MARGIN) * (radius + CONTACT_MARGIN):
         return NO_CONTACT, normal
+    on_feature = ON_FEATURE * (radius + length(a) + length(b) + length(c))
     if feature == FACE:
         above = -dot(normal, a)
         # From behind, this face is seen through the ground: a nearer one lies between.
-        return (radius - above if above >= 0.0 else NO_CONTACT), normal
+        return (radius - above if above >= -on_feature else NO_CONTACT), normal
     distance = math.sqrt(distance2)
-    if distance > ON_FEATURE * (radius + length(a) + length(b) + length(c)):
+    if distance > on_feature:
         normal = scale(point, -1.0 / distance)
     if not way_out_of_ground(grid, row, column, half, a, b, c, normal):
         return NO_CONTACT, normal
