@@ -30,7 +30,7 @@ def _refuse_shear(axes: NDArray[np.float64], lengths: NDArray[np.float64]) -> No
         raise TypeError("matrix must not shear the collider: its axes must stay square")
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, init=False)
 class SphereCollider:
     """A ball around a point of its owner.
 
@@ -86,7 +86,7 @@ class SphereCollider:
         return Sphere((x + dx, y + dy, z + dz), radius)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, init=False)
 class BoxCollider:
     """A box, turned and moved relative to its owner.
 

@@ -15,7 +15,7 @@ from terrain_physics._arrays import Floats3, Floats9
 _IDENTITY: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, init=False)
 class Sphere:
     """A ball.
 
@@ -48,7 +48,7 @@ class Sphere:
         return glm.vec3(self.center64)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, init=False)
 class AABB:
     """An axis-aligned box, corners included.
 
@@ -80,7 +80,7 @@ class AABB:
         return glm.vec3(self.upper64)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, init=False)
 class OBB:
     """A box turned any way.
 
@@ -91,7 +91,8 @@ class OBB:
     half_extents : three numbers
         Half the edge lengths along the box's own axes in meters, each >= 0.
     rotation : glm.quat, glm.mat3 or 3 x 3 array, optional
-        Takes box axes to world axes. Orthonormal within float32, not mirrored.
+        Takes box axes to world axes. Orthonormal within float32, not mirrored. Arrays and nested
+        lists are rows; a sequence of three vectors is columns, as PyGLM's matrices are.
     """
 
     center64: Floats3
@@ -124,7 +125,7 @@ class OBB:
         return glm.mat3(m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, init=False)
 class Triangle:
     """A triangle whose front is the side from which its corners run counter-clockwise.
 
@@ -179,7 +180,7 @@ class Triangle:
         return glm.vec3(self.normal64)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, init=False)
 class Ray:
     """A half-line.
 

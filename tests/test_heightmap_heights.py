@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from terrain_physics import AABB, HeightMap
 
@@ -102,6 +103,16 @@ def test_heights_that_are_no_map_are_refused(heights, error, message):
     with pytest.raises(error, match=re.escape(message)) as caught:
         HeightMap(heights)
     assert str(caught.value).startswith("heights must ")
+
+
+def test_ground_with_holes_is_two_meters_thick_by_default_other_ground_any_depth():
+    def described(heights: NDArray[np.float64], **options: float) -> object:
+        return HeightMap(heights, **options).kernel_arrays[2].tolist()  # type: ignore[arg-type]
+
+    holes = np.where(RAMP == 0, np.nan, RAMP)
+    assert described(holes) == described(holes, thickness=2.0)
+    assert described(RAMP) != described(RAMP, thickness=2.0)
+    assert described(RAMP) == described(RAMP + 1)
 
 
 def test_the_largest_float32_is_a_height():

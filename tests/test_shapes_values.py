@@ -79,9 +79,8 @@ def test_shapes_are_frozen(shape):
         with pytest.raises(dataclasses.FrozenInstanceError, match=field.name):
             delattr(shape, field.name)
     for name in (*VECTORS[type(shape)], "anything"):
-        with pytest.raises((AttributeError, TypeError)):
+        with pytest.raises(AttributeError, match=name):
             setattr(shape, name, glm.vec3())
-    assert not hasattr(shape, "__dict__")
     assert shape == before
 
 
