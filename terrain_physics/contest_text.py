@@ -213,9 +213,10 @@ class NumberReader:
                     return True
         self._whole = _last_space(self._text)
         if self._whole == 0:
-            shown = _shown(self._text[:41])
+            start = int(self._text[0] in _SPACE_BYTES)
+            shown = _shown(self._text[start : start + 41])
             message = f"a number must have less than {len(self._text)} bytes, got {shown}"
-            raise self._error(_Problem(0, message))
+            raise self._error(_Problem(start, message))
         return True
 
     def _parse(self, values: NDArray[np.float64]) -> tuple[int, int, _Problem | None]:

@@ -47,11 +47,12 @@ class Workers:
 
     def each(self, function: Callable[[int, int], Any], count: int, least: int) -> Iterator[Any]:
         """Yield what `run` returns, as soon as it is there, in order."""
-        step = max(least, -(-count // (_TASKS_PER_THREAD * self._threads)))
+        # One thread works through short ranges: between two of them Ctrl-C is heard.
+        tasks = _TASKS_PER_THREAD * self._threads if self._threads > 1 else count
+        step = max(least, -(-count // max(tasks, 1)))
         starts = range(0, count, step)
         ends = (min(first + step, count) for first in starts)
         if self._threads == 1 or count <= step:
-            # In ranges too: between two of them Ctrl-C is heard.
             yield from map(function, starts, ends)
             return
         if self._pool is None:

@@ -22,10 +22,11 @@ class Terminal(io.TextIOWrapper):
 def count(*arguments, stdin=b"", terminal=False):
     """Return the exit status, and what was written to standard output and standard error."""
     out, err = io.BytesIO(), io.BytesIO()
+    out_stream = io.TextIOWrapper(out)
     error_stream = (Terminal if terminal else io.TextIOWrapper)(err, write_through=True)
     with (
         mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin))),
-        mock.patch.object(sys, "stdout", io.TextIOWrapper(out)),
+        mock.patch.object(sys, "stdout", out_stream),
         mock.patch.object(sys, "stderr", error_stream),
     ):
         status = command_line.run(["count", *map(str, arguments)])
