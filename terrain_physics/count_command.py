@@ -143,6 +143,7 @@ class _Problem:
                 if self._stats:
                     self._tested += self._pairs_tested(tree, spheres)
                 first += len(spheres)
+                del spheres  # before the next are read
         self._spheres = first
         if len(sample.rows):
             recounted = contest.recount(workers, triangles, sample.spheres)

@@ -1,6 +1,5 @@
 """Time the counter: arrays in memory, against a k-d tree, then whole processes."""
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -81,16 +80,11 @@ def peers(scale: int, repeats: int) -> None:
     print_table(title, rows)
 
 
-def memory_of(command: list[str]) -> str:
-    """Return the greatest memory a command takes, where the system tells."""
-    if not hasattr(os, "wait4"):
-        return "unknown"
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{command} ended with {process.returncode}")
-    return f"{usage.ru_maxrss / (1e6 if sys.platform == 'darwin' else 1e3):.0f} MB"
+def memory_of(file: Path) -> str:
+    """Return the greatest memory that counting a file takes, where the system tells."""
+    command = [sys.executable, "-m", "tests.contest.peak_memory", "count", str(file)]
+    finished = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True)
+    return f"{finished.stderr.strip()} MB"
 
 
 def processes(scale: int, repeats: int) -> None:
@@ -108,7 +102,7 @@ def processes(scale: int, repeats: int) -> None:
             command = [sys.executable, "-m", "terrain_physics", "count", str(path)]
             run = partial(subprocess.run, command, check=True, stdout=subprocess.DEVNULL)
             times = median_seconds({"count": run}, repeats)
-            value = f"{times['count']:.2f} s, {memory_of(command)}"
+            value = f"{times['count']:.2f} s, {memory_of(path)}"
             rows.append((f"{path.stat().st_size / 1e6:.1f} MB of text", value))
     print_table("Counting touched triangles: the whole process", rows)
 

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import os
 import random
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 from terrain_physics import contest, contest_text, count_touching
 from terrain_physics.workers import Workers
-from tests.contest import data_sets
+from tests.contest import data_sets, peak_memory
 from tests.contest.command import count
 
 ROOT = Path(__file__).parents[2]
@@ -145,19 +144,9 @@ def test_a_token_without_end_is_refused(monkeypatch):
     )
 
 
-MEASURED = """
-import resource, sys
-from terrain_physics.__main__ import run
-status = run(sys.argv[1:])
-sys.stdout.flush()
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
-sys.exit(status)
-"""
-
-
 def peak_megabytes(write, answers):
     """Run `count` on what ``write`` puts into its standard input; return its greatest memory."""
-    command = [sys.executable, "-c", MEASURED, "count"]
+    command = [sys.executable, "-m", "tests.contest.peak_memory", "count"]
     pipe = subprocess.PIPE
     with (
         answers.open("wb") as out,
@@ -169,8 +158,7 @@ def peak_megabytes(write, answers):
         process.stdin.close()
         err = process.stderr.read().decode()
         assert process.wait() == 0, err
-    unit = 1e6 if sys.platform == "darwin" else 1e3
-    return int(err.split()[-1]) / unit
+    return int(err)
 
 
 def write_rows(stream, table, repeats=1):
@@ -204,13 +192,13 @@ def check_memory(tmp_path, triangle_count, sphere_count, radius):
     return peak
 
 
-@pytest.mark.skipif(os.name == "nt", reason="peak memory is asked for otherwise there")
+@pytest.mark.skipif(not peak_memory.STATUS.exists(), reason="only Linux tells")
 def test_memory_does_not_grow_with_the_spheres(tmp_path):
     # The text has 90 MB, its numbers 96 MB, and what counting takes for each sphere 150 MB.
     check_memory(tmp_path, 2_000, 3_000_000, 1.0)
 
 
 @pytest.mark.long
-@pytest.mark.skipif(os.name == "nt", reason="peak memory is asked for otherwise there")
+@pytest.mark.skipif(not peak_memory.STATUS.exists(), reason="only Linux tells")
 def test_ten_million_spheres_against_two_million_triangles(tmp_path):
     assert check_memory(tmp_path, 2_000_000, 10_000_000, 50.0) < 700
