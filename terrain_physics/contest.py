@@ -23,7 +23,7 @@ A block needs 50 bytes a sphere, besides the spheres themselves.
 """
 
 # Enough of each for one task: below, handing it to another thread costs more than it saves.
-_ROWS_PER_TASK = 8192
+_ROWS_PER_TASK = 1 << 15
 _CHUNKS_PER_TASK = 8
 _PAIRS_PER_TASK = 1 << 16
 
