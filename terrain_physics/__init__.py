@@ -19,6 +19,7 @@ _MODULES = {
     "Ray": "shapes",
     "Sphere": "shapes",
     "SphereCollider": "colliders",
+    "TouchCounter": "contest",
     "Triangle": "shapes",
     "Triangles": "contacts",
     "count_touching": "contest",

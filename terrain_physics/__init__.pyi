@@ -5,6 +5,7 @@ from terrain_physics.colliders import BoxCollider as BoxCollider
 from terrain_physics.colliders import SphereCollider as SphereCollider
 from terrain_physics.contacts import MoveResult as MoveResult
 from terrain_physics.contacts import Triangles as Triangles
+from terrain_physics.contest import TouchCounter as TouchCounter
 from terrain_physics.contest import count_touching as count_touching
 from terrain_physics.heightmap import HeightMap as HeightMap
 from terrain_physics.intersect import intersect_obb_triangle as intersect_obb_triangle
@@ -31,6 +32,7 @@ __all__ = [
     "Ray",
     "Sphere",
     "SphereCollider",
+    "TouchCounter",
     "Triangle",
     "Triangles",
     "__version__",

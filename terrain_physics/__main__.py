@@ -8,25 +8,35 @@ python -m terrain_physics info
 import argparse
 import os
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from terrain_physics._version import __version__
 
 _COUNT_HELP = """\
+Prints for each sphere how many triangles its surface touches, one number a line.
+
 Each FILE (standard input without one, or for '-') holds a problem: n and q, then n
 triangles of nine numbers (ax ay az bx by bz cx cy cz), then q spheres of four (r x y z),
-with any white space between. Prints for each sphere how many triangles its surface
-touches, one number a line; several files are answered in order, once all are read.
-Bad input: file and line on standard error, exit 2."""
+with any white space between. Several files are answered in order.
+
+With --triangles and --spheres a problem is spread over files that hold rows of nine, or of
+four, numbers and no n or q. Counts add up over the files of triangles, which are in
+memory one at a time.
+
+A file may be packed by gzip. Answers appear once all is read. Bad input: file and line on
+standard error, exit 2, no answers."""
 
 _COUNT_EXAMPLE = """\
-example:
-  echo '1 2  0 0 0  4 0 0  0 0 4   1  1 1 1   1  1 9 1' | python -m terrain_physics count
-prints 1 and 0."""
+memory: 150 MB, 130 bytes a triangle, 4 bytes a sphere (8 with several --triangles), and
+100 MB for the spheres at work; so 10 million spheres need as much as one million, and 40 MB.
 
-BAD_INPUT = 2
+examples:
+  echo '1 2  0 0 0  4 0 0  0 0 4   1  1 1 1   1  1 9 1' | python -m terrain_physics count
+prints 1 and 0.
+  python -m terrain_physics count --stats --verify 10 big.in.gz > big.out
+  python -m terrain_physics count --triangles east.txt west.txt --spheres balls.txt"""
+
 INTERRUPTED = 130  # as shells report a process ended by Ctrl-C
 PIPE_CLOSED = 141  # the same for a closed pipe
 
@@ -47,6 +57,26 @@ def _parser() -> argparse.ArgumentParser:
     count.add_argument(
         "files", nargs="*", metavar="FILE", help="problem to solve; '-' is standard input"
     )
+    count.set_defaults(parser=count)
+    count.add_argument(
+        "--triangles", nargs="+", metavar="F", help="files of triangles, nine numbers each"
+    )
+    count.add_argument("--spheres", metavar="F", help="file of spheres, four numbers each")
+    count.add_argument(
+        "--threads", type=_at_least(1), metavar="N", help="default: one for each processor"
+    )
+    count.add_argument(
+        "--stats",
+        action="store_true",
+        help="tell n, q, pairs touched, pairs tested and times on standard error",
+    )
+    count.add_argument(
+        "--verify",
+        type=_at_least(0),
+        default=0,
+        metavar="K",
+        help="recount K random spheres by brute force; exit 1, no answers, if one differs",
+    )
     commands.add_parser(
         "warm-up", help="compile every function now, so that no later start has to wait"
     )
@@ -54,53 +84,34 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _count(files: Sequence[str]) -> int:
-    from terrain_physics import contest
-    from terrain_physics._kernels import _jit, touch_count
+def _at_least(least: int) -> Callable[[str], int]:
+    def integer(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < least:
+            raise argparse.ArgumentTypeError(f"must be an integer >= {least}, got {text!r}")
+        return int(text)
 
-    kernel = touch_count.count_chunks
-    is_plain_python = not hasattr(kernel, "py_func")
-    if sys.stderr.isatty() and not is_plain_python and not _jit.is_cached(kernel):
-        print("terrain_physics: compiling once for this machine, some seconds", file=sys.stderr)
-    answers = []
-    try:
-        with contest.Workers() as workers:
-            for file in files or ["-"]:
-                name, text = _read(file)
-                triangles, spheres = contest.read_problem(workers, text, name)
-                del text  # as large as everything else together
-                tree = contest.build_tree(workers, triangles)
-                answers.append(contest.write_counts(contest.count_with(workers, tree, spheres)))
-    except contest.ContestError as error:
-        print(error, file=sys.stderr)
-        return BAD_INPUT
-    except OSError as error:
-        print(f"terrain-physics: cannot read {error.filename}: {error.strerror}", file=sys.stderr)
-        return BAD_INPUT
-    return _write(answers)
+    return integer
 
 
-def _read(file: str) -> tuple[str, bytes]:
-    """Return the name for messages and the bytes of a file or of standard input."""
-    if file != "-":
-        return file, Path(file).read_bytes()
-    try:
-        return "stdin", sys.stdin.buffer.read()
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, "stdin") from error
+def _count(chosen: argparse.Namespace) -> int:
+    parser: argparse.ArgumentParser = chosen.parser
+    if (chosen.triangles is None) != (chosen.spheres is None):
+        parser.error("--triangles and --spheres go together")
+    if chosen.triangles is not None and chosen.files:
+        parser.error("a FILE is a whole problem and cannot go with --triangles and --spheres")
+    if [*chosen.files, *(chosen.triangles or ()), chosen.spheres].count("-") > 1:
+        parser.error("standard input can be read only once")
 
+    from terrain_physics import count_command
 
-def _write(answers: Sequence[bytes]) -> int:
-    try:
-        for answer in answers:
-            sys.stdout.buffer.write(answer)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        return PIPE_CLOSED
-    except OSError as error:
-        print(f"terrain-physics: cannot write the answers: {error.strerror}", file=sys.stderr)
-        return BAD_INPUT
-    return 0
+    return count_command.run(
+        chosen.files,
+        chosen.triangles,
+        chosen.spheres,
+        threads=chosen.threads,
+        stats=chosen.stats,
+        verify=chosen.verify,
+    )
 
 
 def _warm_up() -> int:
@@ -129,11 +140,14 @@ def _info() -> int:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and return the exit status: 0, 2 for bad input, 130 after Ctrl-C."""
+    """Run one command and return the exit status.
+
+    0; 1 if ``--verify`` finds a wrong count; 2 for bad input; 130 after Ctrl-C.
+    """
     try:
         chosen = _parser().parse_args(arguments)
         if chosen.command == "count":
-            return _count(chosen.files)
+            return _count(chosen)
         return _warm_up() if chosen.command == "warm-up" else _info()
     except KeyboardInterrupt:
         return INTERRUPTED

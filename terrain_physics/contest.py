@@ -1,75 +1,31 @@
 """Count, of n triangles, those that the surface of each of q spheres touches: the contest.
 
-From arrays (`count_touching`) or from text (`read_problem`, `write_counts`). What a touch is,
-stands in ``_kernels/touch_exact.py``; how the counting is fast, in ``_kernels/bvh.py`` and
-``touch_count.py``.
+What a touch is, stands in ``_kernels/touch_exact.py``; how the counting is fast, in
+``_kernels/bvh.py`` and ``touch_count.py``.
 """
 
 import math
-import os
-import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _arrays
-from terrain_physics._kernels import bvh, number_text, sphere_groups, touch_count
+from terrain_physics._kernels import bvh, sphere_groups, touch_audit, touch_count
 from terrain_physics._kernels.bvh import BLOCK, LANES, NOWHERE, Tree
+from terrain_physics.workers import Workers
+
+SPHERES_AT_ONCE = 1 << 20
+"""Spheres are taken in blocks of this many, so that working memory does not grow with their number.
+
+A block needs 50 bytes a sphere, besides the spheres themselves.
+"""
 
 # Enough of each for one task: below, handing it to another thread costs more than it saves.
-_ROWS_PER_TASK = 8192
-_BYTES_PER_TASK = 1 << 18
+_ROWS_PER_TASK = 1 << 15
 _CHUNKS_PER_TASK = 8
-
-# Spheres are taken in blocks of this many, so that working memory does not grow with their number.
-_SPHERES_AT_ONCE = 1 << 20
-
-_TOKEN = re.compile(rb"\S+")
-_SPACE = re.compile(rb"\s")
-_COUNT = re.compile(rb"[0-9]+")
-_NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-
-
-class ContestError(ValueError):
-    """Text that is no contest problem; the message starts with its name and line."""
-
-
-class Workers:
-    """Threads that run a function over ranges of indices. Leave the ``with`` block to end them."""
-
-    def __init__(self, threads: int | None = None) -> None:
-        if threads is not None and (not isinstance(threads, int) or threads < 1):
-            raise ValueError(f"threads must be None or an integer >= 1, got {threads!r}")
-        self._threads = threads or os.cpu_count() or 1
-        self._pool: ThreadPoolExecutor | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._pool is not None:
-            # After Ctrl-C, do not wait for work nobody wants any more.
-            self._pool.shutdown(wait=error is None, cancel_futures=True)
-
-    def run(self, function: Callable[[int, int], Any], count: int, least: int) -> list[Any]:
-        """Return function(first, last) for ranges that cover 0..count, of ``least`` or more."""
-        step = max(least, -(-count // (8 * self._threads)))
-        if self._threads == 1 or count <= step:
-            return [function(0, count)] if count else []
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._threads)
-        starts = range(0, count, step)
-        return list(self._pool.map(function, starts, (min(i + step, count) for i in starts)))
+_PAIRS_PER_TASK = 1 << 16
 
 
 def count_touching(
@@ -116,6 +72,93 @@ def count_touching(
         return count_with(workers, build_tree(workers, corners), balls)
 
 
+class TouchCounter:
+    """Triangles made ready once, to count how many of them spheres touch, again and again.
+
+    A sphere touches a triangle if the least distance of its center to the triangle is <= radius +
+    1e-10 and the greatest is >= radius - 1e-10: touching from outside and from within counts,
+    lying wholly inside does not. The counts are exact, and the same for any number of threads.
+
+    It can be pickled, and then counts the same in another process. Counts add up: what several
+    counters, each with a part of the triangles, say of a sphere has the sum that one with all of
+    them says.
+
+    Parameters
+    ----------
+    triangles : array_like, shape (n, 9) or (n, 3, 3)
+        Corners ax ay az bx by bz cx cy cz, in meters; copied. A triangle without area counts as
+        the segment or the point it is. It takes about 125 bytes a triangle.
+    threads : int, optional
+        How many threads build and count; None: one for each processor.
+
+    Raises
+    ------
+    TypeError
+        If ``triangles`` does not hold real numbers.
+    ValueError
+        If its shape is wrong, a number is not finite or ``threads`` is no integer >= 1.
+
+    Examples
+    --------
+    >>> counter = TouchCounter([[0, 0, 0, 4, 0, 0, 0, 0, 4]])
+    >>> counter.count([[1, 1, 1, 1], [1, 1, 1.5, 1]])
+    array([1, 0])
+    >>> counter.count([[9, 0, 0, 0]])
+    array([0])
+    >>> counter.triangle_count
+    1
+    """
+
+    def __init__(self, triangles: Any, *, threads: int | None = None) -> None:
+        with Workers(threads) as workers:
+            # Near ties are decided by these numbers, which the caller may change meanwhile.
+            self._tree = build_tree(workers, np.array(_table("triangles", triangles, 9)))
+        self._threads = threads
+
+    @property
+    def triangle_count(self) -> int:
+        """How many triangles there are."""
+        return len(self._tree.triangles)
+
+    def count(self, spheres: Any) -> NDArray[np.int64]:
+        """Return for each sphere how many of the triangles its surface touches.
+
+        Beside the spheres and their counts it takes at most 50 MB, however many they are. Several
+        Python threads may call it at once.
+
+        Parameters
+        ----------
+        spheres : array_like, shape (q, 4)
+            Radius and center, r x y z, in meters.
+
+        Returns
+        -------
+        ndarray of int64, shape (q,)
+            Numbers of triangles, in the order of the spheres.
+
+        Raises
+        ------
+        TypeError
+            If ``spheres`` does not hold real numbers.
+        ValueError
+            If its shape is wrong, a number is not finite or a radius is negative; the message
+            names row, rule and value.
+        """
+        with Workers(self._threads) as workers:
+            return count_with(workers, self._tree, _table("spheres", spheres, 4))
+
+    def __getstate__(self) -> tuple[tuple[NDArray[Any], ...], int | None]:
+        return tuple(self._tree), self._threads
+
+    def __setstate__(self, state: tuple[tuple[NDArray[Any], ...], int | None]) -> None:
+        arrays, self._threads = state
+        # Buffers that travelled beside the pickle may be read-only; kernels know one type only.
+        self._tree = Tree(*(np.require(array, requirements=["C", "A", "W"]) for array in arrays))
+
+    def __repr__(self) -> str:
+        return f"<TouchCounter of {self.triangle_count} triangles>"
+
+
 def _table(name: str, value: Any, columns: int) -> NDArray[np.float64]:
     """Return a C-contiguous (n, columns) array of float64."""
     # Kernels are compiled for one type of array only: contiguous, aligned, writable.
@@ -131,9 +174,12 @@ def _table(name: str, value: Any, columns: int) -> NDArray[np.float64]:
 
 
 def _bounds(
-    workers: Workers, name: str, table: NDArray[np.float64]
+    workers: Workers, name: str, table: NDArray[np.float64], start: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the least and the greatest value of each column; refuse what is not finite."""
+    """Return the least and the greatest value of each column; refuse what is not finite.
+
+    ``start`` is the row of the caller's array that this table begins with.
+    """
 
     def widen(first: int, last: int) -> tuple[bool, NDArray[np.float64], NDArray[np.float64]]:
         lower, upper = np.full(table.shape[1], np.inf), np.full(table.shape[1], -np.inf)
@@ -142,7 +188,7 @@ def _bounds(
     parts = workers.run(widen, len(table), _ROWS_PER_TASK)
     if not all(finite for finite, _, _ in parts):
         row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
-        raise ValueError(f"{name}[{row}] must be finite, got {table[row].tolist()}")
+        raise ValueError(f"{name}[{start + row}] must be finite, got {table[row].tolist()}")
     return np.min([part[1] for part in parts], axis=0), np.max([part[2] for part in parts], axis=0)
 
 
@@ -196,12 +242,17 @@ def _frame(workers: Workers, triangles: NDArray[np.float64]) -> NDArray[np.float
     return np.array([*middle, factor, *(half * factor), largest * factor])
 
 
-def count_with(workers: Workers, tree: Tree, spheres: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the counts of spheres (q, 4) against a tree."""
+def count_with(
+    workers: Workers,
+    tree: Tree,
+    spheres: NDArray[np.float64],
+    advance: Callable[[int], None] | None = None,
+) -> NDArray[np.int64]:
+    """Return the counts of spheres (q, 4) against a tree; tell ``advance`` how many are done."""
     counts = np.zeros(len(spheres), np.int64)
-    for first in range(0, len(spheres), _SPHERES_AT_ONCE):
-        part = slice(first, first + _SPHERES_AT_ONCE)
-        _count_block(workers, tree, spheres[part], first, counts[part])
+    for first in range(0, len(spheres), SPHERES_AT_ONCE):
+        part = slice(first, first + SPHERES_AT_ONCE)
+        _count_block(workers, tree, spheres[part], first, counts[part], advance)
     return counts
 
 
@@ -211,8 +262,9 @@ def _count_block(
     spheres: NDArray[np.float64],
     start: int,
     counts: NDArray[np.int64],
+    advance: Callable[[int], None] | None,
 ) -> None:
-    lower, upper = _bounds(workers, "spheres", spheres)
+    lower, upper = _bounds(workers, "spheres", spheres, start)
     if lower[0] < 0.0:
         row = int(np.flatnonzero(spheres[:, 0] < 0.0)[0])
         raise ValueError(f"spheres[{start + row}] must have a radius >= 0, got {spheres[row, 0]}")
@@ -241,157 +293,38 @@ def _count_block(
         chunk_count * LANES,
         _ROWS_PER_TASK // LANES,
     )
-    workers.run(
-        lambda first, last: touch_count.count_chunks(
-            tree, spheres, keys, groups, boxes, first, last, counts
-        ),
-        chunk_count,
-        _CHUNKS_PER_TASK,
+
+    def count(first: int, last: int) -> int:
+        touch_count.count_chunks(tree, spheres, keys, groups, boxes, first, last, counts)
+        return min(last * BLOCK, len(spheres)) - first * BLOCK
+
+    for done in workers.each(count, chunk_count, _CHUNKS_PER_TASK):
+        if advance is not None:
+            advance(done)
+
+
+def recount(
+    workers: Workers, triangles: NDArray[np.float64], spheres: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Return the counts of a few spheres by asking the definition about every triangle."""
+
+    def ask(first: int, last: int) -> NDArray[np.int64]:
+        counts = np.zeros(len(spheres), np.int64)
+        touch_audit.recount(triangles, spheres, first, last, counts)
+        return counts
+
+    least = max(1, _PAIRS_PER_TASK // max(len(spheres), 1))
+    parts = workers.run(ask, len(triangles), least)
+    total: NDArray[np.int64] = np.sum([np.zeros(len(spheres), np.int64), *parts], axis=0)
+    return total
+
+
+def pairs_tested(workers: Workers, tree: Tree, spheres: NDArray[np.float64]) -> int:
+    """Return how many pairs the boxes of leaves leave, to be tested one by one."""
+    return sum(
+        workers.run(
+            lambda first, last: touch_audit.pairs_tested(tree, spheres, first, last),
+            len(spheres),
+            256,
+        )
     )
-
-
-class _Problem(NamedTuple):
-    """What is wrong with a text, and where: the token it is about and the byte this starts at."""
-
-    token: int
-    position: int
-    message: str
-
-
-def read_problem(
-    workers: Workers, text: bytes, name: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return triangles (n, 9) and spheres (q, 4) of a contest input.
-
-    The text holds n, q, then nine numbers for each triangle and four (r x y z) for each sphere,
-    with any white space between. Numbers are read exactly as ``float()`` reads them. Memory is
-    taken for the numbers that are there, never for those n and q promise.
-
-    Raises
-    ------
-    ContestError
-        ``name:line: what is wrong``, for the first thing that is wrong.
-    """
-    body, (n, q) = _read_counts(text, name)
-    wanted = 9 * n + 4 * q
-    values, found, problem = _read_values(workers, text, body, wanted)
-    readable = problem.token if problem else len(values)
-    negative = np.flatnonzero(values[9 * n : readable : 4] < 0.0)
-    if len(negative):
-        token = 9 * n + 4 * int(negative[0])
-        match = next(islice(_TOKEN.finditer(text, body), token, None))
-        problem = _Problem(
-            token, match.start(), f"a radius must be >= 0, got {_shown(match.group())}"
-        )
-    elif problem is None and found < wanted:
-        problem = _Problem(
-            found,
-            len(text.rstrip()),
-            f"the input ends after {found} of the 9 n + 4 q = {wanted} numbers that follow n and q",
-        )
-    elif problem is None and found > wanted:
-        match = next(islice(_TOKEN.finditer(text, body), wanted, None))
-        problem = _Problem(
-            wanted,
-            match.start(),
-            f"nothing may follow the 9 n + 4 q = {wanted} numbers after n and q, "
-            f"got {_shown(match.group())}",
-        )
-    if problem is not None:
-        raise _error(text, name, problem)
-    return values[: 9 * n].reshape(n, 9), values[9 * n :].reshape(q, 4)
-
-
-def _read_counts(text: bytes, name: str) -> tuple[int, list[int]]:
-    """Return the position behind n and q, and the two."""
-    position = 0
-    counts = []
-    for what in ("n, the number of triangles,", "q, the number of spheres,"):
-        match = _TOKEN.search(text, position)
-        rule = f"{what} must be a plain integer >= 0"
-        if match is None:
-            end = len(text.rstrip())
-            raise _error(text, name, _Problem(0, end, f"{rule}, got the end of the input"))
-        token = match.group()
-        if not _COUNT.fullmatch(token):
-            raise _error(text, name, _Problem(0, match.start(), f"{rule}, got {_shown(token)}"))
-        # Nothing of 19 digits can be met, and int() refuses thousands of them.
-        digits = token.lstrip(b"0")[:19]
-        counts.append(int(digits or b"0"))
-        position = match.end()
-    return position, counts
-
-
-def _read_values(
-    workers: Workers, text: bytes, body: int, wanted: int
-) -> tuple[NDArray[np.float64], int, _Problem | None]:
-    """Return the first ``wanted`` numbers behind n and q, how many there are, what is bad."""
-    data = np.frombuffer(text, np.uint8)
-
-    # Ranges are cut anywhere, then moved to the next white space.
-    def cut(place: int) -> int:
-        match = _SPACE.search(text, place)
-        return match.start() if match else len(text)
-
-    def count(first: int, last: int) -> tuple[int, int, int]:
-        first, last = cut(body + first), cut(body + last)
-        return first, last, number_text.count_tokens(data, first, last)
-
-    parts = workers.run(count, len(text) - body, _BYTES_PER_TASK)
-    starts = np.cumsum([0, *(tokens for _, _, tokens in parts)]).tolist()
-    values = np.empty(min(wanted, starts[-1]))
-
-    def parse(first: int, last: int) -> list[_Problem | None]:
-        return [
-            _parse_part(text, data, parts[i][0], parts[i][1], starts[i], values)
-            for i in range(first, last)
-        ]
-
-    outcomes = workers.run(parse, len(parts), 1)
-    problems = [problem for outcome in outcomes for problem in outcome if problem is not None]
-    return values, starts[-1], problems[0] if problems else None
-
-
-def _parse_part(
-    text: bytes,
-    data: NDArray[np.uint8],
-    first: int,
-    last: int,
-    start: int,
-    values: NDArray[np.float64],
-) -> _Problem | None:
-    """Read the tokens of one part into values[start:]; return what is wrong with the first."""
-    while True:
-        outcome, parsed, first = number_text.parse_numbers(data, first, last, values[start:])
-        start += parsed
-        if outcome == number_text.PARSED:
-            return None
-        match = _TOKEN.match(text, first)
-        token = match.group() if match else b""
-        if not _NUMBER.fullmatch(token):
-            return _Problem(start, first, f"expected a number, got {_shown(token)}")
-        values[start] = float(token)
-        if math.isinf(values[start]):
-            return _Problem(
-                start, first, f"a number must be finite in float64, got {_shown(token)}"
-            )
-        start += 1
-        first += len(token)
-
-
-def _shown(token: bytes) -> str:
-    text = repr(token[:41])[1:]
-    return text if len(token) <= 40 else f"{repr(token[:37])[1:-1]}...'"
-
-
-def _error(text: bytes, name: str, problem: _Problem) -> ContestError:
-    line = text.count(b"\n", 0, problem.position) + 1
-    return ContestError(f"{name}:{line}: {problem.message}")
-
-
-def write_counts(counts: NDArray[np.int64]) -> bytes:
-    """Return one line for each count."""
-    if len(counts) == 0:
-        return b""
-    text = np.empty(len(counts) * (len(str(counts.max())) + 1), np.uint8)
-    return text[: number_text.print_integers(counts, text)].tobytes()

@@ -1,5 +1,6 @@
 """Compiling, or loading, everything a game needs before it needs it."""
 
+import io
 import threading
 from collections.abc import Callable
 
@@ -8,6 +9,7 @@ import numpy as np
 from terrain_physics.character import CharacterMovement
 from terrain_physics.colliders import BoxCollider, SphereCollider
 from terrain_physics.contest import count_touching
+from terrain_physics.contest_text import NumberReader, write_counts
 from terrain_physics.heightmap import HeightMap
 from terrain_physics.intersect import (
     intersect_obb_triangle,
@@ -16,6 +18,7 @@ from terrain_physics.intersect import (
     intersect_sphere_triangle_many,
 )
 from terrain_physics.shapes import AABB, OBB, Sphere, Triangle
+from terrain_physics.workers import Workers
 
 
 def _height_map() -> None:
@@ -44,6 +47,9 @@ def _pairs() -> None:
 
 def _counter() -> None:
     count_touching(np.zeros((1, 9)), np.ones((1, 4)))
+    with Workers(1) as workers:
+        NumberReader(workers, io.BytesIO(b"0 " * 9), "text").triangles()
+    write_counts(np.zeros(1, np.int64))
 
 
 _JOBS = {

@@ -175,7 +175,7 @@ def test_order_does_not_matter_and_the_input_is_left_alone():
 def test_spheres_taken_in_blocks_give_the_same(monkeypatch):
     triangles, spheres = data_sets.uniform_large(2000, 300.0)
     expected = count_touching(triangles, spheres)
-    monkeypatch.setattr(contest, "_SPHERES_AT_ONCE", 300)
+    monkeypatch.setattr(contest, "SPHERES_AT_ONCE", 300)
     assert np.array_equal(count_touching(triangles, spheres), expected)
     assert expected.any()
     spheres[1234, 0] = -1.0

@@ -12,8 +12,8 @@ one.
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import count_trailing_zeros, kernel
-from terrain_physics._kernels.bvh import LANES, ROW_BITS, Single, Tree
+from terrain_physics._kernels._jit import count_trailing_zeros, kernel, prefer_wide_vectors
+from terrain_physics._kernels.bvh import BLOCK, LANES, ROW_BITS, Single, Tree
 from terrain_physics._kernels.sphere_groups import BAND, BOX_ROWS, HIGH, LOW, REACH, X, Y, Z
 from terrain_physics._kernels.touch_certificate import TOUCHING, UNDECIDED, verdict
 from terrain_physics._kernels.touch_exact import touches
@@ -22,8 +22,8 @@ _ZERO: Single = np.float32(0.0)
 _ONE: Single = np.float32(1.0)
 _SHARE: Single = np.float32(64.0 * 2.0**-24)
 
-# A leaf's count, and from _OPEN up a mark for the triangles that are not decided yet.
-_NONE, _ONE_TOUCHED, _OPEN = np.int32(0), np.int32(1), np.int32(1 << 8)
+# A count of at most 256 triangles, and from _OPEN up marks for what is not decided yet.
+_NONE, _ONE_TOUCHED, _OPEN = np.int32(0), np.int32(1), np.int32(1 << 9)
 
 
 @kernel(inline=True, contract=True)
@@ -55,6 +55,7 @@ def _boxes_met(
     high: Single,
 ) -> np.int32:
     """Return bits: which of sixteen boxes a sphere centered within a..b may touch."""
+    prefer_wide_vectors()
     bits = _NONE
     for k in range(LANES):
         gap = (
@@ -82,6 +83,7 @@ def _balls_met(
     """Return bits: which of sixteen spheres, or groups of them, may touch a box."""
     ax, ay, az = boxes[row, 0, lane], boxes[row, 1, lane], boxes[row, 2, lane]
     bx, by, bz = boxes[row, 3, lane], boxes[row, 4, lane], boxes[row, 5, lane]
+    prefer_wide_vectors()
     bits = _NONE
     for k in range(LANES):
         gap = (
@@ -116,6 +118,7 @@ def count_chunks(
     triangles, order, leaves = tree.triangles, tree.order, tree.leaves
     leaf_boxes, block_boxes = tree.leaf_boxes, tree.block_boxes
     box = np.empty(BOX_ROWS, np.float32)
+    unsure = np.empty(LANES, np.int32)
     for chunk in range(first, last):
         for part in range(BOX_ROWS):
             value = boxes[chunk, part, 0]
@@ -152,52 +155,48 @@ def count_chunks(
                         ball = count_trailing_zeros(balls)
                         balls = np.int32(balls & (balls - 1))
                         row = int(np.int64(keys[group * LANES + ball] & ROW_BITS))
-                        counts[row] += _count_ball(
-                            triangles,
-                            order,
-                            leaves,
-                            leaf_boxes,
-                            block,
-                            spheres,
-                            row,
-                            groups,
-                            group,
-                            ball,
+                        touched = _count_ball(
+                            leaves, leaf_boxes, block, groups, group, ball, unsure
                         )
+                        if touched >= _OPEN:
+                            counts[row] += _count_exactly(
+                                triangles, order, block, int(touched // _OPEN), unsure, spheres, row
+                            )
+                        counts[row] += int(touched % _OPEN)
 
 
 @kernel(inline=True, contract=True)
 def _count_ball(
-    triangles: NDArray[np.float64],
-    order: NDArray[np.int64],
     leaves: NDArray[np.float32],
     leaf_boxes: NDArray[np.float32],
     block: int,
-    spheres: NDArray[np.float64],
-    row: int,
     groups: NDArray[np.float32],
     group: int,
     ball: int,
-) -> int:
-    """Return how many triangles of a block a sphere touches."""
+    unsure: NDArray[np.int32],
+) -> np.int32:
+    """Return how many triangles of a block a sphere touches, plus bits, from _OPEN up, of leaves.
+
+    Those are the leaves with triangles nobody has decided, whose bits are put in ``unsure`` (16,).
+    They are not decided here: with a call that is not inlined, numba would count references of
+    every array for every sphere, which takes as long as all the rest.
+    """
     x, y, z = groups[group, X, ball], groups[group, Y, ball], groups[group, Z, ball]
     low, high = groups[group, LOW, ball], groups[group, HIGH, ball]
-    reach = groups[group, REACH, ball]
-    total = 0
+    reach, band = groups[group, REACH, ball], groups[group, BAND, ball]
+    total = _NONE
     met = _boxes_met(leaf_boxes, block, x, y, z, x, y, z, low, high)
     while met != 0:
-        leaf = block * LANES + count_trailing_zeros(met)
-        met = np.int32(met & (met - 1))
-        touched = int(_count_leaf(leaves, leaf, x, y, z, low, high, reach))
+        place = count_trailing_zeros(met)
+        leaf = block * LANES + place
+        touched = _count_leaf(leaves, leaf, x, y, z, low, high, reach)
         if touched >= _OPEN:
-            band = groups[group, BAND, ball]
-            touched = int(_count_leaf_closely(leaves, leaf, x, y, z, low, high, band))
+            touched = _count_leaf_closely(leaves, leaf, x, y, z, low, high, band)
             if touched >= _OPEN:
-                unsure = int(touched // _OPEN)
-                touched = int(touched % _OPEN) + _count_exactly(
-                    triangles, order, leaf, unsure, spheres, row
-                )
-        total += touched
+                unsure[place] = touched // _OPEN
+                touched = np.int32((touched % _OPEN) + (_OPEN << place))
+        met = np.int32(met & (met - 1))
+        total = np.int32(total + touched)
     return total
 
 
@@ -213,7 +212,8 @@ def _count_leaf(
     reach: Single,
 ) -> np.int32:
     """Return how many of sixteen triangles are touched; _OPEN or more: corners cannot tell."""
-    touched = _NONE
+    prefer_wide_vectors()
+    touched, unsure = _NONE, _NONE
     for k in range(LANES):
         ux, uy, uz = leaves[leaf, 0, k] - x, leaves[leaf, 1, k] - y, leaves[leaf, 2, k] - z
         vx, vy, vz = leaves[leaf, 3, k] - x, leaves[leaf, 4, k] - y, leaves[leaf, 5, k] - z
@@ -227,9 +227,11 @@ def _count_leaf(
         most = c if c > most else most
         yes = (least <= low) & (most >= high)
         no = (most < low) | (least - leaves[leaf, 9, k] > reach)
-        # Stays 32 bits wide only if every step says so; a 64-bit counter halves the speed.
-        touched = np.int32(touched + (_ONE_TOUCHED if yes else (_NONE if no else _OPEN)))
-    return touched
+        # Two counters of 32 bits become two masks and `popcnt`; one for both, or one of 64 bits,
+        # would be added up lane by lane.
+        touched = np.int32(touched + np.int32(yes))
+        unsure = np.int32(unsure + np.int32(not (yes | no)))
+    return np.int32(touched + unsure * _OPEN)
 
 
 @kernel(inline=True)
@@ -247,6 +249,7 @@ def _count_leaf_closely(
 
     All sixteen again: were only the open ones decided here, each would be decided by two roundings.
     """
+    prefer_wide_vectors()
     touched, unsure = _NONE, _NONE
     for k in range(LANES):
         a = (x - leaves[leaf, 0, k], y - leaves[leaf, 1, k], z - leaves[leaf, 2, k])
@@ -262,25 +265,25 @@ def _count_leaf_closely(
 def _count_exactly(
     triangles: NDArray[np.float64],
     order: NDArray[np.int64],
-    leaf: int,
-    lanes: int,
+    block: int,
+    leaves: int,
+    unsure: NDArray[np.int32],
     spheres: NDArray[np.float64],
     row: int,
 ) -> int:
-    """Return how many triangles are touched, of those whose bit of ``lanes`` is set."""
+    """Return how many are touched of the triangles ``unsure``, in leaves whose bit is set."""
     total = 0
-    for lane in range(LANES):
-        i = order[leaf * LANES + lane]
-        if (
-            (lanes >> lane) & 1 == 1
-            and i >= 0
-            and touches(
-                (float(triangles[i, 0]), float(triangles[i, 1]), float(triangles[i, 2])),
-                (float(triangles[i, 3]), float(triangles[i, 4]), float(triangles[i, 5])),
-                (float(triangles[i, 6]), float(triangles[i, 7]), float(triangles[i, 8])),
-                (float(spheres[row, 1]), float(spheres[row, 2]), float(spheres[row, 3])),
-                float(spheres[row, 0]),
-            )
+    for place in range(BLOCK):
+        leaf, lane = place // LANES, place % LANES
+        if (leaves >> leaf) & 1 == 0 or (int(unsure[leaf]) >> lane) & 1 == 0:
+            continue
+        i = order[block * BLOCK + place]
+        if i >= 0 and touches(
+            (float(triangles[i, 0]), float(triangles[i, 1]), float(triangles[i, 2])),
+            (float(triangles[i, 3]), float(triangles[i, 4]), float(triangles[i, 5])),
+            (float(triangles[i, 6]), float(triangles[i, 7]), float(triangles[i, 8])),
+            (float(spheres[row, 1]), float(spheres[row, 2]), float(spheres[row, 3])),
+            float(spheres[row, 0]),
         ):
             total += 1
     return total

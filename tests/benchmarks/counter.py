@@ -1,4 +1,4 @@
-"""Time the counter: arrays in memory, then whole processes."""
+"""Time the counter: arrays in memory, against a k-d tree, then whole processes."""
 
 import subprocess
 import sys
@@ -10,8 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from terrain_physics.contest import count_touching
+from tests.benchmarks.counter_peers import count_with_kd_tree, kd_tree
 from tests.benchmarks.timing import median_seconds, print_table
 from tests.contest import data_sets
+
+ROOT = Path(__file__).parents[2]
 
 # Name, generator, n = q, largest radius, times on 2 threads to reach.
 SETS: list[tuple[str, Callable[[int, float], data_sets.Problem], int, float, str]] = [
@@ -41,6 +44,49 @@ def arrays(scale: int, repeats: int) -> None:
     print_table("Counting touched triangles: build and count", rows)
 
 
+def peers(scale: int, repeats: int) -> None:
+    """Print the time of a k-d tree beside ours, in turn; where it is slow, on some spheres only.
+
+    Its spheres are independent of each other, so that the time for some of them, with the tree
+    already in it, is scaled up by their number.
+    """
+    title = "Counting touched triangles: scipy's cKDTree with NumPy, both on 2 threads"
+    if kd_tree() is None:
+        print_table(title, [("all sets", "not run: scipy is not installed")])
+        return
+    rows = []
+    for (name, make, full_count, radius, _), share in zip(
+        SETS, (1, 40, 2000, 400, 2000), strict=False
+    ):
+        count = full_count // scale
+        triangles, spheres = make(count, radius)
+        some = spheres[: max(count // share, 10)]
+        times = median_seconds(
+            {
+                "ours": partial(count_touching, triangles, spheres, threads=2),
+                "theirs": partial(count_with_kd_tree, triangles, some, threads=2),
+            },
+            min(repeats, 3),
+        )
+        if not np.array_equal(
+            count_touching(triangles, some), count_with_kd_tree(triangles, some, threads=2)
+        ):
+            raise RuntimeError(f"{name}: the counts differ")
+        factor = count / len(some)
+        theirs = times["theirs"] * factor
+        about = "" if factor == 1 else f" (from {len(some)} spheres)"
+        value = f"{times['ours'] * 1e3:8.1f} ms; k-d tree {theirs:8.2f} s{about}, "
+        rows.append((f"{name}, n = q = {count:,}", f"{value}{theirs / times['ours']:,.0f} times"))
+    print_table(title, rows)
+
+
+def memory_of(file: Path) -> str:
+    """Return the greatest memory that counting a file takes, where the system tells."""
+    command = [sys.executable, "-m", "tests.contest.peak_memory", "count", str(file)]
+    finished = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True)
+    return f"{finished.stderr.strip()} MB"
+
+
 def processes(scale: int, repeats: int) -> None:
     """Print the wall time of `count` on 29 MB of text, and on the smallest problem."""
     triangles, spheres = data_sets.uniform_large(200_000 // scale, 50.0)
@@ -56,14 +102,16 @@ def processes(scale: int, repeats: int) -> None:
             command = [sys.executable, "-m", "terrain_physics", "count", str(path)]
             run = partial(subprocess.run, command, check=True, stdout=subprocess.DEVNULL)
             times = median_seconds({"count": run}, repeats)
-            rows.append((f"{path.stat().st_size / 1e6:.1f} MB of text", f"{times['count']:.2f} s"))
+            value = f"{times['count']:.2f} s, {memory_of(path)}"
+            rows.append((f"{path.stat().st_size / 1e6:.1f} MB of text", value))
     print_table("Counting touched triangles: the whole process", rows)
 
 
 def main(*, smoke: bool = False) -> None:
-    """Print both tables; with ``smoke``, of small sizes."""
+    """Print all tables; with ``smoke``, of small sizes."""
     scale, repeats = (200, 1) if smoke else (1, 5)
     arrays(scale, repeats)
+    peers(scale, repeats)
     processes(scale, repeats)
 
 

@@ -1,5 +1,6 @@
 """The parser gives what `float()` gives, bit for bit; the printer what `str()` gives."""
 
+import io
 import math
 import re
 import struct
@@ -11,10 +12,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from terrain_physics import contest
+from terrain_physics import contest_text
 from terrain_physics._kernels import number_text
+from terrain_physics.workers import Workers
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def read_problem(text, threads=1):
+    """Return the triangles and the spheres of a problem."""
+    with Workers(threads) as workers:
+        reader = contest_text.NumberReader(workers, io.BytesIO(text), "text")
+        n, q = reader.counts()
+        triangles = reader.triangles(n)
+        blocks = list(reader.spheres(q, 1000))
+    return triangles, np.concatenate([np.empty((0, 4)), *blocks])
 
 
 def parsed(tokens):
@@ -22,8 +34,7 @@ def parsed(tokens):
     filled = [*tokens, *["0"] * (-len(tokens) % 4)]
     # Radii are not negative, so each token is a coordinate.
     text = f"0 {len(filled)} " + " ".join(f"0 0 0 {token}" for token in filled)
-    with contest.Workers(1) as workers:
-        _, spheres = contest.read_problem(workers, text.encode(), "text")
+    _, spheres = read_problem(text.encode())
     return spheres[: len(tokens), 3].tolist()
 
 
@@ -112,12 +123,11 @@ def test_most_numbers_of_17_digits_do_not_need_python():
 def test_what_is_accepted_is_what_the_grammar_says(text):
     tokens = text.split()
     body = f"0 1 0 0 0 {text}\n".encode()
-    with contest.Workers(1) as workers:
-        if len(tokens) == 1 and NUMBER.fullmatch(tokens[0]) and math.isfinite(float(tokens[0])):
-            assert contest.read_problem(workers, body, "text")[1][0, 3] == float(tokens[0])
-        else:
-            with pytest.raises(contest.ContestError, match=r"^text:1: "):
-                contest.read_problem(workers, body, "text")
+    if len(tokens) == 1 and NUMBER.fullmatch(tokens[0]) and math.isfinite(float(tokens[0])):
+        assert read_problem(body)[1][0, 3] == float(tokens[0])
+    else:
+        with pytest.raises(contest_text.ContestError, match=r"^text:1: "):
+            read_problem(body)
 
 
 @pytest.mark.kernels
@@ -135,13 +145,12 @@ def test_text_cut_into_many_parts_reads_the_same(monkeypatch):
     text = (
         "0 500\n" + "".join(n + rng.choice([" ", "\n", "\r\n", "   \t"]) for n in numbers)
     ).encode()
-    monkeypatch.setattr(contest, "_BYTES_PER_TASK", 37)
-    with contest.Workers(2) as workers:
-        _, spheres = contest.read_problem(workers, text, "text")
+    monkeypatch.setattr(contest_text, "_BYTES_PER_TASK", 37)
+    _, spheres = read_problem(text, threads=2)
     assert spheres.ravel().tolist() == [float(n) for n in numbers]
     bad = text[:-200] + b" 1,5 2_0 " + text[-200:]
-    with contest.Workers(2) as workers, pytest.raises(contest.ContestError, match=r"got '1,5'"):
-        contest.read_problem(workers, bad, "text")
+    with pytest.raises(contest_text.ContestError, match=r"got '1,5'"):
+        read_problem(bad, threads=2)
 
 
 @pytest.mark.kernels
@@ -149,7 +158,7 @@ def test_text_cut_into_many_parts_reads_the_same(monkeypatch):
 @settings(deadline=None)
 def test_counts_are_printed_one_a_line(counts):
     expected = "".join(f"{count}\n" for count in counts).encode()
-    assert contest.write_counts(np.array(counts, np.int64)) == expected
+    assert contest_text.write_counts(np.array(counts, np.int64)) == expected
 
 
 def test_powers_of_ten_are_exact():

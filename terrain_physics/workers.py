@@ -1,0 +1,60 @@
+"""Threads that run a kernel over ranges of indices."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, Self
+
+_TASKS_PER_THREAD = 8  # so that a thread with light work takes over some of another's
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Workers:
+    """Threads that run a function over ranges of indices. Leave the ``with`` block to end them."""
+
+    def __init__(self, threads: int | None = None) -> None:
+        if threads is not None and (
+            not isinstance(threads, int) or isinstance(threads, bool) or threads < 1
+        ):
+            raise ValueError(f"threads must be None or an integer >= 1, got {threads!r}")
+        self._threads = threads or _processors()
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._pool is not None:
+            # After Ctrl-C, do not wait for work nobody wants any more.
+            self._pool.shutdown(wait=error is None, cancel_futures=True)
+            self._pool = None
+
+    def run(self, function: Callable[[int, int], Any], count: int, least: int) -> list[Any]:
+        """Return function(first, last) for ranges that cover 0..count, of ``least`` or more."""
+        return list(self.each(function, count, least))
+
+    def each(self, function: Callable[[int, int], Any], count: int, least: int) -> Iterator[Any]:
+        """Yield what `run` returns, as soon as it is there, in order."""
+        # One thread works through short ranges: between two of them Ctrl-C is heard.
+        tasks = _TASKS_PER_THREAD * self._threads if self._threads > 1 else count
+        step = max(least, -(-count // max(tasks, 1)))
+        starts = range(0, count, step)
+        ends = (min(first + step, count) for first in starts)
+        if self._threads == 1 or count <= step:
+            yield from map(function, starts, ends)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads)
+        yield from self._pool.map(function, starts, ends)
