@@ -1,5 +1,6 @@
-"""Time the counter: arrays in memory, against a k-d tree, then whole processes."""
+"""Time the counter: arrays in memory, against other trees, then whole processes."""
 
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -10,7 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from terrain_physics.contest import count_touching
-from tests.benchmarks.counter_peers import count_with_kd_tree, kd_tree
+from tests.benchmarks.counter_peers import (
+    cgal_program,
+    count_with_cgal,
+    count_with_kd_tree,
+    kd_tree,
+    write_problem,
+)
 from tests.benchmarks.timing import median_seconds, print_table
 from tests.contest import data_sets
 
@@ -80,6 +87,43 @@ def peers(scale: int, repeats: int) -> None:
     print_table(title, rows)
 
 
+def cgal(scale: int, repeats: int) -> None:
+    """Print the time of CGAL's AABB tree beside ours, in turn; of large radii on some spheres only.
+
+    The time for some spheres is scaled up by their number, that of the build is not.
+    """
+    title = "Counting touched triangles: CGAL's AABB_tree in C++, both on 1 thread"
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        program, problem = cgal_program(Path(folder)), Path(folder) / "problem.in"
+        if program is None:
+            reason = "not run: needs g++ and CGAL (Debian: libcgal-dev)"
+            print_table(title, [("all sets", reason)])
+            return
+        for (name, make, full_count, radius, _), share in zip(
+            SETS, (1, 1, 20, 1, 20), strict=False
+        ):
+            count = full_count // scale
+            triangles, spheres = make(count, radius)
+            some = spheres[: max(count // share, 10)]
+            write_problem(problem, triangles, some)
+            counts = count_touching(triangles, some)
+            factor = count / len(some)
+            ours_taken, theirs_taken = [], []
+            for _ in range(min(repeats, 3)):
+                call = partial(count_touching, triangles, spheres, threads=1)
+                ours_taken.append(median_seconds({"ours": call}, 1)["ours"])
+                found, build, queries = count_with_cgal(program, problem)
+                if not np.array_equal(counts, found):
+                    raise RuntimeError(f"{name}: the counts differ")
+                theirs_taken.append(build + queries * factor)
+            ours, theirs = statistics.median(ours_taken), statistics.median(theirs_taken)
+            about = "" if factor == 1 else f" (from {len(some)} spheres)"
+            value = f"{ours * 1e3:8.1f} ms; CGAL {theirs:8.3f} s{about}, {theirs / ours:,.1f} times"
+            rows.append((f"{name}, n = q = {count:,}", value))
+    print_table(title, rows)
+
+
 def memory_of(file: Path) -> str:
     """Return the greatest memory that counting a file takes, where the system tells."""
     command = [sys.executable, "-m", "tests.contest.peak_memory", "count", str(file)]
@@ -112,6 +156,7 @@ def main(*, smoke: bool = False) -> None:
     scale, repeats = (200, 1) if smoke else (1, 5)
     arrays(scale, repeats)
     peers(scale, repeats)
+    cgal(scale, repeats)
     processes(scale, repeats)
 
 

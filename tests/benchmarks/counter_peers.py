@@ -1,11 +1,15 @@
-"""What the counter is compared with: a k-d tree, as one would build it with scipy and NumPy."""
+"""What the counter is compared with: scipy's k-d tree with NumPy, and CGAL's AABB tree."""
 
+import shutil
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 TOLERANCE = 1e-10
+CGAL_SOURCE = Path(__file__).with_name("counter_cgal.cpp")
 _PAIRS_AT_ONCE = 1 << 21
 
 
@@ -72,3 +76,34 @@ def _nearest_square(offsets: NDArray[np.float64], squares: NDArray[np.float64]) 
     inside &= squared > 0.0
     heights = np.einsum("ki,ki->k", normals, offsets[:, 0]) ** 2 / np.maximum(squared, 1e-300)
     return np.where(inside, np.minimum(nearest, heights), nearest)
+
+
+def cgal_program(folder: Path) -> Path | None:
+    """Compile CGAL's counter into a folder; None where g++ or CGAL's headers are missing."""
+    program = folder / "counter_cgal.exe"
+    compiler = shutil.which("g++")
+    if compiler is None:
+        return None
+    flags = ("-O3", "-march=native", "-std=c++17", "-DNDEBUG")
+    command = [compiler, *flags, str(CGAL_SOURCE), "-o", str(program)]
+    finished = subprocess.run(command, check=False, capture_output=True)
+    return program if finished.returncode == 0 else None
+
+
+def write_problem(path: Path, triangles: NDArray[np.float64], spheres: NDArray[np.float64]) -> None:
+    """Write a problem as text that reads back as the same numbers."""
+    with path.open("w") as file:
+        file.write(f"{len(triangles)} {len(spheres)}\n")
+        np.savetxt(file, triangles.reshape(-1, 9), fmt="%.17g")
+        np.savetxt(file, spheres, fmt="%.17g")
+
+
+def count_with_cgal(program: Path, problem: Path) -> tuple[NDArray[np.int64], float, float]:
+    """Return the counts of a written problem, and the seconds of build and of queries.
+
+    On one thread, in float64, so ties may come out differently.
+    """
+    with problem.open() as file:
+        finished = subprocess.run([program], check=True, stdin=file, capture_output=True, text=True)
+    build, queries = map(float, finished.stderr.split())
+    return np.array(finished.stdout.split(), np.int64), build, queries
