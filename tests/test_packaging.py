@@ -103,6 +103,7 @@ def test_wheel_says_what_it_is(wheel: Path) -> None:
         "pyglm",
         "numba",
         "platformdirs",
+        "tqdm",
     }
 
 
