@@ -227,6 +227,7 @@ def _compile(function: F, *, inline: bool, contract: bool) -> F:
         nogil=True,
         error_model="numpy",
         forceinline=inline,
+        no_cfunc_wrapper=True,  # for calls from C; a twelfth of the time to compile
         fastmath={"contract"} if contract else False,
     )(function)
     # With NUMBA_DISABLE_JIT=1 numba hands the function back.
