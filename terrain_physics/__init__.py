@@ -13,7 +13,7 @@ _MODULES = {
     "OBB": "shapes",
     "BoxCollider": "colliders",
     "CharacterMovement": "character",
-    "CharacterState": "character",
+    "CharacterState": "character_state",
     "HeightMap": "heightmap",
     "MoveResult": "contacts",
     "Ray": "shapes",

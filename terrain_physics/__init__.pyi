@@ -1,6 +1,6 @@
 from terrain_physics._version import __version__ as __version__
 from terrain_physics.character import CharacterMovement as CharacterMovement
-from terrain_physics.character import CharacterState as CharacterState
+from terrain_physics.character_state import CharacterState as CharacterState
 from terrain_physics.colliders import BoxCollider as BoxCollider
 from terrain_physics.colliders import SphereCollider as SphereCollider
 from terrain_physics.contacts import MoveResult as MoveResult

@@ -3,16 +3,23 @@
 import hashlib
 import math
 import struct
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self, overload
 
 import numpy as np
-from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics import _arrays
 from terrain_physics._arrays import Floats3, Floats9
 from terrain_physics._kernels import character as kernels
+from terrain_physics.character_state import (
+    MOST_ROUNDS,
+    CharacterState,
+    LiveVec3,
+    first_random_state,
+    move_result,
+    refuse_rules,
+)
 from terrain_physics.colliders import BoxCollider, Collider, SphereCollider
 from terrain_physics.contacts import MoveResult
 from terrain_physics.heightmap import HeightMap
@@ -31,59 +38,31 @@ _GROUND_NORMAL = slice(kernels.GROUND_NORMAL, kernels.GROUND_NORMAL + 3)
 MOST_CELLS = 250_000
 
 LONGEST_STEP = 1.0
-MOST_ROUNDS = 1000
 
 
 # The attributes of a character that are vectors of PyGLM.
 _VECTORS = ("_position", "_velocity", "_shown_position", "_shown_velocity")
 
 
-class LiveVec3(glm.vec3):
-    """A ``vec3`` that a game may write to; it remembers that it was."""
+class _Rule:
+    """A number of a character that the kernel reads, checked when it is set."""
 
-    written = False
+    def __init__(self, index: int, check: Callable[[str, Any], float]) -> None:
+        self._index = index
+        self._check = check
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        self.__dict__["written"] = True
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        super().__setitem__(index, value)
-        self.__dict__["written"] = True
+    @overload
+    def __get__(self, mover: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, mover: "CharacterMovement", owner: type) -> float: ...
+    def __get__(self, mover: "CharacterMovement | None", owner: type) -> "Self | float":
+        return self if mover is None else float(mover._rules[self._index])  # noqa: SLF001
 
-    def __repr__(self) -> str:
-        return repr(glm.vec3(self))
-
-    def __str__(self) -> str:
-        return str(glm.vec3(self))
-
-    def show(self, values: Floats3) -> glm.vec3:
-        """Take new values, rounded to float32; return a copy to compare with later."""
-        glm.vec3.__init__(self, *values)  # three times as quick as setting x, y and z
-        self.__dict__["written"] = False
-        return glm.vec3(self)
-
-
-@dataclass(frozen=True, slots=True)
-class CharacterState:
-    """Everything about a character that changes, exact; pickle it, send it, restore it.
-
-    Attributes
-    ----------
-    values : tuple of float
-        Position, velocity, ground and the last result.
-    rules : tuple of float
-        The shape in the world, gravity, slope limit and the other parameters.
-    linear : tuple of float
-        Rotation times scale, row by row, that the shape was made for.
-    random_state : int
-        The generator that shuffles contacts, 64 bits.
-    """
-
-    values: tuple[float, ...]
-    rules: tuple[float, ...]
-    linear: Floats9
-    random_state: int
+    def __set__(self, mover: "CharacterMovement", value: float) -> None:
+        mover._set_rule(self._index, self._check(self._name, value))  # noqa: SLF001
 
 
 class CharacterMovement:
@@ -139,6 +118,10 @@ class CharacterMovement:
     (True, 0.55)
     """
 
+    gravity = _Rule(kernels.GRAVITY, _arrays.finite)
+    gravity_scale = _Rule(kernels.GRAVITY_SCALE, _arrays.finite)
+    ground_friction = _Rule(kernels.FRICTION, _arrays.non_negative)
+
     def __init__(
         self,
         ground: HeightMap,
@@ -167,7 +150,7 @@ class CharacterMovement:
         self._state = np.zeros(kernels.STATE_SIZE)
         self._state[kernels.CONVERGED] = 1.0
         self._rules = np.zeros(kernels.RULES_SIZE)
-        self._random = np.array([_first_random_state(seed)], dtype=np.uint64)
+        self._random = np.array([first_random_state(seed)], dtype=np.uint64)
 
         self.gravity = gravity
         self.gravity_scale = gravity_scale
@@ -268,24 +251,6 @@ class CharacterMovement:
         return glm.vec3(self._state[_GROUND_NORMAL]) + 0.0 if self.grounded else None
 
     @property
-    def gravity(self) -> float:
-        """Downward acceleration in m/s^2."""
-        return float(self._rules[kernels.GRAVITY])
-
-    @gravity.setter
-    def gravity(self, value: float) -> None:
-        self._set_rule(kernels.GRAVITY, _arrays.finite("gravity", value))
-
-    @property
-    def gravity_scale(self) -> float:
-        """Factor on gravity for this character."""
-        return float(self._rules[kernels.GRAVITY_SCALE])
-
-    @gravity_scale.setter
-    def gravity_scale(self, value: float) -> None:
-        self._set_rule(kernels.GRAVITY_SCALE, _arrays.finite("gravity_scale", value))
-
-    @property
     def slope_limit(self) -> float:
         """Steepest walkable slope in radians."""
         return float(self._rules[kernels.SLOPE_LIMIT])
@@ -305,15 +270,6 @@ class CharacterMovement:
     def ground_rule(self, value: str) -> None:
         rule = _arrays.choice("ground_rule", value, _RULES)
         self._set_rule(kernels.GROUND_RULE, float(_RULES.index(rule)))
-
-    @property
-    def ground_friction(self) -> float:
-        """How fast horizontal speed falls on the ground, in m/s^2."""
-        return float(self._rules[kernels.FRICTION])
-
-    @ground_friction.setter
-    def ground_friction(self, value: float) -> None:
-        self._set_rule(kernels.FRICTION, _arrays.non_negative("ground_friction", value))
 
     @property
     def max_rounds(self) -> int:
@@ -350,7 +306,7 @@ class CharacterMovement:
         """
         seconds = _arrays.between("delta_time", delta_time, 0.0, LONGEST_STEP)
         if seconds == 0.0:
-            return _result(self._state.tolist())
+            return move_result(self._state.tolist())
         self._adopt()
         kernels.update_character(
             self._state,
@@ -361,7 +317,7 @@ class CharacterMovement:
         )
         values = self._state.tolist()
         self._show_live(values)
-        return _result(values)
+        return move_result(values)
 
     def state(self) -> CharacterState:
         """Return everything that changes, exact.
@@ -393,7 +349,7 @@ class CharacterMovement:
             raise ValueError("state must come from this version of the library")
         if rules[kernels.KIND] != self._collider.kind:
             raise ValueError("state must come from a character with the same kind of collider")
-        _refuse_rules(_arrays.array("rules", rules, (None,)))
+        refuse_rules(_arrays.array("rules", rules, (None,)))
         _arrays.array("linear", state.linear, (9,))
         draws = _arrays.whole("random_state", state.random_state, 0, 2**64 - 1)
         self._state[:] = values
@@ -510,31 +466,3 @@ class CharacterMovement:
 
 def _floats(shown: glm.vec3) -> Floats3:
     return shown.x, shown.y, shown.z
-
-
-def _result(values: list[float]) -> MoveResult:
-    """Return the result that is part of a state."""
-    normal = values[_GROUND_NORMAL]
-    return MoveResult(
-        grounded=values[kernels.GROUNDED] != 0.0,
-        ground_normal=glm.vec3(*normal) + 0.0 if values[kernels.GROUNDED] else None,
-        contacts=int(values[kernels.CONTACTS]),
-        penetration=values[kernels.PENETRATION],
-        converged=values[kernels.CONVERGED] != 0.0,
-        rounds=int(values[kernels.ROUNDS]),
-        lifted=values[kernels.LIFTED],
-    )
-
-
-def _refuse_rules(rules: NDArray[np.float64]) -> None:
-    """Refuse numbers that a kernel could not work with."""
-    extents = rules[kernels.EXTENTS : kernels.EXTENTS + 3]
-    if not ((extents > 0.0).all() and rules[kernels.GROUND_RULE] in {0.0, 1.0}):
-        raise ValueError("state must come from a character: its rules are not those of one")
-    _arrays.whole("max_rounds", int(rules[kernels.MAX_ROUNDS]), 1, MOST_ROUNDS)
-
-
-def _first_random_state(seed: int | np.random.Generator) -> int:
-    if isinstance(seed, np.random.Generator):
-        return int(seed.integers(0, 2**64, dtype=np.uint64))
-    return _arrays.whole("seed", seed, 0, 2**64 - 1)
