@@ -39,7 +39,6 @@ MOST_CELLS = 250_000
 
 LONGEST_STEP = 1.0
 
-
 # The attributes of a character that are vectors of PyGLM.
 _VECTORS = ("_position", "_velocity", "_shown_position", "_shown_velocity")
 
@@ -79,9 +78,9 @@ class CharacterMovement:
     collider : SphereCollider or BoxCollider
         The body; it turns and scales with its owner.
     position : three numbers, default (0, 0, 0)
-        Where the body starts, in meters. With an owner its position is used instead.
+        Where the body starts, in meters. To be left out with an owner, whose position it is then.
     rotation : glm.quat, glm.mat3 or 3 x 3 array, optional
-        How the body is turned. With an owner that has one, its rotation is used instead.
+        How the body is turned. To be left out with an owner that has a rotation.
     owner : object, optional
         Has ``position``, and may have ``rotation`` (quat or mat3) and ``scale`` (a number or
         three), or instead of all of them ``transform`` (a 4 x 4 matrix). Its position is read
