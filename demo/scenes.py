@@ -1,16 +1,38 @@
 """Scenes without a picture: shared by the demo, the tests and the benchmarks."""
 
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyglm import glm
 
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
 
+if TYPE_CHECKING:
+    from demo.scene import Scene
+
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 
 # The full range of land.png, from a script of ours: see assets/README.md.
 LAND_HEIGHT = 80.0
+
+# In the order of the keys 1 to 8; each is a module of `demo.playground`.
+NAMES = ("reference", "walk", "slopes", "stairs", "edges", "crowd", "digging", "counter")
+
+
+def scene_class(name: str) -> "type[Scene]":
+    """Return the class of a scene."""
+    if name not in NAMES:
+        raise ValueError(f"scene must be one of {', '.join(NAMES)}, got {name!r}")
+    found: type[Scene] = getattr(import_module(f"demo.playground.{name}"), name.capitalize())
+    return found
+
+
+def make_scene(
+    name: str, seed: int = 0, *, land: HeightMap | None = None, small: bool = False
+) -> "Scene":
+    """Return a scene at its start; ``small`` ones have fewer bodies, for tests."""
+    return scene_class(name)(seed, land=land, small=small)
 
 
 def load_land(steepness: float = 1.0) -> HeightMap:

@@ -220,16 +220,21 @@ def array(name: str, value: Any, *shapes: tuple[int | None, ...]) -> NDArray[np.
         and all(want in {None, have} for want, have in zip(shape, result.shape, strict=True))
         for shape in shapes
     ):
-        wanted = " or ".join(
-            "(" + ", ".join("n" if n is None else str(n) for n in shape) + ")" for shape in shapes
-        )
+        wanted = " or ".join(_shape_text(shape) for shape in shapes)
         raise ValueError(f"{name} must have shape {wanted}, got {result.shape}")
     refuse_non_finite(name, result)
     return result
 
 
+def _shape_text(shape: tuple[int | None, ...]) -> str:
+    """Return a shape as NumPy writes it, n where any length will do."""
+    lengths = ", ".join("n" if length is None else str(length) for length in shape)
+    return f"({lengths},)" if len(shape) == 1 else f"({lengths})"
+
+
 def real_array(name: str, value: Any) -> NDArray[np.float64]:
     """Return any array of real numbers as C-contiguous float64; single numbers get no axis."""
+    refuse_masked(name, value)
     try:
         raw = np.asarray(value)
     except ValueError:
@@ -241,6 +246,19 @@ def real_array(name: str, value: Any) -> NDArray[np.float64]:
         return np.require(raw, np.float64, ["C", "A"])
 
 
+def refuse_masked(name: str, value: Any) -> None:
+    """Raise ValueError naming the first number of a masked array that is not there."""
+    mask = np.ma.getmask(value)
+    if mask.any():  # NumPy would hand over whatever lies below the mask
+        raise ValueError(f"{name} must be unmasked, got a masked number{_place(mask)}")
+
+
+def _place(bad: NDArray[np.bool_]) -> str:
+    """Return where the first one is, for a message; of a single number nothing."""
+    place = np.argwhere(bad)[0].tolist()
+    return f" at {place}" if place else ""
+
+
 def refuse_non_finite(name: str, values: NDArray[np.float64]) -> None:
     """Raise ValueError naming the first NaN or infinity."""
     # The sum of finite values is finite unless it overflows: one quick pass for nearly all input.
@@ -249,8 +267,7 @@ def refuse_non_finite(name: str, values: NDArray[np.float64]) -> None:
             return
     bad = ~np.isfinite(values)
     if bad.any():
-        where = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise ValueError(f"{name} must be finite, got {values[where]} at {list(where)}")
+        raise ValueError(f"{name} must be finite, got {values[bad][0]}{_place(bad)}")
 
 
 def broadcast(
@@ -271,3 +288,76 @@ def broadcast(
     for values in (one, two):
         values.setflags(write=False)  # see `array`
     return one, two
+
+
+def instance(name: str, value: object, kind: type) -> None:
+    """Raise TypeError unless a value is of a class."""
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AO" else "a"
+        raise TypeError(f"{name} must be {article} {kind.__name__}, got {shorten(value)}")
+
+
+def common_length(**arrays: NDArray[np.float64]) -> int:
+    """Return the number of rows; arrays of one row stand for any number."""
+    lengths = {name: len(values) for name, values in arrays.items() if len(values) != 1}
+    if len(set(lengths.values())) > 1:
+        stated = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+        raise ValueError(f"arrays must have the same number of rows or one, but {stated}")
+    return next(iter(lengths.values()), 1)
+
+
+def points(name: str, value: Any) -> NDArray[np.float64]:
+    """Return points (n, 3)."""
+    return array(name, value, (None, 3))
+
+
+def spheres(name: str, value: Any) -> NDArray[np.float64]:
+    """Return rows x, y, z, radius (n, 4), radii >= 0."""
+    rows = array(name, value, (None, 4))
+    refuse_negative("radius", name, rows[:, 3:])
+    return rows
+
+
+def triangles(name: str, value: Any) -> NDArray[np.float64]:
+    """Return corners (n, 3, 3)."""
+    return array(name, value, (None, 3, 3), (None, 9)).reshape(-1, 3, 3)
+
+
+def refuse_negative(what: str, name: str, values: NDArray[np.float64]) -> None:
+    """Raise ValueError naming the first row (n, k) that holds a negative number."""
+    bad = np.argwhere(values < 0.0)
+    if len(bad):
+        row, column = (int(i) for i in bad[0])
+        raise ValueError(f"{what} must be >= 0, got {values[row, column]} in {name}[{row}]")
+
+
+def capsules(name: str, value: Any) -> NDArray[np.float64]:
+    """Return rows of both ends and the radius (n, 7), radii >= 0."""
+    rows = array(name, value, (None, 7))
+    refuse_negative("radius", name, rows[:, 6:])
+    return rows
+
+
+def aabbs(
+    low_name: str, lowers: Any, high_name: str, uppers: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return lower and upper corners (n, 3), each of n rows or one."""
+    low, high = points(low_name, lowers), points(high_name, uppers)
+    common_length(**{low_name: low, high_name: high})
+    for row, axis in np.argwhere(low > high)[:1].tolist():
+        start, end = low[row % len(low), axis], high[row % len(high), axis]
+        raise ValueError(f"{low_name} must be <= {high_name}, got {start} > {end} at {[row, axis]}")
+    return low, high
+
+
+def directions(name: str, value: Any) -> NDArray[np.float64]:
+    """Return directions of any length but zero (n, 3) with length 1; read-only."""
+    rows = points(name, value)
+    # Scaled by its largest part first, so that tiny and huge vectors keep their direction.
+    largest = np.abs(rows).max(axis=1, keepdims=True, initial=0.0)
+    for row in np.flatnonzero(largest == 0.0)[:1]:
+        raise ValueError(f"{name}[{row}] must not be zero, got (0.0, 0.0, 0.0)")
+    rows = rows / largest
+    result = np.ascontiguousarray(rows / np.sqrt((rows * rows).sum(axis=1, keepdims=True)))
+    result.setflags(write=False)
+    return result

@@ -1,5 +1,8 @@
 """What a character is made of besides its movement: live vectors, its state, its result."""
 
+import hashlib
+import math
+import struct
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +13,18 @@ from pyglm import glm
 from terrain_physics import _arrays
 from terrain_physics._arrays import Floats3, Floats9
 from terrain_physics._kernels import character as kernels
-from terrain_physics.contacts import MoveResult
+from terrain_physics.character_shape import AnyGround
+from terrain_physics.colliders import Collider
+from terrain_physics.contacts import GroundReport, MoveResult
 
 MOST_ROUNDS = 1000
+LONGEST_STEP = 1.0  # seconds
+
+# A state as bytes: its values, rules, linear part and random state, 8 bytes each.
+LINEAR_SIZE = 9
+PACKED_SIZE = kernels.STATE_SIZE + kernels.RULES_SIZE + LINEAR_SIZE + 1
+
+_GROUND_STATES = ("airborne", "steep", "wedged", "grounded")
 
 
 class LiveVec3(glm.vec3):
@@ -55,12 +67,61 @@ class CharacterState:
         Rotation times scale, row by row, that the shape was made for.
     random_state : int
         The generator that shuffles contacts, 64 bits.
+    collider : SphereCollider, CapsuleCollider or BoxCollider
+        The body before it was placed.
     """
 
     values: tuple[float, ...]
     rules: tuple[float, ...]
     linear: Floats9
     random_state: int
+    collider: Collider
+
+
+def packed(state: CharacterState) -> bytes:
+    """Return a state without its collider as bytes, in the order of PACKED_SIZE."""
+    numbers = (*state.values, *state.rules, *state.linear)
+    return struct.pack(f"<{len(numbers)}dQ", *numbers, state.random_state)
+
+
+def unpacked(row: bytes, collider: Collider) -> CharacterState:
+    """Return the state that was packed."""
+    *numbers, random_state = struct.unpack(f"<{PACKED_SIZE - 1}dQ", row)
+    rules, linear = kernels.STATE_SIZE, kernels.STATE_SIZE + kernels.RULES_SIZE
+    return CharacterState(
+        tuple(numbers[:rules]),
+        tuple(numbers[rules:linear]),
+        tuple(numbers[linear:]),
+        random_state,
+        collider,
+    )
+
+
+def state_hash(row: bytes | memoryview) -> str:
+    """Return the 16 hexadecimal digits of a packed state."""
+    return hashlib.blake2b(row, digest_size=8).hexdigest()
+
+
+def ground_report(values: list[float], ground: AnyGround) -> GroundReport:
+    """Return the report that is part of a state."""
+    state = _GROUND_STATES[int(values[kernels.GROUND_KIND])]
+    air_time, landing_speed = values[kernels.AIR_TIME], values[kernels.LANDING_SPEED]
+    if state == "airborne":
+        return GroundReport(state, None, None, -1, 0, None, air_time, landing_speed)
+    x, y, z = values[kernels.GROUND_NORMAL : kernels.GROUND_NORMAL + 3]
+    triangle, material = ground.triangle_at(
+        int(values[kernels.GROUND_PART]), int(values[kernels.GROUND_TRIANGLE])
+    )
+    return GroundReport(
+        state,
+        glm.vec3(x, y, z) + 0.0,
+        glm.vec3(values[kernels.GROUND_POINT : kernels.GROUND_POINT + 3]) + 0.0,
+        triangle,
+        material,
+        math.atan2(math.hypot(x, z), y),
+        air_time,
+        landing_speed,
+    )
 
 
 def move_result(values: list[float]) -> MoveResult:
@@ -77,12 +138,20 @@ def move_result(values: list[float]) -> MoveResult:
     )
 
 
+def are_rules(rules: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which rows (n, RULES_SIZE) hold numbers that a kernel can work with."""
+    x, y, z = rules[:, kernels.EXTENTS : kernels.EXTENTS + 3].T
+    rounds = rules[:, kernels.MAX_ROUNDS]
+    good = (x > 0.0) & (y >= 0.0) & (z > 0.0) & (rounds >= 1) & (rounds <= MOST_ROUNDS)
+    for choice in (kernels.GROUND_RULE, kernels.RESOLVER, kernels.SURFACE_SPEED):
+        good &= (rules[:, choice] == 0.0) | (rules[:, choice] == 1.0)
+    return np.asarray(good & np.isfinite(rules).all(axis=1))
+
+
 def refuse_rules(rules: NDArray[np.float64]) -> None:
     """Refuse numbers that a kernel could not work with."""
-    extents = rules[kernels.EXTENTS : kernels.EXTENTS + 3]
-    if not ((extents > 0.0).all() and rules[kernels.GROUND_RULE] in {0.0, 1.0}):
+    if not are_rules(rules[np.newaxis])[0]:
         raise ValueError("state must come from a character: its rules are not those of one")
-    _arrays.whole("max_rounds", int(rules[kernels.MAX_ROUNDS]), 1, MOST_ROUNDS)
 
 
 def first_random_state(seed: int | np.random.Generator) -> int:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from terrain_physics import _arrays
 from terrain_physics._arrays import Floats3, Floats9
-from terrain_physics._kernels.surface import BOX, SPHERE
-from terrain_physics.shapes import OBB, Sphere
+from terrain_physics._kernels.body import BOX, CAPSULE, SPHERE
+from terrain_physics.shapes import OBB, Capsule, Sphere
 
 # Cosine between axes that were square before a transform, above which it shears.
 _SHEAR = 1e-4
@@ -152,4 +152,81 @@ class BoxCollider:
         return OBB((x + dx, y + dy, z + dz), extents, np.array(turned).reshape(3, 3))
 
 
-Collider = SphereCollider | BoxCollider
+@dataclass(frozen=True, init=False)
+class CapsuleCollider:
+    """A capsule along +Y of its owner.
+
+    Parameters
+    ----------
+    radius : float
+        In meters, > 0.
+    height : float
+        From tip to tip in meters, at least twice the radius.
+    offset : three numbers, default (0, 0, 0)
+        The center in the owner's frame, in meters.
+
+    Examples
+    --------
+    >>> from pyglm import glm
+    >>> CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)).transformed(glm.mat4())
+    Capsule(a64=(0.0, 0.4, 0.0), b64=(0.0, 1.4, 0.0), radius=0.4)
+    """
+
+    radius: float
+    height: float
+    offset64: Floats3
+    kind = CAPSULE
+
+    def __init__(self, radius: float, height: float, offset: Any = (0.0, 0.0, 0.0)) -> None:
+        object.__setattr__(self, "radius", _arrays.positive("radius", radius))
+        object.__setattr__(self, "height", _arrays.positive("height", height))
+        object.__setattr__(self, "offset64", _arrays.vector("offset", offset))
+        if self.height < 2.0 * self.radius:
+            raise ValueError(
+                f"height must be at least twice the radius, got {self.height} and {self.radius}"
+            )
+
+    def placed(self, linear: NDArray[np.float64]) -> tuple[Floats3, Floats3, Floats9]:
+        """Return (half extents, offset, rotation) in the world for a 3 x 3 matrix of the owner.
+
+        The half extents are the radius, half the length of the axis, and the radius.
+        """
+        lengths = np.sqrt((linear * linear).sum(axis=0))
+        _refuse_shear(linear, lengths)
+        axes = linear / lengths
+        if np.linalg.det(axes) < 0.0:
+            axes[:, 0] = -axes[:, 0]
+        scale_x, scale_y, scale_z = lengths.tolist()
+        radius = self.radius * max(scale_x, scale_z)
+        half = max(0.5 * self.height * scale_y - radius, 0.0)
+        x, y, z = (linear @ self.offset64).tolist()
+        return (radius, half, radius), (x, y, z), _arrays.rotation("matrix", axes)
+
+    def transformed(self, matrix: Any) -> Capsule:
+        """Return the capsule in the world.
+
+        Parameters
+        ----------
+        matrix : glm.mat4 or array_like, shape (4, 4)
+            From the owner's frame to the world. The height grows with the scale along its axis, the
+            radius with the larger of the other two; where that leaves no axis, it is a ball.
+
+        Returns
+        -------
+        Capsule
+
+        Raises
+        ------
+        TypeError
+            If the matrix shears.
+        ValueError
+            If it is not finite, not affine or has a zero scale.
+        """
+        linear, (x, y, z) = _arrays.affine("matrix", matrix)
+        (radius, half, _), (dx, dy, dz), m = self.placed(linear)
+        x, y, z = x + dx, y + dy, z + dz
+        ax, ay, az = m[1] * half, m[4] * half, m[7] * half
+        return Capsule((x - ax, y - ay, z - az), (x + ax, y + ay, z + az), radius)
+
+
+Collider = SphereCollider | BoxCollider | CapsuleCollider

@@ -4,7 +4,6 @@ What a touch is, stands in ``_kernels/touch_exact.py``; how the counting is fast
 ``_kernels/bvh.py`` and ``touch_count.py``.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -232,14 +231,7 @@ def _frame(workers: Workers, triangles: NDArray[np.float64]) -> NDArray[np.float
     if len(triangles) == 0:
         return np.zeros(8)
     lower, upper = _bounds(workers, "triangles", triangles)
-    lower, upper = lower.reshape(3, 3).min(axis=0), upper.reshape(3, 3).max(axis=0)
-    middle = 0.5 * lower + 0.5 * upper
-    half = np.maximum(upper - middle, middle - lower)
-    largest = float(half.max())
-    # A power of two scales exactly. Below 2^-33 m all is one point to the tolerance: scale no more.
-    exponent = max(math.frexp(largest)[1], -33) if largest > 0.0 else 0
-    factor = math.ldexp(1.0, -exponent)
-    return np.array([*middle, factor, *(half * factor), largest * factor])
+    return bvh.frame_around(lower.reshape(3, 3).min(axis=0), upper.reshape(3, 3).max(axis=0))
 
 
 def count_with(

@@ -4,6 +4,7 @@ Each takes anything with three numbers for a point, copies it, and hands out cop
 vector that was passed in or handed out never changes a shape.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -196,15 +197,8 @@ class Ray:
     direction64: Floats3
 
     def __init__(self, origin: Any, direction: Any) -> None:
-        x, y, z = _arrays.vector("direction", direction)
-        # Scaled by its largest part first, so that tiny and huge vectors keep their direction.
-        largest = max(abs(x), abs(y), abs(z))
-        if largest == 0.0:
-            raise ValueError(f"direction must not be zero, got {(x, y, z)}")
-        x, y, z = x / largest, y / largest, z / largest
-        length = (x * x + y * y + z * z) ** 0.5
         object.__setattr__(self, "origin64", _arrays.vector("origin", origin))
-        object.__setattr__(self, "direction64", (x / length, y / length, z / length))
+        object.__setattr__(self, "direction64", _unit("direction", direction))
 
     @property
     def origin(self) -> glm.vec3:
@@ -215,3 +209,105 @@ class Ray:
     def direction(self) -> glm.vec3:
         """The unit direction, a copy in float32."""
         return glm.vec3(self.direction64)
+
+
+@dataclass(frozen=True, init=False)
+class Capsule:
+    """All that is within a radius of a line segment.
+
+    Parameters
+    ----------
+    a, b : three numbers
+        Ends of the segment in meters; where they are one point, the capsule is a ball.
+    radius : float
+        In meters, >= 0.
+    """
+
+    a64: Floats3
+    b64: Floats3
+    radius: float
+
+    def __init__(self, a: Any, b: Any, radius: float) -> None:
+        object.__setattr__(self, "a64", _arrays.vector("a", a))
+        object.__setattr__(self, "b64", _arrays.vector("b", b))
+        object.__setattr__(self, "radius", _arrays.non_negative("radius", radius))
+
+    @property
+    def a(self) -> glm.vec3:
+        """One end of the segment in meters, a copy in float32."""
+        return glm.vec3(self.a64)
+
+    @property
+    def b(self) -> glm.vec3:
+        """The other end of the segment in meters, a copy in float32."""
+        return glm.vec3(self.b64)
+
+
+@dataclass(frozen=True, init=False)
+class Segment:
+    """A line between two points, ends included.
+
+    Parameters
+    ----------
+    a, b : three numbers
+        Ends in meters; may be one point.
+    """
+
+    a64: Floats3
+    b64: Floats3
+
+    def __init__(self, a: Any, b: Any) -> None:
+        object.__setattr__(self, "a64", _arrays.vector("a", a))
+        object.__setattr__(self, "b64", _arrays.vector("b", b))
+
+    @property
+    def a(self) -> glm.vec3:
+        """One end in meters, a copy in float32."""
+        return glm.vec3(self.a64)
+
+    @property
+    def b(self) -> glm.vec3:
+        """The other end in meters, a copy in float32."""
+        return glm.vec3(self.b64)
+
+
+@dataclass(frozen=True, init=False)
+class Plane:
+    """A plane without end.
+
+    Parameters
+    ----------
+    point : three numbers
+        Any point of the plane, in meters.
+    normal : three numbers
+        Square to the plane, of any length but zero; kept with length 1.
+    """
+
+    point64: Floats3
+    normal64: Floats3
+
+    def __init__(self, point: Any, normal: Any) -> None:
+        object.__setattr__(self, "point64", _arrays.vector("point", point))
+        object.__setattr__(self, "normal64", _unit("normal", normal))
+
+    @property
+    def point(self) -> glm.vec3:
+        """A point of the plane in meters, a copy in float32."""
+        return glm.vec3(self.point64)
+
+    @property
+    def normal(self) -> glm.vec3:
+        """The unit normal, a copy in float32."""
+        return glm.vec3(self.normal64)
+
+
+def _unit(name: str, value: Any) -> Floats3:
+    """Return a vector of any length but zero with length 1."""
+    x, y, z = _arrays.vector(name, value)
+    # Scaled by its largest part first, so that tiny and huge vectors keep their direction.
+    largest = max(abs(x), abs(y), abs(z))
+    if largest == 0.0:
+        raise ValueError(f"{name} must not be zero, got {(x, y, z)}")
+    x, y, z = x / largest, y / largest, z / largest
+    length = math.sqrt(x * x + y * y + z * z)
+    return x / length, y / length, z / length

@@ -7,17 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from terrain_physics.character import CharacterMovement
-from terrain_physics.colliders import BoxCollider, SphereCollider
+from terrain_physics.colliders import CapsuleCollider
 from terrain_physics.contest import count_touching
 from terrain_physics.contest_text import NumberReader, write_counts
 from terrain_physics.heightmap import HeightMap
-from terrain_physics.intersect import (
-    intersect_obb_triangle,
-    intersect_obb_triangle_many,
-    intersect_sphere_triangle,
-    intersect_sphere_triangle_many,
-)
-from terrain_physics.shapes import AABB, OBB, Sphere, Triangle
+from terrain_physics.mesh import TriangleMesh
+from terrain_physics.shape_pairs import intersect
+from terrain_physics.shapes import AABB, OBB, Capsule, Ray, Sphere, Triangle
 from terrain_physics.workers import Workers
 
 
@@ -30,19 +26,46 @@ def _height_map() -> None:
     land.normal_at(np.zeros(1), np.zeros(1))
 
 
-def _character() -> None:
+def _rays_and_sweeps() -> None:
     land = HeightMap([[0, 0], [0, 0]])
-    for collider in (SphereCollider(0.5), BoxCollider((0.5, 0.5, 0.5))):
-        CharacterMovement(land, collider, position=(0, 0.4, 0)).update(1 / 60)
+    land.raycast(Ray((0.2, 1, 0.2), (0.1, -1, 0)))
+    land.raycast_many([(0.2, 1, 0.2)], [(0.1, -1, 0)])
+    for shape in (
+        Sphere((0, 1, 0), 0.5),
+        Capsule((0, 1, 0), (0, 2, 0), 0.5),
+        OBB((0, 1, 0), (0.5, 0.5, 0.5)),
+    ):
+        land.sweep(shape, (0, -1, 0))
+
+
+def _character() -> None:
+    # The kernel is one for all bodies and all kinds of ground.
+    land = HeightMap([[0, 0], [0, 0]])
+    CharacterMovement(land, CapsuleCollider(0.5, 1.8), position=(0, 0.4, 0)).update(1 / 60)
+
+
+def _mesh() -> None:
+    mesh = TriangleMesh([(0, 0, 0), (0, 0, 1), (1, 0, 0)], [(0, 1, 2)])
+    mesh.triangles_in(AABB((0, 0, 0), (1, 1, 1)))
+    mesh.raycast(Ray((0.2, 1, 0.2), (0, -1, 0)))
+    mesh.closest_point((0, 1, 0))
 
 
 def _pairs() -> None:
     triangle = Triangle((0, 0, 0), (0, 0, 1), (1, 0, 0))
-    corners = [[triangle.a64, triangle.b64, triangle.c64]]
-    intersect_sphere_triangle(Sphere((0, 0, 0), 1), triangle)
-    intersect_obb_triangle(OBB((0, 0, 0), (1, 1, 1)), triangle)
-    intersect_sphere_triangle_many([(0, 0, 0, 1)], corners)
-    intersect_obb_triangle_many([(0, 0, 0)], [(1, 1, 1)], [np.eye(3)], corners)
+    sphere, box = Sphere((0, 0, 0), 1), OBB((0, 0, 0), (1, 1, 1))
+    capsule = Capsule((0, 0, 0), (0, 1, 0), 1)
+    for first, second in (
+        (sphere, triangle),
+        (box, triangle),
+        (capsule, triangle),
+        (sphere, sphere),
+        (box, sphere),
+        (box, box),
+        (capsule, sphere),
+        (capsule, capsule),
+    ):
+        intersect(first, second)
 
 
 def _counter() -> None:
@@ -54,7 +77,9 @@ def _counter() -> None:
 
 _JOBS = {
     "height map": _height_map,
+    "rays and sweeps": _rays_and_sweeps,
     "character": _character,
+    "mesh": _mesh,
     "shape pairs": _pairs,
     "counter": _counter,
 }
@@ -84,11 +109,13 @@ def warm_up(
     Examples
     --------
     >>> warm_up(lambda name, done, count: print(f"{done} of {count} {name}"))
-    0 of 4 height map
-    1 of 4 character
-    2 of 4 shape pairs
-    3 of 4 counter
-    4 of 4 done
+    0 of 6 height map
+    1 of 6 rays and sweeps
+    2 of 6 character
+    3 of 6 mesh
+    4 of 6 shape pairs
+    5 of 6 counter
+    6 of 6 done
     """
     if background:
         thread = threading.Thread(target=warm_up, args=(progress,), name="warm_up", daemon=True)

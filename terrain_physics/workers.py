@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+
 _TASKS_PER_THREAD = 8  # so that a thread with light work takes over some of another's
 
 
@@ -21,10 +23,10 @@ class Workers:
 
     def __init__(self, threads: int | None = None) -> None:
         if threads is not None and (
-            not isinstance(threads, int) or isinstance(threads, bool) or threads < 1
+            not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1
         ):
             raise ValueError(f"threads must be None or an integer >= 1, got {threads!r}")
-        self._threads = threads or _processors()
+        self._threads = _processors() if threads is None else int(threads)
         self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Self:

@@ -86,3 +86,33 @@ def npy_bytes(heights: Any) -> bytes:
 
 def npy_header(text: str) -> bytes:
     return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode()
+
+
+def dds_bytes(
+    heights: Any,
+    *,
+    dx10: int | None = None,
+    code: int = 0,
+    row_bytes: int = 0,
+    mips: int = 1,
+    changes: Iterable[tuple[int, int]] = (),
+) -> bytes:
+    """A luminance picture, one with a DX10 header, or one with a number of Direct3D 9 as its code.
+
+    ``row_bytes`` is what each row is filled up to. ``changes`` are (place, 32-bit number) on top.
+    """
+    rows, columns = heights.shape
+    bits = 8 * heights.itemsize
+    flags, mask = (0x4, 0) if dx10 or code else (0x20000, (1 << bits) - 1)
+    code = int.from_bytes(b"DX10", "little") if dx10 else code
+    pitch = max(row_bytes, columns * heights.itemsize)
+    header = [124, 0x100F, rows, columns, pitch, 0, mips, *[0] * 11]
+    header += [32, flags, code, bits, mask, 0, 0, 0, 0x1000, 0, 0, 0, 0]
+    header += [dx10, 3, 0, 1, 0] if dx10 else []
+    start = bytearray(b"DDS " + struct.pack(f"<{len(header)}I", *header))
+    for place, number in changes:
+        start[place : place + 4] = struct.pack("<I", number)
+    lines = heights.astype(heights.dtype.newbyteorder("<"))
+    content = b"".join(line.tobytes().ljust(pitch, b"\xaa") for line in lines)
+    smaller = heights[::2, ::2].tobytes() if mips > 1 else b""
+    return bytes(start) + content + smaller

@@ -202,7 +202,8 @@ class TestGround:
         heights[30, 30] = np.nan
         ground = HeightMap(heights, thickness=1.5)
         inside = ball(ground, position=(10, -1.2, 10))
-        assert inside.update(FRAME).lifted > 1.2
+        assert run(inside, 5).converged
+        assert inside.position.y == pytest.approx(0.5, abs=1e-3)
         below = ball(ground, position=(10, -3.0, 10))
         below.update(FRAME)
         assert below.position.y < -3.0
@@ -433,7 +434,9 @@ class TestResult:
 
     def test_a_rescue_is_news_once(self):
         mover = ball(position=(10, -3, 10))
-        assert mover.update(FRAME).lifted == pytest.approx(3.5, abs=0.01)
+        lifts = [mover.update(FRAME).lifted for _ in range(8)]
+        assert sum(lifts) == pytest.approx(3.5, abs=0.01)
+        assert max(lifts) == pytest.approx(0.5, abs=0.01)
         run(mover, 5)
         assert at_rest(mover)
         assert mover.update(FRAME).lifted == 0
@@ -461,7 +464,11 @@ BAD_PARAMETERS = [
     ({"slope_limit": -0.1}, ValueError, "slope_limit must be from 0 to 1.5708, got -0.1"),
     ({"ground_rule": "best"}, ValueError, "ground_rule must be one of 'contact', 'sum'"),
     ({"ground_friction": -1}, ValueError, "ground_friction must be finite and >= 0, got -1.0"),
-    ({"resolver": "magic"}, ValueError, "resolver must be one of 'shuffled', got 'magic'"),
+    (
+        {"resolver": "magic"},
+        ValueError,
+        "resolver must be one of 'shuffled', 'simultaneous', got 'magic'",
+    ),
     ({"max_rounds": 0}, ValueError, "max_rounds must be from 1 to 1000, got 0"),
     ({"max_rounds": 1.5}, TypeError, "max_rounds must be a whole number, got 1.5"),
     ({"seed": -1}, ValueError, "seed must be from 0 to"),
@@ -479,7 +486,7 @@ class TestBadInput:
     def test_ground_and_collider(self):
         with pytest.raises(TypeError, match="ground must be a HeightMap"):
             CharacterMovement(np.zeros((3, 3)), SphereCollider(1))  # type: ignore[arg-type]
-        with pytest.raises(TypeError, match=r"collider must be a sphere or a box, got 0\.5"):
+        with pytest.raises(TypeError, match="collider must be a sphere, a box or a capsule"):
             CharacterMovement(FLOOR, 0.5)  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="collider and scale must cover at most"):
             CharacterMovement(FLOOR, SphereCollider(1e7))

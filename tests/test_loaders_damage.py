@@ -15,9 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from terrain_physics.loaders import IMAGE_BYTES_LIMIT, PIXEL_LIMIT, load_heights
+from terrain_physics._height_formats import IMAGE_BYTES_LIMIT, PIXEL_LIMIT
+from terrain_physics.loaders import load_heights
 from tests.height_files import (
     RAMP,
+    dds_bytes,
     gray_png,
     npy_bytes,
     npy_header,
@@ -196,6 +198,9 @@ SEEDS = {
     "npy, fortran order, floats": ("a.npy", npy_bytes(np.asfortranarray(TILE, np.float32))),
     "r16": ("a.r16", TILE.tobytes()),
     "hgt": ("a.hgt", TILE.tobytes()),
+    "dds, 8 bit": ("a.dds", dds_bytes(TILE.astype(np.uint8))),
+    "dds, 16 bit": ("a.dds", dds_bytes(TILE)),
+    "dds, DX10, floats": ("a.dds", dds_bytes(TILE.astype(np.float32), dx10=41)),
     "png, 8 bit": ("a.png", gray_png(TILE.astype(np.uint8))),
     "png, 16 bit": ("a.png", gray_png(TILE)),
     "tiff, floats": ("a.tif", tiff_bytes(TILE.astype(np.float32))),
@@ -289,8 +294,10 @@ def test_many_mutated_files(put, kind):
 
 
 @given(
-    st.sampled_from([".npy", ".r16", ".hgt", ".png", ".tif"]),
-    st.sampled_from([b"", b"\x93NUMPY\1\0", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"II*\0", b"MM\0+"]),
+    st.sampled_from([".npy", ".r16", ".hgt", ".dds", ".png", ".tif"]),
+    st.sampled_from(
+        [b"", b"\x93NUMPY\1\0", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"II*\0", b"MM\0+", b"DDS |"]
+    ),
     st.binary(max_size=200),
 )
 def test_random_bytes_load_or_are_refused_by_name(tmp_path_factory, suffix, start, rest):

@@ -7,6 +7,7 @@ Coordinates are taken from the middle of the triangles' box and scaled by a powe
 none exceeds 1 and float32 neither overflows nor underflows.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,17 @@ class Tree(NamedTuple):
     leaf_boxes: NDArray[np.float32]  # (blocks, 6, 16): lower x y z, upper x y z
     block_boxes: NDArray[np.float32]  # (ceil(blocks / 16), 6, 16)
     frame: NDArray[np.float64]  # (8,): middle x y z, factor; scaled half extents, the largest
+
+
+def frame_around(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ``frame`` (8,) of a `Tree` for triangles within a box (3,), (3,)."""
+    middle = 0.5 * lower + 0.5 * upper
+    half = np.maximum(upper - middle, middle - lower)
+    largest = float(half.max())
+    # A power of two scales exactly. Below 2^-33 m all is one point to the tolerance: scale no more.
+    exponent = max(math.frexp(largest)[1], -33) if largest > 0.0 else 0
+    factor = math.ldexp(1.0, -exponent)
+    return np.array([*middle, factor, *(half * factor), largest * factor])
 
 
 @kernel

@@ -1,7 +1,18 @@
 """Closest points on segments and triangles, and the normal of a triangle."""
 
+import math
+
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.vec3 import Vec3, add_scaled, cross, dot, length, scale, subtract
+from terrain_physics._kernels.vec3 import (
+    Vec3,
+    add_scaled,
+    choose,
+    cross,
+    dot,
+    length,
+    scale,
+    subtract,
+)
 
 # Sine of the angle between the two shorter edges below which three corners count as being on one
 # line. Below it the direction of the normal is worth less than half of its digits; above it, taking
@@ -16,44 +27,40 @@ FACE = 0
 EDGE = 1
 
 
-@kernel
+@kernel(inline=True)
 def triangle_normal(a: Vec3, b: Vec3, c: Vec3) -> tuple[bool, Vec3]:
     """Return (whether the triangle has an area, its unit front normal or (0, 0, 0)).
 
     The product of the two shorter edges is taken: they meet at the widest angle, and their
     rounding errors weigh least.
     """
+    # Chosen without branches, as all below: loops over many triangles are to be vectorized.
     ab, bc, ca = subtract(b, a), subtract(c, b), subtract(a, c)
     ab2, bc2, ca2 = dot(ab, ab), dot(bc, bc), dot(ca, ca)
-    if ab2 >= bc2 and ab2 >= ca2:
-        normal = cross(bc, ca)
-        product = bc2 * ca2
-    elif bc2 >= ca2:
-        normal = cross(ca, ab)
-        product = ca2 * ab2
-    else:
-        normal = cross(ab, bc)
-        product = ab2 * bc2
+    ab_is_longest = (ab2 >= bc2) & (ab2 >= ca2)
+    bc_is_longer = bc2 >= ca2
+    first = choose(ab_is_longest, bc, choose(bc_is_longer, ca, ab))
+    second = choose(ab_is_longest, ca, choose(bc_is_longer, ab, bc))
+    product = bc2 * ca2 if ab_is_longest else (ca2 * ab2 if bc_is_longer else ab2 * bc2)
+    normal = cross(first, second)
     size = dot(normal, normal)
-    if not size > FLAT_ANGLE * FLAT_ANGLE * product:
-        return False, (0.0, 0.0, 0.0)
-    return True, scale(normal, 1.0 / length(normal))
+    has_area = size > FLAT_ANGLE * FLAT_ANGLE * product
+    factor = 1.0 / math.sqrt(size if has_area else 1.0)
+    return has_area, choose(has_area, scale(normal, factor), (0.0, 0.0, 0.0))
 
 
-@kernel
+@kernel(inline=True)
 def closest_on_segment(a: Vec3, b: Vec3) -> Vec3:
     """Return the point of the segment a-b closest to the origin."""
     edge = subtract(b, a)
     along = -dot(a, edge)
     size = dot(edge, edge)
-    if not along > 0.0:  # also where a = b
-        return a
-    if along >= size:
-        return b
-    return add_scaled(a, edge, along / size)
+    inner = add_scaled(a, edge, along / (size if size > 0.0 else 1.0))
+    # The first also where a = b.
+    return choose(along > 0.0, choose(along >= size, b, inner), a)
 
 
-@kernel
+@kernel(inline=True)
 def closest_on_triangle(
     a: Vec3, b: Vec3, c: Vec3, has_area: bool, normal: Vec3
 ) -> tuple[int, Vec3]:
@@ -64,21 +71,19 @@ def closest_on_triangle(
     where an edge is nearer. The origin is the query point, so that errors scale with the distances
     at hand and not with the distance from the world's origin.
     """
-    if (
+    inside = (
         has_area
-        and dot(normal, cross(a, subtract(b, a))) >= 0.0
-        and dot(normal, cross(b, subtract(c, b))) >= 0.0
-        and dot(normal, cross(c, subtract(a, c))) >= 0.0
-    ):
-        return FACE, scale(normal, dot(normal, a))
+        & (dot(normal, cross(a, subtract(b, a))) >= 0.0)
+        & (dot(normal, cross(b, subtract(c, b))) >= 0.0)
+        & (dot(normal, cross(c, subtract(a, c))) >= 0.0)
+    )
     best = closest_on_segment(a, b)
     point = closest_on_segment(b, c)
-    if dot(point, point) < dot(best, best):
-        best = point
+    best = choose(dot(point, point) < dot(best, best), point, best)
     point = closest_on_segment(c, a)
-    if dot(point, point) < dot(best, best):
-        best = point
-    return EDGE, best
+    best = choose(dot(point, point) < dot(best, best), point, best)
+    foot = scale(normal, dot(normal, a))
+    return FACE if inside else EDGE, choose(inside, foot, best)
 
 
 @kernel

@@ -58,6 +58,15 @@ def multiply(x: Double, y: Double) -> Double:
     return _quick_two_sum(high, low + (x[0] * y[1] + x[1] * y[0]))
 
 
+@kernel
+def divide(x: Double, y: Double) -> Double:
+    """Return x / y, where y is not 0; off by less than 2^-96 of its size."""
+    first = x[0] / y[0]
+    high, low = multiply((first, 0.0), y)
+    rest = add(x, (-high, -low))
+    return _quick_two_sum(first, rest[0] / y[0])
+
+
 @kernel(inline=True)
 def at_most(x: Double, y: Double) -> bool:
     """Tell whether x <= y."""

@@ -3,7 +3,7 @@
 Cell (row, column) has the corners d (row, column), c (row, column + 1), a (row + 1, column) and
 b (row + 1, column + 1). Half 0 is (a, b, c) and half 1 (a, c, d); in a flipped cell half 0 is
 (a, b, d) and half 1 (b, c, d). Corners run counter-clockwise seen from above. A cell with a hole
-(NaN) at any corner has no triangles.
+(NaN) at any corner, or marked as one, has no triangles.
 """
 
 import math
@@ -15,19 +15,37 @@ from numpy.typing import NDArray
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.vec3 import Vec3
 
-# Kinds of diagonal, and the places in the array that describes a map to the kernels.
+# Kinds of diagonal.
 DIAGONAL_AC, DIAGONAL_BD, DIAGONAL_ALTERNATING, DIAGONAL_TABLE = range(4)
+
+# Bits of a cell in the table of cells.
+CELL_FLIPPED, CELL_HOLE = 1, 2
 
 # Ground that goes on for ever ends here, in cells: farther out, cells are smaller than the rounding
 # of coordinates.
 FARTHEST_CELL = 1e15
 
+# Places in the array that describes a map to the kernels.
+ORIGIN, CELL_SIZE, HEIGHT_SCALE, EXTEND, DIAGONAL, THICKNESS = 0, 3, 5, 6, 7, 8
+ROWS, COLUMNS, HAS_TABLE = 9, 10, 11
+FIRST_HEIGHT, FIRST_CELL, FIRST_BLOCK = 12, 13, 14
+FRAME_SIZE = 15
+
+Heights = NDArray[np.float32]
+Cells = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+
 
 class Grid(NamedTuple):
-    """A height map inside a kernel. Samples outside the map repeat its border."""
+    """A height map inside a kernel. Samples outside the map repeat its border.
 
-    heights: NDArray[np.float32]  # (rows + 1, columns + 1)
-    flips: NDArray[np.bool_]  # (rows, columns) with DIAGONAL_TABLE, else (1, 1)
+    The arrays may hold several maps, one behind the other.
+    """
+
+    heights: Heights  # (.., (rows + 1) * (columns + 1), ..), row by row
+    cells: Cells  # (.., rows * columns, ..): bits of each cell, if there is a table
+    rows: int  # of cells
+    columns: int
     x0: float
     y0: float
     z0: float
@@ -36,36 +54,57 @@ class Grid(NamedTuple):
     height_scale: float
     extend: bool  # whether there is ground outside the map
     diagonal: int
+    has_table: bool
     thickness: float  # how far below its surface the ground is solid; may be inf
+    first_height: int
+    first_cell: int
 
 
 @kernel(inline=True)
-def unpack_grid(
-    heights: NDArray[np.float32], flips: NDArray[np.bool_], frame: NDArray[np.float64]
-) -> Grid:
-    """Return the map as one value. Passed from Python, a named tuple costs three times as much."""
+def unpack_grid_at(heights: Heights, cells: Cells, frames: Floats, start: int) -> Grid:
+    """Return the map whose frame begins at a place, as one value."""
     return Grid(
         heights,
-        flips,
-        float(frame[0]),
-        float(frame[1]),
-        float(frame[2]),
-        float(frame[3]),
-        float(frame[4]),
-        float(frame[5]),
-        frame[6] != 0.0,
-        int(frame[7]),
-        float(frame[8]),
+        cells,
+        int(frames[start + ROWS]),
+        int(frames[start + COLUMNS]),
+        float(frames[start + ORIGIN]),
+        float(frames[start + ORIGIN + 1]),
+        float(frames[start + ORIGIN + 2]),
+        float(frames[start + CELL_SIZE]),
+        float(frames[start + CELL_SIZE + 1]),
+        float(frames[start + HEIGHT_SCALE]),
+        frames[start + EXTEND] != 0.0,
+        int(frames[start + DIAGONAL]),
+        frames[start + HAS_TABLE] != 0.0,
+        float(frames[start + THICKNESS]),
+        int(frames[start + FIRST_HEIGHT]),
+        int(frames[start + FIRST_CELL]),
     )
+
+
+@kernel(inline=True)
+def unpack_grid(heights: Heights, cells: Cells, frame: Floats) -> Grid:
+    """Return the map as one value. Passed from Python, a named tuple costs three times as much."""
+    return unpack_grid_at(heights, cells, frame, 0)
+
+
+@kernel(inline=True)
+def cell_bits(grid: Grid, row: int, column: int) -> int:
+    """Return the table's bits of a cell, those of the nearest one outside the map."""
+    row = min(max(row, 0), grid.rows - 1)
+    column = min(max(column, 0), grid.columns - 1)
+    return int(grid.cells[grid.first_cell + row * grid.columns + column])
 
 
 @kernel(inline=True)
 def sample(grid: Grid, row: int, column: int) -> float:
     """Return the height of a sample in meters, the border's outside the map; NaN in a hole."""
-    row = min(max(row, 0), grid.heights.shape[0] - 1)
-    column = min(max(column, 0), grid.heights.shape[1] - 1)
+    row = min(max(row, 0), grid.rows)
+    column = min(max(column, 0), grid.columns)
+    place = grid.first_height + row * (grid.columns + 1) + column
     # float() of a float32 would stay float32 when compiled.
-    return grid.y0 + grid.height_scale * np.float64(grid.heights[row, column])
+    return grid.y0 + grid.height_scale * np.float64(grid.heights[place])
 
 
 @kernel(inline=True)
@@ -81,8 +120,7 @@ def vertex(grid: Grid, row: int, column: int) -> Vec3:
 @kernel(inline=True)
 def in_map(grid: Grid, row: int, column: int) -> bool:
     """Tell whether a cell lies inside the map."""
-    rows, columns = grid.heights.shape[0] - 1, grid.heights.shape[1] - 1
-    return bool(0 <= row < rows and 0 <= column < columns)
+    return bool(0 <= row < grid.rows and 0 <= column < grid.columns)
 
 
 @kernel(inline=True)
@@ -98,8 +136,10 @@ def corner_heights(grid: Grid, row: int, column: int) -> tuple[float, float, flo
 
 @kernel
 def has_ground(grid: Grid, row: int, column: int) -> bool:
-    """Tell whether a cell has triangles: it is there, and has no hole at a corner."""
+    """Tell whether a cell has triangles: it is there, and is no hole and has none at a corner."""
     if not (grid.extend or in_map(grid, row, column)):
+        return False
+    if grid.has_table and cell_bits(grid, row, column) & CELL_HOLE:
         return False
     a, b, c, d = corner_heights(grid, row, column)
     return not math.isnan(a + b + c + d)
@@ -109,9 +149,7 @@ def has_ground(grid: Grid, row: int, column: int) -> bool:
 def is_flipped(grid: Grid, row: int, column: int) -> bool:
     """Tell whether a cell is split from b to d."""
     if grid.diagonal == DIAGONAL_TABLE:
-        row = min(max(row, 0), grid.flips.shape[0] - 1)
-        column = min(max(column, 0), grid.flips.shape[1] - 1)
-        return bool(grid.flips[row, column])
+        return cell_bits(grid, row, column) & CELL_FLIPPED != 0
     if grid.diagonal == DIAGONAL_ALTERNATING:
         return (row + column) % 2 != 0
     return grid.diagonal == DIAGONAL_BD
@@ -169,7 +207,7 @@ def locate(grid: Grid, x: float, z: float) -> tuple[int, int, int, float, float]
     Half -1 means that there is no ground. A point between cells belongs to the one of higher row
     and column that has ground, on the far border to the last cell; one on a diagonal to half 1.
     """
-    rows, columns = grid.heights.shape[0] - 1, grid.heights.shape[1] - 1
+    rows, columns = grid.rows, grid.columns
     u, v = (x - grid.x0) / grid.cell_x, (z - grid.z0) / grid.cell_z
     if grid.extend:
         # Outside, the ground is level in the direction away from the map: half a cell out says all.
@@ -245,53 +283,23 @@ def cell_span(
 
 @kernel
 def height_at(
-    heights: NDArray[np.float32],
-    flips: NDArray[np.bool_],
-    frame: NDArray[np.float64],
+    heights: Heights,
+    cells: Cells,
+    frame: Floats,
     x: float,
     z: float,
 ) -> float:
     """Return the height at one point, for callers outside of kernels."""
-    return height(unpack_grid(heights, flips, frame), x, z)
+    return height(unpack_grid(heights, cells, frame), x, z)
 
 
 @kernel
 def normal_at(
-    heights: NDArray[np.float32],
-    flips: NDArray[np.bool_],
-    frame: NDArray[np.float64],
+    heights: Heights,
+    cells: Cells,
+    frame: Floats,
     x: float,
     z: float,
 ) -> Vec3:
     """Return the normal at one point, for callers outside of kernels."""
-    return normal(unpack_grid(heights, flips, frame), x, z)
-
-
-@kernel
-def heights_at(
-    heights: NDArray[np.float32],
-    flips: NDArray[np.bool_],
-    frame: NDArray[np.float64],
-    xs: NDArray[np.float64],
-    zs: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None:
-    """Write the heights at n points."""
-    grid = unpack_grid(heights, flips, frame)
-    for i in range(xs.shape[0]):
-        out[i] = height(grid, float(xs[i]), float(zs[i]))
-
-
-@kernel
-def normals_at(
-    heights: NDArray[np.float32],
-    flips: NDArray[np.bool_],
-    frame: NDArray[np.float64],
-    xs: NDArray[np.float64],
-    zs: NDArray[np.float64],
-    out: NDArray[np.float64],
-) -> None:
-    """Write the normals (n, 3) at n points."""
-    grid = unpack_grid(heights, flips, frame)
-    for i in range(xs.shape[0]):
-        out[i, 0], out[i, 1], out[i, 2] = normal(grid, float(xs[i]), float(zs[i]))
+    return normal(unpack_grid(heights, cells, frame), x, z)

@@ -12,6 +12,12 @@ Floats = NDArray[np.float64]
 
 
 @kernel(inline=True)
+def row_of(values: Floats, i: int) -> int:
+    """Return the row that serves pair i: the only one, if there is one."""
+    return i if values.shape[0] > 1 else 0
+
+
+@kernel(inline=True)
 def row3(values: Floats, i: int) -> Vec3:
     """Return the first three numbers of a row."""
     return (float(values[i, 0]), float(values[i, 1]), float(values[i, 2]))
@@ -24,7 +30,8 @@ def corner(triangles: Floats, i: int, k: int) -> Vec3:
 
 
 @kernel(inline=True)
-def _matrix(rotations: Floats, i: int) -> Mat3:
+def matrix(rotations: Floats, i: int) -> Mat3:
+    """Return matrix i row by row."""
     return (
         float(rotations[i, 0, 0]),
         float(rotations[i, 0, 1]),
@@ -39,7 +46,7 @@ def _matrix(rotations: Floats, i: int) -> Mat3:
 
 
 @kernel(inline=True)
-def _put(out: Floats, i: int, touching: bool, move: Vec3) -> None:
+def put_move(out: Floats, i: int, touching: bool, move: Vec3) -> None:
     """Write a penetration, NaN where the shapes are apart."""
     for k in range(3):
         out[i, k] = move[k] if touching else np.nan
@@ -49,8 +56,8 @@ def _put(out: Floats, i: int, touching: bool, move: Vec3) -> None:
 def sphere_triangle_rows(spheres: Floats, triangles: Floats, two_sided: bool, out: Floats) -> None:
     """Write penetrations (n, 3) of spheres and triangles; both inputs have n rows or one."""
     for i in range(out.shape[0]):
-        s = i if spheres.shape[0] > 1 else 0
-        t = i if triangles.shape[0] > 1 else 0
+        s = row_of(spheres, i)
+        t = row_of(triangles, i)
         touching, move = sphere_triangle(
             row3(spheres, s),
             float(spheres[s, 3]),
@@ -59,7 +66,7 @@ def sphere_triangle_rows(spheres: Floats, triangles: Floats, two_sided: bool, ou
             corner(triangles, t, 2),
             two_sided,
         )
-        _put(out, i, touching, move)
+        put_move(out, i, touching, move)
 
 
 @kernel
@@ -74,15 +81,15 @@ def obb_triangle_rows(
     """Write penetrations (n, 3) of boxes and triangles; every input has n rows or one."""
     faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
     for i in range(out.shape[0]):
-        t = i if triangles.shape[0] > 1 else 0
+        t = row_of(triangles, i)
         touching, move = obb_triangle(
-            row3(centers, i if centers.shape[0] > 1 else 0),
-            row3(half_extents, i if half_extents.shape[0] > 1 else 0),
-            _matrix(rotations, i if rotations.shape[0] > 1 else 0),
+            row3(centers, row_of(centers, i)),
+            row3(half_extents, row_of(half_extents, i)),
+            matrix(rotations, row_of(rotations, i)),
             corner(triangles, t, 0),
             corner(triangles, t, 1),
             corner(triangles, t, 2),
             two_sided,
             faces,
         )
-        _put(out, i, touching, move)
+        put_move(out, i, touching, move)

@@ -1,17 +1,19 @@
 """The triangles of a height map within a box, written out as arrays."""
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.grid import (
+    Cells,
+    Floats,
     Grid,
+    Heights,
     cell_span,
     corner_heights,
     half_corners,
     half_slopes,
+    has_ground,
     in_map,
     is_flipped,
     slope_normal,
@@ -20,14 +22,12 @@ from terrain_physics._kernels.grid import (
 )
 from terrain_physics._kernels.vec3 import Vec3
 
-Floats = NDArray[np.float64]
-
 # Cells looked at in one query: half a second of work.
 MOST_CELLS = 1e8
 
 
 @kernel
-def _meets(grid: Grid, row: int, column: int, lower: Vec3, upper: Vec3) -> bool:
+def meets(grid: Grid, row: int, column: int, lower: Vec3, upper: Vec3) -> bool:
     """Tell whether the closed box around a cell's triangles meets the box.
 
     `cell_span` leaves out the cells outside a map with an open border.
@@ -39,16 +39,16 @@ def _meets(grid: Grid, row: int, column: int, lower: Vec3, upper: Vec3) -> bool:
         or grid.z0 + (row + 1) * grid.cell_z < lower[2]
     ):
         return False
-    a, b, c, d = corner_heights(grid, row, column)  # `has_ground` would read them once more
+    a, b, c, d = corner_heights(grid, row, column)
     if min(a, b, c, d) > upper[1] or max(a, b, c, d) < lower[1]:
         return False
-    return not math.isnan(a + b + c + d)
+    return has_ground(grid, row, column)
 
 
 @kernel
 def triangles_in(
-    heights: NDArray[np.float32],
-    flips: NDArray[np.bool_],
+    heights: Heights,
+    cells: Cells,
     frame: Floats,
     lower: Vec3,
     upper: Vec3,
@@ -58,8 +58,8 @@ def triangles_in(
 
     Both triangles of every cell whose closed box meets lower..upper, by row, column, half.
     """
-    grid = unpack_grid(heights, flips, frame)
-    rows, columns = heights.shape[0] - 1, heights.shape[1] - 1
+    grid = unpack_grid(heights, cells, frame)
+    rows, columns = grid.rows, grid.columns
     row_0, row_1 = cell_span(lower[2], upper[2], grid.z0, grid.cell_z, rows, grid.extend)
     column_0, column_1 = cell_span(lower[0], upper[0], grid.x0, grid.cell_x, columns, grid.extend)
     count = 0
@@ -67,7 +67,7 @@ def triangles_in(
         count, row_1 = most + 1, row_0
     for row in range(row_0, row_1):
         for column in range(column_0, column_1):
-            if _meets(grid, row, column, lower, upper):
+            if meets(grid, row, column, lower, upper):
                 count += 2
         if count > most:
             break
@@ -80,7 +80,7 @@ def triangles_in(
         if k == size:
             break
         for column in range(column_0, column_1):
-            if not _meets(grid, row, column, lower, upper):
+            if not meets(grid, row, column, lower, upper):
                 continue
             flipped = is_flipped(grid, row, column)
             a, b, c, d = corner_heights(grid, row, column)

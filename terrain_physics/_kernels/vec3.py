@@ -52,3 +52,9 @@ def cross(a: Vec3, b: Vec3) -> Vec3:
 def length(a: Vec3) -> float:
     """Return the Euclidean length."""
     return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+
+
+@kernel(inline=True)
+def choose(first: bool, a: Vec3, b: Vec3) -> Vec3:
+    """Return a if ``first``, else b: without a branch, so that loops around it are vectorized."""
+    return (a[0] if first else b[0], a[1] if first else b[1], a[2] if first else b[2])

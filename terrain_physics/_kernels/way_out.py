@@ -1,109 +1,104 @@
-"""Which pushes leave solid ground, and which only lead into the triangle next door.
+"""Whether a push out of one triangle leads out of the ground around it.
 
-A height map is solid, its triangles are skin. A push out of one triangle at an edge or a corner is
-a contact only if no neighbour reaches beyond it in the direction of the push: then the point is the
-nearest of the ground, and not of the triangle alone. On level ground cut into triangles this leaves
-the face normals only, so a body never trips over the edge between two faces; on a ridge it leaves
-the directions between the normals of the two flanks.
+A body may leave the ground along a direction only if nothing of the ground reaches farther that way
+next to where it leaves. So each push is looked at where it supports the triangle: on its face, an
+edge or a corner; and what shares that edge or corner must fall away. On level ground cut into
+triangles this leaves the face normals only, so a body never trips over the edge between two faces;
+on a ridge it leaves the directions between the normals of the two flanks.
 """
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.grid import Grid, half_corners, has_ground, is_flipped, vertex
+from terrain_physics._kernels.grid import Floats
+from terrain_physics._kernels.ground import THICKNESS, A, three
 from terrain_physics._kernels.vec3 import Vec3, dot, subtract
 
 # Part of a length by which a neighbour may reach beyond without blocking: rounding on level ground.
+# Corners that are no farther apart than this part of an edge are one corner.
 LEVEL = 1e-9
-
-BLOCKED, FREE, RIM = 0, 1, 2
 
 
 @kernel(inline=True)
-def _reaches_beyond(grid: Grid, start: Vec3, row: int, column: int, push: Vec3) -> bool:
-    """Tell whether a sample lies beyond ``start`` in the direction of the push."""
-    line = subtract(vertex(grid, row, column), start)
-    return dot(line, push) > LEVEL * (abs(line[0]) + abs(line[1]) + abs(line[2]))
+def _extent(v: Vec3) -> float:
+    return abs(v[0]) + abs(v[1]) + abs(v[2])
 
 
 @kernel
-def _at_corner(grid: Grid, row: int, column: int, push: Vec3) -> int:
-    """Look at the edges around a sample: each must fall away from the push."""
-    start = vertex(grid, row, column)
-    result = FREE
-    for k in range(4):
-        cell_row, cell_column = row - 1 + k // 2, column - 1 + k % 2
-        if not has_ground(grid, cell_row, cell_column):
-            result = RIM
-            continue
-        other_row, other_column = 2 * cell_row + 1 - row, 2 * cell_column + 1 - column
-        if _reaches_beyond(grid, start, other_row, column, push) or _reaches_beyond(
-            grid, start, row, other_column, push
-        ):
-            return BLOCKED
-        # The cell's diagonal runs through this sample if both say "b-d" or both "a-c".
-        through = (row == cell_row) == (column == cell_column)
-        if is_flipped(grid, cell_row, cell_column) == through and _reaches_beyond(
-            grid, start, other_row, other_column, push
-        ):
-            return BLOCKED
-    return result
+def _corner_at(candidates: Floats, k: int, place: Vec3, slack: float) -> int:
+    """Return which corner of a candidate is at a place, or -1."""
+    for i in range(3):
+        if _extent(subtract(three(candidates, k, A + 3 * i), place)) <= slack:
+            return i
+    return -1
+
+
+@kernel(inline=True)
+def _is_beyond(candidates: Floats, k: int, i: int, place: Vec3, push: Vec3) -> bool:
+    """Tell whether corner i of a candidate lies beyond a place in the direction of the push."""
+    line = subtract(three(candidates, k, A + 3 * i), place)
+    return dot(line, push) > LEVEL * _extent(line)
 
 
 @kernel
-def _at_edge(
-    grid: Grid, cell_row: int, cell_column: int, r1: int, c1: int, r2: int, c2: int, push: Vec3
-) -> int:
-    """Look at the triangle across the edge of a cell's half: its third corner must fall away."""
-    start = vertex(grid, r1, c1)
-    if (
-        r1 != r2 and c1 != c2
-    ):  # the diagonal: across lies the other half, look at both corners off it
-        if _reaches_beyond(grid, start, r1, c2, push) or _reaches_beyond(grid, start, r2, c1, push):
-            return BLOCKED
-        return FREE
-    row, column = min(r1, r2), min(c1, c2)
-    if r1 == r2:
-        row = 2 * r1 - 1 - cell_row  # of the cells above and below the edge, the other one
-    else:
-        column = 2 * c1 - 1 - cell_column
-    if not has_ground(grid, row, column):
-        return RIM
-    # The triangle over an edge has its third corner at the far end of the cell's diagonal, which
-    # starts at one of the edge's ends.
-    first = ((r1 == row) == (c1 == column)) == is_flipped(grid, row, column)
-    r, c = (r1, c1) if first else (r2, c2)
-    if _reaches_beyond(grid, start, 2 * row + 1 - r, 2 * column + 1 - c, push):
-        return BLOCKED
-    return FREE
+def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -> bool:
+    """Tell whether one of the two edges of a candidate at a place has no triangle across."""
+    at = _corner_at(candidates, k, place, slack)
+    for side in range(1, 3):
+        far = three(candidates, k, A + 3 * ((at + side) % 3))
+        shared = False
+        for j in range(count):
+            if (
+                j != k
+                and _corner_at(candidates, j, place, slack) >= 0
+                and _corner_at(candidates, j, far, slack) >= 0
+            ):
+                shared = True
+                break
+        if not shared:
+            return True
+    return False
 
 
 @kernel
-def way_out_of_ground(
-    grid: Grid, row: int, column: int, half: int, a: Vec3, b: Vec3, c: Vec3, push: Vec3
-) -> bool:
-    """Tell whether a unit push that leaves one triangle leaves the ground.
+def leads_out(candidates: Floats, count: int, k: int, push: Vec3) -> bool:
+    """Tell whether a unit push that leaves a candidate leaves the ground around it.
 
-    ``a``, ``b``, ``c`` are the triangle's corners from any origin. Where the push supports them
-    (the corners farthest along it) decides what is looked at: one corner, an edge, or the face.
+    All triangles near the body are candidates, so those at the corner it touches are among them.
+    Where the ground is solid, downward pushes leave only around a rim, where there is no ground
+    beside the triangle.
     """
-    along_a, along_b, along_c = dot(a, push), dot(b, push), dot(c, push)
-    top = max(along_a, along_b, along_c)
-    slack = LEVEL * (grid.cell_x + grid.cell_z)
-    at_a, at_b, at_c = along_a >= top - slack, along_b >= top - slack, along_c >= top - slack
-    if at_a and at_b and at_c:
-        return push[1] > 0.0
-    ra, ca, rb, cb, rc, cc = half_corners(is_flipped(grid, row, column), half)
-    ra, ca, rb, cb, rc, cc = row + ra, column + ca, row + rb, column + cb, row + rc, column + cc
-    if at_a and at_b:
-        answer = _at_edge(grid, row, column, ra, ca, rb, cb, push)
-    elif at_b and at_c:
-        answer = _at_edge(grid, row, column, rb, cb, rc, cc, push)
-    elif at_c and at_a:
-        answer = _at_edge(grid, row, column, rc, cc, ra, ca, push)
-    elif at_a:
-        answer = _at_corner(grid, ra, ca, push)
-    elif at_b:
-        answer = _at_corner(grid, rb, cb, push)
-    else:
-        answer = _at_corner(grid, rc, cc, push)
-    # Downward pushes leave only around a rim, where there is no ground beside the triangle.
-    return answer == RIM or (answer == FREE and push[1] > 0.0)
+    solid = candidates[k, THICKNESS] > 0.0
+    a, b, c = three(candidates, k, A), three(candidates, k, A + 3), three(candidates, k, A + 6)
+    along = (dot(a, push), dot(b, push), dot(c, push))
+    top = max(along[0], along[1], along[2])
+    slack = LEVEL * (_extent(subtract(b, a)) + _extent(subtract(c, b)) + _extent(subtract(a, c)))
+    at_top, first, last = 0, -1, -1
+    for i in range(3):
+        if along[i] >= top - slack:
+            at_top += 1
+            first = i if first < 0 else first
+            last = i
+    if at_top == 3:
+        return push[1] > 0.0 or not solid
+    place, far = three(candidates, k, A + 3 * first), three(candidates, k, A + 3 * last)
+    rim = at_top == 2
+    for j in range(count):
+        at = _corner_at(candidates, j, place, slack)
+        if at < 0 or j == k:
+            continue
+        if at_top == 2:
+            other = _corner_at(candidates, j, far, slack)
+            if other < 0:
+                continue
+            rim = False
+            if _is_beyond(candidates, j, 3 - at - other, place, push):
+                return False
+        else:
+            if _is_beyond(candidates, j, (at + 1) % 3, place, push) or _is_beyond(
+                candidates, j, (at + 2) % 3, place, push
+            ):
+                return False
+            if push[1] <= 0.0 and solid and not rim:
+                rim = _is_rim(candidates, count, j, place, slack)
+    if push[1] > 0.0 or not solid:
+        return True
+    return rim or (at_top == 1 and _is_rim(candidates, count, k, place, slack))

@@ -2,25 +2,51 @@
 
 import argparse
 
-from tests.benchmarks import counter, game, startup
+from tests.benchmarks import (
+    bounding,
+    counter,
+    crowd,
+    game,
+    mesh,
+    octree,
+    pairs,
+    rays,
+    startup,
+    terrain,
+    terrain_rays,
+    triangle_pairs,
+)
+
+_TABLES = {
+    "game": game.main,
+    "counter": counter.main,
+    "pairs": pairs.main,
+    "triangles": triangle_pairs.main,
+    "rays": rays.main,
+    "contacts": terrain.main,
+    "ground": terrain_rays.main,
+    "crowd": crowd.main,
+    "mesh": mesh.main,
+    "octree": octree.main,
+    "spheres": bounding.main,
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--smoke", action="store_true", help="small sizes: does it run at all?")
+    known = ["startup", *_TABLES]
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="startup, game, counter; default: all"
+        "names", nargs="*", metavar="NAME", help=f"{', '.join(known)}; default: all"
     )
     options = parser.parse_args()
-    known = {
-        "startup": startup.main,
-        "game": lambda: game.main(smoke=options.smoke),
-        "counter": lambda: counter.main(smoke=options.smoke),
-    }
     if unknown := [name for name in options.names if name not in known]:
         parser.error(f"NAME must be one of {', '.join(known)}, got {unknown[0]}")
     for name in options.names or known:
-        known[name]()
+        if name == "startup":
+            startup.main()
+        else:
+            _TABLES[name](smoke=options.smoke)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Pairs of shapes: do they touch, and which move takes the first out of the second.
+"""Shapes against triangles: do they touch, and which move takes the shape out of the triangle.
 
 The functions of one pair take shapes and give a ``vec3``; those ending in ``_many`` take float64
-arrays and give one. Both run the same kernels.
+arrays and give one. Both run the same kernels. Sizes and distances that are not zero are to be
+within 1e-75 and 1e75 m.
 """
 
 from typing import Any
@@ -11,19 +12,12 @@ from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics import _arrays
-from terrain_physics._kernels import pairs
+from terrain_physics._kernels import pairs, solid_rows
+from terrain_physics._kernels.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.obb_triangle import FACE_COUNT, obb_triangle
 from terrain_physics._kernels.sphere_triangle import sphere_triangle
-from terrain_physics.shapes import OBB, Sphere, Triangle
-
-
-def _as_vec3(move: tuple[float, float, float]) -> glm.vec3:
-    return glm.vec3(move[0] + 0.0, move[1] + 0.0, move[2] + 0.0)  # + 0.0: never "-0"
-
-
-def _expect(name: str, value: object, kind: type) -> None:
-    if not isinstance(value, kind):
-        raise TypeError(f"{name} must be a {kind.__name__}, got {_arrays.shorten(value)}")
+from terrain_physics.shape_parts import as_vec3, obb_rows
+from terrain_physics.shapes import OBB, Capsule, Sphere, Triangle
 
 
 def intersect_sphere_triangle(
@@ -51,6 +45,11 @@ def intersect_sphere_triangle(
         are farther apart than the radius. A center on the triangle leaves along the normal;
         where there is no area, square to the segment, as near to straight up as that allows.
 
+    Raises
+    ------
+    TypeError
+        For anything else than these shapes.
+
     See Also
     --------
     intersect_sphere_triangle_many : the same for arrays, in float64.
@@ -67,12 +66,12 @@ def intersect_sphere_triangle(
     >>> intersect_sphere_triangle(Sphere((1, 2, 1), 1), floor) is None
     True
     """
-    _expect("sphere", sphere, Sphere)
-    _expect("triangle", triangle, Triangle)
+    _arrays.instance("sphere", sphere, Sphere)
+    _arrays.instance("triangle", triangle, Triangle)
     touching, move = sphere_triangle(
         sphere.center64, sphere.radius, triangle.a64, triangle.b64, triangle.c64, bool(two_sided)
     )
-    return _as_vec3(move) if touching else None
+    return as_vec3(touching, move)
 
 
 def intersect_obb_triangle(
@@ -101,6 +100,11 @@ def intersect_obb_triangle(
         Penetration in meters: add it to the center and the shapes just touch. ``None`` when apart.
         A center in the triangle's plane leaves along the front normal if that is a shortest way.
 
+    Raises
+    ------
+    TypeError
+        For anything else than these shapes.
+
     See Also
     --------
     intersect_obb_triangle_many : the same for arrays, in float64.
@@ -116,8 +120,8 @@ def intersect_obb_triangle(
     >>> intersect_obb_triangle(OBB((1, 0.75, 1), (1, 1, 1)), floor)
     vec3( 0, 0.25, 0 )
     """
-    _expect("obb", obb, OBB)
-    _expect("triangle", triangle, Triangle)
+    _arrays.instance("obb", obb, OBB)
+    _arrays.instance("triangle", triangle, Triangle)
     touching, move = obb_triangle(
         obb.center64,
         obb.half_extents64,
@@ -128,20 +132,75 @@ def intersect_obb_triangle(
         bool(two_sided),
         np.empty((FACE_COUNT, 4)),
     )
-    return _as_vec3(move) if touching else None
+    return as_vec3(touching, move)
 
 
-def _common_length(**arrays: NDArray[np.float64]) -> int:
-    """Return the number of rows; arrays of one row stand for any number."""
-    lengths = {name: len(values) for name, values in arrays.items() if len(values) != 1}
-    if len(set(lengths.values())) > 1:
-        stated = ", ".join(f"{name} has {n}" for name, n in lengths.items())
-        raise ValueError(f"arrays must have the same number of rows or one, but {stated}")
-    return next(iter(lengths.values()), 1)
+def intersect_capsule_triangle(
+    capsule: Capsule, triangle: Triangle, *, two_sided: bool = False
+) -> glm.vec3 | None:
+    """Return the move that takes a capsule out of a triangle.
 
+    In front of the face and at its edges the capsule leaves straight away from the point nearest
+    to its axis. Where the axis goes through the face, it leaves the shortest way that does not
+    lead against the front. Touching is contact, with a zero-length move.
 
-def _triangle_array(name: str, value: Any) -> NDArray[np.float64]:
-    return _arrays.array(name, value, (None, 3, 3), (None, 9)).reshape(-1, 3, 3)
+    Parameters
+    ----------
+    capsule : Capsule
+        Ends of the axis and radius in meters; where the ends are one point, it is a ball and the
+        result that of `intersect_sphere_triangle`.
+    triangle : Triangle
+        Three corners in meters, counter-clockwise seen from the front; may be a segment or a point,
+        which has no front.
+    two_sided : bool, default False
+        Leave by the shortest way, on whichever side that is.
+
+    Returns
+    -------
+    glm.vec3 or None
+        Penetration in meters: add it to both ends and the shapes just touch. ``None`` when the
+        axis is farther away than the radius. An axis that meets a triangle without area leaves
+        square to both, as near to straight up as that allows.
+
+    Raises
+    ------
+    TypeError
+        For anything else than these shapes.
+
+    See Also
+    --------
+    intersect_capsule_triangle_many : the same for arrays, in float64.
+
+    Notes
+    -----
+    One-sided, the face holds what comes from behind. A capsule wholly behind whose axis is nearest
+    to the inside of the face leaves along the front normal, however far that is, as a ball does.
+    Where its axis passes behind the face within the radius but is nearer to an edge, and where the
+    axis goes through and the shortest way is not allowed, these ways are measured to where the
+    shapes part, and the least is taken: along the front normal, past each edge in the plane of the
+    face, and square to each edge and the axis. A capsule at an edge and not behind the face leaves
+    straight away from it, even against the front, as a ball does.
+
+    Examples
+    --------
+    >>> floor = Triangle((0, 0, 0), (0, 0, 4), (4, 0, 0))
+    >>> intersect_capsule_triangle(Capsule((1, 0.75, 1), (1, 2, 1), 1), floor)
+    vec3( 0, 0.25, 0 )
+    >>> intersect_capsule_triangle(Capsule((1, -0.25, 1), (1, 2, 1), 1), floor)
+    vec3( 0, 1.25, 0 )
+    """
+    _arrays.instance("capsule", capsule, Capsule)
+    _arrays.instance("triangle", triangle, Triangle)
+    touching, move = capsule_triangle(
+        capsule.a64,
+        capsule.b64,
+        capsule.radius,
+        triangle.a64,
+        triangle.b64,
+        triangle.c64,
+        bool(two_sided),
+    )
+    return as_vec3(touching, move)
 
 
 def intersect_sphere_triangle_many(
@@ -175,10 +234,9 @@ def intersect_sphere_triangle_many(
     array([[0.  , 0.25, 0.  ],
            [ nan,  nan,  nan]])
     """
-    sphere_rows = _arrays.array("spheres", spheres, (None, 4))
-    _refuse_negative("radius", "spheres", sphere_rows[:, 3:])
-    triangle_rows = _triangle_array("triangles", triangles)
-    count = _common_length(spheres=sphere_rows, triangles=triangle_rows)
+    sphere_rows = _arrays.spheres("spheres", spheres)
+    triangle_rows = _arrays.triangles("triangles", triangles)
+    count = _arrays.common_length(spheres=sphere_rows, triangles=triangle_rows)
     out = np.empty((count, 3))
     pairs.sphere_triangle_rows(sphere_rows, triangle_rows, bool(two_sided), out)
     return out + 0.0  # never -0
@@ -219,26 +277,47 @@ def intersect_obb_triangle_many(
     >>> intersect_obb_triangle_many([(1, 0.75, 1)], [(1, 1, 1)], [np.eye(3)], floor)
     array([[0.  , 0.25, 0.  ]])
     """
-    center_rows = _arrays.array("centers", centers, (None, 3))
-    half_rows = _arrays.array("half_extents", half_extents, (None, 3))
-    _refuse_negative("half extent", "half_extents", half_rows)
-    rotation_rows = _arrays.rotations("rotations", rotations)
-    triangle_rows = _triangle_array("triangles", triangles)
-    count = _common_length(
-        centers=center_rows,
-        half_extents=half_rows,
-        rotations=rotation_rows,
-        triangles=triangle_rows,
-    )
-    out = np.empty((count, 3))
-    pairs.obb_triangle_rows(
-        center_rows, half_rows, rotation_rows, triangle_rows, bool(two_sided), out
-    )
+    boxes = obb_rows("", centers, half_extents, rotations)
+    triangle_rows = _arrays.triangles("triangles", triangles)
+    out = np.empty((_arrays.common_length(**boxes, triangles=triangle_rows), 3))
+    middles, half, turns = boxes.values()
+    pairs.obb_triangle_rows(middles, half, turns, triangle_rows, bool(two_sided), out)
     return out + 0.0  # never -0
 
 
-def _refuse_negative(what: str, name: str, values: NDArray[np.float64]) -> None:
-    bad = np.argwhere(values < 0.0)
-    if len(bad):
-        row, column = (int(i) for i in bad[0])
-        raise ValueError(f"{what} must be >= 0, got {values[row, column]} in {name}[{row}]")
+def intersect_capsule_triangle_many(
+    capsules: Any, triangles: Any, *, two_sided: bool = False
+) -> NDArray[np.float64]:
+    """Return the penetrations of n capsules, each against the triangle in the same row.
+
+    Parameters
+    ----------
+    capsules : array_like, shape (n, 7) or (1, 7)
+        ax, ay, az, bx, by, bz, radius in meters; radius >= 0.
+    triangles : array_like, shape (n, 3, 3), (n, 9) or one row
+        Corners in meters, counter-clockwise seen from the front.
+    two_sided : bool, default False
+        As in `intersect_capsule_triangle`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 3)
+        Penetrations in meters, by the rules of `intersect_capsule_triangle`; NaN where apart.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values, negative radii and row counts that do not match.
+
+    Examples
+    --------
+    >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
+    >>> intersect_capsule_triangle_many([(1, 0.75, 1, 1, 2, 1, 1)], floor)
+    array([[0.  , 0.25, 0.  ]])
+    """
+    capsule_rows = _arrays.capsules("capsules", capsules)
+    triangle_rows = _arrays.triangles("triangles", triangles)
+    count = _arrays.common_length(capsules=capsule_rows, triangles=triangle_rows)
+    out = np.empty((count, 3))
+    solid_rows.capsule_triangle_rows(capsule_rows, triangle_rows, bool(two_sided), out)
+    return out + 0.0  # never -0

@@ -1,0 +1,8 @@
+"""`python -m demo`."""
+
+import sys
+
+from demo.command_line import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,259 @@
+"""One frame of the demo: events, steps, picture, panel."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pygame
+from numpy.typing import NDArray
+
+from demo.camera import pick_ray
+from demo.camera_rig import CameraRig
+from demo.controls import Events, Press
+from demo.frame import Camera, Frame
+from demo.inputs import Controls, Floats3
+from demo.panel import HELP_SECONDS, Panel, Status
+from demo.renderers import Renderer
+from demo.scene import Scene
+from demo.scenes import NAMES
+from demo.simulation import Simulation
+from demo.views import fill_views
+
+NOTICE_SECONDS = 4.0
+
+
+class App:
+    """The demo, frame by frame; the loop around it belongs to `demo.command_line`."""
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        renderer: Renderer,
+        size: tuple[int, int],
+        *,
+        change_scene: Callable[[str], Scene] | None = None,
+        save_picture: Callable[[NDArray[np.uint8]], str] | None = None,
+        scripted: bool = False,
+    ) -> None:
+        self.simulation, self.renderer, self.size = simulation, renderer, size
+        self.events = Events()
+        self.panel = Panel(size, simulation.scene)
+        self.rig = CameraRig(simulation.scene)
+        self.views: set[str] = set()
+        self.grid = False
+        self.scripted = scripted
+        self.help_left = 0.0 if scripted else HELP_SECONDS
+        self.running = True
+        self.picked = ""
+        self._picked_left = 0.0
+        self._change_scene, self._save_picture = change_scene, save_picture
+        self._right_since: float | None = None
+        self._hole = False
+        self._wish = Controls()
+        self._camera = Camera()
+
+    @property
+    def scene(self) -> Scene:
+        """The scene that runs."""
+        return self.simulation.scene
+
+    def frame(self, seconds: float, events: list[pygame.event.Event]) -> None:
+        """Do one frame, ``seconds`` after the last one."""
+        begun = time.perf_counter()
+        self.events.begin_frame(seconds)
+        for event in events:
+            self.events.handle(event)
+        if self.events.quit:
+            self.running = False
+        if self.events.resized is not None:
+            self.resize(self.events.resized)
+        self._hole = False
+        for command in self.events.commands:
+            self._obey(command)
+        for press in self.events.presses:
+            self._press(press)
+        self._hold(seconds)
+        self.simulation.time_scale = self.panel.time.value
+        self._wish = self._controls()
+        self.simulation.advance(seconds, self._wish)
+        self._draw(seconds, begun)
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Follow the window."""
+        self.size = size
+        self.renderer.resize(size)
+        self.panel.resize(size)
+
+    def show(self, words: str) -> None:
+        """Say something in the line at the bottom."""
+        self.picked, self._picked_left = words, NOTICE_SECONDS
+
+    # What commands do
+
+    def _obey(self, command: str) -> None:
+        word, _, rest = command.partition(" ")
+        simulation = self.simulation
+        if word == "view":
+            self.views ^= {rest}
+        elif word == "scene":
+            self._go_to(rest)
+        elif rest == "scene":
+            way = 1 if word == "next" else -1
+            self._go_to(NAMES[(NAMES.index(self.scene.name) + way) % len(NAMES)])
+        elif word == "pause":
+            simulation.paused = not simulation.paused
+        elif word == "single":
+            simulation.single(self._controls())
+        elif word == "back":
+            if not simulation.back():
+                self.show("no older step is remembered")
+        elif word == "forward":
+            simulation.forward()
+        elif word == "restart":
+            simulation.restart()
+            self.rig.go_home(self.scene)
+        elif word == "panel":
+            self.panel.visible = not self.panel.visible
+        elif word == "help":
+            self.help_left = 0.0 if self.help_left > 0.0 else float("inf")
+        elif word == "home":
+            self.rig.go_home(self.scene)
+        elif word == "camera":
+            self.rig.next_mode(self.scene)
+            self.show(f"camera: {self.rig.mode}")
+        elif word == "grid":
+            self.grid = not self.grid
+        elif word == "hole":
+            self._hole = True
+        elif word == "screenshot" and self._save_picture is not None:
+            self.show(self._save_picture(self.renderer.read()))
+        elif word == "escape":
+            if self.events.captured:
+                self._capture(on=False)
+            else:
+                self.running = False
+
+    def _go_to(self, name: str) -> None:
+        if self._change_scene is None:
+            return
+        try:
+            scene = self._change_scene(name)
+        except ValueError as error:
+            self.show(str(error))
+            return
+        simulation = Simulation(scene, self.simulation.seed)
+        simulation.stepped = self.simulation.stepped
+        if self.scripted:
+            simulation.source = scene.script
+        self.simulation = simulation
+        self.rig = CameraRig(scene)
+        self.panel.use_rules(type(scene).rules)
+
+    def _press(self, press: Press) -> None:
+        if press.button == 3:
+            if press.down:
+                self._right_since = time.perf_counter()
+                self._capture(on=not self.events.captured)
+            # A long press looks around only while it lasts, a click until Esc.
+            elif self._right_since is not None:
+                if time.perf_counter() - self._right_since > 0.3:
+                    self._capture(on=False)
+                self._right_since = None
+        elif press.button == 1 and not press.down:
+            self.panel.dragged = None
+        elif press.button == 1 and not (not self.events.captured and self.panel.press(press.place)):
+            if self.scene.name != "digging":
+                origin, direction = self._sight()
+                self.show(self.scene.pick(origin, direction))
+
+    def _capture(self, *, on: bool) -> None:
+        self.events.captured = on
+        if pygame.display.get_init() and pygame.display.get_surface() is not None:
+            pygame.mouse.set_visible(not on)
+            pygame.event.set_grab(on)
+
+    def _hold(self, seconds: float) -> None:
+        """Do what goes on while something is held."""
+        events = self.events
+        if events.repeats("back"):
+            self.simulation.back()
+        if events.repeats("forward"):
+            self.simulation.forward()
+        if self.panel.dragged is not None:
+            self.panel.dragged.drag(events.mouse[0])
+        if events.look != (0.0, 0.0):
+            self.rig.turn(*events.look)
+        if events.wheel:
+            self.rig.zoom(events.wheel)
+        up = float("up" in events.held) - float("down" in events.held)
+        self.rig.fly(seconds, events.controls(), up, self.scene)
+        self.help_left = max(0.0, self.help_left - seconds)
+        self._picked_left -= seconds
+        if self._picked_left <= 0.0:
+            self.picked = ""
+
+    def _controls(self) -> Controls:
+        """Return what is wished for in the next step."""
+        wish = self.events.controls()
+        camera = self.rig.camera
+        tool, place = self._tool()
+        if not self.rig.steers_player:
+            wish = replace(wish, forward=0.0, right=0.0, jump=False)
+        rules = self.panel.rules()
+        return replace(
+            wish,
+            yaw=camera.yaw,
+            pitch=camera.pitch,
+            eye=camera.position,
+            tool=tool,
+            place=place,
+            rules=None if rules == type(self.scene).rules else rules,
+        )
+
+    def _tool(self) -> tuple[str, Floats3 | None]:
+        """Return what the mouse does to the ground in the scene where it may."""
+        if self.scene.name != "digging":
+            return "", None
+        if self._hole:
+            tool = "hole"
+        elif self.events.left_down and self.panel.dragged is None:
+            tool = "heap" if "run" in self.events.held else "dig"
+        else:
+            return "", None
+        place = self.scene.point(*self._sight())
+        return (tool, place) if place is not None else ("", None)
+
+    def _sight(self) -> tuple[Floats3, Floats3]:
+        width, height = self.size
+        pixel = (width / 2, height / 2) if self.events.captured else self.events.mouse
+        return pick_ray(self._camera, self.size, (float(pixel[0]), float(pixel[1])))
+
+    # The picture
+
+    def _draw(self, seconds: float, begun: float) -> None:
+        simulation, scene = self.simulation, self.scene
+        if self.scripted:
+            self.rig.look(simulation.last_controls.yaw, simulation.last_controls.pitch)
+        self._camera = self.rig.placed(scene, simulation.alpha)
+        frame = Frame(self._camera, grid=self.grid)
+        scene.fill(frame, simulation.alpha)
+        fill_views(frame, scene, self.views)
+        self.renderer.draw(frame)
+        drawn = time.perf_counter()
+        if self.panel.visible or self.help_left > 0.0 or self.picked:
+            status = Status(
+                self.views, self.grid, self.rig.mode, self.renderer.name, self.picked,
+                help=self.help_left > 0.0,
+            )  # fmt: skip
+            self.renderer.overlay(self.panel.draw(simulation, status, seconds))
+        paneled = time.perf_counter()
+        self.renderer.present()
+        done = time.perf_counter()
+        physics = simulation.timing.seconds
+        self.panel.times.add(
+            physics,
+            drawn - begun - physics + (done - paneled),
+            paneled - drawn,
+            max(seconds, done - begun),
+        )

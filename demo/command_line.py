@@ -1,0 +1,165 @@
+"""The command line: windows and runs without one, pictures, recordings, replays."""
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from demo import replay as replays
+from demo.options import Options, Refused, parse
+from demo.scene import Scene
+from demo.scenes import make_scene, scene_class
+from demo.simulation import Simulation
+
+if TYPE_CHECKING:
+    from demo.app import App
+
+FRAME = 1.0 / 60.0
+_MODULES = {"pygame", "moderngl", "PIL"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demo; return the exit status."""
+    # Before pygame is imported: no greeting, and no search for a sound card.
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
+    try:
+        options = parse(sys.argv[1:] if arguments is None else arguments)
+        return 0 if options is None else _run(options)
+    except Refused as refused:
+        print(f"demo: {refused}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as missing:
+        if missing.name not in _MODULES:
+            raise
+        print(
+            f'demo: needs {missing.name}, which comes with: pip install -e ".[demo]"',
+            file=sys.stderr,
+        )
+        return 2
+
+
+def _run(options: Options) -> int:
+    if options.headless:
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    import pygame  # noqa: F401 missing: told before anything is computed
+
+    scene = make_scene(options.scene, options.seed, land=options.land)
+    simulation = Simulation(scene)
+    playback = None
+    if options.replay is not None:
+        playback = replays.Playback(options.replay)
+        playback.attach(simulation)
+    elif options.headless:
+        simulation.source = scene.script
+    recorder = None
+    if options.save_replay is not None:
+        recorder = replays.Recorder(scene)
+        simulation.stepped.append(recorder.stepped)
+    app = _open(simulation, options)
+    try:
+        if options.headless:
+            _run_headless(app, options)
+        else:
+            _run_window(app, options)
+    finally:
+        app.renderer.close()
+    if recorder is not None and options.save_replay is not None:
+        try:
+            replays.save(recorder.replay, options.save_replay)
+        except OSError as error:
+            raise Refused(f"--save-replay: {error}") from None
+    if playback is not None:
+        print(playback.verdict(app.scene.steps))
+        return 1 if playback.first_difference is not None else 0
+    return 0
+
+
+def _open(simulation: Simulation, options: Options) -> "App":
+    from demo.app import App
+    from demo.pictures import save_screenshot
+    from demo.renderers import open_renderer
+
+    def change_scene(name: str) -> Scene:
+        if options.replay is not None:
+            raise ValueError("a replay stays in its scene")
+        land = options.land if scene_class(name).takes_land else None
+        return make_scene(name, options.seed, land=land)
+
+    try:
+        renderer = open_renderer(options.renderer, options.size, visible=not options.headless)
+    except (RuntimeError, OSError, ValueError) as error:  # pygame.error is a RuntimeError
+        raise Refused(" ".join(str(error).split())) from None
+    app = App(
+        simulation,
+        renderer,
+        options.size,
+        change_scene=change_scene,
+        save_picture=save_screenshot,
+        scripted=options.headless,
+    )
+    app.views.update(options.views)
+    app.panel.visible = options.panel
+    return app
+
+
+def _run_window(app: "App", options: Options) -> None:
+    import pygame
+
+    pygame.display.set_caption("terrain_physics")
+    clock = pygame.time.Clock()
+    last, frames = time.perf_counter(), 0
+    while app.running and (options.frames is None or frames < options.frames):
+        now = time.perf_counter()
+        # With --frames a frame is 1/60 s, however long it took.
+        seconds = FRAME if options.frames is not None else now - last
+        app.frame(min(seconds, 0.25), pygame.event.get())
+        last = now
+        frames += 1
+        clock.tick(60)
+
+
+def _run_headless(app: "App", options: Options) -> None:
+    from tqdm import tqdm
+
+    from demo.pictures import Recording, save_picture
+
+    frames = options.frames or 1
+    recording = Recording(options.record) if options.record is not None else None
+    bar = tqdm(
+        total=frames,
+        desc="recording",
+        unit="frame",
+        disable=None if recording is not None else True,
+    )
+    times = app.panel.times
+    sums = [0.0, 0.0, 0.0]
+    begun = time.perf_counter()
+    for frame in range(frames):
+        app.frame(FRAME, [])
+        for index, values in enumerate((times.physics, times.draw, times.panel)):
+            sums[index] += values[-1]
+        if recording is not None and frame % 3 == 2:
+            recording.add(app.renderer.read())
+        bar.update()
+    seconds = time.perf_counter() - begun
+    bar.close()
+    pixels = app.renderer.read()
+    try:
+        if options.screenshot is not None:
+            save_picture(pixels, options.screenshot)
+        if recording is not None:
+            recording.close()
+    except (OSError, RuntimeError) as error:
+        raise Refused(str(error)) from None
+    physics, draw, panel = (total / frames for total in sums)
+    print(
+        f"{frames} frames of {options.scene}, seed {options.seed}, {app.renderer.name}, "
+        f"{options.size[0]}x{options.size[1]}: {seconds:.2f} s, {frames / seconds:.1f} fps; "
+        f"physics {physics:.2f} ms, draw {draw:.2f} ms, panel {panel:.2f} ms a frame; "
+        f"state {app.scene.state_hash()}"
+    )
+    with suppress(BrokenPipeError):
+        sys.stdout.flush()

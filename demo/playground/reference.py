@@ -1,0 +1,30 @@
+"""100 balls and 25 turned boxes fall on the land."""
+
+from demo import colors
+from demo.bodies import Body
+from demo.frame import Camera
+from demo.scene import Scene
+from demo.scenes import load_land, reference
+from terrain_physics import BoxCollider, SphereCollider
+
+
+class Reference(Scene):
+    name = "reference"
+    title = "100 balls and 25 turned boxes, dropped on the land"
+    takes_land = True
+    view_distance = 40.0
+
+    def build(self) -> None:
+        self.land = load_land() if self.given_land is None else self.given_land
+        movers = reference(self.land, seed=self.seed, drop_from=26.0)
+        for index, mover in enumerate(movers[::20] if self.small else movers):
+            ball = index < len(movers) * 4 // 5 if not self.small else index < 5
+            collider = SphereCollider(1.0) if ball else BoxCollider((1.0, 1.0, 1.0))
+            color = colors.BALLS[index * 7 % len(colors.BALLS)] if ball else colors.GOLD
+            self.bodies.add(Body(mover, collider, color))
+        self.sun = (-0.7, 0.75, 0.15)
+        self.home = Camera((-20.0, 15.5, -23.0), yaw=-2.36, pitch=-0.21, field_of_view=0.75)
+
+    def menu(self) -> list[str]:
+        resting = sum(body.result.grounded for body in self.bodies)
+        return [f"{len(self.bodies)} bodies, {resting} grounded"]

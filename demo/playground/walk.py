@@ -1,0 +1,124 @@
+"""A walk over rolling land with ruins on it: map and ruins are one mesh to the physics."""
+
+import math
+
+import numpy as np
+
+from demo import colors
+from demo.frame import Camera, Frame
+from demo.inputs import Controls
+from demo.playground.building import Piece, block, drawn, fence, solid, stairs, wedge
+from demo.scene import Ground, Scene
+from demo.scenes import load_land
+from terrain_physics import AABB, CapsuleCollider, HeightMap, SphereCollider
+
+MIDDLE = (290.0, 436.0)
+REACH = 70.0
+_MARBLE = (226, 222, 212)
+
+
+class Walk(Scene):
+    name = "walk"
+    title = "Walk, run and jump over land and ruins"
+    takes_land = True
+
+    def build(self) -> None:
+        self.land = load_land() if self.given_land is None else self.given_land
+        x, z = self.middle = self._middle(self.land)
+        reach = 24.0 if self.small else REACH
+        reach = min(reach, 0.45 * self._extent(self.land))
+        ruins = self._ruins(self.land)
+        self.meshes = drawn(ruins)
+        inside = AABB((x - reach, -1e4, z - reach), (x + reach, 1e4, z + reach))
+        corners = self.land.triangles_in(inside, margin=0.0).vertices
+        vertices, which = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
+        soil = Piece(vertices, which.reshape(-1, 3), colors.GREEN)
+        self._ground = solid([soil, *ruins, *fence(reach - 1.0, (x, z))])
+        self.player = self.enter((x, self.land.height_at(x, z) + 0.2, z), yaw=0.6)
+        for index in range(6):
+            angle = index * math.tau / 6
+            place = x + 9.0 * math.cos(angle), z + 9.0 * math.sin(angle)
+            self._put_friend(index, *place)
+        self.home = Camera((x + 4.0, self.land.height_at(x, z) + 4.0, z + 7.0), 0.6, -0.25)
+
+    @property
+    def ground(self) -> Ground:
+        return self._ground
+
+    def _put_friend(self, index: int, x: float, z: float) -> None:
+        assert self.land is not None  # noqa: S101 made just before
+        height = self.land.height_at(x, z)
+        color = colors.PEOPLE[(index + 2) % len(colors.PEOPLE)]
+        if index % 2:
+            self.put(SphereCollider(0.5), (x, height + 3.0, z), color, ground_friction=2.0)
+        else:
+            collider = CapsuleCollider(0.4, 1.7, offset=(0.0, 0.85, 0.0))
+            self.put(collider, (x, height + 0.5, z), color, name="friend")
+
+    def drive(self) -> None:
+        for index, body in enumerate(self.bodies):
+            if body.name == "friend" and body.mover.grounded:
+                angle = self.steps / 240.0 + index
+                body.mover.velocity.x = 2.0 * math.cos(angle)
+                body.mover.velocity.z = 2.0 * math.sin(angle)
+
+    def script(self) -> Controls:
+        seconds = self.steps / 120.0
+        return Controls(
+            forward=1.0,
+            yaw=0.2 + 0.25 * math.sin(0.4 * seconds),
+            pitch=-0.25,
+            run=seconds % 6.0 > 3.0,
+            jump=self.steps % 240 == 200,
+            throw=self.steps % 180 == 90,
+        )
+
+    def decorate(self, frame: Frame, alpha: float) -> None:  # noqa: ARG002 nothing of it moves
+        frame.meshes.extend(self.meshes)
+
+    @staticmethod
+    def _extent(land: HeightMap) -> float:
+        (rows, columns), (cell_x, cell_z) = land.cell_count, land.cell_size
+        return min(rows * cell_z, columns * cell_x)
+
+    def _middle(self, land: HeightMap) -> tuple[float, float]:
+        if self.given_land is None:
+            return MIDDLE
+        (rows, columns), (cell_x, cell_z) = land.cell_count, land.cell_size
+        return (
+            float(land.origin.x) + 0.5 * columns * cell_x,
+            float(land.origin.z) + 0.5 * rows * cell_z,
+        )
+
+    def _ruins(self, land: HeightMap) -> list[Piece]:
+        x0, z0 = self.middle
+
+        def floor(x: float, z: float) -> float:
+            around = [land.height_at(x + dx, z + dz) for dx in (-2, 0, 2) for dz in (-2, 0, 2)]
+            return float(np.nan_to_num(around).mean())
+
+        pieces = []
+        for index in range(8):  # a ring of columns, some broken
+            angle = index * math.tau / 8 + 0.2
+            x, z = x0 - 14.0 + 6.0 * math.cos(angle), z0 - 16.0 + 6.0 * math.sin(angle)
+            height = (5.0, 5.0, 2.2, 5.0, 5.0, 1.0, 5.0, 3.4)[index]
+            y = floor(x, z) - 1.0
+            pieces += [
+                block((x, y + 0.5, z), (0.9, 1.0, 0.9), colors.STONE, yaw=angle),
+                block((x, y + 1.0 + height / 2, z), (0.5, height / 2, 0.5), _MARBLE, yaw=angle),
+            ]
+            if height == 5.0:
+                top = y + 1.0 + height + 0.25
+                pieces.append(block((x, top, z), (0.8, 0.25, 0.8), colors.STONE, yaw=angle))
+        x, z = x0 + 10.0, z0 - 14.0
+        y = floor(x, z) - 0.6
+        pieces += stairs((x, y, z + 6.0), 0.3, 0.5, 8, 4.0, colors.STONE)
+        x, z = x0 - 6.0, z0 + 14.0
+        y = floor(x, z) - 0.8
+        pieces += [
+            wedge((x, y + 1.2, z), (2.0, 1.2, 4.0), colors.WOOD),
+            block((x, y + 1.2, z - 6.0), (2.0, 1.2, 2.0), colors.WOOD),
+            block((x + 9.0, floor(x + 9.0, z), z), (1.2, 0.8, 1.2), colors.WOOD, yaw=0.4),
+            block((x + 9.3, floor(x + 9.0, z) + 1.5, z), (0.8, 0.7, 0.8), colors.GOLD, yaw=1.0),
+        ]
+        return pieces

@@ -1,0 +1,61 @@
+"""Renderers: a `Frame` in, a picture out. OpenGL where there is a driver, else the processor."""
+
+import sys
+from typing import Protocol
+
+import numpy as np
+import pygame
+from numpy.typing import NDArray
+
+from demo.frame import Frame
+
+KINDS = ("auto", "gl", "software")
+
+
+class Renderer(Protocol):
+    """Draws frames, into a window or unseen."""
+
+    name: str
+    size: tuple[int, int]
+
+    def draw(self, frame: Frame) -> None:
+        """Draw a frame; nothing is shown yet."""
+
+    def overlay(self, panel: pygame.Surface) -> None:
+        """Lay a picture with transparency over what was drawn, from the upper left corner."""
+
+    def present(self) -> None:
+        """Show what was drawn, if there is a window."""
+
+    def read(self) -> NDArray[np.uint8]:
+        """Return what was drawn, (height, width, 3)."""
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Draw at another size from now on."""
+
+    def close(self) -> None:
+        """Give everything back."""
+
+
+def open_renderer(kind: str, size: tuple[int, int], *, visible: bool) -> Renderer:
+    """Return a renderer, "gl", "software" or what works best; with a window if ``visible``.
+
+    Without an OpenGL driver it is the software renderer, and one line on stderr says why.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    if kind != "software":
+        try:
+            from demo.renderers.gl import GLRenderer
+
+            renderer = GLRenderer(size, visible=visible)
+            if kind == "gl" or not renderer.is_emulated:
+                return renderer
+            reason = f"{renderer.driver} has no graphics card"
+            renderer.close()
+        except Exception as error:
+            reason = " ".join(str(error).split()) or type(error).__name__
+        print(f"no OpenGL ({reason}): drawing in software", file=sys.stderr)
+    from demo.renderers.software import SoftwareRenderer
+
+    return SoftwareRenderer(size, visible=visible)

@@ -1,0 +1,40 @@
+"""Compiled loops of the software renderer: numba without Python's global lock, kept on disk."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _forget_stale_code() -> None:
+    """Delete machine code older than any source here: numba misses edits of a callee's file."""
+    folder = Path(__file__).parent
+    try:
+        edited = max(file.stat().st_mtime for file in folder.glob("*.py"))
+        for index in (folder / "__pycache__").glob("*.nbi"):
+            if index.stat().st_mtime < edited:
+                index.unlink()
+    except OSError:
+        return  # a folder that cannot be written has no cache
+
+
+_forget_stale_code()
+
+
+def compiled(function: F) -> F:
+    """Compile a function on first use, and keep its machine code if a folder can be written."""
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+    try:
+        result: F = numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # nowhere to keep it
+        result = numba.njit(**options)(function)
+    return result
+
+
+def inlined(function: F) -> F:
+    """Compile a small function into its callers."""
+    result: F = numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+    return result

@@ -1,0 +1,123 @@
+"""What is drawn over the finished picture, still hidden by what is nearer: tints and lines."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demo.camera import NEAR
+from demo.renderers.compiled import compiled
+from demo.renderers.raster import fill_face, see_points
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Words = NDArray[np.uint32]
+
+LIFT = 1.004
+"""Overlays count as this much nearer than they are, so that what they lie on does not hide them."""
+
+
+@compiled
+def draw_tints(
+    corners: Floats, colors: Floats, lens: Floats, one_sided: int, mark: int, left: int,
+    right: int, depth: Singles, scratch: Singles, marks: Words, pixels: Words,
+) -> None:  # fmt: skip
+    """Blend triangles over the columns of a strip. ``corners``: seen points, three a triangle.
+
+    ``colors``: red, green, blue, opacity. ``scratch`` and ``marks`` are zero before and after.
+    """
+    height = depth.shape[0]
+    for k in range(colors.shape[0]):
+        least_x, most_x, least_y, most_y = 1e9, -1e9, 1e9, -1e9
+        for c in range(3 * k, 3 * k + 3):
+            if corners[c, 2] > 0.0:
+                least_x, most_x = min(least_x, corners[c, 0]), max(most_x, corners[c, 0])
+                least_y, most_y = min(least_y, corners[c, 1]), max(most_y, corners[c, 1])
+            else:
+                least_x, most_x, least_y, most_y = 0.0, 1e9, 0.0, 1e9
+                break
+        if most_x < left or least_x > right or most_y < 0.0 or least_y > height:
+            continue
+        fill_face(
+            corners, 3 * k, 3 * k + 1, 3 * k + 2, one_sided, lens[0], lens[1], lens[2],
+            mark, left, right, height, scratch, marks,
+        )  # fmt: skip
+        opacity = colors[k, 3]
+        for i in range(max(0, int(least_y)), min(height, int(min(most_y, 1e6)) + 1)):
+            for j in range(max(left, int(least_x)), min(right, int(min(most_x, 1e6)) + 1)):
+                if marks[i, j] == 0:
+                    continue
+                if scratch[i, j] * LIFT >= depth[i, j]:
+                    word = int(pixels[i, j])
+                    mixed = 0
+                    for c in range(3):
+                        value = float((word >> (16 - 8 * c)) & 255)
+                        value += opacity * (colors[k, c] - value)
+                        mixed |= int(value + 0.5) << (16 - 8 * c)
+                    pixels[i, j] = mixed
+                marks[i, j] = 0
+                scratch[i, j] = 0.0
+
+
+@compiled
+def draw_lines(
+    ends: Floats, colors: Floats, eye: Floats, view: Floats, lens: Floats, width: float,
+    left: int, right: int,
+    depth: Singles, pixels: Words,
+) -> None:  # fmt: skip
+    """Draw soft-edged lines, (n, 6), into the columns of a strip, behind what is nearer."""
+    height = depth.shape[0]
+    point, seen = np.empty((2, 3)), np.empty((2, 4))
+    for k in range(ends.shape[0]):
+        for c in range(6):
+            point[c // 3, c % 3] = ends[k, c]
+        see_points(point, eye, view, lens, seen)
+        w0, w1 = seen[0, 3], seen[1, 3]
+        if w0 < NEAR and w1 < NEAR:
+            continue
+        if w0 < NEAR or w1 < NEAR:
+            inner = 1 if w0 < NEAR else 0
+            share = (seen[inner, 3] - 1.01 * NEAR) / (seen[inner, 3] - seen[1 - inner, 3])
+            for c in range(3):
+                point[1 - inner, c] = point[inner, c] + share * (
+                    point[1 - inner, c] - point[inner, c]
+                )
+            see_points(point, eye, view, lens, seen)
+        x0, y0, i0 = seen[0, 0], seen[0, 1], seen[0, 2]
+        x1, y1, i1 = seen[1, 0], seen[1, 1], seen[1, 2]
+        if max(x0, x1) < left - 2.0 or min(x0, x1) > right + 2.0:
+            continue
+        if max(y0, y1) < -2.0 or min(y0, y1) > height + 2.0:
+            continue
+        upright = abs(y1 - y0) > abs(x1 - x0)
+        if upright:
+            x0, y0, x1, y1 = y0, x0, y1, x1
+        if x1 < x0:
+            x0, y0, i0, x1, y1, i1 = x1, y1, i1, x0, y0, i0
+        run = max(x1 - x0, 1e-9)
+        slope, fall = (y1 - y0) / run, (i1 - i0) / run
+        half = 0.5 * width * math.sqrt(1.0 + slope * slope)
+        lowest, highest = (0, height) if upright else (left, right)
+        first = max(lowest, math.floor(max(x0 - 0.5, lowest - 1.0)))
+        last = min(highest, math.ceil(min(x1 + 0.5, highest + 1.0)))
+        for along in range(first, last):
+            middle = along + 0.5
+            caps = min(1.0, min(middle - x0, x1 - middle) + 1.0)
+            if caps <= 0.0:
+                continue
+            at = min(max(middle, x0), x1)
+            y, inverse = y0 + slope * (middle - x0), i0 + fall * (at - x0)
+            for side in range(math.floor(y - half - 0.5), math.floor(y + half + 0.5) + 1):
+                i, j = (along, side) if upright else (side, along)
+                if i < 0 or i >= height or j < left or j >= right:
+                    continue
+                cover = min(1.0, half + 0.5 - abs(side + 0.5 - y)) * caps
+                if cover <= 0.0 or inverse * LIFT < depth[i, j]:
+                    continue
+                word = int(pixels[i, j])
+                mixed = 0
+                for c in range(3):
+                    value = float((word >> (16 - 8 * c)) & 255)
+                    value += cover * (colors[k, c] - value)
+                    mixed |= int(value + 0.5) << (16 - 8 * c)
+                pixels[i, j] = mixed

@@ -1,0 +1,240 @@
+"""The renderer that needs no graphics driver: a z-buffer in strips, one task of a thread each.
+
+A strip is the same whichever thread draws it, so any number of threads gives the same picture.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+import pygame
+from numpy.typing import NDArray
+
+from demo import camera as cameras
+from demo.frame import Frame
+from demo.renderers import look
+from demo.renderers.bodies import draw_bodies, pack_bodies
+from demo.renderers.edges import smooth_edges
+from demo.renderers.ground import Ground
+from demo.renderers.labels import draw_labels
+from demo.renderers.outlines import frame_lines
+from demo.renderers.overlays import draw_lines, draw_tints
+from demo.renderers.patches import SIDE, patch_vertices, visible_patches
+from demo.renderers.raster import FACE, GROUND, fill_faces, fill_ground, see_points
+from demo.renderers.scenery import Faces, Scenery
+from demo.renderers.shade import shade
+from demo.renderers.sun import cast_shadows
+
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint32]
+
+STRIP = 128
+"""Columns of a strip: enough strips that threads end together, wide enough for its triangles."""
+BAND = 48
+LINE_WIDTH = 1.6
+
+
+class _View(NamedTuple):
+    """Where the camera is, its axes by rows, focal length and middle of the picture in pixels."""
+
+    eye: Floats
+    axes: Floats
+    lens: Floats
+
+
+class SoftwareRenderer:
+    """Draws with the processor alone."""
+
+    name = "software"
+
+    def __init__(self, size: tuple[int, int], *, visible: bool, threads: int | None = None) -> None:
+        self.visible = visible
+        self.threads = threads or _processors()
+        self._pool = ThreadPoolExecutor(self.threads)
+        self._ground: Ground | None = None
+        self._scenery = Scenery()
+        self._detail = _detail_levels()
+        self.resize(size)
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Draw at another size from now on."""
+        self.size = width, height = max(int(size[0]), 16), max(int(size[1]), 16)
+        if self.visible:
+            self._window = pygame.display.set_mode(self.size, pygame.RESIZABLE)
+        self._picture = pygame.Surface(self.size, 0, 32)
+        self._depth = np.zeros((height, width), dtype=np.float32)
+        self._surface = np.zeros((height, width), dtype=np.uint32)
+        self._rough = np.zeros((height, width), dtype=np.uint32)
+        self._scratch = np.zeros((height, width), dtype=np.float32)
+        self._marks = np.zeros((height, width), dtype=np.uint32)
+        self._pixels: Words = np.zeros((height, width), dtype=np.uint32)
+
+    def draw(self, frame: Frame) -> None:
+        """Draw a frame; nothing is shown yet."""
+        camera, (width, height) = frame.camera, self.size
+        view = _View(
+            np.array(camera.position, dtype=np.float64),
+            cameras.basis(camera),
+            np.array([cameras.focal_length(camera, self.size), 0.5 * width, 0.5 * height]),
+        )
+        ground = self._follow(frame)
+        meshes = self._scenery.follow(frame, ground)
+        self._draw_solids(frame, ground, meshes, view)
+        self._finish(frame, meshes, view)
+        draw_labels(self._picture, frame)
+
+    def overlay(self, panel: pygame.Surface) -> None:
+        """Lay a picture with transparency over what was drawn, from the upper left corner."""
+        self._picture.blit(panel, (0, 0))
+
+    def present(self) -> None:
+        """Show what was drawn, if there is a window."""
+        if self.visible:
+            self._window.blit(self._picture, (0, 0))
+            pygame.display.flip()
+
+    def read(self) -> NDArray[np.uint8]:
+        """Return what was drawn, (height, width, 3)."""
+        return np.ascontiguousarray(pygame.surfarray.array3d(self._picture).swapaxes(0, 1))
+
+    def close(self) -> None:
+        """Give everything back."""
+        self._pool.shutdown()
+
+    def _follow(self, frame: Frame) -> Ground | None:
+        """Return the look of the frame's land, up to date."""
+        if frame.land is None:
+            self._ground = None
+        elif self._ground is None or self._ground.land is not frame.land:
+            self._ground = Ground(frame.land, frame.sun, self._pool)
+        else:
+            self._ground.follow(frame.sun)
+        return self._ground
+
+    def _draw_solids(self, frame: Frame, ground: Ground | None, meshes: Faces, view: _View) -> None:
+        """Draw ground, faces, bodies and sky, still with rough edges."""
+        bodies = pack_bodies(frame)
+        if frame.wireframe:
+            bodies = bodies[:0]
+        to_sun = np.array(look.unit(frame.sun))
+        cast, sun = cast_shadows(bodies, meshes, to_sun, view.eye, self._share)
+        patches, spans, seen = self._see_ground(frame, ground, view)
+        corners = np.empty((len(meshes.vertices), 4))
+        see_points(meshes.vertices, *view, corners)
+        colors = meshes.colors(wireframe=frame.wireframe)
+        solid, flipped, shadows, place, far, texels, levels = _arrays_of(ground)
+        ends = 0 if ground is not None and ground.extends else 1
+        lines = 2 if frame.wireframe else 1 if frame.grid else 0
+        depth, surface = self._depth, self._surface
+
+        def strip(left: int) -> None:
+            right = min(left + STRIP, self.size[0])
+            depth[:, left:right] = 0.0
+            surface[:, left:right] = 0
+            fill_ground(
+                patches, spans, seen, solid, flipped, view.lens, GROUND, left, right, depth, surface
+            )
+            fill_faces(corners, meshes.faces, view.lens, 0, FACE, left, right, depth, surface)
+            draw_bodies(
+                bodies, *view, to_sun, shadows, place, cast, sun, left, right, depth, surface
+            )
+            shade(
+                depth, surface, left, right, *view, sun, cast, place, far, texels, levels,
+                self._detail, look.clouds(), colors, flipped, lines, ends, self._rough,
+            )  # fmt: skip
+
+        self._share(strip, range(0, self.size[0], STRIP))
+
+    def _see_ground(self, frame: Frame, ground: Ground | None, view: _View) -> tuple[Any, ...]:
+        """Return the ground's patches in sight, where they lie across, and their vertices."""
+        if ground is None:
+            return np.empty((0, 3), dtype=np.int64), np.empty((0, 2)), np.empty((0, 4))
+        patches = visible_patches(ground, frame.camera, self.size)
+        seen = np.empty((len(patches), SIDE, SIDE, 4))
+        spans = np.empty((len(patches), 2))
+        extends = 1.0 if ground.extends else 0.0
+        part = max(-(-len(patches) // 4), 1)
+
+        def some(first: int) -> None:
+            chosen = slice(first, first + part)
+            patch_vertices(
+                patches[chosen], ground.heights, ground.place, *view, extends,
+                seen[chosen], spans[chosen],
+            )  # fmt: skip
+
+        self._share(some, range(0, len(patches), part))
+        return patches, spans, seen.reshape(-1, 4)
+
+    def _finish(self, frame: Frame, meshes: Faces, view: _View) -> None:
+        """Smooth the edges and draw what lies over the picture."""
+        # Not the picture's own pixels: it is locked for as long as somebody holds them.
+        pixels = self._pixels
+        ends, colors = frame_lines(frame, meshes)
+        shades = np.concatenate(
+            [np.empty((0, 4))]
+            + [
+                np.column_stack([tint.colors, np.full(len(tint.colors), tint.opacity)])
+                for tint in frame.tints
+            ]
+        )
+        places = [np.asarray(tint.corners, np.float64).reshape(-1, 3) for tint in frame.tints]
+        corners = np.empty((3 * len(shades), 4))
+        see_points(np.concatenate([np.empty((0, 3)), *places]), *view, corners)
+
+        def band(first: int) -> None:
+            last = min(first + BAND, self.size[1])
+            smooth_edges(self._depth, self._surface, self._rough, first, last, pixels)
+
+        def strip(left: int) -> None:
+            right = min(left + STRIP, self.size[0])
+            draw_tints(
+                corners, shades, view.lens, 0, 1, left, right, self._depth, self._scratch,
+                self._marks, pixels,
+            )  # fmt: skip
+            draw_lines(ends, colors, *view, LINE_WIDTH, left, right, self._depth, pixels)
+
+        self._share(band, range(0, self.size[1], BAND))
+        if len(ends) or len(shades):
+            self._share(strip, range(0, self.size[0], STRIP))
+        pygame.surfarray.blit_array(self._picture, pixels.T)
+
+    def _share(self, task: Callable[[int], None], starts: range) -> None:
+        """Run tasks in the threads, or here if there is only one."""
+        if self.threads == 1:
+            for start in starts:
+                task(start)
+        else:
+            list(self._pool.map(task, starts))
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _detail_levels() -> NDArray[np.uint8]:
+    """Return the fine noise and its halves, one after the other."""
+    levels = [look.detail()]
+    while levels[-1].shape[0] > 8:
+        finer = levels[-1].astype(np.uint16)
+        sums = finer[::2, ::2] + finer[1::2, ::2] + finer[::2, 1::2] + finer[1::2, 1::2]
+        levels.append(((sums + 2) // 4).astype(np.uint8))
+    return np.concatenate([level.ravel() for level in levels])
+
+
+def _arrays_of(ground: Ground | None) -> tuple[Any, ...]:
+    """Return what the loops read of the ground, or of none."""
+    if ground is not None:
+        return (
+            ground.solid, ground.flipped, ground.shadows, ground.place, ground.far,
+            ground.flat_texels, ground.levels,
+        )  # fmt: skip
+    cell = np.zeros((1, 1), dtype=np.uint8)
+    place = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0])
+    return (
+        cell, cell, np.full((2, 2), -1e30, dtype=np.float32), place, look.view_distance(200.0),
+        np.zeros(4, dtype=np.uint32), np.array([[0, 2, 2]]),
+    )  # fmt: skip

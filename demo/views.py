@@ -1,0 +1,187 @@
+"""What the collision machinery sees, drawn over the picture: one view for each key F2 to F8."""
+
+import math
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+import numpy as np
+
+from demo import colors
+from demo.bodies import Body, Floats
+from demo.frame import Frame, Label, Lines, Tint
+from demo.scene import Scene, path_lines
+from terrain_physics import (
+    AABB,
+    OBB,
+    Capsule,
+    Sphere,
+    intersect_capsule_triangle_many,
+    intersect_obb_triangle_many,
+    intersect_sphere_triangle_many,
+)
+
+# Views of single bodies show those nearest to the camera.
+MOST_BODIES = 80
+# Bodies stand just clear of the ground; what is nearer than this counts as touched.
+_TOUCHING = 2e-3
+_NORMAL_LENGTH = 1.2
+_CROSS = 0.4
+
+# Corners of a box are numbered by bits: 1 is x, 2 is y, 4 is z.
+_BOX_EDGES = [(i, i | bit) for i in range(8) for bit in (1, 2, 4) if not i & bit]
+_STAR = (colors.YELLOW, colors.TEAL, colors.VIOLET, colors.ORANGE, colors.BLUE, colors.RED)
+
+
+class View(NamedTuple):
+    """A way to look at the machinery."""
+
+    key: str
+    name: str
+    title: str
+    fill: Callable[[Frame, Scene], None]
+
+
+class Contact(NamedTuple):
+    """Where a body touches a triangle, and how the triangle pushes it."""
+
+    point: Floats
+    normal: Floats
+    depth: float
+
+
+def fill_views(frame: Frame, scene: Scene, names: Collection[str]) -> None:
+    """Add the views that are on to a frame."""
+    for view in VIEWS:
+        if view.name in names:
+            view.fill(frame, scene)
+
+
+def candidates_of(scene: Scene, body: Body) -> Floats:
+    """Return the triangles that the broad phase finds around a body, (n, 3, 3)."""
+    lower, upper = body.bounds()
+    return scene.ground.triangles_in(AABB(lower.tolist(), upper.tolist())).vertices
+
+
+def contacts_of(scene: Scene, body: Body) -> list[Contact]:
+    """Return the triangles a body touches, each by itself."""
+    triangles = candidates_of(scene, body)
+    if not len(triangles):
+        return []
+    shape, slack = body.shape(), _TOUCHING
+    if isinstance(shape, Sphere):
+        row = np.array([[*shape.center64, shape.radius + slack]])
+        pushes = intersect_sphere_triangle_many(row, triangles)
+        middle = np.array(shape.center64)
+    elif isinstance(shape, Capsule):
+        row = np.array([[*shape.a64, *shape.b64, shape.radius + slack]])
+        pushes = intersect_capsule_triangle_many(row, triangles)
+        middle = 0.5 * (np.array(shape.a64) + np.array(shape.b64))
+    else:
+        middle = np.array(shape.center64)
+        extents = np.array([shape.half_extents64]) + slack
+        pushes = intersect_obb_triangle_many(middle[None], extents, body.turn[None], triangles)
+    found = []
+    for push in pushes[~np.isnan(pushes[:, 0])]:
+        length = float(np.sqrt(push @ push))
+        if length > 0.0:
+            normal = push / length
+            point = middle - normal * _reach(shape, normal)
+            found.append(Contact(point, normal, max(0.0, length - slack)))
+    return found
+
+
+def _reach(shape: Sphere | OBB | Capsule, way: Floats) -> float:
+    """Return how far a shape goes from its middle against a direction."""
+    if isinstance(shape, Sphere):
+        return shape.radius
+    if isinstance(shape, Capsule):
+        axis = 0.5 * (np.array(shape.b64) - np.array(shape.a64))
+        return shape.radius + abs(float(axis @ way))
+    turn = np.array(shape.rotation64).reshape(3, 3)
+    return float(np.abs(way @ turn) @ np.array(shape.half_extents64))
+
+
+def _candidates(frame: Frame, scene: Scene) -> None:
+    corners, tints = [], []
+    for index, body in enumerate(scene.nearest(frame.camera.position, MOST_BODIES)):
+        found = candidates_of(scene, body)
+        corners.append(found)
+        tints.append(colors.rows(_STAR[index % len(_STAR)], len(found)))
+    if corners:
+        frame.tints.append(Tint(np.concatenate(corners), np.concatenate(tints), 0.55))
+
+
+def _contacts(frame: Frame, scene: Scene) -> None:
+    """A cross where a body touches, its normal, and over it in red the penetration to scale."""
+    found = [
+        contact
+        for body in scene.nearest(frame.camera.position, MOST_BODIES)
+        for contact in contacts_of(scene, body)
+    ]
+    if not found:
+        return
+    points = np.array([contact.point for contact in found])
+    normals = np.array([contact.normal for contact in found])
+    depths = np.array([contact.depth for contact in found])[:, np.newaxis]
+    side = np.cross(normals, np.where(np.abs(normals[:, :1]) < 0.9, (1.0, 0, 0), (0, 1.0, 0)))
+    side *= _CROSS / np.sqrt((side * side).sum(axis=1))[:, np.newaxis]
+    other = np.cross(normals, side)
+    lift = 0.04 * normals
+    pieces = (
+        (points, points + _NORMAL_LENGTH * normals, colors.YELLOW),
+        (points + lift - side, points + lift + side, colors.WHITE),
+        (points + lift - other, points + lift + other, colors.WHITE),
+        (points, points + depths * normals, colors.RED),
+    )
+    for starts, stops, color in pieces:
+        frame.lines.append(Lines(np.stack([starts, stops], axis=1), colors.rows(color, len(found))))
+
+
+def _boxes(frame: Frame, scene: Scene) -> None:
+    bounds = np.array(
+        [body.bounds() for body in scene.nearest(frame.camera.position, MOST_BODIES)]
+    ).reshape(-1, 2, 3)
+    bits = np.array([[corner >> axis & 1 for axis in range(3)] for corner in range(8)])
+    corners = np.where(bits == 1, bounds[:, 1:], bounds[:, :1])
+    ends = corners[:, np.array(_BOX_EDGES)].reshape(-1, 2, 3)
+    frame.lines.append(Lines(ends, colors.rows(colors.YELLOW, len(ends))))
+
+
+def _wireframe(frame: Frame, scene: Scene) -> None:  # noqa: ARG001 all views are called alike
+    frame.wireframe = True
+
+
+def _normals(frame: Frame, scene: Scene) -> None:
+    starts, stops = [], []
+    for body in scene.nearest(frame.camera.position, MOST_BODIES):
+        normal = body.result.ground_normal
+        if normal is None:
+            continue
+        lower, upper = body.bounds()
+        foot = np.array([body.place[0], lower[1], body.place[2]])
+        up = np.array([normal.x, normal.y, normal.z])
+        starts.append(foot)
+        stops.append(foot + up * (upper[1] - lower[1] + _NORMAL_LENGTH))
+        if len(starts) <= 12:
+            angle = math.degrees(math.acos(min(1.0, normal.y)))
+            x, y, z = stops[-1].tolist()
+            frame.labels.append(Label(f"{angle:.0f}\N{DEGREE SIGN}", (x, y + 0.15, z)))
+    if starts:
+        ends = np.stack([np.array(starts), np.array(stops)], axis=1)
+        frame.lines.append(Lines(ends, colors.rows(colors.GREEN, len(ends))))
+
+
+def _trail(frame: Frame, scene: Scene) -> None:
+    if len(scene.trail) > 1:
+        frame.lines.append(path_lines(scene.trail, colors.ORANGE, lift=0.08))
+
+
+VIEWS = (
+    View("F2", "candidates", "triangles of the broad phase", _candidates),
+    View("F3", "contacts", "contacts and normals", _contacts),
+    View("F4", "boxes", "bounds of bodies", _boxes),
+    View("F5", "wireframe", "wireframe", _wireframe),
+    View("F7", "normals", "ground normal and slope", _normals),
+    View("F8", "trail", "path", _trail),
+)
+VIEW_NAMES = tuple(view.name for view in VIEWS)

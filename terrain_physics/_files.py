@@ -1,0 +1,43 @@
+"""Paths, and files that are written as a whole or not at all."""
+
+import errno
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from terrain_physics import _arrays
+
+
+def file_name(path: Any) -> str:
+    """Return a path as a string that the system takes."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be a str or os.PathLike, got {_arrays.shorten(path)}")
+    name = os.fsdecode(path)
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError as error:  # a lone surrogate
+        raise ValueError(f"path must be one the system takes, got {name!r} ({error})") from None
+    if "\0" in name:
+        raise ValueError(f"path must be one the system takes, got {name!r} (null character)")
+    return name
+
+
+@contextmanager
+def written_whole(name: str) -> Iterator[BinaryIO]:
+    """Yield a new file that takes the place of ``name`` when the block ends without an error.
+
+    Until then a file of that name stays as it is, and after an error it still does.
+    """
+    target = Path(name).resolve()  # so that a link is followed, not replaced
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such folder", name)
+    part = target.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        with part.open("xb") as file:
+            yield file
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)

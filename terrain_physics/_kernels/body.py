@@ -1,0 +1,417 @@
+"""One body against one triangle of the ground: contact and lift, as parts of solid ground."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.capsule_triangle import FACE as CAPSULE_FACE
+from terrain_physics._kernels.capsule_triangle import THROUGH, nearest_on_triangle
+from terrain_physics._kernels.closest_point import FACE, ON_FEATURE, closest_on_triangle
+from terrain_physics._kernels.grid import Floats
+from terrain_physics._kernels.ground import (
+    NORMAL,
+    THICKNESS,
+    A,
+    B,
+    C,
+    surface_at,
+    three,
+)
+from terrain_physics._kernels.obb_triangle import (
+    SQUARE,
+    face_normal,
+    put_difference_faces,
+    tie_slack,
+    to_box,
+    to_world,
+)
+from terrain_physics._kernels.vec3 import (
+    Mat3,
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    length,
+    scale,
+    subtract,
+)
+from terrain_physics._kernels.way_out import LEVEL, leads_out
+
+SPHERE, BOX, CAPSULE = 0, 1, 2
+
+# Surfaces closer than this count as touching, in meters.
+CONTACT_MARGIN = 1e-4
+
+# Overlap that is left alone, in meters: a thousandth of what anybody could see.
+SLOP = 1e-6
+
+NO_CONTACT = -np.inf
+
+
+class Body(NamedTuple):
+    """The shape of a body around its center.
+
+    A sphere is its radius; a box its half extents and rotation; a capsule the radius around the
+    line of half extents (0, h, 0), turned by the rotation.
+    """
+
+    kind: int
+    radius: float
+    extents: Vec3
+    rotation: Mat3
+    axis: Vec3  # of a capsule: from its center to its upper end
+    reach: Vec3  # half extents of the box around it along the world's axes
+    least: float  # the least distance from the center to the outside
+
+
+@kernel
+def corners_from(candidates: Floats, k: int, offset: Vec3) -> tuple[Vec3, Vec3, Vec3, Vec3]:
+    """Return a candidate's corners relative to a body's center, and its normal."""
+    return (
+        subtract(three(candidates, k, A), offset),
+        subtract(three(candidates, k, B), offset),
+        subtract(three(candidates, k, C), offset),
+        three(candidates, k, NORMAL),
+    )
+
+
+@kernel(inline=True)
+def is_near(a: Vec3, b: Vec3, c: Vec3, reach: Vec3) -> bool:
+    """Tell whether the box around a triangle comes near the box around the origin."""
+    return (
+        min(a[0], b[0], c[0]) <= reach[0] + CONTACT_MARGIN
+        and max(a[0], b[0], c[0]) >= -reach[0] - CONTACT_MARGIN
+        and min(a[1], b[1], c[1]) <= reach[1] + CONTACT_MARGIN
+        and max(a[1], b[1], c[1]) >= -reach[1] - CONTACT_MARGIN
+        and min(a[2], b[2], c[2]) <= reach[2] + CONTACT_MARGIN
+        and max(a[2], b[2], c[2]) >= -reach[2] - CONTACT_MARGIN
+    )
+
+
+@kernel
+def _round_contact(
+    candidates: Floats, count: int, k: int, body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3
+) -> tuple[float, Vec3, float, bool]:
+    """Return (depth, normal, overlap, through) of a sphere or capsule; through: see `box_contact`.
+
+    The triangles of a map have one side. Those of a mesh have two: the center's side counts.
+    """
+    radius = body.radius
+    if body.kind == SPHERE:
+        feature, point = closest_on_triangle(a, b, c, True, normal)
+        gap, on_face, over = scale(point, -1.0), feature == FACE, -dot(normal, a)
+    else:
+        feature, gap, over = nearest_on_triangle(
+            scale(body.axis, -1.0), body.axis, (a, b, c), True, normal
+        )
+        on_face = feature == CAPSULE_FACE
+        if feature == THROUGH:
+            return NO_CONTACT, normal, radius, True
+    distance2 = dot(gap, gap)
+    if distance2 > (radius + CONTACT_MARGIN) * (radius + CONTACT_MARGIN):
+        return NO_CONTACT, normal, NO_CONTACT, False
+    distance = math.sqrt(distance2)
+    on_feature = ON_FEATURE * (radius + length(a) + length(b) + length(c))
+    if on_face:
+        two_sided = candidates[k, THICKNESS] == 0.0
+        if over < -on_feature:
+            if not two_sided:
+                # From behind, this face is seen through the ground: a nearer one lies between.
+                return NO_CONTACT, normal, radius - distance, False
+            return radius + over, scale(normal, -1.0), radius - distance, False
+        return radius - over, normal, radius - distance, False
+    if distance > on_feature:
+        normal = scale(gap, 1.0 / distance)
+    if not leads_out(candidates, count, k, normal):
+        return NO_CONTACT, normal, radius - distance, False
+    return radius - distance, normal, radius - distance, False
+
+
+@kernel
+def _is_that_deep(
+    candidates: Floats, count: int, k: int, offset: Vec3, body: Body, normal: Vec3, depth: float
+) -> bool:
+    """Tell whether the corner of a box that is deepest under a plane is as deep in the ground."""
+    if candidates[k, THICKNESS] == 0.0:
+        return True  # nothing is solid but the skin; other contacts tell whether this one is needed
+    n = to_box(body.rotation, normal)
+    corner = (
+        -body.extents[0] if n[0] > 0.0 else body.extents[0],
+        -body.extents[1] if n[1] > 0.0 else body.extents[1],
+        -body.extents[2] if n[2] > 0.0 else body.extents[2],
+    )
+    x, y, z = add(offset, to_world(body.rotation, corner))
+    surface, _ = surface_at(candidates, count, x, z, np.inf, True)
+    return surface - y >= depth / normal[1] - LEVEL * (abs(depth) + length(body.extents))
+
+
+@kernel
+def _angular_contact(
+    candidates: Floats,
+    count: int,
+    k: int,
+    offset: Vec3,
+    body: Body,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    normal: Vec3,
+    faces: Floats,
+) -> tuple[float, Vec3, float]:
+    """Return (depth, normal, overlap) of a box, or of a capsule whose axis goes through.
+
+    The overlap is the shortest way out of this triangle alone, whatever lies there. Of the faces of
+    triangle minus box (see obb_triangle.py) the contact is the nearest one that leads out of the
+    ground *and* that the box would really lie against: the foot on it must not be cut off by
+    another face, else the overlap is with the endless plane, not with the triangle. (In a valley
+    the feet on both slopes are cut off by the other slope; there the plane counts if the ground is
+    as high as the plane over the box's deepest corner.) A capsule is a line with a radius around.
+    """
+    box_a, box_b, box_c = (
+        to_box(body.rotation, a),
+        to_box(body.rotation, b),
+        to_box(body.rotation, c),
+    )
+    extents = body.extents
+    sides, _ = put_difference_faces(box_a, box_b, box_c, extents, faces, CONTACT_MARGIN)
+    if sides < 0:
+        return NO_CONTACT, normal, NO_CONTACT
+    around = body.radius if body.kind == CAPSULE else 0.0
+    slack = tie_slack(box_a, box_b, box_c, extents)
+    front, front_face = face_normal(faces, 0), 0
+    if candidates[k, THICKNESS] == 0.0 and dot(normal, a) > 0.0:
+        front, front_face, normal = face_normal(faces, 1), 1, scale(normal, -1.0)
+    depth, nearest, overlap = np.inf, -1, np.inf
+    for i in range(sides):
+        distance = float(faces[i, 3])
+        overlap = min(overlap, distance)
+        direction = face_normal(faces, i)
+        if distance >= depth - slack or dot(direction, front) < -SQUARE:
+            continue
+        cut_off = False
+        for other in range(sides):
+            if (
+                float(faces[other, 3])
+                < distance * dot(face_normal(faces, other), direction) - slack
+            ):
+                cut_off = True
+                break
+        if i == front_face:
+            if cut_off and not _is_that_deep(
+                candidates, count, k, offset, body, normal, distance + around
+            ):
+                continue
+        elif cut_off or not leads_out(candidates, count, k, to_world(body.rotation, direction)):
+            continue
+        depth, nearest = distance, i
+    overlap += around
+    if nearest < 0 or (overlap <= SLOP < depth + around):
+        return NO_CONTACT, normal, overlap
+    if nearest == front_face:
+        return depth + around, normal, overlap
+    return depth + around, to_world(body.rotation, face_normal(faces, nearest)), overlap
+
+
+@kernel
+def contact(
+    candidates: Floats,
+    count: int,
+    k: int,
+    offset: Vec3,
+    body: Body,
+    faces: Floats,
+) -> tuple[float, Vec3, float]:
+    """Return (depth, normal, overlap) of a body against a candidate; depth -inf: no contact.
+
+    The body's center is at ``offset`` from the candidates' base, above the surface. A depth down to
+    -CONTACT_MARGIN is a contact: the shapes are that far apart. The overlap is with this triangle
+    alone.
+    """
+    a, b, c, normal = corners_from(candidates, k, offset)
+    if not is_near(a, b, c, body.reach):
+        return NO_CONTACT, normal, NO_CONTACT
+    if body.kind != BOX:
+        depth, normal, overlap, through = _round_contact(
+            candidates, count, k, body, a, b, c, normal
+        )
+        if not through:
+            return depth, normal, overlap
+    return _angular_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
+
+
+@kernel
+def touches(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> bool:
+    """Tell whether a body comes within CONTACT_MARGIN of a candidate."""
+    a, b, c, normal = corners_from(candidates, k, offset)
+    if not is_near(a, b, c, body.reach):
+        return False
+    if body.kind == BOX:
+        count, _ = put_difference_faces(
+            to_box(body.rotation, a),
+            to_box(body.rotation, b),
+            to_box(body.rotation, c),
+            body.extents,
+            faces,
+            CONTACT_MARGIN,
+        )
+        return count >= 0
+    if body.kind == SPHERE:
+        _, gap = closest_on_triangle(a, b, c, True, normal)
+    else:
+        _, gap, _ = nearest_on_triangle(scale(body.axis, -1.0), body.axis, (a, b, c), True, normal)
+    reach = body.radius + CONTACT_MARGIN
+    return dot(gap, gap) <= reach * reach
+
+
+@kernel
+def _edge_lift(p: Vec3, q: Vec3, radius: float) -> float:
+    """Return how far up a sphere around the origin comes to lie on a segment; -inf: nowhere."""
+    best = -np.inf
+    beside2 = p[0] * p[0] + p[2] * p[2]
+    if beside2 <= radius * radius:
+        best = p[1] + math.sqrt(radius * radius - beside2)
+    edge = subtract(q, p)
+    size = length(edge)
+    if size == 0.0:
+        return best
+    # Raised by t, the sphere touches the line p + s * edge where |(p - tY) x edge| = radius.
+    edge = scale(edge, 1.0 / size)
+    along = dot(p, edge)
+    level2 = 1.0 - edge[1] * edge[1]
+    half_b = p[1] - along * edge[1]
+    root = half_b * half_b - level2 * (dot(p, p) - along * along - radius * radius)
+    if root >= 0.0 and level2 > 0.0:
+        t = (half_b + math.sqrt(root)) / level2
+        s = t * edge[1] - along
+        if 0.0 <= s <= size:
+            best = max(best, t)
+    return best
+
+
+@kernel
+def _sphere_lift(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float) -> float:
+    """Return how far up a sphere around the origin comes to lie on top of a triangle.
+
+    The highest of the places where it can come to lie: on a corner, on an edge, on the face. -inf
+    if the triangle is not under the sphere, or over it.
+    """
+    best = max(_edge_lift(a, b, radius), _edge_lift(b, c, radius), _edge_lift(c, a, radius))
+    if normal[1] < 0.0:
+        normal = scale(normal, -1.0)
+    if not normal[1] > SQUARE:
+        return best
+    # On the face it touches at -radius * normal below the center.
+    foot_x, foot_z = -radius * normal[0], -radius * normal[2]
+    t = (dot(normal, a) + radius) / normal[1]
+    inside, outside = True, True
+    for k in range(3):
+        p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
+        # Counter-clockwise from above: the inside is where z -> x turns positive.
+        turn = (q[2] - p[2]) * (foot_x - p[0]) - (q[0] - p[0]) * (foot_z - p[2])
+        inside &= turn >= 0.0
+        outside &= turn <= 0.0
+    return max(best, t) if inside or outside else best
+
+
+@kernel
+def _capsule_lift(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float, axis: Vec3) -> float:
+    """Return the same for a capsule: the lines it can come to lie on besides those of its ends.
+
+    Those are its side on a corner, and its side across an edge.
+    """
+    best = _sphere_lift(add(a, axis), add(b, axis), add(c, axis), normal, radius)
+    if axis[0] == 0.0 and axis[2] == 0.0:
+        return best  # upright: whatever comes to lie on its side is over its lower end
+    best = max(
+        best, _sphere_lift(subtract(a, axis), subtract(b, axis), subtract(c, axis), normal, radius)
+    )
+    for k in range(3):
+        p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
+        best = max(best, _edge_lift(add(p, axis), subtract(p, axis), radius))
+        edge = subtract(q, p)
+        side = cross(edge, axis)
+        size = length(side)
+        if not size > SQUARE * length(edge) * length(axis):
+            continue
+        side = scale(side, (1.0 if side[1] > 0.0 else -1.0) / size)
+        if not side[1] > SQUARE:
+            continue
+        # Raised by t, the sphere at the center touches p + s * edge + u * axis, -1 <= u <= 1.
+        t = (dot(side, p) + radius) / side[1]
+        foot = subtract(add_scaled((0.0, t, 0.0), side, -radius), p)
+        s = dot(cross(foot, axis), cross(edge, axis)) / (size * size)
+        u = -dot(cross(foot, edge), cross(edge, axis)) / (size * size)
+        if 0.0 <= s <= 1.0 and -1.0 <= u <= 1.0:
+            best = max(best, t)
+    return best
+
+
+@kernel
+def _box_lift(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3, faces: Floats) -> float:
+    """Return the same for a box."""
+    up = to_box(rotation, (0.0, 1.0, 0.0))
+    count, _ = put_difference_faces(
+        to_box(rotation, a), to_box(rotation, b), to_box(rotation, c), extents, faces, np.inf
+    )
+    # The line through the center along +Y, clipped by the faces: where does it leave the polytope?
+    enter, leave = -np.inf, np.inf
+    for k in range(count):
+        slope = dot(face_normal(faces, k), up)
+        distance = float(faces[k, 3])
+        if slope > SQUARE:
+            leave = min(leave, distance / slope)
+        elif slope < -SQUARE:
+            enter = max(enter, distance / slope)
+        elif distance < 0.0:
+            return -np.inf
+    return leave if count > 0 and enter <= leave else -np.inf
+
+
+@kernel
+def lift(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
+    """Return how far up a body must go to lie on top of a candidate; may be < 0.
+
+    -inf if the triangle is neither above nor below the body.
+    """
+    a, b, c, normal = corners_from(candidates, k, offset)
+    if (
+        min(a[0], b[0], c[0]) > body.reach[0]
+        or max(a[0], b[0], c[0]) < -body.reach[0]
+        or min(a[2], b[2], c[2]) > body.reach[2]
+        or max(a[2], b[2], c[2]) < -body.reach[2]
+    ):
+        return -np.inf
+    if body.kind == SPHERE:
+        return _sphere_lift(a, b, c, normal, body.radius)
+    if body.kind == CAPSULE:
+        return _capsule_lift(a, b, c, normal, body.radius, body.axis)
+    return _box_lift(a, b, c, body.extents, body.rotation, faces)
+
+
+@kernel
+def overlap_alone(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
+    """Return how deep a body is in a candidate alone, by its shortest way out; <= 0: it is not."""
+    a, b, c, normal = corners_from(candidates, k, offset)
+    if not is_near(a, b, c, body.reach):
+        return NO_CONTACT
+    if body.kind == SPHERE:
+        _, gap = closest_on_triangle(a, b, c, True, normal)
+        return body.radius - length(gap)
+    if body.kind == CAPSULE:
+        _, gap, _ = nearest_on_triangle(scale(body.axis, -1.0), body.axis, (a, b, c), True, normal)
+        return body.radius - length(gap)
+    count, _ = put_difference_faces(
+        to_box(body.rotation, a),
+        to_box(body.rotation, b),
+        to_box(body.rotation, c),
+        body.extents,
+        faces,
+        0.0,
+    )
+    overlap = np.inf
+    for i in range(count):
+        overlap = min(overlap, float(faces[i, 3]))
+    return overlap if count > 0 else NO_CONTACT

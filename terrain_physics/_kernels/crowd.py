@@ -1,0 +1,46 @@
+"""Many characters by one call: each as if it were alone."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import borrow, keep, kernel
+from terrain_physics._kernels.character import LIFTED, ROUNDS, advance, is_at_rest
+from terrain_physics._kernels.grid import Cells, Floats, Heights
+from terrain_physics._kernels.ground import Ints, Singles, borrow_ground
+from terrain_physics._kernels.resolve import borrow_memory, make_memory
+
+
+@kernel
+def update_many(
+    states: Floats,
+    random_states: NDArray[np.uint64],
+    rules: Floats,
+    delta_time: float,
+    first: int,
+    last: int,
+    heights: Heights,
+    cells: Cells,
+    blocks: Heights,
+    frames: Floats,
+    corners: Floats,
+    boxes: Singles,
+    children: Ints,
+    mesh_frame: Floats,
+) -> None:
+    """Advance characters first..last by one update: (n, STATE_SIZE), (n,), (n, RULES_SIZE)."""
+    ground = borrow_ground(heights, cells, blocks, frames, corners, boxes, children, mesh_frame)
+    memory = make_memory()
+    states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
+    for i in range(first, last):
+        if is_at_rest(states[i], rules[i]):
+            states[i, ROUNDS] = states[i, LIFTED] = 0.0
+        else:
+            advance(
+                states[i],
+                random_states[i : i + 1],
+                rules[i],
+                ground,
+                delta_time,
+                borrow_memory(memory),
+            )
+    keep(memory)

@@ -1,0 +1,345 @@
+"""What is told of each touch of a shape and a height map: ids, penetration, direction, point.
+
+``floats`` is flat: penetrations (n, 3), then unit directions, then points. The bits are those of
+the function of that pair, on the corners that `triangles_in.py` gives.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import kernel, prefer_wide_vectors
+from terrain_physics._kernels.capsule_point import nearest_to_segment
+from terrain_physics._kernels.capsule_triangle import capsule_triangle
+from terrain_physics._kernels.closest_point import closest_on_triangle, triangle_normal
+from terrain_physics._kernels.grid import (
+    Cells,
+    Floats,
+    Grid,
+    Heights,
+    unpack_grid,
+)
+from terrain_physics._kernels.map_box_ways import put_allowed_ways
+from terrain_physics._kernels.map_cells import Ints, half_triangle
+from terrain_physics._kernels.map_half import box_at, half_at
+from terrain_physics._kernels.map_shapes import (
+    BALL,
+    BOX,
+    CAPSULE,
+    Rows,
+    row_matrix,
+    row_vector,
+)
+from terrain_physics._kernels.obb_triangle import (
+    FACE_COUNT,
+    nearest_face,
+    obb_contact,
+    to_box,
+    to_world,
+)
+from terrain_physics._kernels.sphere_triangle import (
+    IN_DOUBT,
+    TOUCHING,
+    ball_at_origin,
+    ball_on_edge,
+)
+from terrain_physics._kernels.vec3 import Vec3, add, length, scale, subtract
+
+STEP = 512
+
+
+@kernel(noalias=True)
+def put_ids(
+    grid: Grid, list_who: Ints, list_row: Ints, list_code: Ints, queries: Ints, triangles: Ints
+) -> None:
+    """Write shapes' numbers and triangles' ids of n touches."""
+    prefer_wide_vectors()
+    for k in range(queries.shape[0]):
+        row, code = list_row[k], list_code[k]
+        column = code >> 2
+        is_inside = (row >= 0) & (row < grid.rows) & (column >= 0) & (column < grid.columns)
+        queries[k] = list_who[k]
+        triangles[k] = 2 * (row * grid.columns + column) + (code & 1) if is_inside else -1
+
+
+@kernel(noalias=True)
+def put_ball_rows(
+    heights: Heights,
+    grid: Grid,
+    bodies: Floats,
+    list_who: Ints,
+    list_row: Ints,
+    list_code: Ints,
+    moves: Floats,
+    directions: Floats,
+    points: Floats,
+    verdicts: NDArray[np.int32],
+) -> int:
+    """Write n touches of balls; return the greatest verdict."""
+    prefer_wide_vectors()
+    worst = np.int32(0)
+    for k in range(list_who.shape[0]):
+        i = np.uint64(4 * list_who[k])
+        x, y = bodies[i], bodies[i + np.uint64(1)]
+        z, radius = bodies[i + np.uint64(2)], bodies[i + np.uint64(3)]
+        center = (x, y, z)
+        a, b, c = half_at(heights, grid, list_row[k], list_code[k])
+        a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
+        verdict, move, direction, point = ball_at_origin(radius, a, b, c, False)
+        moves[3 * k] = move[0] + 0.0
+        moves[3 * k + 1] = move[1] + 0.0
+        moves[3 * k + 2] = move[2] + 0.0
+        directions[3 * k] = direction[0] + 0.0
+        directions[3 * k + 1] = direction[1] + 0.0
+        directions[3 * k + 2] = direction[2] + 0.0
+        points[3 * k] = point[0] + x + 0.0
+        points[3 * k + 1] = point[1] + y + 0.0
+        points[3 * k + 2] = point[2] + z + 0.0
+        verdicts[k] = np.int32(verdict)
+        worst = max(worst, np.int32(verdict))
+    return int(worst)
+
+
+@kernel(noalias=True)
+def put_box_rows(
+    heights: Heights,
+    grid: Grid,
+    bodies: Floats,
+    list_who: Ints,
+    list_row: Ints,
+    list_code: Ints,
+    moves: Floats,
+    directions: Floats,
+    points: Floats,
+    verdicts: NDArray[np.int32],
+) -> int:
+    """Write n touches of boxes; return the greatest verdict: IN_DOUBT if a way is not allowed."""
+    prefer_wide_vectors()
+    worst = np.int32(0)
+    for k in range(list_who.shape[0]):
+        center, half, m = box_at(bodies, list_who[k])
+        a, b, c = half_at(heights, grid, list_row[k], list_code[k])
+        a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
+        _, is_allowed, _, _, direction, distance = nearest_face(
+            to_box(m, a), to_box(m, b), to_box(m, c), half
+        )
+        move = to_world(m, scale(direction, distance))
+        direction = to_world(m, direction)
+        has_area, normal = triangle_normal(a, b, c)
+        _, point = closest_on_triangle(a, b, c, has_area, normal)
+        moves[3 * k] = move[0] + 0.0
+        moves[3 * k + 1] = move[1] + 0.0
+        moves[3 * k + 2] = move[2] + 0.0
+        directions[3 * k] = direction[0] + 0.0
+        directions[3 * k + 1] = direction[1] + 0.0
+        directions[3 * k + 2] = direction[2] + 0.0
+        points[3 * k] = point[0] + center[0] + 0.0
+        points[3 * k + 1] = point[1] + center[1] + 0.0
+        points[3 * k + 2] = point[2] + center[2] + 0.0
+        verdict = np.int32(TOUCHING if is_allowed else IN_DOUBT)
+        verdicts[k] = verdict
+        worst = max(worst, verdict)
+    return int(worst)
+
+
+@kernel
+def _touch_of_ball(balls: Floats, who: int, a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec3, Vec3]:
+    """Return (penetration, unit direction, point) of a ball that touches a triangle."""
+    center, radius = row_vector(balls, BALL * who), float(balls[BALL * who + 3])
+    a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
+    verdict, move, direction, point = ball_at_origin(radius, a, b, c, False)
+    if verdict == IN_DOUBT:
+        move, direction = ball_on_edge(radius, a, b, c, move, direction, point)
+    return move, direction, add(center, point)
+
+
+@kernel
+def _touch_of_box(
+    boxes: Floats, who: int, a: Vec3, b: Vec3, c: Vec3, faces: Floats
+) -> tuple[Vec3, Vec3, Vec3]:
+    """Return the same of a box."""
+    i = BOX * who
+    center, half, turn = row_vector(boxes, i), row_vector(boxes, i + 3), row_matrix(boxes, i + 6)
+    _, move, direction = obb_contact(center, half, turn, a, b, c, False, faces)
+    a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
+    has_area, normal = triangle_normal(a, b, c)
+    _, point = closest_on_triangle(a, b, c, has_area, normal)
+    return move, direction, add(center, point)
+
+
+@kernel
+def _touch_of_capsule(
+    capsules: Floats, who: int, a: Vec3, b: Vec3, c: Vec3
+) -> tuple[Vec3, Vec3, Vec3]:
+    """Return the same of a capsule."""
+    i = CAPSULE * who
+    start, end = row_vector(capsules, i), row_vector(capsules, i + 3)
+    _, move = capsule_triangle(start, end, float(capsules[i + 6]), a, b, c, False)
+    place, point = nearest_to_segment(start, end, a, b, c)
+    size = length(move)
+    if size > 0.0:
+        return move, scale(move, 1.0 / size), point
+    # Just touching: straight away from the point; along the normal where the axis touches.
+    away = subtract(place, point)
+    size = length(away)
+    if size > 0.0:
+        return move, scale(away, 1.0 / size), point
+    has_area, normal = triangle_normal(subtract(a, start), subtract(b, start), subtract(c, start))
+    return move, normal if has_area else (0.0, 1.0, 0.0), point
+
+
+@kernel(inline=True)
+def put_vector(values: Floats, k: int, v: Vec3) -> None:
+    """Write a vector, and never -0."""
+    values[3 * k] = v[0] + 0.0
+    values[3 * k + 1] = v[1] + 0.0
+    values[3 * k + 2] = v[2] + 0.0
+
+
+@kernel
+def _put_slowly(
+    grid: Grid,
+    balls: Rows,
+    capsules: Rows,
+    boxes: Rows,
+    list_who: Ints,
+    list_row: Ints,
+    list_code: Ints,
+    moves: Floats,
+    directions: Floats,
+    points: Floats,
+    verdicts: NDArray[np.int32],
+    faces: Floats,
+) -> None:
+    """Write those of n touches that have the verdict IN_DOUBT."""
+    for k in range(list_who.shape[0]):
+        if verdicts[k] != IN_DOUBT:
+            continue
+        code = int(list_code[k])
+        a, b, c = half_triangle(grid, int(list_row[k]), code >> 2, (code >> 1) & 1, code & 1)
+        who = int(list_who[k])
+        if balls is not None:
+            move, direction, point = _touch_of_ball(balls, who, a, b, c)
+        if capsules is not None:
+            move, direction, point = _touch_of_capsule(capsules, who, a, b, c)
+        if boxes is not None:
+            move, direction, point = _touch_of_box(boxes, who, a, b, c, faces)
+        put_vector(moves, k, move)
+        put_vector(directions, k, direction)
+        put_vector(points, k, point)
+
+
+@kernel
+def put_contacts(
+    heights: Heights,
+    cells: Cells,
+    frame: Floats,
+    balls: Rows,
+    capsules: Rows,
+    boxes: Rows,
+    list_who: Ints,
+    list_row: Ints,
+    list_code: Ints,
+    ints: Ints,
+    floats: Floats,
+    start: int,
+    count: int,
+) -> None:
+    """Write n touches of a list to places start .. start + count of the results.
+
+    ``ints`` is flat: the shapes' numbers, then the triangles' ids.
+    """
+    grid = unpack_grid(heights, cells, frame)
+    own = heights[grid.first_height : grid.first_height + (grid.rows + 1) * (grid.columns + 1)]
+    size, room = ints.shape[0] // 2, floats.shape[0] // 3
+    verdicts = np.empty(STEP, dtype=np.int32)
+    faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
+    for begin in range(0, count, STEP):
+        n = min(STEP, count - begin)
+        who, row = list_who[begin : begin + n], list_row[begin : begin + n]
+        code = list_code[begin : begin + n]
+        first = start + begin
+        put_ids(
+            grid, who, row, code,
+            ints[first : first + n], ints[size + first : size + first + n],
+        )  # fmt: skip
+        moves = floats[3 * first : 3 * (first + n)]
+        directions = floats[room + 3 * first : room + 3 * (first + n)]
+        points = floats[2 * room + 3 * first : 2 * room + 3 * (first + n)]
+        worst = IN_DOUBT
+        verdicts[:n] = IN_DOUBT
+        if balls is not None:
+            worst = put_ball_rows(
+                own, grid, balls, who, row, code, moves, directions, points, verdicts
+            )
+        if boxes is not None:
+            worst = put_box_rows(
+                own, grid, boxes, who, row, code, moves, directions, points, verdicts
+            )
+            put_allowed_ways(own, grid, boxes, who, row, code, verdicts[:n], moves, directions)
+        if worst == IN_DOUBT:
+            _put_slowly(
+                grid,
+                balls,
+                capsules,
+                boxes,
+                who,
+                row,
+                code,
+                moves,
+                directions,
+                points,
+                verdicts,
+                faces,
+            )
+
+
+@kernel
+def put_deepest(
+    heights: Heights,
+    cells: Cells,
+    frame: Floats,
+    balls: Rows,
+    capsules: Rows,
+    boxes: Rows,
+    list_who: Ints,
+    list_row: Ints,
+    list_code: Ints,
+    places: Ints,
+    ints: Ints,
+    floats: Floats,
+) -> None:
+    """Write the deepest touch of each shape that has any, the first of those equally deep.
+
+    ``places`` receives where in the list it is. The results have room for as many.
+    """
+    step_ints, step_floats = np.empty(2 * STEP, dtype=np.int64), np.empty(9 * STEP)
+    size, room = ints.shape[0] // 2, floats.shape[0] // 3
+    last, current, deepest = -1, -1, 0.0
+    for begin in range(0, list_who.shape[0], STEP):
+        n = min(STEP, list_who.shape[0] - begin)
+        put_contacts(
+            heights, cells, frame, balls, capsules, boxes, list_who[begin : begin + n],
+            list_row[begin : begin + n], list_code[begin : begin + n],
+            step_ints, step_floats, 0, n,
+        )  # fmt: skip
+        for k in range(n):
+            depth = length(row_vector(step_floats, 3 * k))
+            who = int(step_ints[k])
+            if who == current and not depth > deepest:
+                continue
+            last += 1 if who != current else 0
+            current, deepest = who, depth
+            places[last] = begin + k
+            ints[last], ints[size + last] = who, step_ints[STEP + k]
+            for i in range(3):
+                for part in range(3):
+                    floats[part * room + 3 * last + i] = step_floats[part * 3 * STEP + 3 * k + i]
+
+
+@kernel
+def put_nearest_cells(rows: int, columns: int, list_row: Ints, list_code: Ints, out: Ints) -> None:
+    """Write the cells of n touches, row * columns + column, outside the map the nearest one."""
+    for k in range(out.shape[0]):
+        row = min(max(int(list_row[k]), 0), rows - 1)
+        column = min(max(int(list_code[k]) >> 2, 0), columns - 1)
+        out[k] = row * columns + column

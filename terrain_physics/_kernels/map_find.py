@@ -1,0 +1,228 @@
+"""Which triangles of a height map do shapes touch: the stages of the search, one after the other.
+
+Over a chunk of shapes: their cells; for each cell, in float32, which halves a shape touches, which
+it does not, and which are too near to tell; those go to the function that defines a touch of that
+pair. What large shapes lie over goes there at once. `map_contact_rows.py` works on the list.
+"""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.grid import (
+    CELL_FLIPPED,
+    FIRST_BLOCK,
+    Cells,
+    Floats,
+    Grid,
+    Heights,
+    corner_heights,
+    has_ground,
+    is_flipped,
+    unpack_grid,
+)
+from terrain_physics._kernels.map_balls import judge_balls, put_balls
+from terrain_physics._kernels.map_boxes import PARTS, judge_boxes, put_boxes
+from terrain_physics._kernels.map_cells import (
+    CHUNK,
+    LARGE,
+    PAIRS,
+    REFUSED,
+    Ints,
+    Ints32,
+    column_of,
+    half_triangle,
+    height_limits,
+    outline,
+    pack,
+    put_cells,
+    put_flags,
+    put_pairs,
+    put_range,
+    put_touches,
+    row_of,
+    shape_of,
+    with_room,
+)
+from terrain_physics._kernels.map_shapes import BALL, BOX, Rows, bounds_of, touches
+from terrain_physics._kernels.obb_triangle import FACE_COUNT
+
+# Bits of a verdict: half 0 or 1 is touched; half 0 or 1 is too near to tell.
+TOUCHED_0, TOUCHED_1, DOUBT_0, DOUBT_1 = 1, 2, 4, 8
+
+_FAR = 64
+
+
+@kernel
+def _settle(
+    grid: Grid,
+    balls: Rows,
+    capsules: Rows,
+    boxes: Rows,
+    first: int,
+    corners: Ints32,
+    pairs: Ints32,
+    flags: Ints32,
+    verdicts: Ints32,
+    faces: Floats,
+) -> None:
+    """Replace doubt by the answer."""
+    for k in range(verdicts.shape[0]):
+        verdict = int(verdicts[k])
+        if verdict < DOUBT_0:
+            continue
+        who = int(shape_of(pairs[k]))
+        row = int(corners[who]) + int(row_of(pairs[k]))
+        column = int(corners[CHUNK + who]) + int(column_of(pairs[k]))
+        flipped = int(flags[k]) & CELL_FLIPPED
+        for half in range(2):
+            if verdict & (DOUBT_0 << half):
+                a, b, c = half_triangle(grid, row, column, flipped, half)
+                if touches(balls, capsules, boxes, first + who, a, b, c, faces):
+                    verdict |= TOUCHED_0 << half
+        verdicts[k] = verdict
+
+
+@kernel
+def judge_by_height(
+    grid: Grid,
+    capsules: Floats,
+    slack: float,
+    first: int,
+    corners: Ints32,
+    pairs: Ints32,
+    verdicts: Ints32,
+) -> None:
+    """Leave in doubt what is neither above nor below a capsule."""
+    for k in range(verdicts.shape[0]):
+        who = int(shape_of(pairs[k]))
+        row = int(corners[who]) + int(row_of(pairs[k]))
+        column = int(corners[CHUNK + who]) + int(column_of(pairs[k]))
+        lower, upper = bounds_of(None, capsules, None, first + who)
+        low, high = height_limits(lower, upper, slack)
+        a, b, c, d = corner_heights(grid, row, column)
+        near = min(a, b, c, d) <= high and max(a, b, c, d) >= low
+        verdicts[k] = DOUBT_0 + DOUBT_1 if near and has_ground(grid, row, column) else 0
+
+
+@kernel
+def add_large(
+    grid: Grid,
+    blocks: Heights,
+    first_block: int,
+    slack: float,
+    balls: Rows,
+    capsules: Rows,
+    boxes: Rows,
+    who: int,
+    ranges: Ints,
+    k: int,
+    faces: Floats,
+    list_who: Ints,
+    list_row: Ints,
+    list_code: Ints,
+    total: int,
+) -> tuple[int, Ints, Ints, Ints]:
+    """Append the touches of one shape, the row k of the ranges; return (count, the lists)."""
+    rows, columns = np.empty(_FAR, dtype=np.int64), np.empty(_FAR, dtype=np.int64)
+    place = np.empty(2, dtype=np.int64)
+    place[0], place[1] = ranges[k], ranges[2 * CHUNK + k]
+    lower, upper = bounds_of(balls, capsules, boxes, who)
+    low, high = height_limits(lower, upper, slack)
+    while place[0] < ranges[CHUNK + k]:
+        n = put_cells(grid, blocks, first_block, ranges, k, low, high, place, rows, columns)
+        list_who = with_room(list_who, total, 2 * n)
+        list_row = with_room(list_row, total, 2 * n)
+        list_code = with_room(list_code, total, 2 * n)
+        for j in range(n):
+            row, column = int(rows[j]), int(columns[j])
+            a, b, c, d = corner_heights(grid, row, column)
+            if min(a, b, c, d) > high or max(a, b, c, d) < low or not has_ground(grid, row, column):
+                continue
+            flipped = 1 if is_flipped(grid, row, column) else 0
+            for half in range(2):
+                p, q, r = half_triangle(grid, row, column, flipped, half)
+                if touches(balls, capsules, boxes, who, p, q, r, faces):
+                    list_who[total] = who
+                    list_row[total] = row
+                    list_code[total] = 4 * column + 2 * flipped + half
+                    total += 1
+    return total, list_who, list_row, list_code
+
+
+@kernel
+def find_contacts(
+    heights: Heights,
+    cells: Cells,
+    blocks: Heights,
+    frame: Floats,
+    balls: Rows,
+    capsules: Rows,
+    boxes: Rows,
+    first: int,
+    last: int,
+) -> tuple[int, Ints, Ints, Ints]:
+    """Return (count, which shape, row, code) of all touches of shapes first .. last, in order.
+
+    For the shapes see `map_shapes.py`. Codes are those of `map_cells.pack`. A count of -1 - k
+    means that shape k is over too many cells.
+    """
+    grid = unpack_grid(heights, cells, frame)
+    edges = outline(grid, blocks, frame)
+    first_block = int(frame[FIRST_BLOCK])
+    own = heights[grid.first_height : grid.first_height + (grid.rows + 1) * (grid.columns + 1)]
+    faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
+    ranges, corners = np.empty(5 * CHUNK, dtype=np.int64), np.empty(2 * CHUNK, dtype=np.int32)
+    starts, levels = (
+        np.empty(2 * CHUNK, dtype=np.float32),
+        np.empty(3 * CHUNK, dtype=np.float32),
+    )
+    parts = np.empty(PARTS * CHUNK, dtype=np.float32)
+    pairs, flags = np.empty(PAIRS, dtype=np.int32), np.empty(PAIRS, dtype=np.int32)
+    verdicts, hits = np.empty(PAIRS, dtype=np.int32), np.empty(2 * PAIRS + 1, dtype=np.int32)
+    size = 6 * (last - first) + 2 * PAIRS
+    list_who, list_row = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    list_code = np.empty(size, dtype=np.int64)
+    total = 0
+    for begin in range(first, last, CHUNK):
+        count = min(CHUNK, last - begin)
+        if balls is not None:
+            part = balls[BALL * begin : BALL * (begin + count)]
+            put_balls(grid, edges, part, ranges, corners, starts, levels)
+        if capsules is not None:
+            for k in range(count):
+                lower, upper = bounds_of(balls, capsules, boxes, begin + k)
+                put_range(grid, edges, lower, upper, k, ranges, corners)
+        if boxes is not None:
+            part = boxes[BOX * begin : BOX * (begin + count)]
+            put_boxes(grid, edges, part, ranges, corners, parts)
+        k = 0
+        while k < count:
+            found, k = put_pairs(ranges, k, count, pairs)
+            n = int(found)
+            put_flags(grid, corners, pairs, flags[:n])
+            if balls is not None:
+                judge_balls(own, grid, corners, starts, levels, pairs, flags, verdicts[:n])
+            if capsules is not None:
+                judge_by_height(grid, capsules, edges[2], begin, corners, pairs, verdicts[:n])
+            if boxes is not None:
+                judge_boxes(own, grid, corners, parts, pairs, flags, verdicts[:n])
+            _settle(grid, balls, capsules, boxes, begin, corners, pairs, flags, verdicts[:n], faces)
+            touched = int(pack(verdicts[:n], hits))
+            list_who = with_room(list_who, total, touched)
+            list_row = with_room(list_row, total, touched)
+            list_code = with_room(list_code, total, touched)
+            put_touches(
+                hits[:touched], begin, pairs, corners, flags,
+                list_who[total:], list_row[total:], list_code[total:],
+            )  # fmt: skip
+            total += touched
+            if k == count or ranges[4 * CHUNK + k] < LARGE:
+                continue
+            if ranges[4 * CHUNK + k] == REFUSED:
+                return -1 - (begin + k), list_who, list_row, list_code
+            total, list_who, list_row, list_code = add_large(
+                grid, blocks, first_block, edges[2], balls, capsules, boxes, begin + k,
+                ranges, k, faces, list_who, list_row, list_code, total,
+            )  # fmt: skip
+            k += 1
+    return total, list_who, list_row, list_code

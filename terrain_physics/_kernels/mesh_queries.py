@@ -1,0 +1,379 @@
+"""Rays and points against a mesh: the first triangle a ray meets, and the closest to a point.
+
+The tree only leaves out triangles, with float32 boxes and a margin for their rounding; what is met,
+and where, is decided by the pair kernels in float64. So every answer is what asking all triangles
+one by one would give, and of equals the lowest face is taken, whatever the order of the tree.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import count_trailing_zeros, kernel, prefer_wide_vectors
+from terrain_physics._kernels.bvh import frame_around, triangle_keys
+from terrain_physics._kernels.closest_point import closest_on_triangle, triangle_normal
+from terrain_physics._kernels.mesh_tree import (
+    LANES,
+    STACK,
+    Floats,
+    Ints,
+    Single,
+    Singles,
+    corner,
+)
+from terrain_physics._kernels.pairs import row3
+from terrain_physics._kernels.rays import ray_frame, ray_frame_triangle
+from terrain_physics._kernels.vec3 import Vec3, add, add_scaled, dot, scale, subtract
+
+Longs = NDArray[np.int64]
+
+# In units of the mesh's frame, where boxes lie within 1 and points of rays within 2. A plane of a
+# box is met as if it were moved by less than 8 roundings of 2^-24: by the origin's, the
+# difference's, the reciprocal's and the product's.
+_RAY_MARGIN = 2.0**-20
+_STEEPEST = 1e20  # stands for 1 / 0, and stays finite in float32 when multiplied by a length
+
+# The same for distances of points, per unit of the point's distance from the frame's middle; beyond
+# the far limit float32 could no longer tell one box from another.
+_POINT_MARGIN = 2.0**-21
+_FAR = 2.0**20
+
+_NONE = np.int32(0)
+_ZERO = np.float32(0.0)
+
+
+@kernel(inline=True)
+def _lanes_on_ray(
+    boxes: Singles,
+    node: int,
+    rows: tuple[int, int, int],
+    near: tuple[Single, Single, Single],
+    far: tuple[Single, Single, Single],
+    steps: tuple[Single, Single, Single],
+    best: Single,
+) -> np.int32:
+    """Return bits: which of sixteen boxes a ray meets before ``best``."""
+    prefer_wide_vectors()
+    bits = _NONE
+    i, j, h = rows
+    p, q, r = 3 - i, 5 - j, 7 - h
+    for k in range(LANES):
+        start = (boxes[node, i, k] - near[0]) * steps[0]
+        end = (boxes[node, p, k] - far[0]) * steps[0]
+        y = (boxes[node, j, k] - near[1]) * steps[1]
+        start = y if y > start else start
+        y = (boxes[node, q, k] - far[1]) * steps[1]
+        end = y if y < end else end
+        z = (boxes[node, h, k] - near[2]) * steps[2]
+        start = z if z > start else start
+        z = (boxes[node, r, k] - far[2]) * steps[2]
+        end = z if z < end else end
+        meets = (start <= end) & (end >= _ZERO) & (start <= best)
+        bits = np.int32(bits | (np.int32(1 << k) if meets else _NONE))
+    return bits
+
+
+@kernel(inline=True)
+def _entry(
+    boxes: Singles,
+    node: int,
+    lane: int,
+    rows: tuple[int, int, int],
+    near: tuple[Single, Single, Single],
+    steps: tuple[Single, Single, Single],
+) -> Single:
+    """Return where a ray enters a box that it meets."""
+    x = (boxes[node, rows[0], lane] - near[0]) * steps[0]
+    y = (boxes[node, rows[1], lane] - near[1]) * steps[1]
+    z = (boxes[node, rows[2], lane] - near[2]) * steps[2]
+    x = y if y > x else x
+    return z if z > x else x
+
+
+@kernel(inline=True)
+def _reach_frame(start: Vec3, direction: Vec3) -> tuple[bool, float]:
+    """Return (whether a ray meets the cube -1.5..1.5, where it enters it if it starts far off)."""
+    if max(abs(start[0]), abs(start[1]), abs(start[2])) <= 2.0:
+        return True, 0.0
+    enter, leave = 0.0, math.inf
+    for axis in range(3):
+        along = direction[axis]
+        if along == 0.0:
+            if abs(start[axis]) > 1.5:
+                return False, 0.0
+            continue
+        side = 1.5 if along > 0.0 else -1.5
+        enter = max(enter, (-side - start[axis]) / along)
+        leave = min(leave, (side - start[axis]) / along)
+    return enter <= leave, enter
+
+
+@kernel(inline=True)
+def _step(along: float) -> float:
+    """Return 1 / along, of limited size."""
+    if abs(along) * _STEEPEST > 1.0:
+        return 1.0 / along
+    return math.copysign(_STEEPEST, along)
+
+
+@kernel
+def raycast_rows(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    origins: Floats,
+    directions: Floats,
+    longest: float,
+    first: int,
+    last: int,
+    distances: Floats,
+    points: Floats,
+    normals: Floats,
+    triangles: Longs,
+) -> None:
+    """Write what each ray first..last meets first within ``longest``; NaN and -1 where nothing.
+
+    Origins and unit directions (m, 3) have as many rows as the outputs, or one.
+    """
+    middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
+    stack = np.empty(STACK, np.int32)
+    entries = np.empty(STACK, np.float32)
+    for ray in range(first, last):
+        origin = row3(origins, ray if len(origins) > 1 else 0)
+        direction = row3(directions, ray if len(directions) > 1 else 0)
+        distances[ray], triangles[ray] = np.nan, -1
+        for axis in range(3):
+            points[ray, axis] = normals[ray, axis] = np.nan
+        start = scale(subtract(origin, middle), factor)
+        reached, skipped = _reach_frame(start, direction)
+        if not reached:
+            continue
+        distance = max(abs(start[0]), abs(start[1]), abs(start[2]))
+        margin = min(_RAY_MARGIN + 2.0**-48 * distance, 4.0)
+        start = add_scaled(start, direction, skipped)
+        step = (_step(direction[0]), _step(direction[1]), _step(direction[2]))
+        ahead = (
+            math.copysign(margin, step[0]),
+            math.copysign(margin, step[1]),
+            math.copysign(margin, step[2]),
+        )
+        rows = (
+            0 if step[0] > 0.0 else 3,
+            1 if step[1] > 0.0 else 4,
+            2 if step[2] > 0.0 else 5,
+        )
+        near = (
+            np.float32(start[0] + ahead[0]),
+            np.float32(start[1] + ahead[1]),
+            np.float32(start[2] + ahead[2]),
+        )
+        far = (
+            np.float32(start[0] - ahead[0]),
+            np.float32(start[1] - ahead[1]),
+            np.float32(start[2] - ahead[2]),
+        )
+        steps = (np.float32(step[0]), np.float32(step[1]), np.float32(step[2]))
+        shear = ray_frame(direction)
+        best, face, found = longest, -1, -1
+        limit = _limit(best, skipped, factor, margin)
+        stack[0], entries[0] = len(children) - 1, _ZERO
+        height = 1
+        while height > 0:
+            height -= 1
+            if entries[height] > limit:
+                continue
+            node = int(stack[height])
+            child = int(children[node])
+            bits = _lanes_on_ray(boxes, node, rows, near, far, steps, limit)
+            base = height
+            while bits != 0:
+                lane = count_trailing_zeros(bits)
+                bits = np.int32(bits & (bits - 1))
+                if child < 0:
+                    slot = ~child + lane
+                    along = ray_frame_triangle(
+                        origin,
+                        shear,
+                        corner(corners, slot, 0),
+                        corner(corners, slot, 1),
+                        corner(corners, slot, 2),
+                    )
+                    if along < best or (along == best and (face < 0 or order[slot] < face)):
+                        # inf is no distance, though it is not more than ``longest``.
+                        if along < math.inf:
+                            best, face, found = along, int(order[slot]), slot
+                            limit = _limit(best, skipped, factor, margin)
+                    continue
+                # Farther ones lie deeper in the stack.
+                entry = _entry(boxes, node, lane, rows, near, steps)
+                place = height
+                while place > base and entries[place - 1] < entry:
+                    entries[place], stack[place] = entries[place - 1], stack[place - 1]
+                    place -= 1
+                entries[place], stack[place] = entry, child + lane
+                height += 1
+        if face < 0:
+            continue
+        distances[ray], triangles[ray] = best, face
+        point = add_scaled(origin, direction, best)
+        normal = _normal(corners, found)
+        for axis in range(3):
+            points[ray, axis] = point[axis] + 0.0
+            normals[ray, axis] = normal[axis] + 0.0
+
+
+@kernel(inline=True)
+def _limit(best: float, skipped: float, factor: float, margin: float) -> Single:
+    """Return the distance ``best`` in the frame, from where the ray enters it, rounded up."""
+    return np.float32(min((best * factor - skipped) * (1.0 + 1e-6) + margin, 1e30))
+
+
+@kernel(inline=True)
+def _normal(corners: Floats, slot: int) -> Vec3:
+    """Return the unit normal of a triangle, +Y without area."""
+    a, b, c = corner(corners, slot, 0), corner(corners, slot, 1), corner(corners, slot, 2)
+    has_area, normal = triangle_normal(a, b, c)
+    return normal if has_area else (0.0, 1.0, 0.0)
+
+
+@kernel
+def face_normals(corners: Floats, order: Ints) -> Floats:
+    """Return the unit normals (n, 3) of all faces, +Y without area."""
+    normals = np.empty((len(order), 3), np.float64)
+    for slot in range(len(order)):
+        normal = _normal(corners, slot)
+        for axis in range(3):
+            normals[order[slot], axis] = normal[axis] + 0.0
+    return normals
+
+
+@kernel(inline=True)
+def _gap(boxes: Singles, node: int, lane: int, axis: int, place: Single) -> Single:
+    """Return how far a coordinate is outside of a box's side."""
+    below = boxes[node, axis, lane] - place
+    above = place - boxes[node, axis + 3, lane]
+    below = above if above > below else below
+    return below if below > _ZERO else _ZERO
+
+
+@kernel(inline=True)
+def _gap2(boxes: Singles, node: int, lane: int, x: Single, y: Single, z: Single) -> Single:
+    """Return the squared distance of a point to a box."""
+    x = _gap(boxes, node, lane, 0, x)
+    y = _gap(boxes, node, lane, 1, y)
+    z = _gap(boxes, node, lane, 2, z)
+    return x * x + y * y + z * z
+
+
+@kernel(inline=True)
+def _lanes_near(
+    boxes: Singles, node: int, x: Single, y: Single, z: Single, limit: Single
+) -> np.int32:
+    """Return bits: which of sixteen boxes are within the root of ``limit`` of a point."""
+    prefer_wide_vectors()
+    bits = _NONE
+    for k in range(LANES):
+        near = _gap2(boxes, node, k, x, y, z) <= limit
+        bits = np.int32(bits | (np.int32(1 << k) if near else _NONE))
+    return bits
+
+
+@kernel(inline=True)
+def _closest(corners: Floats, slot: int, point: Vec3) -> Vec3:
+    """Return the point of a triangle closest to a point, relative to that point."""
+    a = subtract(corner(corners, slot, 0), point)
+    b = subtract(corner(corners, slot, 1), point)
+    c = subtract(corner(corners, slot, 2), point)
+    has_area, normal = triangle_normal(a, b, c)
+    return closest_on_triangle(a, b, c, has_area, normal)[1]
+
+
+@kernel
+def closest_rows(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    queries: Floats,
+    first: int,
+    last: int,
+    points: Floats,
+    distances: Floats,
+    triangles: Longs,
+) -> None:
+    """Write the point of the mesh closest to each point first..last, its distance and its face."""
+    middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
+    stack = np.empty(STACK, np.int32)
+    gaps = np.empty(STACK, np.float32)
+    slot = 0
+    for row in range(first, last):
+        query = row3(queries, row)
+        place = scale(subtract(query, middle), factor)
+        size = max(abs(place[0]), abs(place[1]), abs(place[2]))
+        margin = _POINT_MARGIN * (1.0 + size)
+        # Points often come in order: the last one's triangle is a first guess.
+        nearest = _closest(corners, slot, query)
+        best, face = dot(nearest, nearest), int(order[slot])
+        limit = _limit2(best, factor, margin)
+        x, y, z = _ZERO, _ZERO, _ZERO
+        if size < _FAR:
+            x, y, z = np.float32(place[0]), np.float32(place[1]), np.float32(place[2])
+        else:
+            limit = np.float32(1e30)  # look at all
+        stack[0], gaps[0] = len(children) - 1, _ZERO
+        height = 1
+        while height > 0:
+            height -= 1
+            if gaps[height] > limit:
+                continue
+            node = int(stack[height])
+            child = int(children[node])
+            bits = _lanes_near(boxes, node, x, y, z, limit)
+            base = height
+            while bits != 0:
+                lane = count_trailing_zeros(bits)
+                bits = np.int32(bits & (bits - 1))
+                if child < 0:
+                    spot = ~child + lane
+                    other = _closest(corners, spot, query)
+                    square = dot(other, other)
+                    if square < best or (square == best and order[spot] < face):
+                        best, face, nearest, slot = square, int(order[spot]), other, spot
+                        if size < _FAR:
+                            limit = _limit2(best, factor, margin)
+                    continue
+                # Farther ones lie deeper in the stack.
+                gap = _gap2(boxes, node, lane, x, y, z)
+                spot = height
+                while spot > base and gaps[spot - 1] < gap:
+                    gaps[spot], stack[spot] = gaps[spot - 1], stack[spot - 1]
+                    spot -= 1
+                gaps[spot], stack[spot] = gap, child + lane
+                height += 1
+        distances[row], triangles[row] = math.sqrt(best), face
+        result = add(query, nearest)
+        for axis in range(3):
+            points[row, axis] = result[axis] + 0.0
+
+
+@kernel(inline=True)
+def _limit2(best: float, factor: float, margin: float) -> Single:
+    """Return the square of a distance in the frame, widened by the margin."""
+    reach = math.sqrt(best) * factor + margin
+    return np.float32(min(reach * reach * (1.0 + 1e-6), 1e30))
+
+
+def along_a_curve(points: Floats) -> Longs:
+    """Return an order in which points that follow each other lie near each other."""
+    count = len(points)
+    if count < 256:
+        return np.arange(count)
+    keys = np.empty(count, np.uint64)
+    frame = frame_around(points.min(axis=0), points.max(axis=0))
+    triangle_keys(np.tile(points, 3), 0, count, frame, keys)  # a point: three equal corners
+    keys.sort()
+    return (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)

@@ -1,0 +1,350 @@
+"""A loose octree as flat arrays: objects sorted into cells, the cells listed in preorder.
+
+An object goes by its center into a cell no smaller than itself (T. Ulrich, "Loose Octrees", Game
+Programming Gems, 2000), so that one on the border of two cells sinks as deep as any other. What is
+stored of a cell is the box of all that is in it; the cells only say what is put together.
+
+- ``boxes`` (slots, 6): lower and upper corner of each object, in the order of the cells. A ball's
+  box is a little larger than the ball, so that boxes apart mean that the ball test says apart.
+  Of a removed object lower is infinity and upper minus infinity.
+- ``balls`` (slots, 4): x, y, z, radius, NaN where removed; no rows if the objects are boxes.
+- ``rows`` (slots,): what the object is called outside.
+- ``node_boxes`` (nodes, 6) and ``spans`` (nodes, 3): first slot, last slot (exclusive), and the
+  node to go on with when this one is passed over. A leaf's is the next one.
+
+Several trees may follow each other in the same arrays; a walk takes them for one.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+# More than the rounding of the ball test, and of the box made here.
+_WIDER = 1.0 + 2.0**-50
+_ROUNDING = 2.0**-51
+_UNDERFLOWS = 1e-150  # the square of a shorter distance may vanish
+
+_GROUPS = 9  # what is too large for the eight children, and these
+
+
+@kernel(inline=True)
+def ball_side(middle: float, radius: float, sign: float) -> float:
+    """Return the lower (sign -1) or upper (1) coordinate of a ball's box."""
+    side = middle + sign * (radius * _WIDER + _UNDERFLOWS)
+    return side + sign * (abs(side) * _ROUNDING)
+
+
+@kernel
+def object_boxes(shapes: Floats, members: Ints, out: Floats) -> None:
+    """Write the boxes (k, 6) of the shapes (n, 4) or (n, 6) in the rows ``members``."""
+    for i in range(len(members)):
+        row = int(members[i])
+        for k in range(3):
+            if shapes.shape[1] == 4:
+                middle, radius = float(shapes[row, k]), float(shapes[row, 3])
+                out[i, k] = ball_side(middle, radius, -1.0)
+                out[i, k + 3] = ball_side(middle, radius, 1.0)
+            else:
+                out[i, k] = shapes[row, k]
+                out[i, k + 3] = shapes[row, k + 3]
+
+
+@kernel
+def _places(boxes: Floats, out: Floats) -> None:
+    """Write the center and the longest edge (k, 4) of each box."""
+    for i in range(len(boxes)):
+        longest = 0.0
+        for k in range(3):
+            lower, upper = float(boxes[i, k]), float(boxes[i, k + 3])
+            out[i, k] = 0.5 * lower + 0.5 * upper
+            longest = max(longest, upper - lower)
+        out[i, 3] = longest
+
+
+@kernel
+def _spread(places: Floats, out: Floats) -> None:
+    """Write the least and the greatest (2, 4) of each column."""
+    x0, y0, z0, least = places[0, 0], places[0, 1], places[0, 2], places[0, 3]
+    x1, y1, z1, largest = x0, y0, z0, least
+    for i in range(1, len(places)):
+        x, y, z, size = places[i, 0], places[i, 1], places[i, 2], places[i, 3]
+        x0, y0, z0, least = min(x0, x), min(y0, y), min(z0, z), min(least, size)
+        x1, y1, z1, largest = max(x1, x), max(y1, y), max(z1, z), max(largest, size)
+    out[0, 0], out[0, 1], out[0, 2], out[0, 3] = x0, y0, z0, least
+    out[1, 0], out[1, 1], out[1, 2], out[1, 3] = x1, y1, z1, largest
+
+
+@kernel
+def _split(
+    places: Floats,
+    order: Ints,
+    cell: Floats,
+    limit: float,
+    codes: NDArray[np.uint8],
+    spare_places: Floats,
+    spare_order: Ints,
+    ends: Ints,
+) -> None:
+    """Sort by child: first what is longer than ``limit``, then the octants about x, y, z.
+
+    ``ends`` (9,) receives where each of the groups ends.
+    """
+    for group in range(_GROUPS):
+        ends[group] = 0
+    x, y, z = cell[0], cell[1], cell[2]
+    for i in range(len(places)):
+        octant = (
+            (1 if places[i, 0] >= x else 0)
+            + (2 if places[i, 1] >= y else 0)
+            + (4 if places[i, 2] >= z else 0)
+        )
+        code = 0 if places[i, 3] > limit else octant + 1
+        codes[i] = code
+        ends[code] += 1
+    start = 0
+    for group in range(_GROUPS):
+        size = int(ends[group])
+        ends[group] = start
+        start += size
+    for i in range(len(places)):
+        code = int(codes[i])
+        target = int(ends[code])
+        ends[code] = target + 1
+        for k in range(4):
+            spare_places[target, k] = places[i, k]
+        spare_order[target] = order[i]
+    for i in range(len(places)):
+        for k in range(4):
+            places[i, k] = spare_places[i, k]
+        order[i] = spare_order[i]
+
+
+@kernel
+def _enclose(boxes: Floats, cell: Floats) -> int:
+    """Double a cell (4,) until all boxes are in it; return how often. One without a size is set."""
+    reach = 0.0
+    for i in range(len(boxes)):
+        for k in range(3):
+            reach = max(reach, cell[k] - boxes[i, k], boxes[i, k + 3] - cell[k])
+    if cell[3] <= 0.0:
+        cell[3] = reach
+    doublings = 0
+    while cell[3] < reach:
+        cell[3] *= 2.0
+        doublings += 1
+    return doublings
+
+
+@kernel(inline=True)
+def _side(lower: float, upper: float, middle: float) -> int:
+    """Return on which side of the middle an interval lies, -1 or 1, or 0 if on both."""
+    if lower >= middle:
+        return 1
+    return 0 if upper >= middle else -1
+
+
+@kernel
+def _sink(
+    spread: Floats, depth: int, max_depth: int, by_size: bool, cell: Floats
+) -> tuple[int, bool]:
+    """Take a cell down to where its objects part: no node for a cell with one child.
+
+    Returns (its depth, whether some are too large for the children while others are not).
+    """
+    while depth < max_depth:
+        half = cell[3]
+        by_size = by_size and spread[0, 3] <= half
+        if by_size and spread[1, 3] > half:
+            break
+        x = _side(spread[0, 0], spread[1, 0], cell[0])
+        y = _side(spread[0, 1], spread[1, 1], cell[1])
+        z = _side(spread[0, 2], spread[1, 2], cell[2])
+        if x == 0 or y == 0 or z == 0:
+            break
+        half *= 0.5
+        depth += 1
+        cell[0], cell[1], cell[2] = cell[0] + x * half, cell[1] + y * half, cell[2] + z * half
+        cell[3] = half
+    return depth, by_size
+
+
+@kernel(inline=True)
+def _wait(
+    tasks: Ints,
+    cells: Floats,
+    top: int,
+    first: int,
+    last: int,
+    depth: int,
+    by_size: bool,
+    parent: int,
+    cell: Floats,
+    octant: int,
+) -> int:
+    """Put objects on the stack, in an octant of a cell or in all of it (-1); return its top."""
+    quarter = 0.5 * cell[3]
+    for k in range(3):
+        cells[top, k] = cell[k]
+        if octant >= 0:
+            cells[top, k] = cell[k] + (quarter if octant >> k & 1 else -quarter)
+    cells[top, 3] = quarter if octant >= 0 else cell[3]
+    tasks[top, 0], tasks[top, 1], tasks[top, 2] = first, last, depth
+    tasks[top, 3], tasks[top, 4] = 1 if by_size else 0, parent
+    return top + 1
+
+
+@kernel
+def build_tree(
+    boxes: Floats,
+    cube: Floats,
+    max_depth: int,
+    leaf_capacity: int,
+    first_slot: int,
+    first_node: int,
+    order: Ints,
+    node_boxes: Floats,
+    spans: Ints,
+) -> int:
+    """Build a tree over k boxes, k > 0; return the number of its nodes, fewer than 2 k.
+
+    ``cube`` (4,) is the center and half the edge of the root's cell, doubled until everything is
+    in it. ``order`` (k,) receives which box goes into which slot; slots and nodes are counted from
+    ``first_slot`` and ``first_node``. Objects too large for the children of their cell are a child
+    of their own, divided by octants whatever their size.
+    """
+    count = len(boxes)
+    places, spare_places = np.empty((count, 4)), np.empty((count, 4))
+    spare_order, codes = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.uint8)
+    parents = np.empty(2 * count, dtype=np.int64)
+    ends, spread, cell = np.empty(_GROUPS, dtype=np.int64), np.empty((2, 4)), np.empty(4)
+    for k in range(4):
+        cell[k] = cube[k]
+    _places(boxes, places)
+    for i in range(count):
+        order[i] = i
+
+    depth = -_enclose(boxes, cell)
+    # Each level leaves at most eight waiting; it may be gone through twice, by size and without.
+    room = _GROUPS * (2 * (max_depth - depth) + 2)
+    cells = np.empty((room, 4))
+    tasks = np.empty((room, 5), dtype=np.int64)  # first, last, depth, by size or not, parent
+    top, nodes = _wait(tasks, cells, 0, 0, count, depth, True, -1, cell, -1), 0
+    while top > 0:
+        top -= 1
+        first, last, depth = int(tasks[top, 0]), int(tasks[top, 1]), int(tasks[top, 2])
+        by_size = int(tasks[top, 3]) != 0
+        for k in range(4):
+            cell[k] = cells[top, k]
+        node = nodes
+        nodes += 1
+        parents[node] = tasks[top, 4]
+        spans[node, 0], spans[node, 1] = first + first_slot, last + first_slot
+        if last - first <= leaf_capacity:
+            continue
+        part = places[first:last]
+        _spread(part, spread)
+        if spread[0, 0] == spread[1, 0] and spread[0, 1] == spread[1, 1]:
+            if spread[0, 2] == spread[1, 2]:
+                continue
+        depth, by_size = _sink(spread, depth, max_depth, by_size, cell)
+        if depth >= max_depth:
+            continue
+        half = float(cell[3])
+        limit = half if by_size else np.inf
+        _split(part, order[first:last], cell, limit, codes, spare_places, spare_order, ends)
+
+        # Pushed last to first, so that they are taken out in order; small neighbors share a leaf.
+        end, group = last - first, _GROUPS - 1
+        while group > 0:
+            octant = group - 1
+            while group > 1 and end - int(ends[group - 2]) <= leaf_capacity:
+                group -= 1
+            start = int(ends[group - 1])
+            if start < end:
+                top = _wait(
+                    tasks,
+                    cells,
+                    top,
+                    first + start,
+                    first + end,
+                    depth + 1,
+                    by_size,
+                    node,
+                    cell,
+                    octant,
+                )
+            end = start
+            group -= 1
+        if end > 0:
+            top = _wait(tasks, cells, top, first, first + end, depth, False, node, cell, -1)
+    _close(boxes, order, nodes, parents, first_slot, first_node, node_boxes, spans)
+    return nodes
+
+
+@kernel
+def _close(
+    boxes: Floats,
+    order: Ints,
+    nodes: int,
+    parents: Ints,
+    first_slot: int,
+    first_node: int,
+    node_boxes: Floats,
+    spans: Ints,
+) -> None:
+    """Set the boxes of the nodes, and which node comes after each one's descendants."""
+    for node in range(nodes):
+        spans[node, 2] = 1  # so many nodes it is with its descendants
+        for k in range(3):
+            node_boxes[node, k] = np.inf
+            node_boxes[node, k + 3] = -np.inf
+    for node in range(nodes - 1, -1, -1):
+        x0, y0, z0 = node_boxes[node, 0], node_boxes[node, 1], node_boxes[node, 2]
+        x1, y1, z1 = node_boxes[node, 3], node_boxes[node, 4], node_boxes[node, 5]
+        size = int(spans[node, 2])
+        if size == 1:
+            for slot in range(int(spans[node, 0]), int(spans[node, 1])):
+                i = int(order[slot - first_slot])
+                x0, y0, z0 = min(x0, boxes[i, 0]), min(y0, boxes[i, 1]), min(z0, boxes[i, 2])
+                x1, y1, z1 = max(x1, boxes[i, 3]), max(y1, boxes[i, 4]), max(z1, boxes[i, 5])
+            node_boxes[node, 0], node_boxes[node, 1], node_boxes[node, 2] = x0, y0, z0
+            node_boxes[node, 3], node_boxes[node, 4], node_boxes[node, 5] = x1, y1, z1
+        spans[node, 2] = first_node + node + size
+        up = int(parents[node])
+        if up >= 0:
+            spans[up, 2] += size
+            node_boxes[up, 0] = min(x0, node_boxes[up, 0])
+            node_boxes[up, 1] = min(y0, node_boxes[up, 1])
+            node_boxes[up, 2] = min(z0, node_boxes[up, 2])
+            node_boxes[up, 3] = max(x1, node_boxes[up, 3])
+            node_boxes[up, 4] = max(y1, node_boxes[up, 4])
+            node_boxes[up, 5] = max(z1, node_boxes[up, 5])
+
+
+@kernel
+def fill_slots(
+    shapes: Floats,
+    members: Ints,
+    member_boxes: Floats,
+    order: Ints,
+    first_slot: int,
+    balls: Floats,
+    boxes: Floats,
+    rows: Ints,
+    row_slots: Ints,
+) -> None:
+    """Put the objects of a new tree, and their boxes and rows, into its slots."""
+    for i in range(len(order)):
+        k, slot = int(order[i]), first_slot + i
+        row = int(members[k])
+        rows[slot] = row
+        row_slots[row] = slot
+        for axis in range(6):
+            boxes[slot, axis] = member_boxes[k, axis]
+        if shapes.shape[1] == 4:
+            for axis in range(4):
+                balls[slot, axis] = shapes[row, axis]

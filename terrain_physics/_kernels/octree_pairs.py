@@ -1,0 +1,198 @@
+"""All pairs of objects of a loose octree that overlap, each once."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import count_trailing_zeros, kernel, prefer_wide_vectors
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ROW_BITS = 32  # of a key for the greater row; the lesser one is above
+ROW_MASK = (1 << ROW_BITS) - 1
+
+LANES = 32  # objects of a chunk, compared in one go
+_GATHERED = 1024  # objects kept at hand for a leaf
+_CHUNKS = _GATHERED // LANES + 1
+
+_NONE = np.int64(0)
+
+
+@kernel(inline=True)
+def boxes_meet(a: Floats, i: int, b: Floats, j: int) -> bool:
+    """Return whether two boxes overlap or touch."""
+    return bool(
+        (a[i, 0] <= b[j, 3])
+        & (b[j, 0] <= a[i, 3])
+        & (a[i, 1] <= b[j, 4])
+        & (b[j, 1] <= a[i, 4])
+        & (a[i, 2] <= b[j, 5])
+        & (b[j, 2] <= a[i, 5])
+    )
+
+
+@kernel(inline=True)
+def is_within(dx: float, dy: float, dz: float, reach: float) -> bool:
+    """Return whether a way is no longer than ``reach``. This decides whether balls touch."""
+    return bool(dx * dx + dy * dy + dz * dz <= reach * reach)
+
+
+@kernel(inline=True)
+def _balls_met(near: Floats, chunk: int, balls: Floats, slot: int) -> np.int64:
+    """Return bits: which of the balls of a chunk one ball overlaps or touches."""
+    x, y, z, radius = balls[slot, 0], balls[slot, 1], balls[slot, 2], balls[slot, 3]
+    prefer_wide_vectors()
+    bits = _NONE
+    for k in range(LANES):
+        dx, dy, dz = near[chunk, 0, k] - x, near[chunk, 1, k] - y, near[chunk, 2, k] - z
+        met = is_within(dx, dy, dz, near[chunk, 3, k] + radius)
+        bits = np.int64(bits | (np.int64(1 << k) if met else _NONE))
+    return bits
+
+
+@kernel(inline=True)
+def _boxes_met(near: Floats, chunk: int, boxes: Floats, slot: int) -> np.int64:
+    """Return bits: which of the boxes of a chunk one box overlaps or touches."""
+    x0, y0, z0 = boxes[slot, 0], boxes[slot, 1], boxes[slot, 2]
+    x1, y1, z1 = boxes[slot, 3], boxes[slot, 4], boxes[slot, 5]
+    prefer_wide_vectors()
+    bits = _NONE
+    for k in range(LANES):
+        met = (
+            (near[chunk, 0, k] <= x1)
+            & (near[chunk, 1, k] <= y1)
+            & (near[chunk, 2, k] <= z1)
+            & (near[chunk, 3, k] >= x0)
+            & (near[chunk, 4, k] >= y0)
+            & (near[chunk, 5, k] >= z0)
+        )
+        bits = np.int64(bits | (np.int64(1 << k) if met else _NONE))
+    return bits
+
+
+@kernel(inline=True)
+def _gather(shapes: Floats, slot: int, place: int, near: Floats, slots: Ints) -> None:
+    chunk, lane = place // LANES, place % LANES
+    for k in range(shapes.shape[1]):
+        near[chunk, k, lane] = shapes[slot, k]
+    slots[place] = slot
+
+
+@kernel
+def _compare(
+    balls: Floats,
+    boxes: Floats,
+    rows: Ints,
+    first: int,
+    last: int,
+    near: Floats,
+    slots: Ints,
+    gathered: int,
+    count: int,
+    keys: Ints,
+) -> tuple[int, int]:
+    """Add the pairs of slots first..last with what was gathered; return (pairs, pairs tested).
+
+    Returns -1 when the keys do not suffice.
+    """
+    for place in range(gathered, gathered - gathered % LANES + LANES):
+        near[place // LANES, 0, place % LANES] = np.nan
+    chunks = (gathered + LANES - 1) // LANES
+    tests = 0
+    for slot in range(first, last):
+        # The leaf's own objects come first and in order; those up to this one are done.
+        done = max(slot + 1 - int(slots[0]), 0)
+        if done >= gathered:
+            break
+        if count + gathered > len(keys):
+            return -1, 0
+        tests += gathered - done
+        row = int(rows[slot])
+        for chunk in range(done // LANES, chunks):
+            if len(balls) > 0:
+                bits = _balls_met(near, chunk, balls, slot)
+            else:
+                bits = _boxes_met(near, chunk, boxes, slot)
+            if chunk == done // LANES:
+                bits = np.int64(bits & (-1 << done % LANES))
+            while bits != 0:
+                other = int(rows[slots[chunk * LANES + count_trailing_zeros(bits)]])
+                bits = np.int64(bits & (bits - 1))
+                keys[count] = (min(row, other) << ROW_BITS) | max(row, other)
+                count += 1
+    return count, tests
+
+
+@kernel
+def overlapping_pairs(
+    balls: Floats,
+    boxes: Floats,
+    rows: Ints,
+    node_boxes: Floats,
+    spans: Ints,
+    node: int,
+    count: int,
+    tests: int,
+    keys: Ints,
+) -> tuple[int, int, int]:
+    """Add a key for each overlapping pair; return (the node to go on with, pairs, pairs tested).
+
+    Each leaf is compared with itself and the leaves after it, from leaf ``node`` on: first what
+    meets the leaf's box is gathered, then each object of the leaf is compared with that, a chunk
+    at a time. When the keys do not suffice, that leaf is returned, else the number of nodes.
+    """
+    shapes = balls if len(balls) > 0 else boxes
+    near = np.full((_CHUNKS, 6, LANES), np.nan)
+    slots = np.zeros(_CHUNKS * LANES, dtype=np.int64)
+    nodes = len(spans)
+    while node < nodes:
+        if int(spans[node, 2]) != node + 1:
+            node += 1
+            continue
+        first, last = int(spans[node, 0]), int(spans[node, 1])
+        found, tested = count, tests
+        gathered = 0
+        for slot in range(first, last):
+            _gather(shapes, slot, gathered, near, slots)
+            gathered += 1
+            if gathered == _GATHERED:
+                found, more = _compare(
+                    balls, boxes, rows, first, last, near, slots, gathered, found, keys
+                )
+                if found < 0:
+                    return node, count, tests
+                tested += more
+                gathered = 0
+        other = node + 1
+        while other < nodes:
+            if not boxes_meet(node_boxes, node, node_boxes, other):
+                other = int(spans[other, 2])
+                continue
+            if int(spans[other, 2]) == other + 1:
+                for slot in range(int(spans[other, 0]), int(spans[other, 1])):
+                    _gather(shapes, slot, gathered, near, slots)
+                    gathered += 1 if boxes_meet(boxes, slot, node_boxes, node) else 0
+                    if gathered == _GATHERED:
+                        found, more = _compare(
+                            balls, boxes, rows, first, last, near, slots, gathered, found, keys
+                        )
+                        if found < 0:
+                            return node, count, tests
+                        tested += more
+                        gathered = 0
+            other += 1
+        found, more = _compare(balls, boxes, rows, first, last, near, slots, gathered, found, keys)
+        if found < 0:
+            return node, count, tests
+        count, tests = found, tested + more
+        node += 1
+    return node, count, tests
+
+
+@kernel
+def split_keys(keys: Ints, ids: Ints, pairs: Ints) -> None:
+    """Write the ids (m, 2) of the rows in each key."""
+    for i in range(len(pairs)):
+        key = int(keys[i])
+        pairs[i, 0] = ids[key >> ROW_BITS]
+        pairs[i, 1] = ids[key & ROW_MASK]

@@ -1,0 +1,158 @@
+"""A height map for others: as arrays for a renderer, as a mesh, as a file."""
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics import _arrays
+from terrain_physics._kernels import grid as kernels
+from terrain_physics.loaders import save_heights
+from terrain_physics.map_cells import Region
+from terrain_physics.map_data import MapData
+from terrain_physics.mesh_files import write_obj
+
+
+class MeshArrays(NamedTuple):
+    """Triangles as a renderer's buffers take them.
+
+    Attributes
+    ----------
+    vertices : ndarray of float32, shape (v, 3)
+        In meters.
+    normals : ndarray of float32, shape (v, 3)
+        Unit, the mean of the faces around each vertex by their area; +Y where there is none.
+    indices : ndarray of uint32, shape (3 n,)
+        Rows of ``vertices``, three for each triangle, counter-clockwise seen from above.
+    """
+
+    vertices: NDArray[np.float32]
+    normals: NDArray[np.float32]
+    indices: NDArray[np.uint32]
+
+
+class MapExport(MapData):
+    """What a height map gives away; see `HeightMap`."""
+
+    __slots__ = ()
+
+    def to_mesh(self, region: Region | None = None, *, relative_to: Any = (0, 0, 0)) -> MeshArrays:
+        """Return the surface as arrays, with the map's own diagonals and holes.
+
+        Parameters
+        ----------
+        region : Region, optional
+            Only these cells, such as `changes_since` gives; a vertex for each of their corners.
+        relative_to : three numbers, default (0, 0, 0)
+            In meters; subtracted in float64, so that vertices far from the origin stay exact.
+
+        Returns
+        -------
+        MeshArrays
+
+        Raises
+        ------
+        ValueError
+            For a region outside the map.
+        """
+        rows, columns = self.cell_count
+        part = Region(0, rows, 0, columns) if region is None else region
+        row_0, row_1, column_0, column_1 = part
+        if not (0 <= row_0 < row_1 <= rows and 0 <= column_0 < column_1 <= columns):
+            raise ValueError(f"region must be cells within {(rows, columns)}, got {tuple(part)}")
+        offset = _arrays.vector("relative_to", relative_to)
+        places = self._places(part)
+        faces = self._faces(part)
+        normals = _vertex_normals(places, faces)
+        return MeshArrays(
+            np.nan_to_num(places - offset).astype(np.float32),
+            normals.astype(np.float32),
+            faces.astype(np.uint32).ravel(),
+        )
+
+    def save(self, path: str | os.PathLike[str], **file_options: Any) -> tuple[float, float] | None:
+        """Write the samples, before scale and origin, to a file.
+
+        Parameters
+        ----------
+        path : path
+            ``.npy``, ``.png`` (16 bit gray), ``.r16`` or ``.raw``; written whole or not at all.
+        **file_options
+            As for `terrain_physics.loaders.save_heights`: ``height_range``, ``flip``,
+            ``byte_order``.
+
+        Returns
+        -------
+        (float, float) or None
+            The ``height_range`` that brings the heights back when the file is loaded; None for
+            files that hold them as they are.
+
+        Raises
+        ------
+        ValueError
+            Naming the file, for holes where the format has none and heights outside the range.
+        """
+        return save_heights(path, self._heights, **file_options)
+
+    def save_obj(self, path: str | os.PathLike[str]) -> None:
+        """Write the surface in meters as a Wavefront OBJ file, with normals.
+
+        Parameters
+        ----------
+        path : path
+            Written as a whole or not at all.
+        """
+        rows, columns = self.cell_count
+        whole = Region(0, rows, 0, columns)
+        places, faces = self._places(whole), self._faces(whole)
+        normals = _vertex_normals(places, faces)
+        used, indices = np.unique(faces, return_inverse=True)
+        write_obj(path, places[used], indices.reshape(-1, 3), normals[used])
+
+    def _places(self, region: Region) -> NDArray[np.float64]:
+        """Return the corners of the cells as points (v, 3), row by row; NaN heights in holes."""
+        row_0, row_1, column_0, column_1 = region
+        x0, y0, z0, cell_x, cell_z, scale = self._frame[:6].tolist()
+        samples = self._heights[row_0 : row_1 + 1, column_0 : column_1 + 1]
+        result = np.empty((*samples.shape, 3))
+        result[:, :, 0] = x0 + np.arange(column_0, column_1 + 1) * cell_x
+        result[:, :, 1] = y0 + scale * samples.astype(np.float64)
+        result[:, :, 2] = (z0 + np.arange(row_0, row_1 + 1) * cell_z)[:, np.newaxis]
+        return result.reshape(-1, 3)
+
+    def _faces(self, region: Region) -> NDArray[np.int64]:
+        """Return the triangles (n, 3) of the cells that have ground, in order of their ids."""
+        row_0, row_1, column_0, column_1 = region
+        wide = column_1 - column_0 + 1
+        samples = self._heights[row_0 : row_1 + 1, column_0 : column_1 + 1]
+        missing = np.isnan(samples)
+        no_ground = missing[1:, 1:] | missing[1:, :-1] | missing[:-1, 1:] | missing[:-1, :-1]
+        cells = np.s_[row_0:row_1, column_0:column_1]
+        no_ground |= np.asarray(self.holes)[cells]
+        flipped = self.flipped_cells()[cells]
+        corner = np.arange(row_1 - row_0)[:, np.newaxis] * wide + np.arange(wide - 1)
+        result = np.empty((*corner.shape, 2, 3), dtype=np.int64)
+        for turned in (False, True):
+            here = flipped == turned
+            for half in range(2):
+                ra, ca, rb, cb, rc, cc = kernels.half_corners(turned, half)
+                offsets = np.array([ra * wide + ca, rb * wide + cb, rc * wide + cc])
+                result[here, half] = corner[here][:, np.newaxis] + offsets
+        return result[~no_ground].reshape(-1, 3)
+
+
+def _vertex_normals(places: NDArray[np.float64], faces: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the mean of the normals of the faces around each vertex, by area."""
+    a, b, c = (places[faces[:, k]] for k in range(3))
+    products = np.cross(b - a, c - a)
+    sums = np.zeros_like(places)
+    for axis in range(3):
+        for k in range(3):
+            sums[:, axis] += np.bincount(
+                faces[:, k], weights=products[:, axis], minlength=len(places)
+            )
+    lengths = np.sqrt((sums * sums).sum(axis=1, keepdims=True))
+    sums[lengths[:, 0] == 0.0] = 0.0, 1.0, 0.0
+    lengths[lengths == 0.0] = 1.0
+    return np.asarray(sums / lengths)

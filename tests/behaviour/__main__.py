@@ -1,0 +1,248 @@
+"""Print the table of behaviour: ``python -m tests.behaviour [--smoke] [NAME ...]``."""
+
+import argparse
+import math
+import sys
+import textwrap
+
+from tests.behaviour import fuzz, lands, peer, places, rough, slopes, stairs, walks
+from tests.behaviour.drive import COLLIDERS, RESOLVERS, worst
+from tests.behaviour.test_stairs import BODIES
+
+PAIRS = [(shape, resolver) for shape in COLLIDERS for resolver in RESOLVERS]
+
+
+def row(scenario, wanted, measured, by_peer=None):
+    """Print one row; ``by_peer`` is called where the peer is installed."""
+    other = "not measured"
+    if by_peer is not None:
+        other = "not run" if peer.rapier3d is None else by_peer()
+    lines = [f"\n{scenario}"]
+    for name, text in (("wanted", wanted), ("measured", measured), ("rapier3d", other)):
+        lines.append(textwrap.fill(f"  {name:<9}{text}", 110, subsequent_indent=" " * 11))
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _line(walk):
+    return (
+        f"speed >= {walk.slowest:.4%}, ripple {walk.ripple:.1e} m/s, side {walk.side:.1e} m, "
+        f"height {walk.height:.1e} m, in air {walk.in_air}"
+    )
+
+
+def show_walks(*, smoke):
+    count, seconds = (4, 2.0) if smoke else (16, 20.0)
+    wanted = "speed >= 99.99 %, side and height < 1e-6 m, always grounded"
+    found = [walks.flat_walk(*pair, count=count, seconds=seconds) for pair in PAIRS]
+    row(
+        f"flat cells, {count} directions, {seconds:.0f} s, 3 shapes, 2 resolvers",
+        wanted,
+        _line(worst(found)),
+        lambda: peer.walk(0.0, count=count, seconds=min(seconds, 8.0)),
+    )
+    for name, surface in (("horizontal", False), ("surface", True)):
+        found = [
+            walks.tilted_walk(*pair, angles, surface=surface, count=count, seconds=seconds)
+            for pair in PAIRS
+            for angles in ((walks.TWENTY, 0.0), (walks.EXACT, 0.25))
+        ]
+        row(
+            f"the same on cells tilted by 20 degrees and more, slope_speed={name!r}",
+            wanted + ", ripple < 1e-4 m/s",
+            _line(worst(found)),
+            lambda: peer.walk(walks.TWENTY, count=count, seconds=min(seconds, 8.0)),
+        )
+    floors = [make(seed) for seed in range(1 if smoke else 4) for make in _FLOORS]
+    found = [
+        walks.mesh_walk(floor, *pair, count=count, seconds=min(seconds, 4.0))
+        for pair in PAIRS
+        for floor in floors
+    ]
+    row("flat meshes of random triangles", wanted, _line(worst(found)))
+    apart, noise = 0.0, 0.0
+    for shape in COLLIDERS:
+        near = walks.path_from(0.0, shape)
+        for distance in (1e4, 1e5, 1e6):
+            path = walks.path_from(distance, shape)
+            apart = max(apart, float(abs(path - near).max()))
+            noise = max(noise, abs(walks.noise(path) / walks.noise(near) - 1))
+    row(
+        "the same walk at 0, 1e4, 1e5, 1e6 m",
+        "same path within 1e-4 m, same acceleration noise",
+        f"within {apart:.1e} m, noise within {noise:.1e} of itself",
+    )
+
+
+_FLOORS = (lands.triangulated, lands.scattered)
+
+
+def show_slopes(*, smoke):
+    seconds = 2.0 if smoke else 60.0
+    drift, lost, speed, wrong = 0.0, 0, 0.0, 0
+    for pair in PAIRS:
+        for degrees in (5, 20, 30, 40, 44, 45):
+            idle = slopes.idle(pair[0], degrees, pair[1], seconds=seconds, friction=20.0)
+            drift, lost = max(drift, idle.drift), lost + round(seconds * 60) - idle.grounded
+        for degrees in (46, 50, 60, 70, 80):
+            idle = slopes.idle(pair[0], degrees, pair[1])
+            speed, wrong = max(speed, abs(idle.speed - 1)), wrong + idle.grounded
+    row(
+        f"idle {seconds:.0f} s on 5 to 45 degrees; 2 s on 46 to 80, friction 0",
+        "drift 0, grounded in every frame; g sin(a) t within 1 %, never grounded",
+        f"drift {drift} m, {lost} frames not grounded; within {speed:.1e}, {wrong} frames grounded",
+        lambda: ", ".join(peer.idle(degrees, 10.0) for degrees in (5, 20, 44, 45, 60)),
+    )
+    gained, sunk = 0.0, math.inf
+    for pair in PAIRS:
+        for degrees in (46, 60, 80) if smoke else (46, 48, 50, 55, 60, 65, 70, 75, 80):
+            for off in (0, 30, 60):
+                for zigzag in (False, True):
+                    case = pair[0], degrees, off, zigzag, pair[1]
+                    uphill = slopes.push_uphill(*case)
+                    climbed = slopes.climb(*case, seconds=2.0 if smoke else 10.0)
+                    gained = max(gained, climbed, uphill.gained)
+                    sunk = min(sunk, uphill.sunk)
+    row(
+        "walking into 46 to 80 degrees, straight, 30 and 60 degrees off, zigzag; and put on them",
+        "no height gained; put on the slope and pushing uphill: slides down",
+        f"gained {gained} m; slid down at least {sunk:.2f} m in a second",
+        lambda: f"gained {max(peer.climb(d, o, 5.0) for d in (46, 60) for o in (0, 60)):.3f} m",
+    )
+
+
+def show_stairs(*, smoke):
+    passed, stopped, ratio = [], [], 1.0
+    for kind, make in (("map", lands.stairs_map), ("mesh", lands.stairs_mesh)):
+        for rise in (0.1, 0.3, 0.31) if smoke else (0.1, 0.2, 0.25, 0.3, 0.31, 0.4):
+            ground = make(rise, 0.3)
+            for shape, (collider, stand) in BODIES.items():
+                if kind == "map" and shape == "box" and smoke:
+                    continue
+                for degrees in (0, 35) if smoke else (0, 15, 35, 60, 70):
+                    found = [
+                        stairs.climb(ground, collider, stand, 0.3, rate, degrees)
+                        for rate in stairs.RATES
+                    ]
+                    reached = [climb.up < math.inf and climb.down < math.inf for climb in found]
+                    if rise > stairs.OFFSET:
+                        stopped += [climb.up == math.inf for climb in found]
+                        continue
+                    passed += reached
+                    if all(reached):
+                        for times in zip(*((c.up, c.down) for c in found), strict=True):
+                            ratio = max(ratio, max(times) / min(times))
+    row(
+        "stairs of 0.1 to 0.4 m, offset 0.3 m, 0 to 70 degrees off, 30, 60, 144 Hz, map and mesh",
+        "passes all up to the offset, none above; time within 10 % across rates",
+        f"passed {sum(passed)} of {len(passed)} up to the offset, stopped at {sum(stopped)} of "
+        f"{len(stopped)} above; times within {ratio - 1:.1%}",
+        lambda: ", ".join(f"{r} m {rate} Hz: {peer.stairs(r, rate)}" for r in (0.1, 0.3)
+                          for rate in (30, 144)),
+    )  # fmt: skip
+
+
+def show_rough(*, smoke):
+    count = 6 if smoke else 170
+    drops = [
+        rough.drop(*pair, speed, count, level=level, every=4)
+        for pair in PAIRS
+        for speed in (0.0, 50.0, 200.0, 1000.0)
+        for level in (True, False)
+    ]
+    row(
+        f"{6 * count} bodies dropped 50 m on rough land at 0, 50, 200, 1000 m/s, down and aslant",
+        "none below, penetration < 1 mm, at rest within 5 s where the slope allows",
+        f"penetration {max(d.deepest for d in drops):.1e} m; restless "
+        f"{sum(d.restless for d in drops)}, at rest {sum(d.rested for d in drops)}",
+    )
+    for steepness in (1.0, 3.0):
+        found = [
+            rough.wander(*pair, steepness, 6 if smoke else 170, 4.0 if smoke else 60.0, every=10)
+            for pair in PAIRS
+        ]
+        frames = sum(w.frames for w in found)
+        flickers = sum(w.flickers * w.frames for w in found) / frames
+        row(
+            f"walking about on rough land x {steepness:.0f}, {frames:,} frames",
+            "penetration p99 < 0.01 mm, max < 1 mm; gap p99 < 2 mm; < 1 flicker in 10,000 frames",
+            f"penetration p99 {max(w.deep_99 for w in found):.1e}, max "
+            f"{max(w.deepest for w in found):.1e}; gap p99 {max(w.gap_99 for w in found):.1e}, max "
+            f"{max(w.gap for w in found):.1e} m; {flickers:.2f} flickers",
+        )
+
+
+def show_places(*, smoke):
+    nooks = places.nooks()
+    moved = {
+        name: max(places.rest_in(ground, shape, at, resolver)[0] for shape, resolver in PAIRS)
+        for name, (ground, at) in nooks.items()
+    }
+    row(
+        ", ".join(nooks),
+        "bit-identical position after 2 s",
+        ", ".join(f"{name} moved {way}" for name, way in moved.items() if way)
+        or "bit-identical in all, both resolvers",
+    )
+    count = 10 if smoke else 350
+    text = []
+    for below in (0.3, 2.0, 10.0):
+        found = [
+            places.rescue(shape, below, walking, count)
+            for shape in COLLIDERS
+            for walking in (False, True)
+        ]
+        frames = "not all" if any(r.frames < 0 for r in found) else max(r.frames for r in found)
+        text.append(f"{below} m: {frames} frames, {max(r.fastest for r in found):.2f} m a frame")
+    row(
+        f"feet 0.3, 2, 10 m under the surface, idle and walking, {count} starts each",
+        "all come up, 0.3 m in at most 2 frames, deeper at a bounded speed",
+        "; ".join(text),
+        lambda: ", ".join(f"{b} m: {'up' if peer.rescue(b) else 'never'}" for b in (0.3, 2, 10)),
+    )
+    out = max(
+        places.thrown(shape, (x + 0.13, y - 0.07, z + 0.21), resolver=resolver)
+        for shape, resolver in PAIRS
+        for x in (-1, 0, 1)
+        for y in (-1, 0, 1)
+        for z in (-1, 0, 1)
+    )
+    row("thrown at 1000 m/s at 30 Hz in a room of a mesh", "stays inside", f"{out:.1e} m outside")
+    jumps = [places.jump_below(2.2, *pair)[0] for pair in PAIRS]
+    row("a jump under a ceiling", "the ceiling stops it", f"overlap {max(jumps):.1e} m")
+    same = [places.saved_runs_agree(*pair) for pair in PAIRS]
+    row("save at frame 300, restore, go on", "equal bits", f"equal in {sum(same)} of {len(same)}")
+
+
+def show_fuzz(*, smoke):
+    count, failed = 200 if smoke else 20_000, []
+    for seed in range(count):
+        try:
+            fuzz.random_scene(seed)
+        except AssertionError:
+            failed.append(seed)
+    row("random scenes", "nothing breaks, nothing gets below", f"{count:,} run, failed: {failed}")
+
+
+_PARTS = {
+    "walks": show_walks,
+    "slopes": show_slopes,
+    "stairs": show_stairs,
+    "rough": show_rough,
+    "places": show_places,
+    "fuzz": show_fuzz,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.behaviour", description=__doc__)
+    parser.add_argument("--smoke", action="store_true", help="small sizes: does it run at all?")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(_PARTS)}; all")
+    options = parser.parse_args()
+    if unknown := [name for name in options.names if name not in _PARTS]:
+        parser.error(f"NAME must be one of {', '.join(_PARTS)}, got {unknown[0]}")
+    for name in options.names or _PARTS:
+        _PARTS[name](smoke=options.smoke)
+
+
+if __name__ == "__main__":
+    main()

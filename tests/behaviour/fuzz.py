@@ -1,0 +1,175 @@
+"""Random scenes: any ground, any body, any speed, any frame time."""
+
+import math
+import time
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from pyglm import glm
+
+from terrain_physics import (
+    BoxCollider,
+    CapsuleCollider,
+    CharacterMovement,
+    HeightMap,
+    SphereCollider,
+    TriangleMesh,
+)
+from tests import penetration
+
+UPDATES = 12
+LONGEST = 20.0  # seconds for one update; a loop without end takes longer
+
+
+@cache
+def compile_kernels() -> None:
+    """Update once, so that no update that is timed compiles."""
+    CharacterMovement(HeightMap(np.zeros((2, 2))), SphereCollider(0.5)).update(1 / 60)
+
+
+class Land(NamedTuple):
+    """A ground, and what is known of it."""
+
+    kind: str
+    ground: HeightMap | TriangleMesh
+    size: int  # cells along x and z
+    cell: float
+    top: float
+    heights: np.ndarray  # float32, in cells
+
+
+def random_land(rng, kind, cell):
+    rows = columns = int(rng.integers(3, 24))
+    roughness = 10 ** rng.uniform(-2, 0.8)
+    heights = rng.uniform(0, roughness, (rows, columns)).astype(np.float32)
+    top = float(heights.max())
+    if kind in {"map", "holes"}:
+        told = heights.copy()
+        if kind == "holes":
+            told[rng.random(told.shape) < 0.15] = np.nan
+        ground = HeightMap(told, cell_size=cell, height_scale=cell)
+        return Land(kind, ground, rows - 1, cell, top, heights)
+    z, x = np.mgrid[:rows, :columns]
+    vertices = np.stack([x, heights.astype(np.float64), z], -1).reshape(-1, 3) * cell
+    corner = np.arange(rows * columns).reshape(rows, columns)
+    a, b = corner[:-1, :-1].ravel(), corner[:-1, 1:].ravel()
+    c, d = corner[1:, 1:].ravel(), corner[1:, :-1].ravel()
+    faces = [*np.stack([a, b, c], 1), *np.stack([a, c, d], 1)]
+    if kind == "bowl":  # walls around, so high that nothing gets over them
+        far, high, low = (rows - 1) * cell, 1e4 + 100 * cell, -roughness * cell - cell
+        ring = [(0, 0), (far, 0), (far, far), (0, far)]
+        start = len(vertices)
+        rim = [(p, y, q) for y in (low, high) for p, q in ring]
+        vertices = np.concatenate([vertices, rim])
+        for k in range(4):
+            n = (k + 1) % 4
+            faces += [
+                [start + k, start + n, start + 4 + n],
+                [start + k, start + 4 + n, start + 4 + k],
+            ]
+    else:  # loose triangles, thin and thick, some without area
+        count = int(rng.integers(1, 60))
+        loose = rng.uniform(0, rows - 1, (count, 1, 3)) * (1, 0.3, 1)
+        loose = (loose + rng.normal(0, 10 ** rng.uniform(-1, 0.7), (count, 3, 3))) * cell
+        if rng.random() < 0.3:
+            loose[0, 2] = loose[0, 1]
+        start = len(vertices)
+        vertices = np.concatenate([vertices, loose.reshape(-1, 3)])
+        keep = rng.random(len(faces)) < rng.random()
+        faces = [face for face, kept in zip(faces, keep, strict=True) if kept]
+        faces += list(start + np.arange(3 * count).reshape(-1, 3))
+    return Land(kind, TriangleMesh(vertices, np.array(faces)), rows - 1, cell, top, heights)
+
+
+def random_collider(rng, size):
+    kind = rng.choice(["sphere", "capsule", "box"])
+    if kind == "sphere":
+        return SphereCollider(size)
+    if kind == "capsule":
+        return CapsuleCollider(size, size * (2 + 10 ** rng.uniform(-2, 1)))
+    return BoxCollider(size * 10 ** rng.uniform(-0.7, 0.7, 3))
+
+
+def reach_of(collider):
+    """Return the radius of a ball around the body."""
+    if isinstance(collider, BoxCollider):
+        return float(np.linalg.norm(collider.half_extents64))
+    return collider.radius if isinstance(collider, SphereCollider) else 0.5 * collider.height
+
+
+def depth_in(land, mover, collider):
+    """Return how deep a body is in a map without holes, in meters."""
+    center = np.array(mover.position64) / land.cell
+    turn = np.array(mover._linear).reshape(3, 3)
+    if isinstance(collider, BoxCollider):
+        extents = np.array(collider.half_extents64) / land.cell
+        return land.cell * penetration.box_depth(land.heights, center, extents, turn)
+    radius, centers = collider.radius / land.cell, center[None]
+    if isinstance(collider, CapsuleCollider):
+        axis = turn[:, 1] * (0.5 * collider.height - collider.radius) / land.cell
+        centers = center + np.linspace(-1, 1, 9)[:, None] * axis
+    return land.cell * penetration.ball_depth(land.heights, centers, radius)
+
+
+def surface_below(land, place):
+    heights = land.heights
+    return land.cell * float(
+        penetration.surface(heights, place[0] / land.cell, place[2] / land.cell)
+    )
+
+
+def random_scene(seed):
+    """Run one scene; fail at the first thing that is wrong; return its kind."""
+    rng = np.random.default_rng(seed)
+    kind = rng.choice(["map", "holes", "bowl", "loose"]).item()
+    size = 10 ** rng.uniform(math.log10(0.05), math.log10(50))
+    land = random_land(rng, kind, size * 10 ** rng.uniform(-0.5, 1.3))
+    collider = random_collider(rng, size)
+    reach, wide = reach_of(collider), land.size * land.cell
+    if kind == "bowl" and 2.5 * reach > wide:
+        collider = SphereCollider(0.2 * wide)
+        reach = 0.2 * wide
+    low = np.array([reach, land.top * land.cell + reach, reach])
+    start = rng.uniform(low, np.maximum(wide - reach, low) * (1, 0, 1) + (0, 2 * low[1], 0))
+    turn = rng.normal(size=4)
+    mover = CharacterMovement(
+        land.ground, collider, position=start, seed=seed,
+        rotation=glm.quat(*(turn / np.linalg.norm(turn))) if rng.random() < 0.6 else None,
+        slope_limit=rng.uniform(0, 1.5), ground_rule=rng.choice(["contact", "sum"]).item(),
+        resolver=rng.choice(["shuffled", "simultaneous"]).item(),
+        slope_speed=rng.choice(["horizontal", "surface"]).item(),
+        step_offset=rng.choice([0.0, 0.3 * size]).item(),
+        snap_distance=rng.choice([0.0, 0.3 * size]).item(),
+        ground_friction=rng.choice([0.0, 20.0]).item(),
+    )  # fmt: skip
+    mover.velocity = rng.normal(size=3) * 10 ** rng.uniform(-1, 2.7)
+    delta_time = 10 ** rng.uniform(-4, math.log10(0.5))
+    compile_kernels()
+    for _ in range(UPDATES):
+        if rng.random() < 0.3:
+            mover.velocity = rng.normal(size=3) * 10 ** rng.uniform(-1, 2.7)
+        begun = time.process_time()
+        result = mover.update(delta_time)
+        assert time.process_time() - begun < LONGEST
+        place = np.array(mover.position64)
+        assert np.isfinite(place).all()
+        assert np.isfinite(np.array(mover.velocity)).all()
+        assert result.lifted >= 0.0
+        assert math.isfinite(result.penetration)
+        if kind == "map":
+            assert result.converged
+            assert depth_in(land, mover, collider) <= 1e-3 * max(1.0, size)
+            assert place[1] > surface_below(land, place)
+        elif kind == "bowl":
+            assert 0.0 < place[0] < wide
+            assert 0.0 < place[2] < wide
+            assert place[1] > land.cell * penetration_of_bowl(land, place)
+    return kind
+
+
+def penetration_of_bowl(land, place):
+    """Return the height of the floor, in cells; a mesh of maps is split from b to d."""
+    flipped = land.heights[:, ::-1]
+    far = land.heights.shape[1] - 1
+    return float(penetration.surface(flipped, far - place[0] / land.cell, place[2] / land.cell))

@@ -1,0 +1,63 @@
+"""Narrow places, starts below the surface, throws at walls, saving: rule "contact"."""
+
+import itertools
+
+import pytest
+
+from tests.behaviour import places
+from tests.behaviour.drive import COLLIDERS, FRAME, RESOLVERS
+
+NOOKS = places.nooks()
+THROWS = [way for way in itertools.product((-1, 0, 1), repeat=3) if any(way)]
+
+
+@pytest.mark.parametrize("nook", NOOKS)
+@pytest.mark.parametrize("resolver", RESOLVERS)
+@pytest.mark.parametrize("shape", COLLIDERS)
+def test_rests_in_narrow_places(nook, shape, resolver):
+    ground, position = NOOKS[nook]
+    moved, grounded = places.rest_in(ground, shape, position, resolver)
+    assert moved == 0.0
+    assert grounded
+
+
+@pytest.mark.parametrize("walking", [False, True])
+@pytest.mark.parametrize(("below", "frames"), [(0.3, 2), (2.0, 8), (10.0, 24)])
+@pytest.mark.parametrize("shape", COLLIDERS)
+def test_who_starts_below_the_surface_comes_up(shape, below, frames, walking):
+    rescue = places.rescue(shape, below, walking, 40)
+    assert 0 < rescue.frames <= frames
+    assert rescue.fastest <= 1.5  # half a meter a frame, and at last all of the body
+    assert rescue.reported
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shape", COLLIDERS)
+def test_350_starts_below_the_surface(shape):
+    for below, frames in ((0.3, 2), (2.0, 8), (10.0, 24)):
+        for walking in (False, True):
+            assert 0 < places.rescue(shape, below, walking, 350).frames <= frames
+
+
+@pytest.mark.parametrize("resolver", RESOLVERS)
+@pytest.mark.parametrize("shape", COLLIDERS)
+def test_thrown_at_the_walls_of_a_mesh(shape, resolver):
+    for way in THROWS:
+        aslant = (way[0] + 0.13, way[1] - 0.07, way[2] + 0.21)
+        for direction in (way, aslant):
+            assert places.thrown(shape, direction, resolver=resolver) <= 1e-5
+
+
+@pytest.mark.parametrize("resolver", RESOLVERS)
+@pytest.mark.parametrize("shape", COLLIDERS)
+def test_a_ceiling_stops_a_jump(shape, resolver):
+    overlap, seconds = places.jump_below(2.2, shape, resolver)
+    assert -1e-3 < overlap <= 1e-5
+    free = 2 * 8.0 / 9.81
+    assert 2 * FRAME < seconds < 0.5 * free
+
+
+@pytest.mark.parametrize("resolver", RESOLVERS)
+@pytest.mark.parametrize("shape", COLLIDERS)
+def test_saved_runs_go_on_with_the_same_bits(shape, resolver):
+    assert places.saved_runs_agree(shape, resolver)

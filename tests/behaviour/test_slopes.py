@@ -1,0 +1,55 @@
+"""Slopes up to and beyond the limit of 45 degrees: rule "contact", friction 0 when sliding."""
+
+import pytest
+
+from tests.behaviour import slopes
+from tests.behaviour.drive import COLLIDERS, RESOLVERS
+
+WALKABLE, STEEP = (5, 20, 30, 40, 44, 45), (46, 50, 60, 70, 80)
+
+
+@pytest.mark.parametrize("resolver", RESOLVERS)
+@pytest.mark.parametrize("shape", COLLIDERS)
+@pytest.mark.parametrize("degrees", WALKABLE)
+def test_idle_up_to_the_limit(degrees, shape, resolver):
+    idle = slopes.idle(shape, degrees, resolver, seconds=60.0, friction=20.0)
+    assert idle.drift == 0.0
+    assert idle.grounded == 3600
+
+
+@pytest.mark.parametrize("resolver", RESOLVERS)
+@pytest.mark.parametrize("shape", COLLIDERS)
+@pytest.mark.parametrize("degrees", STEEP)
+def test_idle_beyond_the_limit_slides(degrees, shape, resolver):
+    idle = slopes.idle(shape, degrees, resolver)
+    assert idle.grounded == 0
+    assert idle.speed == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.parametrize("shape", COLLIDERS)
+@pytest.mark.parametrize("degrees", [20, 45, 60])
+def test_the_limit_is_exact(degrees, shape):
+    assert slopes.is_walkable_at(shape, degrees, 0.9e-9)
+    assert not slopes.is_walkable_at(shape, degrees, 1.1e-9)
+
+
+@pytest.mark.parametrize("resolver", RESOLVERS)
+@pytest.mark.parametrize("shape", COLLIDERS)
+@pytest.mark.parametrize("degrees", STEEP)
+def test_nobody_climbs_a_steep_slope(degrees, shape, resolver):
+    for off in (0, 30, 60):
+        for zigzag in (False, True):
+            assert slopes.climb(shape, degrees, off, zigzag, resolver, seconds=3.0) <= 1e-9
+            uphill = slopes.push_uphill(shape, degrees, off, zigzag, resolver)
+            assert uphill.gained <= 1e-9
+            assert uphill.sunk > 0.1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shape", COLLIDERS)
+def test_nobody_climbs_any_slope_beyond_the_limit(shape):
+    for degrees in range(46, 81):
+        for off in (0, 30, 60):
+            for zigzag in (False, True):
+                for resolver in RESOLVERS:
+                    assert slopes.climb(shape, degrees, off, zigzag, resolver) <= 1e-9

@@ -1,0 +1,107 @@
+"""All triangles asked one by one, in NumPy; nothing is taken from the library."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def closest_distances(points: Array, corners: Array) -> Array:
+    """Return the distances (m, n) of points (m, 3) to triangles (n, 3, 3)."""
+    a, b, c = (corners[None, :, k] - points[:, None] for k in range(3))
+    best = np.full(a.shape[:2], np.inf)
+    for start, end in ((a, b), (b, c), (c, a)):
+        edge = end - start
+        square = (edge * edge).sum(-1)
+        share = -(start * edge).sum(-1) / np.where(square > 0, square, 1.0)
+        foot = start + np.clip(share, 0, 1)[..., None] * edge
+        best = np.minimum(best, np.linalg.norm(foot, axis=-1))
+    # Inside the face: where the barycentric weights of the foot are all positive.
+    normal = np.cross(b - a, c - a)
+    square = (normal * normal).sum(-1)
+    weights = [(np.cross(p, q) * normal).sum(-1) for p, q in ((a, b), (b, c), (c, a))]
+    inside = (np.min(weights, axis=0) >= 0) & (square > 0)
+    height = np.abs((a * normal).sum(-1)) / np.sqrt(np.where(square > 0, square, 1.0))
+    return np.where(inside, np.minimum(best, height), best)
+
+
+def ray_distances(origins: Array, directions: Array, corners: Array) -> tuple[Array, Array]:
+    """Return (distances, infinite where missed; how far from an edge, as a weight), each (m, n).
+
+    T. Moeller, B. Trumbore, "Fast, minimum storage ray-triangle intersection" (1997). A hit is to
+    be trusted where the weight is not nearly zero.
+    """
+    a = corners[None, :, 0]
+    first, second = corners[None, :, 1] - a, corners[None, :, 2] - a
+    across = np.cross(directions[:, None], second)
+    volume = (first * across).sum(-1)
+    safe = np.where(volume == 0, 1.0, volume)
+    to_origin = origins[:, None] - a
+    u = (to_origin * across).sum(-1) / safe
+    turned = np.cross(to_origin, first)
+    v = (directions[:, None] * turned).sum(-1) / safe
+    t = (second * turned).sum(-1) / safe
+    weight = np.minimum(np.minimum(u, v), 1 - u - v)
+    hit = (volume != 0) & (weight >= 0) & (t >= 0)
+    return np.where(hit, t, np.inf), np.where(volume != 0, np.abs(weight), np.inf)
+
+
+def boxes_meet(corners: Array, lower: Array, upper: Array) -> NDArray[np.bool_]:
+    """Tell which closed boxes of triangles (n, 3, 3) meet a box."""
+    low, high = corners.min(axis=1), corners.max(axis=1)
+    return np.asarray(((low <= upper) & (high >= lower)).all(axis=1))
+
+
+def touch(first: Array, second: Array) -> NDArray[np.bool_]:
+    """Tell for rows of triangles or segments (m, k, 3), one of a pair with area, if they touch.
+
+    Separating axes: exact where all coordinates are small whole numbers.
+    """
+    edges = [np.roll(rows, -1, axis=1) - rows for rows in (first, second)]
+    normals = [np.cross(rows[:, 0], rows[:, 1]) for rows in edges]
+    axes = [*normals]
+    for i in range(first.shape[1]):
+        axes += [np.cross(edges[0][:, i], edges[1][:, j]) for j in range(second.shape[1])]
+    for normal in normals:
+        for rows in edges:
+            axes += [np.cross(normal, rows[:, k]) for k in range(rows.shape[1])]
+    apart = np.zeros(len(first), bool)
+    for axis in axes:
+        one, two = ((rows * axis[:, None]).sum(-1) for rows in (first, second))
+        apart |= (one.max(1) < two.min(1)) | (one.min(1) > two.max(1))
+    return ~apart
+
+
+def touching_pairs(first: Array, second: Array) -> NDArray[np.int64]:
+    """Return which of triangles (n, 3, 3) and (m, 3, 3) touch, sorted."""
+    i, j = (part.ravel() for part in np.indices((len(first), len(second))))
+    yes = touch(first[i], second[j])
+    return np.stack([i[yes], j[yes]], axis=1)
+
+
+def self_pairs(vertices: Array, faces: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return which faces i < j meet, by the rules of `TriangleMesh.self_intersections`.
+
+    Every face must have an area and vertices must be at different places.
+    """
+    found = []
+    for i in range(len(faces)):
+        for j in range(i + 1, len(faces)):
+            common = sorted(set(faces[i]) & set(faces[j]))
+            own = [k for k in faces[i] if k not in common]
+            other = [k for k in faces[j] if k not in common]
+            one, two = vertices[faces[i]][None], vertices[faces[j]][None]
+            if len(common) == 0:
+                meet = touch(one, two)[0]
+            elif len(common) == 1:
+                sides = vertices[own][None], vertices[other][None]
+                meet = touch(sides[0], two)[0] or touch(sides[1], one)[0]
+            elif len(common) == 2:
+                a, b = vertices[common]
+                p, q = (np.cross(b - a, vertices[k[0]] - a) for k in (own, other))
+                meet = not np.cross(p, q).any() and p @ q > 0
+            else:
+                meet = True
+            if meet:
+                found.append((i, j))
+    return np.array(found, np.int64).reshape(-1, 2)

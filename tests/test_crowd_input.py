@@ -1,0 +1,94 @@
+"""CharacterGroup refuses bad input, naming the key, and changes nothing then."""
+
+import numpy as np
+import pytest
+from pyglm import glm
+
+from terrain_physics import HeightMap, SphereCollider
+from terrain_physics.colliders import CapsuleCollider
+from terrain_physics.crowd import CharacterGroup
+from terrain_physics.crowd_data import GroupState
+
+FLOOR = HeightMap(np.zeros((40, 40)))
+WALKER = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("change", "error", "message"),
+        [
+            ({"key": 0}, ValueError, "key must be new, got 0 again"),
+            ({"key": 1.0}, TypeError, "key must be a str or an int, got 1.0"),
+            ({"key": True}, TypeError, "key must be a str or an int, got True"),
+            ({"position": (1, np.nan, 0)}, ValueError, r"'x': position\.y must be finite"),
+            ({"velocity": (1, 2)}, ValueError, "'x': velocity must be three numbers"),
+            ({"collider": 3}, TypeError, "'x': collider must be a sphere, a box or a capsule"),
+            ({"collider": SphereCollider(1e7)}, ValueError, "'x': collider and scale must cover"),
+            ({"gravity": np.inf}, ValueError, "'x': gravity must be finite"),
+            ({"speed": 3}, TypeError, "'x': rules must be of gravity, .*, got 'speed'"),
+            ({"seed": -1}, ValueError, "'x': seed must be from 0"),
+            ({"rotation": glm.mat3(2)}, ValueError, "'x': rotation must be orthonormal"),
+        ],
+    )
+    def test_add(self, change, error, message):
+        group = CharacterGroup(FLOOR, WALKER)
+        group.add(0, (1, 0, 1))
+        before = group.state()
+        with pytest.raises(error, match=message):
+            group.add(**({"key": "x", "position": (0, 0, 0)} | change))
+        assert group.state() == before
+
+    def test_constructor(self):
+        with pytest.raises(TypeError, match="ground must be a HeightMap, a TriangleMesh"):
+            CharacterGroup(np.zeros((3, 3)))  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="collider must be a sphere"):
+            CharacterGroup(FLOOR, 1.0)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="threads must be None or an integer >= 1, got 0"):
+            CharacterGroup(FLOOR, threads=0)
+        with pytest.raises(TypeError, match="got 'speed'"):
+            CharacterGroup(FLOOR, speed=3)
+        with pytest.raises(ValueError, match="seed must be from 0"):
+            CharacterGroup(FLOOR, seed=-1)
+        with pytest.raises(TypeError, match=r"'x': collider must be a sphere.*got None"):
+            CharacterGroup(FLOOR).add("x", (0, 0, 0))
+
+    def test_arrays_times_and_keys(self):
+        group = CharacterGroup(FLOOR, WALKER)
+        for key in ("a", "b"):
+            group.add(key, (1, 0, 1))
+        before = group.state()
+        for call in (group.set_positions, group.set_velocities):
+            with pytest.raises(ValueError, match=r"must be finite, got .* for 'b'"):
+                call([(0, 0, 0), (0, np.inf, 0)])
+            with pytest.raises(ValueError, match=r"must have shape \(2, 3\), got \(1, 3\)"):
+                call([(0, 0, 0)])
+            with pytest.raises(KeyError, match="no character has the key 'c'"):
+                call([(0, 0, 0)], keys=["c"])
+        for time, error in ((1.5, ValueError), (np.nan, ValueError), ("1", TypeError)):
+            with pytest.raises(error, match="delta_time must be"):
+                group.update(time)  # type: ignore[arg-type]
+        for missing in (group.remove, group.__getitem__):
+            with pytest.raises(KeyError, match="no character has the key 7"):
+                missing(7)
+        assert group.state() == before
+
+    def test_restore(self):
+        group = CharacterGroup(FLOOR, WALKER)
+        for key in ("a", "b"):
+            group.add(key, (1, 0, 1))
+        state = group.state()
+        half = len(state.rows) // 2
+        nan = state.rows[:half] + b"\xff" * 8 + state.rows[half + 8 :]
+        ball = SphereCollider(1)
+        for bad, message in (
+            (GroupState(0, ("a", "b"), state.colliders, nan), "that of 'b' is none"),
+            (GroupState(0, ("a", "b"), (WALKER, ball), state.rows), "that of 'b' is none"),
+            (GroupState(0, ("a", "a"), state.colliders, state.rows), "no key twice"),
+            (GroupState(0, ("a", "b"), state.colliders, state.rows[8:]), "this version"),
+            (GroupState(0, ("a", "b"), state.colliders, bytes(2 * half)), "that of 'a'"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                group.restore(bad)
+        with pytest.raises(TypeError, match="state must be a GroupState, got 3"):
+            group.restore(3)  # type: ignore[arg-type]
+        assert group.state() == state

@@ -1,0 +1,82 @@
+"""Rays, sweeps and many heights: compiled and as plain Python the same bits."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from terrain_physics._kernels._jit import Direct, kernel
+from terrain_physics._kernels.grid import height_at
+
+ROOT = Path(__file__).parent.parent
+
+STORY = """
+import numpy as np
+from terrain_physics import HeightMap
+
+def tell():
+    rng = np.random.default_rng(4)
+    heights = rng.uniform(0, 2, (40, 50)).cumsum(axis=1) / 10
+    heights[20:22, 5] = np.nan
+    lines = []
+    for diagonal in ("a-c", "shortest"):
+        for border in ("extend", "open"):
+            land = HeightMap(heights, diagonal=diagonal, cell_size=(0.7, 1.3), border=border)
+            places = rng.uniform((-5, 0, -5), (45, 8, 60), (60, 3))
+            ways = rng.normal(size=(60, 3)) * (3, 2, 3)
+            rotation, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+            rotation[:, 0] *= np.linalg.det(rotation)
+            answers = [
+                land.raycast_many(places, ways),
+                land.raycast_many(places, [(0, -1, 0)], 3.0),
+                land.sweep_spheres(np.column_stack([places, rng.uniform(0, 1, 60)]), ways),
+                land.sweep_capsules(
+                    np.column_stack([places, places + 0.3, np.full(60, 0.4)]), ways
+                ),
+                land.sweep_obbs(places, [(0.3, 0.4, 0.5)], np.round([rotation], 12), ways),
+            ]
+            lines += [part.tobytes().hex() for answer in answers for part in answer]
+            x, z = rng.uniform(-3, 60, (2, 50))
+            lines += [land.heights_at(x, z).tobytes().hex(), land.normals_at(x, z).tobytes().hex()]
+    return "\\n".join(lines)
+"""
+
+
+def test_the_same_answers_bit_for_bit():
+    names: dict[str, Any] = {}
+    exec(compile(STORY, "story", "exec"), names)  # noqa: S102
+    # A division by zero or a wrapping integer would be a warning of NumPy's here.
+    code = "import warnings\nwarnings.simplefilter('error')\n" + STORY + "\nprint(tell())"
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.strip() == names["tell"]()
+
+
+def test_a_direct_call_is_the_kernel():
+    from terrain_physics import HeightMap
+
+    heights, cells, _, frame = HeightMap([[0, 4], [0, 4]]).kernel_arrays
+    direct = Direct(height_at)
+    for _ in range(3):
+        assert direct.call(heights, cells, frame, 0.25, 0.5) == 1.0
+
+
+def test_a_kernel_without_aliases_is_a_kernel():
+    @kernel(noalias=True)
+    def double(values, out):
+        for k in range(out.shape[0]):
+            out[k] = 2.0 * values[k]
+
+    values, out = np.arange(9.0), np.empty(9)
+    double(values, out)
+    np.testing.assert_array_equal(out, 2.0 * values)

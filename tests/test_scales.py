@@ -1,0 +1,117 @@
+"""Shapes larger or smaller by a power of two, over the whole range promised: the same, scaled."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from terrain_physics import (
+    TriangleMesh,
+    closest_point_on_segment_many,
+    closest_point_on_triangle_many,
+    crossing_segment_many,
+    intersect_aabb_aabb_many,
+    intersect_aabb_sphere_many,
+    intersect_capsule_capsule_many,
+    intersect_capsule_sphere_many,
+    intersect_capsule_triangle_many,
+    intersect_obb_obb_many,
+    intersect_obb_sphere_many,
+    intersect_obb_triangle_many,
+    intersect_sphere_sphere_many,
+    intersect_sphere_triangle_many,
+    raycast_aabb_many,
+    raycast_capsule_many,
+    raycast_obb_many,
+    raycast_sphere_many,
+    raycast_triangle_many,
+    smallest_enclosing_sphere_many,
+)
+
+pytestmark = pytest.mark.kernels
+
+Array = NDArray[np.float64]
+
+RNG = np.random.default_rng(8)
+COUNT = 60
+POINTS, OTHERS = RNG.normal(size=(2, COUNT, 3))
+SEGMENTS = RNG.normal(size=(COUNT, 2, 3))
+TRIANGLES, MORE_TRIANGLES = RNG.normal(size=(2, COUNT, 3, 3))
+HALF, MORE_HALF = RNG.uniform(0.2, 1.0, (2, COUNT, 3))
+RADII = RNG.uniform(0.2, 1.0, (COUNT, 1))
+WAYS = RNG.normal(size=(COUNT, 3))
+TURN = np.array([[0.6, -0.8, 0.0], [0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])[np.newaxis]
+LOWERS, UPPERS = POINTS - HALF, POINTS + HALF
+BALLS, MORE_BALLS = np.hstack([POINTS, RADII]), np.hstack([OTHERS, RADII])
+CAPSULES = np.hstack([SEGMENTS.reshape(-1, 6), RADII])
+MORE_CAPSULES = np.hstack([TRIANGLES.reshape(-1, 9)[:, :6], RADII])
+
+PENETRATIONS: list[Callable[[float], Array]] = [
+    lambda s: intersect_sphere_sphere_many(s * BALLS, s * MORE_BALLS),
+    lambda s: intersect_capsule_sphere_many(s * CAPSULES, s * BALLS),
+    lambda s: intersect_capsule_capsule_many(s * CAPSULES, s * MORE_CAPSULES),
+    lambda s: intersect_aabb_aabb_many(
+        s * LOWERS, s * UPPERS, s * (OTHERS - MORE_HALF), s * (OTHERS + MORE_HALF)
+    ),
+    lambda s: intersect_aabb_sphere_many(s * LOWERS, s * UPPERS, s * MORE_BALLS),
+    lambda s: intersect_obb_sphere_many(s * POINTS, s * HALF, TURN, s * MORE_BALLS),
+    lambda s: intersect_obb_obb_many(
+        s * POINTS, s * HALF, TURN, s * OTHERS, s * MORE_HALF, np.eye(3)[np.newaxis]
+    ),
+    lambda s: intersect_sphere_triangle_many(s * BALLS, s * TRIANGLES),
+    lambda s: intersect_obb_triangle_many(s * POINTS, s * HALF, TURN, s * TRIANGLES),
+    lambda s: intersect_capsule_triangle_many(s * CAPSULES, s * TRIANGLES),
+    lambda s: closest_point_on_triangle_many(s * POINTS, s * TRIANGLES),
+    lambda s: closest_point_on_segment_many(s * POINTS, s * SEGMENTS),
+]
+RAYS: list[Callable[[float], Array]] = [
+    lambda s: raycast_triangle_many(s * POINTS, WAYS, s * TRIANGLES),
+    lambda s: raycast_sphere_many(s * POINTS, WAYS, s * MORE_BALLS),
+    lambda s: raycast_aabb_many(s * OTHERS, WAYS, s * LOWERS, s * UPPERS),
+    lambda s: raycast_obb_many(s * OTHERS, WAYS, s * POINTS, s * HALF, TURN),
+    lambda s: raycast_capsule_many(s * POINTS, WAYS, s * CAPSULES),
+]
+EXACT: list[Callable[[float], Array]] = [
+    lambda s: crossing_segment_many(s * TRIANGLES, s * MORE_TRIANGLES),
+    lambda s: smallest_enclosing_sphere_many(s * TRIANGLES),
+]
+
+
+def assert_scales(question: Callable[[float], Array], exponent: int) -> None:
+    expected, found = question(1.0), question(2.0**exponent)
+    assert np.isfinite(expected).any()
+    np.testing.assert_array_equal(found * 2.0**-exponent, expected)
+
+
+@pytest.mark.parametrize("exponent", [-249, -40, 249])  # 2^249 is 0.9e75
+@pytest.mark.parametrize("question", PENETRATIONS)
+def test_penetrations_and_closest_points(question, exponent):
+    assert_scales(question, exponent)
+
+
+@pytest.mark.parametrize("exponent", [-300, 330])
+@pytest.mark.parametrize("question", RAYS)
+def test_rays(question, exponent):
+    assert_scales(question, exponent)
+
+
+@pytest.mark.parametrize("exponent", [-900, 1000])
+@pytest.mark.parametrize("question", EXACT)
+def test_exact_answers(question, exponent):
+    assert_scales(question, exponent)
+
+
+@pytest.mark.parametrize("exponent", [-225, 225])
+def test_meshes(exponent):
+    size = 2.0**exponent
+    faces = np.arange(3 * COUNT).reshape(-1, 3)
+    mesh = TriangleMesh(TRIANGLES.reshape(-1, 3), faces)
+    scaled = TriangleMesh(size * TRIANGLES.reshape(-1, 3), faces)
+    hits, found = mesh.raycast_many(POINTS, WAYS), scaled.raycast_many(size * POINTS, WAYS)
+    np.testing.assert_array_equal(found.triangle, hits.triangle)
+    np.testing.assert_array_equal(found.distance / size, hits.distance)
+    near, near_found = mesh.closest_points(POINTS), scaled.closest_points(size * POINTS)
+    np.testing.assert_array_equal(near_found.triangle, near.triangle)
+    np.testing.assert_array_equal(near_found.point / size, near.point)
+    np.testing.assert_array_equal(scaled.self_intersections(), mesh.self_intersections())
