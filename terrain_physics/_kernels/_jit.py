@@ -19,6 +19,7 @@ The cache differs from numba's own in three ways, each a trap its users fall int
 
 import contextlib
 import hashlib
+import importlib
 import importlib.resources
 import os
 import pickle
@@ -177,8 +178,10 @@ if CAN_CACHE:
         may add do nothing. Whatever goes wrong here, the kernel is compiled and runs.
         """
 
-        def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+        def __init__(self, function: Callable[..., Any], folder: Path, *, apart: bool) -> None:
+            self._function = function
             self._folder = folder
+            self._apart = apart
             self._stem = _stem(function)
             self._line = function.__code__.co_firstlineno
 
@@ -202,24 +205,64 @@ if CAN_CACHE:
                 digest, payload = stored[:32], stored[32:]
                 if hashlib.sha256(payload).digest() != digest:
                     return None
-                return CompileResult._rebuild(target_context, *pickle.loads(payload))  # noqa: S301, SLF001
+                callees, parts = pickle.loads(payload)  # noqa: S301
+                if not all(_is_loaded(*callee) for callee in callees):
+                    return None
+                result = CompileResult._rebuild(target_context, *parts)  # noqa: SLF001
             except Exception:
                 return None
+            if self._apart:
+                _set_apart(self._function, signature, result)
+            return result
 
         def save_overload(self, signature: object, result: Any) -> None:
             with contextlib.suppress(Exception):
-                if result.library.has_dynamic_globals:  # addresses, valid in this process only
-                    return
-                payload = dumps(result._reduce())  # noqa: SLF001
-                if not self._folder.is_dir():
-                    _make_folder(self._folder)
-                file = self._file(signature, result.codegen)
-                part = file.with_suffix(f".{uuid.uuid4().hex}")
-                try:
-                    part.write_bytes(hashlib.sha256(payload).digest() + payload)
-                    part.replace(file)
-                finally:
-                    part.unlink(missing_ok=True)
+                if not result.library.has_dynamic_globals:  # addresses, valid in this process only
+                    self._write(
+                        self._file(signature, result.codegen),
+                        dumps((_callees(result), result._reduce())),  # noqa: SLF001
+                    )
+            if self._apart:
+                with contextlib.suppress(Exception):
+                    _set_apart(self._function, signature, result)
+
+        def _write(self, file: Path, payload: bytes) -> None:
+            if not self._folder.is_dir():
+                _make_folder(self._folder)
+            part = file.with_suffix(f".{uuid.uuid4().hex}")
+            try:
+                part.write_bytes(hashlib.sha256(payload).digest() + payload)
+                part.replace(file)
+            finally:
+                part.unlink(missing_ok=True)
+
+    _apart: dict[str, tuple[str, str, object]] = {}
+    """Kernels compiled apart that this process has loaded: module, name and signature by symbol."""
+
+    def _set_apart(function: Callable[..., Any], signature: object, result: Any) -> None:
+        """Let callers of a kernel call it where it is, instead of copying it into themselves.
+
+        numba links what is called into each caller and optimizes it there once more, through all
+        levels. A caller is linked with an empty module instead; the one engine of the process finds
+        the symbol among what it has loaded.
+        """
+        library = result.library
+        empty = library.codegen._create_empty_module(library.name)  # noqa: SLF001
+        library._shared_module = llvm.parse_assembly(str(empty))  # noqa: SLF001
+        symbol = result.fndesc.llvm_func_name
+        _apart[symbol] = function.__module__, function.__name__, signature
+
+    def _callees(result: Any) -> list[tuple[str, tuple[str, str, object]]]:
+        """Return what must be loaded before this result: LLVM ends the process where it is not."""
+        declared = (f.name for f in result.library._final_module.functions if f.is_declaration)  # noqa: SLF001
+        return [(name, _apart[name]) for name in declared if name in _apart]
+
+    def _is_loaded(symbol: str, kernel: tuple[str, str, object]) -> bool:
+        """Load a kernel from disk if it is not; tell whether it has the name it was called by."""
+        if symbol not in _apart:
+            module, name, signature = kernel
+            getattr(importlib.import_module(module), name).compile(signature)
+        return symbol in _apart
 
 
 def _is_cacheable(function: Callable[..., Any]) -> bool:
@@ -227,7 +270,7 @@ def _is_cacheable(function: Callable[..., Any]) -> bool:
     return function.__module__.rpartition(".")[0] == __package__ and not function.__closure__
 
 
-def _compile(function: F, *, inline: bool, contract: bool, noalias: bool) -> F:
+def _compile(function: F, *, inline: bool, apart: bool, contract: bool, noalias: bool) -> F:
     if not HAS_NUMBA:
         return function
     options = {"noalias": True} if noalias and CAN_NOALIAS else {}
@@ -239,25 +282,38 @@ def _compile(function: F, *, inline: bool, contract: bool, noalias: bool) -> F:
         fastmath={"contract"} if contract else False,
         **options,
     )(function)
-    # With NUMBA_DISABLE_JIT=1 numba hands the function back.
-    if dispatcher is not function and _is_cacheable(function):
-        folder = cache_folder()
-        if folder is not None:
-            dispatcher._cache = _KernelCache(function, folder)  # noqa: SLF001
+    if dispatcher is function:  # NUMBA_DISABLE_JIT=1
+        return function
+    _widen_constants(dispatcher)
+    folder = cache_folder() if _is_cacheable(function) else None
+    if folder is not None:
+        dispatcher._cache = _KernelCache(function, folder, apart=apart)  # noqa: SLF001
     return cast("F", dispatcher)
+
+
+def _widen_constants(dispatcher: Any) -> None:
+    """Compile one version for variables and constants; numba makes one for each constant."""
+    find = dispatcher.get_call_template
+
+    def find_wider(arguments: Any, keywords: Any) -> Any:
+        wider = tuple(numba.types.unliteral(argument) for argument in arguments)
+        return find(wider, {k: numba.types.unliteral(v) for k, v in keywords.items()})
+
+    dispatcher.get_call_template = find_wider
 
 
 @overload
 def kernel(function: F, /) -> F: ...
 @overload
 def kernel(
-    *, inline: bool = False, contract: bool = False, noalias: bool = False
+    *, inline: bool = False, apart: bool = False, contract: bool = False, noalias: bool = False
 ) -> Callable[[F], F]: ...
 def kernel(
     function: F | None = None,
     /,
     *,
     inline: bool = False,
+    apart: bool = False,
     contract: bool = False,
     noalias: bool = False,
 ) -> F | Callable[[F], F]:
@@ -269,6 +325,9 @@ def kernel(
         Plain Python on scalars, tuples and arrays, by the kernel rules of ARCHITECTURE.md.
     inline : bool
         Always inline into the calling kernel. For small functions of few lines.
+    apart : bool
+        Never inline, and compile only once. For large functions: others are compiled again within
+        each kernel that calls them, and within the callers of those.
     contract : bool
         Allow fused multiply-add. Only where every verdict is guarded by an error band.
     noalias : bool
@@ -276,8 +335,10 @@ def kernel(
         Only for private stages that write to working memory of their own.
     """
     if function is None:
-        return lambda wrapped: _compile(wrapped, inline=inline, contract=contract, noalias=noalias)
-    return _compile(function, inline=inline, contract=contract, noalias=noalias)
+        return lambda wrapped: _compile(
+            wrapped, inline=inline, apart=apart, contract=contract, noalias=noalias
+        )
+    return _compile(function, inline=inline, apart=apart, contract=contract, noalias=noalias)
 
 
 class Direct:

@@ -215,7 +215,7 @@ def _angular_contact(
     return depth + around, to_world(body.rotation, face_normal(faces, nearest)), overlap
 
 
-@kernel
+@kernel(apart=True)
 def contact(
     candidates: Floats,
     count: int,
@@ -242,7 +242,7 @@ def contact(
     return _angular_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
 
 
-@kernel
+@kernel(apart=True)
 def touches(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> bool:
     """Tell whether a body comes within CONTACT_MARGIN of a candidate."""
     a, b, c, normal = corners_from(candidates, k, offset)
@@ -370,7 +370,7 @@ def _box_lift(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3, faces: F
     return leave if count > 0 and enter <= leave else -np.inf
 
 
-@kernel
+@kernel(apart=True)
 def lift(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
     """Return how far up a body must go to lie on top of a candidate; may be < 0.
 
@@ -391,7 +391,7 @@ def lift(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) ->
     return _box_lift(a, b, c, body.extents, body.rotation, faces)
 
 
-@kernel
+@kernel(apart=True)
 def overlap_alone(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
     """Return how deep a body is in a candidate alone, by its shortest way out; <= 0: it is not."""
     a, b, c, normal = corners_from(candidates, k, offset)

@@ -145,7 +145,7 @@ def unpack_body(rules: Floats) -> Body:
     return Body(kind, radius, e, m, axis, reach, least)
 
 
-@kernel
+@kernel(apart=True)
 def _look(
     ground: Ground,
     base: Vec3,
@@ -197,7 +197,7 @@ def _most_upright(scene: Scene, planes: int) -> float:
     return best
 
 
-@kernel
+@kernel(apart=True)
 def _not_into_steep(scene: Scene, offset: Vec3, velocity: Vec3, cosine: float) -> Vec3:
     """Return a velocity whose horizontal part leads into no steep slope that is touched.
 
@@ -224,7 +224,7 @@ def _over_surface(way: Vec3, normal: Vec3) -> Vec3:
     return scale(way, 1.0 / math.sqrt(1.0 + rise * rise))
 
 
-@kernel
+@kernel(apart=True)
 def _report_ground(
     state: Floats, frames: Floats, scene: Scene, center: Vec3, count: int, normal: Vec3, kind: int
 ) -> None:
@@ -271,7 +271,7 @@ def _report_ground(
             state[GROUND_TRIANGLE] = 2 * (row * columns + column) + half
 
 
-@kernel
+@kernel(apart=True)
 def advance(
     state: Floats,
     random_state: NDArray[np.uint64],

@@ -132,7 +132,10 @@ def put_three(rows: Floats, i: int, start: int, v: Vec3) -> None:
 @kernel
 def _grown(rows: Floats) -> Floats:
     larger = np.empty((2 * rows.shape[0], rows.shape[1]), dtype=np.float64)
-    larger[: rows.shape[0]] = rows
+    # By element: to assign a part, numba compiles texts for its error as well, for three seconds.
+    for i in range(rows.shape[0]):
+        for k in range(rows.shape[1]):
+            larger[i, k] = rows[i, k]
     return larger
 
 
@@ -259,7 +262,7 @@ def _gather_mesh(
     return candidates, count
 
 
-@kernel
+@kernel(apart=True)
 def gather_candidates(
     ground: Ground, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats
 ) -> tuple[Floats, int]:

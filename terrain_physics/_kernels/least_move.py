@@ -31,7 +31,7 @@ def _leaves_all(rows: Floats, order: NDArray[np.int64], count: int, move: Vec3) 
     return True
 
 
-@kernel
+@kernel(apart=True)
 def least_move(rows: Floats, order: NDArray[np.int64], count: int) -> Vec3:
     """Return the shortest move m with push . m >= depth for all rows named by ``order``.
 

@@ -166,7 +166,7 @@ def from_plane(distance: float, origin: Vec3, direction: Vec3, point: Vec3, norm
     if slope == 0.0:
         return distance
     plane = dot(normal, subtract(point, origin)) / slope
-    return plane if abs(plane - distance) <= 1e-3 * distance else distance
+    return plane + 0.0 if abs(plane - distance) <= 1e-3 * distance else distance
 
 
 @kernel(inline=True)

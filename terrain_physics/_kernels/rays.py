@@ -21,6 +21,9 @@ from terrain_physics._kernels.vec3 import (
     subtract,
 )
 
+ROUNDING = 2.0**-50
+"""More than the rounding of a mean of three numbers, as a part of the largest."""
+
 RayFrame = tuple[int, float, float, float]
 """Axis along which the ray runs most, the two shears that make it run along that axis alone, and
 the meters along the ray for each meter along the axis."""
@@ -93,9 +96,10 @@ def _distance(xs: Vec3, ys: Vec3, zs: Vec3, stretch: float) -> float:
     area = u + v + w
     if area == 0.0:
         return _edge_on(xs, ys, zs, stretch)
-    distance = (u * zs[0] + v * zs[1] + w * zs[2]) / area * stretch
-    if distance >= 0.0:
-        return distance + 0.0  # never -0
+    depth = (u * zs[0] + v * zs[1] + w * zs[2]) / area
+    # A ray that starts on the triangle meets it there, on whichever side rounding puts the start.
+    if depth * stretch >= -ROUNDING * max(abs(zs[0]), abs(zs[1]), abs(zs[2])) * abs(stretch):
+        return max(depth * stretch, 0.0) + 0.0  # never -0
     return math.inf
 
 

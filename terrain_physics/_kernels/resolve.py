@@ -132,7 +132,7 @@ def make_scene(
     )
 
 
-@kernel
+@kernel(apart=True)
 def list_contacts(scene: Scene, offset: Vec3) -> tuple[int, float, float]:
     """Write the contacts of the body at an offset; return (count, greatest depth, overlap)."""
     candidates, contacts, faces = scene.candidates, scene.contacts, scene.faces
@@ -152,7 +152,7 @@ def list_contacts(scene: Scene, offset: Vec3) -> tuple[int, float, float]:
     return count, deepest, overlapping
 
 
-@kernel
+@kernel(apart=True)
 def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
     """List the contacts to push out of, shallow ones first; return how many.
 
@@ -209,7 +209,7 @@ def as_wall(depth: float, normal: Vec3) -> tuple[float, Vec3]:
     return depth / size, (normal[0] / size, 0.0, normal[2] / size)
 
 
-@kernel
+@kernel(apart=True)
 def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -> tuple[Vec3, int]:
     """Push once out of all penetrating contacts; return (offset, planes met).
 
@@ -242,7 +242,7 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
     return offset, planes
 
 
-@kernel
+@kernel(apart=True)
 def clearing_lift(scene: Scene, offset: Vec3, buried: bool) -> float:
     """Return the least lift along +Y that clears what the body overlaps; if buried, everything.
 
@@ -263,7 +263,7 @@ def is_buried(scene: Scene, place: Vec3) -> bool:
     return is_in_ground(scene.candidates, scene.size, place)
 
 
-@kernel
+@kernel(apart=True)
 def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3]:
     """Return (whether a move led into a map from beside or below, where it ends, normal).
 
@@ -284,7 +284,7 @@ def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3
     return True, stopped, scale(back, 1.0 / size) if size > 0.0 else (0.0, -1.0, 0.0)
 
 
-@kernel
+@kernel(apart=True)
 def resolve(
     scene: Scene, offset: Vec3, max_rounds: int
 ) -> tuple[Vec3, int, int, float, int, float]:
@@ -324,7 +324,7 @@ def resolve(
     return offset, planes, count, max(deepest, overlapping), rounds, lifted
 
 
-@kernel
+@kernel(apart=True)
 def touched_normals(scene: Scene, offset: Vec3) -> tuple[int, Vec3]:
     """Return (how many triangles a body touches, the sum of their normals), in order.
 

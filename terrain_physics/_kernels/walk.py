@@ -60,7 +60,7 @@ def _flat(normal: Vec3) -> tuple[float, Vec3]:
     return size, (normal[0] / size, 0.0, normal[2] / size)
 
 
-@kernel
+@kernel(apart=True)
 def _rise(scene: Scene, offset: Vec3, count: int, cosine: float) -> float:
     """Return how far up the walkable contacts among those listed push the body."""
     best = 0.0
@@ -91,7 +91,7 @@ def _make_walls(contacts: Floats, count: int, cosine: float) -> tuple[int, bool]
     return kept, False
 
 
-@kernel
+@kernel(apart=True)
 def support(scene: Scene, offset: Vec3, lowest: float, cosine: float) -> tuple[float, float]:
     """Return the greatest lifts <= 0, not below ``lowest``, that set the body on the ground.
 
@@ -155,13 +155,13 @@ def _leads_to_a_step(scene: Scene, offset: Vec3, way: Vec3, highest: float, cosi
     return False
 
 
-@kernel
+@kernel(apart=True)
 def _clear(scene: Scene, offset: Vec3) -> bool:
     _, deepest, overlapping = list_contacts(scene, offset)
     return deepest <= SLOP and overlapping <= SLOP and not is_buried(scene, offset)
 
 
-@kernel
+@kernel(apart=True)
 def step_up(
     scene: Scene,
     start: Vec3,
@@ -201,7 +201,7 @@ def step_up(
     return aside <= farthest and _clear(scene, raised) and _clear(scene, ahead), ahead
 
 
-@kernel
+@kernel(apart=True)
 def walk(
     scene: Scene,
     start: Vec3,
@@ -295,7 +295,7 @@ def walk(
     return BLOCKED, start, planes, count, max(deepest, overlapping), rounds
 
 
-@kernel
+@kernel(apart=True)
 def stays_on_ground(
     scene: Scene, offset: Vec3, way: Vec3, farthest: float, snap: float, cosine: float
 ) -> bool:

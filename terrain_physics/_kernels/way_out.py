@@ -58,7 +58,7 @@ def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -
     return False
 
 
-@kernel
+@kernel(apart=True)
 def leads_out(candidates: Floats, count: int, k: int, push: Vec3) -> bool:
     """Tell whether a unit push that leaves a candidate leaves the ground around it.
 
