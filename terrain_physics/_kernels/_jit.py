@@ -91,6 +91,12 @@ def cache_folder() -> Path | None:
     return _folder_for(_source_times()) if CAN_CACHE else None
 
 
+@cache
+def _first_folder() -> Path | None:
+    """Return the folder for the sources as this process met them first."""
+    return cache_folder()
+
+
 def is_cached(function: Callable[..., Any]) -> bool:
     """Tell whether machine code of this kernel is on disk, so that its first call is quick."""
     folder = cache_folder()
@@ -181,7 +187,8 @@ if CAN_CACHE:
         def __init__(self, function: Callable[..., Any], folder: Path, *, apart: bool) -> None:
             self._function = function
             self._folder = folder
-            self._apart = apart
+            # After an edit and a reload, one name could mean the old code and the new.
+            self._apart = apart and folder == _first_folder()
             self._stem = _stem(function)
             self._line = function.__code__.co_firstlineno
 
