@@ -13,6 +13,7 @@ from tests.benchmarks import (
     rays,
     startup,
     terrain,
+    terrain_peers,
     terrain_rays,
     triangle_pairs,
 )
@@ -25,6 +26,7 @@ _TABLES = {
     "rays": rays.main,
     "contacts": terrain.main,
     "ground": terrain_rays.main,
+    "peers": terrain_peers.main,
     "crowd": crowd.main,
     "mesh": mesh.main,
     "octree": octree.main,
