@@ -1,6 +1,7 @@
 """Ask terrain libraries the same questions, and draw how long they take to answer.
 
-`python assets/plot_terrain.py` needs the extra `bench`, and writes `terrain_peers.png` and `terrain_peers.md` beside itself.
+`python assets/plot_terrain.py` needs the extra `bench`, and writes `terrain_peers.png` and
+`terrain_peers.md` beside itself.
 """
 
 import os
