@@ -65,14 +65,14 @@ def table(rows: list[Row], versions: dict[str, str]) -> str:
         "|---" * (len(COLORS) + 1) + "|",
     ]
     for question in QUESTIONS:
-        cells = {row[1]: f"{1e6 * row[2]:.3g} ({row[3]:.1%})" for row in rows if row[0] == question}
-        lines.append(
-            "| " + " | ".join([question, *(cells.get(name, "") for name in COLORS)]) + " |"
-        )
+        mine = [row for row in rows if row[0] == question]
+        cells = {name: f"{1e6 * each:.3g} ({same:.1%})" for _, name, each, same in mine}
+        columns = [question, *(cells.get(name, "") for name in COLORS)]
+        lines.append("| " + " | ".join(columns) + " |")
     packages = {Ours.name: terrain_physics.__version__} | versions | {"numpy": np.__version__}
     lines += [
         "",
-        "PyBullet splits cells along the other diagonal; all but MuJoCo and ours compute in float32.",
+        "PyBullet splits cells along the other diagonal; all but MuJoCo and ours use float32.",
         "",
         "Versions: " + ", ".join(f"{name} {version}" for name, version in packages.items()) + ".",
         f"Python {platform.python_version()}, {platform.system()}, {os.cpu_count()} cores.",
