@@ -225,6 +225,8 @@ def array(name: str, value: Any, *shapes: tuple[int | None, ...]) -> NDArray[np.
     read-only, since numba compiles once for arrays that are and once for those that are not.
     """
     result = real_array(name, value).view()
+    if result.shape == (0,) and shapes[0][0] is None:  # the empty list: no rows of any length
+        result = result.reshape([length or 0 for length in shapes[0]])
     result.setflags(write=False)
     if not any(
         len(shape) == result.ndim
