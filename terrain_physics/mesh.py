@@ -22,7 +22,8 @@ from terrain_physics.mesh_batches import (
     look_down,
     near_points,
 )
-from terrain_physics.mesh_data import MeshData
+from terrain_physics.mesh_contacts import MeshContacts
+from terrain_physics.mesh_sweeps import MeshSweeps
 from terrain_physics.shapes import AABB, Ray
 from terrain_physics.workers import Workers
 
@@ -31,7 +32,7 @@ _Many = NDArray[Any] | Sequence[float]
 MOST_TRIANGLES = 20_000_000
 
 
-class TriangleMesh(MeshData):
+class TriangleMesh(MeshContacts, MeshSweeps):
     """Triangles that share vertices, made ready to be asked many questions.
 
     A face's index is its id. Triangles are two-sided surfaces, closed at their edges: touching

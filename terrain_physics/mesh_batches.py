@@ -51,13 +51,18 @@ class ClosestPoints(NamedTuple):
 def near_points(name: str, value: ArrayLike) -> NDArray[np.float64]:
     """Return points (m, 3), none too far off to be reckoned with."""
     points = _arrays.points(name, value)
-    far = np.abs(points).max(axis=1, initial=0.0) >= FARTHEST
+    refuse_far(name, points)
+    return points
+
+
+def refuse_far(name: str, rows: NDArray[np.float64]) -> None:
+    """Refuse rows of numbers of which one is too large to be reckoned with."""
+    far = np.abs(rows).max(axis=1, initial=0.0) >= FARTHEST
     if far.any():
         row = int(np.flatnonzero(far)[0])
         raise ValueError(
-            f"{name} must be below {FARTHEST:g} m, got {points[row].tolist()} at [{row}]"
+            f"{name} must be below {FARTHEST:g} m, got {rows[row].tolist()} at [{row}]"
         )
-    return points
 
 
 def checked_vertices(vertices: ArrayLike) -> NDArray[np.float64]:

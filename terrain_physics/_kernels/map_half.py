@@ -7,7 +7,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.grid import Floats, Grid, Heights
-from terrain_physics._kernels.map_shapes import BOX
+from terrain_physics._kernels.shape_rows import BOX
 from terrain_physics._kernels.vec3 import Mat3, Vec3
 
 

@@ -14,7 +14,7 @@ from terrain_physics._kernels.grid import (
     unpack_grid,
 )
 from terrain_physics._kernels.map_cells import half_triangle, near_cells
-from terrain_physics._kernels.map_contact_rows import put_vector
+from terrain_physics._kernels.shape_touch import put_vector
 from terrain_physics._kernels.sphere_triangle import (
     APART,
     IN_DOUBT,
