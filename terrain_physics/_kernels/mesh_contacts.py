@@ -87,10 +87,6 @@ def list_contacts(
     stack = np.empty(STACK, np.int32)
     memory = np.empty((FACE_COUNT, 4))
     scratch = borrow(memory)
-    if capsules is not None:
-        capsules = borrow(capsules)
-    if solids is not None:
-        solids = borrow(solids)
     room = last - first + _ROOM
     rows, keys = np.empty(_WIDTH * room), np.empty(room, np.int64)
     count = 0
@@ -116,11 +112,12 @@ def list_contacts(
                 a, b = corner(corners, slot, 0), corner(corners, slot, 1)
                 c = corner(corners, slot, 2)
                 if balls is not None:
-                    touching, move, way, point = touch_of_ball(balls, who, a, b, c, True)
+                    touch = touch_of_ball(borrow(balls), who, a, b, c, True)
                 if capsules is not None:
-                    touching, move, way, point = touch_of_capsule(capsules, who, a, b, c, True)
+                    touch = touch_of_capsule(borrow(capsules), who, a, b, c, True)
                 if solids is not None:
-                    touching, move, way, point = touch_of_box(solids, who, a, b, c, True, scratch)
+                    touch = touch_of_box(borrow(solids), who, a, b, c, True, scratch)
+                touching, move, way, point = touch
                 if not touching:
                     continue
                 touched += 1

@@ -35,9 +35,9 @@ from terrain_physics._kernels.vec3 import Vec3, add, add_scaled, dot, scale, sub
 
 Longs = NDArray[np.int64]
 
-# How far float32 may be wrong about a distance of a point, in units of the mesh's frame, per unit of
-# the point's distance from the frame's middle; beyond the far limit it could no longer tell one box
-# from another.
+# How far float32 may be wrong about the distance of a point, in units of the mesh's frame, per unit
+# of the point's distance from the frame's middle; beyond the far limit it could no longer tell one
+# box from another.
 _POINT_MARGIN = 2.0**-21
 _FAR = 2.0**20
 
