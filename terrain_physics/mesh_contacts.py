@@ -4,9 +4,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _arrays
-from terrain_physics._kernels.mesh_contacts import ALL, DEEPEST, NUMBER, list_contacts, list_near
+from terrain_physics._kernels.mesh_contacts import (
+    ALL,
+    DEEPEST,
+    NUMBER,
+    list_contacts,
+    list_near,
+    put_contacts,
+)
 from terrain_physics.contacts import Contacts
-from terrain_physics.mesh_batches import refuse_far
+from terrain_physics.mesh_batches import refuse_far, turns_of
 from terrain_physics.mesh_data import MeshData
 from terrain_physics.shape_contacts import Floats, ShapeContacts, by_kind
 from terrain_physics.workers import Workers
@@ -14,7 +21,8 @@ from terrain_physics.workers import Workers
 # Shapes that a thread should get at once: less is not worth the handing over.
 _LEAST = 512
 
-_Found = tuple[NDArray[np.int64], NDArray[np.float64]]
+# First and last turn, keys, rows: see `list_contacts`.
+_Found = tuple[int, int, NDArray[np.int64], NDArray[np.float64]]
 
 
 class MeshContacts(ShapeContacts, MeshData):
@@ -24,26 +32,33 @@ class MeshContacts(ShapeContacts, MeshData):
 
     def _contacts(self, kind: int, bodies: Floats, keep: str, threads: int | None) -> Contacts:
         deepest = _arrays.choice("keep", keep, ("all", "deepest")) == "deepest"
-        counts = np.empty(len(bodies), np.int64)
-        parts = self._list(kind, bodies, DEEPEST if deepest else ALL, threads, counts)
-        if len(parts) == 1:
-            return Contacts(*parts[0])
-        return Contacts(
-            np.concatenate([np.empty((2, 0), np.int64), *(part[0] for part in parts)], axis=1),
-            np.concatenate([np.empty((3, 0, 3)), *(part[1] for part in parts)], axis=1),
-        )
+        turns, counts = turns_of(bodies), np.empty(len(bodies), np.int64)
+        with Workers(threads) as workers:
+            parts = self._list(workers, kind, bodies, DEEPEST if deepest else ALL, turns, counts)
+            ends = np.cumsum(counts)
+            total = int(ends[-1]) if len(ends) else 0
+            ints, floats = np.empty((2, total), np.int64), np.empty((3, total, 3))
+
+            def put(first: int, last: int) -> None:
+                for begin, end, keys, rows in parts[first:last]:
+                    put_contacts(turns, begin, end, keys, rows, ends, counts, ints, floats)
+
+            workers.run(put, len(parts), 1)
+        return Contacts(ints, floats)
 
     def _contact_counts(self, kind: int, bodies: Floats, threads: int | None) -> NDArray[np.int64]:
-        counts = np.empty(len(bodies), np.int64)
-        self._list(kind, bodies, NUMBER, threads, counts)
+        turns, counts = turns_of(bodies), np.empty(len(bodies), np.int64)
+        with Workers(threads) as workers:
+            self._list(workers, kind, bodies, NUMBER, turns, counts)
         return counts
 
     def _list(
         self,
+        workers: Workers,
         kind: int,
         bodies: Floats,
-        keep: int,
-        threads: int | None,
+        kept: int,
+        turns: NDArray[np.int64],
         counts: NDArray[np.int64],
     ) -> list[_Found]:
         """Return the contacts in the ranges that the threads worked on, and write their counts."""
@@ -51,11 +66,9 @@ class MeshContacts(ShapeContacts, MeshData):
         rows, mesh = by_kind(kind, bodies), self._mesh
 
         def find(first: int, last: int) -> _Found:
-            found: _Found = list_contacts(*mesh[2:], *rows, first, last, keep, counts)
-            return found
+            return first, last, *list_contacts(*mesh[2:], *rows, turns, first, last, kept, counts)
 
-        with Workers(threads) as workers:
-            return workers.run(find, len(bodies), _LEAST)
+        return workers.run(find, len(bodies), _LEAST)
 
     def _triangles_in_boxes(self, boxes: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         offsets = np.empty(len(boxes) // 6 + 1, np.int64)

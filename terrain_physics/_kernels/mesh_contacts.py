@@ -74,15 +74,18 @@ def list_contacts(
     balls: Rows,
     capsules: Rows,
     solids: Rows,
+    turns: Longs,
     first: int,
     last: int,
     kept: int,
     counts: Longs,
 ) -> tuple[Longs, Floats]:
-    """Write how many contacts are kept of shapes first..last to ``counts``, and return them.
+    """Return the contacts of the shapes that ``turns`` names from first to last.
 
-    (Shapes and faces (2, n); penetrations, unit directions and points (3, n, 3)), by shape and
-    face. Of those equally deep the first is kept; of `NUMBER` none is returned.
+    ``counts`` (n,) receives how many are kept of each shape, or for `NUMBER` how many there are,
+    and then none is kept; of those equally deep the lowest face is. What is returned is for
+    `put_contacts`: sorted keys of faces and rows, for each shape in turn; rows of penetration, unit
+    direction and point.
     """
     stack = np.empty(STACK, np.int32)
     memory = np.empty((FACE_COUNT, 4))
@@ -90,7 +93,8 @@ def list_contacts(
     room = last - first + _ROOM
     rows, keys = np.empty(_WIDTH * room), np.empty(room, np.int64)
     count = 0
-    for who in range(first, last):
+    for turn in range(first, last):
+        who = int(turns[turn])
         lower, upper = bounds_of(balls, capsules, solids, who)
         low, high = _box_in_frame(frame, lower, upper)
         begin, touched, deepest, found = count, 0, 0.0, -1
@@ -121,9 +125,9 @@ def list_contacts(
                 if not touching:
                     continue
                 touched += 1
-                face = int(order[slot])
                 if kept == NUMBER:
                     continue
+                face = int(order[slot])
                 if kept == DEEPEST:
                     depth = length(move)
                     if found >= 0 and (depth < deepest or (depth == deepest and face > found)):
@@ -145,18 +149,36 @@ def list_contacts(
         _sort(keys, begin, count)
         counts[who] = touched if kept == NUMBER else count - begin
     keep(memory)
-    ints, floats = np.empty((2, count), np.int64), np.empty((3, count, 3))
+    return keys, rows
+
+
+@kernel
+def put_contacts(
+    turns: Longs,
+    first: int,
+    last: int,
+    keys: Longs,
+    rows: Floats,
+    ends: Longs,
+    counts: Longs,
+    ints: Longs,
+    floats: Floats,
+) -> None:
+    """Write what `list_contacts` returned for first to last where it belongs.
+
+    Contacts of each shape end before ``ends`` (n,). ``ints`` (2, m) are shapes and faces,
+    ``floats`` (3, m, 3) penetrations, unit directions and points.
+    """
     k = 0
-    for who in range(first, last):
-        for _ in range(counts[who] if kept != NUMBER else 0):
-            place = int(keys[k] & 0xFFFFFFFF)
-            ints[0, k], ints[1, k] = who, keys[k] >> 32
-            for part in range(3):
-                vector = row_vector(rows, _WIDTH * place + 3 * part)
-                for axis in range(3):
-                    floats[part, k, axis] = vector[axis]
+    for turn in range(first, last):
+        who = int(turns[turn])
+        for place in range(int(ends[who] - counts[who]), int(ends[who])):
+            row = int(keys[k] & 0xFFFFFFFF)
+            ints[0, place], ints[1, place] = who, keys[k] >> 32
             k += 1
-    return ints, floats
+            for part in range(3):
+                for axis in range(3):
+                    floats[part, place, axis] = rows[_WIDTH * row + 3 * part + axis]
 
 
 @kernel(inline=True)

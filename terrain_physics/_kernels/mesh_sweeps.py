@@ -142,12 +142,13 @@ def sweep_mesh(
     kind: int,
     bodies: Floats,
     motions: Floats,
-    row_first: int,
-    row_last: int,
+    turns: Longs,
+    first: int,
+    last: int,
     numbers: Floats,
     triangles: Longs,
 ) -> None:
-    """Write what bodies [row_first, row_last) touch first, each on its way.
+    """Write what the bodies that ``turns`` names from first to last touch first on their ways.
 
     ``bodies`` (n, 16), see `sweep_body.py`, and ``motions`` (n, 3); either may have one row for
     all. ``numbers`` (n, 8): distance, point, normal, part of the way, NaN where nothing is touched;
@@ -159,7 +160,8 @@ def sweep_mesh(
     scratch = borrow(memory)
     vertices, faces, welded = borrow(vertices), borrow(faces), borrow(welded)
     across, ring_offsets, ring = borrow(across), borrow(ring_offsets), borrow(ring)
-    for row in range(row_first, row_last):
+    for turn in range(first, last):
+        row = int(turns[turn])
         for k in range(8):
             numbers[row, k] = np.nan
         triangles[row] = -1
