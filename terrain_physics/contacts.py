@@ -256,7 +256,8 @@ class Contact(NamedTuple):
 class Contacts:
     """Contacts of shapes with the ground as read-only arrays; iterating gives each as `Contact`.
 
-    Ordered by query, and for each query by row, column and half of the triangles.
+    Ordered by query, and for each query by row, column and half of a map's triangles, or by a
+    mesh's faces.
 
     Parameters
     ----------

@@ -260,6 +260,21 @@ def test_threads_and_chunks_do_not_matter(monkeypatch):
     assert counts[0] == counts[1]
 
 
+def test_many_shapes_are_asked_along_a_curve_and_answered_in_order():
+    mesh = TriangleMesh(*MESHES["torus"])
+    rng = np.random.default_rng(3)
+    centers = rng.uniform(-1.2, 1.2, (300, 3)) * (1, 0.3, 1)
+    balls = np.column_stack([centers, np.full(300, 0.1)])
+    every = mesh.contacts(balls, threads=2)
+    parts = [mesh.contacts(balls[k : k + 30]) for k in range(0, 300, 30)]  # too few to be sorted
+    queries = np.concatenate([30 * k + part.query for k, part in enumerate(parts)])
+    assert every.query.tolist() == queries.tolist()
+    for name in FIELDS[1:]:
+        own = np.concatenate([getattr(part, name) for part in parts])
+        assert getattr(every, name).tobytes() == own.tobytes()
+    assert mesh.contact_counts(balls).tolist() == np.bincount(queries, minlength=300).tolist()
+
+
 def test_vast_and_far_shapes():
     vertices, faces = MESHES["sphere"]
     mesh, corners = TriangleMesh(vertices, faces), vertices[faces]

@@ -13,6 +13,7 @@ from terrain_physics._kernels.mesh_sweeps import touch_of_skin
 from terrain_physics._kernels.sweep_body import BOX, CAPSULE, SPHERE, split_motion, travel
 from tests.mesh_cases import MESHES, bumpy_sphere, grid, soup, with_flat_faces
 from tests.oracle_sweeps import (
+    closest_on_segments,
     distance_of_axis,
     distance_to_triangle,
     first_approach,
@@ -119,7 +120,7 @@ def test_the_first_touch_is_the_oracles(name):
     vertices, faces = MESHES[name]
     mesh = TriangleMesh(vertices, faces)
     rng = np.random.default_rng(6)
-    for k in range(6):
+    for k in range(4):
         center = rng.normal(size=3)
         center *= 2.0 / np.linalg.norm(center)
         motion = rng.uniform(-0.5, 0.5, 3) - 2.0 * center
@@ -127,16 +128,21 @@ def test_the_first_touch_is_the_oracles(name):
         shape = Sphere(center, 0.2) if half is None else Capsule(center - half, center + half, 0.2)
         length = float(np.linalg.norm(motion))
         direction, first, face = motion / length, math.inf, -1
-        for index, triangle in enumerate(vertices[faces] - center):
+        corners = vertices[faces] - center
+        middles = corners.mean(axis=1)
+        sizes = np.linalg.norm(corners - middles[:, None], axis=2).max(axis=1)
+        reach = 0.2 + (0.0 if half is None else float(np.linalg.norm(half)))
+        on_way = closest_on_segments(middles, np.zeros(3), motion)
+        near = np.linalg.norm(middles - on_way, axis=1) <= reach + sizes
+        for index in np.flatnonzero(near):
+            triangle = corners[index]
 
             def distance(travels, triangle=triangle, half=half, direction=direction):
-                middles = travels[:, np.newaxis] * direction
+                places = travels[:, np.newaxis] * direction
                 if half is None:
-                    return distance_to_triangle(middles, triangle)
-                return distance_of_axis(middles, half, triangle)
+                    return distance_to_triangle(places, triangle)
+                return distance_of_axis(places, half, triangle)
 
-            if distance(np.zeros(1))[0] > 0.2 + length + 0.1:
-                continue
             nearest, least = nearest_approach(distance, length)
             if least < 0.2:
                 begun = first_approach(distance, 0.2, nearest)
@@ -322,6 +328,21 @@ def test_arrays_are_shapes_one_by_one():
                 assert (hit.triangle, hit.material) == (many.triangle[i], 0)
                 assert hit.normal == glm.vec3(many.normal[i])
                 assert hit.point == glm.vec3(many.point[i])
+
+
+def test_one_shape_on_many_ways_and_many_shapes_on_one():
+    mesh = TriangleMesh(*MESHES["sphere"])
+    ways = np.random.default_rng(1).normal(size=(300, 3))
+    ball = np.array([(0.0, 0.0, 0.0, 0.3)])
+    one = mesh.sweep_spheres(ball, 3.0 * ways)
+    each = mesh.sweep_spheres(np.tile(ball, (300, 1)), 3.0 * ways)
+    assert one.triangle.tolist() == each.triangle.tolist()
+    assert (one.triangle >= 0).all()
+    balls = np.column_stack([np.add(ways, (0, 3, 0)), np.full(300, 0.1)])
+    many = mesh.sweep_spheres(balls, [(0, -3, 0)])
+    for k in range(0, 300, 60):
+        hit = mesh.sweep(Sphere(balls[k, :3], 0.1), (0, -3, 0))
+        assert (-1 if hit is None else hit.triangle) == many.triangle[k]
 
 
 def test_threads_do_not_matter(monkeypatch):

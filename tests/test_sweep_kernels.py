@@ -212,6 +212,24 @@ def test_in_the_ground_the_way_out_is_through_the_front():
         assert shape((0.0, -1.0, 0.0))[0] == 0.0
 
 
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("depth", [0.0, 1e-9, 0.1, 0.9])
+def test_two_sides_are_left_on_that_of_the_middle(side, depth):
+    y = side * (1.0 - depth)
+    for shape in (
+        lambda motion: sphere((0.0, y, 0.0), 1.0, motion, two_sided=True),
+        lambda motion: capsule((0.0, y, 0.0), (0.2, 0.0, 0.0), 1.0, motion, two_sided=True),
+        # Upright: its axis goes through the face where it is deep.
+        lambda motion: capsule((0.0, y, 0.0), (0.0, 0.5, 0.0), 0.5, motion, two_sided=True),
+        lambda motion: box((0.0, y, 0.0), (1.0, 1.0, 1.0), motion, two_sided=True),
+    ):
+        for motion in ((0.0, side, 0.0), (1.0, 0.0, 0.0), (1.0, 2.0 * side, 0.5)):
+            assert shape(motion)[0] == math.inf
+        travel, normal = shape((1.0, -0.5 * side, 0.0))
+        assert travel == 0.0
+        assert normal == pytest.approx((0.0, side, 0.0), abs=1e-12)
+
+
 def test_touching_from_below_is_stopped_again():
     for shape in (
         lambda motion: sphere((0.0, -1.0, 0.0), 1.0, motion),
