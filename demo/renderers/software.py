@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from demo import camera as cameras
 from demo.frame import Frame
 from demo.renderers import look
-from demo.renderers.bodies import draw_bodies, pack_bodies
+from demo.renderers.bodies import draw_bodies, pack_bodies, place_bodies
 from demo.renderers.edges import smooth_edges
 from demo.renderers.ground import Ground
 from demo.renderers.labels import draw_labels
@@ -118,6 +118,8 @@ class SoftwareRenderer:
         bodies = pack_bodies(frame)
         if frame.wireframe:
             bodies = bodies[:0]
+        places = np.empty((len(bodies), 5))
+        place_bodies(bodies, *view, places)
         to_sun = np.array(look.unit(frame.sun))
         cast, sun = cast_shadows(bodies, meshes, to_sun, view.eye, self._share)
         patches, spans, seen = self._see_ground(frame, ground, view)
@@ -138,7 +140,18 @@ class SoftwareRenderer:
             )
             fill_faces(corners, meshes.faces, view.lens, 0, FACE, left, right, depth, surface)
             draw_bodies(
-                bodies, *view, to_sun, shadows, place, cast, sun, left, right, depth, surface
+                bodies,
+                places,
+                *view,
+                to_sun,
+                shadows,
+                place,
+                cast,
+                sun,
+                left,
+                right,
+                depth,
+                surface,
             )
 
         def band(first: int) -> None:
