@@ -41,7 +41,13 @@ def by_vectors(function: F) -> F:
 
 
 def _compiled(function: F, **more: Any) -> F:
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", **more}
+    # Nothing is called from C; wrappers for that would be a twelfth of the time to compile.
+    options: dict[str, Any] = {
+        "nogil": True,
+        "error_model": "numpy",
+        "no_cfunc_wrapper": True,
+        **more,
+    }
     try:
         result: F = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # nowhere to keep it
@@ -50,6 +56,12 @@ def _compiled(function: F, **more: Any) -> F:
 
 
 def inlined(function: F) -> F:
-    """Compile a small function into its callers."""
-    result: F = numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+    """Compile a small function into its callers; Python cannot call it."""
+    result: F = numba.njit(
+        nogil=True,
+        error_model="numpy",
+        forceinline=True,
+        no_cfunc_wrapper=True,
+        no_cpython_wrapper=True,
+    )(function)
     return result
