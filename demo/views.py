@@ -119,29 +119,36 @@ def _candidates(frame: Frame, scene: Scene) -> None:
 
 
 def _contacts(frame: Frame, scene: Scene) -> None:
-    """A cross where a body touches, its normal, and over it in red the penetration to scale."""
-    found = [
-        contact
-        for body in scene.nearest(frame.camera.position, MOST_BODIES)
-        for contact in contacts_of(scene, body)
-    ]
+    """A cross where a body touches, its normal, and over it in red the penetration to scale.
+
+    Drawn in front of the body, which would hide them, where the eye sees them just as well.
+    """
+    eye = np.array(frame.camera.position)
+    found, sizes = [], []
+    for body in scene.nearest(frame.camera.position, MOST_BODIES):
+        contacts = contacts_of(scene, body)
+        lower, upper = body.bounds()
+        found += contacts
+        sizes += [float(np.linalg.norm(upper - lower))] * len(contacts)
     if not found:
         return
     points = np.array([contact.point for contact in found])
     normals = np.array([contact.normal for contact in found])
     depths = np.array([contact.depth for contact in found])[:, np.newaxis]
+    away = np.linalg.norm(points - eye, axis=1)
+    nearer = np.maximum(away - np.array(sizes), 0.2 * away) / away
     side = np.cross(normals, np.where(np.abs(normals[:, :1]) < 0.9, (1.0, 0, 0), (0, 1.0, 0)))
     side *= _CROSS / np.sqrt((side * side).sum(axis=1))[:, np.newaxis]
     other = np.cross(normals, side)
-    lift = 0.04 * normals
     pieces = (
         (points, points + _NORMAL_LENGTH * normals, colors.YELLOW),
-        (points + lift - side, points + lift + side, colors.WHITE),
-        (points + lift - other, points + lift + other, colors.WHITE),
+        (points - side, points + side, colors.WHITE),
+        (points - other, points + other, colors.WHITE),
         (points, points + depths * normals, colors.RED),
     )
     for starts, stops, color in pieces:
-        frame.lines.append(Lines(np.stack([starts, stops], axis=1), colors.rows(color, len(found))))
+        ends = eye + (np.stack([starts, stops], axis=1) - eye) * nearer[:, np.newaxis, np.newaxis]
+        frame.lines.append(Lines(ends, colors.rows(color, len(found))))
 
 
 def _corners(bounds: Floats) -> Floats:

@@ -6,6 +6,7 @@ from tests.benchmarks import (
     bounding,
     counter,
     crowd,
+    demo,
     game,
     mesh,
     octree,
@@ -31,6 +32,7 @@ _TABLES = {
     "mesh": mesh.main,
     "octree": octree.main,
     "spheres": bounding.main,
+    "demo": demo.main,
 }
 
 
