@@ -10,7 +10,12 @@ from terrain_physics import _arrays
 from terrain_physics._arrays import Floats3, Floats9
 from terrain_physics._kernels import character_columns as columns
 from terrain_physics.character_rules import CharacterRules
-from terrain_physics.character_shape import AnyGround, placed_shape, resize
+from terrain_physics.character_shape import (
+    AnyGround,
+    constraint_planes,
+    placed_shape,
+    resize,
+)
 from terrain_physics.character_state import (
     CharacterState,
     LiveVec3,
@@ -128,6 +133,31 @@ class CharacterBody(CharacterRules):
         GroundReport
         """
         return ground_report(self._state.tolist(), self._ground)
+
+    def constraint_planes(self) -> NDArray[np.float64]:
+        """Return the planes of the ground that the body touches where the last update left it.
+
+        The body can move into none of them. Contacts that push the same way are one plane. To a
+        walker a plane steeper than the slope limit is an upright wall. They are found anew by
+        each call, so updates cost nothing more.
+
+        Returns
+        -------
+        ndarray of float64, shape (m, 4)
+            Unit normals, towards the body, and offsets in meters: points p of a plane have
+            normal . p = offset, points on the body's side have more. Touching is within 1e-4 m;
+            what the update left too deep has a plane through the depth of the ground, inside the
+            body. m is 0 in the air, and at most 32.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+        >>> floor = HeightMap([[2, 2], [2, 2]])
+        >>> mover = CharacterMovement(floor, SphereCollider(0.5), position=(0.5, 2.5, 0.5))
+        >>> mover.constraint_planes() + 0.0
+        array([[0., 1., 0., 2.]])
+        """
+        return constraint_planes(self._ground, self._state, self._rules, self._random)
 
     def resize(self, collider: Collider) -> bool:
         """Change to another body where it stands, as to crouch and to stand up, if that fits.

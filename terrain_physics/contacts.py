@@ -187,6 +187,24 @@ class SweepHits(NamedTuple):
     material: NDArray[np.uint8]
 
 
+class BlockBounds(NamedTuple):
+    """The boxes around blocks of a height map's cells, which let queries skip far.
+
+    Attributes
+    ----------
+    cells : int
+        Cells along the side of a block; those at the map's last rows and columns may have fewer.
+    lower : ndarray of float64, shape (rows, columns, 3)
+        Least x, y and z of each block, in meters; NaN heights where all of it is missing.
+    upper : ndarray of float64, shape (rows, columns, 3)
+        Greatest x, y and z.
+    """
+
+    cells: int
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+
 class GroundReport(NamedTuple):
     """What a character stands on or touches, as of its last update.
 

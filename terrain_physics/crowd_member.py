@@ -11,7 +11,7 @@ from terrain_physics import _arrays
 from terrain_physics._arrays import Floats3, Floats9
 from terrain_physics._kernels import character_columns as columns
 from terrain_physics.character_rules import CharacterRules
-from terrain_physics.character_shape import placed_shape, resize
+from terrain_physics.character_shape import constraint_planes, placed_shape, resize
 from terrain_physics.character_state import (
     CharacterState,
     ground_report,
@@ -142,6 +142,17 @@ class CrowdMember(CharacterRules):
         GroundReport
         """
         return ground_report(self._state.tolist(), self._group._ground)  # noqa: SLF001
+
+    def constraint_planes(self) -> NDArray[np.float64]:
+        """Return the planes it touches: see `CharacterMovement.constraint_planes`.
+
+        Returns
+        -------
+        ndarray of float64, shape (m, 4)
+        """
+        group, row = self._place
+        random_state = group._randoms[row : row + 1]  # noqa: SLF001
+        return constraint_planes(group._ground, self._state, self._rules, random_state)  # noqa: SLF001
 
     def resize(self, collider: Collider) -> bool:
         """Change to another body where it stands, if that fits: see `CharacterMovement.resize`.

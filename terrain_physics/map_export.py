@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _arrays
+from terrain_physics._kernels import blocks as block_kernels
 from terrain_physics._kernels import grid as kernels
+from terrain_physics.contacts import BlockBounds
 from terrain_physics.loaders import save_heights
 from terrain_physics.map_cells import Region
 from terrain_physics.map_data import MapData
@@ -132,6 +134,55 @@ class MapExport(MapData):
             normals.astype(np.float32),
             faces.astype(np.uint32).ravel(),
         )
+
+    @property
+    def block_levels(self) -> int:
+        """How many levels of blocks there are; the last has a single one."""
+        return int(block_kernels.level_count(*self.cell_count))
+
+    def blocks(self, level: int = 0) -> BlockBounds:
+        """Return the boxes that queries test before they look at cells.
+
+        A block of level 0 is 8 x 8 cells, one of the next level 8 x 8 blocks, and so on.
+
+        Parameters
+        ----------
+        level : int, default 0
+            Less than `block_levels`.
+
+        Returns
+        -------
+        BlockBounds
+            Copies. Every triangle of a block is within its box; the box is the least one, but
+            where cells are marked as holes.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap
+        >>> land = HeightMap([[0, 1, 2], [3, 4, 5]], cell_size=2)
+        >>> bounds = land.blocks()
+        >>> bounds.cells, bounds.lower.tolist(), bounds.upper.tolist()
+        (8, [[[0.0, 0.0, 0.0]]], [[[4.0, 5.0, 2.0]]])
+        """
+        number = _arrays.whole("level", level, 0, self.block_levels - 1)
+        rows, columns = self.cell_count
+        start = int(block_kernels.level_start(rows, columns, number))
+        side = block_kernels.BLOCK ** (number + 1)
+        down, across = -(-rows // side), -(-columns // side)
+        with self._lock:
+            spans = self._blocks[2 * start : 2 * (start + down * across)].astype(np.float64)
+        spans = spans.reshape(down, across, 2)
+        x0, y0, z0, cell_x, cell_z, scale = self._frame[:6].tolist()
+        spans = y0 + scale * np.where(np.isinf(spans), np.nan, spans)
+        lower, upper = np.empty((down, across, 3)), np.empty((down, across, 3))
+        lower[:, :, 1], upper[:, :, 1] = spans.min(axis=2), spans.max(axis=2)
+        places = np.arange(across) * side
+        lower[:, :, 0] = x0 + places * cell_x
+        upper[:, :, 0] = x0 + np.minimum(places + side, columns) * cell_x
+        places = np.arange(down)[:, np.newaxis] * side
+        lower[:, :, 2] = z0 + places * cell_z
+        upper[:, :, 2] = z0 + np.minimum(places + side, rows) * cell_z
+        return BlockBounds(side, lower, upper)
 
     def save(self, path: str | os.PathLike[str], **file_options: Any) -> tuple[float, float] | None:
         """Write the samples, before scale and origin, to a file.

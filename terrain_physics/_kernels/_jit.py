@@ -18,7 +18,6 @@ The cache differs from numba's own in three ways, each a trap its users fall int
 """
 
 import contextlib
-import gc
 import hashlib
 import importlib
 import importlib.resources
@@ -319,23 +318,7 @@ def _compile(function: F, *, inline: bool, apart: bool, contract: bool, noalias:
     outer.inner = inner
     outer.get_call_template = find
     outer.get_overload = lambda signature: inner().get_overload(signature)
-    outer.compile = _without_collector(outer.compile)
     return cast("F", outer)
-
-
-def _without_collector(compile_one: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep Python's collector still meanwhile: of a tenth of the time, next to nothing is freed."""
-
-    def compile_still(signature: Any) -> Any:
-        enabled = gc.isenabled()
-        gc.disable()
-        try:
-            return compile_one(signature)
-        finally:
-            if enabled:
-                gc.enable()
-
-    return compile_still
 
 
 @overload

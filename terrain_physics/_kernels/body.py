@@ -66,6 +66,19 @@ class Body(NamedTuple):
 
 
 @kernel
+def reach_along(body: Body, normal: Vec3) -> float:
+    """Return how far a body goes from its center against a unit normal."""
+    if body.kind != BOX:
+        return body.radius + abs(dot(body.axis, normal))
+    m, e = body.rotation, body.extents
+    return (
+        abs(m[0] * normal[0] + m[3] * normal[1] + m[6] * normal[2]) * e[0]
+        + abs(m[1] * normal[0] + m[4] * normal[1] + m[7] * normal[2]) * e[1]
+        + abs(m[2] * normal[0] + m[5] * normal[1] + m[8] * normal[2]) * e[2]
+    )
+
+
+@kernel
 def corners_from(candidates: Floats, k: int, offset: Vec3) -> tuple[Vec3, Vec3, Vec3, Vec3]:
     """Return a candidate's corners relative to a body's center, and its normal."""
     return (

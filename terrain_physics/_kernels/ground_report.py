@@ -3,7 +3,7 @@
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.body import BOX
+from terrain_physics._kernels.body import reach_along
 from terrain_physics._kernels.character_columns import (
     AIRBORNE,
     GROUND_KIND,
@@ -58,7 +58,6 @@ def report_ground(
     put_three_at(state, GROUND_POINT, (0.0, 0.0, 0.0))
     if kind == AIRBORNE:
         return
-    body = scene.body
     best = -1
     for i in range(count):
         if best < 0 or (
@@ -66,15 +65,7 @@ def report_ground(
             > dot(three(scene.contacts, best, PUSH), normal)
         ):
             best = i
-    m, e = body.rotation, body.extents
-    if body.kind == BOX:
-        deep = (
-            abs(m[0] * normal[0] + m[3] * normal[1] + m[6] * normal[2]) * e[0]
-            + abs(m[1] * normal[0] + m[4] * normal[1] + m[7] * normal[2]) * e[1]
-            + abs(m[2] * normal[0] + m[5] * normal[1] + m[8] * normal[2]) * e[2]
-        )
-    else:
-        deep = body.radius + abs(dot(body.axis, normal))
+    deep = reach_along(scene.body, normal)
     put_three_at(state, GROUND_POINT, add_scaled(center, normal, -deep))
     if best < 0:
         return

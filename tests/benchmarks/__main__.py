@@ -6,6 +6,7 @@ from tests.benchmarks import (
     bounding,
     counter,
     crowd,
+    demo,
     game,
     ground_parts,
     mesh,
@@ -33,6 +34,7 @@ _TABLES = {
     "mesh": mesh.main,
     "octree": octree.main,
     "spheres": bounding.main,
+    "demo": demo.main,
 }
 
 
