@@ -15,8 +15,8 @@ from terrain_physics.workers import Workers
 
 _DOWN = np.array([[0.0, -1.0, 0.0]])
 
-_ONE_TURN = np.zeros(1, np.int64)
-_ONE_TURN.setflags(write=False)
+_ONE_VISIT = np.zeros(1, np.int64)
+_ONE_VISIT.setflags(write=False)
 
 # Enough for one task: below, handing it to another thread costs more than it saves.
 _ROWS_PER_TASK = 2048
@@ -67,13 +67,13 @@ def refuse_far(name: str, rows: NDArray[np.float64]) -> None:
         )
 
 
-def turns_of(rows: NDArray[np.float64]) -> NDArray[np.int64]:
+def visits_of(rows: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return an order for rows that begin with a place: what is near is asked soon after."""
     if len(rows) == 1:
-        return _ONE_TURN
-    turns = along_a_curve(rows[:, :3])
-    turns.setflags(write=False)  # kernels know one type only
-    return turns
+        return _ONE_VISIT
+    visits = along_a_curve(rows[:, :3])
+    visits.setflags(write=False)  # kernels know one type only
+    return visits
 
 
 def checked_vertices(vertices: ArrayLike) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from terrain_physics._kernels.mesh_contacts import (
     put_contacts,
 )
 from terrain_physics.contacts import Contacts
-from terrain_physics.mesh_batches import refuse_far, turns_of
+from terrain_physics.mesh_batches import refuse_far, visits_of
 from terrain_physics.mesh_data import MeshData
 from terrain_physics.shape_contacts import Floats, ShapeContacts, by_kind
 from terrain_physics.workers import Workers
@@ -21,7 +21,7 @@ from terrain_physics.workers import Workers
 # Shapes that a thread should get at once: less is not worth the handing over.
 _LEAST = 512
 
-# First and last turn, keys, rows: see `list_contacts`.
+# First and last visit, keys, rows: see `list_contacts`.
 _Found = tuple[int, int, NDArray[np.int64], NDArray[np.float64]]
 
 
@@ -35,25 +35,25 @@ class MeshContacts(ShapeContacts, MeshData):
     ) -> Contacts:
         """Return the contacts of rows of one kind, all or the deepest of each."""
         deepest = _arrays.choice("keep", keep, ("all", "deepest")) == "deepest"
-        turns, counts = turns_of(bodies), np.empty(len(bodies), np.int64)
+        visits, counts = visits_of(bodies), np.empty(len(bodies), np.int64)
         with Workers(threads) as workers:
-            parts = self._list(workers, kind, bodies, DEEPEST if deepest else ALL, turns, counts)
+            parts = self._list(workers, kind, bodies, DEEPEST if deepest else ALL, visits, counts)
             ends = np.cumsum(counts)
             total = int(ends[-1]) if len(ends) else 0
             ints, floats = np.empty((2, total), np.int64), np.empty((3, total, 3))
 
             def put(first: int, last: int) -> None:
                 for begin, end, keys, rows in parts[first:last]:
-                    put_contacts(turns, begin, end, keys, rows, ends, counts, ints, floats)
+                    put_contacts(visits, begin, end, keys, rows, ends, counts, ints, floats)
 
             workers.run(put, len(parts), 1)
         return Contacts(ints, floats)
 
     def counts_of_rows(self, kind: int, bodies: Floats, threads: int | None) -> NDArray[np.int64]:
         """Return how many triangles each row touches."""
-        turns, counts = turns_of(bodies), np.empty(len(bodies), np.int64)
+        visits, counts = visits_of(bodies), np.empty(len(bodies), np.int64)
         with Workers(threads) as workers:
-            self._list(workers, kind, bodies, NUMBER, turns, counts)
+            self._list(workers, kind, bodies, NUMBER, visits, counts)
         return counts
 
     def _list(
@@ -62,7 +62,7 @@ class MeshContacts(ShapeContacts, MeshData):
         kind: int,
         bodies: Floats,
         kept: int,
-        turns: NDArray[np.int64],
+        visits: NDArray[np.int64],
         counts: NDArray[np.int64],
     ) -> list[_Found]:
         """Return the contacts in the ranges that the threads worked on, and write their counts."""
@@ -70,7 +70,7 @@ class MeshContacts(ShapeContacts, MeshData):
         rows, mesh = by_kind(kind, bodies), self._mesh
 
         def find(first: int, last: int) -> _Found:
-            return first, last, *list_contacts(*mesh[2:], *rows, turns, first, last, kept, counts)
+            return first, last, *list_contacts(*mesh[2:], *rows, visits, first, last, kept, counts)
 
         return workers.run(find, len(bodies), _LEAST)
 

@@ -5,7 +5,7 @@ import numpy as np
 from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.mesh_sweeps import sweep_mesh
 from terrain_physics.contacts import SweepHit, SweepHits
-from terrain_physics.mesh_batches import refuse_far, turns_of
+from terrain_physics.mesh_batches import refuse_far, visits_of
 from terrain_physics.mesh_data import MeshData
 from terrain_physics.shape_sweeps import Floats, ShapeSweeps, hit_of, hits_of
 from terrain_physics.workers import Workers
@@ -35,7 +35,7 @@ class MeshSweeps(ShapeSweeps, MeshData):
         mesh = self._mesh
         _SWEEP.call(
             *mesh[2:], mesh.vertices, mesh.faces, *self.neighbors,
-            kind, bodies, motions, turns_of(bodies), 0, 1, numbers, triangles,
+            kind, bodies, motions, visits_of(bodies), 0, 1, numbers, triangles,
         )  # fmt: skip
         return hit_of(numbers[0], int(triangles[0]), 0)
 
@@ -46,12 +46,12 @@ class MeshSweeps(ShapeSweeps, MeshData):
         refuse_far("shapes", bodies)
         numbers, triangles = np.empty((count, 8)), np.empty(count, np.int64)
         mesh, neighbors = self._mesh, self.neighbors
-        turns = turns_of(bodies if len(bodies) > 1 else np.zeros((count, 3)))
+        visits = visits_of(bodies if len(bodies) > 1 else np.zeros((count, 3)))
 
         def work(first: int, last: int) -> None:
             sweep_mesh(
                 *mesh[2:], mesh.vertices, mesh.faces, *neighbors,
-                kind, bodies, motions, turns, first, last, numbers, triangles,
+                kind, bodies, motions, visits, first, last, numbers, triangles,
             )  # fmt: skip
 
         with Workers(threads) as workers:

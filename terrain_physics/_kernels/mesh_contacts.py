@@ -74,13 +74,13 @@ def list_contacts(
     balls: Rows,
     capsules: Rows,
     solids: Rows,
-    turns: Longs,
+    visits: Longs,
     first: int,
     last: int,
     kept: int,
     counts: Longs,
 ) -> tuple[Longs, Floats]:
-    """Return the contacts of the shapes that ``turns`` names from first to last.
+    """Return the contacts of the shapes that ``visits`` names from first to last.
 
     ``counts`` (n,) receives how many are kept of each shape, or for `NUMBER` how many there are,
     and then none is kept; of those equally deep the lowest face is. What is returned is for
@@ -93,8 +93,8 @@ def list_contacts(
     room = last - first + _ROOM
     rows, keys = np.empty(_WIDTH * room), np.empty(room, np.int64)
     count = 0
-    for turn in range(first, last):
-        who = int(turns[turn])
+    for visit in range(first, last):
+        who = int(visits[visit])
         lower, upper = bounds_of(balls, capsules, solids, who)
         low, high = _box_in_frame(frame, lower, upper)
         begin, touched, deepest, found = count, 0, 0.0, -1
@@ -154,7 +154,7 @@ def list_contacts(
 
 @kernel
 def put_contacts(
-    turns: Longs,
+    visits: Longs,
     first: int,
     last: int,
     keys: Longs,
@@ -170,8 +170,8 @@ def put_contacts(
     ``floats`` (3, m, 3) penetrations, unit directions and points.
     """
     k = 0
-    for turn in range(first, last):
-        who = int(turns[turn])
+    for visit in range(first, last):
+        who = int(visits[visit])
         for place in range(int(ends[who] - counts[who]), int(ends[who])):
             row = int(keys[k] & 0xFFFFFFFF)
             ints[0, place], ints[1, place] = who, keys[k] >> 32

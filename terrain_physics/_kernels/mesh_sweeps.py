@@ -142,13 +142,13 @@ def sweep_mesh(
     kind: int,
     bodies: Floats,
     motions: Floats,
-    turns: Longs,
+    visits: Longs,
     first: int,
     last: int,
     numbers: Floats,
     triangles: Longs,
 ) -> None:
-    """Write what the bodies that ``turns`` names from first to last touch first on their ways.
+    """Write what the bodies that ``visits`` names from first to last touch first on their ways.
 
     ``bodies`` (n, 16), see `sweep_body.py`, and ``motions`` (n, 3); either may have one row for
     all. ``numbers`` (n, 8): distance, point, normal, part of the way, NaN where nothing is touched;
@@ -160,8 +160,8 @@ def sweep_mesh(
     scratch = borrow(memory)
     vertices, faces, welded = borrow(vertices), borrow(faces), borrow(welded)
     across, ring_offsets, ring = borrow(across), borrow(ring_offsets), borrow(ring)
-    for turn in range(first, last):
-        row = int(turns[turn])
+    for visit in range(first, last):
+        row = int(visits[visit])
         for k in range(8):
             numbers[row, k] = np.nan
         triangles[row] = -1
