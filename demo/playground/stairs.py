@@ -71,7 +71,7 @@ class Stairs(Scene):
 
     def script(self) -> Controls:
         going = 0.7 if self.steps < 240 else 0.0
-        yaw = 0.75
+        yaw = 0.5
         return Controls(
             forward=going * math.cos(yaw), right=going * math.sin(yaw), yaw=yaw, pitch=-0.3
         )

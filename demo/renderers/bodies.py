@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from demo.camera import NEAR
 from demo.frame import Frame
-from demo.renderers.compiled import compiled, inlined
+from demo.renderers.compiled import by_vectors, compiled, inlined
 from demo.renderers.look import BOUNCED_LIGHT, SKY_LIGHT, SUN_LIGHT, linear
 from demo.renderers.raster import LIT
 
@@ -192,7 +192,7 @@ def lit_word(color: Any, n: Any, to_sun: Any, sunny: float, shine: float) -> int
     word = 0
     for k in range(3):
         light = SKY_LIGHT[k] * up + BOUNCED_LIGHT[k] * (1.0 - up) + SUN_LIGHT[k] * lambert
-        value = math.sqrt(color[k] * light + SUN_LIGHT[k] * shine * lambert)
+        value = math.sqrt(np.float32(color[k] * light + SUN_LIGHT[k] * shine * lambert))
         word |= int(min(255.0, 255.0 * value + 0.5)) << (16 - 8 * k)
     return word
 
@@ -241,7 +241,7 @@ def place_bodies(bodies: Floats, eye: Floats, view: Floats, lens: Floats, out: F
         )
 
 
-@compiled
+@by_vectors
 def draw_bodies(
     bodies: Floats, places: Floats, eye: Floats, view: Floats, lens: Floats, to_sun: Floats,
     shadows: Singles, place: Floats,
@@ -339,7 +339,7 @@ def _cast_ball(
                 cast[i, j] = max(cast[i, j], w + math.sqrt(rest))
 
 
-@compiled
+@by_vectors
 def cast_bodies(bodies: Floats, sun: Floats, first: int, last: int, cast: Singles) -> None:
     """Write, into rows of the shadow map, how far towards the sun bodies reach."""
     far = 1e4

@@ -61,7 +61,7 @@ class GLGround:
         ground = self.look
         if ground is None:
             return
-        patches = visible_patches(ground, frame.camera, size).astype("f4")
+        patches = visible_patches(ground, frame.camera, size)[:, :3].astype("f4")
         if not len(patches):
             return
         self._places.orphan(patches.nbytes)

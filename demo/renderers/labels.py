@@ -19,6 +19,7 @@ def draw_labels(picture: pygame.Surface, frame: Frame) -> None:
     if not frame.labels:
         return
     size = picture.get_size()
+    scale = max(size[1] / 720.0, 0.6)
     places = cameras.project(frame.camera, size, [label.place for label in frame.labels])
     for k in np.argsort(-places[:, 2], kind="stable"):
         x, y, depth = places[k]
@@ -26,7 +27,7 @@ def draw_labels(picture: pygame.Surface, frame: Frame) -> None:
             continue
         if _is_hidden(frame, frame.labels[k]):
             continue
-        text = _text(frame.labels[k].text, 26 if depth < 40.0 else 21)
+        text = _text(frame.labels[k].text, round(scale * (26 if depth < 40.0 else 21)))
         picture.blit(text, text.get_rect(midbottom=(round(x), round(y))))
 
 
@@ -44,7 +45,9 @@ def _text(text: str, height: int) -> pygame.Surface:
     if not pygame.font.get_init():
         pygame.font.init()
     words = pygame.font.Font(None, height).render(text, True, LABEL_TEXT)  # noqa: FBT003 takes no names
-    plate = pygame.Surface((words.get_width() + 14, words.get_height() + 8), pygame.SRCALPHA)
-    pygame.draw.rect(plate, (16, 20, 28, 165), plate.get_rect(), border_radius=6)
-    plate.blit(words, (7, 4))
+    aside, above = round(0.27 * height), round(0.16 * height)
+    size = words.get_width() + 2 * aside, words.get_height() + 2 * above
+    plate = pygame.Surface(size, pygame.SRCALPHA)
+    pygame.draw.rect(plate, (16, 20, 28, 165), plate.get_rect(), border_radius=round(0.23 * height))
+    plate.blit(words, (aside, above))
     return plate

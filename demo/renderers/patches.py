@@ -24,7 +24,7 @@ MOST_PATCHES = 8192
 
 
 def visible_patches(ground: Ground, camera: Camera, size: tuple[int, int]) -> Places:
-    """Return row, column and step of patches, (n, 3), in samples; from near to far."""
+    """Return row, column and step of patches in samples, and `skirts`, (n, 4); near ones first."""
     low, high, gaps, errors = (
         np.concatenate([level[k].ravel() for level in ground.bounds]) for k in range(4)
     )
@@ -42,7 +42,27 @@ def visible_patches(ground: Ground, camera: Camera, size: tuple[int, int]) -> Pl
     )  # fmt: skip
     found = out[:count]
     order = np.argsort(found[:, 3], kind="stable")
-    return np.ascontiguousarray(found[order, :3].astype(np.int64))
+    patches = found[order, :3].astype(np.int64)
+    return np.column_stack([patches, skirts(patches)])
+
+
+def skirts(patches: Places) -> Places:
+    """Return which sides of patches have no patch as fine beside them: there may be cracks.
+
+    Bits: 1 is the side of the first row, 2 of the last, 4 of the first column, 8 of the last.
+    """
+    rows, columns, steps = patches.T
+    known = set(zip(rows.tolist(), columns.tolist(), steps.tolist(), strict=True))
+    sides = np.zeros(len(patches), dtype=np.int64)
+    for k, (row, column, step) in enumerate(patches.tolist()):
+        wide = PATCH * step
+        sides[k] = (
+            1 * ((row - wide, column, step) not in known)
+            + 2 * ((row + wide, column, step) not in known)
+            + 4 * ((row, column - wide, step) not in known)
+            + 8 * ((row, column + wide, step) not in known)
+        )
+    return sides
 
 
 @inlined

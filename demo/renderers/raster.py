@@ -173,6 +173,11 @@ def fill_ground(
                 ):  # fmt: skip
                     continue
                 skirt = i == 0 or j == 0 or i == SIDE - 2 or j == SIDE - 2
+                if skirt:
+                    sides = (1 if i == 0 else 0) + (2 if i == SIDE - 2 else 0)
+                    sides += (4 if j == 0 else 0) + (8 if j == SIDE - 2 else 0)
+                    if patches[k, 3] & sides == 0:
+                        continue
                 flip = False
                 if patches[k, 2] == 1:
                     row = patches[k, 0] + min(max(i - 1, 0), SIDE - 4)

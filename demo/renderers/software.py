@@ -168,7 +168,7 @@ class SoftwareRenderer:
     def _see_ground(self, frame: Frame, ground: Ground | None, view: _View) -> tuple[Any, ...]:
         """Return the ground's patches in sight, where they lie across, and their vertices."""
         if ground is None:
-            return np.empty((0, 3), dtype=np.int64), np.empty((0, 2)), np.empty((0, 4))
+            return np.empty((0, 4), dtype=np.int64), np.empty((0, 2)), np.empty((0, 4))
         patches = visible_patches(ground, frame.camera, self.size)
         seen = np.empty((len(patches), SIDE, SIDE, 4))
         spans = np.empty((len(patches), 2))
