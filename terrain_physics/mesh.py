@@ -37,8 +37,7 @@ class TriangleMesh(MeshContacts, MeshSweeps):
 
     A face's index is its id. Triangles are two-sided surfaces, closed at their edges: touching
     counts. Where several faces answer a question equally well, the lowest one does. What touches
-    one is pushed out, or stopped, on the side where it is: see `MeshSweeps` for what starts in
-    touch.
+    one is pushed out, or stopped, on the side where it is, and may leave on that side.
 
     Parameters
     ----------

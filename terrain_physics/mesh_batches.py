@@ -60,9 +60,8 @@ def near_points(name: str, value: ArrayLike) -> NDArray[np.float64]:
 
 def refuse_far(name: str, rows: NDArray[np.float64]) -> None:
     """Refuse rows of numbers of which one is too large to be reckoned with."""
-    far = np.abs(rows).max(axis=1, initial=0.0) >= FARTHEST
-    if far.any():
-        row = int(np.flatnonzero(far)[0])
+    if np.abs(rows).max(initial=0.0) >= FARTHEST:
+        row = int(np.argmax(np.abs(rows).max(axis=1) >= FARTHEST))
         raise ValueError(
             f"{name} must be below {FARTHEST:g} m, got {rows[row].tolist()} at [{row}]"
         )
