@@ -31,7 +31,8 @@ class MapContacts(ShapeContacts, MapData):
 
     __slots__ = ()
 
-    def _triangles_in_boxes(self, boxes: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def triangles_in_rows(self, boxes: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the offsets and ids of boxes: lower and upper corners, flat."""
         offsets = np.zeros(len(boxes) // 6 + 1, dtype=np.int64)
         with self.reading() as views:
             total, ids = list_triangles(*views, boxes, offsets)
@@ -49,19 +50,21 @@ class MapContacts(ShapeContacts, MapData):
             ints, floats = ball_contacts(heights, cells, frame, x, y, z, sphere.radius)
         return None if ints.size == 2 and ints[0, 0] < 0 else Contacts(ints, floats)
 
-    def _contact_counts(self, kind: int, bodies: Floats, threads: int | None) -> NDArray[np.int64]:
+    def counts_of_rows(self, kind: int, bodies: Floats, threads: int | None) -> NDArray[np.int64]:
+        """Return how many triangles each row touches."""
         with Workers(threads) as workers, self.reading() as views:
             found = _find(workers, views, kind, bodies)
         who = [part[1][: part[0]] for part in found]
         return np.bincount(np.concatenate([*who, _NONE]), minlength=len(bodies))
 
-    def _contacts(
+    def contacts_of_rows(
         self,
         kind: int,
         bodies: Floats,
         keep: str,
         threads: int | None,
     ) -> Contacts:
+        """Return the contacts of rows of one kind, all or the deepest of each."""
         deepest = _arrays.choice("keep", keep, ("all", "deepest")) == "deepest"
         with Workers(threads) as workers:
             with self.reading() as views:

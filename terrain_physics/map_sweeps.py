@@ -25,7 +25,8 @@ class MapSweeps(ShapeSweeps, MapData):
 
     __slots__ = ()
 
-    def _sweep_one(self, kind: int, bodies: Floats, motions: Floats) -> SweepHit | None:
+    def sweep_of_row(self, kind: int, bodies: Floats, motions: Floats) -> SweepHit | None:
+        """Return the hit of one row."""
         numbers, whole = np.empty((1, 8)), np.empty((1, 2), dtype=np.int64)
         with self._lock:
             heights, cells, blocks, frame = self._views
@@ -33,9 +34,10 @@ class MapSweeps(ShapeSweeps, MapData):
             material = int(materials_at(self._materials, numbers, whole)[0])
         return hit_of(numbers[0], int(whole[0, 0]), material)
 
-    def _sweep(
+    def sweeps_of_rows(
         self, kind: int, bodies: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
+        """Return the hits of n rows; arrays of one row serve for all."""
         numbers, whole = np.empty((count, 8)), np.empty((count, 2), dtype=np.int64)
         with self.reading() as (heights, cells, blocks, frame), Workers(threads) as workers:
             materials = self._materials

@@ -30,7 +30,10 @@ class MeshContacts(ShapeContacts, MeshData):
 
     __slots__ = ()
 
-    def _contacts(self, kind: int, bodies: Floats, keep: str, threads: int | None) -> Contacts:
+    def contacts_of_rows(
+        self, kind: int, bodies: Floats, keep: str, threads: int | None
+    ) -> Contacts:
+        """Return the contacts of rows of one kind, all or the deepest of each."""
         deepest = _arrays.choice("keep", keep, ("all", "deepest")) == "deepest"
         turns, counts = turns_of(bodies), np.empty(len(bodies), np.int64)
         with Workers(threads) as workers:
@@ -46,7 +49,8 @@ class MeshContacts(ShapeContacts, MeshData):
             workers.run(put, len(parts), 1)
         return Contacts(ints, floats)
 
-    def _contact_counts(self, kind: int, bodies: Floats, threads: int | None) -> NDArray[np.int64]:
+    def counts_of_rows(self, kind: int, bodies: Floats, threads: int | None) -> NDArray[np.int64]:
+        """Return how many triangles each row touches."""
         turns, counts = turns_of(bodies), np.empty(len(bodies), np.int64)
         with Workers(threads) as workers:
             self._list(workers, kind, bodies, NUMBER, turns, counts)
@@ -70,6 +74,7 @@ class MeshContacts(ShapeContacts, MeshData):
 
         return workers.run(find, len(bodies), _LEAST)
 
-    def _triangles_in_boxes(self, boxes: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def triangles_in_rows(self, boxes: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the offsets and ids of boxes: lower and upper corners, flat."""
         offsets = np.empty(len(boxes) // 6 + 1, np.int64)
         return offsets, list_near(*self._mesh[2:], boxes, offsets)

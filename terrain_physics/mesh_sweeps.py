@@ -28,7 +28,8 @@ class MeshSweeps(ShapeSweeps, MeshData):
 
     __slots__ = ()
 
-    def _sweep_one(self, kind: int, bodies: Floats, motions: Floats) -> SweepHit | None:
+    def sweep_of_row(self, kind: int, bodies: Floats, motions: Floats) -> SweepHit | None:
+        """Return the hit of one row."""
         refuse_far("shape", bodies)
         numbers, triangles = np.empty((1, 8)), np.empty(1, np.int64)
         mesh = self._mesh
@@ -38,9 +39,10 @@ class MeshSweeps(ShapeSweeps, MeshData):
         )  # fmt: skip
         return hit_of(numbers[0], int(triangles[0]), 0)
 
-    def _sweep(
+    def sweeps_of_rows(
         self, kind: int, bodies: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
+        """Return the hits of n rows; arrays of one row serve for all."""
         refuse_far("shapes", bodies)
         numbers, triangles = np.empty((count, 8)), np.empty(count, np.int64)
         mesh, neighbors = self._mesh, self.neighbors

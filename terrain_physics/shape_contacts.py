@@ -73,7 +73,7 @@ class ShapeContacts:
             if found is not None:
                 return found
         kind, bodies = _bodies_of(shapes)
-        return self._contacts(kind, bodies, keep, threads)
+        return self.contacts_of_rows(kind, bodies, keep, threads)
 
     def sphere_contacts(
         self, spheres: ArrayLike, *, keep: str = "all", threads: int | None = None
@@ -94,7 +94,7 @@ class ShapeContacts:
             center.
         """
         rows = _arrays.spheres("spheres", spheres)
-        return self._contacts(BALL, rows, keep, threads)
+        return self.contacts_of_rows(BALL, rows, keep, threads)
 
     def capsule_contacts(
         self, capsules: ArrayLike, *, keep: str = "all", threads: int | None = None
@@ -116,7 +116,7 @@ class ShapeContacts:
         """
         rows = _arrays.array("capsules", capsules, (None, 7))
         _arrays.refuse_negative("radius", "capsules", rows[:, 6:])
-        return self._contacts(CAPSULE, rows, keep, threads)
+        return self.contacts_of_rows(CAPSULE, rows, keep, threads)
 
     def obb_contacts(
         self,
@@ -153,7 +153,7 @@ class ShapeContacts:
         count = _arrays.common_length(centers=center_rows, half_extents=half_rows, rotations=turns)
         bodies = np.empty((count, BOX))
         bodies[:, :3], bodies[:, 3:6], bodies[:, 6:] = center_rows, half_rows, turns
-        return self._contacts(BOX, bodies, keep, threads)
+        return self.contacts_of_rows(BOX, bodies, keep, threads)
 
     def contact_counts(
         self, shapes: ArrayLike | Shape | Sequence[Shape], *, threads: int | None = None
@@ -170,7 +170,7 @@ class ShapeContacts:
         ndarray of int64, shape (n,)
         """
         kind, bodies = _bodies_of(shapes)
-        return self._contact_counts(kind, bodies, threads)
+        return self.counts_of_rows(kind, bodies, threads)
 
     def triangles_in_many(
         self, lowers: ArrayLike, uppers: ArrayLike, *, margin: float = 0.1
@@ -207,13 +207,13 @@ class ShapeContacts:
             )
         boxes = np.concatenate([low - wider, high + wider], axis=1).reshape(-1)
         boxes.flags.writeable = False
-        return self._triangles_in_boxes(boxes)
+        return self.triangles_in_rows(boxes)
 
     def _of_one_ball(self, _sphere: Sphere) -> Contacts | None:
         """Return all contacts of a ball, where there is a quick way for one."""
         return None
 
-    def _contacts(
+    def contacts_of_rows(
         self,
         kind: int,
         bodies: Floats,
@@ -223,11 +223,11 @@ class ShapeContacts:
         """Return the contacts of rows of one kind, all or the deepest of each."""
         raise NotImplementedError
 
-    def _contact_counts(self, kind: int, bodies: Floats, threads: int | None) -> NDArray[np.int64]:
+    def counts_of_rows(self, kind: int, bodies: Floats, threads: int | None) -> NDArray[np.int64]:
         """Return how many triangles each row touches."""
         raise NotImplementedError
 
-    def _triangles_in_boxes(self, boxes: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def triangles_in_rows(self, boxes: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the offsets and ids of boxes: lower and upper corners, flat."""
         raise NotImplementedError
 

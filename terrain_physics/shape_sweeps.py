@@ -76,7 +76,7 @@ class ShapeSweeps:
         bodies.setflags(write=False)
         motions = np.array([_arrays.vector("motion", motion)])
         motions.setflags(write=False)
-        return self._sweep_one(kind, bodies, motions)
+        return self.sweep_of_row(kind, bodies, motions)
 
     def sweep_spheres(self, spheres: Any, motions: Any, *, threads: int | None = None) -> SweepHits:
         """Return where n moving spheres first touch the ground.
@@ -236,13 +236,13 @@ class ShapeSweeps:
         bodies.setflags(write=False)
         ways = _arrays.points("motions", motions)
         count = _arrays.common_length(**{name: bodies, "motions": ways})
-        return self._sweep(kind, bodies, ways, count, threads)
+        return self.sweeps_of_rows(kind, bodies, ways, count, threads)
 
-    def _sweep_one(self, kind: int, bodies: Floats, motions: Floats) -> SweepHit | None:
+    def sweep_of_row(self, kind: int, bodies: Floats, motions: Floats) -> SweepHit | None:
         """Return the hit of one row."""
         raise NotImplementedError
 
-    def _sweep(
+    def sweeps_of_rows(
         self, kind: int, bodies: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
         """Return the hits of n rows; arrays of one row serve for all."""
