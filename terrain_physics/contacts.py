@@ -256,8 +256,8 @@ class Contact(NamedTuple):
 class Contacts:
     """Contacts of shapes with the ground as read-only arrays; iterating gives each as `Contact`.
 
-    Ordered by query, and for each query by row, column and half of a map's triangles, or by a
-    mesh's faces.
+    Ordered by query, and for each query by row, column and half of a map's triangles, by a mesh's
+    faces, or by a ground's parts.
 
     Parameters
     ----------
@@ -291,6 +291,10 @@ class Contacts:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Contacts, (self._ints.copy(), self._floats.copy(), self._material)
+
+    def with_triangles(self, ids: NDArray[np.int64]) -> "Contacts":
+        """Return these contacts with other ids (n,) of their triangles."""
+        return Contacts(np.stack([self._ints[0], ids]), self._floats, self._material)
 
     @property
     def query(self) -> NDArray[np.int64]:

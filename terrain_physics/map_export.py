@@ -32,10 +32,72 @@ class MeshArrays(NamedTuple):
     indices: NDArray[np.uint32]
 
 
+class Edit(NamedTuple):
+    """What edited cells hold, for a copy of the map elsewhere.
+
+    Attributes
+    ----------
+    region : Region
+        Which cells, r rows by c columns.
+    heights : ndarray of float32, shape (r + 1, c + 1)
+        Their samples.
+    bits : ndarray of uint8, shape (r, c)
+        How they are split, and which are marked as holes: see `terrain_physics._kernels.grid`.
+    materials : ndarray of uint8, shape (r, c), or None
+        What they are made of, if the map says so.
+    """
+
+    region: Region
+    heights: NDArray[np.float32]
+    bits: NDArray[np.uint8]
+    materials: NDArray[np.uint8] | None
+
+
 class MapExport(MapData):
     """What a height map gives away; see `HeightMap`."""
 
     __slots__ = ()
+
+    def edits_since(self, version: int) -> tuple[int, list[Edit]]:
+        """Return the version, and what the cells hold that were edited after another version.
+
+        Parameters
+        ----------
+        version : int
+            As for `changes_since`; -1 for the whole map.
+
+        Returns
+        -------
+        tuple of int and list of Edit
+            All of one moment, whatever other threads do.
+        """
+        with self._lock:
+            return self._version, [self._edit(region) for region in self._regions_since(version)]
+
+    def _edit(self, region: Region) -> Edit:
+        row_0, row_1, column_0, column_1 = region
+        made_of = self._materials
+        return Edit(
+            region,
+            self._heights[row_0 : row_1 + 1, column_0 : column_1 + 1].copy(),
+            self._bits(region),
+            None if made_of is None else made_of[row_0:row_1, column_0:column_1].copy(),
+        )
+
+    def _bits(self, region: Region) -> NDArray[np.uint8]:
+        """Return a new array with the bits of cells, however the map keeps them."""
+        row_0, row_1, column_0, column_1 = region
+        if self._cells.ndim == 2:
+            bits = self._cells[row_0:row_1, column_0:column_1].copy()
+        else:
+            bits = np.zeros((row_1 - row_0, column_1 - column_0), dtype=np.uint8)
+        kind = int(self._frame[kernels.DIAGONAL])
+        if kind == kernels.DIAGONAL_BD:
+            bits |= np.uint8(kernels.CELL_FLIPPED)
+        elif kind == kernels.DIAGONAL_ALTERNATING:
+            odd = np.add.outer(np.arange(row_0, row_1), np.arange(column_0, column_1)) & 1 != 0
+            bits |= odd * np.uint8(kernels.CELL_FLIPPED)
+        return bits
 
     def to_mesh(self, region: Region | None = None, *, relative_to: Any = (0, 0, 0)) -> MeshArrays:
         """Return the surface as arrays, with the map's own diagonals and holes.
@@ -128,9 +190,9 @@ class MapExport(MapData):
         samples = self._heights[row_0 : row_1 + 1, column_0 : column_1 + 1]
         missing = np.isnan(samples)
         no_ground = missing[1:, 1:] | missing[1:, :-1] | missing[:-1, 1:] | missing[:-1, :-1]
-        cells = np.s_[row_0:row_1, column_0:column_1]
-        no_ground |= np.asarray(self.holes)[cells]
-        flipped = self.flipped_cells()[cells]
+        bits = self._bits(region)
+        no_ground |= bits & kernels.CELL_HOLE != 0
+        flipped = bits & kernels.CELL_FLIPPED != 0
         corner = np.arange(row_1 - row_0)[:, np.newaxis] * wide + np.arange(wide - 1)
         result = np.empty((*corner.shape, 2, 3), dtype=np.int64)
         for turned in (False, True):
