@@ -209,10 +209,10 @@ importlib.reload(caller)
 
 def test_missing_callee_apart_is_compiled_with_its_caller(warm: Tiny) -> None:
     # LLVM would end the process at a call of what is nowhere.
-    (callee,) = warm.cached_files("callee.weight-*")
+    (callee,) = warm.cached_files("callee.weight.inside-*")
     callee.unlink()
     assert (warm.run()["result"], warm.run()["hits"]) == (RESULT, 1)
-    (callee,) = warm.cached_files("callee.weight-*")
+    (callee,) = warm.cached_files("callee.weight.inside-*")
     callee.write_bytes(callee.read_bytes()[:-1])
     assert (warm.run()["result"], warm.run()["hits"]) == (RESULT, 1)
 
@@ -222,7 +222,7 @@ def test_callee_compiled_under_another_name_is_followed(tiny: Tiny) -> None:
     other = "from tiny import callee; callee.weight(3.0)"
     later = "import numba; [numba.njit(lambda x: x)(1) for _ in range(3)]"
     tiny.run(preceded_by(other))
-    (callee,) = tiny.cached_files("callee.weight-*")
+    (callee,) = tiny.cached_files("callee.weight.inside-*")
     assert tiny.run()["result"] == RESULT
     callee.unlink()
     tiny.run(preceded_by(f"{later}; {other}"))
@@ -236,9 +236,9 @@ caller.total(3.0, 5.0)
 def defined(kernel):
     (result,) = kernel.overloads.values()
     return {f.name for f in result.library.get_defined_functions()}
-(result,) = callee.weight.overloads.values()
+(result,) = callee.weight.inner().overloads.values()
 name = result.fndesc.llvm_func_name
-assert name in defined(callee.weight) - defined(caller.total)
+assert name in defined(callee.weight.inner()) - defined(caller.total)
 """)
     assert tiny.run(code)["result"] == RESULT
 
@@ -249,7 +249,7 @@ def test_constants_make_no_versions(tiny: Tiny) -> None:
     code = preceded_by("""
 from tiny import callee, caller
 caller.total(3.0, 5.0)
-assert [len(args) for args in callee.weight.overloads] == [1, 1], callee.weight.overloads
+assert [len(args) for args in callee.weight.inner().overloads] == [1, 1]
 """)
     assert tiny.run(code)["result"] == RESULT
 
