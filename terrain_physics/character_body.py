@@ -8,7 +8,7 @@ from pyglm import glm
 
 from terrain_physics import _arrays
 from terrain_physics._arrays import Floats3, Floats9
-from terrain_physics._kernels import character as kernels
+from terrain_physics._kernels import character_columns as columns
 from terrain_physics.character_rules import CharacterRules
 from terrain_physics.character_shape import AnyGround, placed_shape, resize
 from terrain_physics.character_state import (
@@ -23,9 +23,9 @@ from terrain_physics.colliders import Collider
 from terrain_physics.contacts import GroundReport
 from terrain_physics.owner import Owner
 
-_POSITION = slice(kernels.POSITION, kernels.POSITION + 3)
-_VELOCITY = slice(kernels.VELOCITY, kernels.VELOCITY + 3)
-_GROUND_NORMAL = slice(kernels.GROUND_NORMAL, kernels.GROUND_NORMAL + 3)
+_POSITION = slice(columns.POSITION, columns.POSITION + 3)
+_VELOCITY = slice(columns.VELOCITY, columns.VELOCITY + 3)
+_GROUND_NORMAL = slice(columns.GROUND_NORMAL, columns.GROUND_NORMAL + 3)
 
 # The attributes of a character that are vectors of PyGLM.
 _VECTORS = ("_position", "_velocity", "_shown_position", "_shown_velocity")
@@ -93,9 +93,9 @@ class CharacterBody(CharacterRules):
     def velocity(self, value: Any) -> None:
         velocity = _arrays.vector("velocity", value)
         self._state[_VELOCITY] = velocity
-        self._state[kernels.DRIVEN] = 1.0
+        self._state[columns.DRIVEN] = 1.0
         self._shown_velocity = self._velocity.show(velocity)
-        self._state[kernels.UNDISTURBED] = 0.0
+        self._state[columns.UNDISTURBED] = 0.0
 
     @property
     def rotation(self) -> glm.mat3:
@@ -112,7 +112,7 @@ class CharacterBody(CharacterRules):
     @property
     def grounded(self) -> bool:
         """Whether it stood on the ground at the end of the last update."""
-        return bool(self._state[kernels.GROUNDED])
+        return bool(self._state[columns.GROUNDED])
 
     @property
     def ground_normal(self) -> glm.vec3 | None:
@@ -196,7 +196,7 @@ class CharacterBody(CharacterRules):
         values, rules = _arrays.array("values", state.values, (None,)), np.array(state.rules)
         if values.shape != self._state.shape or rules.shape != self._rules.shape:
             raise ValueError("state must come from this version of the library")
-        if not rules[kernels.KIND] == state.collider.kind == self._collider.kind:
+        if not rules[columns.KIND] == state.collider.kind == self._collider.kind:
             raise ValueError("state must come from a character with the same kind of collider")
         refuse_rules(_arrays.array("rules", rules, (None,)))
         _arrays.array("linear", state.linear, (9,))
@@ -236,8 +236,8 @@ class CharacterBody(CharacterRules):
 
     def _disturb(self) -> None:
         """End the rest of a character: the next update looks at everything again."""
-        self._state[kernels.UNDISTURBED] = 0.0
-        self._state[kernels.MOVED] = 1.0
+        self._state[columns.UNDISTURBED] = 0.0
+        self._state[columns.MOVED] = 1.0
 
     def _place(self, linear: Floats9) -> None:
         """Turn and scale the shape."""
@@ -264,7 +264,7 @@ class CharacterBody(CharacterRules):
         if velocity is not None:
             self._adopt_changed(_VELOCITY, velocity, _floats(self._shown_velocity))
         if velocity is not None or self._velocity.written:
-            self._state[kernels.DRIVEN] = 1.0
+            self._state[columns.DRIVEN] = 1.0
 
     def _adopt_changed(self, where: slice, written: Floats3, shown: Floats3) -> None:
         """Take the parts that differ from what was shown; the others keep their float64."""
@@ -273,9 +273,9 @@ class CharacterBody(CharacterRules):
             new if new != old else exact
             for new, old, exact in zip(written, shown, kept, strict=True)
         ]
-        self._state[kernels.UNDISTURBED] = 0.0
+        self._state[columns.UNDISTURBED] = 0.0
         if where == _POSITION:
-            self._state[kernels.MOVED] = 1.0
+            self._state[columns.MOVED] = 1.0
 
     def _show_live(self, values: list[float]) -> None:
         """Show position and velocity to readers of the live vectors, and to the owner."""
@@ -294,7 +294,7 @@ class CharacterBody(CharacterRules):
         for axis in range(3):
             # More than what float32 rounds away.
             if abs(shown[axis] - place[axis]) > 1e-6 * max(1.0, abs(place[axis])):
-                self._state[kernels.POSITION + axis] = shown[axis]
+                self._state[columns.POSITION + axis] = shown[axis]
                 self._disturb()
         self._shown_owner, self._owner_place = shown, self.position64
         if self._owner_place != place:

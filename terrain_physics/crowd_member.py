@@ -9,7 +9,7 @@ from pyglm import glm
 
 from terrain_physics import _arrays
 from terrain_physics._arrays import Floats3, Floats9
-from terrain_physics._kernels import character as kernels
+from terrain_physics._kernels import character_columns as columns
 from terrain_physics.character_rules import CharacterRules
 from terrain_physics.character_shape import placed_shape, resize
 from terrain_physics.character_state import CharacterState, ground_report, packed, state_hash
@@ -17,8 +17,8 @@ from terrain_physics.colliders import Collider
 from terrain_physics.contacts import GroundReport
 from terrain_physics.crowd_data import CrowdData, Key
 
-_POSITION = slice(kernels.POSITION, kernels.POSITION + 3)
-_VELOCITY = slice(kernels.VELOCITY, kernels.VELOCITY + 3)
+_POSITION = slice(columns.POSITION, columns.POSITION + 3)
+_VELOCITY = slice(columns.VELOCITY, columns.VELOCITY + 3)
 
 
 class _WrittenThrough(glm.vec3):
@@ -119,14 +119,14 @@ class CrowdMember(CharacterRules):
     @property
     def grounded(self) -> bool:
         """Whether it stood on the ground at the end of the last update."""
-        return bool(self._state[kernels.GROUNDED])
+        return bool(self._state[columns.GROUNDED])
 
     @property
     def ground_normal(self) -> glm.vec3 | None:
         """The normal of the ground it stands on; None in the air."""
         if not self.grounded:
             return None
-        return glm.vec3(self._state[kernels.GROUND_NORMAL : kernels.GROUND_NORMAL + 3]) + 0.0
+        return glm.vec3(self._state[columns.GROUND_NORMAL : columns.GROUND_NORMAL + 3]) + 0.0
 
     def ground_report(self) -> GroundReport:
         """Return what it stands on or touches, as of the last update.
@@ -219,8 +219,8 @@ class CrowdMember(CharacterRules):
     def _put_velocity(self, value: Any) -> None:
         state = self._state
         state[_VELOCITY] = _arrays.vector("velocity", value)
-        state[kernels.DRIVEN], state[kernels.UNDISTURBED] = 1.0, 0.0
+        state[columns.DRIVEN], state[columns.UNDISTURBED] = 1.0, 0.0
 
     def _disturb(self) -> None:
         state = self._state
-        state[kernels.UNDISTURBED], state[kernels.MOVED] = 0.0, 1.0
+        state[columns.UNDISTURBED], state[columns.MOVED] = 0.0, 1.0

@@ -16,10 +16,10 @@ from terrain_physics._kernels.body import (
     SLOP,
     Body,
     contact,
-    lift,
     overlap_alone,
     touches,
 )
+from terrain_physics._kernels.body_lift import lift
 from terrain_physics._kernels.grid import Floats
 from terrain_physics._kernels.ground import (
     CANDIDATE_SIZE,
@@ -65,7 +65,7 @@ class Scene(NamedTuple):
     body: Body
     contacts: Floats  # (.., CONTACT_SIZE)
     order: NDArray[np.int64]  # (..,)
-    faces: Floats  # (26, 4)
+    faces: Floats  # (FACE_COUNT, 4)
     planes: Floats  # (MOST_PLANES, 3), met in this step
     resolver: int
     random_state: NDArray[np.uint64]

@@ -96,7 +96,8 @@ def sweep_obb(
 ) -> tuple[float, Vec3]:
     """Return (travel until they touch, unit normal towards the box); infinity: free.
 
-    Corners are relative to the center; ``direction`` has length 1; ``faces`` (26, 4) is scratch.
+    Corners are relative to the center; ``direction`` has length 1; ``faces`` (FACE_COUNT, 4) is
+    scratch.
     Touching at the start stops what moves further in, at 0.0; what moves out or along is free.
     Axes that begin at the same time: the face normal, then the box's axes, then products.
     """
