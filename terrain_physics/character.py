@@ -17,6 +17,7 @@ from terrain_physics.character_state import (
     LiveVec3,
     first_random_state,
     move_result,
+    unsigned_zeros,
 )
 from terrain_physics.colliders import Collider
 from terrain_physics.contacts import MoveResult
@@ -133,6 +134,7 @@ class CharacterMovement(CharacterBody):
                 raise ValueError("rotation must be left to the owner that has one")
             linear = _arrays.rotation("rotation", rotation)
         self._place(linear or _UPRIGHT)
+        start = unsigned_zeros(start)
         self._state[columns.POSITION : columns.POSITION + 3] = start
         # What readers of the live vectors and of the owner see, to tell later what they wrote.
         self._position, self._velocity = LiveVec3(), LiveVec3()

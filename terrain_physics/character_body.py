@@ -18,6 +18,7 @@ from terrain_physics.character_state import (
     packed,
     refuse_rules,
     state_hash,
+    unsigned_zeros,
 )
 from terrain_physics.colliders import Collider
 from terrain_physics.contacts import GroundReport
@@ -56,7 +57,7 @@ class CharacterBody(CharacterRules):
 
     @position.setter
     def position(self, value: Any) -> None:
-        place = _arrays.vector("position", value)
+        place = unsigned_zeros(_arrays.vector("position", value))
         self._state[_POSITION] = place
         self._shown_position = self._position.show(place)
         self._move_owner()
@@ -82,7 +83,7 @@ class CharacterBody(CharacterRules):
         """
         x, y, z = self.position64
         ox, oy, oz = _arrays.vector("origin", origin)
-        return glm.vec3(x - ox, y - oy, z - oz)
+        return glm.vec3(x - ox, y - oy, z - oz) + 0.0
 
     @property
     def velocity(self) -> glm.vec3:
@@ -91,7 +92,7 @@ class CharacterBody(CharacterRules):
 
     @velocity.setter
     def velocity(self, value: Any) -> None:
-        velocity = _arrays.vector("velocity", value)
+        velocity = unsigned_zeros(_arrays.vector("velocity", value))
         self._state[_VELOCITY] = velocity
         self._state[columns.DRIVEN] = 1.0
         self._shown_velocity = self._velocity.show(velocity)
@@ -270,7 +271,7 @@ class CharacterBody(CharacterRules):
         """Take the parts that differ from what was shown; the others keep their float64."""
         kept = self._state[where].tolist()
         self._state[where] = [
-            new if new != old else exact
+            new + 0.0 if new != old else exact
             for new, old, exact in zip(written, shown, kept, strict=True)
         ]
         self._state[columns.UNDISTURBED] = 0.0
@@ -294,7 +295,7 @@ class CharacterBody(CharacterRules):
         for axis in range(3):
             # More than what float32 rounds away.
             if abs(shown[axis] - place[axis]) > 1e-6 * max(1.0, abs(place[axis])):
-                self._state[columns.POSITION + axis] = shown[axis]
+                self._state[columns.POSITION + axis] = shown[axis] + 0.0
                 self._disturb()
         self._shown_owner, self._owner_place = shown, self.position64
         if self._owner_place != place:

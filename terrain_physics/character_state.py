@@ -27,6 +27,12 @@ PACKED_SIZE = columns.STATE_SIZE + columns.RULES_SIZE + LINEAR_SIZE + 1
 _GROUND_STATES = ("airborne", "steep", "wedged", "grounded")
 
 
+def unsigned_zeros(values: Floats3) -> Floats3:
+    """Return three numbers with zeros that have no sign, as all of a character's."""
+    x, y, z = values
+    return x + 0.0, y + 0.0, z + 0.0
+
+
 class LiveVec3(glm.vec3):
     """A ``vec3`` that a game may write to; it remembers that it was."""
 
@@ -48,9 +54,10 @@ class LiveVec3(glm.vec3):
 
     def show(self, values: Floats3) -> glm.vec3:
         """Take new values, rounded to float32; return a copy to compare with later."""
-        glm.vec3.__init__(self, *values)  # three times as quick as setting x, y and z
+        shown = glm.vec3(*values) + 0.0  # what rounds to a zero may be negative
+        glm.vec3.__init__(self, shown)  # three times as quick as setting x, y and z
         self.__dict__["written"] = False
-        return glm.vec3(self)
+        return shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,7 +265,7 @@ class CharacterGroup(CrowdData):
             raise ValueError(f"{name} must have shape ({len(names)}, 3), got {given.shape}")
         for bad in np.flatnonzero(~np.isfinite(given).all(axis=1))[:1]:
             raise ValueError(f"{name} must be finite, got {given[bad].tolist()} for {names[bad]!r}")
-        return rows, given
+        return rows, given + 0.0  # a zero has no sign
 
     def _disturb(self, rows: NDArray[np.int64]) -> None:
         self._states[rows, columns.UNDISTURBED] = 0.0

@@ -25,6 +25,7 @@ from terrain_physics.character_state import (
     are_rules,
     first_random_state,
     state_hash,
+    unsigned_zeros,
 )
 from terrain_physics.colliders import Collider
 
@@ -190,8 +191,10 @@ class CrowdData:
             drawn = _Draft(self._default_rules.copy(), rules)._rules  # noqa: SLF001
             linear = _UPRIGHT if rotation is None else _arrays.rotation("rotation", rotation)
             drawn[:SHAPE_SIZE] = placed_shape(self._ground, body, linear)
-            place = _arrays.vector("position", position)
-            speed = None if velocity is None else _arrays.vector("velocity", velocity)
+            place = unsigned_zeros(_arrays.vector("position", position))
+            speed = unsigned_zeros(
+                _arrays.vector("velocity", (0, 0, 0) if velocity is None else velocity)
+            )
             random_state = self.seed_of(name) if seed is None else first_random_state(seed)
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name!r}: {error}") from None
@@ -204,9 +207,8 @@ class CrowdData:
         state[:] = 0.0
         state[columns.CONVERGED] = state[columns.MOVED] = 1.0
         state[columns.POSITION : columns.POSITION + 3] = place
-        if speed is not None:
-            state[columns.VELOCITY : columns.VELOCITY + 3] = speed
-            state[columns.DRIVEN] = 1.0
+        state[columns.VELOCITY : columns.VELOCITY + 3] = speed
+        state[columns.DRIVEN] = float(velocity is not None)
         self._rules[row], self._linears[row], self._randoms[row] = drawn, linear, random_state
 
     def remove(self, key: Key) -> None:

@@ -12,7 +12,13 @@ from terrain_physics._arrays import Floats3, Floats9
 from terrain_physics._kernels import character_columns as columns
 from terrain_physics.character_rules import CharacterRules
 from terrain_physics.character_shape import placed_shape, resize
-from terrain_physics.character_state import CharacterState, ground_report, packed, state_hash
+from terrain_physics.character_state import (
+    CharacterState,
+    ground_report,
+    packed,
+    state_hash,
+    unsigned_zeros,
+)
 from terrain_physics.colliders import Collider
 from terrain_physics.contacts import GroundReport
 from terrain_physics.crowd_data import CrowdData, Key
@@ -213,12 +219,12 @@ class CrowdMember(CharacterRules):
         return _arrays.floats9(group._linears[row])  # noqa: SLF001
 
     def _put_position(self, value: Any) -> None:
-        self._state[_POSITION] = _arrays.vector("position", value)
+        self._state[_POSITION] = unsigned_zeros(_arrays.vector("position", value))
         self._disturb()
 
     def _put_velocity(self, value: Any) -> None:
         state = self._state
-        state[_VELOCITY] = _arrays.vector("velocity", value)
+        state[_VELOCITY] = unsigned_zeros(_arrays.vector("velocity", value))
         state[columns.DRIVEN], state[columns.UNDISTURBED] = 1.0, 0.0
 
     def _disturb(self) -> None:

@@ -315,7 +315,7 @@ def advance(
     state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0
     if grounded:
         if not was_grounded:
-            state[LANDING_SPEED] = landing
+            state[LANDING_SPEED] = landing + 0.0
         state[AIR_TIME] = 0.0
     else:
         state[AIR_TIME] += delta_time

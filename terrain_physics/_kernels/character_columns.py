@@ -35,10 +35,10 @@ def three_at(values: Floats, start: int) -> Vec3:
 
 @kernel(inline=True)
 def put_three_at(values: Floats, start: int, v: Vec3) -> None:
-    """Write three numbers of an array."""
-    values[start] = v[0]
-    values[start + 1] = v[1]
-    values[start + 2] = v[2]
+    """Write three numbers of an array; a zero without its sign."""
+    values[start] = v[0] + 0.0
+    values[start + 1] = v[1] + 0.0
+    values[start + 2] = v[2] + 0.0
 
 
 @kernel
