@@ -1,4 +1,4 @@
-"""Print the table of behaviour: ``python -m tests.behaviour [--smoke] [NAME ...]``."""
+"""Print the table of behaviour: ``python -m tests.behaviour [--smoke | --pictures] [NAME ...]``."""
 
 import argparse
 import math
@@ -309,10 +309,17 @@ _PARTS = {
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.behaviour", description=__doc__)
     parser.add_argument("--smoke", action="store_true", help="small sizes: does it run at all?")
+    parser.add_argument("--pictures", action="store_true", help="draw them into assets instead")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(_PARTS)}; all")
     options = parser.parse_args()
     if unknown := [name for name in options.names if name not in _PARTS]:
         parser.error(f"NAME must be one of {', '.join(_PARTS)}, got {unknown[0]}")
+    if options.pictures:
+        from tests.behaviour import pictures
+
+        pictures.draw_edges()
+        pictures.draw_resolvers()
+        return
     for name in options.names or _PARTS:
         _PARTS[name](smoke=options.smoke)
 
