@@ -142,7 +142,13 @@ def draw_edges():
         gap = 1000.0 * (path[:, 1] - touching(path[:, 0]))
         gaps.line(path[:, 0], np.minimum(gap, most), color, 1.5)
         if gap.max() > most:
-            gaps.write(480, 8, f"nothing holds it down: {gap.max():.0f} mm high behind the crest", 13, color)
+            gaps.write(
+                480,
+                8,
+                f"nothing holds it down: {gap.max():.0f} mm high behind the crest",
+                13,
+                color,
+            )
     _save(image, "internal_edges.png")
 
 
