@@ -28,7 +28,7 @@ from terrain_physics._kernels.resolve import (
     list_contacts,
     push_out,
 )
-from terrain_physics._kernels.vec3 import Vec3, add, scale, subtract
+from terrain_physics._kernels.vec3 import Vec3, add, add_scaled, scale, subtract
 
 # Contacts whose normals are more upright than this, up or down, cannot be left horizontally.
 OVERHEAD = 0.995
@@ -162,6 +162,18 @@ def _clear(scene: Scene, offset: Vec3) -> bool:
     return deepest <= SLOP and overlapping <= SLOP and not is_buried(scene, offset)
 
 
+@kernel
+def _into_walls(scene: Scene, place: Vec3, cosine: float) -> Vec3:
+    """Return the horizontal direction, of any length, that leads into the walls at a place."""
+    count, _, _ = list_contacts(scene, place)
+    walls, _ = _make_walls(scene.contacts, count, cosine)
+    total = (0.0, 0.0, 0.0)
+    for i in range(walls):
+        depth = float(scene.contacts[i, DEPTH])
+        total = add_scaled(total, three(scene.contacts, i, PUSH), -depth)
+    return total
+
+
 @kernel(apart=True)
 def step_up(
     scene: Scene,
@@ -187,6 +199,10 @@ def step_up(
     if up == 0.0 or not (
         _leads_to_a_step(scene, start, into, highest, cosine)
         or _leads_to_a_step(scene, start, way, highest, cosine)
+        # Where the whole way was lost and leads far aside, straight into the riser.
+        or _leads_to_a_step(
+            scene, start, _into_walls(scene, add(start, way), cosine), highest, cosine
+        )
     ):
         return False, start
     # Walls beside the step only turn the way aside.

@@ -1,11 +1,23 @@
-"""Print the table of behaviour: ``python -m tests.behaviour [--smoke] [NAME ...]``."""
+"""Print the table of behaviour: ``python -m tests.behaviour [--smoke | --pictures] [NAME ...]``."""
 
 import argparse
 import math
 import sys
 import textwrap
 
-from tests.behaviour import fuzz, lands, peer, places, rough, slopes, stairs, walks
+from terrain_physics import HeightMap
+from tests.behaviour import (
+    crowds,
+    fuzz,
+    hard,
+    lands,
+    peer,
+    places,
+    rough,
+    slopes,
+    stairs,
+    walks,
+)
 from tests.behaviour.drive import COLLIDERS, RESOLVERS, worst
 from tests.behaviour.test_stairs import BODIES
 
@@ -209,8 +221,67 @@ def show_places(*, smoke):
     row("thrown at 1000 m/s at 30 Hz in a room of a mesh", "stays inside", f"{out:.1e} m outside")
     jumps = [places.jump_below(2.2, *pair)[0] for pair in PAIRS]
     row("a jump under a ceiling", "the ceiling stops it", f"overlap {max(jumps):.1e} m")
-    same = [places.saved_runs_agree(*pair) for pair in PAIRS]
-    row("save at frame 300, restore, go on", "equal bits", f"equal in {sum(same)} of {len(same)}")
+
+
+def show_crowds(*, smoke):
+    count, alone = (12, 6) if smoke else (1000, 1000)
+    differing = crowds.differing(count, alone)
+    row(
+        f"{count:,} walks of 10 s as a group on one thread, against: {', '.join(differing)}",
+        "equal bits in all",
+        ", ".join(f"{name}: {missed} differ" for name, missed in differing.items()),
+    )
+
+
+def _held(found):
+    return f"penetration {found.deepest:.1e} m, {found.stuck} not converged, {found.below} below"
+
+
+def show_hard(*, smoke):
+    count = 1 if smoke else 6
+    wanted = "penetration < 1 mm, all converged, none below"
+    maps = (HeightMap([[0.0] * 41] * 41), hard.rough_map(0.6))
+    meshes = [lands.triangulated(3, rough=rough) for rough in (0.5, 1.5)]
+    for name, bodies, grounds in (
+        ("thin plates on flat and rough maps", hard.PLATES, maps),
+        ("thin plates on rough meshes", hard.PLATES, meshes),
+        ("boxes on rough meshes", hard.BOXES, meshes),
+    ):
+        found = hard.worst(
+            [
+                hard.on_ground(body, ground, resolver, turned=turned, count=count)
+                for body in bodies.values()
+                for ground in grounds
+                for resolver in RESOLVERS
+                for turned in (False, True)
+            ]
+        )
+        row(f"{name}, falling and walking, {found.frames:,} frames", wanted, _held(found))
+    shapes = ("sphere", "box") if smoke else ("sphere", "capsule", "box", "board", "lying plate")
+    found = hard.worst(
+        [
+            hard.wedged(nook, hard.ALL[shape], resolver, count=count)
+            for nook in hard.nooks().values()
+            for shape in shapes
+            for resolver in RESOLVERS
+        ]
+    )
+    row(
+        f"walking and jumping between a map and a mesh over it, {found.frames:,} frames",
+        wanted + ", no way through the mesh",
+        f"{_held(found)}; at most {found.jump:.2f} m in a frame",
+    )
+    thrown = [
+        hard.thrown_at_sheet(collider, resolver, count=6 if smoke else 40)
+        for collider in hard.ALL.values()
+        for resolver in RESOLVERS
+    ]
+    row(
+        "thrown at 1000 m/s at 30 Hz at a wall of a mesh without thickness",
+        "none gets through",
+        f"{sum(passed for passed, _ in thrown)} through, "
+        f"penetration {max(0.0, *(depth for _, depth in thrown)):.1e} m",
+    )
 
 
 def show_fuzz(*, smoke):
@@ -229,6 +300,8 @@ _PARTS = {
     "stairs": show_stairs,
     "rough": show_rough,
     "places": show_places,
+    "crowds": show_crowds,
+    "hard": show_hard,
     "fuzz": show_fuzz,
 }
 
@@ -236,10 +309,17 @@ _PARTS = {
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.behaviour", description=__doc__)
     parser.add_argument("--smoke", action="store_true", help="small sizes: does it run at all?")
+    parser.add_argument("--pictures", action="store_true", help="draw them into assets instead")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(_PARTS)}; all")
     options = parser.parse_args()
     if unknown := [name for name in options.names if name not in _PARTS]:
         parser.error(f"NAME must be one of {', '.join(_PARTS)}, got {unknown[0]}")
+    if options.pictures:
+        from tests.behaviour import pictures
+
+        pictures.draw_edges()
+        pictures.draw_resolvers()
+        return
     for name in options.names or _PARTS:
         _PARTS[name](smoke=options.smoke)
 

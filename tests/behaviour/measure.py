@@ -1,10 +1,13 @@
-"""Distance between bodies and a height map of 1 m cells, exact; knows nothing of the library.
+"""Distance between bodies and the ground; knows nothing of the library's methods.
 
 The nearest point of a triangle: Ericson, "Real-Time Collision Detection", 5.1.5, as arrays.
 """
 
+import math
+
 import numpy as np
 
+from terrain_physics import BoxCollider
 from tests import penetration
 
 
@@ -59,3 +62,67 @@ def box_gaps(heights, centers, half_extents):
     return np.array(
         [-penetration.box_depth(heights, center, half_extents, np.eye(3)) for center in centers]
     )
+
+
+def _depths_of_box(half_extents, corners):
+    """Return how deep triangles (n, 3, 3) are in a box at the origin, along its axes; < 0: apart.
+
+    Separating axes: the shortest way out is along a face of one of them or across two edges.
+    """
+    half_extents = np.asarray(half_extents, dtype=float)
+    edges = corners[:, [1, 2, 0]] - corners
+    axes = [np.broadcast_to(axis, (len(corners), 3)) for axis in np.eye(3)]
+    axes.append(np.cross(edges[:, 0], edges[:, 1]))
+    axes += [np.cross(edges[:, i], axis) for i in range(3) for axis in np.eye(3)]
+    depth = np.full(len(corners), np.inf)
+    for axis in axes:
+        size = np.linalg.norm(axis, axis=-1)
+        unit = axis / np.where(size > 1e-9, size, 1.0)[:, None]
+        reach = np.abs(unit) @ half_extents
+        along = (corners * unit[:, None]).sum(-1)
+        overlap = np.minimum(reach - along.min(1), along.max(1) + reach)
+        depth = np.where(size > 1e-9, np.minimum(depth, overlap), depth)
+    return depth
+
+
+def _depths_of_capsule(axis, radius, corners):
+    """Return the same for a capsule around the origin: its axis from -axis to axis.
+
+    The distance to a triangle is convex along the axis, so thirds of it lead to the least.
+    """
+    low, high = np.full(len(corners), -1.0), np.ones(len(corners))
+    for _ in range(60):
+        first, second = low + (high - low) / 3, high - (high - low) / 3
+        nearer = distances(first[:, None] * axis, corners) < distances(
+            second[:, None] * axis, corners
+        )
+        low, high = np.where(nearer, low, first), np.where(nearer, second, high)
+    return radius - distances(0.5 * (low + high)[:, None] * axis, corners)
+
+
+def depth_in_triangles(mover, collider, corners):
+    """Return how deep a body is in any of these triangles (n, 3, 3), each by itself; < 0: apart."""
+    center, turn = np.array(mover.position64), np.array(mover._linear).reshape(3, 3)
+    if isinstance(collider, BoxCollider):
+        reach = np.linalg.norm(collider.half_extents64)
+    else:
+        reach = 0.5 * getattr(collider, "height", 2 * collider.radius)
+    corners = corners - center
+    near = (np.abs(corners).min(1) <= reach) | (corners.min(1) < 0) & (corners.max(1) > 0)
+    corners = corners[near.all(1)]
+    if len(corners) == 0:
+        return -math.inf
+    if isinstance(collider, BoxCollider):
+        return float(_depths_of_box(collider.half_extents64, corners @ turn).max())
+    axis = turn[:, 1] * (reach - collider.radius)
+    return float(_depths_of_capsule(axis, collider.radius, corners).max())
+
+
+def depth_in_map(mover, collider, heights):
+    """Return how deep a body is in a map of 1 m cells, by samples; < 0: above it."""
+    center, turn = np.array(mover.position64), np.array(mover._linear).reshape(3, 3)
+    if isinstance(collider, BoxCollider):
+        return penetration.box_depth(heights, center, np.array(collider.half_extents64), turn)
+    half = 0.5 * getattr(collider, "height", 2 * collider.radius) - collider.radius
+    centers = center + np.linspace(-1, 1, 9)[:, None] * (turn[:, 1] * half)
+    return penetration.ball_depth(heights, centers, collider.radius)

@@ -57,6 +57,10 @@ def test_stairs_on_a_map(shape):
     assert_passed("map", shape, 0.3, 0.3, 35, "simultaneous")
 
 
+def test_a_box_far_aslant_goes_up_risers_wider_than_its_step():
+    assert_passed("map", "box", 0.3, 0.3, 70, "shuffled")
+
+
 @pytest.mark.parametrize("shape", BODIES)
 def test_higher_steps_are_walls(shape):
     for rise in (0.31, 0.4):

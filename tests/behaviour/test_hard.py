@@ -1,0 +1,79 @@
+"""Thin plates, rough meshes, wedges and thin walls: rule "contact", friction at its default."""
+
+import functools
+
+import pytest
+
+from terrain_physics import HeightMap
+from tests.behaviour import hard, lands
+from tests.behaviour.drive import RESOLVERS
+
+GROUNDS = {
+    "flat map": lambda: HeightMap([[0.0] * 41] * 41),
+    "rough map": lambda: hard.rough_map(0.6),
+    "flat mesh": lambda: lands.triangulated(1),
+    "rough mesh": lambda: lands.triangulated(2, rough=0.5),
+    "very rough mesh": lambda: lands.triangulated(3, rough=1.5),
+}
+ground_of = functools.cache(lambda name: GROUNDS[name]())
+
+
+def assert_outside(found):
+    assert found.deepest < 1e-4
+    assert found.stuck == 0
+    assert found.below == 0
+
+
+@pytest.mark.parametrize("resolver", RESOLVERS)
+@pytest.mark.parametrize("ground", ["flat map", "rough map", "rough mesh"])
+@pytest.mark.parametrize("plate", hard.PLATES)
+def test_thin_plates(plate, ground, resolver):
+    for turned in (False, True):
+        case = hard.PLATES[plate], ground_of(ground), resolver
+        assert_outside(hard.on_ground(*case, turned=turned, count=1))
+
+
+@pytest.mark.parametrize("resolver", RESOLVERS)
+@pytest.mark.parametrize("ground", ["rough mesh", "very rough mesh"])
+@pytest.mark.parametrize("box", hard.BOXES)
+def test_boxes_on_rough_meshes(box, ground, resolver):
+    for turned in (False, True):
+        case = hard.BOXES[box], ground_of(ground), resolver
+        assert_outside(hard.on_ground(*case, turned=turned, count=1))
+
+
+@pytest.mark.parametrize("resolver", RESOLVERS)
+@pytest.mark.parametrize("shape", ["sphere", "box", "board"])
+@pytest.mark.parametrize("nook", hard.nooks())
+def test_wedged_between_a_map_and_a_mesh(nook, shape, resolver):
+    found = hard.wedged(hard.nooks()[nook], hard.ALL[shape], resolver, count=4, frames=180)
+    assert_outside(found)
+    assert found.jump < 0.5  # nobody is lifted through the bridge
+
+
+@pytest.mark.parametrize("resolver", RESOLVERS)
+@pytest.mark.parametrize("shape", hard.ALL)
+def test_thrown_at_a_wall_without_thickness(shape, resolver):
+    passed, deepest = hard.thrown_at_sheet(hard.ALL[shape], resolver, count=6)
+    assert passed == 0
+    assert deepest <= 1e-5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("resolver", RESOLVERS)
+@pytest.mark.parametrize("shape", hard.ALL | hard.BOXES)
+def test_hard_cases_at_length(shape, resolver):
+    collider = (hard.ALL | hard.BOXES)[shape]
+    for ground in GROUNDS:
+        for turned in (False, True):
+            found = hard.on_ground(collider, ground_of(ground), resolver, turned=turned, count=20)
+            assert_outside(found)
+    for seed in range(10):
+        passed, deepest = hard.thrown_at_sheet(collider, resolver, count=40, seed=seed)
+        assert passed == 0
+        assert deepest <= 1e-5
+    if shape in {"sphere", "capsule", "box", "board", "lying plate"}:
+        for nook in hard.nooks().values():
+            found = hard.wedged(nook, collider, resolver, count=20)
+            assert_outside(found)
+            assert found.jump < 0.5
