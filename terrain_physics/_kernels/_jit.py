@@ -18,7 +18,6 @@ The cache differs from numba's own in three ways, each a trap its users fall int
 """
 
 import contextlib
-import gc
 import hashlib
 import importlib
 import importlib.resources
