@@ -10,9 +10,9 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel, prefer_wide_vectors
 from terrain_physics._kernels.closest_point import triangle_normal
-from terrain_physics._kernels.grid import Floats, Grid, Heights
-from terrain_physics._kernels.map_cells import Ints, Ints32
-from terrain_physics._kernels.map_half import box_at, half_at
+from terrain_physics._kernels.grid import Floats
+from terrain_physics._kernels.map_cells import Ints32
+from terrain_physics._kernels.map_half import box_at, corners_at
 from terrain_physics._kernels.obb_triangle import (
     SQUARE,
     box_face_distances,
@@ -75,12 +75,8 @@ def _put_edge(
 
 @kernel(noalias=True)
 def _put_axes(
-    heights: Heights,
-    grid: Grid,
-    bodies: Floats,
-    list_who: Ints,
-    list_row: Ints,
-    list_code: Ints,
+    boxes: Floats,
+    corners: Floats,
     chosen: Ints32,
     table: Floats,
     slacks: Floats,
@@ -90,10 +86,9 @@ def _put_axes(
     prefer_wide_vectors()
     step = NUMBERS * LANES
     for k in range(chosen.shape[0]):
-        at = np.uint32(chosen[k])
-        center, half, m = box_at(bodies, list_who[at])
-        a, b, c = half_at(heights, grid, list_row[at], list_code[at])
-        a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
+        at = int(np.uint32(chosen[k]))
+        _, half, m = box_at(boxes, at)
+        a, b, c = corners_at(corners, at)
         a, b, c = to_box(m, a), to_box(m, b), to_box(m, c)
         has_area, front = triangle_normal(a, b, c)
         doubt = _put_axis(table, k, front, has_area, front, a, b, c, half)
@@ -158,8 +153,7 @@ def _end(table: Floats, place: int, u: Vec3, least: float) -> float:
 
 @kernel(noalias=True)
 def _put_ways(
-    bodies: Floats,
-    list_who: Ints,
+    boxes: Floats,
     chosen: Ints32,
     table: Floats,
     best: Floats,
@@ -194,7 +188,7 @@ def _put_ways(
         way = _end(table, k + 10 * step, u, way)
         way = _end(table, k + 11 * step, u, way)
         way = _end(table, k + 12 * step, u, way)
-        _, _, m = box_at(bodies, list_who[np.uint32(chosen[k])])
+        _, _, m = box_at(boxes, int(np.uint32(chosen[k])))
         move, direction = to_world(m, scale(u, way)), to_world(m, u)
         moves[3 * k] = move[0] + 0.0
         moves[3 * k + 1] = move[1] + 0.0
@@ -210,12 +204,8 @@ def _put_ways(
 
 @kernel
 def put_allowed_ways(
-    heights: Heights,
-    grid: Grid,
-    bodies: Floats,
-    list_who: Ints,
-    list_row: Ints,
-    list_code: Ints,
+    boxes: Floats,
+    corners: Floats,
     verdicts: Ints32,
     moves: Floats,
     directions: Floats,
@@ -241,12 +231,11 @@ def put_allowed_ways(
         second[:] = 0.0
         which[:] = 0
         _put_axes(
-            heights, grid, bodies, list_who, list_row, list_code,
-            chosen[:n], table, slacks, doubts,
+            boxes, corners, chosen[:n], table, slacks, doubts,
         )  # fmt: skip
         _put_shares(table, best[:n], second, which)
         _put_ways(
-            bodies, list_who, chosen[:n], table, best, second, which, slacks, doubts,
+            boxes, chosen[:n], table, best, second, which, slacks, doubts,
             own_moves, own_directions, found,
         )  # fmt: skip
         for k in range(n):

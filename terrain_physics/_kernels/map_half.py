@@ -7,8 +7,10 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.grid import Floats, Grid, Heights
-from terrain_physics._kernels.map_shapes import BOX
 from terrain_physics._kernels.vec3 import Mat3, Vec3
+
+# Touches worked on at once. Not a power of two: columns would compete for the same cache lines.
+STEP = 248
 
 
 @kernel(inline=True)
@@ -38,18 +40,25 @@ def half_at(heights: Heights, grid: Grid, row: np.int64, code: np.int64) -> tupl
 
 
 @kernel(inline=True)
-def _three(bodies: Floats, i: np.uint64) -> Vec3:
-    """Return what `row_vector` does, for loops that are to be vectorized."""
-    return (bodies[i], bodies[i + np.uint64(1)], bodies[i + np.uint64(2)])
+def vector_at(numbers: Floats, k: int) -> Vec3:
+    """Return a vector of columns (.., STEP)."""
+    return (numbers[k], numbers[STEP + k], numbers[2 * STEP + k])
 
 
 @kernel(inline=True)
-def box_at(bodies: Floats, who: np.int64) -> tuple[Vec3, Vec3, Mat3]:
-    """Return (center, half extents, rotation) of a box."""
-    i = np.uint64(BOX * who)
-    first = _three(bodies, i + np.uint64(6))
-    second = _three(bodies, i + np.uint64(9))
-    third = _three(bodies, i + np.uint64(12))
+def corners_at(corners: Floats, k: int) -> tuple[Vec3, Vec3, Vec3]:
+    """Return a triangle of columns (9, STEP)."""
+    return (
+        vector_at(corners, k),
+        vector_at(corners, 3 * STEP + k),
+        vector_at(corners, 6 * STEP + k),
+    )
+
+
+@kernel(inline=True)
+def box_at(boxes: Floats, k: int) -> tuple[Vec3, Vec3, Mat3]:
+    """Return (center, half extents, rotation) of a box of columns (15, STEP)."""
+    first, second, third = corners_at(boxes, 6 * STEP + k)
     rotation = (
         first[0],
         first[1],
@@ -61,4 +70,4 @@ def box_at(bodies: Floats, who: np.int64) -> tuple[Vec3, Vec3, Mat3]:
         third[1],
         third[2],
     )
-    return _three(bodies, i), _three(bodies, i + np.uint64(3)), rotation
+    return vector_at(boxes, k), vector_at(boxes, 3 * STEP + k), rotation
