@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics import _arrays
 from terrain_physics._kernels import map_contact_rows as row_kernels
+from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.map_find import find_contacts
 from terrain_physics._kernels.map_one_ball import ball_contacts
 from terrain_physics._kernels.map_shapes import BALL, BOX, CAPSULE
@@ -17,6 +18,8 @@ from terrain_physics.contacts import Contacts
 from terrain_physics.map_data import KernelArrays, MapData
 from terrain_physics.shapes import AABB, OBB, Capsule, Sphere
 from terrain_physics.workers import Workers
+
+_ONE_BALL = Direct(ball_contacts)
 
 # Shapes that a thread should get at once: less is not worth the handing over.
 _LEAST = 1024
@@ -233,7 +236,7 @@ class MapContacts(MapData):
             if self._materials is not None:
                 return None
             heights, cells, _, frame = self._views
-            ints, floats = ball_contacts(heights, cells, frame, x, y, z, sphere.radius)
+            ints, floats = _ONE_BALL.call(heights, cells, frame, x, y, z, sphere.radius)
         return None if ints.size == 2 and ints[0, 0] < 0 else Contacts(ints, floats)
 
     def _contacts(

@@ -7,7 +7,7 @@ the function of that pair, on the corners that `triangles_in.py` gives.
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import kernel, prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel, prefer_wide_vectors, put_eight
 from terrain_physics._kernels.capsule_point import nearest_to_segment
 from terrain_physics._kernels.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.closest_point import closest_on_triangle, triangle_normal
@@ -20,7 +20,7 @@ from terrain_physics._kernels.grid import (
 )
 from terrain_physics._kernels.map_box_ways import put_allowed_ways
 from terrain_physics._kernels.map_cells import Ints, half_triangle
-from terrain_physics._kernels.map_half import STEP, box_at, corners_at, half_at, vector_at
+from terrain_physics._kernels.map_half import ROOM, STEP, box_at, corners_at, half_at, vector_at
 from terrain_physics._kernels.map_shapes import (
     BALL,
     BOX,
@@ -69,33 +69,44 @@ def put_ids(
 
 @kernel
 def put_numbers(bodies: Floats, width: int, list_who: Ints, numbers: Floats) -> None:
-    """Write the rows of n shapes as columns (width, STEP)."""
-    # One by one: a processor takes longer to gather them eight at a time.
-    for k in range(list_who.shape[0]):
-        i = width * int(list_who[k])
+    """Write the rows of n shapes as columns (width, ROOM)."""
+    # Eight times the same shape, wanted or not: it has several touches, one behind the other.
+    k = 0
+    while k < list_who.shape[0]:
+        who = list_who[k]
         for part in range(width):
-            numbers[part * STEP + k] = bodies[i + part]
+            put_eight(numbers, np.uint64(part * ROOM + k), bodies[width * who + part], 0.0)
+        k += 1
+        end = min(k + 7, list_who.shape[0])
+        while k < end and list_who[k] == who:
+            k += 1
+
+
+@kernel(inline=True)
+def put_triangle(corners: Floats, k: int, a: Vec3, b: Vec3, c: Vec3) -> None:
+    """Write a triangle to columns (9, ROOM)."""
+    corners[k] = a[0]
+    corners[ROOM + k] = a[1]
+    corners[2 * ROOM + k] = a[2]
+    corners[3 * ROOM + k] = b[0]
+    corners[4 * ROOM + k] = b[1]
+    corners[5 * ROOM + k] = b[2]
+    corners[6 * ROOM + k] = c[0]
+    corners[7 * ROOM + k] = c[1]
+    corners[8 * ROOM + k] = c[2]
 
 
 @kernel(noalias=True)
 def put_corners(
     heights: Heights, grid: Grid, numbers: Floats, list_row: Ints, list_code: Ints, corners: Floats
 ) -> None:
-    """Write the corners of n halves of cells relative to the shapes' centers, (9, STEP)."""
+    """Write the corners of n halves of cells relative to the shapes' centers, (9, ROOM)."""
     prefer_wide_vectors()
     for k in range(list_row.shape[0]):
         center = vector_at(numbers, k)
         a, b, c = half_at(heights, grid, list_row[k], list_code[k])
         a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
-        corners[k] = a[0]
-        corners[STEP + k] = a[1]
-        corners[2 * STEP + k] = a[2]
-        corners[3 * STEP + k] = b[0]
-        corners[4 * STEP + k] = b[1]
-        corners[5 * STEP + k] = b[2]
-        corners[6 * STEP + k] = c[0]
-        corners[7 * STEP + k] = c[1]
-        corners[8 * STEP + k] = c[2]
+        put_triangle(corners, k, a, b, c)
 
 
 @kernel(noalias=True)
@@ -112,7 +123,7 @@ def put_ball_rows(
     worst = np.int32(0)
     for k in range(verdicts.shape[0]):
         a, b, c = corners_at(corners, k)
-        verdict, move, direction, point = ball_at_origin(balls[3 * STEP + k], a, b, c, False)
+        verdict, move, direction, point = ball_at_origin(balls[3 * ROOM + k], a, b, c, False)
         put_vector(moves, k, move)
         put_vector(directions, k, direction)
         put_vector(points, k, add(point, vector_at(balls, k)))
@@ -253,7 +264,7 @@ def put_contacts(
     own = heights[grid.first_height : grid.first_height + (grid.rows + 1) * (grid.columns + 1)]
     size, room = ints.shape[0] // 2, floats.shape[0] // 3
     verdicts = np.empty(STEP, dtype=np.int32)
-    numbers, corners = np.empty(BOX * STEP), np.empty(9 * STEP)
+    numbers, corners = np.empty(BOX * ROOM), np.empty(9 * ROOM)
     faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
     for begin in range(0, count, STEP):
         n = min(STEP, count - begin)
