@@ -2,8 +2,9 @@
 
 What `obb_triangle.py` does one by one, to the bit. The 13 axes are turned to the front, so that
 each is one allowed direction u; where it leaves the polytope, 1 / way is the greatest of
-(u . v) / distance over all faces v. That is found with rounded inverses first. The best direction
-is measured again as it is defined; where another one is nearly as good, the case is left in doubt.
+(u . v) / distance over all faces v. That is found with rounded inverses first. The best direction,
+the first of those tied, is measured again as it is defined; where another one is nearly as good but
+not tied, the case is left in doubt.
 """
 
 import numpy as np
@@ -33,6 +34,9 @@ NUMBERS = 7
 
 # A way out that is longer by less than this part, or than a thousand ties, is nearly as good.
 NEARLY = 1e-9
+
+# Ways out that differ by less than this part of a tie are tied, whatever the rounding.
+SURE_TIE = 0.1
 
 
 @kernel(inline=True)
@@ -113,13 +117,12 @@ def _share(table: Floats, place: int, u: Vec3, most: float) -> float:
 
 
 @kernel(noalias=True)
-def _put_shares(table: Floats, best: Floats, second: Floats, which: Ints32) -> None:
-    """Write the two greatest inverses of ways out, and which axis has the greatest."""
+def _put_shares(table: Floats, count: int, shares: Floats) -> None:
+    """Write the inverses of the ways out along n times all axes (AXES, LANES)."""
     prefer_wide_vectors()
     step = NUMBERS * LANES
     for axis in range(AXES):
-        own = np.int32(axis)
-        for k in range(best.shape[0]):
+        for k in range(count):
             place = axis * step + k
             u = (table[place], table[place + LANES], table[place + 2 * LANES])
             most = _share(table, k, u, 0.0)
@@ -134,12 +137,34 @@ def _put_shares(table: Floats, best: Floats, second: Floats, which: Ints32) -> N
             most = _share(table, k + 9 * step, u, most)
             most = _share(table, k + 10 * step, u, most)
             most = _share(table, k + 11 * step, u, most)
-            most = _share(table, k + 12 * step, u, most)
-            # The greatest share is the shortest way; an axis that vanished has none.
-            is_best = most > best[k]
-            second[k] = best[k] if is_best else (most if most > second[k] else second[k])
-            which[k] = own if is_best else which[k]
-            best[k] = most if is_best else best[k]
+            shares[axis * LANES + k] = _share(table, k + 12 * step, u, most)
+
+
+@kernel(noalias=True)
+def _choose_axes(
+    shares: Floats, slacks: Floats, best: Floats, doubts: Ints32, which: Ints32
+) -> None:
+    """Write which of n times all axes has the shortest way out, the first of equals.
+
+    Where another one is nearly as good, there is doubt. ``best`` is working memory.
+    """
+    prefer_wide_vectors()
+    for axis in range(AXES):
+        for k in range(doubts.shape[0]):
+            # An axis that vanished has the share 0: no way out.
+            share = shares[axis * LANES + k]
+            best[k] = share if (axis == 0) | (share > best[k]) else best[k]
+    for axis in range(AXES - 1, -1, -1):
+        own = np.int32(axis)
+        for k in range(doubts.shape[0]):
+            # 1 / share - 1 / best, without the divisions. The axes of a box that is not turned and
+            # of the map's lines coincide, but for rounding: that is far below a tie.
+            longer = best[k] - shares[axis * LANES + k]
+            slack = slacks[k] * best[k] * best[k]
+            is_equal = longer <= SURE_TIE * slack
+            is_clear = longer > NEARLY * best[k] + 1e3 * slack
+            which[k] = own if is_equal else which[k]
+            doubts[k] = doubts[k] if is_equal | is_clear else np.int32(1)
 
 
 @kernel(inline=True)
@@ -156,10 +181,7 @@ def _put_ways(
     boxes: Floats,
     chosen: Ints32,
     table: Floats,
-    best: Floats,
-    second: Floats,
     which: Ints32,
-    slacks: Floats,
     doubts: Ints32,
     moves: Floats,
     directions: Floats,
@@ -196,10 +218,7 @@ def _put_ways(
         directions[3 * k] = direction[0] + 0.0
         directions[3 * k + 1] = direction[1] + 0.0
         directions[3 * k + 2] = direction[2] + 0.0
-        # 1 / second - 1 / best, without the divisions.
-        margin = NEARLY * best[k] + 1e3 * slacks[k] * best[k] * best[k]
-        is_clear = (best[k] - second[k] > margin) & (doubts[k] == np.int32(0))
-        verdicts[k] = np.int32(TOUCHING if is_clear else IN_DOUBT)
+        verdicts[k] = np.int32(TOUCHING if doubts[k] == np.int32(0) else IN_DOUBT)
 
 
 @kernel
@@ -215,8 +234,8 @@ def put_allowed_ways(
     The verdict stays for those to be done one by one.
     """
     table = np.ones(AXES * NUMBERS * LANES, dtype=np.float64)
-    best, second = np.empty(LANES, dtype=np.float64), np.empty(LANES, dtype=np.float64)
-    slacks, which = np.empty(LANES, dtype=np.float64), np.empty(LANES, dtype=np.int32)
+    shares, best = np.empty(AXES * LANES), np.empty(LANES)
+    slacks, which = np.empty(LANES), np.empty(LANES, dtype=np.int32)
     doubts, found = np.empty(LANES, dtype=np.int32), np.empty(LANES, dtype=np.int32)
     own_moves, own_directions = np.empty(3 * LANES), np.empty(3 * LANES)
     chosen = np.empty(LANES, dtype=np.int32)
@@ -227,17 +246,12 @@ def put_allowed_ways(
             chosen[n] = at
             n += 1 if verdicts[at] == IN_DOUBT else 0
             at += 1
-        best[:] = 0.0
-        second[:] = 0.0
-        which[:] = 0
         _put_axes(
             boxes, corners, chosen[:n], table, slacks, doubts,
         )  # fmt: skip
-        _put_shares(table, best[:n], second, which)
-        _put_ways(
-            boxes, chosen[:n], table, best, second, which, slacks, doubts,
-            own_moves, own_directions, found,
-        )  # fmt: skip
+        _put_shares(table, n, shares)
+        _choose_axes(shares, slacks, best, doubts[:n], which)
+        _put_ways(boxes, chosen[:n], table, which, doubts, own_moves, own_directions, found)
         for k in range(n):
             place = int(chosen[k])
             verdicts[place] = found[k]
