@@ -28,7 +28,7 @@ APART, TOUCHED, UNKNOWN = 0, 1, 4
 BALL_PARTS = 5
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def put_balls(
     grid: Grid,
     edges: tuple[float, float, float, float],
@@ -125,7 +125,7 @@ def _verdict(
     return np.int32(APART) if is_apart else verdict
 
 
-@kernel(noalias=True, contract=True)
+@kernel(apart=True, noalias=True, contract=True)
 def judge_balls(
     grid: Grid, samples: Floats32, balls: Floats32, codes: Ints32, verdicts: Ints32
 ) -> None:

@@ -77,7 +77,7 @@ def _put_edge(
     return doubt
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def _put_axes(
     boxes: Floats,
     corners: Floats,
@@ -116,7 +116,7 @@ def _share(table: Floats, place: int, u: Vec3, most: float) -> float:
     return share if share > most else most
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def _put_shares(table: Floats, count: int, shares: Floats) -> None:
     """Write the inverses of the ways out along n times all axes (AXES, LANES)."""
     prefer_wide_vectors()
@@ -140,7 +140,7 @@ def _put_shares(table: Floats, count: int, shares: Floats) -> None:
             shares[axis * LANES + k] = _share(table, k + 12 * step, u, most)
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def _choose_axes(
     shares: Floats, slacks: Floats, best: Floats, doubts: Ints32, which: Ints32
 ) -> None:
@@ -176,7 +176,7 @@ def _end(table: Floats, place: int, u: Vec3, least: float) -> float:
     return way if (slope != 0.0) & (way < least) else least
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def _put_ways(
     boxes: Floats,
     chosen: Ints32,
@@ -221,7 +221,7 @@ def _put_ways(
         verdicts[k] = np.int32(TOUCHING if doubts[k] == np.int32(0) else IN_DOUBT)
 
 
-@kernel
+@kernel(apart=True)
 def put_allowed_ways(
     boxes: Floats,
     corners: Floats,

@@ -28,7 +28,7 @@ BOX_PARTS = 16
 Vec3f = tuple[np.float32, np.float32, np.float32]
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def put_boxes(
     grid: Grid,
     edges: tuple[float, float, float, float],
@@ -137,7 +137,7 @@ def _verdict(
     return np.int32(APART) if gap > one else verdict
 
 
-@kernel(noalias=True, contract=True)
+@kernel(apart=True, noalias=True, contract=True)
 def judge_boxes(
     grid: Grid, samples: Floats32, boxes: Floats32, codes: Ints32, verdicts: Ints32
 ) -> None:

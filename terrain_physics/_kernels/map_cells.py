@@ -153,7 +153,7 @@ def put_range(
     corners[CHUNK + k] = np.int32(column_0 if is_small else 0.0)
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def put_pairs(
     heights: Heights,
     grid: Grid,

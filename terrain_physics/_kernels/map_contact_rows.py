@@ -96,7 +96,7 @@ def put_triangle(corners: Floats, k: int, a: Vec3, b: Vec3, c: Vec3) -> None:
     corners[8 * ROOM + k] = c[2]
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def put_corners(
     heights: Heights, grid: Grid, numbers: Floats, list_row: Ints, list_code: Ints, corners: Floats
 ) -> None:
@@ -109,7 +109,7 @@ def put_corners(
         put_triangle(corners, k, a, b, c)
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def put_ball_rows(
     balls: Floats,
     corners: Floats,
@@ -132,7 +132,7 @@ def put_ball_rows(
     return int(worst)
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def put_box_rows(
     boxes: Floats,
     corners: Floats,
@@ -172,7 +172,7 @@ def _touch_of_ball(balls: Floats, who: int, a: Vec3, b: Vec3, c: Vec3) -> tuple[
     return move, direction, add(center, point)
 
 
-@kernel
+@kernel(apart=True)
 def _touch_of_box(
     boxes: Floats, who: int, a: Vec3, b: Vec3, c: Vec3, faces: Floats
 ) -> tuple[Vec3, Vec3, Vec3]:
@@ -186,7 +186,7 @@ def _touch_of_box(
     return move, direction, add(center, point)
 
 
-@kernel
+@kernel(apart=True)
 def _touch_of_capsule(
     capsules: Floats, who: int, a: Vec3, b: Vec3, c: Vec3
 ) -> tuple[Vec3, Vec3, Vec3]:

@@ -89,7 +89,7 @@ def judge_by_height(
         verdicts[k] = DOUBT_0 + DOUBT_1 if near and has_ground(grid, row, column) else 0
 
 
-@kernel
+@kernel(apart=True)
 def add_large(
     grid: Grid,
     blocks: Heights,
