@@ -79,6 +79,12 @@ class App:
         self.simulation.advance(seconds, self._wish)
         self._draw(seconds, begun)
 
+    def greet(self) -> None:
+        """Say in the window why the first frame of all may take a while."""
+        words = "One moment: whatever runs here for the first time is compiled now."
+        self.renderer.overlay(self.panel.draw_notice(words))
+        self.renderer.present()
+
     def resize(self, size: tuple[int, int]) -> None:
         """Follow the window."""
         self.size = size

@@ -109,6 +109,7 @@ def _run_window(app: "App", options: Options) -> None:
     import pygame
 
     pygame.display.set_caption("terrain_physics")
+    app.greet()
     clock = pygame.time.Clock()
     last, frames = time.perf_counter(), 0
     while app.running and (options.frames is None or frames < options.frames):

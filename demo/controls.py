@@ -64,7 +64,7 @@ HELP = (
     (", .", "one step back, forward"),
     ("R", "restart"),
     ("C, Home", "camera mode, camera home"),
-    ("F2-F8, G", "views, grid"),
+    ("F2-F9, G", "views, grid"),
     ("Tab, H", "panel, this help"),
     ("F12", "screenshot"),
     ("Esc", "free the mouse, then quit"),

@@ -143,6 +143,12 @@ class Panel:
             self._draw_line(status.picked or status.notice)
         return self.surface
 
+    def draw_notice(self, words: str) -> pygame.Surface:
+        """Draw a line and nothing else, for as long as there is no picture yet."""
+        self.surface.fill((16, 22, 32, 255))
+        self._draw_line(words)
+        return self.surface
+
     def _figures(self, simulation: Simulation, status: Status) -> list[tuple[str, str]]:
         scene, times = simulation.scene, self.times
         whole = times.mean(times.whole)

@@ -1,4 +1,4 @@
-"""What the collision machinery sees, drawn over the picture: one view for each key F2 to F8."""
+"""What the collision machinery sees, drawn over the picture: one view for each key F2 to F9."""
 
 import math
 from collections.abc import Callable, Collection
@@ -9,6 +9,7 @@ import numpy as np
 from demo import colors
 from demo.bodies import Body, Floats
 from demo.frame import Frame, Label, Lines, Tint
+from demo.inputs import looking
 from demo.scene import Scene, path_lines
 from terrain_physics import (
     AABB,
@@ -26,9 +27,15 @@ MOST_BODIES = 80
 _TOUCHING = 2e-3
 _NORMAL_LENGTH = 1.2
 _CROSS = 0.4
+# Planes are drawn as squares, so much larger than the body and as far in front of the ground.
+_PLANE_SIZE, _PLANE_LIFT = 1.5, 0.01
+# Blocks of cells are drawn up to so many of their own sides away; larger ones only where one looks.
+_BLOCKS_AWAY = (4.5, 1.0)
 
 # Corners of a box are numbered by bits: 1 is x, 2 is y, 4 is z.
 _BOX_EDGES = [(i, i | bit) for i in range(8) for bit in (1, 2, 4) if not i & bit]
+_SQUARE = np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
+_LEVELS = (colors.BLUE, colors.ORANGE, colors.VIOLET, colors.RED)
 _STAR = (colors.YELLOW, colors.TEAL, colors.VIOLET, colors.ORANGE, colors.BLUE, colors.RED)
 
 
@@ -112,43 +119,115 @@ def _candidates(frame: Frame, scene: Scene) -> None:
 
 
 def _contacts(frame: Frame, scene: Scene) -> None:
-    """A cross where a body touches, its normal, and over it in red the penetration to scale."""
-    found = [
-        contact
-        for body in scene.nearest(frame.camera.position, MOST_BODIES)
-        for contact in contacts_of(scene, body)
-    ]
+    """A cross where a body touches, its normal, and over it in red the penetration to scale.
+
+    Drawn in front of the body, which would hide them, where the eye sees them just as well.
+    """
+    eye = np.array(frame.camera.position)
+    found, sizes = [], []
+    for body in scene.nearest(frame.camera.position, MOST_BODIES):
+        contacts = contacts_of(scene, body)
+        lower, upper = body.bounds()
+        found += contacts
+        sizes += [float(np.linalg.norm(upper - lower))] * len(contacts)
     if not found:
         return
     points = np.array([contact.point for contact in found])
     normals = np.array([contact.normal for contact in found])
     depths = np.array([contact.depth for contact in found])[:, np.newaxis]
+    away = np.linalg.norm(points - eye, axis=1)
+    nearer = np.maximum(away - np.array(sizes), 0.2 * away) / away
     side = np.cross(normals, np.where(np.abs(normals[:, :1]) < 0.9, (1.0, 0, 0), (0, 1.0, 0)))
     side *= _CROSS / np.sqrt((side * side).sum(axis=1))[:, np.newaxis]
     other = np.cross(normals, side)
-    lift = 0.04 * normals
     pieces = (
         (points, points + _NORMAL_LENGTH * normals, colors.YELLOW),
-        (points + lift - side, points + lift + side, colors.WHITE),
-        (points + lift - other, points + lift + other, colors.WHITE),
+        (points - side, points + side, colors.WHITE),
+        (points - other, points + other, colors.WHITE),
         (points, points + depths * normals, colors.RED),
     )
     for starts, stops, color in pieces:
-        frame.lines.append(Lines(np.stack([starts, stops], axis=1), colors.rows(color, len(found))))
+        ends = eye + (np.stack([starts, stops], axis=1) - eye) * nearer[:, np.newaxis, np.newaxis]
+        frame.lines.append(Lines(ends, colors.rows(color, len(found))))
+
+
+def _corners(bounds: Floats) -> Floats:
+    """Return all corners (n, 8, 3) of boxes, lower and upper corners (n, 2, 3)."""
+    bits = np.array([[corner >> axis & 1 for axis in range(3)] for corner in range(8)])
+    return np.where(bits == 1, bounds[:, 1:], bounds[:, :1])
+
+
+def _outlines(bounds: Floats, color: colors.Color) -> Lines:
+    """Return the edges of boxes, lower and upper corners (n, 2, 3)."""
+    ends = _corners(bounds)[:, np.array(_BOX_EDGES)].reshape(-1, 2, 3)
+    return Lines(ends, colors.rows(color, len(ends)))
 
 
 def _boxes(frame: Frame, scene: Scene) -> None:
     bounds = np.array(
         [body.bounds() for body in scene.nearest(frame.camera.position, MOST_BODIES)]
     ).reshape(-1, 2, 3)
-    bits = np.array([[corner >> axis & 1 for axis in range(3)] for corner in range(8)])
-    corners = np.where(bits == 1, bounds[:, 1:], bounds[:, :1])
-    ends = corners[:, np.array(_BOX_EDGES)].reshape(-1, 2, 3)
-    frame.lines.append(Lines(ends, colors.rows(colors.YELLOW, len(ends))))
+    frame.lines.append(_outlines(bounds, colors.YELLOW))
 
 
 def _wireframe(frame: Frame, scene: Scene) -> None:  # noqa: ARG001 all views are called alike
     frame.wireframe = True
+
+
+def _planes(frame: Frame, scene: Scene) -> None:
+    """A square in each plane a body touches: green where it is walkable, else red."""
+    limit = math.cos(scene.bodies.rules.slope_limit)
+    squares, shades = [], []
+    for body in scene.nearest(frame.camera.position, MOST_BODIES):
+        planes = body.mover.constraint_planes()
+        if not len(planes):
+            continue
+        lower, upper = body.bounds()
+        middle, size = 0.5 * (lower + upper), _PLANE_SIZE * 0.5 * float((upper - lower)[::2].max())
+        normals = planes[:, :3]
+        away = normals @ middle - planes[:, 3]
+        feet = middle - (away - _PLANE_LIFT)[:, np.newaxis] * normals
+        level = np.cross(normals, np.where(np.abs(normals[:, :1]) < 0.7, (1.0, 0, 0), (0, 0, 1.0)))
+        level *= size / np.sqrt((level * level).sum(axis=1))[:, np.newaxis]
+        other = np.cross(normals, level)
+        squares.append(
+            feet[:, np.newaxis]
+            + _SQUARE[:, :1] * level[:, np.newaxis]
+            + _SQUARE[:, 1:] * other[:, np.newaxis]
+        )
+        walkable = normals[:, 1] >= limit - 1e-9
+        shades.append(np.where(walkable[:, np.newaxis], colors.GREEN, colors.RED))
+        stops = feet + 0.7 * _NORMAL_LENGTH * normals
+        ends = np.stack([feet, stops], axis=1)
+        frame.lines.append(Lines(ends, colors.rows(colors.WHITE, len(ends))))
+    if squares:
+        corners, shade = np.concatenate(squares), np.concatenate(shades).astype(np.uint8)
+        halves = corners[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3, 3)
+        frame.tints.append(Tint(halves, np.repeat(shade, 2, axis=0), 0.5))
+        edges = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2).reshape(-1, 2, 3)
+        frame.lines.append(Lines(edges, np.repeat(shade, 4, axis=0)))
+
+
+def _blocks(frame: Frame, scene: Scene) -> None:
+    """The boxes around blocks of the map's cells, level in level, about where one looks."""
+    land = scene.land
+    if land is None:
+        return
+    camera = frame.camera
+    looked_at = scene.point(camera.position, looking(camera.yaw, camera.pitch))
+    x, _, z = looked_at or camera.position
+    for level in range(land.block_levels - 1, -1, -1):
+        found = land.blocks(level)
+        bounds = np.stack([found.lower, found.upper], axis=2).reshape(-1, 2, 3)
+        bounds = bounds[~np.isnan(bounds[:, 0, 1])]
+        gap = np.maximum(bounds[:, 0] - (x, 0.0, z), (x, 0.0, z) - bounds[:, 1])[:, ::2]
+        away = _BLOCKS_AWAY[level] if level < len(_BLOCKS_AWAY) else 0.0
+        bounds = bounds[(gap <= away * found.cells * max(land.cell_size)).all(axis=1)]
+        color = _LEVELS[level % len(_LEVELS)]
+        frame.lines.append(_outlines(bounds, color))
+        if level == 0:
+            lids = _corners(bounds)[:, [[2, 6, 7], [2, 7, 3]]].reshape(-1, 3, 3)
+            frame.tints.append(Tint(lids, colors.rows(color, len(lids)), 0.2))
 
 
 def _normals(frame: Frame, scene: Scene) -> None:
@@ -181,7 +260,9 @@ VIEWS = (
     View("F3", "contacts", "contacts and normals", _contacts),
     View("F4", "boxes", "bounds of bodies", _boxes),
     View("F5", "wireframe", "wireframe", _wireframe),
+    View("F6", "planes", "constraint planes", _planes),
     View("F7", "normals", "ground normal and slope", _normals),
     View("F8", "trail", "path", _trail),
+    View("F9", "blocks", "least and greatest heights", _blocks),
 )
 VIEW_NAMES = tuple(view.name for view in VIEWS)

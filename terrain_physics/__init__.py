@@ -11,6 +11,7 @@ from terrain_physics._version import __version__
 _MODULES = {
     "AABB": "shapes",
     "OBB": "shapes",
+    "BlockBounds": "contacts",
     "BoxCollider": "colliders",
     "Capsule": "shapes",
     "CapsuleCollider": "colliders",

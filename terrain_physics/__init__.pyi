@@ -16,6 +16,7 @@ from terrain_physics.closest_point import (
 from terrain_physics.colliders import BoxCollider as BoxCollider
 from terrain_physics.colliders import CapsuleCollider as CapsuleCollider
 from terrain_physics.colliders import SphereCollider as SphereCollider
+from terrain_physics.contacts import BlockBounds as BlockBounds
 from terrain_physics.contacts import Contact as Contact
 from terrain_physics.contacts import Contacts as Contacts
 from terrain_physics.contacts import GroundReport as GroundReport
@@ -115,6 +116,7 @@ from terrain_physics.warmup import warm_up as warm_up
 __all__ = [
     "AABB",
     "OBB",
+    "BlockBounds",
     "BoxCollider",
     "Capsule",
     "CapsuleCollider",

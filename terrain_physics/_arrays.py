@@ -54,6 +54,8 @@ def finite(name: str, value: Any) -> float:
 
 def non_negative(name: str, value: Any) -> float:
     """Return a finite number >= 0 as float."""
+    if type(value) is float and 0.0 <= value < math.inf:
+        return value
     number = _number(name, "a number, finite and >= 0", value)
     if not (0.0 <= number < math.inf):
         raise ValueError(f"{name} must be finite and >= 0, got {number}")
@@ -62,6 +64,8 @@ def non_negative(name: str, value: Any) -> float:
 
 def positive(name: str, value: Any) -> float:
     """Return a finite number > 0 as float."""
+    if type(value) is float and 0.0 < value < math.inf:
+        return value
     number = _number(name, "a number, finite and > 0", value)
     if not (0.0 < number < math.inf):
         raise ValueError(f"{name} must be finite and > 0, got {number}")
@@ -100,13 +104,10 @@ def choice(name: str, value: Any, known: tuple[str, ...]) -> str:
 
 def vector(name: str, value: Any) -> Floats3:
     """Return three finite floats of a vec3, dvec3, tuple, list, array or object with .x .y .z."""
-    try:
-        x, y, z = value.x, value.y, value.z
-    except AttributeError:
-        x, y, z = _three(name, value)
+    if type(value) is tuple and len(value) == 3:  # as most are; an attribute missed takes long
+        x, y, z = value
     else:
-        if hasattr(value, "w"):
-            raise ValueError(f"{name} must be three numbers, got four: {shorten(value)}")
+        x, y, z = _three(name, value)
     if not (type(x) is type(y) is type(z) is float):  # as they are in PyGLM's vectors
         x, y, z = (_number(name, "three numbers", part) for part in (x, y, z))
     # A sum of finite numbers may overflow: only then is the slow look needed.
@@ -118,6 +119,16 @@ def vector(name: str, value: Any) -> Floats3:
 
 
 def _three(name: str, value: Any) -> tuple[Any, ...]:
+    try:
+        parts = value.x, value.y, value.z
+    except AttributeError:
+        return _sequence(name, value)
+    if hasattr(value, "w"):
+        raise ValueError(f"{name} must be three numbers, got four: {shorten(value)}")
+    return parts
+
+
+def _sequence(name: str, value: Any) -> tuple[Any, ...]:
     # A set has no order, and a dict would give its keys.
     if isinstance(value, (str, bytes, bytearray, set, frozenset, dict)):
         raise TypeError(f"{name} must be three numbers, got {shorten(value)}")
@@ -212,6 +223,8 @@ def array(name: str, value: Any, *shapes: tuple[int | None, ...]) -> NDArray[np.
     read-only, since numba compiles once for arrays that are and once for those that are not.
     """
     result = real_array(name, value).view()
+    if result.shape == (0,) and shapes[0][0] is None:  # the empty list: no rows of any length
+        result = result.reshape([length or 0 for length in shapes[0]])
     result.setflags(write=False)
     if not any(
         len(shape) == result.ndim

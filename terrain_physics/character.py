@@ -7,8 +7,9 @@ import numpy as np
 
 from terrain_physics import _arrays
 from terrain_physics._arrays import Floats3, Floats9
-from terrain_physics._kernels import character as kernels
+from terrain_physics._kernels import character_columns as columns
 from terrain_physics._kernels._jit import Direct
+from terrain_physics._kernels.character import update_character
 from terrain_physics.character_body import CharacterBody
 from terrain_physics.character_shape import AnyGround, checked_collider, checked_ground
 from terrain_physics.character_state import (
@@ -16,6 +17,7 @@ from terrain_physics.character_state import (
     LiveVec3,
     first_random_state,
     move_result,
+    unsigned_zeros,
 )
 from terrain_physics.colliders import Collider
 from terrain_physics.contacts import MoveResult
@@ -25,7 +27,7 @@ _UPRIGHT: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 _ZERO: Floats3 = (0.0, 0.0, 0.0)
 
 
-_UPDATE = Direct(kernels.update_character)
+_UPDATE = Direct(update_character)
 
 
 class CharacterMovement(CharacterBody):
@@ -104,9 +106,9 @@ class CharacterMovement(CharacterBody):
         self._ground = checked_ground(ground)
         self._collider = checked_collider(collider)
         self._owner = None if owner is None else Owner(owner)
-        self._state = np.zeros(kernels.STATE_SIZE)
-        self._state[kernels.CONVERGED] = 1.0
-        self._rules = np.zeros(kernels.RULES_SIZE)
+        self._state = np.zeros(columns.STATE_SIZE)
+        self._state[columns.CONVERGED] = 1.0
+        self._rules = np.zeros(columns.RULES_SIZE)
         self._random = np.array([first_random_state(seed)], dtype=np.uint64)
 
         self.gravity = gravity
@@ -132,7 +134,8 @@ class CharacterMovement(CharacterBody):
                 raise ValueError("rotation must be left to the owner that has one")
             linear = _arrays.rotation("rotation", rotation)
         self._place(linear or _UPRIGHT)
-        self._state[kernels.POSITION : kernels.POSITION + 3] = start
+        start = unsigned_zeros(start)
+        self._state[columns.POSITION : columns.POSITION + 3] = start
         # What readers of the live vectors and of the owner see, to tell later what they wrote.
         self._position, self._velocity = LiveVec3(), LiveVec3()
         self._shown_position = self._position.show(start)
@@ -165,8 +168,8 @@ class CharacterMovement(CharacterBody):
         if seconds == 0.0:
             return move_result(self._state.tolist())
         self._adopt()
-        if self._state[kernels.GROUND_VERSION] != self._ground.version:
-            self._state[kernels.GROUND_VERSION] = self._ground.version
+        if self._state[columns.GROUND_VERSION] != self._ground.version:
+            self._state[columns.GROUND_VERSION] = self._ground.version
             self._disturb()
         with self._ground.lock:
             _UPDATE.call(

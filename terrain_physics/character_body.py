@@ -8,9 +8,14 @@ from pyglm import glm
 
 from terrain_physics import _arrays
 from terrain_physics._arrays import Floats3, Floats9
-from terrain_physics._kernels import character as kernels
+from terrain_physics._kernels import character_columns as columns
 from terrain_physics.character_rules import CharacterRules
-from terrain_physics.character_shape import AnyGround, placed_shape, resize
+from terrain_physics.character_shape import (
+    AnyGround,
+    constraint_planes,
+    placed_shape,
+    resize,
+)
 from terrain_physics.character_state import (
     CharacterState,
     LiveVec3,
@@ -18,14 +23,15 @@ from terrain_physics.character_state import (
     packed,
     refuse_rules,
     state_hash,
+    unsigned_zeros,
 )
 from terrain_physics.colliders import Collider
 from terrain_physics.contacts import GroundReport
 from terrain_physics.owner import Owner
 
-_POSITION = slice(kernels.POSITION, kernels.POSITION + 3)
-_VELOCITY = slice(kernels.VELOCITY, kernels.VELOCITY + 3)
-_GROUND_NORMAL = slice(kernels.GROUND_NORMAL, kernels.GROUND_NORMAL + 3)
+_POSITION = slice(columns.POSITION, columns.POSITION + 3)
+_VELOCITY = slice(columns.VELOCITY, columns.VELOCITY + 3)
+_GROUND_NORMAL = slice(columns.GROUND_NORMAL, columns.GROUND_NORMAL + 3)
 
 # The attributes of a character that are vectors of PyGLM.
 _VECTORS = ("_position", "_velocity", "_shown_position", "_shown_velocity")
@@ -56,7 +62,7 @@ class CharacterBody(CharacterRules):
 
     @position.setter
     def position(self, value: Any) -> None:
-        place = _arrays.vector("position", value)
+        place = unsigned_zeros(_arrays.vector("position", value))
         self._state[_POSITION] = place
         self._shown_position = self._position.show(place)
         self._move_owner()
@@ -82,7 +88,7 @@ class CharacterBody(CharacterRules):
         """
         x, y, z = self.position64
         ox, oy, oz = _arrays.vector("origin", origin)
-        return glm.vec3(x - ox, y - oy, z - oz)
+        return glm.vec3(x - ox, y - oy, z - oz) + 0.0
 
     @property
     def velocity(self) -> glm.vec3:
@@ -91,11 +97,11 @@ class CharacterBody(CharacterRules):
 
     @velocity.setter
     def velocity(self, value: Any) -> None:
-        velocity = _arrays.vector("velocity", value)
+        velocity = unsigned_zeros(_arrays.vector("velocity", value))
         self._state[_VELOCITY] = velocity
-        self._state[kernels.DRIVEN] = 1.0
+        self._state[columns.DRIVEN] = 1.0
         self._shown_velocity = self._velocity.show(velocity)
-        self._state[kernels.UNDISTURBED] = 0.0
+        self._state[columns.UNDISTURBED] = 0.0
 
     @property
     def rotation(self) -> glm.mat3:
@@ -112,7 +118,7 @@ class CharacterBody(CharacterRules):
     @property
     def grounded(self) -> bool:
         """Whether it stood on the ground at the end of the last update."""
-        return bool(self._state[kernels.GROUNDED])
+        return bool(self._state[columns.GROUNDED])
 
     @property
     def ground_normal(self) -> glm.vec3 | None:
@@ -127,6 +133,31 @@ class CharacterBody(CharacterRules):
         GroundReport
         """
         return ground_report(self._state.tolist(), self._ground)
+
+    def constraint_planes(self) -> NDArray[np.float64]:
+        """Return the planes of the ground that the body touches where the last update left it.
+
+        The body can move into none of them. Contacts that push the same way are one plane. To a
+        walker a plane steeper than the slope limit is an upright wall. They are found anew by
+        each call, so updates cost nothing more.
+
+        Returns
+        -------
+        ndarray of float64, shape (m, 4)
+            Unit normals, towards the body, and offsets in meters: points p of a plane have
+            normal . p = offset, points on the body's side have more. Touching is within 1e-4 m;
+            what the update left too deep has a plane through the depth of the ground, inside the
+            body. m is 0 in the air, and at most 32.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+        >>> floor = HeightMap([[2, 2], [2, 2]])
+        >>> mover = CharacterMovement(floor, SphereCollider(0.5), position=(0.5, 2.5, 0.5))
+        >>> mover.constraint_planes() + 0.0
+        array([[0., 1., 0., 2.]])
+        """
+        return constraint_planes(self._ground, self._state, self._rules, self._random)
 
     def resize(self, collider: Collider) -> bool:
         """Change to another body where it stands, as to crouch and to stand up, if that fits.
@@ -196,7 +227,7 @@ class CharacterBody(CharacterRules):
         values, rules = _arrays.array("values", state.values, (None,)), np.array(state.rules)
         if values.shape != self._state.shape or rules.shape != self._rules.shape:
             raise ValueError("state must come from this version of the library")
-        if not rules[kernels.KIND] == state.collider.kind == self._collider.kind:
+        if not rules[columns.KIND] == state.collider.kind == self._collider.kind:
             raise ValueError("state must come from a character with the same kind of collider")
         refuse_rules(_arrays.array("rules", rules, (None,)))
         _arrays.array("linear", state.linear, (9,))
@@ -236,8 +267,8 @@ class CharacterBody(CharacterRules):
 
     def _disturb(self) -> None:
         """End the rest of a character: the next update looks at everything again."""
-        self._state[kernels.UNDISTURBED] = 0.0
-        self._state[kernels.MOVED] = 1.0
+        self._state[columns.UNDISTURBED] = 0.0
+        self._state[columns.MOVED] = 1.0
 
     def _place(self, linear: Floats9) -> None:
         """Turn and scale the shape."""
@@ -264,18 +295,18 @@ class CharacterBody(CharacterRules):
         if velocity is not None:
             self._adopt_changed(_VELOCITY, velocity, _floats(self._shown_velocity))
         if velocity is not None or self._velocity.written:
-            self._state[kernels.DRIVEN] = 1.0
+            self._state[columns.DRIVEN] = 1.0
 
     def _adopt_changed(self, where: slice, written: Floats3, shown: Floats3) -> None:
         """Take the parts that differ from what was shown; the others keep their float64."""
         kept = self._state[where].tolist()
         self._state[where] = [
-            new if new != old else exact
+            new + 0.0 if new != old else exact
             for new, old, exact in zip(written, shown, kept, strict=True)
         ]
-        self._state[kernels.UNDISTURBED] = 0.0
+        self._state[columns.UNDISTURBED] = 0.0
         if where == _POSITION:
-            self._state[kernels.MOVED] = 1.0
+            self._state[columns.MOVED] = 1.0
 
     def _show_live(self, values: list[float]) -> None:
         """Show position and velocity to readers of the live vectors, and to the owner."""
@@ -294,7 +325,7 @@ class CharacterBody(CharacterRules):
         for axis in range(3):
             # More than what float32 rounds away.
             if abs(shown[axis] - place[axis]) > 1e-6 * max(1.0, abs(place[axis])):
-                self._state[kernels.POSITION + axis] = shown[axis]
+                self._state[columns.POSITION + axis] = shown[axis] + 0.0
                 self._disturb()
         self._shown_owner, self._owner_place = shown, self.position64
         if self._owner_place != place:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _arrays
-from terrain_physics._kernels import character as kernels
+from terrain_physics._kernels import character_columns as columns
 from terrain_physics.character_state import MOST_ROUNDS
 
 # What `CharacterMovement` has where nothing else is said.
@@ -72,37 +72,37 @@ class _Choice:
 class CharacterRules:
     """What the game sets of a character, and may change at any time; see `CharacterMovement`."""
 
-    gravity = _Rule(kernels.GRAVITY, _arrays.finite)
-    gravity_scale = _Rule(kernels.GRAVITY_SCALE, _arrays.finite)
-    ground_friction = _Rule(kernels.FRICTION, _arrays.non_negative)
-    snap_distance = _Rule(kernels.SNAP, _arrays.non_negative)
-    step_offset = _Rule(kernels.STEP_OFFSET, _arrays.non_negative)
-    ground_rule = _Choice(kernels.GROUND_RULE, ("contact", "sum"))
-    resolver = _Choice(kernels.RESOLVER, ("shuffled", "simultaneous"))
-    slope_speed = _Choice(kernels.SURFACE_SPEED, ("horizontal", "surface"))
+    gravity = _Rule(columns.GRAVITY, _arrays.finite)
+    gravity_scale = _Rule(columns.GRAVITY_SCALE, _arrays.finite)
+    ground_friction = _Rule(columns.FRICTION, _arrays.non_negative)
+    snap_distance = _Rule(columns.SNAP, _arrays.non_negative)
+    step_offset = _Rule(columns.STEP_OFFSET, _arrays.non_negative)
+    ground_rule = _Choice(columns.GROUND_RULE, ("contact", "sum"))
+    resolver = _Choice(columns.RESOLVER, ("shuffled", "simultaneous"))
+    slope_speed = _Choice(columns.SURFACE_SPEED, ("horizontal", "surface"))
 
     _rules: NDArray[np.float64]
 
     @property
     def slope_limit(self) -> float:
         """Steepest walkable slope in radians."""
-        return float(self._rules[kernels.SLOPE_LIMIT])
+        return float(self._rules[columns.SLOPE_LIMIT])
 
     @slope_limit.setter
     def slope_limit(self, value: float) -> None:
         limit = _arrays.between("slope_limit", value, 0.0, math.pi / 2)
-        self._set_rule(kernels.SLOPE_LIMIT, limit)
-        self._set_rule(kernels.SLOPE_COSINE, math.cos(limit))
+        self._set_rule(columns.SLOPE_LIMIT, limit)
+        self._set_rule(columns.SLOPE_COSINE, math.cos(limit))
 
     @property
     def max_rounds(self) -> int:
         """After how many rounds of pushing out the body is lifted instead."""
-        return int(self._rules[kernels.MAX_ROUNDS])
+        return int(self._rules[columns.MAX_ROUNDS])
 
     @max_rounds.setter
     def max_rounds(self, value: int) -> None:
         self._set_rule(
-            kernels.MAX_ROUNDS, float(_arrays.whole("max_rounds", value, 1, MOST_ROUNDS))
+            columns.MAX_ROUNDS, float(_arrays.whole("max_rounds", value, 1, MOST_ROUNDS))
         )
 
     def _set_rule(self, index: int, value: float) -> None:

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from terrain_physics import _arrays
 from terrain_physics._arrays import Floats9
+from terrain_physics._kernels.constraint_planes import put_constraint_planes
 from terrain_physics._kernels.ground import NO_MESH
+from terrain_physics._kernels.ground_state import MOST_PLANES
 from terrain_physics._kernels.resize import SHAPE_SIZE, resize_body
 from terrain_physics.colliders import BoxCollider, CapsuleCollider, Collider, SphereCollider
 from terrain_physics.ground import Ground
@@ -83,3 +85,16 @@ def resize(
     wanted[:SHAPE_SIZE] = placed_shape(ground, collider, linear)
     with ground.lock:
         return bool(resize_body(state, rules, wanted, random_state, *ground.ground_arrays))
+
+
+def constraint_planes(
+    ground: AnyGround,
+    state: NDArray[np.float64],
+    rules: NDArray[np.float64],
+    random_state: NDArray[np.uint64],
+) -> NDArray[np.float64]:
+    """Return the planes (m, 4) that a body touches. See `CharacterBody`."""
+    planes = np.empty((MOST_PLANES, 4))
+    with ground.lock:
+        count = put_constraint_planes(state, rules, random_state, planes, *ground.ground_arrays)
+    return planes[:count].copy()

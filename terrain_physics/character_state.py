@@ -12,7 +12,7 @@ from pyglm import glm
 
 from terrain_physics import _arrays
 from terrain_physics._arrays import Floats3, Floats9
-from terrain_physics._kernels import character as kernels
+from terrain_physics._kernels import character_columns as columns
 from terrain_physics.character_shape import AnyGround
 from terrain_physics.colliders import Collider
 from terrain_physics.contacts import GroundReport, MoveResult
@@ -22,9 +22,15 @@ LONGEST_STEP = 1.0  # seconds
 
 # A state as bytes: its values, rules, linear part and random state, 8 bytes each.
 LINEAR_SIZE = 9
-PACKED_SIZE = kernels.STATE_SIZE + kernels.RULES_SIZE + LINEAR_SIZE + 1
+PACKED_SIZE = columns.STATE_SIZE + columns.RULES_SIZE + LINEAR_SIZE + 1
 
 _GROUND_STATES = ("airborne", "steep", "wedged", "grounded")
+
+
+def unsigned_zeros(values: Floats3) -> Floats3:
+    """Return three numbers with zeros that have no sign, as all of a character's."""
+    x, y, z = values
+    return x + 0.0, y + 0.0, z + 0.0
 
 
 class LiveVec3(glm.vec3):
@@ -48,9 +54,10 @@ class LiveVec3(glm.vec3):
 
     def show(self, values: Floats3) -> glm.vec3:
         """Take new values, rounded to float32; return a copy to compare with later."""
-        glm.vec3.__init__(self, *values)  # three times as quick as setting x, y and z
+        shown = glm.vec3(*values) + 0.0  # what rounds to a zero may be negative
+        glm.vec3.__init__(self, shown)  # three times as quick as setting x, y and z
         self.__dict__["written"] = False
-        return glm.vec3(self)
+        return shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +94,7 @@ def packed(state: CharacterState) -> bytes:
 def unpacked(row: bytes, collider: Collider) -> CharacterState:
     """Return the state that was packed."""
     *numbers, random_state = struct.unpack(f"<{PACKED_SIZE - 1}dQ", row)
-    rules, linear = kernels.STATE_SIZE, kernels.STATE_SIZE + kernels.RULES_SIZE
+    rules, linear = columns.STATE_SIZE, columns.STATE_SIZE + columns.RULES_SIZE
     return CharacterState(
         tuple(numbers[:rules]),
         tuple(numbers[rules:linear]),
@@ -104,18 +111,18 @@ def state_hash(row: bytes | memoryview) -> str:
 
 def ground_report(values: list[float], ground: AnyGround) -> GroundReport:
     """Return the report that is part of a state."""
-    state = _GROUND_STATES[int(values[kernels.GROUND_KIND])]
-    air_time, landing_speed = values[kernels.AIR_TIME], values[kernels.LANDING_SPEED]
+    state = _GROUND_STATES[int(values[columns.GROUND_KIND])]
+    air_time, landing_speed = values[columns.AIR_TIME], values[columns.LANDING_SPEED]
     if state == "airborne":
         return GroundReport(state, None, None, -1, 0, None, air_time, landing_speed)
-    x, y, z = values[kernels.GROUND_NORMAL : kernels.GROUND_NORMAL + 3]
+    x, y, z = values[columns.GROUND_NORMAL : columns.GROUND_NORMAL + 3]
     triangle, material = ground.triangle_at(
-        int(values[kernels.GROUND_PART]), int(values[kernels.GROUND_TRIANGLE])
+        int(values[columns.GROUND_PART]), int(values[columns.GROUND_TRIANGLE])
     )
     return GroundReport(
         state,
         glm.vec3(x, y, z) + 0.0,
-        glm.vec3(values[kernels.GROUND_POINT : kernels.GROUND_POINT + 3]) + 0.0,
+        glm.vec3(values[columns.GROUND_POINT : columns.GROUND_POINT + 3]) + 0.0,
         triangle,
         material,
         math.atan2(math.hypot(x, z), y),
@@ -126,24 +133,24 @@ def ground_report(values: list[float], ground: AnyGround) -> GroundReport:
 
 def move_result(values: list[float]) -> MoveResult:
     """Return the result that is part of a state."""
-    normal = values[kernels.GROUND_NORMAL : kernels.GROUND_NORMAL + 3]
+    normal = values[columns.GROUND_NORMAL : columns.GROUND_NORMAL + 3]
     return MoveResult(
-        grounded=values[kernels.GROUNDED] != 0.0,
-        ground_normal=glm.vec3(*normal) + 0.0 if values[kernels.GROUNDED] else None,
-        contacts=int(values[kernels.CONTACTS]),
-        penetration=values[kernels.PENETRATION],
-        converged=values[kernels.CONVERGED] != 0.0,
-        rounds=int(values[kernels.ROUNDS]),
-        lifted=values[kernels.LIFTED],
+        grounded=values[columns.GROUNDED] != 0.0,
+        ground_normal=glm.vec3(*normal) + 0.0 if values[columns.GROUNDED] else None,
+        contacts=int(values[columns.CONTACTS]),
+        penetration=values[columns.PENETRATION],
+        converged=values[columns.CONVERGED] != 0.0,
+        rounds=int(values[columns.ROUNDS]),
+        lifted=values[columns.LIFTED],
     )
 
 
 def are_rules(rules: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Tell which rows (n, RULES_SIZE) hold numbers that a kernel can work with."""
-    x, y, z = rules[:, kernels.EXTENTS : kernels.EXTENTS + 3].T
-    rounds = rules[:, kernels.MAX_ROUNDS]
+    x, y, z = rules[:, columns.EXTENTS : columns.EXTENTS + 3].T
+    rounds = rules[:, columns.MAX_ROUNDS]
     good = (x > 0.0) & (y >= 0.0) & (z > 0.0) & (rounds >= 1) & (rounds <= MOST_ROUNDS)
-    for choice in (kernels.GROUND_RULE, kernels.RESOLVER, kernels.SURFACE_SPEED):
+    for choice in (columns.GROUND_RULE, columns.RESOLVER, columns.SURFACE_SPEED):
         good &= (rules[:, choice] == 0.0) | (rules[:, choice] == 1.0)
     return np.asarray(good & np.isfinite(rules).all(axis=1))
 

@@ -187,6 +187,24 @@ class SweepHits(NamedTuple):
     material: NDArray[np.uint8]
 
 
+class BlockBounds(NamedTuple):
+    """The boxes around blocks of a height map's cells, which let queries skip far.
+
+    Attributes
+    ----------
+    cells : int
+        Cells along the side of a block; those at the map's last rows and columns may have fewer.
+    lower : ndarray of float64, shape (rows, columns, 3)
+        Least x, y and z of each block, in meters; NaN heights where all of it is missing.
+    upper : ndarray of float64, shape (rows, columns, 3)
+        Greatest x, y and z.
+    """
+
+    cells: int
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+
 class GroundReport(NamedTuple):
     """What a character stands on or touches, as of its last update.
 
@@ -256,7 +274,8 @@ class Contact(NamedTuple):
 class Contacts:
     """Contacts of shapes with the ground as read-only arrays; iterating gives each as `Contact`.
 
-    Ordered by query, and for each query by row, column and half of the triangles.
+    Ordered by query, and for each query by row, column and half of a map's triangles, by a mesh's
+    faces, or by a ground's parts.
 
     Parameters
     ----------
@@ -290,6 +309,10 @@ class Contacts:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Contacts, (self._ints.copy(), self._floats.copy(), self._material)
+
+    def with_triangles(self, ids: NDArray[np.int64]) -> "Contacts":
+        """Return these contacts with other ids (n,) of their triangles."""
+        return Contacts(np.stack([self._ints[0], ids]), self._floats, self._material)
 
     @property
     def query(self) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics import _arrays
-from terrain_physics._kernels import character as kernels
+from terrain_physics._kernels import character_columns as columns
 from terrain_physics._kernels.crowd import update_many
 from terrain_physics.character_shape import AnyGround, reading
 from terrain_physics.character_state import LONGEST_STEP
@@ -134,10 +134,10 @@ class CharacterGroup(CrowdData):
         count = len(self)
         if seconds > 0.0 and count > 0:
             states, version = self._states[:count], self._ground.version
-            stale = states[:, kernels.GROUND_VERSION] != version
+            stale = states[:, columns.GROUND_VERSION] != version
             if stale.any():
                 self._disturb(np.flatnonzero(stale))
-                states[:, kernels.GROUND_VERSION] = version
+                states[:, columns.GROUND_VERSION] = version
             with reading(self._ground) as arrays, Workers(self._threads) as workers:
 
                 def advance(first: int, last: int) -> None:
@@ -150,17 +150,17 @@ class CharacterGroup(CrowdData):
 
     def _result(self) -> GroupResult:
         states = self._states[: len(self)]
-        grounded = states[:, kernels.GROUNDED] != 0.0
-        normals = states[:, kernels.GROUND_NORMAL : kernels.GROUND_NORMAL + 3] + 0.0
+        grounded = states[:, columns.GROUNDED] != 0.0
+        normals = states[:, columns.GROUND_NORMAL : columns.GROUND_NORMAL + 3] + 0.0
         normals[~grounded] = np.nan
         return GroupResult(
             grounded,
             normals,
-            states[:, kernels.CONTACTS].astype(np.int64),
-            states[:, kernels.PENETRATION].copy(),
-            states[:, kernels.CONVERGED] != 0.0,
-            states[:, kernels.ROUNDS].astype(np.int64),
-            states[:, kernels.LIFTED].copy(),
+            states[:, columns.CONTACTS].astype(np.int64),
+            states[:, columns.PENETRATION].copy(),
+            states[:, columns.CONVERGED] != 0.0,
+            states[:, columns.ROUNDS].astype(np.int64),
+            states[:, columns.LIFTED].copy(),
         )
 
     # All at once
@@ -168,7 +168,7 @@ class CharacterGroup(CrowdData):
     @property
     def positions(self) -> Floats:
         """The positions (n, 3) in meters, a copy; set them to move all characters."""
-        return self._columns(kernels.POSITION)
+        return self._columns(columns.POSITION)
 
     @positions.setter
     def positions(self, positions: ArrayLike) -> None:
@@ -177,7 +177,7 @@ class CharacterGroup(CrowdData):
     @property
     def velocities(self) -> Floats:
         """The velocities (n, 3) in m/s, a copy; set them to drive all characters."""
-        return self._columns(kernels.VELOCITY)
+        return self._columns(columns.VELOCITY)
 
     @velocities.setter
     def velocities(self, velocities: ArrayLike) -> None:
@@ -187,7 +187,7 @@ class CharacterGroup(CrowdData):
     def grounded(self) -> NDArray[np.bool_]:
         """Whether each one stood on the ground at the end of its last update (n,)."""
         self._compact()
-        return np.asarray(self._states[: len(self), kernels.GROUNDED] != 0.0)
+        return np.asarray(self._states[: len(self), columns.GROUNDED] != 0.0)
 
     @property
     def ground_normals(self) -> Floats:
@@ -214,7 +214,7 @@ class CharacterGroup(CrowdData):
             changed then.
         """
         rows, places = self._checked_rows("positions", positions, keys)
-        self._states[rows, kernels.POSITION : kernels.POSITION + 3] = places
+        self._states[rows, columns.POSITION : columns.POSITION + 3] = places
         self._disturb(rows)
 
     def set_velocities(self, velocities: ArrayLike, keys: Iterable[Key] | None = None) -> None:
@@ -236,9 +236,9 @@ class CharacterGroup(CrowdData):
             changed then.
         """
         rows, speeds = self._checked_rows("velocities", velocities, keys)
-        self._states[rows, kernels.VELOCITY : kernels.VELOCITY + 3] = speeds
-        self._states[rows, kernels.DRIVEN] = 1.0
-        self._states[rows, kernels.UNDISTURBED] = 0.0
+        self._states[rows, columns.VELOCITY : columns.VELOCITY + 3] = speeds
+        self._states[rows, columns.DRIVEN] = 1.0
+        self._states[rows, columns.UNDISTURBED] = 0.0
 
     def __repr__(self) -> str:
         return f"<CharacterGroup: {len(self)} characters>"
@@ -265,8 +265,8 @@ class CharacterGroup(CrowdData):
             raise ValueError(f"{name} must have shape ({len(names)}, 3), got {given.shape}")
         for bad in np.flatnonzero(~np.isfinite(given).all(axis=1))[:1]:
             raise ValueError(f"{name} must be finite, got {given[bad].tolist()} for {names[bad]!r}")
-        return rows, given
+        return rows, given + 0.0  # a zero has no sign
 
     def _disturb(self, rows: NDArray[np.int64]) -> None:
-        self._states[rows, kernels.UNDISTURBED] = 0.0
-        self._states[rows, kernels.MOVED] = 1.0
+        self._states[rows, columns.UNDISTURBED] = 0.0
+        self._states[rows, columns.MOVED] = 1.0

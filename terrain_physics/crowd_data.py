@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from terrain_physics import _arrays
 from terrain_physics._arrays import Floats9
-from terrain_physics._kernels import character as kernels
+from terrain_physics._kernels import character_columns as columns
 from terrain_physics._kernels.resize import SHAPE_SIZE
 from terrain_physics.character_rules import DEFAULT_RULES, CharacterRules
 from terrain_physics.character_shape import (
@@ -25,6 +25,7 @@ from terrain_physics.character_state import (
     are_rules,
     first_random_state,
     state_hash,
+    unsigned_zeros,
 )
 from terrain_physics.colliders import Collider
 
@@ -34,8 +35,8 @@ _FIRST_CAPACITY = 16
 _UPRIGHT: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 # Where the parts of a packed state begin.
-_RULES = kernels.STATE_SIZE
-_LINEAR = _RULES + kernels.RULES_SIZE
+_RULES = columns.STATE_SIZE
+_LINEAR = _RULES + columns.RULES_SIZE
 _RANDOM = _LINEAR + LINEAR_SIZE
 
 
@@ -104,12 +105,12 @@ class CrowdData:
         self._ground = checked_ground(ground)
         self._collider = None if collider is None else checked_collider(collider)
         self._seed = _arrays.whole("seed", seed, 0, 2**64 - 1)
-        self._default_rules = np.zeros(kernels.RULES_SIZE)
+        self._default_rules = np.zeros(columns.RULES_SIZE)
         _Draft(self._default_rules, DEFAULT_RULES | rules)
         self._rows: dict[Key, int] = {}
         self._colliders: dict[Key, Collider] = {}
-        self._states = np.zeros((_FIRST_CAPACITY, kernels.STATE_SIZE))
-        self._rules = np.zeros((_FIRST_CAPACITY, kernels.RULES_SIZE))
+        self._states = np.zeros((_FIRST_CAPACITY, columns.STATE_SIZE))
+        self._rules = np.zeros((_FIRST_CAPACITY, columns.RULES_SIZE))
         self._linears = np.zeros((_FIRST_CAPACITY, LINEAR_SIZE))
         self._randoms = np.zeros(_FIRST_CAPACITY, dtype=np.uint64)
         self._end = 0
@@ -190,8 +191,10 @@ class CrowdData:
             drawn = _Draft(self._default_rules.copy(), rules)._rules  # noqa: SLF001
             linear = _UPRIGHT if rotation is None else _arrays.rotation("rotation", rotation)
             drawn[:SHAPE_SIZE] = placed_shape(self._ground, body, linear)
-            place = _arrays.vector("position", position)
-            speed = None if velocity is None else _arrays.vector("velocity", velocity)
+            place = unsigned_zeros(_arrays.vector("position", position))
+            speed = unsigned_zeros(
+                _arrays.vector("velocity", (0, 0, 0) if velocity is None else velocity)
+            )
             random_state = self.seed_of(name) if seed is None else first_random_state(seed)
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name!r}: {error}") from None
@@ -202,11 +205,10 @@ class CrowdData:
         self._rows[name], self._colliders[name] = row, body
         state = self._states[row]
         state[:] = 0.0
-        state[kernels.CONVERGED] = state[kernels.MOVED] = 1.0
-        state[kernels.POSITION : kernels.POSITION + 3] = place
-        if speed is not None:
-            state[kernels.VELOCITY : kernels.VELOCITY + 3] = speed
-            state[kernels.DRIVEN] = 1.0
+        state[columns.CONVERGED] = state[columns.MOVED] = 1.0
+        state[columns.POSITION : columns.POSITION + 3] = place
+        state[columns.VELOCITY : columns.VELOCITY + 3] = speed
+        state[columns.DRIVEN] = float(velocity is not None)
         self._rules[row], self._linears[row], self._randoms[row] = drawn, linear, random_state
 
     def remove(self, key: Key) -> None:
@@ -264,13 +266,13 @@ class CrowdData:
         values = bits[:, :_RANDOM].view("<f8")
         good = np.isfinite(values).all(axis=1) & are_rules(values[:, _RULES:_LINEAR])
         kinds = [checked_collider(collider).kind for collider in state.colliders]
-        good &= values[:, _RULES + kernels.KIND] == np.array(kinds, dtype=np.float64)
+        good &= values[:, _RULES + columns.KIND] == np.array(kinds, dtype=np.float64)
         for row in np.flatnonzero(~good)[:1]:
             raise ValueError(f"state must come from a group: that of {keys[row]!r} is none")
         room = max(count, _FIRST_CAPACITY)
         self._states, self._rules = (
-            np.zeros((room, kernels.STATE_SIZE)),
-            np.zeros((room, kernels.RULES_SIZE)),
+            np.zeros((room, columns.STATE_SIZE)),
+            np.zeros((room, columns.RULES_SIZE)),
         )
         self._linears, self._randoms = (
             np.zeros((room, LINEAR_SIZE)),

@@ -9,16 +9,22 @@ from pyglm import glm
 
 from terrain_physics import _arrays
 from terrain_physics._arrays import Floats3, Floats9
-from terrain_physics._kernels import character as kernels
+from terrain_physics._kernels import character_columns as columns
 from terrain_physics.character_rules import CharacterRules
-from terrain_physics.character_shape import placed_shape, resize
-from terrain_physics.character_state import CharacterState, ground_report, packed, state_hash
+from terrain_physics.character_shape import constraint_planes, placed_shape, resize
+from terrain_physics.character_state import (
+    CharacterState,
+    ground_report,
+    packed,
+    state_hash,
+    unsigned_zeros,
+)
 from terrain_physics.colliders import Collider
 from terrain_physics.contacts import GroundReport
 from terrain_physics.crowd_data import CrowdData, Key
 
-_POSITION = slice(kernels.POSITION, kernels.POSITION + 3)
-_VELOCITY = slice(kernels.VELOCITY, kernels.VELOCITY + 3)
+_POSITION = slice(columns.POSITION, columns.POSITION + 3)
+_VELOCITY = slice(columns.VELOCITY, columns.VELOCITY + 3)
 
 
 class _WrittenThrough(glm.vec3):
@@ -119,14 +125,14 @@ class CrowdMember(CharacterRules):
     @property
     def grounded(self) -> bool:
         """Whether it stood on the ground at the end of the last update."""
-        return bool(self._state[kernels.GROUNDED])
+        return bool(self._state[columns.GROUNDED])
 
     @property
     def ground_normal(self) -> glm.vec3 | None:
         """The normal of the ground it stands on; None in the air."""
         if not self.grounded:
             return None
-        return glm.vec3(self._state[kernels.GROUND_NORMAL : kernels.GROUND_NORMAL + 3]) + 0.0
+        return glm.vec3(self._state[columns.GROUND_NORMAL : columns.GROUND_NORMAL + 3]) + 0.0
 
     def ground_report(self) -> GroundReport:
         """Return what it stands on or touches, as of the last update.
@@ -136,6 +142,17 @@ class CrowdMember(CharacterRules):
         GroundReport
         """
         return ground_report(self._state.tolist(), self._group._ground)  # noqa: SLF001
+
+    def constraint_planes(self) -> NDArray[np.float64]:
+        """Return the planes it touches: see `CharacterMovement.constraint_planes`.
+
+        Returns
+        -------
+        ndarray of float64, shape (m, 4)
+        """
+        group, row = self._place
+        random_state = group._randoms[row : row + 1]  # noqa: SLF001
+        return constraint_planes(group._ground, self._state, self._rules, random_state)  # noqa: SLF001
 
     def resize(self, collider: Collider) -> bool:
         """Change to another body where it stands, if that fits: see `CharacterMovement.resize`.
@@ -213,14 +230,14 @@ class CrowdMember(CharacterRules):
         return _arrays.floats9(group._linears[row])  # noqa: SLF001
 
     def _put_position(self, value: Any) -> None:
-        self._state[_POSITION] = _arrays.vector("position", value)
+        self._state[_POSITION] = unsigned_zeros(_arrays.vector("position", value))
         self._disturb()
 
     def _put_velocity(self, value: Any) -> None:
         state = self._state
-        state[_VELOCITY] = _arrays.vector("velocity", value)
-        state[kernels.DRIVEN], state[kernels.UNDISTURBED] = 1.0, 0.0
+        state[_VELOCITY] = unsigned_zeros(_arrays.vector("velocity", value))
+        state[columns.DRIVEN], state[columns.UNDISTURBED] = 1.0, 0.0
 
     def _disturb(self) -> None:
         state = self._state
-        state[kernels.UNDISTURBED], state[kernels.MOVED] = 0.0, 1.0
+        state[columns.UNDISTURBED], state[columns.MOVED] = 0.0, 1.0

@@ -1,10 +1,14 @@
 """Height maps that share border lines, put together as the one map they are parts of."""
 
+import threading
 from typing import NamedTuple
 
 import numpy as np
 
+from terrain_physics._kernels.ground_owners import Ints, put_owners
 from terrain_physics.heightmap import HeightMap
+from terrain_physics.map_cells import Region
+from terrain_physics.map_export import Edit
 
 # Cells by which a map may be off the lattice of another: rounding of its origin.
 _OFF_LATTICE = 1e-6
@@ -27,12 +31,7 @@ def lattice_place(land: HeightMap, other: HeightMap) -> Place | None:
     x0, y0, z0 = other.origin64
     x, y, z = land.origin64
     cell_x, cell_z = other.cell_size
-    if (
-        land.cell_size != other.cell_size
-        or land.height_scale != other.height_scale
-        or land.thickness != other.thickness
-        or y != y0
-    ):
+    if land.cell_size != other.cell_size or land.height_scale != other.height_scale or y != y0:
         return None
     column, row = (x - x0) / cell_x, (z - z0) / cell_z
     if max(abs(column - round(column)), abs(row - round(row))) > _OFF_LATTICE:
@@ -97,6 +96,34 @@ def _is_worth_it(lands: list[HeightMap], group: list[int]) -> bool:
     return rows * columns <= _MOST_EMPTY * cells
 
 
+class UnitedMap(HeightMap):
+    """A map that takes over what others hold."""
+
+    __slots__ = ()
+
+    def put(self, edit: Edit, row: int, column: int) -> None:
+        """Take over cells of another map, whose first cell is here at (row, column)."""
+        rows, columns = self.cell_count
+        row_0, column_0 = row + edit.region.row_start, column + edit.region.column_start
+        row_1, column_1 = row + edit.region.row_stop, column + edit.region.column_stop
+        # The cells around share samples with these.
+        touched = Region(
+            max(row_0 - 1, 0),
+            min(row_1 + 1, rows),
+            max(column_0 - 1, 0),
+            min(column_1 + 1, columns),
+        )
+        with self._lock:
+            self._prepare_edit()
+            self._heights[row_0 : row_1 + 1, column_0 : column_1 + 1] = edit.heights
+            self._cells[row_0:row_1, column_0:column_1] = edit.bits
+            if edit.materials is not None:
+                if self._materials is None:
+                    self._materials = np.zeros((rows, columns), dtype=np.uint8)
+                self._materials[row_0:row_1, column_0:column_1] = edit.materials
+            self._changed(touched, holes=False)
+
+
 class Union:
     """One map made of several; what is edited in a part is copied over by `follow`."""
 
@@ -106,66 +133,72 @@ class Union:
         found = [place for place in places if place is not None]
         row = min(place.row for place in found)
         column = min(place.column for place in found)
-        self.places = [p._replace(row=p.row - row, column=p.column - column) for p in found]
-        rows = max(place.row + place.rows for place in self.places)
-        columns = max(place.column + place.columns for place in self.places)
-        heights = np.full((rows + 1, columns + 1), np.nan, dtype=np.float32)
-        holes = np.ones((rows, columns), dtype=np.bool_)
-        flipped = np.zeros((rows, columns), dtype=np.bool_)
-        for part, place in zip(parts, self.places, strict=True):
-            samples, cells = _windows(place)
-            heights[samples] = part.heights
-            holes[cells] = part.holes
-            flipped[cells] = part.flipped_cells()
+        self._places = [p._replace(row=p.row - row, column=p.column - column) for p in found]
+        rows = max(place.row + place.rows for place in self._places)
+        columns = max(place.column + place.columns for place in self._places)
         # The origin of the part at the low corner: all samples are where that part has them.
         x0, y0, z0 = parts[0].origin64
         cell_x, cell_z = parts[0].cell_size
         corner = next(
             (
                 part.origin64
-                for part, place in zip(parts, self.places, strict=True)
+                for part, place in zip(parts, self._places, strict=True)
                 if place.row == 0 and place.column == 0
             ),
             (x0 + column * cell_x, y0, z0 + row * cell_z),
         )
-        self.land = HeightMap(
-            heights,
+        self.land = UnitedMap(
+            np.full((rows + 1, columns + 1), np.nan, dtype=np.float32),
             cell_size=(cell_x, cell_z),
             height_scale=parts[0].height_scale,
             origin=corner,
             border="open",
-            diagonal=flipped,
-            holes=holes,
-            thickness=parts[0].thickness,
+            diagonal=np.zeros((rows, columns), dtype=np.bool_),
+            holes=np.ones((rows, columns), dtype=np.bool_),
+            thickness=min(part.thickness for part in parts),
         )
-        self._seen = [part.version for part in parts]
+        self._make_owners()
+        self._lock = threading.Lock()
+        self._seen = [-1] * len(parts)
+        self.follow()
 
-    def part_of(self, triangle: int) -> tuple[HeightMap, int]:
-        """Return the part that a triangle of the union belongs to, and its id there."""
-        row, column = divmod(triangle // 2, self.land.cell_count[1])
-        for part, place in zip(self._parts, self.places, strict=True):
-            r, c = row - place.row, column - place.column
-            if 0 <= r < place.rows and 0 <= c < place.columns:
-                return part, 2 * (r * place.columns + c) + triangle % 2
-        raise ValueError(f"triangle must be one of a part, got {triangle}")
+    def _make_owners(self) -> None:
+        """Make the table of which part has the cells between the lines where parts end."""
+        rows = {edge for place in self._places for edge in (place.row, place.row + place.rows)}
+        columns = {
+            edge for place in self._places for edge in (place.column, place.column + place.columns)
+        }
+        self._edges = np.array(sorted(rows)), np.array(sorted(columns))
+        self._table = np.zeros((len(rows), len(columns)), dtype=np.int64)
+        for k, (row, column, height, width) in enumerate(self._places):
+            row_0, row_1 = np.searchsorted(self._edges[0], (row, row + height))
+            column_0, column_1 = np.searchsorted(self._edges[1], (column, column + width))
+            self._table[row_0:row_1, column_0:column_1] = k
+        self._frames = np.array(self._places)
+
+    def owners(self, triangles: Ints, parts: Ints, first_ids: Ints) -> tuple[Ints, Ints]:
+        """Return the ids that triangles (n,) of the union have in a ground, and whose they are.
+
+        The parts of the union are these of the ground, with these first ids. What is -1 stays.
+        """
+        ids, owners = triangles.copy(), np.empty_like(triangles)
+        columns = self.land.cell_count[1]
+        put_owners(columns, *self._edges, self._table, self._frames, first_ids, parts, ids, owners)
+        return ids, owners
 
     def follow(self) -> None:
         """Copy what was edited in the parts since the last time."""
-        for k, part in enumerate(self._parts):
-            if part.version != self._seen[k]:
-                row, column = self.places[k].row, self.places[k].column
-                for region in part.changes_since(self._seen[k]):
-                    self.land.copy_region(part, region, row, column)
-                self._seen[k] = part.version
-        thickness = min(part.thickness for part in self._parts)
-        if thickness != self.land.thickness:
-            self.land.thickness = thickness
-
-
-def _windows(place: Place) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
-    """Return the samples and the cells of a part in its union."""
-    row, column, rows, columns = place
-    return (
-        np.s_[row : row + rows + 1, column : column + columns + 1],
-        np.s_[row : row + rows, column : column + columns],
-    )
+        if all(part.version == seen for part, seen in zip(self._parts, self._seen, strict=True)):
+            return
+        with self._lock:
+            for k, part in enumerate(self._parts):
+                if part.version == self._seen[k]:
+                    continue
+                row, column = self._places[k].row, self._places[k].column
+                version, edits = part.edits_since(self._seen[k])
+                for edit in edits:
+                    self.land.put(edit, row, column)
+                self._seen[k] = version
+            thickness = min(part.thickness for part in self._parts)
+            if thickness != self.land.thickness:
+                self.land.thickness = thickness

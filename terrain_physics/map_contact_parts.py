@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels import map_contact_rows as kernels
 from terrain_physics._kernels.map_find import find_contacts
-from terrain_physics._kernels.map_shapes import BALL, BOX, CAPSULE
 from terrain_physics.map_data import KernelArrays
+from terrain_physics.shape_contacts import by_kind
 from terrain_physics.workers import Workers
 
 # Shapes of one part: less is not worth the handing over, and the list of more leaves the cache.
@@ -34,14 +34,7 @@ class Query:
         self, views: KernelArrays, kind: int, bodies: _Floats, cell_count: tuple[int, int] | None
     ) -> None:
         self._views, self._count, self._cell_count = views, len(bodies), cell_count
-        flat = bodies.reshape(-1)
-        flat.flags.writeable = False
-        # Balls, capsules and boxes, as kernels take them.
-        self._shapes = (
-            flat if kind == BALL else None,
-            flat if kind == CAPSULE else None,
-            flat if kind == BOX else None,
-        )
+        self._shapes = by_kind(kind, bodies)
 
     def counts(self, workers: Workers) -> _Ints:
         """Return how many triangles each shape touches."""

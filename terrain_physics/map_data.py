@@ -187,10 +187,13 @@ class MapData:
         """
         last = _arrays.whole("version", version, 0, self._version)
         with self._lock:
-            if self._version - last > len(self._changes):
-                rows, columns = self.cell_count
-                return [Region(0, rows, 0, columns)]
-            return [region for number, region in self._changes if number > last]
+            return self._regions_since(last)
+
+    def _regions_since(self, version: int) -> list[Region]:
+        if self._version - version > len(self._changes):
+            rows, columns = self.cell_count
+            return [Region(0, rows, 0, columns)]
+        return [region for number, region in self._changes if number > version]
 
     def __getitem__(self, index: Any) -> Any:
         """Return heights, a copy, before scale and origin."""
@@ -243,31 +246,6 @@ class MapData:
             self._frame[kernels.THICKNESS] = depth
             self._thickens = False
             self._changed(Region(0, rows, 0, columns), holes=False)
-
-    def flipped_cells(self) -> NDArray[np.bool_]:
-        """Return which cells are split from b to d."""
-        kind = int(self._frame[kernels.DIAGONAL])
-        if kind == kernels.DIAGONAL_TABLE:
-            return np.asarray(self._cells & kernels.CELL_FLIPPED != 0)
-        if kind == kernels.DIAGONAL_ALTERNATING:
-            return np.asarray(np.indices(self.cell_count).sum(axis=0) % 2 != 0)
-        return np.full(self.cell_count, kind == kernels.DIAGONAL_BD)
-
-    def copy_region(self, source: "MapData", region: Region, row: int, column: int) -> None:
-        """Take over a region of another map, whose first cell is here at (row, column)."""
-        row_0, row_1, column_0, column_1 = region
-        samples = np.s_[row_0 : row_1 + 1, column_0 : column_1 + 1]
-        bits = source.flipped_cells() * np.uint8(kernels.CELL_FLIPPED)
-        bits |= np.asarray(source.holes) * np.uint8(kernels.CELL_HOLE)
-        here = Region(row + row_0, row + row_1, column + column_0, column + column_1)
-        row_0, row_1, column_0, column_1 = here
-        with self._lock:
-            self._prepare_edit()
-            self._heights[row_0 : row_1 + 1, column_0 : column_1 + 1] = source[samples]
-            self._cells[row_0:row_1, column_0:column_1] = bits[
-                region.row_start : region.row_stop, region.column_start : region.column_stop
-            ]
-            self._changed(here, holes=False)
 
     def carve(self, center: Any, radius: float, depth: float) -> None:
         """Dig a round pit.

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _arrays
+from terrain_physics._kernels import blocks as block_kernels
 from terrain_physics._kernels import grid as kernels
+from terrain_physics.contacts import BlockBounds
 from terrain_physics.loaders import save_heights
 from terrain_physics.map_cells import Region
 from terrain_physics.map_data import MapData
@@ -32,10 +34,72 @@ class MeshArrays(NamedTuple):
     indices: NDArray[np.uint32]
 
 
+class Edit(NamedTuple):
+    """What edited cells hold, for a copy of the map elsewhere.
+
+    Attributes
+    ----------
+    region : Region
+        Which cells, r rows by c columns.
+    heights : ndarray of float32, shape (r + 1, c + 1)
+        Their samples.
+    bits : ndarray of uint8, shape (r, c)
+        How they are split, and which are marked as holes: see `terrain_physics._kernels.grid`.
+    materials : ndarray of uint8, shape (r, c), or None
+        What they are made of, if the map says so.
+    """
+
+    region: Region
+    heights: NDArray[np.float32]
+    bits: NDArray[np.uint8]
+    materials: NDArray[np.uint8] | None
+
+
 class MapExport(MapData):
     """What a height map gives away; see `HeightMap`."""
 
     __slots__ = ()
+
+    def edits_since(self, version: int) -> tuple[int, list[Edit]]:
+        """Return the version, and what the cells hold that were edited after another version.
+
+        Parameters
+        ----------
+        version : int
+            As for `changes_since`; -1 for the whole map.
+
+        Returns
+        -------
+        tuple of int and list of Edit
+            All of one moment, whatever other threads do.
+        """
+        with self._lock:
+            return self._version, [self._edit(region) for region in self._regions_since(version)]
+
+    def _edit(self, region: Region) -> Edit:
+        row_0, row_1, column_0, column_1 = region
+        made_of = self._materials
+        return Edit(
+            region,
+            self._heights[row_0 : row_1 + 1, column_0 : column_1 + 1].copy(),
+            self._bits(region),
+            None if made_of is None else made_of[row_0:row_1, column_0:column_1].copy(),
+        )
+
+    def _bits(self, region: Region) -> NDArray[np.uint8]:
+        """Return a new array with the bits of cells, however the map keeps them."""
+        row_0, row_1, column_0, column_1 = region
+        if self._cells.ndim == 2:
+            bits = self._cells[row_0:row_1, column_0:column_1].copy()
+        else:
+            bits = np.zeros((row_1 - row_0, column_1 - column_0), dtype=np.uint8)
+        kind = int(self._frame[kernels.DIAGONAL])
+        if kind == kernels.DIAGONAL_BD:
+            bits |= np.uint8(kernels.CELL_FLIPPED)
+        elif kind == kernels.DIAGONAL_ALTERNATING:
+            odd = np.add.outer(np.arange(row_0, row_1), np.arange(column_0, column_1)) & 1 != 0
+            bits |= odd * np.uint8(kernels.CELL_FLIPPED)
+        return bits
 
     def to_mesh(self, region: Region | None = None, *, relative_to: Any = (0, 0, 0)) -> MeshArrays:
         """Return the surface as arrays, with the map's own diagonals and holes.
@@ -70,6 +134,55 @@ class MapExport(MapData):
             normals.astype(np.float32),
             faces.astype(np.uint32).ravel(),
         )
+
+    @property
+    def block_levels(self) -> int:
+        """How many levels of blocks there are; the last has a single one."""
+        return int(block_kernels.level_count(*self.cell_count))
+
+    def blocks(self, level: int = 0) -> BlockBounds:
+        """Return the boxes that queries test before they look at cells.
+
+        A block of level 0 is 8 x 8 cells, one of the next level 8 x 8 blocks, and so on.
+
+        Parameters
+        ----------
+        level : int, default 0
+            Less than `block_levels`.
+
+        Returns
+        -------
+        BlockBounds
+            Copies. Every triangle of a block is within its box; the box is the least one, but
+            where cells are marked as holes.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap
+        >>> land = HeightMap([[0, 1, 2], [3, 4, 5]], cell_size=2)
+        >>> bounds = land.blocks()
+        >>> bounds.cells, bounds.lower.tolist(), bounds.upper.tolist()
+        (8, [[[0.0, 0.0, 0.0]]], [[[4.0, 5.0, 2.0]]])
+        """
+        number = _arrays.whole("level", level, 0, self.block_levels - 1)
+        rows, columns = self.cell_count
+        start = int(block_kernels.level_start(rows, columns, number))
+        side = block_kernels.BLOCK ** (number + 1)
+        down, across = -(-rows // side), -(-columns // side)
+        with self._lock:
+            spans = self._blocks[2 * start : 2 * (start + down * across)].astype(np.float64)
+        spans = spans.reshape(down, across, 2)
+        x0, y0, z0, cell_x, cell_z, scale = self._frame[:6].tolist()
+        spans = y0 + scale * np.where(np.isinf(spans), np.nan, spans)
+        lower, upper = np.empty((down, across, 3)), np.empty((down, across, 3))
+        lower[:, :, 1], upper[:, :, 1] = spans.min(axis=2), spans.max(axis=2)
+        places = np.arange(across) * side
+        lower[:, :, 0] = x0 + places * cell_x
+        upper[:, :, 0] = x0 + np.minimum(places + side, columns) * cell_x
+        places = np.arange(down)[:, np.newaxis] * side
+        lower[:, :, 2] = z0 + places * cell_z
+        upper[:, :, 2] = z0 + np.minimum(places + side, rows) * cell_z
+        return BlockBounds(side, lower, upper)
 
     def save(self, path: str | os.PathLike[str], **file_options: Any) -> tuple[float, float] | None:
         """Write the samples, before scale and origin, to a file.
@@ -128,9 +241,9 @@ class MapExport(MapData):
         samples = self._heights[row_0 : row_1 + 1, column_0 : column_1 + 1]
         missing = np.isnan(samples)
         no_ground = missing[1:, 1:] | missing[1:, :-1] | missing[:-1, 1:] | missing[:-1, :-1]
-        cells = np.s_[row_0:row_1, column_0:column_1]
-        no_ground |= np.asarray(self.holes)[cells]
-        flipped = self.flipped_cells()[cells]
+        bits = self._bits(region)
+        no_ground |= bits & kernels.CELL_HOLE != 0
+        flipped = bits & kernels.CELL_FLIPPED != 0
         corner = np.arange(row_1 - row_0)[:, np.newaxis] * wide + np.arange(wide - 1)
         result = np.empty((*corner.shape, 2, 3), dtype=np.int64)
         for turned in (False, True):

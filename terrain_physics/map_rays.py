@@ -13,7 +13,7 @@ from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.map_heights import surface_at
 from terrain_physics._kernels.map_rays import ray_hit, ray_hits
 from terrain_physics.contacts import RayHit, RayHits
-from terrain_physics.map_data import MapData
+from terrain_physics.map_data import KernelArrays, MapData
 from terrain_physics.shapes import Ray
 from terrain_physics.workers import Workers
 
@@ -202,17 +202,26 @@ class MapRays(MapData):
         return self._surface_at(x, z, threads, normals=True)
 
     def _surface_at(self, x: Any, z: Any, threads: int | None, *, normals: bool) -> Floats:
-        xs, zs = _arrays.broadcast("x", x, "z", z)
-        shape = (*xs.shape, 3) if normals else xs.shape
-        flat_x, flat_z = xs.ravel(), zs.ravel()
-        out = np.empty((flat_x.size, 3 if normals else 1))
-        with self.reading() as (heights, cells, _, frame), Workers(threads) as workers:
+        with self.reading() as views:
+            return surface_of(views, x, z, threads, normals=normals)
 
-            def work(first: int, last: int) -> None:
-                surface_at(heights, cells, frame, flat_x, flat_z, first, last, normals, out)
 
-            workers.run(work, flat_x.size, _LEAST_POINTS)
-        return out.reshape(shape)
+def surface_of(
+    views: KernelArrays, x: Any, z: Any, threads: int | None, *, normals: bool
+) -> Floats:
+    """Return the heights of a map at places x, z, or its normals there."""
+    xs, zs = _arrays.broadcast("x", x, "z", z)
+    shape = (*xs.shape, 3) if normals else xs.shape
+    flat_x, flat_z = xs.ravel(), zs.ravel()
+    out = np.empty((flat_x.size, 3 if normals else 1))
+    heights, cells, _, frame = views
+
+    def work(first: int, last: int) -> None:
+        surface_at(heights, cells, frame, flat_x, flat_z, first, last, normals, out)
+
+    with Workers(threads) as workers:
+        workers.run(work, flat_x.size, _LEAST_POINTS)
+    return out.reshape(shape)
 
 
 def materials_at(

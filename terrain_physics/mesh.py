@@ -1,4 +1,4 @@
-"""Triangle meshes: rays, closest points, heights, triangles in a box, meshes that cross."""
+"""Triangle meshes: rays, closest points, heights, triangles in a box, meshes that cross; shapes."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,8 @@ from terrain_physics.mesh_batches import (
     look_down,
     near_points,
 )
-from terrain_physics.mesh_data import MeshData
+from terrain_physics.mesh_contacts import MeshContacts
+from terrain_physics.mesh_sweeps import MeshSweeps
 from terrain_physics.shapes import AABB, Ray
 from terrain_physics.workers import Workers
 
@@ -31,11 +32,13 @@ _Many = NDArray[Any] | Sequence[float]
 MOST_TRIANGLES = 20_000_000
 
 
-class TriangleMesh(MeshData):
+class TriangleMesh(MeshContacts, MeshSweeps):
     """Triangles that share vertices, made ready to be asked many questions.
 
     A face's index is its id. Triangles are two-sided surfaces, closed at their edges: touching
-    counts. Where several faces answer a question equally well, the lowest one does.
+    counts. Where several faces answer a question equally well, the lowest one does. What touches
+    one is pushed out, or stopped, on the side where it is: see `MeshSweeps` for what starts in
+    touch.
 
     Parameters
     ----------
@@ -65,6 +68,8 @@ class TriangleMesh(MeshData):
     RayHit(distance=5.0, point=vec3( 1, 0, 1 ), normal=vec3( 0, 1, 0 ), triangle=0, material=0)
     >>> mesh.closest_point((-3, 4, 1))
     ClosestPoint(point=vec3( 0, 0, 1 ), distance=5.0, triangle=0)
+    >>> mesh.contacts([(1, -0.5, 1, 1), (1, 9, 1, 1)]).penetration
+    array([[ 0. , -0.5,  0. ]])
     """
 
     __slots__ = ()

@@ -15,6 +15,9 @@ from terrain_physics.workers import Workers
 
 _DOWN = np.array([[0.0, -1.0, 0.0]])
 
+_ONE_TURN = np.zeros(1, np.int64)
+_ONE_TURN.setflags(write=False)
+
 # Enough for one task: below, handing it to another thread costs more than it saves.
 _ROWS_PER_TASK = 2048
 
@@ -51,13 +54,27 @@ class ClosestPoints(NamedTuple):
 def near_points(name: str, value: ArrayLike) -> NDArray[np.float64]:
     """Return points (m, 3), none too far off to be reckoned with."""
     points = _arrays.points(name, value)
-    far = np.abs(points).max(axis=1, initial=0.0) >= FARTHEST
+    refuse_far(name, points)
+    return points
+
+
+def refuse_far(name: str, rows: NDArray[np.float64]) -> None:
+    """Refuse rows of numbers of which one is too large to be reckoned with."""
+    far = np.abs(rows).max(axis=1, initial=0.0) >= FARTHEST
     if far.any():
         row = int(np.flatnonzero(far)[0])
         raise ValueError(
-            f"{name} must be below {FARTHEST:g} m, got {points[row].tolist()} at [{row}]"
+            f"{name} must be below {FARTHEST:g} m, got {rows[row].tolist()} at [{row}]"
         )
-    return points
+
+
+def turns_of(rows: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return an order for rows that begin with a place: what is near is asked soon after."""
+    if len(rows) == 1:
+        return _ONE_TURN
+    turns = along_a_curve(rows[:, :3])
+    turns.setflags(write=False)  # kernels know one type only
+    return turns
 
 
 def checked_vertices(vertices: ArrayLike) -> NDArray[np.float64]:

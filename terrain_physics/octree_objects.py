@@ -240,7 +240,7 @@ class OctreeObjects:
     def _checked_rows(self, shapes: Any) -> Floats:
         if self._holds_balls:
             return ball_rows("shapes", shapes)
-        rows = _arrays.array("shapes", shapes, (None, 6), (0,)).reshape(-1, 6)
+        rows = _arrays.array("shapes", shapes, (None, 6))
         return box_rows("shapes", rows[:, :3], "shapes", rows[:, 3:])
 
 

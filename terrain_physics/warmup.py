@@ -49,6 +49,7 @@ def _mesh() -> None:
     mesh.triangles_in(AABB((0, 0, 0), (1, 1, 1)))
     mesh.raycast(Ray((0.2, 1, 0.2), (0, -1, 0)))
     mesh.closest_point((0, 1, 0))
+    mesh.sweep(Sphere((0, 1, 0), 0.5), (0, -1, 0))  # one kernel for all shapes
 
 
 def _pairs() -> None:

@@ -297,7 +297,7 @@ def test_no_sets_no_rows():
 @pytest.mark.parametrize(
     ("points", "error", "message"),
     [
-        ([], ValueError, r"points must have shape \(n, 3\), got \(0,\)"),
+        ([], ValueError, "points must be one or more, got none"),
         (np.empty((0, 3)), ValueError, "points must be one or more, got none"),
         ([(1, 2)], ValueError, r"points must have shape \(n, 3\), got \(1, 2\)"),
         ((1, 2, 3), ValueError, r"points must have shape \(n, 3\), got \(3,\)"),

@@ -13,9 +13,13 @@ os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 pygame = pytest.importorskip("pygame")
 
 from demo import camera as cameras  # noqa: E402 after pygame's settings
+from demo.camera_rig import CameraRig  # noqa: E402
 from demo.frame import Camera, Frame  # noqa: E402
+from demo.inputs import STEP  # noqa: E402
 from demo.renderers import open_renderer  # noqa: E402
 from demo.renderers.software import SoftwareRenderer  # noqa: E402
+from demo.scenes import make_scene  # noqa: E402
+from demo.views import VIEW_NAMES, fill_views  # noqa: E402
 from tests.demo_frames import bodies_on, hills, island, stairs, with_overlays  # noqa: E402
 
 SIZE = (320, 180)
@@ -147,6 +151,27 @@ def test_every_view_changes_the_picture(renderer, land, view):
     else:
         setattr(other, view, getattr(with_overlays(bodies_on(land, 60, 64), 60.0, 64.0), view))
     assert changed_share(picture(renderer, plain), picture(renderer, other)) > 0.002
+
+
+@pytest.fixture(scope="module")
+def played():
+    """A scene after some seconds, and what is seen of it without any view."""
+    scene = make_scene("stairs", 0, small=True)
+    for _ in range(300):
+        scene.step(STEP, scene.script())
+    camera = CameraRig(scene).placed(scene, 1.0)
+    frame = Frame(camera)
+    scene.fill(frame, 1.0)
+    return scene, frame
+
+
+@pytest.mark.parametrize("name", VIEW_NAMES)
+def test_every_debug_view_changes_the_picture(renderer, played, name):
+    scene, plain = played
+    frame = Frame(plain.camera)
+    scene.fill(frame, 1.0)
+    fill_views(frame, scene, [name])
+    assert changed_share(picture(renderer, plain), picture(renderer, frame)) > 0.002
 
 
 @pytest.mark.parametrize("kind", ["balls", "boxes", "capsules", "meshes"])

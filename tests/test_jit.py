@@ -207,6 +207,53 @@ importlib.reload(caller)
     assert (edited["result"], edited["hits"]) == (16.0 * 3.0 + 1.0 + 16.0 * 5.0 + 1.0, 0)
 
 
+def test_missing_callee_apart_is_compiled_with_its_caller(warm: Tiny) -> None:
+    # LLVM would end the process at a call of what is nowhere.
+    (callee,) = warm.cached_files("callee.weight.inside-*")
+    callee.unlink()
+    assert (warm.run()["result"], warm.run()["hits"]) == (RESULT, 1)
+    (callee,) = warm.cached_files("callee.weight.inside-*")
+    callee.write_bytes(callee.read_bytes()[:-1])
+    assert (warm.run()["result"], warm.run()["hits"]) == (RESULT, 1)
+
+
+def test_callee_compiled_under_another_name_is_followed(tiny: Tiny) -> None:
+    # numba counts what it has compiled and puts the number into the name.
+    other = "from tiny import callee; callee.weight(3.0)"
+    later = "import numba; [numba.njit(lambda x: x)(1) for _ in range(3)]"
+    tiny.run(preceded_by(other))
+    (callee,) = tiny.cached_files("callee.weight.inside-*")
+    assert tiny.run()["result"] == RESULT
+    callee.unlink()
+    tiny.run(preceded_by(f"{later}; {other}"))
+    assert (tiny.run()["result"], tiny.run()["hits"]) == (RESULT, 1)
+
+
+def test_callee_apart_is_not_compiled_within_its_callers(tiny: Tiny) -> None:
+    code = preceded_by("""
+from tiny import callee, caller
+caller.total(3.0, 5.0)
+def defined(kernel):
+    (result,) = kernel.overloads.values()
+    return {f.name for f in result.library.get_defined_functions()}
+(result,) = callee.weight.inner().overloads.values()
+name = result.fndesc.llvm_func_name
+assert name in defined(callee.weight.inner()) - defined(caller.total)
+""")
+    assert tiny.run(code)["result"] == RESULT
+
+
+def test_constants_make_no_versions(tiny: Tiny) -> None:
+    caller = tiny.package / "caller.py"
+    caller.write_text(caller.read_text().replace("weight(second)", "weight(5) + 0 * weight(7)"))
+    code = preceded_by("""
+from tiny import callee, caller
+caller.total(3.0, 5.0)
+assert [len(args) for args in callee.weight.inner().overloads] == [1, 1]
+""")
+    assert tiny.run(code)["result"] == RESULT
+
+
 def test_four_processes_start_cold_at_once(tiny: Tiny) -> None:
     signal = tiny.place / "go"
     code = preceded_by(f"""

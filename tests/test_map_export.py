@@ -91,3 +91,51 @@ def test_an_obj_file_holds_the_same_triangles(tmp_path):
     faces = np.array([[int(word.split("/")[0]) - 1 for word in face] for face in corners])
     own = ground.triangles_in(AABB((-99, -99, -99), (99, 99, 99)))
     assert np.array_equal(places[faces], own.vertices)
+
+
+def boxes_by_loops(ground, cells):
+    """Return the boxes around blocks of so many cells, from the samples alone."""
+    (rows, columns), (size_x, size_z) = ground.cell_count, ground.cell_size
+    x0, y0, z0 = ground.origin64
+    y = y0 + ground.height_scale * ground.heights.astype(np.float64)
+    lower, upper = [], []
+    for row in range(0, rows, cells):
+        for column in range(0, columns, cells):
+            last_row, last_column = min(row + cells, rows), min(column + cells, columns)
+            part = y[row : last_row + 1, column : last_column + 1]
+            part = part[~np.isnan(part)]
+            low, high = (part.min(), part.max()) if part.size else (np.nan, np.nan)
+            lower.append((x0 + column * size_x, low, z0 + row * size_z))
+            upper.append((x0 + last_column * size_x, high, z0 + last_row * size_z))
+    shape = (-(-rows // cells), -(-columns // cells), 3)
+    return np.reshape(lower, shape), np.reshape(upper, shape)
+
+
+@pytest.mark.parametrize("shape", [(9, 12), (2, 2), (18, 66), (75, 530)])
+@pytest.mark.parametrize("scale", [2.5, -0.5])
+def test_blocks_are_the_boxes_around_their_samples(shape, scale):
+    heights = np.random.default_rng(3).normal(0, 9, shape)
+    heights[:, 9:18] = np.nan
+    ground = HeightMap(heights, cell_size=(0.5, 2), height_scale=scale, origin=(4, 5, 6))
+    for level in range(ground.block_levels):
+        bounds = ground.blocks(level)
+        assert bounds.cells == 8 ** (level + 1)
+        lower, upper = boxes_by_loops(ground, bounds.cells)
+        np.testing.assert_array_equal(bounds.lower, lower)
+        np.testing.assert_array_equal(bounds.upper, upper)
+    assert bounds.lower.shape == (1, 1, 3)
+    for level in (-1, ground.block_levels):
+        with pytest.raises(ValueError, match="level must be"):
+            ground.blocks(level)
+
+
+def test_blocks_follow_edits_and_are_copies():
+    ground = HeightMap(np.zeros((40, 40)))
+    before = ground.blocks()
+    ground[20, 20] = 7.0
+    after = ground.blocks()
+    assert before.upper[..., 1].max() == 0.0
+    assert after.upper[2, 2, 1] == 7.0
+    assert (after.upper[..., 1] == 7.0).sum() == 1
+    after.upper[:] = 99.0
+    assert ground.blocks(1).upper[0, 0, 1] == 7.0

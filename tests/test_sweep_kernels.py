@@ -30,23 +30,25 @@ def moved(triangle, center):
     return tuple(tuple(p - q for p, q in zip(corner, center, strict=True)) for corner in triangle)
 
 
-def sphere(center, radius, motion, triangle=FLOOR):
-    length = math.sqrt(sum(x * x for x in motion))
-    direction = tuple(x / length for x in motion)
-    return sweep_sphere(radius, direction, length, *moved(triangle, center))
-
-
-def capsule(center, half_axis, radius, motion, triangle=FLOOR):
-    length = math.sqrt(sum(x * x for x in motion))
-    direction = tuple(x / length for x in motion)
-    return sweep_capsule(half_axis, radius, direction, length, *moved(triangle, center))
-
-
-def box(center, half, motion, triangle=FLOOR, rotation=LEVEL):
+def sphere(center, radius, motion, triangle=FLOOR, *, two_sided=False):
     length = math.sqrt(sum(x * x for x in motion))
     direction = tuple(x / length for x in motion)
     a, b, c = moved(triangle, center)
-    return sweep_obb(half, rotation, direction, length, a, b, c, np.empty((26, 4)))
+    return sweep_sphere(radius, direction, length, a, b, c, two_sided)
+
+
+def capsule(center, half_axis, radius, motion, triangle=FLOOR, *, two_sided=False):
+    length = math.sqrt(sum(x * x for x in motion))
+    direction = tuple(x / length for x in motion)
+    a, b, c = moved(triangle, center)
+    return sweep_capsule(half_axis, radius, direction, length, a, b, c, two_sided)
+
+
+def box(center, half, motion, triangle=FLOOR, rotation=LEVEL, *, two_sided=False):
+    length = math.sqrt(sum(x * x for x in motion))
+    direction = tuple(x / length for x in motion)
+    a, b, c = moved(triangle, center)
+    return sweep_obb(half, rotation, direction, length, a, b, c, two_sided, np.empty((26, 4)))
 
 
 @st.composite
@@ -91,7 +93,8 @@ def check(distance, radius, length, travel, normal, size):
 def test_a_sphere_touches_when_its_distance_is_the_radius(way, radius, size):
     direction, length, triangle = way
     length, triangle, radius = length * size, triangle * size, radius * size
-    travel, normal = sweep_sphere(radius, tuple(direction), length, *map(tuple, triangle))
+    a, b, c = map(tuple, triangle)
+    travel, normal = sweep_sphere(radius, tuple(direction), length, a, b, c, False)
 
     def distance(travels):
         return distance_to_triangle(travels[:, np.newaxis] * direction, triangle)
@@ -111,8 +114,9 @@ def test_a_capsule_touches_when_its_axis_is_within_the_radius(way, radius, turn,
     direction, length, triangle = way
     length, triangle, radius = length * size, triangle * size, radius * size
     half_axis = turn[:, 1] * half * size
+    a, b, c = map(tuple, triangle)
     travel, normal = sweep_capsule(
-        tuple(half_axis), radius, tuple(direction), length, *map(tuple, triangle)
+        tuple(half_axis), radius, tuple(direction), length, a, b, c, False
     )
 
     def distance(travels):
@@ -129,7 +133,7 @@ def test_a_box_touches_where_its_line_enters_the_exact_minkowski_difference(way,
     assume(np.linalg.norm(edges) > 1e-6)
     a, b, c = map(tuple, triangle)
     travel, normal = sweep_obb(
-        half, tuple(turn.ravel()), tuple(direction), length, a, b, c, np.empty((26, 4))
+        half, tuple(turn.ravel()), tuple(direction), length, a, b, c, False, np.empty((26, 4))
     )
     solid = box_of((0.0, 0.0, 0.0), half, turn)
     enter, leave, entered = -math.inf, length, None
@@ -206,6 +210,24 @@ def test_in_the_ground_the_way_out_is_through_the_front():
     ):
         assert shape((0.0, 1.0, 0.0))[0] == math.inf
         assert shape((0.0, -1.0, 0.0))[0] == 0.0
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("depth", [0.0, 1e-9, 0.1, 0.9])
+def test_two_sides_are_left_on_that_of_the_middle(side, depth):
+    y = side * (1.0 - depth)
+    for shape in (
+        lambda motion: sphere((0.0, y, 0.0), 1.0, motion, two_sided=True),
+        lambda motion: capsule((0.0, y, 0.0), (0.2, 0.0, 0.0), 1.0, motion, two_sided=True),
+        # Upright: its axis goes through the face where it is deep.
+        lambda motion: capsule((0.0, y, 0.0), (0.0, 0.5, 0.0), 0.5, motion, two_sided=True),
+        lambda motion: box((0.0, y, 0.0), (1.0, 1.0, 1.0), motion, two_sided=True),
+    ):
+        for motion in ((0.0, side, 0.0), (1.0, 0.0, 0.0), (1.0, 2.0 * side, 0.5)):
+            assert shape(motion)[0] == math.inf
+        travel, normal = shape((1.0, -0.5 * side, 0.0))
+        assert travel == 0.0
+        assert normal == pytest.approx((0.0, side, 0.0), abs=1e-12)
 
 
 def test_touching_from_below_is_stopped_again():

@@ -1,4 +1,4 @@
-"""A package of two kernels around a copy of ``_jit.py``, and a way to run it in a new process."""
+"""A package of three kernels around a copy of ``_jit.py``, and a way to run it in a new process."""
 
 import json
 import os
@@ -17,8 +17,12 @@ SOURCES = {
 from tiny._jit import kernel
 
 @kernel
+def twice(value):
+    return 2.0 * value
+
+@kernel(apart=True)
 def weight(value):
-    return 2.0 * value + 1.0
+    return twice(value) + 1.0
 """,
     "caller.py": """
 from tiny._jit import kernel

@@ -23,7 +23,7 @@ KIND, CENTER, TURN, SIZE, COLOR, AROUND, WIDTH = 0, 1, 4, 13, 16, 19, 20
 
 
 def pack_bodies(frame: Frame) -> Floats:
-    """Return the frame's bodies as rows, (n, WIDTH)."""
+    """Return the frame's bodies as rows, (n, WIDTH), the nearest first: they hide the others."""
     parts = [np.empty((0, WIDTH))]
     for balls in frame.balls:
         rows = _rows(BALL, balls.centers, balls.rotations, balls.colors)
@@ -40,7 +40,9 @@ def pack_bodies(frame: Frame) -> Floats:
         rows[:, SIZE], rows[:, SIZE + 1] = capsules.radii, np.linalg.norm(half, axis=1)
         rows[:, AROUND] = rows[:, SIZE] + rows[:, SIZE + 1]
         parts.append(rows)
-    return np.concatenate(parts)
+    rows = np.concatenate(parts)
+    away = rows[:, CENTER : CENTER + 3] - frame.camera.position
+    return np.ascontiguousarray(rows[np.argsort((away * away).sum(axis=1), kind="stable")])
 
 
 def _rows(kind: float, centers: Floats, rotations: Floats, colors: NDArray[np.uint8]) -> Floats:
@@ -196,37 +198,62 @@ def lit_word(color: Any, n: Any, to_sun: Any, sunny: float, shine: float) -> int
 
 
 @inlined
+def _reach(row: Floats, x: float, y: float, z: float) -> float:
+    """How far a body reaches from its center along a unit direction."""
+    if row[KIND] == BALL:
+        return float(row[SIZE])
+    p, q, r = _turned(row, x, y, z)
+    if row[KIND] == BOX:
+        return float(abs(p) * row[SIZE] + abs(q) * row[SIZE + 1] + abs(r) * row[SIZE + 2])
+    return float(row[SIZE] + abs(r) * row[SIZE + 1])
+
+
+@inlined
 def _screen_box(row: Floats, eye: Floats, view: Floats, lens: Floats) -> Any:
-    """Least and greatest pixel x and y of a body, and whether it is in front at all."""
+    """Least and greatest pixel x and y of a body, if it is in front, and its greatest 1 / depth."""
     x, y, z = row[CENTER] - eye[0], row[CENTER + 1] - eye[1], row[CENTER + 2] - eye[2]
     w = view[2, 0] * x + view[2, 1] * y + view[2, 2] * z
-    r = row[AROUND]
-    if w + r < NEAR:
-        return 0.0, -1.0, 0.0, -1.0
-    if w - r < NEAR:
-        return 0.0, 1e6, 0.0, 1e6
+    deep = _reach(row, view[2, 0], view[2, 1], view[2, 2])
+    if w + deep < NEAR:
+        return 0.0, -1.0, 0.0, -1.0, 0.0
+    if w - deep < NEAR:
+        return 0.0, 1e6, 0.0, 1e6, np.inf
     u = view[0, 0] * x + view[0, 1] * y + view[0, 2] * z
     v = view[1, 0] * x + view[1, 1] * y + view[1, 2] * z
-    near, far = lens[0] / (w - r), lens[0] / (w + r)
+    wide = _reach(row, view[0, 0], view[0, 1], view[0, 2])
+    high = _reach(row, view[1, 0], view[1, 1], view[1, 2])
+    near, far = lens[0] / (w - deep), lens[0] / (w + deep)
     return (
-        lens[1] + min((u - r) * near, (u - r) * far),
-        lens[1] + max((u + r) * near, (u + r) * far),
-        lens[2] - max((v + r) * near, (v + r) * far),
-        lens[2] - min((v - r) * near, (v - r) * far),
+        lens[1] + min((u - wide) * near, (u - wide) * far),
+        lens[1] + max((u + wide) * near, (u + wide) * far),
+        lens[2] - max((v + high) * near, (v + high) * far),
+        lens[2] - min((v - high) * near, (v - high) * far),
+        1.0 / (w - deep),
     )
 
 
 @compiled
+def place_bodies(bodies: Floats, eye: Floats, view: Floats, lens: Floats, out: Floats) -> None:
+    """Write where bodies are on the screen, (n, 5): see `_screen_box`."""
+    for k in range(bodies.shape[0]):
+        out[k, 0], out[k, 1], out[k, 2], out[k, 3], out[k, 4] = _screen_box(
+            bodies[k], eye, view, lens
+        )
+
+
+@compiled
 def draw_bodies(
-    bodies: Floats, eye: Floats, view: Floats, lens: Floats, to_sun: Floats,
+    bodies: Floats, places: Floats, eye: Floats, view: Floats, lens: Floats, to_sun: Floats,
     shadows: Singles, place: Floats,
     cast: Singles, sun: Floats, left: int, right: int, depth: Singles, surface: Words,
 ) -> None:  # fmt: skip
-    """Draw lit bodies into the columns of a strip."""
-    light = (to_sun[0], to_sun[1], to_sun[2])
+    """Draw lit bodies into the columns of a strip. ``places``: from `place_bodies`."""
+    light, shrink, off = (to_sun[0], to_sun[1], to_sun[2]), 1.0 / lens[0], 1.5 / sun[11]
     for k in range(bodies.shape[0]):
-        row = bodies[k]
-        x0, x1, y0, y1 = _screen_box(row, eye, view, lens)
+        x0, x1, y0, y1 = places[k, 0], places[k, 1], places[k, 2], places[k, 3]
+        if x1 < left or x0 >= right:
+            continue
+        row, nearest = bodies[k], places[k, 4]
         first_x, last_x = max(left, int(max(x0, 0.0))), min(right, int(min(x1, 1e6)) + 1)
         first_y, last_y = max(0, int(max(y0, 0.0))), min(depth.shape[0], int(min(y1, 1e6)) + 1)
         if first_x >= last_x or first_y >= last_y:
@@ -239,19 +266,31 @@ def draw_bodies(
         r = row[AROUND]
         top = hill_light(shadows, place, row[CENTER], row[CENTER + 1] + r, row[CENTER + 2])
         foot = hill_light(shadows, place, row[CENTER], row[CENTER + 1] - r, row[CENTER + 2])
+        middle = (0.5 * (first_x + last_x) - lens[1]) * shrink
         for i in range(first_y, last_y):
-            b = (lens[2] - i - 0.5) / lens[0]
+            b = (lens[2] - i - 0.5) * shrink
+            # Between the sun and the eye, for the highlight: the same all along a row.
+            hx = view[2, 0] + middle * view[0, 0] + b * view[1, 0]
+            hy = view[2, 1] + middle * view[0, 1] + b * view[1, 1]
+            hz = view[2, 2] + middle * view[0, 2] + b * view[1, 2]
+            length = 1.0 / math.sqrt(hx * hx + hy * hy + hz * hz)
+            hx, hy, hz = light[0] - hx * length, light[1] - hy * length, light[2] - hz * length
+            length = 1.0 / math.sqrt(hx * hx + hy * hy + hz * hz)
+            hx, hy, hz = hx * length, hy * length, hz * length
             for j in range(first_x, last_x):
-                a = (j + 0.5 - lens[1]) / lens[0]
+                if depth[i, j] >= nearest:
+                    continue
+                a = (j + 0.5 - lens[1]) * shrink
                 d = (
                     ahead[0] + a * side[0] + b * above[0],
                     ahead[1] + a * side[1] + b * above[1],
                     ahead[2] + a * side[2] + b * above[2],
                 )
                 t = hit(row, o, d)
-                if t < NEAR or 1.0 / t <= depth[i, j]:
+                inverse = 1.0 / t
+                if t < NEAR or inverse <= depth[i, j]:
                     continue
-                depth[i, j] = 1.0 / t
+                depth[i, j] = inverse
                 m, bright = skin(row, (o[0] + t * d[0], o[1] + t * d[1], o[2] + t * d[2]))
                 n = (
                     row[TURN] * m[0] + row[TURN + 1] * m[1] + row[TURN + 2] * m[2],
@@ -265,15 +304,11 @@ def draw_bodies(
                 sunny = top
                 if top != foot:
                     sunny = hill_light(shadows, place, x, y, z)
-                off = 1.5 / sun[11]
                 sunny *= 1.0 - shadow_share(
                     cast, sun, x + off * n[0], y + off * n[1], z + off * n[2], 0.5 * off
                 )
                 # Blinn's highlight, to the 32nd power.
-                length = 1.0 / math.sqrt(dx * dx + dy * dy + dz * dz)
-                hx, hy, hz = light[0] - dx * length, light[1] - dy * length, light[2] - dz * length
                 half = max(0.0, n[0] * hx + n[1] * hy + n[2] * hz)
-                half /= math.sqrt(hx * hx + hy * hy + hz * hz)
                 power = half * half
                 power *= power
                 power *= power
@@ -289,6 +324,21 @@ def draw_bodies(
                 surface[i, j] = LIT + lit_word(tone, n, light, sunny, 0.16 * power)
 
 
+@inlined
+def _cast_ball(
+    u: float, v: float, w: float, radius: float, scale: float, first_i: int, last_i: int,
+    first_j: int, last_j: int, cast: Singles,
+) -> None:  # fmt: skip
+    """Write how far towards the sun a ball reaches; its center in texels, ``scale`` a meter."""
+    for i in range(first_i, last_i):
+        b = (i + 0.5 - v) / scale
+        for j in range(first_j, last_j):
+            a = (j + 0.5 - u) / scale
+            rest = radius * radius - a * a - b * b
+            if rest >= 0.0:
+                cast[i, j] = max(cast[i, j], w + math.sqrt(rest))
+
+
 @compiled
 def cast_bodies(bodies: Floats, sun: Floats, first: int, last: int, cast: Singles) -> None:
     """Write, into rows of the shadow map, how far towards the sun bodies reach."""
@@ -299,10 +349,19 @@ def cast_bodies(bodies: Floats, sun: Floats, first: int, last: int, cast: Single
         u = (sun[0] * x + sun[1] * y + sun[2] * z - sun[9]) * sun[11]
         v = (sun[3] * x + sun[4] * y + sun[5] * z - sun[10]) * sun[11]
         w = sun[6] * x + sun[7] * y + sun[8] * z
-        r = row[AROUND] * sun[11]
+        wide = _reach(row, sun[0], sun[1], sun[2]) * sun[11]
+        high = _reach(row, sun[3], sun[4], sun[5]) * sun[11]
+        first_i, last_i = (
+            max(first, int(max(v - high, 0.0))),
+            min(last, int(max(v + high, -1.0)) + 1),
+        )
+        first_j, last_j = int(max(u - wide, 0.0)), min(cast.shape[1], int(max(u + wide, -1.0)) + 1)
+        if row[KIND] == BALL:
+            _cast_ball(u, v, w, row[SIZE], sun[11], first_i, last_i, first_j, last_j, cast)
+            continue
         d = _turned(row, -sun[6], -sun[7], -sun[8])
-        for i in range(max(first, int(max(v - r, 0.0))), min(last, int(max(v + r, -1.0)) + 1)):
-            for j in range(int(max(u - r, 0.0)), min(cast.shape[1], int(max(u + r, -1.0)) + 1)):
+        for i in range(first_i, last_i):
+            for j in range(first_j, last_j):
                 a, b = (j + 0.5 - u) / sun[11], (i + 0.5 - v) / sun[11]
                 o = _turned(
                     row,

@@ -3,18 +3,23 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.renderers.compiled import compiled, inlined
+from demo.renderers.compiled import by_vectors, compiled, inlined
 from demo.renderers.raster import GROUND
 
 Singles = NDArray[np.float32]
 Words = NDArray[np.uint32]
+Bytes = NDArray[np.uint8]
 
-GROUND_KIND = GROUND >> 24
+_GROUND, _CONTRAST = np.int32(GROUND >> 24), np.int32(120)
+_KIND_SHIFT, _JUMP = np.uint32(24), np.float32(0.06)
+_RED, _GREEN, _BYTE = np.uint32(16), np.uint32(8), np.int32(255)
 
 
 @inlined
-def _luma(word: int) -> int:
-    return ((word >> 16) & 255) * 2 + ((word >> 8) & 255) * 5 + (word & 255)
+def _luma(word: np.uint32) -> np.int32:
+    """Eight times the brightness."""
+    red, green = np.int32(word >> _RED) & _BYTE, np.int32(word >> _GREEN) & _BYTE
+    return np.int32(np.int32(2 * red) + np.int32(5 * green) + np.int32(np.int32(word) & _BYTE))
 
 
 @inlined
@@ -23,6 +28,33 @@ def _blend(a: int, b: int, share: int) -> int:
     even = (a & 0xFF00FF) * (256 - share) + (b & 0xFF00FF) * share
     odd = ((a >> 8) & 0xFF) * (256 - share) + ((b >> 8) & 0xFF) * share
     return ((even >> 8) & 0xFF00FF) | (odd & 0xFF00)
+
+
+@by_vectors
+def _put_outlines(
+    above: Singles, near: Singles, below: Singles, surface: Words, upper: Words, here: Words,
+    lower: Words, out: Words, marks: Bytes,
+) -> None:  # fmt: skip
+    """Copy a row of pixels, and mark those on outlines with contrast; not the first and the last.
+
+    ``above``, ``near``, ``below``: depths of three rows; ``upper``, ``here``, ``lower``: colors.
+    """
+    for first in range(out.shape[0]):
+        out[first] = here[first]
+    for first in range(out.shape[0] - 2):
+        before, k, after = np.uint64(first), np.uint64(first + 1), np.uint64(first + 2)
+        depth = near[k]
+        slack = _JUMP * depth
+        jump = max(
+            abs(above[k] - depth), abs(below[k] - depth),
+            abs(near[before] - depth), abs(near[after] - depth),
+        )  # fmt: skip
+        nw, ne = _luma(upper[before]), _luma(upper[after])
+        sw, se = _luma(lower[before]), _luma(lower[after])
+        middle = _luma(here[k])
+        contrast = np.int32(max(middle, nw, ne, sw, se) - min(middle, nw, ne, sw, se))
+        drawn = np.int32(surface[k] >> _KIND_SHIFT) > _GROUND
+        marks[k] = np.uint8(1 if (jump > slack or drawn) and contrast >= _CONTRAST else 0)
 
 
 @compiled
@@ -35,48 +67,43 @@ def smooth_edges(
     it. Only where kind or depth jumps, so that the ground keeps its grain.
     """
     height, width = colors.shape
+    marks = np.zeros(width, dtype=np.uint8)
     for i in range(first, last):
-        for j in range(width):
-            here = int(colors[i, j])
-            if i == 0 or j == 0 or i == height - 1 or j == width - 1:
-                out[i, j] = here
-                continue
-            near = depth[i, j]
-            slack = 0.06 * near
-            kind = surface[i, j] >> np.uint32(24)
-            if (
-                abs(depth[i - 1, j] - near) <= slack
-                and abs(depth[i + 1, j] - near) <= slack
-                and abs(depth[i, j - 1] - near) <= slack
-                and abs(depth[i, j + 1] - near) <= slack
-                and kind <= GROUND_KIND
-            ):
-                out[i, j] = here
-                continue
-            nw, ne = _luma(int(colors[i - 1, j - 1])), _luma(int(colors[i - 1, j + 1]))
-            sw, se = _luma(int(colors[i + 1, j - 1])), _luma(int(colors[i + 1, j + 1]))
-            middle = _luma(here)
-            least = min(middle, nw, ne, sw, se)
-            most = max(middle, nw, ne, sw, se)
-            if most - least < 120:
-                out[i, j] = here
-                continue
-            along_x = float((sw + se) - (nw + ne))
-            along_y = float((nw + sw) - (ne + se))
-            scale = 1.0 / (min(abs(along_x), abs(along_y)) + 0.03125 * (nw + ne + sw + se) + 1.0)
-            along_x = min(max(along_x * scale, -4.0), 4.0)
-            along_y = min(max(along_y * scale, -4.0), 4.0)
-            red = green = blue = 0.0
-            for k in range(4):
-                share = (-0.5, -1.0 / 6.0, 1.0 / 6.0, 0.5)[k]
-                x, y = j + share * along_x, i + share * along_y
-                x, y = min(max(x, 0.0), width - 1.001), min(max(y, 0.0), height - 1.001)
-                c, r = int(x), int(y)
-                p, q = int((x - c) * 256.0), int((y - r) * 256.0)
-                upper = _blend(int(colors[r, c]), int(colors[r, c + 1]), p)
-                lower = _blend(int(colors[r + 1, c]), int(colors[r + 1, c + 1]), p)
-                word = _blend(upper, lower, q)
-                red += (word >> 16) & 255
-                green += (word >> 8) & 255
-                blue += word & 255
-            out[i, j] = (int(0.25 * red) << 16) | (int(0.25 * green) << 8) | int(0.25 * blue)
+        if i == 0 or i == height - 1:
+            for j in range(width):
+                out[i, j] = colors[i, j]
+            continue
+        _put_outlines(
+            depth[i - 1], depth[i], depth[i + 1], surface[i], colors[i - 1], colors[i],
+            colors[i + 1], out[i], marks,
+        )  # fmt: skip
+        for j in range(1, width - 1):
+            if marks[j]:
+                out[i, j] = _blurred(colors, i, j)
+
+
+@inlined
+def _blurred(colors: Words, i: int, j: int) -> int:
+    """Mean of four pixels along the edge that goes through one."""
+    height, width = colors.shape
+    nw, ne = int(_luma(colors[i - 1, j - 1])), int(_luma(colors[i - 1, j + 1]))
+    sw, se = int(_luma(colors[i + 1, j - 1])), int(_luma(colors[i + 1, j + 1]))
+    along_x = float((sw + se) - (nw + ne))
+    along_y = float((nw + sw) - (ne + se))
+    scale = 1.0 / (min(abs(along_x), abs(along_y)) + 0.03125 * (nw + ne + sw + se) + 1.0)
+    along_x = min(max(along_x * scale, -4.0), 4.0)
+    along_y = min(max(along_y * scale, -4.0), 4.0)
+    red = green = blue = 0
+    for k in range(4):
+        share = (-0.5, -1.0 / 6.0, 1.0 / 6.0, 0.5)[k]
+        x, y = j + share * along_x, i + share * along_y
+        x, y = min(max(x, 0.0), width - 1.001), min(max(y, 0.0), height - 1.001)
+        c, r = int(x), int(y)
+        p, q = int((x - c) * 256.0), int((y - r) * 256.0)
+        upper = _blend(int(colors[r, c]), int(colors[r, c + 1]), p)
+        lower = _blend(int(colors[r + 1, c]), int(colors[r + 1, c + 1]), p)
+        word = _blend(upper, lower, q)
+        red += (word >> 16) & 255
+        green += (word >> 8) & 255
+        blue += word & 255
+    return ((red >> 2) << 16) | ((green >> 2) << 8) | (blue >> 2)

@@ -165,8 +165,8 @@ class Ground:
             count *= 2
         return count
 
-    def _empty_texels(self) -> tuple[list[Words], Words, NDArray[np.int64]]:
-        """Return the texels level by level, the memory they share, and where each level begins."""
+    def _empty_texels(self) -> tuple[list[Words], Words, NDArray[np.int32]]:
+        """Return the texels level by level, their memory, and each level's start, rows, columns."""
         rows, columns = self.solid.shape
         shape = (rows * self.texels_per_cell + 1, columns * self.texels_per_cell + 1)
         shapes = [shape]
@@ -178,7 +178,7 @@ class Ground:
             flat[start : start + height * width].reshape(height, width)
             for start, (height, width) in zip(starts[:-1], shapes, strict=True)
         ]
-        table = np.column_stack([starts[:-1], np.array(shapes)]).astype(np.int64)
+        table = np.column_stack([starts[:-1], np.array(shapes)]).astype(np.int32).ravel()
         return levels, flat, table
 
     def hill_light(self, points: NDArray[np.float64]) -> NDArray[np.float64]:

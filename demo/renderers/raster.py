@@ -33,12 +33,18 @@ def fill_triangle(
     word: int, left: int, right: int, bottom: int, depth: Singles, surface: Words,
 ) -> None:  # fmt: skip
     """Fill the pixels from column ``left`` to before ``right`` that nothing nearer covers."""
+    # Most triangles are so small that many of them hold no pixel's middle.
+    first = max(0, math.ceil(max(min(ay, by, cy), -1.0) - 0.5))
+    last = min(bottom, math.ceil(min(max(ay, by, cy), bottom + 1.0) - 0.5))
+    if first >= last or math.ceil(min(ax, bx, cx) - 0.5) >= math.ceil(max(ax, bx, cx) - 0.5):
+        return
     area = (bx - ax) * (cy - ay) - (cx - ax) * (by - ay)
     if area == 0.0:
         return
     lowest, highest = min(ai, bi, ci), max(ai, bi, ci)
-    across = ((bi - ai) * (cy - ay) - (ci - ai) * (by - ay)) / area
-    down = ((ci - ai) * (bx - ax) - (bi - ai) * (cx - ax)) / area
+    inverse = 1.0 / area
+    across = ((bi - ai) * (cy - ay) - (ci - ai) * (by - ay)) * inverse
+    down = ((ci - ai) * (bx - ax) - (bi - ai) * (cx - ax)) * inverse
     base = ai - across * ax - down * ay
     if by < ay:
         ax, ay, bx, by = bx, by, ax, ay
@@ -46,10 +52,6 @@ def fill_triangle(
         bx, by, cx, cy = cx, cy, bx, by
         if by < ay:
             ax, ay, bx, by = bx, by, ax, ay
-    first = max(0, math.ceil(max(ay, -1.0) - 0.5))
-    last = min(bottom, math.ceil(min(cy, bottom + 1.0) - 0.5))
-    if first >= last:
-        return
     long_slope = (cx - ax) / (cy - ay)
     upper_slope = (bx - ax) / (by - ay) if by > ay else 0.0
     lower_slope = (cx - bx) / (cy - by) if cy > by else 0.0

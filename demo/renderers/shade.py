@@ -23,15 +23,27 @@ from demo.renderers.look import (
     WIRE_GROUND,
     ZENITH,
 )
+from demo.renderers.shade_rows import (
+    DETAIL_FAR,
+    mix_texels,
+    put_depths,
+    put_grain,
+    put_pixels,
+    put_places,
+    put_shadows,
+    put_texels,
+)
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Words = NDArray[np.uint32]
-Places = NDArray[np.int64]
+Numbers = NDArray[np.int32]
 
-DETAIL_FAR = 70.0
-"""Where the fine noise has faded away, in meters."""
 GROUND_KIND, FACE_KIND = 1, 2
+CHUNK = 320
+"""Pixels of a row that are handled at once: many, but few enough for the nearest cache."""
+SLACK = 0.02
+"""How much farther than ground a body's shadow begins, in meters."""
 
 
 @inlined
@@ -74,18 +86,16 @@ def _sky(dx: float, dy: float, dz: float, length: float, sun: Floats, clouds: Si
 
 
 @inlined
-def _sky_at(
-    k: int, from_x: float, from_y: float, from_z: float, step_x: float, step_y: float,
-    step_z: float, sun: Floats, clouds: Singles,
-) -> Any:  # fmt: skip
+def _sky_at(k: int, from_: Floats, step: Floats, sun: Floats, clouds: Singles) -> Any:
     """Color of the sky some pixels to the right."""
-    dx, dy, dz = from_x + k * step_x, max(from_y + k * step_y, 0.0), from_z + k * step_z
+    dx, dy, dz = from_[0] + k * step[0], from_[1], from_[2] + k * step[2]
     return _sky(dx, dy, dz, 1.0 / math.sqrt(dx * dx + dy * dy + dz * dz), sun, clouds)
 
 
 @inlined
-def _haze(dx: float, dz: float, length: float, sun: Floats) -> Any:
+def _haze(dx: float, dy: float, dz: float, sun: Floats) -> Any:
     """Color of the fog along a ray: the sky's at the horizon."""
+    length = 1.0 / math.sqrt(dx * dx + dy * dy + dz * dz)
     glow = max(0.0, (dx * sun[6] + dz * sun[8]) * length)
     glow *= glow
     glow *= 0.35 * glow
@@ -94,66 +104,6 @@ def _haze(dx: float, dz: float, length: float, sun: Floats) -> Any:
         HORIZON[1] + glow * (SUN_GLOW[1] - HORIZON[1]),
         HORIZON[2] + glow * (SUN_GLOW[2] - HORIZON[2]),
     )
-
-
-@inlined
-def _texel(texels: Words, levels: Places, level: int, u: float, v: float) -> Any:
-    """Red, green, blue and the sun's share at a place in texels of the finest level."""
-    scale = 1.0 / (1 << level)
-    start, rows, columns = levels[level, 0], levels[level, 1], levels[level, 2]
-    u, v = min(max(u * scale, 0.0), columns - 1.001), min(max(v * scale, 0.0), rows - 1.001)
-    # Masks tell the compiler that an index is not negative.
-    j, i = int(u) & 0xFFFFFF, int(v) & 0xFFFFFF
-    # Weights sum to 256, so that two bytes fit side by side into one product.
-    p, q = int((u - j) * 16.0), int((v - i) * 16.0)
-    at = (start + i * columns + j) & 0x7FFFFFFF
-    under = (at + columns) & 0x7FFFFFFF
-    a, b = int(texels[at]), int(texels[at + 1])
-    c, d = int(texels[under]), int(texels[under + 1])
-    wa, wb, wc, wd = (16 - p) * (16 - q), p * (16 - q), (16 - p) * q, p * q
-    even = (a & 0xFF00FF) * wa + (b & 0xFF00FF) * wb + (c & 0xFF00FF) * wc + (d & 0xFF00FF) * wd
-    odd = (
-        ((a >> 8) & 0xFF00FF) * wa
-        + ((b >> 8) & 0xFF00FF) * wb
-        + ((c >> 8) & 0xFF00FF) * wc
-        + ((d >> 8) & 0xFF00FF) * wd
-    )
-    return (
-        (even & 0xFFFF) * (1.0 / 256.0),
-        (odd & 0xFFFF) * (1.0 / 256.0),
-        (even >> 16) * (1.0 / 256.0),
-        (odd >> 16) * (1.0 / 65280.0),
-    )
-
-
-@inlined
-def _mixed(a: Any, b: Any, t: float) -> Any:
-    return (
-        a[0] + t * (b[0] - a[0]),
-        a[1] + t * (b[1] - a[1]),
-        a[2] + t * (b[2] - a[2]),
-        a[3] + t * (b[3] - a[3]),
-    )
-
-
-@inlined
-def _fine(detail: NDArray[np.uint8], level: int, x: float, z: float, w: float) -> float:
-    """Brightness of the fine noise at a place, about 1; interpolated where it is magnified."""
-    size = NOISE_SIZE >> level
-    start = (4 * NOISE_SIZE * NOISE_SIZE - 4 * size * size) // 3
-    u, v = x * (size / DETAIL_METERS), z * (size / DETAIL_METERS)
-    j, i = math.floor(u), math.floor(v)
-    wrap = size - 1
-    upper = (start + (i & wrap) * size) & 0xFFFFF
-    value = float(detail[upper + (j & wrap)])
-    if level == 0:
-        p, q = u - j, v - i
-        lower = (start + ((i + 1) & wrap) * size) & 0xFFFFF
-        j0, j1 = j & wrap, (j + 1) & wrap
-        top = value + p * (float(detail[upper + j1]) - value)
-        low = detail[lower + j0] + p * (float(detail[lower + j1]) - detail[lower + j0])
-        value = top + q * (low - top)
-    return float(1.0 + 0.34 * (value - 128.0) * (1.0 / 128.0) * (1.0 - w / DETAIL_FAR))
 
 
 @inlined
@@ -167,195 +117,215 @@ def _line(u: float, u_right: float, u_below: float, width: float) -> float:
 
 
 @compiled
-def _lined(
-    depth: Singles, i: int, j: int, right: int, eye: Floats, view: Floats, focal: float,
-    dx: float, dz: float,
-    place: Floats, flipped: NDArray[np.uint8], lines: int, red: float, green: float, blue: float,
-) -> tuple[float, float, float]:  # fmt: skip
-    """A color of the ground with the lines of its cells, or of its triangles, over it."""
-    height = depth.shape[0]
-    # At the edge of the strip look back: what is beyond may not be drawn yet.
-    turn = 1 if j + 1 < right else -1
+def _draw_lines(
+    depth: Singles, surface: Words, i: int, left: int, right: int, eye: Floats, view: Floats,
+    from_: Floats, step: Floats, place: Floats, flipped: NDArray[np.uint8], lines: int,
+    colors: Singles,
+) -> None:  # fmt: skip
+    """Put the lines of its cells, or of its triangles, over a row of the ground's colors."""
+    height, width = depth.shape
+    below = min(i + 1, height - 1)
+    # What is added to a ray one pixel farther down; the one to the right is ``step``.
+    size = math.sqrt(step[0] * step[0] + step[1] * step[1] + step[2] * step[2])
+    down_x, down_z = -view[1, 0] * size, -view[1, 2] * size
     x, z, scale_x, scale_z = eye[0] - place[0], eye[2] - place[1], 1.0 / place[2], 1.0 / place[3]
-    w = 1.0 / depth[i, j]
-    wr = 1.0 / max(depth[i, j + turn], 1e-9)
-    wb = 1.0 / max(depth[min(i + 1, height - 1), j], 1e-9)
-    u, v = (x + w * dx) * scale_x, (z + w * dz) * scale_z
-    u_right = (x + wr * (dx + turn * view[0, 0] / focal)) * scale_x
-    v_right = (z + wr * (dz + turn * view[0, 2] / focal)) * scale_z
-    u_below = (x + wb * (dx - view[1, 0] / focal)) * scale_x
-    v_below = (z + wb * (dz - view[1, 2] / focal)) * scale_z
-    cover = max(_line(u, u_right, u_below, 1.2), _line(v, v_right, v_below, 1.2))
-    if lines == 1:
-        cover *= 0.62
-        return (
-            red + cover * (GRID_LINE[0] - red),
-            green + cover * (GRID_LINE[1] - green),
-            blue + cover * (GRID_LINE[2] - blue),
-        )
-    row = min(max(math.floor(v), 0), flipped.shape[0] - 1)
-    column = min(max(math.floor(u), 0), flipped.shape[1] - 1)
-    # From a to c u + v is whole; from b to d u - v.
-    way = -1.0 if flipped[row, column] else 1.0
-    cross = _line(u + way * v, u_right + way * v_right, u_below + way * v_below, 1.2)
-    cover = 0.85 * max(cover, cross)
-    light = 0.35 + 0.5 * (red + green + blue) / 765.0
-    red, green, blue = WIRE_GROUND[0] * light, WIRE_GROUND[1] * light, WIRE_GROUND[2] * light
-    return (
-        red + cover * (WIRE[0] - red),
-        green + cover * (WIRE[1] - green),
-        blue + cover * (WIRE[2] - blue),
-    )
+    for j in range(left, right):
+        k = j - left
+        if surface[i, j] >> np.uint32(24) != GROUND_KIND:
+            continue
+        turn = 1 if j + 1 < width else -1
+        dx, dz = from_[0] + k * step[0], from_[2] + k * step[2]
+        w = 1.0 / depth[i, j]
+        wr = 1.0 / max(depth[i, j + turn], 1e-9)
+        wb = 1.0 / max(depth[below, j], 1e-9)
+        u, v = (x + w * dx) * scale_x, (z + w * dz) * scale_z
+        u_right = (x + wr * (dx + turn * step[0])) * scale_x
+        v_right = (z + wr * (dz + turn * step[2])) * scale_z
+        u_below, v_below = (x + wb * (dx + down_x)) * scale_x, (z + wb * (dz + down_z)) * scale_z
+        cover = max(_line(u, u_right, u_below, 1.2), _line(v, v_right, v_below, 1.2))
+        if lines == 1:
+            for c in range(3):
+                colors[c, k] += 0.62 * cover * (GRID_LINE[c] - colors[c, k])
+            continue
+        row = min(max(math.floor(v), 0), flipped.shape[0] - 1)
+        column = min(max(math.floor(u), 0), flipped.shape[1] - 1)
+        # From a to c u + v is whole; from b to d u - v.
+        way = -1.0 if flipped[row, column] else 1.0
+        cross = _line(u + way * v, u_right + way * v_right, u_below + way * v_below, 1.2)
+        cover = 0.85 * max(cover, cross)
+        light = 0.35 + 0.5 * (colors[0, k] + colors[1, k] + colors[2, k]) / 765.0
+        for c in range(3):
+            colors[c, k] = WIRE_GROUND[c] * light + cover * (WIRE[c] - WIRE_GROUND[c] * light)
+
+
+@inlined
+def _put_light(sun: Floats, eye: Floats, from_: Floats, step: Floats, light: Singles) -> None:
+    """Write what `put_shadows` needs to know of a row."""
+    for c in range(3):
+        x, y, z = sun[3 * c], sun[3 * c + 1], sun[3 * c + 2]
+        here = x * eye[0] + y * eye[1] + z * eye[2]
+        ahead = x * from_[0] + y * from_[1] + z * from_[2]
+        aside = x * step[0] + y * step[1] + z * step[2]
+        if c < 2:
+            light[c] = (here - sun[9 + c]) * sun[11] - 0.5
+            light[3 + c], light[6 + c] = ahead * sun[11], aside * sun[11]
+        else:
+            light[c], light[3 + c], light[6 + c] = here + SLACK, ahead, aside
+
+
+@compiled
+def _put_rest(
+    from_: Floats, step: Floats, words: Words, depths: Singles, eye: Floats,
+    sun: Floats, cast: Singles, void: Floats, face_colors: Floats, clouds: Singles,
+    colors: Singles, fogs: Singles,
+) -> None:  # fmt: skip
+    """Write the colors of a row's pixels that show no ground; ``colors``: (4, n)."""
+    shadowed = cast.shape[0] > 1
+    known = -100
+    left_sky = right_sky = (0.0, 0.0, 0.0)
+    for k in range(words.shape[0]):
+        word = int(words[k])
+        kind = word >> 24
+        if kind == GROUND_KIND:
+            continue
+        if kind == 0 and from_[1] >= 0.0:
+            # The sky is smooth: every eighth pixel is computed, those between are mixed.
+            anchor = k & ~7
+            if anchor != known:
+                if anchor != known + 8:
+                    right_sky = _sky_at(anchor, from_, step, sun, clouds)
+                left_sky = right_sky
+                right_sky = _sky_at(anchor + 8, from_, step, sun, clouds)
+                known = anchor
+            t = 0.125 * (k - anchor)
+            red = left_sky[0] + t * (right_sky[0] - left_sky[0])
+            green = left_sky[1] + t * (right_sky[1] - left_sky[1])
+            blue = left_sky[2] + t * (right_sky[2] - left_sky[2])
+            fogs[k] = 0.0
+        elif (
+            kind == 0
+        ):  # a hole, or beyond the end of the ground: dark, as deep as fog lets one see
+            dx, dy, dz = from_[0] + k * step[0], from_[1], from_[2] + k * step[2]
+            red, green, blue = void[0], void[1], void[2]
+            t = min(void[3] * (dx * dx + dy * dy + dz * dz) / (dy * dy), 1e6)
+            fogs[k] = 1.0 - 1.0 / (1.0 + t + 0.5 * t * t + 0.33 * t * t * t)
+        elif kind == FACE_KIND:
+            face = word & 0xFFFFFF
+            taken = face_colors[face, 3]
+            if shadowed and taken > 0.0:
+                w = float(depths[k])
+                x, y = eye[0] + w * (from_[0] + k * step[0]), eye[1] + w * from_[1]
+                z = eye[2] + w * (from_[2] + k * step[2])
+                taken *= shadow_share(cast, sun, x, y, z, 3.0 / sun[11])
+            else:
+                taken = 0.0
+            red = face_colors[face, 0] * (1.0 - 1.06 * taken)
+            green = face_colors[face, 1] * (1.0 - taken)
+            blue = face_colors[face, 2] * (1.0 - 0.86 * taken)
+        else:
+            red, green, blue = (
+                float((word >> 16) & 255),
+                float((word >> 8) & 255),
+                float(word & 255),
+            )
+        colors[0, k], colors[1, k], colors[2, k] = red, green, blue
 
 
 @compiled
 def shade(
-    depth: Singles, surface: Words, left: int, right: int, eye: Floats, view: Floats, lens: Floats,
-    sun: Floats, cast: Singles, place: Floats, far: float, texels: Words, levels: Places,
-    detail: NDArray[np.uint8], clouds: Singles, face_colors: Floats, flipped: NDArray[np.uint8],
-    lines: int, ends: int, out: Words,
+    depth: Singles, surface: Words, first: int, last: int, eye: Floats, view: Floats, lens: Floats,
+    sun: Floats, cast: Singles, place: Floats, far: float, texels: Words, levels: Numbers,
+    grain: Words, grain_levels: Numbers, clouds: Singles, face_colors: Floats,
+    flipped: NDArray[np.uint8], lines: int, ends: int, out: Words,
 ) -> None:  # fmt: skip
-    """Color the columns of a strip. ``lines``: 0 none, 1 the cells', 2 the triangles' alone.
+    """Color the rows of a band. ``lines``: 0 none, 1 the cells', 2 the triangles' alone.
 
-    ``ends``: 1 if the ground has an end, past which one sees the sky.
-
-    Row by row in three loops, of which the first and the last are vectorized.
+    ``ends``: 1 if the ground has an end, past which one sees the sky. ``place``: see `paint`.
+    Rows of pixels are level: the camera does not roll.
     """
     focal, middle_x, middle_y = lens[0], lens[1], lens[2]
-    height, count = depth.shape[0], right - left
-    inverse_x, inverse_z = place[10] / place[2], place[10] / place[3]
-    sharp = max(inverse_x, inverse_z) / focal  # texels under a pixel at 1 m
-    limits, fine_limits = np.empty(levels.shape[0]), np.empty(6)
-    for k in range(levels.shape[0]):  # how far each level of the texels is used
-        limits[k] = 1.4 * (1 << k) / sharp
-    for k in range(6):
-        fine_limits[k] = DETAIL_METERS / NOISE_SIZE * focal * (1 << k)
-    limits[-1] = fine_limits[-1] = np.inf
-    level = fine_level = 0
-    most_u, most_v = levels[0, 2] - 1.0, levels[0, 1] - 1.0
-    thick = 1.0 / (far * far)
-    shadowed = cast.shape[0] > 1
+    width = depth.shape[1]
+    wide = min(width, CHUNK)
+    texels_x, texels_z = place[10] / place[2], place[10] / place[3]
+    most = np.int32(levels.shape[0] // 3 - 1)
+    thick = 3.2 / (far * far)
     drop = eye[1] - place[4] + 2.0
-    void = np.array(BEYOND if ends else BELOW, dtype=np.float64)
-    depths, lengths, fogs = np.empty(count), np.empty(count), np.empty(count)
-    reds, greens, blues = np.empty(count), np.empty(count), np.empty(count)
-    for i in range(height):
+    void = np.empty(4)
+    for k in range(3):
+        void[k] = BEYOND[k] if ends else BELOW[k]
+    void[3] = thick * drop * drop
+    ramp = np.empty(wide, dtype=np.float32)
+    for k in range(wide):
+        ramp[k] = k
+    from_, step = np.empty(3), np.empty(3)
+    ray = np.empty(7, dtype=np.float32)
+    ray[6] = thick
+    map_place = np.array(
+        [
+            (eye[0] - place[0]) * texels_x, (eye[2] - place[1]) * texels_z, texels_x, texels_z,
+            levels[2] - 1.0, levels[1] - 1.0, max(texels_x, texels_z) / (1.4 * focal),
+        ]
+    ).astype(np.float32)  # fmt: skip
+    finest = NOISE_SIZE / DETAIL_METERS
+    grain_place = np.array(
+        [eye[0] * finest % NOISE_SIZE, eye[2] * finest % NOISE_SIZE, finest / focal]
+    ).astype(np.float32)
+    light, haze = np.empty(9, dtype=np.float32), np.empty(6, dtype=np.float32)
+    colors, coarser = np.empty((4, wide), dtype=np.float32), np.empty((4, wide), dtype=np.float32)
+    all_depths, all_fogs = np.empty(wide, dtype=np.float32), np.empty(wide, dtype=np.float32)
+    all_us, all_vs = np.empty(wide, dtype=np.float32), np.empty(wide, dtype=np.float32)
+    all_mixes, all_levels = np.empty(wide, dtype=np.float32), np.empty(wide, dtype=np.int32)
+    for i in range(first, last):
         b = (middle_y - i - 0.5) / focal
-        row_x = view[2, 0] + b * view[1, 0]
-        row_y = view[2, 1] + b * view[1, 1]
-        row_z = view[2, 2] + b * view[1, 2]
-        step_x, step_y, step_z = view[0, 0] / focal, view[0, 1] / focal, view[0, 2] / focal
-        from_x = row_x + (left + 0.5 - middle_x) * step_x
-        from_y = row_y + (left + 0.5 - middle_x) * step_y
-        from_z = row_z + (left + 0.5 - middle_x) * step_z
-        near, words, pixels = depth[i, left:right], surface[i, left:right], out[i, left:right]
-        for k in range(count):
-            dx, dy, dz = from_x + k * step_x, from_y + k * step_y, from_z + k * step_z
-            squared = dx * dx + dy * dy + dz * dz
-            w = 1.0 / (float(near[k]) + 1e-12)
-            depths[k] = w
-            lengths[k] = 1.0 / math.sqrt(squared)
-            # Close to 1 - exp(-3.2 t), t the square of the distance, without the exponent.
-            t = 3.2 * w * w * squared * thick
-            fogs[k] = 1.0 - 1.0 / (1.0 + t + 0.5 * t * t + 0.33 * t * t * t)
-        known = -100
-        left_sky = right_sky = (0.0, 0.0, 0.0)
-        for k in range(count):
-            j = left + k
-            word = int(words[k])
-            kind = word >> 24
-            dx, dy, dz = from_x + k * step_x, from_y + k * step_y, from_z + k * step_z
-            if kind == 0:
-                if dy >= 0.0:
-                    # The sky is smooth: every eighth pixel is computed, those between are mixed.
-                    anchor = k & ~7
-                    if anchor != known:
-                        if anchor != known + 8:
-                            right_sky = _sky_at(
-                                anchor, from_x, from_y, from_z, step_x, step_y, step_z, sun, clouds
-                            )
-                        left_sky = right_sky
-                        right_sky = _sky_at(
-                            anchor + 8, from_x, from_y, from_z, step_x, step_y, step_z, sun, clouds
-                        )
-                        known = anchor
-                    t = 0.125 * (k - anchor)
-                    red = left_sky[0] + t * (right_sky[0] - left_sky[0])
-                    green = left_sky[1] + t * (right_sky[1] - left_sky[1])
-                    blue = left_sky[2] + t * (right_sky[2] - left_sky[2])
-                    fogs[k] = 0.0
-                else:  # a hole, or beyond the end of the ground: dark, as deep as fog lets one see
-                    red, green, blue = void[0], void[1], void[2]
-                    t = min(3.2 * (drop / (dy * lengths[k])) ** 2 * thick, 1e6)
-                    fogs[k] = 1.0 - 1.0 / (1.0 + t + 0.5 * t * t + 0.33 * t * t * t)
-            elif kind == GROUND_KIND:
-                w = depths[k]
-                x, z = eye[0] + w * dx, eye[2] + w * dz
-                # Neighbors mostly have the same levels: start from the last ones.
-                while w > limits[level]:
-                    level += 1
-                while level > 0 and w <= limits[level - 1]:
-                    level -= 1
-                u, v = (x - place[0]) * inverse_x, (z - place[1]) * inverse_z
-                red, green, blue, share = _texel(texels, levels, level, u, v)
-                past = max(-u, u - most_u, -v, v - most_v)
-                if past > 0.0:  # outside the map, colors run on as streaks: blur them
-                    blur = min(math.log2(1.0 + 0.4 * past), levels.shape[0] - 1.001)
-                    if blur > level:
-                        coarse = int(blur)
-                        red, green, blue, share = _mixed(
-                            _texel(texels, levels, coarse, u, v),
-                            _texel(texels, levels, coarse + 1, u, v),
-                            blur - coarse,
-                        )
-                if w < DETAIL_FAR:
-                    while w > fine_limits[fine_level]:
-                        fine_level += 1
-                    while fine_level > 0 and w <= fine_limits[fine_level - 1]:
-                        fine_level -= 1
-                    bright = _fine(detail, fine_level, x, z, w)
-                    red, green, blue = red * bright, green * bright, blue * bright
-                if shadowed:
-                    taken = share * shadow_share(cast, sun, x, eye[1] + w * dy, z, 0.02)
-                    if taken > 0.0:
-                        red *= 1.0 - 1.06 * taken
-                        green *= 1.0 - taken
-                        blue *= 1.0 - 0.86 * taken
-                if lines > 0:
-                    red, green, blue = _lined(
-                        depth, i, j, right, eye, view, focal, dx, dz, place, flipped, lines,
-                        red, green, blue,
+        for left in range(0, width, CHUNK):
+            right = min(left + CHUNK, width)
+            count = right - left
+            depths, fogs, mixes = all_depths[:count], all_fogs[:count], all_mixes[:count]
+            us, vs, own_levels = all_us[:count], all_vs[:count], all_levels[:count]
+            for c in range(3):
+                step[c] = view[0, c] / focal
+                from_[c] = view[2, c] + b * view[1, c] + (left + 0.5 - middle_x) * step[c]
+                ray[c], ray[3 + c] = from_[c], step[c]
+            near, words = depth[i, left:right], surface[i, left:right]
+            ground, nearest = 0, np.float32(0.0)
+            for k in range(count):
+                ground += (words[k] >> np.uint32(24)) == GROUND_KIND
+                nearest = max(nearest, near[k])
+            put_depths(near, ray, ramp, depths, fogs)
+            if ground > 0:
+                put_places(depths, ray, ramp, map_place, most, us, vs, own_levels, mixes)
+                put_texels(texels, levels, us, vs, own_levels, colors)
+                begin, end = 0, count
+                while begin < count and mixes[begin] == 0.0:
+                    begin += 1
+                while end > begin and mixes[end - 1] == 0.0:
+                    end -= 1
+                if begin < end:
+                    for k in range(begin, end):
+                        own_levels[k] = min(own_levels[k] + 1, most)
+                    put_texels(
+                        texels, levels, us[begin:end], vs[begin:end], own_levels[begin:end],
+                        coarser,
                     )  # fmt: skip
-            elif kind == FACE_KIND:
-                face = word & 0xFFFFFF
-                taken = face_colors[face, 3]
-                if shadowed and taken > 0.0:
-                    w = depths[k]
-                    x, y, z = eye[0] + w * dx, eye[1] + w * dy, eye[2] + w * dz
-                    taken *= shadow_share(cast, sun, x, y, z, 3.0 / sun[11])
-                else:
-                    taken = 0.0
-                red = face_colors[face, 0] * (1.0 - 1.06 * taken)
-                green = face_colors[face, 1] * (1.0 - taken)
-                blue = face_colors[face, 2] * (1.0 - 0.86 * taken)
-            else:
-                red, green, blue = (
-                    float((word >> 16) & 255),
-                    float((word >> 8) & 255),
-                    float(word & 255),
-                )
-            reds[k], greens[k], blues[k] = red, green, blue
-        last = count - 1
-        h0 = _haze(from_x, from_z, lengths[0], sun)
-        h1 = _haze(from_x + last * step_x, from_z + last * step_z, lengths[last], sun)
-        grow = 1.0 / max(last, 1)
-        for k in range(count):
-            t, fog = k * grow, fogs[k]
-            red = reds[k] + fog * (h0[0] + t * (h1[0] - h0[0]) - reds[k])
-            green = greens[k] + fog * (h0[1] + t * (h1[1] - h0[1]) - greens[k])
-            blue = blues[k] + fog * (h0[2] + t * (h1[2] - h0[2]) - blues[k])
-            pixels[k] = (
-                (np.int32(min(max(red, 0.0), 255.0)) << np.int32(16))
-                | (np.int32(min(max(green, 0.0), 255.0)) << np.int32(8))
-                | np.int32(min(max(blue, 0.0), 255.0))
-            )
+                    mix_texels(colors, coarser, mixes[begin:end], begin)
+                if nearest * DETAIL_FAR > 1.0:
+                    put_grain(depths, ray, ramp, grain_place, grain_levels, grain, colors)
+                if cast.shape[0] > 1:
+                    _put_light(sun, eye, from_, step, light)
+                    put_shadows(depths, ramp, cast, light, colors)
+                if lines > 0:
+                    _draw_lines(
+                        depth, surface, i, left, right, eye, view, from_, step, place, flipped,
+                        lines, colors,
+                    )  # fmt: skip
+            if ground < count:
+                _put_rest(
+                    from_, step, words, depths, eye, sun, cast, void, face_colors, clouds, colors,
+                    fogs,
+                )  # fmt: skip
+            h0 = _haze(from_[0], from_[1], from_[2], sun)
+            end = count - 1
+            h1 = _haze(from_[0] + end * step[0], from_[1], from_[2] + end * step[2], sun)
+            for c in range(3):
+                haze[c], haze[3 + c] = h0[c], (h1[c] - h0[c]) / max(end, 1)
+            put_pixels(colors, fogs, haze, ramp, out[i, left:right])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from demo import camera as cameras
 from demo.frame import Frame
 from demo.renderers import look
-from demo.renderers.bodies import draw_bodies, pack_bodies
+from demo.renderers.bodies import draw_bodies, pack_bodies, place_bodies
 from demo.renderers.edges import smooth_edges
 from demo.renderers.ground import Ground
 from demo.renderers.labels import draw_labels
@@ -30,9 +30,9 @@ from demo.renderers.sun import cast_shadows
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint32]
 
-STRIP = 128
+STRIP = 160
 """Columns of a strip: enough strips that threads end together, wide enough for its triangles."""
-BAND = 48
+BAND = 24
 LINE_WIDTH = 1.6
 
 
@@ -55,7 +55,7 @@ class SoftwareRenderer:
         self._pool = ThreadPoolExecutor(self.threads)
         self._ground: Ground | None = None
         self._scenery = Scenery()
-        self._detail = _detail_levels()
+        self._grain, self._grain_levels = _grain()
         self.resize(size)
 
     def resize(self, size: tuple[int, int]) -> None:
@@ -118,6 +118,8 @@ class SoftwareRenderer:
         bodies = pack_bodies(frame)
         if frame.wireframe:
             bodies = bodies[:0]
+        places = np.empty((len(bodies), 5))
+        place_bodies(bodies, *view, places)
         to_sun = np.array(look.unit(frame.sun))
         cast, sun = cast_shadows(bodies, meshes, to_sun, view.eye, self._share)
         patches, spans, seen = self._see_ground(frame, ground, view)
@@ -138,14 +140,30 @@ class SoftwareRenderer:
             )
             fill_faces(corners, meshes.faces, view.lens, 0, FACE, left, right, depth, surface)
             draw_bodies(
-                bodies, *view, to_sun, shadows, place, cast, sun, left, right, depth, surface
+                bodies,
+                places,
+                *view,
+                to_sun,
+                shadows,
+                place,
+                cast,
+                sun,
+                left,
+                right,
+                depth,
+                surface,
             )
+
+        def band(first: int) -> None:
+            last = min(first + BAND, self.size[1])
             shade(
-                depth, surface, left, right, *view, sun, cast, place, far, texels, levels,
-                self._detail, look.clouds(), colors, flipped, lines, ends, self._rough,
+                depth, surface, first, last, *view, sun, cast, place, far, texels, levels,
+                self._grain, self._grain_levels, look.clouds(), colors, flipped, lines, ends,
+                self._rough,
             )  # fmt: skip
 
         self._share(strip, range(0, self.size[0], STRIP))
+        self._share(band, range(0, self.size[1], BAND))
 
     def _see_ground(self, frame: Frame, ground: Ground | None, view: _View) -> tuple[Any, ...]:
         """Return the ground's patches in sight, where they lie across, and their vertices."""
@@ -215,14 +233,20 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _detail_levels() -> NDArray[np.uint8]:
-    """Return the fine noise and its halves, one after the other."""
-    levels = [look.detail()]
-    while levels[-1].shape[0] > 8:
-        finer = levels[-1].astype(np.uint16)
-        sums = finer[::2, ::2] + finer[1::2, ::2] + finer[::2, 1::2] + finer[1::2, 1::2]
-        levels.append(((sums + 2) // 4).astype(np.uint8))
-    return np.concatenate([level.ravel() for level in levels])
+def _grain() -> tuple[Words, NDArray[np.int32]]:
+    """Return the fine noise and its halves, one after the other, and where each begins.
+
+    A word holds a place's byte, then those to the right, below, and below to the right.
+    """
+    words, starts, values = [], [0], look.detail().astype(np.uint32)
+    while values.shape[0] > 8:
+        right, below = np.roll(values, -1, axis=1), np.roll(values, -1, axis=0)
+        across = np.roll(right, -1, axis=0)
+        words.append((values | right << 8 | below << 16 | across << 24).ravel())
+        starts.append(starts[-1] + values.size)
+        sums = values[::2, ::2] + values[1::2, ::2] + values[::2, 1::2] + values[1::2, 1::2]
+        values = (sums + 2) // 4
+    return np.concatenate(words), np.array(starts, dtype=np.int32)
 
 
 def _arrays_of(ground: Ground | None) -> tuple[Any, ...]:
@@ -236,5 +260,5 @@ def _arrays_of(ground: Ground | None) -> tuple[Any, ...]:
     place = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0])
     return (
         cell, cell, np.full((2, 2), -1e30, dtype=np.float32), place, look.view_distance(200.0),
-        np.zeros(4, dtype=np.uint32), np.array([[0, 2, 2]]),
+        np.zeros(4, dtype=np.uint32), np.array([0, 2, 2], dtype=np.int32),
     )  # fmt: skip

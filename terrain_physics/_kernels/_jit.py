@@ -91,6 +91,12 @@ def cache_folder() -> Path | None:
     return _folder_for(_source_times()) if CAN_CACHE else None
 
 
+@cache
+def _first_folder() -> Path | None:
+    """Return the folder for the sources as this process met them first."""
+    return cache_folder()
+
+
 def is_cached(function: Callable[..., Any]) -> bool:
     """Tell whether machine code of this kernel is on disk, so that its first call is quick."""
     folder = cache_folder()
@@ -178,11 +184,14 @@ if CAN_CACHE:
         may add do nothing. Whatever goes wrong here, the kernel is compiled and runs.
         """
 
-        def __init__(self, function: Callable[..., Any], folder: Path, *, apart: bool) -> None:
+        def __init__(
+            self, function: Callable[..., Any], folder: Path, *, inside: bool, apart: bool
+        ) -> None:
             self._function = function
             self._folder = folder
-            self._apart = apart
-            self._stem = _stem(function)
+            # After an edit and a reload, one name could mean the old code and the new.
+            self._apart = apart and folder == _first_folder()
+            self._stem = _stem(function) + ".inside" * inside
             self._line = function.__code__.co_firstlineno
 
         @property
@@ -261,7 +270,7 @@ if CAN_CACHE:
         """Load a kernel from disk if it is not; tell whether it has the name it was called by."""
         if symbol not in _apart:
             module, name, signature = kernel
-            getattr(importlib.import_module(module), name).compile(signature)
+            getattr(importlib.import_module(module), name).inner().compile(signature)
         return symbol in _apart
 
 
@@ -273,33 +282,43 @@ def _is_cacheable(function: Callable[..., Any]) -> bool:
 def _compile(function: F, *, inline: bool, apart: bool, contract: bool, noalias: bool) -> F:
     if not HAS_NUMBA:
         return function
-    options = {"noalias": True} if noalias and CAN_NOALIAS else {}
-    dispatcher: Any = numba.njit(
-        nogil=True,
-        error_model="numpy",
-        forceinline=inline,
-        no_cfunc_wrapper=True,  # for calls from C; a twelfth of the time to compile
-        fastmath={"contract"} if contract else False,
-        **options,
-    )(function)
-    if dispatcher is function:  # NUMBA_DISABLE_JIT=1
+    options: dict[str, Any] = {
+        "nogil": True,
+        "error_model": "numpy",
+        "forceinline": inline,
+        "no_cfunc_wrapper": True,  # for calls from C; a twelfth of the time to compile
+        "fastmath": {"contract"} if contract else False,
+    }
+    if noalias and CAN_NOALIAS:
+        options["noalias"] = True
+    outer: Any = numba.njit(**options)(function)
+    if outer is function:  # NUMBA_DISABLE_JIT=1
         return function
-    _widen_constants(dispatcher)
     folder = cache_folder() if _is_cacheable(function) else None
     if folder is not None:
-        dispatcher._cache = _KernelCache(function, folder, apart=apart)  # noqa: SLF001
-    return cast("F", dispatcher)
+        outer._cache = _KernelCache(function, folder, inside=False, apart=False)  # noqa: SLF001
 
+    @cache
+    def inner() -> Any:
+        """Return what other kernels call: no wrapper for calls from Python.
 
-def _widen_constants(dispatcher: Any) -> None:
-    """Compile one version for variables and constants; numba makes one for each constant."""
-    find = dispatcher.get_call_template
+        The wrapper takes a quarter of the time to compile, and most kernels are never called so.
+        """
+        dispatcher = numba.njit(**options, no_cpython_wrapper=True)(function)
+        if folder is not None:
+            dispatcher._cache = _KernelCache(function, folder, inside=True, apart=apart)  # noqa: SLF001
+        return dispatcher
 
-    def find_wider(arguments: Any, keywords: Any) -> Any:
+    def find(arguments: Any, keywords: Any) -> Any:
+        """Compile one version for variables and constants; numba makes one for each constant."""
         wider = tuple(numba.types.unliteral(argument) for argument in arguments)
-        return find(wider, {k: numba.types.unliteral(v) for k, v in keywords.items()})
+        keywords = {k: numba.types.unliteral(v) for k, v in keywords.items()}
+        return inner().get_call_template(wider, keywords)
 
-    dispatcher.get_call_template = find_wider
+    outer.inner = inner
+    outer.get_call_template = find
+    outer.get_overload = lambda signature: inner().get_overload(signature)
+    return cast("F", outer)
 
 
 @overload

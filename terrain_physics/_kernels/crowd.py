@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import borrow, keep, kernel
-from terrain_physics._kernels.character import LIFTED, ROUNDS, advance, is_at_rest
+from terrain_physics._kernels.character import advance, is_at_rest
+from terrain_physics._kernels.character_columns import LIFTED, ROUNDS
 from terrain_physics._kernels.grid import Cells, Floats, Heights
 from terrain_physics._kernels.ground import Ints, Singles, borrow_ground
 from terrain_physics._kernels.resolve import borrow_memory, make_memory

@@ -283,6 +283,18 @@ def gather_candidates(
 
 
 @kernel
+def height_over(candidates: Floats, k: int, x: float, z: float) -> float:
+    """Return the height of a candidate at a place, relative to its base; -inf beside it."""
+    a, b, c = three(candidates, k, A), three(candidates, k, B), three(candidates, k, C)
+    ax, az, bx, bz, cx, cz = a[0] - x, a[2] - z, b[0] - x, b[2] - z, c[0] - x, c[2] - z
+    u, v, w = bx * cz - bz * cx, cx * az - cz * ax, ax * bz - az * bx
+    if (u < 0.0 or v < 0.0 or w < 0.0) and (u > 0.0 or v > 0.0 or w > 0.0):
+        return -np.inf
+    area = u + v + w
+    return (u * a[1] + v * b[1] + w * c[1]) / area if area != 0.0 else -np.inf
+
+
+@kernel
 def surface_at(
     candidates: Floats, count: int, x: float, z: float, top: float, solid: bool
 ) -> tuple[float, int]:
@@ -292,15 +304,9 @@ def surface_at(
     """
     best, which = -np.inf, -1
     for k in range(count):
-        a, b, c = three(candidates, k, A), three(candidates, k, B), three(candidates, k, C)
-        ax, az, bx, bz, cx, cz = a[0] - x, a[2] - z, b[0] - x, b[2] - z, c[0] - x, c[2] - z
-        u, v, w = bx * cz - bz * cx, cx * az - cz * ax, ax * bz - az * bx
-        if (u < 0.0 or v < 0.0 or w < 0.0) and (u > 0.0 or v > 0.0 or w > 0.0):
+        if solid and candidates[k, THICKNESS] == 0.0:
             continue
-        area = u + v + w
-        if area == 0.0 or (solid and candidates[k, THICKNESS] == 0.0):
-            continue
-        surface = (u * a[1] + v * b[1] + w * c[1]) / area
+        surface = height_over(candidates, k, x, z)
         if best < surface <= top:
             best, which = surface, k
     return best, which

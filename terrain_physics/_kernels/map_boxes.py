@@ -14,7 +14,7 @@ from terrain_physics._kernels.map_cells import (
     Ints32,
     put_range,
 )
-from terrain_physics._kernels.map_shapes import BOX, bounds_of
+from terrain_physics._kernels.shape_rows import BOX, bounds_of
 
 # Overlaps are in doubt by this part of the sizes. In units of 2^-24: the corners in the box's frame
 # are off by at most 8 of all lengths at hand, an edge's product with an axis by 8 of the edge, the

@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel, prefer_wide_vectors, put_eight
-from terrain_physics._kernels.capsule_point import nearest_to_segment
-from terrain_physics._kernels.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.closest_point import closest_on_triangle, triangle_normal
 from terrain_physics._kernels.grid import (
     Cells,
@@ -21,36 +19,16 @@ from terrain_physics._kernels.grid import (
 from terrain_physics._kernels.map_box_ways import put_allowed_ways
 from terrain_physics._kernels.map_cells import Ints, half_triangle
 from terrain_physics._kernels.map_half import ROOM, STEP, box_at, corners_at, half_at, vector_at
-from terrain_physics._kernels.map_shapes import (
-    BALL,
-    BOX,
-    CAPSULE,
-    Rows,
-    row_matrix,
-    row_vector,
+from terrain_physics._kernels.obb_triangle import FACE_COUNT, nearest_face, to_box, to_world
+from terrain_physics._kernels.shape_rows import BALL, BOX, Rows, row_vector
+from terrain_physics._kernels.shape_touch import (
+    put_vector,
+    touch_of_ball,
+    touch_of_box,
+    touch_of_capsule,
 )
-from terrain_physics._kernels.obb_triangle import (
-    FACE_COUNT,
-    nearest_face,
-    obb_contact,
-    to_box,
-    to_world,
-)
-from terrain_physics._kernels.sphere_triangle import (
-    IN_DOUBT,
-    TOUCHING,
-    ball_at_origin,
-    ball_on_edge,
-)
+from terrain_physics._kernels.sphere_triangle import IN_DOUBT, TOUCHING, ball_at_origin
 from terrain_physics._kernels.vec3 import Vec3, add, length, scale, subtract
-
-
-@kernel(inline=True)
-def put_vector(values: Floats, k: int, v: Vec3) -> None:
-    """Write a vector, and never -0."""
-    values[3 * k] = v[0] + 0.0
-    values[3 * k + 1] = v[1] + 0.0
-    values[3 * k + 2] = v[2] + 0.0
 
 
 @kernel(noalias=True)
@@ -162,52 +140,6 @@ def put_box_rows(
 
 
 @kernel
-def _touch_of_ball(balls: Floats, who: int, a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, Vec3, Vec3]:
-    """Return (penetration, unit direction, point) of a ball that touches a triangle."""
-    center, radius = row_vector(balls, BALL * who), float(balls[BALL * who + 3])
-    a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
-    verdict, move, direction, point = ball_at_origin(radius, a, b, c, False)
-    if verdict == IN_DOUBT:
-        move, direction = ball_on_edge(radius, a, b, c, move, direction, point)
-    return move, direction, add(center, point)
-
-
-@kernel(apart=True)
-def _touch_of_box(
-    boxes: Floats, who: int, a: Vec3, b: Vec3, c: Vec3, faces: Floats
-) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the same of a box."""
-    i = BOX * who
-    center, half, turn = row_vector(boxes, i), row_vector(boxes, i + 3), row_matrix(boxes, i + 6)
-    _, move, direction = obb_contact(center, half, turn, a, b, c, False, faces)
-    a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
-    has_area, normal = triangle_normal(a, b, c)
-    _, point = closest_on_triangle(a, b, c, has_area, normal)
-    return move, direction, add(center, point)
-
-
-@kernel(apart=True)
-def _touch_of_capsule(
-    capsules: Floats, who: int, a: Vec3, b: Vec3, c: Vec3
-) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the same of a capsule."""
-    i = CAPSULE * who
-    start, end = row_vector(capsules, i), row_vector(capsules, i + 3)
-    _, move = capsule_triangle(start, end, float(capsules[i + 6]), a, b, c, False)
-    place, point = nearest_to_segment(start, end, a, b, c)
-    size = length(move)
-    if size > 0.0:
-        return move, scale(move, 1.0 / size), point
-    # Just touching: straight away from the point; along the normal where the axis touches.
-    away = subtract(place, point)
-    size = length(away)
-    if size > 0.0:
-        return move, scale(away, 1.0 / size), point
-    has_area, normal = triangle_normal(subtract(a, start), subtract(b, start), subtract(c, start))
-    return move, normal if has_area else (0.0, 1.0, 0.0), point
-
-
-@kernel
 def _put_slowly(
     grid: Grid,
     balls: Rows,
@@ -230,11 +162,11 @@ def _put_slowly(
         a, b, c = half_triangle(grid, int(list_row[k]), code >> 2, (code >> 1) & 1, code & 1)
         who = int(list_who[k])
         if balls is not None:
-            move, direction, point = _touch_of_ball(balls, who, a, b, c)
+            _, move, direction, point = touch_of_ball(balls, who, a, b, c, False)
         if capsules is not None:
-            move, direction, point = _touch_of_capsule(capsules, who, a, b, c)
+            _, move, direction, point = touch_of_capsule(capsules, who, a, b, c, False)
         if boxes is not None:
-            move, direction, point = _touch_of_box(boxes, who, a, b, c, faces)
+            _, move, direction, point = touch_of_box(boxes, who, a, b, c, False, faces)
         put_vector(moves, k, move)
         put_vector(directions, k, direction)
         put_vector(points, k, point)

@@ -39,8 +39,8 @@ from terrain_physics._kernels.map_cells import (
     put_touches,
     with_room,
 )
-from terrain_physics._kernels.map_shapes import BALL, BOX, Rows, bounds_of, touches
 from terrain_physics._kernels.obb_triangle import FACE_COUNT
+from terrain_physics._kernels.shape_rows import BALL, BOX, Rows, bounds_of, touches
 
 # Bits of a verdict: half 0 or 1 is touched; half 0 or 1 is too near to tell.
 TOUCHED_0, TOUCHED_1, DOUBT_0, DOUBT_1 = 1, 2, 4, 8
@@ -148,7 +148,7 @@ def find_contacts(
 ) -> tuple[int, Ints, Ints, Ints]:
     """Return (count, which shape, row, code) of all touches of shapes first .. last, in order.
 
-    For the shapes see `map_shapes.py`. Codes are those of `map_cells.pack`. A count of -1 - k
+    For the shapes see `shape_rows.py`. Codes are those of `map_cells.pack`. A count of -1 - k
     means that shape k is over too many cells.
     """
     grid = unpack_grid(heights, cells, frame)

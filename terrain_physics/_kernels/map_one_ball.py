@@ -14,8 +14,9 @@ from terrain_physics._kernels.grid import (
     unpack_grid,
 )
 from terrain_physics._kernels.map_cells import half_triangle, near_cells
-from terrain_physics._kernels.map_contact_rows import put_ball_rows, put_triangle, put_vector
+from terrain_physics._kernels.map_contact_rows import put_ball_rows, put_triangle
 from terrain_physics._kernels.map_half import ROOM, corners_at
+from terrain_physics._kernels.shape_touch import put_vector
 from terrain_physics._kernels.sphere_triangle import APART, IN_DOUBT, ball_at_origin, ball_on_edge
 from terrain_physics._kernels.vec3 import subtract
 

@@ -4,9 +4,10 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.grid import Cells, Floats, Heights, in_map, unpack_grid
-from terrain_physics._kernels.map_touch import RAY, meet_upright
+from terrain_physics._kernels.map_touch import meet_upright
 from terrain_physics._kernels.map_walk import Ints, walk
 from terrain_physics._kernels.map_way import survey
+from terrain_physics._kernels.sweep_body import RAY
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels._jit import borrow, keep, kernel
 from terrain_physics._kernels.grid import Cells, Floats, Heights
 from terrain_physics._kernels.map_walk import Ints, walk
 from terrain_physics._kernels.map_way import survey
@@ -25,8 +25,9 @@ def sweep_hits(
 ) -> None:
     """Write the hits of bodies [first, last), see `walk`: numbers (n, 8), whole (n, 2)."""
     land = survey(heights, cells, blocks, frame)
-    faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
+    memory = np.empty((FACE_COUNT, 4), dtype=np.float64)
     walk(
         kind, heights, cells, blocks, frame, land, bodies, motions, 0.0, first, last,
-        numbers, whole, faces,
+        numbers, whole, borrow(memory),
     )  # fmt: skip
+    keep(memory)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.closest_point import closest_on_triangle, triangle_normal
 from terrain_physics._kernels.grid import (
     Cells,
     Floats,
@@ -21,12 +20,9 @@ from terrain_physics._kernels.grid import (
 )
 from terrain_physics._kernels.map_way import Land, cell_triangle, ends_of_ground, side
 from terrain_physics._kernels.map_way_out import BLOCKED, look_around
-from terrain_physics._kernels.sweep_capsule import nearest_pair, sweep_capsule
-from terrain_physics._kernels.sweep_obb import sweep_obb, touched_point
-from terrain_physics._kernels.sweep_sphere import stopped, sweep_sphere
-from terrain_physics._kernels.vec3 import Mat3, Vec3, add, dot, scale, subtract
-
-RAY, SPHERE, CAPSULE, BOX = range(4)
+from terrain_physics._kernels.sweep_body import point_of_touch
+from terrain_physics._kernels.sweep_sphere import stopped
+from terrain_physics._kernels.vec3 import Mat3, Vec3, dot, scale
 
 
 @kernel
@@ -44,27 +40,6 @@ def meet_upright(
             along_x, along_z = half_slopes(grid, is_flipped(grid, row, column), half, a, b, c, d)
             return distance, level, slope_normal(along_x, along_z), row, column, half
     return math.inf, 0.0, (0.0, 0.0, 0.0), 0, 0, -1
-
-
-@kernel
-def travel(
-    kind: int,
-    radius: float,
-    half: Vec3,
-    rotation: Mat3,
-    direction: Vec3,
-    distance: float,
-    a: Vec3,
-    b: Vec3,
-    c: Vec3,
-    faces: NDArray[np.float64],
-) -> tuple[float, Vec3]:
-    """Return (travel, normal) of a body against one triangle."""
-    if kind == SPHERE:
-        return sweep_sphere(radius, direction, distance, a, b, c)
-    if kind == CAPSULE:
-        return sweep_capsule(half, radius, direction, distance, a, b, c)
-    return sweep_obb(half, rotation, direction, distance, a, b, c, faces)
 
 
 @kernel
@@ -123,12 +98,4 @@ def place_of_touch(
         is_flipped(grid, row, column),
         half,
     )
-    a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
-    if kind == BOX:
-        return add(center, touched_point(half_extents, rotation, a, b, c, normal, faces))
-    has_area, front = triangle_normal(a, b, c)
-    if kind == SPHERE:
-        _, point = closest_on_triangle(a, b, c, has_area, front)
-    else:
-        _, point = nearest_pair(half_extents, a, b, c, has_area, front)
-    return add(center, point)
+    return point_of_touch(kind, half_extents, rotation, center, a, b, c, normal, faces)

@@ -29,14 +29,7 @@ from terrain_physics._kernels.grid import (
     Floats,
     Heights,
 )
-from terrain_physics._kernels.map_touch import (
-    BOX,
-    RAY,
-    meet_upright,
-    on_ground,
-    place_of_touch,
-    travel,
-)
+from terrain_physics._kernels.map_touch import meet_upright, on_ground, place_of_touch
 from terrain_physics._kernels.map_way import (
     BEYOND,
     FARTHEST,
@@ -57,48 +50,10 @@ from terrain_physics._kernels.map_way import (
 )
 from terrain_physics._kernels.pairs import row3
 from terrain_physics._kernels.rays import ray_frame, ray_frame_triangle
-from terrain_physics._kernels.vec3 import Mat3, Vec3, add_scaled, length, scale, subtract
+from terrain_physics._kernels.sweep_body import RAY, body_of, reach_of, split_motion, travel
+from terrain_physics._kernels.vec3 import add_scaled, subtract
 
 Ints = NDArray[np.int64]
-
-# Columns of a row that describes a body: middle, radius, half the axis of a capsule or half extents
-# of a box, rotation.
-RADIUS, HALF, ROTATION, BODY_SIZE = 3, 4, 7, 16
-
-
-@kernel(inline=True)
-def _matrix(rows: Floats, i: int) -> Mat3:
-    return (
-        float(rows[i, ROTATION]), float(rows[i, ROTATION + 1]), float(rows[i, ROTATION + 2]),
-        float(rows[i, ROTATION + 3]), float(rows[i, ROTATION + 4]), float(rows[i, ROTATION + 5]),
-        float(rows[i, ROTATION + 6]), float(rows[i, ROTATION + 7]), float(rows[i, ROTATION + 8]),
-    )  # fmt: skip
-
-
-@kernel(inline=True)
-def _reach(kind: int, radius: float, half: Vec3, m: Mat3) -> Vec3:
-    """Return the half extents of the box around a body."""
-    x, y, z = half
-    if kind == BOX:
-        return (
-            abs(m[0]) * x + abs(m[1]) * y + abs(m[2]) * z,
-            abs(m[3]) * x + abs(m[4]) * y + abs(m[5]) * z,
-            abs(m[6]) * x + abs(m[7]) * y + abs(m[8]) * z,
-        )
-    return (abs(x) + radius, abs(y) + radius, abs(z) + radius)
-
-
-@kernel(inline=True)
-def _split(motion: Vec3) -> tuple[float, Vec3]:
-    """Return the length and the direction of a motion; 0 for none."""
-    x, y, z = motion
-    # By the largest part first: squares of tiny and huge numbers vanish and overflow.
-    largest = max(abs(x), abs(y), abs(z))
-    if largest == 0.0:
-        return 0.0, (0.0, 1.0, 0.0)
-    direction = (x / largest, y / largest, z / largest)
-    size = length(direction)
-    return size * largest, scale(direction, 1.0 / size)
 
 
 @kernel(inline=True)
@@ -143,15 +98,9 @@ def walk(
             if not upright:
                 ray = ray_frame(direction)
         else:
-            radius = float(bodies[body_row, RADIUS])
-            half_size = (
-                float(bodies[body_row, HALF]),
-                float(bodies[body_row, HALF + 1]),
-                float(bodies[body_row, HALF + 2]),
-            )
-            rotation = _matrix(bodies, body_row)
-            reach_m = _reach(kind, radius, half_size, rotation)
-            way_length, direction = _split(direction)
+            radius, half_size, rotation = body_of(bodies, body_row)
+            reach_m = reach_of(kind, radius, half_size, rotation)
+            way_length, direction = split_motion(direction)
         inverse = (inverse_of(direction[0]), inverse_of(direction[1]), inverse_of(direction[2]))
         size_x, size_z = columns * cell_x, rows * cell_z
         wide_x = reach_m[0] + SLACK * (abs(origin[0]) + abs(x0) + size_x + cell_x)
@@ -328,7 +277,7 @@ def walk(
                                     r = subtract(r, origin)
                                     t, normal = travel(
                                         kind, radius, half_size, rotation, direction, limit,
-                                        p, q, r, faces,
+                                        p, q, r, False, faces,
                                     )  # fmt: skip
                                     if t < math.inf:
                                         t, normal = on_ground(

@@ -22,99 +22,27 @@ from terrain_physics._kernels.mesh_tree import (
     Singles,
     corner,
 )
+from terrain_physics._kernels.mesh_way import (
+    NO_WIDTH,
+    entry_of,
+    lanes_on_way,
+    limit_of,
+    way_in_frame,
+)
 from terrain_physics._kernels.pairs import row3
 from terrain_physics._kernels.rays import ray_frame, ray_frame_triangle
 from terrain_physics._kernels.vec3 import Vec3, add, add_scaled, dot, scale, subtract
 
 Longs = NDArray[np.int64]
 
-# In units of the mesh's frame, where boxes lie within 1 and points of rays within 2. A plane of a
-# box is met as if it were moved by less than 8 roundings of 2^-24: by the origin's, the
-# difference's, the reciprocal's and the product's.
-_RAY_MARGIN = 2.0**-20
-_STEEPEST = 1e20  # stands for 1 / 0, and stays finite in float32 when multiplied by a length
-
-# The same for distances of points, per unit of the point's distance from the frame's middle; beyond
-# the far limit float32 could no longer tell one box from another.
+# How far float32 may be wrong about the distance of a point, in units of the mesh's frame, per unit
+# of the point's distance from the frame's middle; beyond the far limit it could no longer tell one
+# box from another.
 _POINT_MARGIN = 2.0**-21
 _FAR = 2.0**20
 
 _NONE = np.int32(0)
 _ZERO = np.float32(0.0)
-
-
-@kernel(inline=True)
-def _lanes_on_ray(
-    boxes: Singles,
-    node: int,
-    rows: tuple[int, int, int],
-    near: tuple[Single, Single, Single],
-    far: tuple[Single, Single, Single],
-    steps: tuple[Single, Single, Single],
-    best: Single,
-) -> np.int32:
-    """Return bits: which of sixteen boxes a ray meets before ``best``."""
-    prefer_wide_vectors()
-    bits = _NONE
-    i, j, h = rows
-    p, q, r = 3 - i, 5 - j, 7 - h
-    for k in range(LANES):
-        start = (boxes[node, i, k] - near[0]) * steps[0]
-        end = (boxes[node, p, k] - far[0]) * steps[0]
-        y = (boxes[node, j, k] - near[1]) * steps[1]
-        start = y if y > start else start
-        y = (boxes[node, q, k] - far[1]) * steps[1]
-        end = y if y < end else end
-        z = (boxes[node, h, k] - near[2]) * steps[2]
-        start = z if z > start else start
-        z = (boxes[node, r, k] - far[2]) * steps[2]
-        end = z if z < end else end
-        meets = (start <= end) & (end >= _ZERO) & (start <= best)
-        bits = np.int32(bits | (np.int32(1 << k) if meets else _NONE))
-    return bits
-
-
-@kernel(inline=True)
-def _entry(
-    boxes: Singles,
-    node: int,
-    lane: int,
-    rows: tuple[int, int, int],
-    near: tuple[Single, Single, Single],
-    steps: tuple[Single, Single, Single],
-) -> Single:
-    """Return where a ray enters a box that it meets."""
-    x = (boxes[node, rows[0], lane] - near[0]) * steps[0]
-    y = (boxes[node, rows[1], lane] - near[1]) * steps[1]
-    z = (boxes[node, rows[2], lane] - near[2]) * steps[2]
-    x = y if y > x else x
-    return z if z > x else x
-
-
-@kernel(inline=True)
-def _reach_frame(start: Vec3, direction: Vec3) -> tuple[bool, float]:
-    """Return (whether a ray meets the cube -1.5..1.5, where it enters it if it starts far off)."""
-    if max(abs(start[0]), abs(start[1]), abs(start[2])) <= 2.0:
-        return True, 0.0
-    enter, leave = 0.0, math.inf
-    for axis in range(3):
-        along = direction[axis]
-        if along == 0.0:
-            if abs(start[axis]) > 1.5:
-                return False, 0.0
-            continue
-        side = 1.5 if along > 0.0 else -1.5
-        enter = max(enter, (-side - start[axis]) / along)
-        leave = min(leave, (side - start[axis]) / along)
-    return enter <= leave, enter
-
-
-@kernel(inline=True)
-def _step(along: float) -> float:
-    """Return 1 / along, of limited size."""
-    if abs(along) * _STEEPEST > 1.0:
-        return 1.0 / along
-    return math.copysign(_STEEPEST, along)
 
 
 @kernel
@@ -148,37 +76,12 @@ def raycast_rows(
         for axis in range(3):
             points[ray, axis] = normals[ray, axis] = np.nan
         start = scale(subtract(origin, middle), factor)
-        reached, skipped = _reach_frame(start, direction)
+        reached, skipped, margin, rows, near, far, steps = way_in_frame(start, direction, NO_WIDTH)
         if not reached:
             continue
-        distance = max(abs(start[0]), abs(start[1]), abs(start[2]))
-        margin = min(_RAY_MARGIN + 2.0**-48 * distance, 4.0)
-        start = add_scaled(start, direction, skipped)
-        step = (_step(direction[0]), _step(direction[1]), _step(direction[2]))
-        ahead = (
-            math.copysign(margin, step[0]),
-            math.copysign(margin, step[1]),
-            math.copysign(margin, step[2]),
-        )
-        rows = (
-            0 if step[0] > 0.0 else 3,
-            1 if step[1] > 0.0 else 4,
-            2 if step[2] > 0.0 else 5,
-        )
-        near = (
-            np.float32(start[0] + ahead[0]),
-            np.float32(start[1] + ahead[1]),
-            np.float32(start[2] + ahead[2]),
-        )
-        far = (
-            np.float32(start[0] - ahead[0]),
-            np.float32(start[1] - ahead[1]),
-            np.float32(start[2] - ahead[2]),
-        )
-        steps = (np.float32(step[0]), np.float32(step[1]), np.float32(step[2]))
         shear = ray_frame(direction)
         best, face, found = longest, -1, -1
-        limit = _limit(best, skipped, factor, margin)
+        limit = limit_of(best, skipped, factor, margin)
         stack[0], entries[0] = len(children) - 1, _ZERO
         height = 1
         while height > 0:
@@ -187,7 +90,7 @@ def raycast_rows(
                 continue
             node = int(stack[height])
             child = int(children[node])
-            bits = _lanes_on_ray(boxes, node, rows, near, far, steps, limit)
+            bits = lanes_on_way(boxes, node, rows, near, far, steps, limit)
             base = height
             while bits != 0:
                 lane = count_trailing_zeros(bits)
@@ -205,10 +108,10 @@ def raycast_rows(
                         # inf is no distance, though it is not more than ``longest``.
                         if along < math.inf:
                             best, face, found = along, int(order[slot]), slot
-                            limit = _limit(best, skipped, factor, margin)
+                            limit = limit_of(best, skipped, factor, margin)
                     continue
                 # Farther ones lie deeper in the stack.
-                entry = _entry(boxes, node, lane, rows, near, steps)
+                entry = entry_of(boxes, node, lane, rows, near, steps)
                 place = height
                 while place > base and entries[place - 1] < entry:
                     entries[place], stack[place] = entries[place - 1], stack[place - 1]
@@ -223,12 +126,6 @@ def raycast_rows(
         for axis in range(3):
             points[ray, axis] = point[axis] + 0.0
             normals[ray, axis] = normal[axis] + 0.0
-
-
-@kernel(inline=True)
-def _limit(best: float, skipped: float, factor: float, margin: float) -> Single:
-    """Return the distance ``best`` in the frame, from where the ray enters it, rounded up."""
-    return np.float32(min((best * factor - skipped) * (1.0 + 1e-6) + margin, 1e30))
 
 
 @kernel(inline=True)

@@ -186,7 +186,7 @@ def in_frame(value: float, middle: float, factor: float, outwards: float) -> Sin
     return np.float32(min(max((value - middle) * factor + outwards, -2.0), 2.0))
 
 
-@kernel
+@kernel(apart=True)
 def triangles_near(
     corners: Floats,
     order: Ints,

@@ -281,6 +281,10 @@ def obb_contact(
     a = to_box(rotation, subtract(a, center))
     b = to_box(rotation, subtract(b, center))
     c = to_box(rotation, subtract(c, center))
+    # The box's own axes first: most triangles near it are apart along one of them.
+    for k in range(3):
+        if max(a[k], b[k], c[k]) + half[k] < 0.0 or half[k] - min(a[k], b[k], c[k]) < 0.0:
+            return False, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     touching, is_allowed, front, slack, direction, distance = nearest_face(a, b, c, half)
     if not touching:
         return False, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)

@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import borrow, keep, kernel
-from terrain_physics._kernels.body import CONTACT_MARGIN, SLOP, lift
-from terrain_physics._kernels.character import (
-    CONVERGED_DEPTH,
+from terrain_physics._kernels.body import CONTACT_MARGIN, SLOP
+from terrain_physics._kernels.body_lift import lift
+from terrain_physics._kernels.character import CONVERGED_DEPTH
+from terrain_physics._kernels.character_columns import (
     KIND,
     OFFSET,
     POSITION,
@@ -47,7 +48,7 @@ _MOST_LOOKS = 4
 
 
 @kernel
-def _around(
+def around(
     rules: Floats,
     center: Vec3,
     room: float,
@@ -55,6 +56,7 @@ def _around(
     ground: Ground,
     memory: Memory,
 ) -> Scene:
+    """Return the scene around the body that the rules hold, and ``room`` meters above it."""
     body = unpack_body(rules)
     wide = add(body.reach, (CONTACT_MARGIN, CONTACT_MARGIN, CONTACT_MARGIN))
     upper = add(center, add(wide, (0.0, room, 0.0)))
@@ -101,7 +103,7 @@ def resize_body(
     old_offset = (float(rules[OFFSET]), float(rules[OFFSET + 1]), float(rules[OFFSET + 2]))
     offset = (float(wanted[OFFSET]), float(wanted[OFFSET + 1]), float(wanted[OFFSET + 2]))
 
-    scene = _around(
+    scene = around(
         borrow(rules), add(position, old_offset), 0.0, draws, ground, borrow_memory(memory)
     )
     _, deepest, overlapping = list_contacts(scene, (0.0, 0.0, 0.0))
@@ -113,7 +115,7 @@ def resize_body(
     down = old_foot - (offset[1] - shape.reach[1])
     position = (position[0], position[1] + down, position[2])
     room = shape.reach[0] + shape.reach[2]
-    scene = _around(
+    scene = around(
         borrow(wanted), add(position, offset), room, draws, ground, borrow_memory(memory)
     )
     cosine = float(rules[SLOPE_COSINE]) - COSINE_SLACK

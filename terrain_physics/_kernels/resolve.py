@@ -16,15 +16,16 @@ from terrain_physics._kernels.body import (
     SLOP,
     Body,
     contact,
-    lift,
     overlap_alone,
     touches,
 )
+from terrain_physics._kernels.body_lift import lift
 from terrain_physics._kernels.grid import Floats
 from terrain_physics._kernels.ground import (
     CANDIDATE_SIZE,
     NORMAL,
     THICKNESS,
+    height_over,
     is_in_ground,
     surface_at,
     three,
@@ -65,7 +66,7 @@ class Scene(NamedTuple):
     body: Body
     contacts: Floats  # (.., CONTACT_SIZE)
     order: NDArray[np.int64]  # (..,)
-    faces: Floats  # (26, 4)
+    faces: Floats  # (FACE_COUNT, 4)
     planes: Floats  # (MOST_PLANES, 3), met in this step
     resolver: int
     random_state: NDArray[np.uint64]
@@ -242,11 +243,24 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
     return offset, planes
 
 
+@kernel
+def _ceiling(scene: Scene, offset: Vec3) -> float:
+    """Return how far over the center the lowest triangle of a mesh is; infinity: there is none."""
+    lowest = np.inf
+    for k in range(scene.size):
+        if scene.candidates[k, THICKNESS] == 0.0:
+            above = height_over(scene.candidates, k, offset[0], offset[2]) - offset[1]
+            if 0.0 < above < lowest:
+                lowest = above
+    return lowest
+
+
 @kernel(apart=True)
 def clearing_lift(scene: Scene, offset: Vec3, buried: bool) -> float:
     """Return the least lift along +Y that clears what the body overlaps; if buried, everything.
 
-    What is solid, that is: over the wall of a mesh that is higher than the body is no way out.
+    What is solid, that is: over the wall of a mesh that is higher than the body is no way out, nor
+    is through a ceiling. 0 where there is no way up.
     """
     best, highest = 0.0, 2.0 * scene.body.reach[1]
     for k in range(scene.size):
@@ -254,7 +268,7 @@ def clearing_lift(scene: Scene, offset: Vec3, buried: bool) -> float:
             up = lift(scene.candidates, k, offset, scene.body, scene.faces)
             if up <= highest or scene.candidates[k, THICKNESS] > 0.0:
                 best = max(best, up)
-    return best
+    return best if buried or best < _ceiling(scene, offset) else 0.0
 
 
 @kernel(inline=True)
@@ -304,7 +318,7 @@ def resolve(
     if moved > scene.body.least:
         # A long body, deep in rough ground: if up is much nearer, sideways was no way out.
         up = clearing_lift(scene, start, False)
-        if moved > FARTHEST_PUSH * up:
+        if 0.0 < up and moved > FARTHEST_PUSH * up:
             offset, planes, lifted = add(start, (0.0, up, 0.0)), 0, up
             count, deepest, overlapping = list_contacts(scene, offset)
     buried = is_buried(scene, offset)

@@ -104,6 +104,7 @@ def _touch_at_start(
     c: Vec3,
     has_area: bool,
     normal: Vec3,
+    two_sided: bool,
 ) -> tuple[bool, float, Vec3]:
     """Return (whether they touch, and if so what the sweep returns)."""
     on_axis, on_triangle = nearest_pair(half_axis, a, b, c, has_area, normal)
@@ -113,20 +114,30 @@ def _touch_at_start(
     above = dot(normal, subtract(on_axis, a))
     size = radius + length(half_axis) + length(a) + length(b) + length(c)
     aside = normal if has_area else direction_off_segment(a, b, c)
-    start = start_normal(gap, radius, above, has_area, normal, size, aside)
+    # An axis through the face leaves to the side where its middle is.
+    front = scale(normal, -1.0) if two_sided and dot(normal, a) > 0.0 else normal
+    start = start_normal(gap, radius, above, has_area, front, size, aside, two_sided)
     travel, start = stopped(0.0, direction, start)
     return True, travel, start
 
 
 @kernel
 def sweep_capsule(
-    half_axis: Vec3, radius: float, direction: Vec3, distance: float, a: Vec3, b: Vec3, c: Vec3
+    half_axis: Vec3,
+    radius: float,
+    direction: Vec3,
+    distance: float,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    two_sided: bool,
 ) -> tuple[float, Vec3]:
     """Return (travel until they touch, unit normal towards the capsule); infinity: free.
 
     Corners are relative to the middle, from which the axis reaches to ``half_axis`` and as far
     back; ``direction`` has length 1. Touching at the start stops what moves further in, at 0.0;
-    what moves out or along is free.
+    what moves out or along is free. What starts behind the front leaves through the front, unless
+    ``two_sided``: then on its own side, that of its middle where the axis goes through the face.
     """
     has_area, normal = triangle_normal(a, b, c)
     best, best_normal = math.inf, normal
@@ -153,7 +164,7 @@ def sweep_capsule(
             best = math.inf
     if near:
         touching, travel, start = _touch_at_start(
-            half_axis, radius, direction, a, b, c, has_area, normal
+            half_axis, radius, direction, a, b, c, has_area, normal, two_sided
         )
         if touching:
             return travel, start

@@ -67,7 +67,13 @@ def _axis(k: int, normal: Vec3, ab: Vec3, bc: Vec3, ca: Vec3) -> Vec3:
 
 @kernel
 def _touch_at_start(
-    half: Vec3, direction: Vec3, a: Vec3, b: Vec3, c: Vec3, faces: NDArray[np.float64]
+    half: Vec3,
+    direction: Vec3,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    two_sided: bool,
+    faces: NDArray[np.float64],
 ) -> tuple[float, Vec3]:
     """Return what the sweep returns for a box that touches at the start; in the box's frame."""
     count, has_area = put_difference_faces(a, b, c, half, faces, math.inf)
@@ -76,7 +82,7 @@ def _touch_at_start(
         if float(faces[k, 3]) < least - slack:
             nearest, least = k, float(faces[k, 3])
     normal = face_normal(faces, nearest)
-    if has_area and least > FROM_BEHIND * length(half):
+    if has_area and not two_sided and least > FROM_BEHIND * length(half):
         front = face_normal(faces, 0)
         if dot(normal, front) < -SQUARE:
             normal = front
@@ -92,12 +98,15 @@ def sweep_obb(
     a: Vec3,
     b: Vec3,
     c: Vec3,
+    two_sided: bool,
     faces: NDArray[np.float64],
 ) -> tuple[float, Vec3]:
     """Return (travel until they touch, unit normal towards the box); infinity: free.
 
-    Corners are relative to the center; ``direction`` has length 1; ``faces`` (26, 4) is scratch.
+    Corners are relative to the center; ``direction`` has length 1; ``faces`` (FACE_COUNT, 4) is
+    scratch.
     Touching at the start stops what moves further in, at 0.0; what moves out or along is free.
+    What starts behind the front leaves through the front, unless ``two_sided``: then the least way.
     Axes that begin at the same time: the face normal, then the box's axes, then products.
     """
     a, b, c = to_box(rotation, a), to_box(rotation, b), to_box(rotation, c)
@@ -122,7 +131,7 @@ def sweep_obb(
         if enter > leave or leave < 0.0:
             return FREE
     if enter <= 0.0:
-        travel, normal = _touch_at_start(half, line, a, b, c, faces)
+        travel, normal = _touch_at_start(half, line, a, b, c, two_sided, faces)
         return travel, to_world(rotation, normal)
     size = 1.0 / length(entered)
     if dot(entered, line) > 0.0:

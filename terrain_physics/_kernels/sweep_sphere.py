@@ -90,7 +90,14 @@ def meet_side(direction: Vec3, p: Vec3, q: Vec3, radius: float) -> tuple[float, 
 
 @kernel
 def start_normal(
-    gap: Vec3, radius: float, above: float, has_area: bool, normal: Vec3, size: float, aside: Vec3
+    gap: Vec3,
+    radius: float,
+    above: float,
+    has_area: bool,
+    normal: Vec3,
+    size: float,
+    aside: Vec3,
+    two_sided: bool,
 ) -> Vec3:
     """Return the normal of a touch at the start.
 
@@ -98,7 +105,7 @@ def start_normal(
     that is over the face, ``size`` that of everything, ``aside`` the normal where nothing else is.
     """
     distance = length(gap)
-    if has_area and above < 0.0 and distance < radius * (1.0 - FROM_BEHIND):
+    if has_area and not two_sided and above < 0.0 and distance < radius * (1.0 - FROM_BEHIND):
         return normal
     if distance <= ON_FEATURE * size:
         return normal if has_area else aside
@@ -107,7 +114,14 @@ def start_normal(
 
 @kernel
 def _touch_at_start(
-    radius: float, direction: Vec3, a: Vec3, b: Vec3, c: Vec3, has_area: bool, normal: Vec3
+    radius: float,
+    direction: Vec3,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    has_area: bool,
+    normal: Vec3,
+    two_sided: bool,
 ) -> tuple[bool, float, Vec3]:
     """Return (whether they touch, and if so what the sweep returns)."""
     feature, point = closest_on_triangle(a, b, c, has_area, normal)
@@ -117,19 +131,20 @@ def _touch_at_start(
     gap = scale(normal, above) if feature == FACE else scale(point, -1.0)
     size = radius + length(a) + length(b) + length(c)
     aside = normal if has_area else direction_off_segment(a, b, c)
-    start = start_normal(gap, radius, above, has_area, normal, size, aside)
+    start = start_normal(gap, radius, above, has_area, normal, size, aside, two_sided)
     travel, start = stopped(0.0, direction, start)
     return True, travel, start
 
 
 @kernel
 def sweep_sphere(
-    radius: float, direction: Vec3, distance: float, a: Vec3, b: Vec3, c: Vec3
+    radius: float, direction: Vec3, distance: float, a: Vec3, b: Vec3, c: Vec3, two_sided: bool
 ) -> tuple[float, Vec3]:
     """Return (travel until they touch, unit normal towards the sphere); infinity: free.
 
     Corners are relative to the center; ``direction`` has length 1. Touching at the start stops
-    what moves further in, at 0.0; what moves out or along is free.
+    what moves further in, at 0.0; what moves out or along is free. What starts behind the front
+    leaves through the front, unless ``two_sided``: then on its own side.
     """
     has_area, normal = triangle_normal(a, b, c)
     near = True
@@ -146,7 +161,9 @@ def sweep_sphere(
                 return stopped(travel, direction, front)
             near = False
     if near:
-        touching, travel, start = _touch_at_start(radius, direction, a, b, c, has_area, normal)
+        touching, travel, start = _touch_at_start(
+            radius, direction, a, b, c, has_area, normal, two_sided
+        )
         if touching:
             return travel, start
     best, foot = math.inf, a

@@ -11,7 +11,8 @@ import math
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.body import CONTACT_MARGIN, SLOP, contact, lift
+from terrain_physics._kernels.body import CONTACT_MARGIN, SLOP, contact
+from terrain_physics._kernels.body_lift import lift
 from terrain_physics._kernels.grid import Floats
 from terrain_physics._kernels.ground import NORMAL, A, B, C, put_three, surface_at, three
 from terrain_physics._kernels.ground_state import add_plane

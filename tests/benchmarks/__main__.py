@@ -6,13 +6,16 @@ from tests.benchmarks import (
     bounding,
     counter,
     crowd,
+    demo,
     game,
+    ground_parts,
     mesh,
     octree,
     pairs,
     rays,
     startup,
     terrain,
+    terrain_peers,
     terrain_rays,
     triangle_pairs,
 )
@@ -25,10 +28,13 @@ _TABLES = {
     "rays": rays.main,
     "contacts": terrain.main,
     "ground": terrain_rays.main,
+    "parts": ground_parts.main,
+    "peers": terrain_peers.main,
     "crowd": crowd.main,
     "mesh": mesh.main,
     "octree": octree.main,
     "spheres": bounding.main,
+    "demo": demo.main,
 }
 
 

@@ -1,6 +1,7 @@
-"""Frames per second of the demo's renderers at 1280 x 720, and where the time goes."""
+"""The demo at 1280 x 720: frames per second of both renderers, and where the time goes."""
 
 import os
+import statistics
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from demo.frame import Frame
-from demo.scenes import load_land
+from demo.scenes import load_land, make_scene
+from demo.simulation import Simulation
 from terrain_physics import HeightMap
 from tests.benchmarks.timing import median_seconds, print_table
 from tests.demo_frames import bodies_on, hills
@@ -19,13 +21,15 @@ PARTS = {
     "choose patches": ("visible_patches", "patch_vertices"),
     "cast shadows": ("cast_shadows",),
     "fill the ground": ("fill_ground",),
-    "draw faces and bodies": ("fill_faces", "draw_bodies"),
+    "draw faces and bodies": ("fill_faces", "pack_bodies", "place_bodies", "draw_bodies"),
     "shade": ("shade",),
     "smooth edges": ("smooth_edges",),
 }
+SCENES = ("reference", "walk", "crowd")
+THREADS = (1, 2)
 
 
-def _frames(size: tuple[int, int]) -> dict[str, Frame]:
+def _frames() -> dict[str, Frame]:
     small, land = hills(129), load_land()
     tiled = np.tile(np.asarray(land.heights)[:512, :512], (2, 2))
     large = HeightMap(np.pad(tiled, (0, 1), mode="edge"), height_scale=land.height_scale)
@@ -72,19 +76,46 @@ def _draw(renderer: Any, frame: Frame, *, wait: bool) -> None:
 def software(size: tuple[int, int], repeats: int) -> None:
     from demo.renderers import software as module
 
-    renderer = module.SoftwareRenderer(size, visible=False)
-    frames = _frames(size)
-    for name, frame in frames.items():
-        # One after the other: a renderer holds one map at a time.
-        seconds = median_seconds({name: partial(renderer.draw, frame)}, repeats)[name]
+    renderers = {n: module.SoftwareRenderer(size, visible=False, threads=n) for n in THREADS}
+    for name, frame in _frames().items():
+        calls: dict[str, Callable[[], object]] = {
+            str(n): partial(renderer.draw, frame) for n, renderer in renderers.items()
+        }
+        seconds = median_seconds(calls, repeats)
+        rows = [
+            (f"{n} threads", f"{1e3 * used:6.1f} ms, {1.0 / used:5.1f} frames a second")
+            for n, used in seconds.items()
+        ]
         with _timed(module) as spent:
             for _ in range(repeats):
-                renderer.draw(frame)
-        rows = [("frames a second", f"{1.0 / seconds:6.1f}")]
-        rows += [(part, f"{1e3 * used / repeats:6.1f} ms") for part, used in spent.items()]
-        title = f"Software, {size[0]} x {size[1]}, {renderer.threads} threads, {name}"
-        print_table(f"{title}; parts summed over threads", rows)
-    renderer.close()
+                renderers[1].draw(frame)
+        rows += [(f"  {part}", f"{1e3 * used / repeats:6.1f} ms") for part, used in spent.items()]
+        print_table(f"Software, {size[0]} x {size[1]}, {name}; parts on one thread", rows)
+    for renderer in renderers.values():
+        renderer.close()
+
+
+def scenes(size: tuple[int, int], repeats: int) -> None:
+    """Whole frames as the demo does them: two steps, picture and panel."""
+    from demo.app import App
+    from demo.renderers.software import SoftwareRenderer
+
+    for name in SCENES:
+        rows = []
+        for threads in THREADS:
+            simulation = Simulation(make_scene(name, 0))
+            simulation.source = simulation.scene.script
+            renderer = SoftwareRenderer(size, visible=False, threads=threads)
+            app = App(simulation, renderer, size, scripted=True)
+            for _ in range(2 * repeats):
+                app.frame(1 / 60, [])
+            times = app.panel.times
+            parts = (("physics", times.physics), ("draw", times.draw), ("panel", times.panel))
+            for part, values in parts:
+                median = statistics.median(list(values)[-repeats:])
+                rows.append((f"{threads} threads, {part}", f"{median:6.1f} ms"))
+            renderer.close()
+        print_table(f"A frame of the scene {name}, {size[0]} x {size[1]}, software", rows)
 
 
 def opengl(size: tuple[int, int], repeats: int) -> None:
@@ -96,7 +127,7 @@ def opengl(size: tuple[int, int], repeats: int) -> None:
         print(f"\nOpenGL: not run ({error})")
         return
     rows = []
-    for name, frame in _frames(size).items():
+    for name, frame in _frames().items():
         call = partial(_draw, renderer, frame, wait=True)
         seconds = median_seconds({name: call}, repeats)[name]
         rows.append((name, f"{1.0 / seconds:6.1f} frames a second"))
@@ -110,10 +141,11 @@ def main(*, smoke: bool = False) -> None:
     try:
         import pygame  # noqa: F401 the renderers draw with it
     except ImportError:
-        print("\nDemo: not run (no pygame)")
+        print("\nThe demo: not run (no pygame)")
         return
-    size, repeats = ((160, 90), 1) if smoke else ((1280, 720), 20)
+    size, repeats = ((160, 90), 1) if smoke else ((1280, 720), 30)
     software(size, repeats)
+    scenes(size, repeats)
     opengl(size, 1 if smoke else 5)
 
 

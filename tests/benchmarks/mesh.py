@@ -1,4 +1,4 @@
-"""Triangle meshes: building, rays, closest points, and two meshes that cross, beside others."""
+"""Triangle meshes: building, rays, closest points, shapes, and meshes that cross, beside others."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics import TriangleMesh
+from terrain_physics import Sphere, TriangleMesh
 from tests.benchmarks.timing import median_seconds, print_table
-from tests.mesh_cases import Case, bumpy_sphere
+from tests.mesh_cases import Case, bumpy_sphere, grid
 
 NOT_RUN = "not run (not installed)"
 
@@ -54,6 +54,53 @@ def queries(scale: int) -> None:
     times = median_seconds(calls, 3)
     rows = [(name, f"{1e-6 * count / seconds:6.2f} M/s") for name, seconds in times.items()]
     print_table(f"Queries of {len(faces):,} triangles, {count:,} at a time, one thread", rows)
+
+
+def shapes(scale: int) -> None:
+    rng = np.random.default_rng(2)
+    side = 260 // scale
+    vertices, faces = grid(rng.uniform(0, 1.5, (side + 1, side + 1)))
+    mesh = TriangleMesh(vertices, faces)
+    count = 100_000 // scale
+    x, z = rng.uniform(1, side - 1, (2, count))
+    centers = np.stack([x, mesh.height_at(x, z) + rng.uniform(-0.2, 0.5, count), z], axis=1)
+    balls = np.column_stack([centers, np.full(count, 0.5)])
+    ends = np.column_stack([centers, np.add(centers, (0.0, 0.8, 0.0)), np.full(count, 0.4)])
+    half = np.array([(0.4, 0.9, 0.4)])
+    turn = np.linalg.qr(rng.normal(size=(count, 3, 3)))[0]
+    turn[:, :, 0] *= np.linalg.det(turn)[:, None]
+    up = np.add(centers, (0.0, 1.0, 0.0))
+    moving = np.column_stack([up, np.full(count, 0.5)])
+    ways = rng.normal(size=(count, 3))
+    ways *= 2.0 / np.linalg.norm(ways, axis=1, keepdims=True)
+    tall = np.column_stack([up, np.add(up, (0.0, 0.8, 0.0)), np.full(count, 0.4)])
+    calls: dict[str, Callable[[], object]] = {
+        "contacts, balls r 0.5": lambda: mesh.sphere_contacts(balls, threads=1),
+        "contacts, balls r 0.5, deepest": lambda: mesh.sphere_contacts(
+            balls, keep="deepest", threads=1
+        ),
+        "contacts, balls r 0.5, two threads": lambda: mesh.sphere_contacts(balls, threads=2),
+        "contacts, capsules r 0.4": lambda: mesh.capsule_contacts(ends, threads=1),
+        "contacts, boxes (0.4, 0.9, 0.4)": lambda: mesh.obb_contacts(
+            centers, half, turn, threads=1
+        ),
+        "sweeps of 2 m, balls r 0.5": lambda: mesh.sweep_spheres(moving, ways, threads=1),
+        "sweeps of 2 m, balls, two threads": lambda: mesh.sweep_spheres(moving, ways, threads=2),
+        "sweeps of 2 m, capsules r 0.4": lambda: mesh.sweep_capsules(tall, ways, threads=1),
+        "sweeps of 2 m, boxes": lambda: mesh.sweep_obbs(up, half, turn, ways, threads=1),
+    }
+    times = median_seconds(calls, 3)
+    rows = [(name, f"{1e-6 * count / seconds:6.3f} M/s") for name, seconds in times.items()]
+    found = len(mesh.sphere_contacts(balls)) / count
+    title = f"Shapes on {len(faces):,} triangles of 1 m, {count:,} at a time; a ball touches"
+    print_table(f"{title} {found:.1f}", rows)
+    one, way = Sphere(tuple(centers[0]), 0.5), tuple(ways[0])
+    singles: dict[str, Callable[[], object]] = {
+        "contacts of one ball": lambda: [mesh.contacts(one) for _ in range(1000)],
+        "sweep of one ball": lambda: [mesh.sweep(one, way) for _ in range(1000)],
+    }
+    rows = [(name, f"{1e3 * s:6.2f} us") for name, s in median_seconds(singles, 5).items()]
+    print_table("One at a time, from Python", rows)
 
 
 def crossing(scale: int) -> None:
@@ -150,4 +197,5 @@ def main(*, smoke: bool = False) -> None:
     scale = 10 if smoke else 1
     building(scale)
     queries(scale)
+    shapes(scale)
     crossing(scale)

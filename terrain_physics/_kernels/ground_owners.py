@@ -1,0 +1,65 @@
+"""Whose the triangles of united maps are, and rows of several answers put in one order."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import kernel
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@kernel
+def _last_at_most(edges: Ints, value: int) -> int:
+    """Return the place of the last edge that is not above a value, of ascending edges."""
+    low, high = 0, edges.shape[0]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if edges[middle] <= value:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def put_owners(
+    columns: int,
+    row_edges: Ints,
+    column_edges: Ints,
+    table: Ints,
+    frames: Ints,
+    first_ids: Ints,
+    parts: Ints,
+    triangles: Ints,
+    owners: Ints,
+) -> None:
+    """Write whose triangles (n,) of a map with so many columns are, and over them their own ids.
+
+    The table (row edges, column edges) holds which of k parts begins there; frames (k, 4) their
+    first cells and sizes. What is -1 stays.
+    """
+    part = 0
+    for i in range(triangles.shape[0]):
+        triangle = int(triangles[i])
+        if triangle < 0:
+            owners[i] = parts[0]
+            continue
+        row = triangle // 2 // columns
+        column = triangle // 2 - row * columns
+        beside, below = column - frames[part, 1], row - frames[part, 0]
+        # Most are where the last one was.
+        if not (0 <= below < frames[part, 2] and 0 <= beside < frames[part, 3]):
+            part = int(table[_last_at_most(row_edges, row), _last_at_most(column_edges, column)])
+            beside, below = column - frames[part, 1], row - frames[part, 0]
+        owners[i] = parts[part]
+        triangles[i] = first_ids[part] + 2 * (below * frames[part, 3] + beside) + triangle % 2
+
+
+@kernel
+def put_rows(places: Ints, rows: Floats, out: Floats) -> None:
+    """Write rows (n, 3) to their places; those below 0 are left out."""
+    for k in range(places.shape[0]):
+        place = int(places[k])
+        if place >= 0:
+            out[place, 0], out[place, 1], out[place, 2] = rows[k, 0], rows[k, 1], rows[k, 2]

@@ -1,0 +1,93 @@
+"""Contacts of many shapes with a ground of several parts, and the triangles in boxes."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics.contacts import Contacts, Triangles
+from terrain_physics.ground_answers import joined_contacts, joined_lists, joined_triangles
+from terrain_physics.ground_data import GroundData, Part
+from terrain_physics.heightmap import MOST_TRIANGLES
+from terrain_physics.shape_contacts import Floats, ShapeContacts
+from terrain_physics.shapes import AABB, Sphere
+
+
+class GroundContacts(ShapeContacts, GroundData):
+    """What `terrain_physics.Ground` answers about contacts, and triangles in boxes.
+
+    Contacts of a shape are ordered by part, and within a part as the part orders them: by id, where
+    it is not -1. Of contacts equally deep that of the first part is the deepest; within maps that
+    are one, the first by row, column and half of the one map.
+    """
+
+    __slots__ = ()
+
+    def triangles_in(self, aabb: AABB, *, margin: float = 0.1) -> Triangles:
+        """Return the triangles within a box.
+
+        Parameters
+        ----------
+        aabb : AABB
+            In meters.
+        margin : float, default 0.1
+            The box is widened by this much on every side, in meters; >= 0.
+
+        Returns
+        -------
+        Triangles
+            By the rules of each part, part after part.
+
+        Raises
+        ------
+        ValueError
+            For more than 20 million triangles, and for a box over more than 100 million cells of a
+            map.
+
+        Examples
+        --------
+        >>> from terrain_physics import Ground, HeightMap
+        >>> tiles = [HeightMap([[0, 0], [0, 0]], origin=(x, 0, 0)) for x in (0, 1)]
+        >>> Ground(tiles).triangles_in(AABB((1.5, 0, 0), (2, 0, 1))).ids
+        array([2, 3])
+        """
+        surfaces = self._current()
+        answers = [surface.asked.triangles_in(aabb, margin=margin) for surface in surfaces]
+        if sum(len(answer) for answer in answers) > MOST_TRIANGLES:
+            raise ValueError(f"aabb must hold at most {MOST_TRIANGLES} triangles, got {aabb}")
+        owners = [s.owners(answer.ids) for s, answer in zip(surfaces, answers, strict=True)]
+        return joined_triangles(answers, owners)
+
+    def triangles_in_rows(self, boxes: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the offsets and ids of boxes: lower and upper corners, flat."""
+        surfaces = self._current()
+        answers = [surface.asked.triangles_in_rows(boxes) for surface in surfaces]
+        owners = [s.owners(ids) for s, (_, ids) in zip(surfaces, answers, strict=True)]
+        return joined_lists([offsets for offsets, _ in answers], owners, len(self._parts))
+
+    def counts_of_rows(self, kind: int, bodies: Floats, threads: int | None) -> NDArray[np.int64]:
+        """Return how many triangles each row touches."""
+        counts = [s.asked.counts_of_rows(kind, bodies, threads) for s in self._current()]
+        return np.asarray(np.sum(counts, axis=0))
+
+    def contacts_of_rows(
+        self, kind: int, bodies: Floats, keep: str, threads: int | None
+    ) -> Contacts:
+        """Return the contacts of rows of one kind, all or the deepest of each."""
+        return self._joined(
+            lambda part: part.contacts_of_rows(kind, bodies, keep, threads),
+            deepest=keep == "deepest",
+        )
+
+    def _of_one_ball(self, sphere: Sphere) -> Contacts | None:
+        return self._joined(lambda part: part.contacts(sphere), deepest=False)
+
+    def _joined(self, ask: Callable[[Part], Contacts], *, deepest: bool) -> Contacts:
+        answers = [(surface, ask(surface.asked)) for surface in self._current()]
+        found = [one for one in answers if len(one[1])]
+        if len(self._parts) == 1 or not found:  # a single part's ids are the ground's
+            return answers[0][1]
+        owners = [surface.owners(answer.triangle) for surface, answer in found]
+        return joined_contacts(
+            [answer for _, answer in found], owners, len(self._parts), deepest=deepest
+        )

@@ -1,0 +1,36 @@
+"""An empty list has no rows: every function of many answers with none."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+
+import terrain_physics
+from terrain_physics import HeightMap, Octree, TriangleMesh, count_touching
+
+MANY = {name for name in dir(terrain_physics) if name.endswith("_many")}
+MANY -= {"smallest_enclosing_sphere_many"}  # of how many points each set is, [] cannot say
+
+
+@pytest.mark.parametrize("name", sorted(MANY))
+def test_functions_of_many_pairs(name: str) -> None:
+    function = getattr(terrain_physics, name)
+    parameters = inspect.signature(function).parameters.values()
+    needed = [part for part in parameters if part.default is part.empty]
+    answer: Any = function(*([] for _ in needed))
+    for part in answer if isinstance(answer, tuple) else (answer,):
+        assert len(part) == 0
+
+
+def test_ground_and_octree() -> None:
+    land = HeightMap(np.zeros((3, 3)))
+    mesh = TriangleMesh([(0, 0, 0), (1, 0, 0), (0, 0, 1)], [(0, 1, 2)])
+    assert land.heights_at([], []).shape == (0,)
+    assert land.normals_at([], []).shape == (0, 3)
+    assert len(land.contacts([])) == 0
+    for ground in (land, mesh):
+        assert ground.raycast_many([], []).distance.shape == (0,)
+    assert land.sweep_spheres([], []).distance.shape == (0,)
+    assert Octree([], []).overlapping_pairs().shape == (0, 2)
+    assert count_touching([], []).shape == (0,)

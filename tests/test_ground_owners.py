@@ -1,0 +1,62 @@
+"""Whose the triangles of united maps are, and rows put in another order."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from terrain_physics import HeightMap
+from terrain_physics._kernels.ground_owners import put_rows
+from terrain_physics.ground_merge import Union
+
+pytestmark = pytest.mark.kernels
+
+
+@given(st.data())
+def test_every_triangle_of_a_union_is_of_its_part(data):
+    """Parts of a random tiling, some of them left out, in any order."""
+    cuts = [sorted({0, *data.draw(st.lists(st.integers(1, 7), max_size=3)), 8}) for _ in range(2)]
+    spans = [
+        (row, column)
+        for row in zip(cuts[0], cuts[0][1:], strict=False)
+        for column in zip(cuts[1], cuts[1][1:], strict=False)
+    ]
+    spans = data.draw(st.permutations(spans))
+    spans = spans[: data.draw(st.integers(1, len(spans)))]
+    tiles = [
+        HeightMap(
+            np.zeros((row[1] - row[0] + 1, column[1] - column[0] + 1)),
+            origin=(column[0], 0, row[0]),
+        )
+        for row, column in spans
+    ]
+    union = Union(tiles)
+    parts = np.array(
+        sorted(data.draw(st.sets(st.integers(0, 30), min_size=len(tiles), max_size=len(tiles))))
+    )
+    first_ids = 1000 * parts + 7
+    x0, _, z0 = union.land.origin64
+    rows, columns = union.land.cell_count
+    asked, ids, owners = [-1], [-1], [parts[0]]
+    for k, (row, column) in enumerate(spans):
+        own = 0
+        for r in range(*row):
+            for c in range(*column):
+                for half in range(2):
+                    asked.append(2 * ((r - int(z0)) * columns + c - int(x0)) + half)
+                    ids.append(first_ids[k] + own)
+                    owners.append(parts[k])
+                    own += 1
+    order = np.array(data.draw(st.permutations(range(len(asked)))))
+    found = union.owners(np.array(asked)[order], parts, first_ids)
+    assert np.array_equal(found[0], np.array(ids)[order])
+    assert np.array_equal(found[1], np.array(owners)[order])
+    assert max(asked) < 2 * rows * columns
+
+
+def test_rows_to_places():
+    rows = np.arange(12.0).reshape(4, 3)
+    rows.setflags(write=False)
+    out = np.zeros((5, 3))
+    put_rows(np.array([4, -1, 0, 2]), rows, out)
+    assert np.array_equal(out, [rows[2], [0] * 3, rows[3], [0] * 3, rows[0]])
