@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from terrain_physics._kernels.rotation_rows import put_orthonormal
+
 Floats3 = tuple[float, float, float]
 Floats9 = tuple[float, float, float, float, float, float, float, float, float]
 
@@ -189,18 +191,14 @@ def rotations(name: str, value: Any) -> NDArray[np.float64]:
 
 def _orthonormal(name: str, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the matrices without the small errors of float32; refuse what is no rotation."""
-    errors = np.abs(matrices.transpose(0, 2, 1) @ matrices - np.eye(3)).max(axis=(1, 2))
-    for row in np.flatnonzero(~(errors <= ROTATION_TOLERANCE))[:1]:
+    result = np.empty(matrices.shape)
+    rows = np.require(matrices, None, ["C"]).reshape(-1).view()
+    rows.setflags(write=False)
+    row, mirrors = put_orthonormal(rows, ROTATION_TOLERANCE, result.reshape(-1))
+    if row < len(matrices):
         where = name if len(matrices) == 1 else f"{name}[{row}]"
-        raise ValueError(f"{where} must be orthonormal, got {shorten(matrices[row].tolist())}")
-    x, y, z = matrices.transpose(2, 0, 1)
-    for row in np.flatnonzero((np.cross(x, y) * z).sum(axis=1) < 0.0)[:1]:
-        where = name if len(matrices) == 1 else f"{name}[{row}]"
-        raise ValueError(f"{where} must not mirror, got {shorten(matrices[row].tolist())}")
-    x = x / np.sqrt((x * x).sum(axis=1, keepdims=True))
-    y = y - x * (x * y).sum(axis=1, keepdims=True)
-    y = y / np.sqrt((y * y).sum(axis=1, keepdims=True))
-    result = np.ascontiguousarray(np.stack([x, y, np.cross(x, y)], axis=2))
+        rule = "not mirror" if mirrors else "be orthonormal"
+        raise ValueError(f"{where} must {rule}, got {shorten(matrices[row].tolist())}")
     result.setflags(write=False)
     return result
 

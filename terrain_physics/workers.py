@@ -43,15 +43,32 @@ class Workers:
             self._pool.shutdown(wait=error is None, cancel_futures=True)
             self._pool = None
 
-    def run(self, function: Callable[[int, int], Any], count: int, least: int) -> list[Any]:
-        """Return function(first, last) for ranges that cover 0..count, of ``least`` or more."""
-        return list(self.each(function, count, least))
+    def run(
+        self,
+        function: Callable[[int, int], Any],
+        count: int,
+        least: int,
+        most: int | None = None,
+    ) -> list[Any]:
+        """Return function(first, last) for ranges that cover 0..count, of ``least`` or more.
 
-    def each(self, function: Callable[[int, int], Any], count: int, least: int) -> Iterator[Any]:
+        Of at most ``most`` where that is given. They are begun in order: one may wait for those
+        before.
+        """
+        return list(self.each(function, count, least, most))
+
+    def each(
+        self,
+        function: Callable[[int, int], Any],
+        count: int,
+        least: int,
+        most: int | None = None,
+    ) -> Iterator[Any]:
         """Yield what `run` returns, as soon as it is there, in order."""
         # One thread works through short ranges: between two of them Ctrl-C is heard.
         tasks = _TASKS_PER_THREAD * self._threads if self._threads > 1 else count
         step = max(least, -(-count // max(tasks, 1)))
+        step = step if most is None else min(step, most)
         starts = range(0, count, step)
         ends = (min(first + step, count) for first in starts)
         if self._threads == 1 or count <= step:

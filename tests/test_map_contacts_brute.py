@@ -13,7 +13,7 @@ from terrain_physics import (
     Triangle,
     intersect_obb_triangle_many,
     intersect_sphere_triangle_many,
-    map_contacts,
+    map_contact_parts,
 )
 from terrain_physics._kernels.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.grid import half_corners
@@ -175,18 +175,39 @@ def test_capsules(kind):
 
 
 def test_threads_and_chunks_do_not_matter(monkeypatch):
-    monkeypatch.setattr(map_contacts, "_LEAST", 50)
+    monkeypatch.setattr(map_contact_parts, "_PART", 50)
     land = MAPS["holes"]()
     balls = np.tile(balls_of(land, 4, 30)[3:], (11, 1))
     one, two = land.contacts(balls, threads=1), land.contacts(balls, threads=3)
     for name in ("query", "triangle", "penetration", "normal", "point"):
         assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
-    monkeypatch.setattr(map_contacts, "_LEAST", 10**6)
+    monkeypatch.setattr(map_contact_parts, "_PART", 10**6)
     once = land.contacts(balls)
     assert one.penetration.tobytes() == once.penetration.tobytes()
     assert len(one) == 11 * len(land.contacts(balls[:27]))
     a, b = (land.contacts(balls, threads=n, keep="deepest") for n in (1, 3))
     assert a.triangle.tolist() == b.triangle.tolist()
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_parts_may_have_many_more_contacts_than_those_before(monkeypatch, order):
+    land = MAPS["plain"]()
+    balls = balls_of(land, 5, 40)
+    balls = balls[np.argsort(order * balls[:, 3])]
+    once = land.contacts(balls)
+    monkeypatch.setattr(map_contact_parts, "_PART", 3)
+    for threads in (1, 3):
+        parts = land.contacts(balls, threads=threads)
+        for name in ("query", "triangle", "penetration", "normal", "point"):
+            assert getattr(parts, name).tobytes() == getattr(once, name).tobytes()
+
+
+def test_a_part_that_is_refused_keeps_none_waiting(monkeypatch):
+    monkeypatch.setattr(map_contact_parts, "_PART", 2)
+    balls = np.tile([[3.0, 1.0, 3.0, 0.5]], (40, 1))
+    balls[[11, 30], 3] = 1e5
+    with pytest.raises(ValueError, match="at most 100 million cells, got shape 11"):
+        MAPS["plain"]().contacts(balls, threads=3)
 
 
 def test_large_and_far_shapes():

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
-from terrain_physics._kernels._jit import Direct, kernel
+from terrain_physics._kernels._jit import Direct, copy_eight, kernel, put_eight
 from terrain_physics._kernels.grid import height_at
 
 ROOT = Path(__file__).parent.parent
@@ -80,3 +81,17 @@ def test_a_kernel_without_aliases_is_a_kernel():
     values, out = np.arange(9.0), np.empty(9)
     double(values, out)
     np.testing.assert_array_equal(out, 2.0 * values)
+
+
+@pytest.mark.kernels
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int32])
+def test_eight_numbers_at_once(kind):
+    @kernel
+    def write(out, others):
+        put_eight(out, np.uint64(1), others[2], others[1])
+        copy_eight(out, np.uint64(10), others, np.uint64(3))
+
+    out, others = np.zeros(20, dtype=kind), np.arange(5, 17).astype(kind)
+    write(out, others)
+    assert out[:10].tolist() == [0, 7, 13, 19, 25, 31, 37, 43, 49, 0]
+    assert out[10:].tolist() == [8, 9, 10, 11, 12, 13, 14, 15, 0, 0]

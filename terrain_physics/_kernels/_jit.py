@@ -412,6 +412,53 @@ if HAS_NUMBA and not numba.config.DISABLE_JIT:
         return numba.types.int64(value), generate
 
     @intrinsic  # type: ignore[untyped-decorator]
+    def put_eight(_typing_context: Any, values: Any, _place: Any, _start: Any, _step: Any) -> Any:
+        """Write start, start + step, ... to eight places; all of the array's own type.
+
+        A loop over eight is unrolled before it is vectorized, and stays eight stores.
+        """
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            kind = context.get_value_type(values.dtype)
+            wide = llvmlite.ir.VectorType(kind, 8)
+            is_real = isinstance(values.dtype, numba.types.Float)
+            add, multiply = (builder.fadd, builder.fmul) if is_real else (builder.add, builder.mul)
+            first, by = (_splat(builder, wide, number) for number in arguments[2:])
+            numbers = add(first, multiply(by, llvmlite.ir.Constant(wide, list(range(8)))))
+            to = _eight_at(context, builder, signature.args[0], *arguments[:2])
+            builder.store(numbers, to, align=values.dtype.bitwidth // 8)
+            return context.get_dummy_value()
+
+        return numba.types.none(values, numba.types.uint64, values.dtype, values.dtype), generate
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def copy_eight(_typing_context: Any, values: Any, _place: Any, others: Any, _start: Any) -> Any:
+        """Copy eight numbers of another array of the same type."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            align = values.dtype.bitwidth // 8
+            source = _eight_at(context, builder, signature.args[2], *arguments[2:])
+            target = _eight_at(context, builder, signature.args[0], *arguments[:2])
+            builder.store(builder.load(source, align=align), target, align=align)
+            return context.get_dummy_value()
+
+        return numba.types.none(values, numba.types.uint64, others, numba.types.uint64), generate
+
+    def _splat(builder: Any, wide: Any, number: Any) -> Any:
+        """Return a vector of eight times a number."""
+        vector = llvmlite.ir.Constant(wide, llvmlite.ir.Undefined)
+        for lane in range(8):
+            place = llvmlite.ir.Constant(llvmlite.ir.IntType(32), lane)
+            vector = builder.insert_element(vector, number, place)
+        return vector
+
+    def _eight_at(context: Any, builder: Any, kind: Any, values: Any, place: Any) -> Any:
+        """Return the address of eight numbers of an array."""
+        data = context.make_array(kind)(context, builder, values).data
+        wide = llvmlite.ir.VectorType(context.get_value_type(kind.dtype), 8)
+        return builder.bitcast(builder.gep(data, [place]), wide.as_pointer())
+
+    @intrinsic  # type: ignore[untyped-decorator]
     def borrow(_typing_context: Any, values: Any) -> Any:
         """Return an array as one whose references are not counted; its owner must outlive it.
 
@@ -446,6 +493,16 @@ else:
         """Return the position of the lowest bit that is set; of 0, the width of the type."""
         number = int(value)
         return (number & -number).bit_length() - 1 if number else 8 * value.itemsize
+
+    def put_eight(values: Any, place: Any, start: Any, step: Any) -> None:
+        """Write start, start + step, ... to eight places; all of the array's own type."""
+        values[int(place) : int(place) + 8] = [
+            start + step * values.dtype.type(k) for k in range(8)
+        ]
+
+    def copy_eight(values: Any, place: Any, others: Any, start: Any) -> None:
+        """Copy eight numbers of another array of the same type."""
+        values[int(place) : int(place) + 8] = others[int(start) : int(start) + 8]
 
     def borrow(values: Any) -> Any:
         """Return an array as one whose references are not counted; its owner must outlive it."""

@@ -3,17 +3,15 @@
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel, prefer_wide_vectors
-from terrain_physics._kernels.grid import CELL_FLIPPED, CELL_HOLE, Floats, Grid, Heights
+from terrain_physics._kernels.grid import Floats, Grid
 from terrain_physics._kernels.map_cells import (
     CHUNK,
+    PAIRS,
     SMALL,
     Floats32,
     Ints,
     Ints32,
-    column_of,
     put_range,
-    row_of,
-    shape_of,
 )
 
 # Lengths are in doubt by this part of the sizes, and squares of distances by this part of the
@@ -27,21 +25,22 @@ STEEPEST = 1e4
 
 APART, TOUCHED, UNKNOWN = 0, 1, 4
 
+BALL_PARTS = 5
 
-@kernel(noalias=True)
+
+@kernel(apart=True, noalias=True)
 def put_balls(
     grid: Grid,
     edges: tuple[float, float, float, float],
     bodies: Floats,
     ranges: Ints,
     corners: Ints32,
-    starts: Floats32,
-    levels: Floats32,
+    parts: Floats32,
 ) -> None:
     """Write the ranges of n balls, and what the stages in float32 ask of them.
 
-    ``starts`` (2, CHUNK): the center, relative to the first cell. ``levels`` (3, CHUNK): its height
-    in units of the samples, in two parts, and the radius.
+    ``parts`` (BALL_PARTS, CHUNK): x and z of the center, relative to the first cell; its height in
+    units of the samples, in two parts; the radius.
     """
     prefer_wide_vectors()
     for k in range(bodies.shape[0] // 4):
@@ -57,11 +56,11 @@ def put_balls(
         first_z = grid.z0 + ranges[k] * grid.cell_z
         level = (y - grid.y0) / grid.height_scale
         high = np.float32(level if is_small else 0.0)
-        starts[k] = np.float32(x - first_x if is_small else 0.0)
-        starts[CHUNK + k] = np.float32(z - first_z if is_small else 0.0)
-        levels[k] = high
-        levels[CHUNK + k] = np.float32(level - np.float64(high) if is_small else 0.0)
-        levels[2 * CHUNK + k] = np.float32(radius if is_small else 0.0)
+        parts[k] = np.float32(x - first_x if is_small else 0.0)
+        parts[CHUNK + k] = np.float32(z - first_z if is_small else 0.0)
+        parts[2 * CHUNK + k] = high
+        parts[3 * CHUNK + k] = np.float32(level - np.float64(high) if is_small else 0.0)
+        parts[4 * CHUNK + k] = np.float32(radius if is_small else 0.0)
 
 
 @kernel(inline=True, contract=True)
@@ -126,48 +125,27 @@ def _verdict(
     return np.int32(APART) if is_apart else verdict
 
 
-@kernel(noalias=True, contract=True)
+@kernel(apart=True, noalias=True, contract=True)
 def judge_balls(
-    heights: Heights,
-    grid: Grid,
-    corners: Ints32,
-    starts: Floats32,
-    levels: Floats32,
-    pairs: Ints32,
-    flags: Ints32,
-    verdicts: Ints32,
+    grid: Grid, samples: Floats32, balls: Floats32, codes: Ints32, verdicts: Ints32
 ) -> None:
     """Write the verdicts on n pairs of a ball and a cell: that on half 0 + 2 * that on half 1."""
     prefer_wide_vectors()
-    rows, columns = np.int32(grid.rows), np.int32(grid.columns)
-    across = np.int32(grid.columns + 1)
-    zero, one, none = np.int32(0), np.int32(1), np.float32(0.0)
+    zero, none = np.int32(0), np.float32(0.0)
     size_x, size_z = np.float32(grid.cell_x), np.float32(grid.cell_z)
     inverse_x, inverse_z = np.float32(1.0 / grid.cell_x), np.float32(1.0 / grid.cell_z)
     scale, two = np.float32(grid.height_scale), np.float32(2.0)
-    second, third = np.uint32(CHUNK), np.uint32(2 * CHUNK)
     for k in range(verdicts.shape[0]):
-        pair = pairs[k]
-        # No slices: LLVM cannot tell what it gathers from a slice from what it stores.
-        who = shape_of(pair)
-        high, low = levels[who], levels[np.uint32(who + second)]
-        radius = levels[np.uint32(who + third)]
-        row_in, column_in = row_of(pair), column_of(pair)
-        x = starts[who] - np.float32(column_in) * size_x
-        z = starts[np.uint32(who + second)] - np.float32(row_in) * size_z
-        row = np.int32(corners[who] + row_in)
-        column = np.int32(corners[np.uint32(who + second)] + column_in)
-        top = np.int32(min(max(row, zero), rows) * across)
-        bottom = np.int32(min(max(np.int32(row + one), zero), rows) * across)
-        left = min(max(column, zero), columns)
-        right = min(max(np.int32(column + one), zero), columns)
+        x, z = balls[k], balls[PAIRS + k]
+        high, low = balls[2 * PAIRS + k], balls[3 * PAIRS + k]
+        radius = balls[4 * PAIRS + k]
         # Heights of the ball over the corners. The first difference is off by 2^-24 of itself.
-        a = ((high - heights[np.uint32(bottom + left)]) + low) * scale
-        b = ((high - heights[np.uint32(bottom + right)]) + low) * scale
-        c = ((high - heights[np.uint32(top + right)]) + low) * scale
-        d = ((high - heights[np.uint32(top + left)]) + low) * scale
+        a = ((high - samples[k]) + low) * scale
+        b = ((high - samples[PAIRS + k]) + low) * scale
+        c = ((high - samples[2 * PAIRS + k]) + low) * scale
+        d = ((high - samples[3 * PAIRS + k]) + low) * scale
         # A flipped cell is one that is not, seen in a mirror.
-        flipped = np.int32(flags[k] & np.int32(CELL_FLIPPED)) != zero
+        flipped = np.int32(codes[k] & np.int32(2)) != zero
         x = size_x - x if flipped else x
         a, b = b if flipped else a, a if flipped else b
         c, d = d if flipped else c, c if flipped else d
@@ -196,5 +174,6 @@ def judge_balls(
             x, d, z, d - c, d - a, size_x, size_z, inverse_x, inverse_z,
             is_off, is_on, radius, sizes, far, near,
         )  # fmt: skip
-        is_ground = (total - total == none) & (np.int32(flags[k] & np.int32(CELL_HOLE)) == zero)
+        # Where there is a hole, a sample is NaN.
+        is_ground = total - total == none
         verdicts[k] = np.int32(half_0 + half_1 + half_1) if is_ground else zero

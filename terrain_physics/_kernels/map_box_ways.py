@@ -2,17 +2,18 @@
 
 What `obb_triangle.py` does one by one, to the bit. The 13 axes are turned to the front, so that
 each is one allowed direction u; where it leaves the polytope, 1 / way is the greatest of
-(u . v) / distance over all faces v. That is found with rounded inverses first. The best direction
-is measured again as it is defined; where another one is nearly as good, the case is left in doubt.
+(u . v) / distance over all faces v. That is found with rounded inverses first. The best direction,
+the first of those tied, is measured again as it is defined; where another one is nearly as good but
+not tied, the case is left in doubt.
 """
 
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel, prefer_wide_vectors
 from terrain_physics._kernels.closest_point import triangle_normal
-from terrain_physics._kernels.grid import Floats, Grid, Heights
-from terrain_physics._kernels.map_cells import Ints, Ints32
-from terrain_physics._kernels.map_half import box_at, half_at
+from terrain_physics._kernels.grid import Floats
+from terrain_physics._kernels.map_cells import Ints32
+from terrain_physics._kernels.map_half import box_at, corners_at
 from terrain_physics._kernels.obb_triangle import (
     SQUARE,
     box_face_distances,
@@ -33,6 +34,9 @@ NUMBERS = 7
 
 # A way out that is longer by less than this part, or than a thousand ties, is nearly as good.
 NEARLY = 1e-9
+
+# Ways out that differ by less than this part of a tie are tied, whatever the rounding.
+SURE_TIE = 0.1
 
 
 @kernel(inline=True)
@@ -73,14 +77,10 @@ def _put_edge(
     return doubt
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def _put_axes(
-    heights: Heights,
-    grid: Grid,
-    bodies: Floats,
-    list_who: Ints,
-    list_row: Ints,
-    list_code: Ints,
+    boxes: Floats,
+    corners: Floats,
     chosen: Ints32,
     table: Floats,
     slacks: Floats,
@@ -90,10 +90,9 @@ def _put_axes(
     prefer_wide_vectors()
     step = NUMBERS * LANES
     for k in range(chosen.shape[0]):
-        at = np.uint32(chosen[k])
-        center, half, m = box_at(bodies, list_who[at])
-        a, b, c = half_at(heights, grid, list_row[at], list_code[at])
-        a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
+        at = int(np.uint32(chosen[k]))
+        _, half, m = box_at(boxes, at)
+        a, b, c = corners_at(corners, at)
         a, b, c = to_box(m, a), to_box(m, b), to_box(m, c)
         has_area, front = triangle_normal(a, b, c)
         doubt = _put_axis(table, k, front, has_area, front, a, b, c, half)
@@ -117,14 +116,13 @@ def _share(table: Floats, place: int, u: Vec3, most: float) -> float:
     return share if share > most else most
 
 
-@kernel(noalias=True)
-def _put_shares(table: Floats, best: Floats, second: Floats, which: Ints32) -> None:
-    """Write the two greatest inverses of ways out, and which axis has the greatest."""
+@kernel(apart=True, noalias=True)
+def _put_shares(table: Floats, count: int, shares: Floats) -> None:
+    """Write the inverses of the ways out along n times all axes (AXES, LANES)."""
     prefer_wide_vectors()
     step = NUMBERS * LANES
     for axis in range(AXES):
-        own = np.int32(axis)
-        for k in range(best.shape[0]):
+        for k in range(count):
             place = axis * step + k
             u = (table[place], table[place + LANES], table[place + 2 * LANES])
             most = _share(table, k, u, 0.0)
@@ -139,12 +137,34 @@ def _put_shares(table: Floats, best: Floats, second: Floats, which: Ints32) -> N
             most = _share(table, k + 9 * step, u, most)
             most = _share(table, k + 10 * step, u, most)
             most = _share(table, k + 11 * step, u, most)
-            most = _share(table, k + 12 * step, u, most)
-            # The greatest share is the shortest way; an axis that vanished has none.
-            is_best = most > best[k]
-            second[k] = best[k] if is_best else (most if most > second[k] else second[k])
-            which[k] = own if is_best else which[k]
-            best[k] = most if is_best else best[k]
+            shares[axis * LANES + k] = _share(table, k + 12 * step, u, most)
+
+
+@kernel(apart=True, noalias=True)
+def _choose_axes(
+    shares: Floats, slacks: Floats, best: Floats, doubts: Ints32, which: Ints32
+) -> None:
+    """Write which of n times all axes has the shortest way out, the first of equals.
+
+    Where another one is nearly as good, there is doubt. ``best`` is working memory.
+    """
+    prefer_wide_vectors()
+    for axis in range(AXES):
+        for k in range(doubts.shape[0]):
+            # An axis that vanished has the share 0: no way out.
+            share = shares[axis * LANES + k]
+            best[k] = share if (axis == 0) | (share > best[k]) else best[k]
+    for axis in range(AXES - 1, -1, -1):
+        own = np.int32(axis)
+        for k in range(doubts.shape[0]):
+            # 1 / share - 1 / best, without the divisions. The axes of a box that is not turned and
+            # of the map's lines coincide, but for rounding: that is far below a tie.
+            longer = best[k] - shares[axis * LANES + k]
+            slack = slacks[k] * best[k] * best[k]
+            is_equal = longer <= SURE_TIE * slack
+            is_clear = longer > NEARLY * best[k] + 1e3 * slack
+            which[k] = own if is_equal else which[k]
+            doubts[k] = doubts[k] if is_equal | is_clear else np.int32(1)
 
 
 @kernel(inline=True)
@@ -156,16 +176,12 @@ def _end(table: Floats, place: int, u: Vec3, least: float) -> float:
     return way if (slope != 0.0) & (way < least) else least
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def _put_ways(
-    bodies: Floats,
-    list_who: Ints,
+    boxes: Floats,
     chosen: Ints32,
     table: Floats,
-    best: Floats,
-    second: Floats,
     which: Ints32,
-    slacks: Floats,
     doubts: Ints32,
     moves: Floats,
     directions: Floats,
@@ -194,7 +210,7 @@ def _put_ways(
         way = _end(table, k + 10 * step, u, way)
         way = _end(table, k + 11 * step, u, way)
         way = _end(table, k + 12 * step, u, way)
-        _, _, m = box_at(bodies, list_who[np.uint32(chosen[k])])
+        _, _, m = box_at(boxes, int(np.uint32(chosen[k])))
         move, direction = to_world(m, scale(u, way)), to_world(m, u)
         moves[3 * k] = move[0] + 0.0
         moves[3 * k + 1] = move[1] + 0.0
@@ -202,20 +218,13 @@ def _put_ways(
         directions[3 * k] = direction[0] + 0.0
         directions[3 * k + 1] = direction[1] + 0.0
         directions[3 * k + 2] = direction[2] + 0.0
-        # 1 / second - 1 / best, without the divisions.
-        margin = NEARLY * best[k] + 1e3 * slacks[k] * best[k] * best[k]
-        is_clear = (best[k] - second[k] > margin) & (doubts[k] == np.int32(0))
-        verdicts[k] = np.int32(TOUCHING if is_clear else IN_DOUBT)
+        verdicts[k] = np.int32(TOUCHING if doubts[k] == np.int32(0) else IN_DOUBT)
 
 
-@kernel
+@kernel(apart=True)
 def put_allowed_ways(
-    heights: Heights,
-    grid: Grid,
-    bodies: Floats,
-    list_who: Ints,
-    list_row: Ints,
-    list_code: Ints,
+    boxes: Floats,
+    corners: Floats,
     verdicts: Ints32,
     moves: Floats,
     directions: Floats,
@@ -225,8 +234,8 @@ def put_allowed_ways(
     The verdict stays for those to be done one by one.
     """
     table = np.ones(AXES * NUMBERS * LANES, dtype=np.float64)
-    best, second = np.empty(LANES, dtype=np.float64), np.empty(LANES, dtype=np.float64)
-    slacks, which = np.empty(LANES, dtype=np.float64), np.empty(LANES, dtype=np.int32)
+    shares, best = np.empty(AXES * LANES), np.empty(LANES)
+    slacks, which = np.empty(LANES), np.empty(LANES, dtype=np.int32)
     doubts, found = np.empty(LANES, dtype=np.int32), np.empty(LANES, dtype=np.int32)
     own_moves, own_directions = np.empty(3 * LANES), np.empty(3 * LANES)
     chosen = np.empty(LANES, dtype=np.int32)
@@ -237,18 +246,12 @@ def put_allowed_ways(
             chosen[n] = at
             n += 1 if verdicts[at] == IN_DOUBT else 0
             at += 1
-        best[:] = 0.0
-        second[:] = 0.0
-        which[:] = 0
         _put_axes(
-            heights, grid, bodies, list_who, list_row, list_code,
-            chosen[:n], table, slacks, doubts,
+            boxes, corners, chosen[:n], table, slacks, doubts,
         )  # fmt: skip
-        _put_shares(table, best[:n], second, which)
-        _put_ways(
-            bodies, list_who, chosen[:n], table, best, second, which, slacks, doubts,
-            own_moves, own_directions, found,
-        )  # fmt: skip
+        _put_shares(table, n, shares)
+        _choose_axes(shares, slacks, best, doubts[:n], which)
+        _put_ways(boxes, chosen[:n], table, which, doubts, own_moves, own_directions, found)
         for k in range(n):
             place = int(chosen[k])
             verdicts[place] = found[k]

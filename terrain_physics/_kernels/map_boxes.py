@@ -3,18 +3,16 @@
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel, prefer_wide_vectors
-from terrain_physics._kernels.grid import CELL_FLIPPED, CELL_HOLE, Floats, Grid, Heights
+from terrain_physics._kernels.grid import Floats, Grid
 from terrain_physics._kernels.map_balls import APART, TOUCHED, UNKNOWN
 from terrain_physics._kernels.map_cells import (
     CHUNK,
+    PAIRS,
     SMALL,
     Floats32,
     Ints,
     Ints32,
-    column_of,
     put_range,
-    row_of,
-    shape_of,
 )
 from terrain_physics._kernels.shape_rows import BOX, bounds_of
 
@@ -25,12 +23,12 @@ DOUBT = 32.0 * 2.0**-24
 
 # What is known of a box in float32, each for CHUNK boxes: the center relative to the first cell, x
 # and z; its height in units of the samples, in two parts; half extents; rotation row by row.
-PARTS = 16
+BOX_PARTS = 16
 
 Vec3f = tuple[np.float32, np.float32, np.float32]
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def put_boxes(
     grid: Grid,
     edges: tuple[float, float, float, float],
@@ -139,70 +137,38 @@ def _verdict(
     return np.int32(APART) if gap > one else verdict
 
 
-@kernel(noalias=True, contract=True)
+@kernel(apart=True, noalias=True, contract=True)
 def judge_boxes(
-    heights: Heights,
-    grid: Grid,
-    corners: Ints32,
-    boxes: Floats32,
-    pairs: Ints32,
-    flags: Ints32,
-    verdicts: Ints32,
+    grid: Grid, samples: Floats32, boxes: Floats32, codes: Ints32, verdicts: Ints32
 ) -> None:
     """Write the verdicts on n pairs of a box and a cell: that on half 0 + 2 * that on half 1."""
     prefer_wide_vectors()
-    rows, columns = np.int32(grid.rows), np.int32(grid.columns)
-    across = np.int32(grid.columns + 1)
-    zero, one, none = np.int32(0), np.int32(1), np.float32(0.0)
+    zero, none = np.int32(0), np.float32(0.0)
     size_x, size_z = np.float32(grid.cell_x), np.float32(grid.cell_z)
     inverse_x, inverse_z = np.float32(1.0 / grid.cell_x), np.float32(1.0 / grid.cell_z)
     scale, two = np.float32(grid.height_scale), np.float32(2.0)
-    step = np.uint32(CHUNK)
     for k in range(verdicts.shape[0]):
-        pair = pairs[k]
-        who = shape_of(pair)
-        row_in, column_in = row_of(pair), column_of(pair)
-        x = boxes[who] - np.float32(column_in) * size_x
-        z = boxes[np.uint32(who + step)] - np.float32(row_in) * size_z
-        high = boxes[np.uint32(who + np.uint32(2 * CHUNK))]
-        low = boxes[np.uint32(who + np.uint32(3 * CHUNK))]
-        half = (
-            boxes[np.uint32(who + np.uint32(4 * CHUNK))],
-            boxes[np.uint32(who + np.uint32(5 * CHUNK))],
-            boxes[np.uint32(who + np.uint32(6 * CHUNK))],
-        )
-        row = np.int32(corners[who] + row_in)
-        column = np.int32(corners[np.uint32(who + step)] + column_in)
-        top = np.int32(min(max(row, zero), rows) * across)
-        bottom = np.int32(min(max(np.int32(row + one), zero), rows) * across)
-        left = min(max(column, zero), columns)
-        right = min(max(np.int32(column + one), zero), columns)
+        x, z = boxes[k], boxes[PAIRS + k]
+        high, low = boxes[2 * PAIRS + k], boxes[3 * PAIRS + k]
+        half = (boxes[4 * PAIRS + k], boxes[5 * PAIRS + k], boxes[6 * PAIRS + k])
         # Heights of the center over the corners. The first difference is off by 2^-24 of itself.
-        a = ((high - heights[np.uint32(bottom + left)]) + low) * scale
-        b = ((high - heights[np.uint32(bottom + right)]) + low) * scale
-        c = ((high - heights[np.uint32(top + right)]) + low) * scale
-        d = ((high - heights[np.uint32(top + left)]) + low) * scale
+        a = ((high - samples[k]) + low) * scale
+        b = ((high - samples[PAIRS + k]) + low) * scale
+        c = ((high - samples[2 * PAIRS + k]) + low) * scale
+        d = ((high - samples[3 * PAIRS + k]) + low) * scale
         # A flipped cell is one that is not, seen in a mirror.
-        flipped = np.int32(flags[k] & np.int32(CELL_FLIPPED)) != zero
+        flipped = np.int32(codes[k] & np.int32(2)) != zero
         mirror = np.float32(-1.0) if flipped else np.float32(1.0)
         x = size_x - x if flipped else x
         a, b = b if flipped else a, a if flipped else b
         c, d = d if flipped else c, c if flipped else d
         east = (
-            mirror * boxes[np.uint32(who + np.uint32(7 * CHUNK))],
-            mirror * boxes[np.uint32(who + np.uint32(8 * CHUNK))],
-            mirror * boxes[np.uint32(who + np.uint32(9 * CHUNK))],
+            mirror * boxes[7 * PAIRS + k],
+            mirror * boxes[8 * PAIRS + k],
+            mirror * boxes[9 * PAIRS + k],
         )
-        up = (
-            boxes[np.uint32(who + np.uint32(10 * CHUNK))],
-            boxes[np.uint32(who + np.uint32(11 * CHUNK))],
-            boxes[np.uint32(who + np.uint32(12 * CHUNK))],
-        )
-        south = (
-            boxes[np.uint32(who + np.uint32(13 * CHUNK))],
-            boxes[np.uint32(who + np.uint32(14 * CHUNK))],
-            boxes[np.uint32(who + np.uint32(15 * CHUNK))],
-        )
+        up = (boxes[10 * PAIRS + k], boxes[11 * PAIRS + k], boxes[12 * PAIRS + k])
+        south = (boxes[13 * PAIRS + k], boxes[14 * PAIRS + k], boxes[15 * PAIRS + k])
         w, s = size_x - x, size_z - z
         at_a = _seen(-x, -a, s, east, up, south)
         at_b = _seen(w, -b, s, east, up, south)
@@ -220,7 +186,8 @@ def judge_boxes(
             at_a, at_c, at_d, (d - c) * inverse_x, (d - a) * inverse_z,
             east, up, south, half, doubt,
         )  # fmt: skip
-        is_ground = (total - total == none) & (np.int32(flags[k] & np.int32(CELL_HOLE)) == zero)
+        # Where there is a hole, a sample is NaN.
+        is_ground = total - total == none
         verdicts[k] = np.int32(half_0 + half_1 + half_1) if is_ground else zero
 
 

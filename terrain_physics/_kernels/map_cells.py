@@ -8,7 +8,7 @@ below it.
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import kernel, prefer_wide_vectors
+from terrain_physics._kernels._jit import copy_eight, kernel, prefer_wide_vectors, put_eight
 from terrain_physics._kernels.blocks import block_span, blocks_across, level_count, level_start
 from terrain_physics._kernels.grid import (
     CELL_FLIPPED,
@@ -34,14 +34,11 @@ Floats32 = NDArray[np.float32]
 MOST_CELLS = 1e8
 
 # Cells looked at in one go: what the stages write fits the cache next to the processor.
-PAIRS = 1024
+PAIRS = 1008
 # Shapes looked at in one go.
 CHUNK = 256
 # Cells are written eight at a time, wanted or not.
 WIDTH = 8
-
-# Parts of a pair: 8 bits for the shape, 10 for the row, 10 for the column.
-ROW_SHIFT, COLUMN_SHIFT = 8, 18
 
 # Shapes over more cells than this are looked at one by one, block by block.
 MOST_SMALL = 900
@@ -156,51 +153,69 @@ def put_range(
     corners[CHUNK + k] = np.int32(column_0 if is_small else 0.0)
 
 
-@kernel(noalias=True)
-def put_pairs(ranges: Ints, first: int, count: int, pairs: Ints32) -> tuple[np.int64, int]:
-    """Write the cells of shapes first, first + 1, ...; return (how many cells, the next shape).
+@kernel(apart=True, noalias=True)
+def put_pairs(
+    heights: Heights,
+    grid: Grid,
+    ranges: Ints,
+    parts: Floats32,
+    first: int,
+    count: int,
+    places: Ints32,
+    samples: Floats32,
+    numbers: Floats32,
+) -> tuple[np.int64, int]:
+    """Write the cells of shapes first, first + 1, ...; return (how many, the next shape).
 
-    Stops at a shape that is not small, and when the array is full. A pair is the shape's number in
-    the chunk, and row and column within its range: see `shape_of`.
+    Stops at a shape that is not small, and when the arrays are full. ``places`` (3, PAIRS) receives
+    the shape's number in the chunk, row and column; ``samples`` (4, PAIRS) those at a, b, c and d.
+    ``parts`` (.., CHUNK) is what float32 asks of the shapes, x and z of the center first;
+    ``numbers`` (.., PAIRS) receives it, relative to each cell.
     """
-    n = np.uint64(0)
-    room = pairs.shape[0] - WIDTH
-    k = first
+    across = grid.columns + 1
+    size_x, size_z = np.float32(grid.cell_x), np.float32(grid.cell_z)
+    zero, none = np.int32(0), np.float32(0.0)
+    step, two, three = np.uint64(PAIRS), np.uint64(2), np.uint64(3)
+    n, k = np.uint64(0), first
     while k < count:
         kind = ranges[4 * CHUNK + k]
         if kind == NOTHING:
             k += 1
             continue
-        height = ranges[CHUNK + k] - ranges[k]
-        width = ranges[3 * CHUNK + k] - ranges[2 * CHUNK + k]
-        if kind != SMALL or np.int64(n) + height * width > room:
+        row_0, row_1 = ranges[k], ranges[CHUNK + k]
+        column_0, column_1 = ranges[2 * CHUNK + k], ranges[3 * CHUNK + k]
+        if kind != SMALL or np.int64(n) + (row_1 - row_0) * (column_1 - column_0) > PAIRS - WIDTH:
             break
-        for row in range(height):
-            pair = np.int32(k | row << ROW_SHIFT)
-            for column in range(0, width, WIDTH):
-                for j in range(WIDTH):
-                    pairs[n + np.uint64(j)] = pair + np.int32((column + j) << COLUMN_SHIFT)
-                n += np.uint64(min(WIDTH, width - column))
+        for row in range(row_0, row_1):
+            top = min(max(row, 0), grid.rows) * across
+            bottom = min(max(row + 1, 0), grid.rows) * across
+            z = parts[CHUNK + k] - np.float32(row - row_0) * size_z
+            for column in range(column_0, column_1, WIDTH):
+                x = parts[k] - np.float32(column - column_0) * size_x
+                put_eight(places, n, np.int32(k), zero)
+                put_eight(places, n + step, np.int32(row), zero)
+                put_eight(places, n + two * step, np.int32(column), np.int32(1))
+                put_eight(numbers, n, x, -size_x)
+                put_eight(numbers, n + step, z, none)
+                for part in range(2, parts.shape[0] // CHUNK):
+                    put_eight(numbers, n + np.uint64(part * PAIRS), parts[part * CHUNK + k], none)
+                if column >= 0 and column + WIDTH <= grid.columns:
+                    copy_eight(samples, n, heights, np.uint64(bottom + column))
+                    copy_eight(samples, n + step, heights, np.uint64(bottom + column + 1))
+                    copy_eight(samples, n + two * step, heights, np.uint64(top + column + 1))
+                    copy_eight(samples, n + three * step, heights, np.uint64(top + column))
+                else:
+                    for j in range(WIDTH):
+                        at = n + np.uint64(j)
+                        west = min(max(column + j, 0), grid.columns)
+                        east = min(max(column + j + 1, 0), grid.columns)
+                        samples[at] = heights[bottom + west]
+                        samples[at + step] = heights[bottom + east]
+                        samples[at + two * step] = heights[top + east]
+                        samples[at + three * step] = heights[top + west]
+                n += np.uint64(min(WIDTH, column_1 - column))
         k += 1
     return np.int64(n), k
-
-
-@kernel(inline=True)
-def shape_of(pair: np.int32) -> np.uint32:
-    """Return the number of a pair's shape in its chunk."""
-    return np.uint32(pair & np.int32(CHUNK - 1))
-
-
-@kernel(inline=True)
-def row_of(pair: np.int32) -> np.int32:
-    """Return a pair's row within the shape's range."""
-    return np.int32((pair >> np.int32(ROW_SHIFT)) & np.int32(1023))
-
-
-@kernel(inline=True)
-def column_of(pair: np.int32) -> np.int32:
-    """Return a pair's column within the shape's range."""
-    return np.int32(pair >> np.int32(COLUMN_SHIFT))
 
 
 @kernel
@@ -269,29 +284,26 @@ def put_cells(
 
 
 @kernel(noalias=True)
-def put_flags(grid: Grid, corners: Ints32, pairs: Ints32, flags: Ints32) -> None:
-    """Write the bits of n pairs' cells: which are split from b to d, and which marked as holes."""
-    if grid.diagonal != DIAGONAL_TABLE:
-        always = np.int32(CELL_FLIPPED if grid.diagonal == DIAGONAL_BD else 0)
-        mixed = np.int32(1 if grid.diagonal == DIAGONAL_ALTERNATING else 0)
-        for k in range(flags.shape[0]):
-            who = shape_of(pairs[k])
-            row = np.int32(corners[who] + row_of(pairs[k]))
-            column = np.int32(corners[np.uint32(who + np.uint32(CHUNK))] + column_of(pairs[k]))
-            flags[k] = np.int32(always | ((row ^ column) & mixed))
+def put_codes(grid: Grid, places: Ints32, samples: Floats32, codes: Ints32) -> None:
+    """Write codes of n pairs' cells; a cell marked as a hole loses its samples.
+
+    A code is 4 * column + 2 * (whether the cell is split from b to d) + half.
+    """
+    four = np.int32(4)
+    always = np.int32(2 if grid.diagonal == DIAGONAL_BD else 0)
+    mixed = np.int32(1 if grid.diagonal == DIAGONAL_ALTERNATING else 0)
+    for k in range(codes.shape[0]):
+        row, column = places[PAIRS + k], places[2 * PAIRS + k]
+        odd = np.int32((row ^ column) & mixed)
+        codes[k] = np.int32(four * column + always + odd + odd)
     if not grid.has_table:
         return
-    for k in range(flags.shape[0]):
-        who = shape_of(pairs[k])
-        here = cell_bits(
-            grid,
-            int(corners[who]) + int(row_of(pairs[k])),
-            int(corners[who + CHUNK]) + int(column_of(pairs[k])),
-        )
-        if grid.diagonal == DIAGONAL_TABLE:
-            flags[k] = np.int32(here)
-        else:
-            flags[k] = np.int32(flags[k] | (here & CELL_HOLE))
+    for k in range(codes.shape[0]):
+        bits = cell_bits(grid, int(places[PAIRS + k]), int(places[2 * PAIRS + k]))
+        if grid.diagonal == DIAGONAL_TABLE and bits & CELL_FLIPPED:
+            codes[k] = np.int32(codes[k] | 2)
+        if bits & CELL_HOLE:
+            samples[k] = np.nan
 
 
 @kernel(inline=True)
@@ -344,27 +356,17 @@ def pack(verdicts: Ints32, hits: Ints32) -> np.int64:
 def put_touches(
     hits: Ints32,
     first: int,
-    pairs: Ints32,
-    corners: Ints32,
-    flags: Ints32,
+    places: Ints32,
+    codes: Ints32,
     list_who: Ints,
     list_row: Ints,
     list_code: Ints,
 ) -> None:
-    """Write what is listed of n touches: which shape, row, code.
-
-    A code is 4 * column + 2 * (whether the cell is split from b to d) + half.
-    """
+    """Write what is listed of n touches: which shape, row, code."""
     prefer_wide_vectors()
     for k in range(hits.shape[0]):
         hit = np.uint32(hits[k])
         at = np.uint32(hit >> np.uint32(1))
-        pair = pairs[at]
-        who = shape_of(pair)
-        row = np.int32(corners[who] + row_of(pair))
-        column = np.int32(corners[np.uint32(who + np.uint32(CHUNK))] + column_of(pair))
-        flipped = np.int32(flags[at] & np.int32(CELL_FLIPPED))
-        half = np.int32(hit & np.uint32(1))
-        list_who[k] = first + np.int64(who)
-        list_row[k] = np.int64(row)
-        list_code[k] = np.int64(np.int32(np.int32(4) * column + np.int32(2) * flipped + half))
+        list_who[k] = first + np.int64(places[at])
+        list_row[k] = np.int64(places[np.uint32(at + np.uint32(PAIRS))])
+        list_code[k] = np.int64(codes[at]) + np.int64(hit & np.uint32(1))

@@ -7,7 +7,7 @@ the function of that pair, on the corners that `triangles_in.py` gives.
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import kernel, prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel, prefer_wide_vectors, put_eight
 from terrain_physics._kernels.closest_point import closest_on_triangle, triangle_normal
 from terrain_physics._kernels.grid import (
     Cells,
@@ -18,9 +18,9 @@ from terrain_physics._kernels.grid import (
 )
 from terrain_physics._kernels.map_box_ways import put_allowed_ways
 from terrain_physics._kernels.map_cells import Ints, half_triangle
-from terrain_physics._kernels.map_half import box_at, half_at
+from terrain_physics._kernels.map_half import ROOM, STEP, box_at, corners_at, half_at, vector_at
 from terrain_physics._kernels.obb_triangle import FACE_COUNT, nearest_face, to_box, to_world
-from terrain_physics._kernels.shape_rows import Rows, row_vector
+from terrain_physics._kernels.shape_rows import BALL, BOX, Rows, row_vector
 from terrain_physics._kernels.shape_touch import (
     put_vector,
     touch_of_ball,
@@ -28,9 +28,7 @@ from terrain_physics._kernels.shape_touch import (
     touch_of_capsule,
 )
 from terrain_physics._kernels.sphere_triangle import IN_DOUBT, TOUCHING, ball_at_origin
-from terrain_physics._kernels.vec3 import length, scale, subtract
-
-STEP = 512
+from terrain_physics._kernels.vec3 import Vec3, add, length, scale, subtract
 
 
 @kernel(noalias=True)
@@ -47,14 +45,52 @@ def put_ids(
         triangles[k] = 2 * (row * grid.columns + column) + (code & 1) if is_inside else -1
 
 
-@kernel(noalias=True)
+@kernel
+def put_numbers(bodies: Floats, width: int, list_who: Ints, numbers: Floats) -> None:
+    """Write the rows of n shapes as columns (width, ROOM)."""
+    # Eight times the same shape, wanted or not: it has several touches, one behind the other.
+    k = 0
+    while k < list_who.shape[0]:
+        who = list_who[k]
+        for part in range(width):
+            put_eight(numbers, np.uint64(part * ROOM + k), bodies[width * who + part], 0.0)
+        k += 1
+        end = min(k + 7, list_who.shape[0])
+        while k < end and list_who[k] == who:
+            k += 1
+
+
+@kernel(inline=True)
+def put_triangle(corners: Floats, k: int, a: Vec3, b: Vec3, c: Vec3) -> None:
+    """Write a triangle to columns (9, ROOM)."""
+    corners[k] = a[0]
+    corners[ROOM + k] = a[1]
+    corners[2 * ROOM + k] = a[2]
+    corners[3 * ROOM + k] = b[0]
+    corners[4 * ROOM + k] = b[1]
+    corners[5 * ROOM + k] = b[2]
+    corners[6 * ROOM + k] = c[0]
+    corners[7 * ROOM + k] = c[1]
+    corners[8 * ROOM + k] = c[2]
+
+
+@kernel(apart=True, noalias=True)
+def put_corners(
+    heights: Heights, grid: Grid, numbers: Floats, list_row: Ints, list_code: Ints, corners: Floats
+) -> None:
+    """Write the corners of n halves of cells relative to the shapes' centers, (9, ROOM)."""
+    prefer_wide_vectors()
+    for k in range(list_row.shape[0]):
+        center = vector_at(numbers, k)
+        a, b, c = half_at(heights, grid, list_row[k], list_code[k])
+        a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
+        put_triangle(corners, k, a, b, c)
+
+
+@kernel(apart=True, noalias=True)
 def put_ball_rows(
-    heights: Heights,
-    grid: Grid,
-    bodies: Floats,
-    list_who: Ints,
-    list_row: Ints,
-    list_code: Ints,
+    balls: Floats,
+    corners: Floats,
     moves: Floats,
     directions: Floats,
     points: Floats,
@@ -63,36 +99,21 @@ def put_ball_rows(
     """Write n touches of balls; return the greatest verdict."""
     prefer_wide_vectors()
     worst = np.int32(0)
-    for k in range(list_who.shape[0]):
-        i = np.uint64(4 * list_who[k])
-        x, y = bodies[i], bodies[i + np.uint64(1)]
-        z, radius = bodies[i + np.uint64(2)], bodies[i + np.uint64(3)]
-        center = (x, y, z)
-        a, b, c = half_at(heights, grid, list_row[k], list_code[k])
-        a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
-        verdict, move, direction, point = ball_at_origin(radius, a, b, c, False)
-        moves[3 * k] = move[0] + 0.0
-        moves[3 * k + 1] = move[1] + 0.0
-        moves[3 * k + 2] = move[2] + 0.0
-        directions[3 * k] = direction[0] + 0.0
-        directions[3 * k + 1] = direction[1] + 0.0
-        directions[3 * k + 2] = direction[2] + 0.0
-        points[3 * k] = point[0] + x + 0.0
-        points[3 * k + 1] = point[1] + y + 0.0
-        points[3 * k + 2] = point[2] + z + 0.0
+    for k in range(verdicts.shape[0]):
+        a, b, c = corners_at(corners, k)
+        verdict, move, direction, point = ball_at_origin(balls[3 * ROOM + k], a, b, c, False)
+        put_vector(moves, k, move)
+        put_vector(directions, k, direction)
+        put_vector(points, k, add(point, vector_at(balls, k)))
         verdicts[k] = np.int32(verdict)
         worst = max(worst, np.int32(verdict))
     return int(worst)
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def put_box_rows(
-    heights: Heights,
-    grid: Grid,
-    bodies: Floats,
-    list_who: Ints,
-    list_row: Ints,
-    list_code: Ints,
+    boxes: Floats,
+    corners: Floats,
     moves: Floats,
     directions: Floats,
     points: Floats,
@@ -101,26 +122,17 @@ def put_box_rows(
     """Write n touches of boxes; return the greatest verdict: IN_DOUBT if a way is not allowed."""
     prefer_wide_vectors()
     worst = np.int32(0)
-    for k in range(list_who.shape[0]):
-        center, half, m = box_at(bodies, list_who[k])
-        a, b, c = half_at(heights, grid, list_row[k], list_code[k])
-        a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
+    for k in range(verdicts.shape[0]):
+        center, half, m = box_at(boxes, k)
+        a, b, c = corners_at(corners, k)
         _, is_allowed, _, _, direction, distance = nearest_face(
             to_box(m, a), to_box(m, b), to_box(m, c), half
         )
-        move = to_world(m, scale(direction, distance))
-        direction = to_world(m, direction)
         has_area, normal = triangle_normal(a, b, c)
         _, point = closest_on_triangle(a, b, c, has_area, normal)
-        moves[3 * k] = move[0] + 0.0
-        moves[3 * k + 1] = move[1] + 0.0
-        moves[3 * k + 2] = move[2] + 0.0
-        directions[3 * k] = direction[0] + 0.0
-        directions[3 * k + 1] = direction[1] + 0.0
-        directions[3 * k + 2] = direction[2] + 0.0
-        points[3 * k] = point[0] + center[0] + 0.0
-        points[3 * k + 1] = point[1] + center[1] + 0.0
-        points[3 * k + 2] = point[2] + center[2] + 0.0
+        put_vector(moves, k, to_world(m, scale(direction, distance)))
+        put_vector(directions, k, to_world(m, direction))
+        put_vector(points, k, add(point, center))
         verdict = np.int32(TOUCHING if is_allowed else IN_DOUBT)
         verdicts[k] = verdict
         worst = max(worst, verdict)
@@ -184,6 +196,7 @@ def put_contacts(
     own = heights[grid.first_height : grid.first_height + (grid.rows + 1) * (grid.columns + 1)]
     size, room = ints.shape[0] // 2, floats.shape[0] // 3
     verdicts = np.empty(STEP, dtype=np.int32)
+    numbers, corners = np.empty(BOX * ROOM), np.empty(9 * ROOM)
     faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
     for begin in range(0, count, STEP):
         n = min(STEP, count - begin)
@@ -200,14 +213,14 @@ def put_contacts(
         worst = IN_DOUBT
         verdicts[:n] = IN_DOUBT
         if balls is not None:
-            worst = put_ball_rows(
-                own, grid, balls, who, row, code, moves, directions, points, verdicts
-            )
+            put_numbers(balls, BALL, who, numbers)
+            put_corners(own, grid, numbers, row, code, corners)
+            worst = put_ball_rows(numbers, corners, moves, directions, points, verdicts[:n])
         if boxes is not None:
-            worst = put_box_rows(
-                own, grid, boxes, who, row, code, moves, directions, points, verdicts
-            )
-            put_allowed_ways(own, grid, boxes, who, row, code, verdicts[:n], moves, directions)
+            put_numbers(boxes, BOX, who, numbers)
+            put_corners(own, grid, numbers, row, code, corners)
+            worst = put_box_rows(numbers, corners, moves, directions, points, verdicts[:n])
+            put_allowed_ways(numbers, corners, verdicts[:n], moves, directions)
         if worst == IN_DOUBT:
             _put_slowly(
                 grid,

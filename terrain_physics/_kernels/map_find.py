@@ -9,7 +9,6 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.grid import (
-    CELL_FLIPPED,
     FIRST_BLOCK,
     Cells,
     Floats,
@@ -20,8 +19,8 @@ from terrain_physics._kernels.grid import (
     is_flipped,
     unpack_grid,
 )
-from terrain_physics._kernels.map_balls import judge_balls, put_balls
-from terrain_physics._kernels.map_boxes import PARTS, judge_boxes, put_boxes
+from terrain_physics._kernels.map_balls import BALL_PARTS, judge_balls, put_balls
+from terrain_physics._kernels.map_boxes import BOX_PARTS, judge_boxes, put_boxes
 from terrain_physics._kernels.map_cells import (
     CHUNK,
     LARGE,
@@ -29,18 +28,15 @@ from terrain_physics._kernels.map_cells import (
     REFUSED,
     Ints,
     Ints32,
-    column_of,
     half_triangle,
     height_limits,
     outline,
     pack,
     put_cells,
-    put_flags,
+    put_codes,
     put_pairs,
     put_range,
     put_touches,
-    row_of,
-    shape_of,
     with_room,
 )
 from terrain_physics._kernels.obb_triangle import FACE_COUNT
@@ -59,9 +55,8 @@ def _settle(
     capsules: Rows,
     boxes: Rows,
     first: int,
-    corners: Ints32,
-    pairs: Ints32,
-    flags: Ints32,
+    places: Ints32,
+    codes: Ints32,
     verdicts: Ints32,
     faces: Floats,
 ) -> None:
@@ -70,41 +65,31 @@ def _settle(
         verdict = int(verdicts[k])
         if verdict < DOUBT_0:
             continue
-        who = int(shape_of(pairs[k]))
-        row = int(corners[who]) + int(row_of(pairs[k]))
-        column = int(corners[CHUNK + who]) + int(column_of(pairs[k]))
-        flipped = int(flags[k]) & CELL_FLIPPED
+        who, row = first + int(places[k]), int(places[PAIRS + k])
+        code = int(codes[k])
         for half in range(2):
             if verdict & (DOUBT_0 << half):
-                a, b, c = half_triangle(grid, row, column, flipped, half)
-                if touches(balls, capsules, boxes, first + who, a, b, c, faces):
+                a, b, c = half_triangle(grid, row, code >> 2, (code >> 1) & 1, half)
+                if touches(balls, capsules, boxes, who, a, b, c, faces):
                     verdict |= TOUCHED_0 << half
         verdicts[k] = verdict
 
 
 @kernel
 def judge_by_height(
-    grid: Grid,
-    capsules: Floats,
-    slack: float,
-    first: int,
-    corners: Ints32,
-    pairs: Ints32,
-    verdicts: Ints32,
+    grid: Grid, capsules: Floats, slack: float, first: int, places: Ints32, verdicts: Ints32
 ) -> None:
     """Leave in doubt what is neither above nor below a capsule."""
     for k in range(verdicts.shape[0]):
-        who = int(shape_of(pairs[k]))
-        row = int(corners[who]) + int(row_of(pairs[k]))
-        column = int(corners[CHUNK + who]) + int(column_of(pairs[k]))
-        lower, upper = bounds_of(None, capsules, None, first + who)
+        row, column = int(places[PAIRS + k]), int(places[2 * PAIRS + k])
+        lower, upper = bounds_of(None, capsules, None, first + int(places[k]))
         low, high = height_limits(lower, upper, slack)
         a, b, c, d = corner_heights(grid, row, column)
         near = min(a, b, c, d) <= high and max(a, b, c, d) >= low
         verdicts[k] = DOUBT_0 + DOUBT_1 if near and has_ground(grid, row, column) else 0
 
 
-@kernel
+@kernel(apart=True)
 def add_large(
     grid: Grid,
     blocks: Heights,
@@ -172,13 +157,16 @@ def find_contacts(
     own = heights[grid.first_height : grid.first_height + (grid.rows + 1) * (grid.columns + 1)]
     faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
     ranges, corners = np.empty(5 * CHUNK, dtype=np.int64), np.empty(2 * CHUNK, dtype=np.int32)
-    starts, levels = (
-        np.empty(2 * CHUNK, dtype=np.float32),
-        np.empty(3 * CHUNK, dtype=np.float32),
-    )
-    parts = np.empty(PARTS * CHUNK, dtype=np.float32)
-    pairs, flags = np.empty(PAIRS, dtype=np.int32), np.empty(PAIRS, dtype=np.int32)
-    verdicts, hits = np.empty(PAIRS, dtype=np.int32), np.empty(2 * PAIRS + 1, dtype=np.int32)
+    part_count = 2
+    if balls is not None:
+        part_count = BALL_PARTS
+    if boxes is not None:
+        part_count = BOX_PARTS
+    parts = np.zeros(part_count * CHUNK, dtype=np.float32)
+    numbers = np.empty(part_count * PAIRS, dtype=np.float32)
+    places, samples = np.empty(3 * PAIRS, dtype=np.int32), np.empty(4 * PAIRS, dtype=np.float32)
+    codes, verdicts = np.empty(PAIRS, dtype=np.int32), np.empty(PAIRS, dtype=np.int32)
+    hits = np.empty(2 * PAIRS + 1, dtype=np.int32)
     size = 6 * (last - first) + 2 * PAIRS
     list_who, list_row = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
     list_code = np.empty(size, dtype=np.int64)
@@ -186,33 +174,35 @@ def find_contacts(
     for begin in range(first, last, CHUNK):
         count = min(CHUNK, last - begin)
         if balls is not None:
-            part = balls[BALL * begin : BALL * (begin + count)]
-            put_balls(grid, edges, part, ranges, corners, starts, levels)
+            put_balls(
+                grid, edges, balls[BALL * begin : BALL * (begin + count)], ranges, corners, parts
+            )
         if capsules is not None:
             for k in range(count):
                 lower, upper = bounds_of(balls, capsules, boxes, begin + k)
                 put_range(grid, edges, lower, upper, k, ranges, corners)
         if boxes is not None:
-            part = boxes[BOX * begin : BOX * (begin + count)]
-            put_boxes(grid, edges, part, ranges, corners, parts)
+            put_boxes(
+                grid, edges, boxes[BOX * begin : BOX * (begin + count)], ranges, corners, parts
+            )
         k = 0
         while k < count:
-            found, k = put_pairs(ranges, k, count, pairs)
+            found, k = put_pairs(own, grid, ranges, parts, k, count, places, samples, numbers)
             n = int(found)
-            put_flags(grid, corners, pairs, flags[:n])
+            put_codes(grid, places, samples, codes[:n])
             if balls is not None:
-                judge_balls(own, grid, corners, starts, levels, pairs, flags, verdicts[:n])
+                judge_balls(grid, samples, numbers, codes, verdicts[:n])
             if capsules is not None:
-                judge_by_height(grid, capsules, edges[2], begin, corners, pairs, verdicts[:n])
+                judge_by_height(grid, capsules, edges[2], begin, places, verdicts[:n])
             if boxes is not None:
-                judge_boxes(own, grid, corners, parts, pairs, flags, verdicts[:n])
-            _settle(grid, balls, capsules, boxes, begin, corners, pairs, flags, verdicts[:n], faces)
+                judge_boxes(grid, samples, numbers, codes, verdicts[:n])
+            _settle(grid, balls, capsules, boxes, begin, places, codes, verdicts[:n], faces)
             touched = int(pack(verdicts[:n], hits))
             list_who = with_room(list_who, total, touched)
             list_row = with_room(list_row, total, touched)
             list_code = with_room(list_code, total, touched)
             put_touches(
-                hits[:touched], begin, pairs, corners, flags,
+                hits[:touched], begin, places, codes,
                 list_who[total:], list_row[total:], list_code[total:],
             )  # fmt: skip
             total += touched

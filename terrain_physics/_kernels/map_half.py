@@ -7,49 +7,75 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.grid import Floats, Grid, Heights
-from terrain_physics._kernels.shape_rows import BOX
 from terrain_physics._kernels.vec3 import Mat3, Vec3
 
+# Touches worked on at once.
+STEP = 240
 
-@kernel(inline=True)
-def _vertex(heights: Heights, grid: Grid, row: np.int64, column: np.int64) -> Vec3:
-    """Return what `grid.vertex` does, for loops that are to be vectorized."""
-    rows, columns = np.int64(grid.rows), np.int64(grid.columns)
-    inner_row = min(max(row, np.int64(0)), rows)
-    inner_column = min(max(column, np.int64(0)), columns)
-    place = np.uint64(inner_row * (columns + np.int64(1)) + inner_column)
-    return (
-        grid.x0 + column * grid.cell_x,
-        grid.y0 + grid.height_scale * np.float64(heights[place]),
-        grid.z0 + row * grid.cell_z,
-    )
+# Length of the columns they are worked on in: eight numbers may be written at the last place. Not a
+# power of two, since columns would compete for the same cache lines.
+ROOM = STEP + 8
 
 
 @kernel(inline=True)
 def half_at(heights: Heights, grid: Grid, row: np.int64, code: np.int64) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the corners of a listed half."""
-    one = np.int64(1)
-    column, flipped, half = code >> np.int64(2), (code >> one) & one, code & one
+    """Return the corners of a listed half, as `map_cells.half_triangle` does."""
+    one, none = np.int64(1), np.int64(0)
+    column, is_second, is_flipped = (
+        code >> np.int64(2),
+        code & one != none,
+        code & np.int64(2) != none,
+    )
+    rows, columns = np.int64(grid.rows), np.int64(grid.columns)
+    across = columns + one
+    top, bottom = min(max(row, none), rows) * across, min(max(row + one, none), rows) * across
+    left, right = min(max(column, none), columns), min(max(column + one, none), columns)
+    west, east = grid.x0 + column * grid.cell_x, grid.x0 + (column + one) * grid.cell_x
+    north, south = grid.z0 + row * grid.cell_z, grid.z0 + (row + one) * grid.cell_z
+    # Corner a is at the south, c at the north, b at the east.
+    a_is_east, c_is_east = is_flipped & is_second, (not is_flipped) & (not is_second)
+    place_a = np.uint64(bottom + (right if a_is_east else left))
+    place_b = np.uint64((top if is_second else bottom) + right)
+    place_c = np.uint64(top + (right if c_is_east else left))
     return (
-        _vertex(heights, grid, row + one, column + (flipped & half)),
-        _vertex(heights, grid, row + one - half, column + one),
-        _vertex(heights, grid, row, column + ((one - flipped) & (one - half))),
+        (
+            east if a_is_east else west,
+            grid.y0 + grid.height_scale * np.float64(heights[place_a]),
+            south,
+        ),
+        (
+            east,
+            grid.y0 + grid.height_scale * np.float64(heights[place_b]),
+            north if is_second else south,
+        ),
+        (
+            east if c_is_east else west,
+            grid.y0 + grid.height_scale * np.float64(heights[place_c]),
+            north,
+        ),
     )
 
 
 @kernel(inline=True)
-def _three(bodies: Floats, i: np.uint64) -> Vec3:
-    """Return what `row_vector` does, for loops that are to be vectorized."""
-    return (bodies[i], bodies[i + np.uint64(1)], bodies[i + np.uint64(2)])
+def vector_at(numbers: Floats, k: int) -> Vec3:
+    """Return a vector of columns (.., ROOM)."""
+    return (numbers[k], numbers[ROOM + k], numbers[2 * ROOM + k])
 
 
 @kernel(inline=True)
-def box_at(bodies: Floats, who: np.int64) -> tuple[Vec3, Vec3, Mat3]:
-    """Return (center, half extents, rotation) of a box."""
-    i = np.uint64(BOX * who)
-    first = _three(bodies, i + np.uint64(6))
-    second = _three(bodies, i + np.uint64(9))
-    third = _three(bodies, i + np.uint64(12))
+def corners_at(corners: Floats, k: int) -> tuple[Vec3, Vec3, Vec3]:
+    """Return a triangle of columns (9, ROOM)."""
+    return (
+        vector_at(corners, k),
+        vector_at(corners, 3 * ROOM + k),
+        vector_at(corners, 6 * ROOM + k),
+    )
+
+
+@kernel(inline=True)
+def box_at(boxes: Floats, k: int) -> tuple[Vec3, Vec3, Mat3]:
+    """Return (center, half extents, rotation) of a box of columns (15, ROOM)."""
+    first, second, third = corners_at(boxes, 6 * ROOM + k)
     rotation = (
         first[0],
         first[1],
@@ -61,4 +87,4 @@ def box_at(bodies: Floats, who: np.int64) -> tuple[Vec3, Vec3, Mat3]:
         third[1],
         third[2],
     )
-    return _three(bodies, i), _three(bodies, i + np.uint64(3)), rotation
+    return vector_at(boxes, k), vector_at(boxes, 3 * ROOM + k), rotation

@@ -14,17 +14,17 @@ from terrain_physics._kernels.grid import (
     unpack_grid,
 )
 from terrain_physics._kernels.map_cells import half_triangle, near_cells
+from terrain_physics._kernels.map_contact_rows import put_ball_rows, put_triangle
+from terrain_physics._kernels.map_half import ROOM, corners_at
 from terrain_physics._kernels.shape_touch import put_vector
-from terrain_physics._kernels.sphere_triangle import (
-    APART,
-    IN_DOUBT,
-    ball_at_origin,
-    ball_on_edge,
-)
-from terrain_physics._kernels.vec3 import add, subtract
+from terrain_physics._kernels.sphere_triangle import APART, IN_DOUBT, ball_at_origin, ball_on_edge
+from terrain_physics._kernels.vec3 import subtract
 
 # Halves of cells that a ball may lie over to be answered this way.
 MOST_HALVES = 64
+
+# Halves are worked on so many at a time: a loop does the rest of a number one by one.
+LANES = 8
 
 
 @kernel
@@ -43,33 +43,53 @@ def ball_contacts(
     )
     if 2.0 * (row_1 - row_0) * (column_1 - column_0) > MOST_HALVES:
         return np.full((2, 1), -1, dtype=np.int64), np.zeros((3, 1, 3), dtype=np.float64)
-    ids = np.empty(MOST_HALVES, dtype=np.int64)
-    rows = np.empty(9 * MOST_HALVES, dtype=np.float64)
-    n = 0
+    ids, verdicts = (
+        np.empty(MOST_HALVES, dtype=np.int64),
+        np.empty(MOST_HALVES, dtype=np.int32),
+    )
+    columns, rows = np.empty(13 * ROOM), np.empty(9 * MOST_HALVES)
+    ball, corners = columns[: 4 * ROOM], columns[4 * ROOM :]
     center = (x, y, z)
+    n = 0
     for row in range(int(row_0), int(row_1)):
         for column in range(int(column_0), int(column_1)):
             if not has_ground(grid, row, column):
                 continue
             flipped = 1 if is_flipped(grid, row, column) else 0
+            inside = in_map(grid, row, column)
             for half in range(2):
                 a, b, c = half_triangle(grid, row, column, flipped, half)
                 a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
-                verdict, move, direction, point = ball_at_origin(radius, a, b, c, False)
-                if verdict == APART:
-                    continue
-                if verdict == IN_DOUBT:
-                    move, direction = ball_on_edge(radius, a, b, c, move, direction, point)
-                inside = in_map(grid, row, column)
+                put_triangle(corners, n, a, b, c)
                 ids[n] = 2 * (row * grid.columns + column) + half if inside else -1
-                put_vector(rows, 3 * n, move)
-                put_vector(rows, 3 * n + 1, direction)
-                put_vector(rows, 3 * n + 2, add(point, center))
                 n += 1
-    ints, floats = np.empty((2, n), dtype=np.int64), np.empty((3, n, 3), dtype=np.float64)
+    full = (n + LANES - 1) // LANES * LANES
+    for k in range(full):
+        ball[k], ball[ROOM + k], ball[2 * ROOM + k], ball[3 * ROOM + k] = x, y, z, radius
+    for k in range(n, full):
+        a, b, c = corners_at(corners, 0)
+        put_triangle(corners, k, a, b, c)
+    room = 3 * MOST_HALVES
+    moves, directions, points = rows[:room], rows[room : 2 * room], rows[2 * room :]
+    put_ball_rows(ball, corners, moves, directions, points, verdicts[:full])
+    count = 0
     for k in range(n):
-        ints[0, k], ints[1, k] = 0, ids[k]
-        for part in range(3):
-            for i in range(3):
-                floats[part, k, i] = rows[9 * k + 3 * part + i]
+        count += 1 if verdicts[k] != APART else 0
+    ints, floats = np.empty((2, count), dtype=np.int64), np.empty((3, count, 3), dtype=np.float64)
+    at = 0
+    for k in range(n):
+        if verdicts[k] == APART:
+            continue
+        if verdicts[k] == IN_DOUBT:
+            a, b, c = corners_at(corners, k)
+            _, move, direction, point = ball_at_origin(radius, a, b, c, False)
+            move, direction = ball_on_edge(radius, a, b, c, move, direction, point)
+            put_vector(moves, k, move)
+            put_vector(directions, k, direction)
+        ints[0, at], ints[1, at] = 0, ids[k]
+        for i in range(3):
+            floats[0, at, i] = moves[3 * k + i]
+            floats[1, at, i] = directions[3 * k + i]
+            floats[2, at, i] = points[3 * k + i]
+        at += 1
     return ints, floats

@@ -68,7 +68,7 @@ def bounds_of(balls: Rows, capsules: Rows, boxes: Rows, who: int) -> tuple[Vec3,
     return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
 
 
-@kernel
+@kernel(apart=True)
 def touches(
     balls: Rows, capsules: Rows, boxes: Rows, who: int, a: Vec3, b: Vec3, c: Vec3, faces: Floats
 ) -> bool:
