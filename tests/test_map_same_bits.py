@@ -80,3 +80,24 @@ def test_a_kernel_without_aliases_is_a_kernel():
     values, out = np.arange(9.0), np.empty(9)
     double(values, out)
     np.testing.assert_array_equal(out, 2.0 * values)
+
+
+def test_what_is_lent_to_a_kernel_stays_its_owners():
+    @kernel(lent=True)
+    def middle(pair):
+        values, k = pair
+        return values[k]
+
+    @kernel
+    def total(size):
+        values = np.arange(size) * 0.5
+        result = 0.0
+        for k in range(size):
+            result += middle((values, k))
+        return result + values[0]
+
+    values = np.arange(9.0)
+    before = sys.getrefcount(values)
+    assert [middle((values, k)) for k in range(9)] == values.tolist()
+    assert sys.getrefcount(values) == before
+    assert total(1000) == np.arange(1000).sum() * 0.5
