@@ -69,14 +69,14 @@ class MapRays(MapData):
         (x, y, z), (dx, dy, dz) = ray.origin64, ray.direction64
         with self._lock:
             heights, cells, blocks, frame = self._views
-            distance, x, y, z, nx, ny, nz, triangle, cell = _RAY.call(
+            distance, point, normal, triangle, cell = _RAY.call(
                 heights, cells, blocks, frame, x, y, z, dx, dy, dz, most
             )
             if isnan(distance):
                 return None
             materials = self._materials
             material = 0 if materials is None else int(materials.item(cell))
-        return RayHit(distance, glm.vec3(x, y, z), glm.vec3(nx, ny, nz), triangle, material)
+        return RayHit(distance, glm.vec3(point), glm.vec3(normal), triangle, material)
 
     def raycast_many(
         self,
@@ -120,27 +120,23 @@ class MapRays(MapData):
         array([3., 3.])
         """
         start = _arrays.points("origins", origins)
-        along = _unit_rows(_arrays.points("directions", directions))
+        along = _arrays.directions("directions", directions)
         most = _reach(max_distance)
         count = _arrays.common_length(origins=start, directions=along)
-        numbers, whole = np.empty((count, 8)), np.empty((count, 2), dtype=np.int64)
+        distances, points, normals = np.empty(count), np.empty((count, 3)), np.empty((count, 3))
+        whole = np.empty((2, count), dtype=np.int64)
         with self.reading() as (heights, cells, blocks, frame), Workers(threads) as workers:
             materials = self._materials
 
             def work(first: int, last: int) -> None:
                 ray_hits(
-                    heights, cells, blocks, frame, start, along, most, first, last, numbers, whole
-                )
+                    heights, cells, blocks, frame, start, along, most, first, last,
+                    distances, points, normals, whole,
+                )  # fmt: skip
 
             workers.run(work, count, _LEAST_RAYS)
-            made_of = materials_at(materials, numbers, whole)
-        return RayHits(
-            numbers[:, 0].copy(),
-            numbers[:, 1:4].copy(),
-            numbers[:, 4:7].copy(),
-            whole[:, 0].copy(),
-            made_of,
-        )
+            made_of = materials_at(materials, distances, whole[1])
+        return RayHits(distances, points, normals, whole[0], made_of)
 
     def heights_at(self, x: Any, z: Any, *, threads: int | None = None) -> Floats:
         """Return the heights of the surface at many places, in meters.
@@ -225,13 +221,13 @@ def surface_of(
 
 
 def materials_at(
-    materials: NDArray[np.uint8] | None, numbers: Floats, whole: NDArray[np.int64]
+    materials: NDArray[np.uint8] | None, distances: Floats, cells: NDArray[np.int64]
 ) -> NDArray[np.uint8]:
     """Return the materials of the cells that were met, 0 where none was."""
     if materials is None:
-        return np.zeros(len(whole), dtype=np.uint8)
-    found = materials.reshape(-1)[whole[:, 1]]
-    found[np.isnan(numbers[:, 0])] = 0
+        return np.zeros(len(cells), dtype=np.uint8)
+    found = materials.reshape(-1)[cells]
+    found[np.isnan(distances)] = 0
     return found
 
 
@@ -239,15 +235,3 @@ def _reach(max_distance: float) -> float:
     if max_distance == math.inf:
         return math.inf
     return _arrays.non_negative("max_distance", max_distance)
-
-
-def _unit_rows(directions: Floats) -> Floats:
-    """Return directions (n, 3) with length 1, as `Ray` does."""
-    largest = np.abs(directions).max(axis=1, keepdims=True)
-    for row in np.flatnonzero(largest == 0.0)[:1]:
-        raise ValueError(f"directions must not be zero, got (0.0, 0.0, 0.0) in directions[{row}]")
-    scaled = directions / largest
-    x, y, z = scaled.T
-    unit: Floats = scaled / np.sqrt(x * x + y * y + z * z)[:, np.newaxis]
-    unit.setflags(write=False)
-    return unit

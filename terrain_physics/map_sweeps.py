@@ -31,7 +31,7 @@ class MapSweeps(ShapeSweeps, MapData):
         with self._lock:
             heights, cells, blocks, frame = self._views
             _SWEEP.call(heights, cells, blocks, frame, kind, bodies, motions, 0, 1, numbers, whole)
-            material = int(materials_at(self._materials, numbers, whole)[0])
+            material = int(materials_at(self._materials, numbers[:, 0], whole[:, 1])[0])
         return hit_of(numbers[0], int(whole[0, 0]), material)
 
     def sweeps_of_rows(
@@ -49,5 +49,5 @@ class MapSweeps(ShapeSweeps, MapData):
                 )  # fmt: skip
 
             workers.run(work, count, _LEAST_BODIES)
-            made_of = materials_at(materials, numbers, whole)
+            made_of = materials_at(materials, numbers[:, 0], whole[:, 1])
         return hits_of(numbers, whole[:, 0].copy(), made_of)

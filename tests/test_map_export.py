@@ -52,6 +52,18 @@ def test_height_triangles_rays_and_mesh_agree_at_a_million_points():
         assert there.mean() > 0.5
         assert np.abs(heights[there] - meshed[there]).max() < 1e-6
         normals = ground.normal_at(x[there], z[there])
+        down = ground.raycast_many(np.column_stack([x, np.full(x.size, 99.0), z]), [(0, -1, 0)])
+        assert np.array_equal(down.point[:, 1], heights, equal_nan=True)
+        assert np.array_equal(down.normal[there], normals)
+        # Aimed at the same places, from so near that nothing is in the way of most.
+        points, offset = np.column_stack([x, heights, z])[there], np.array([0.01, 0.1, 0.02])
+        aimed = ground.raycast_many(points + offset, [-offset], 0.2)
+        assert not np.isnan(aimed.distance).any()
+        assert np.abs(ground.height_at(*aimed.point[:, ::2].T) - aimed.point[:, 1]).max() < 1e-9
+        straight = np.abs(aimed.point - points).max(axis=1) < 1e-9
+        assert straight.mean() > 0.9
+        same = aimed.triangle[straight] == down.triangle[there][straight]
+        assert same.mean() > 0.999  # on an edge it may be the other triangle
         assert (np.abs(normals - mesh.normal_at(x[there], z[there])).max(axis=1) < 1e-5).all()
 
 

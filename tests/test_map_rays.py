@@ -358,7 +358,7 @@ def test_rays_may_be_cast_while_the_ground_is_edited():
         (
             lambda m: m.raycast_many([(0, 1, 0)], [(0, 1, 0), (0, 0, 0)]),
             ValueError,
-            r"directions must not be zero, got \(0.0, 0.0, 0.0\) in directions\[1\]",
+            r"directions\[1\] must not be zero, got \(0.0, 0.0, 0.0\)",
         ),
         (
             lambda m: m.raycast_many(np.zeros((2, 3)), np.ones((3, 3))),

@@ -95,3 +95,24 @@ def test_eight_numbers_at_once(kind):
     write(out, others)
     assert out[:10].tolist() == [0, 7, 13, 19, 25, 31, 37, 43, 49, 0]
     assert out[10:].tolist() == [8, 9, 10, 11, 12, 13, 14, 15, 0, 0]
+
+
+def test_what_is_lent_to_a_kernel_stays_its_owners():
+    @kernel(lent=True)
+    def middle(pair):
+        values, k = pair
+        return values[k]
+
+    @kernel
+    def total(size):
+        values = np.arange(size) * 0.5
+        result = 0.0
+        for k in range(size):
+            result += middle((values, k))
+        return result + values[0]
+
+    values = np.arange(9.0)
+    before = sys.getrefcount(values)
+    assert [middle((values, k)) for k in range(9)] == values.tolist()
+    assert sys.getrefcount(values) == before
+    assert total(1000) == np.arange(1000).sum() * 0.5

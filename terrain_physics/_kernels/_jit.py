@@ -40,7 +40,7 @@ try:
     import numba
     from llvmlite import binding as llvm
 except Exception as reason:  # a broken numba raises more than ImportError
-    HAS_NUMBA = CAN_CACHE = CAN_NOALIAS = False
+    HAS_NUMBA = CAN_CACHE = CAN_NOALIAS = CAN_LEND = False
     warnings.warn(
         f"numba cannot be used ({type(reason).__name__}: {reason}); "
         "terrain_physics runs as plain Python: same results, much slower",
@@ -62,6 +62,10 @@ else:
 
         CPUTargetOptions.noalias = TargetOptions.Mapping("noalias")
         CAN_NOALIAS = True
+    CAN_LEND = False
+    with contextlib.suppress(Exception):  # the same
+        numba.njit(_nrt=False)
+        CAN_LEND = True
 
 UNUSED_SECONDS = 90 * 24 * 3600
 """Age at which the folder of an older state of the sources is deleted."""
@@ -279,7 +283,9 @@ def _is_cacheable(function: Callable[..., Any]) -> bool:
     return function.__module__.rpartition(".")[0] == __package__ and not function.__closure__
 
 
-def _compile(function: F, *, inline: bool, apart: bool, contract: bool, noalias: bool) -> F:
+def _compile(
+    function: F, *, inline: bool, apart: bool, lent: bool, contract: bool, noalias: bool
+) -> F:
     if not HAS_NUMBA:
         return function
     options: dict[str, Any] = {
@@ -291,6 +297,8 @@ def _compile(function: F, *, inline: bool, apart: bool, contract: bool, noalias:
     }
     if noalias and CAN_NOALIAS:
         options["noalias"] = True
+    if lent and CAN_LEND:
+        options["_nrt"] = False
     outer: Any = numba.njit(**options)(function)
     if outer is function:  # NUMBA_DISABLE_JIT=1
         return function
@@ -325,7 +333,12 @@ def _compile(function: F, *, inline: bool, apart: bool, contract: bool, noalias:
 def kernel(function: F, /) -> F: ...
 @overload
 def kernel(
-    *, inline: bool = False, apart: bool = False, contract: bool = False, noalias: bool = False
+    *,
+    inline: bool = False,
+    apart: bool = False,
+    lent: bool = False,
+    contract: bool = False,
+    noalias: bool = False,
 ) -> Callable[[F], F]: ...
 def kernel(
     function: F | None = None,
@@ -333,6 +346,7 @@ def kernel(
     *,
     inline: bool = False,
     apart: bool = False,
+    lent: bool = False,
     contract: bool = False,
     noalias: bool = False,
 ) -> F | Callable[[F], F]:
@@ -347,6 +361,10 @@ def kernel(
     apart : bool
         Never inline, and compile only once. For large functions: others are compiled again within
         each kernel that calls them, and within the callers of those.
+    lent : bool
+        Do not count references of arrays: an atomic operation for each, at each call. For functions
+        that take arrays, or tuples with arrays, but make none and return none; a caller that is
+        ``lent`` itself must not be handed one either. numba refuses to compile one that makes some.
     contract : bool
         Allow fused multiply-add. Only where every verdict is guarded by an error band.
     noalias : bool
@@ -355,9 +373,11 @@ def kernel(
     """
     if function is None:
         return lambda wrapped: _compile(
-            wrapped, inline=inline, apart=apart, contract=contract, noalias=noalias
+            wrapped, inline=inline, apart=apart, lent=lent, contract=contract, noalias=noalias
         )
-    return _compile(function, inline=inline, apart=apart, contract=contract, noalias=noalias)
+    return _compile(
+        function, inline=inline, apart=apart, lent=lent, contract=contract, noalias=noalias
+    )
 
 
 class Direct:
@@ -458,6 +478,23 @@ if HAS_NUMBA and not numba.config.DISABLE_JIT:
         wide = llvmlite.ir.VectorType(context.get_value_type(kind.dtype), 8)
         return builder.bitcast(builder.gep(data, [place]), wide.as_pointer())
 
+    def prefetch(_typing_context: Any, values: Any, place: Any) -> Any:
+        """Ask memory for an element of a flat array that will be read soon, and do not wait."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            ir, name = llvmlite.ir, "llvm.prefetch.p0"
+            array = context.make_array(signature.args[0])(context, builder, arguments[0])
+            byte = ir.IntType(8).as_pointer()
+            address = builder.bitcast(builder.gep(array.data, [arguments[1]]), byte)
+            options = [ir.Constant(ir.IntType(32), option) for option in (0, 3, 1)]  # read, keep
+            kinds = ir.FunctionType(ir.VoidType(), [byte, *(option.type for option in options)])
+            known = builder.module.globals.get(name)
+            function = ir.Function(builder.module, kinds, name) if known is None else known
+            builder.call(function, [address, *options])
+            return context.get_dummy_value()
+
+        return numba.types.none(values, place), generate
+
     @intrinsic  # type: ignore[untyped-decorator]
     def borrow(_typing_context: Any, values: Any) -> Any:
         """Return an array as one whose references are not counted; its owner must outlive it.
@@ -503,6 +540,9 @@ else:
     def copy_eight(values: Any, place: Any, others: Any, start: Any) -> None:
         """Copy eight numbers of another array of the same type."""
         values[int(place) : int(place) + 8] = others[int(start) : int(start) + 8]
+
+    def prefetch(values: Any, place: int) -> None:
+        """Ask memory for an element of a flat array that will be read soon, and do not wait."""
 
     def borrow(values: Any) -> Any:
         """Return an array as one whose references are not counted; its owner must outlive it."""

@@ -89,7 +89,7 @@ def unpack_grid(heights: Heights, cells: Cells, frame: Floats) -> Grid:
     return unpack_grid_at(heights, cells, frame, 0)
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def cell_bits(grid: Grid, row: int, column: int) -> int:
     """Return the table's bits of a cell, those of the nearest one outside the map."""
     row = min(max(row, 0), grid.rows - 1)
@@ -97,7 +97,7 @@ def cell_bits(grid: Grid, row: int, column: int) -> int:
     return int(grid.cells[grid.first_cell + row * grid.columns + column])
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def sample(grid: Grid, row: int, column: int) -> float:
     """Return the height of a sample in meters, the border's outside the map; NaN in a hole."""
     row = min(max(row, 0), grid.rows)
@@ -107,7 +107,7 @@ def sample(grid: Grid, row: int, column: int) -> float:
     return grid.y0 + grid.height_scale * np.float64(grid.heights[place])
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def vertex(grid: Grid, row: int, column: int) -> Vec3:
     """Return a sample as a point."""
     return (
@@ -117,24 +117,41 @@ def vertex(grid: Grid, row: int, column: int) -> Vec3:
     )
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def in_map(grid: Grid, row: int, column: int) -> bool:
     """Tell whether a cell lies inside the map."""
     return bool(0 <= row < grid.rows and 0 <= column < grid.columns)
 
 
-@kernel(inline=True)
-def corner_heights(grid: Grid, row: int, column: int) -> tuple[float, float, float, float]:
-    """Return the heights at a, b, c and d of a cell."""
+@kernel(inline=True, lent=True)
+def stored_corners(grid: Grid, row: int, column: int) -> tuple[float, float, float, float]:
+    """Return the heights at a, b, c and d of a cell as they are stored."""
+    left = min(max(column, 0), grid.columns)
+    right = min(max(column + 1, 0), grid.columns)
+    near = grid.first_height + min(max(row, 0), grid.rows) * (grid.columns + 1)
+    far = grid.first_height + min(max(row + 1, 0), grid.rows) * (grid.columns + 1)
     return (
-        sample(grid, row + 1, column),
-        sample(grid, row + 1, column + 1),
-        sample(grid, row, column + 1),
-        sample(grid, row, column),
+        np.float64(grid.heights[far + left]),
+        np.float64(grid.heights[far + right]),
+        np.float64(grid.heights[near + right]),
+        np.float64(grid.heights[near + left]),
     )
 
 
-@kernel
+@kernel(inline=True, lent=True)
+def corner_heights(grid: Grid, row: int, column: int) -> tuple[float, float, float, float]:
+    """Return the heights at a, b, c and d of a cell in meters."""
+    a, b, c, d = stored_corners(grid, row, column)
+    y0, height_scale = grid.y0, grid.height_scale
+    return (
+        y0 + height_scale * a,
+        y0 + height_scale * b,
+        y0 + height_scale * c,
+        y0 + height_scale * d,
+    )
+
+
+@kernel(lent=True)
 def has_ground(grid: Grid, row: int, column: int) -> bool:
     """Tell whether a cell has triangles: it is there, and is no hole and has none at a corner."""
     if not (grid.extend or in_map(grid, row, column)):
@@ -145,7 +162,7 @@ def has_ground(grid: Grid, row: int, column: int) -> bool:
     return not math.isnan(a + b + c + d)
 
 
-@kernel
+@kernel(lent=True)
 def is_flipped(grid: Grid, row: int, column: int) -> bool:
     """Tell whether a cell is split from b to d."""
     if grid.diagonal == DIAGONAL_TABLE:
@@ -167,7 +184,7 @@ def half_corners(flipped: bool, half: int) -> tuple[int, int, int, int, int, int
     return (1, 0, 0, 1, 0, 0)  # a c d
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def half_slopes(
     grid: Grid, flipped: bool, half: int, a: float, b: float, c: float, d: float
 ) -> tuple[float, float]:
@@ -200,7 +217,7 @@ def border_side(place: float, start: float, size: float, index: int) -> int:
     return 1 if place >= start + (index + 1) * size else 0
 
 
-@kernel
+@kernel(lent=True)
 def locate(grid: Grid, x: float, z: float) -> tuple[int, int, int, float, float]:
     """Return (row, column, half, x and z within the cell from 0 to 1) of a point.
 
@@ -239,12 +256,16 @@ def locate(grid: Grid, x: float, z: float) -> tuple[int, int, int, float, float]
     return row, column, half, u, v
 
 
-@kernel
+@kernel(lent=True)
 def height(grid: Grid, x: float, z: float) -> float:
     """Return the height of the surface in meters; NaN where there is none."""
     row, column, half, u, v = locate(grid, x, z)
-    if half < 0:
-        return np.nan
+    return height_within(grid, row, column, half, u, v) if half >= 0 else np.nan
+
+
+@kernel(lent=True)
+def height_within(grid: Grid, row: int, column: int, half: int, u: float, v: float) -> float:
+    """Return the height in meters at a place within the half of a cell, see `locate`."""
     a, b, c, d = corner_heights(grid, row, column)
     # Differences, not weighted corners: on level ground the result is the level, to the last bit.
     if is_flipped(grid, row, column):
@@ -256,7 +277,7 @@ def height(grid: Grid, x: float, z: float) -> float:
     return d + u * (c - d) + v * (a - d)
 
 
-@kernel
+@kernel(lent=True)
 def normal(grid: Grid, x: float, z: float) -> Vec3:
     """Return the unit normal of the surface; NaN where there is none."""
     row, column, half, _, _ = locate(grid, x, z)

@@ -1,324 +1,348 @@
-"""The way of a ray or a moving shape over a height map, and what is met first.
+"""The way of a ray or a moving shape over a height map: which cells it passes, in which order.
 
-The way is cut into slabs across the axis along which it crosses more cells: one column of cells, or
-8, 64, ... of them, as wide as the blocks of some level. A slab is skipped if the shape, while in
-it, is above or below all blocks it passes over; else it is cut into 8. Nothing is added up along
-the way: each slab is cut out of the ray itself and widened by more than rounding, so no cell whose
-triangles the exact tests would hit is passed by. What decides is those tests alone.
+Everything is reckoned in the map's own units, columns, rows and heights as they are stored, and in
+meters along the way. The way is cut into *slabs* across the axis along which it crosses more cells:
+from one line between columns (or rows) of cells to the next, or to the next line of blocks of 8,
+64, ... cells. A slab is skipped if the shape, while in it, is above or below all blocks it passes
+over; else it is cut into 8, down to a *stretch* of columns that are looked at cell by cell: those
+in which the way is between the least and the greatest height of the blocks. Nothing is added up
+along the way: each slab is cut out of the line itself and widened by more than rounding, so no cell
+whose triangles the exact tests would hit is passed by. What decides is those tests alone.
 
 Where ground goes on outside the map, the cells of the border are taken to reach out as far as
-this way goes: there the ground is flat or a prism, and so one cell. A way has up to three parts,
+this way goes: there the ground is flat or a prism, and so one cell. A way has up to three *parts*,
 before, on and behind the map along its axis; the outer ones are walked along the other axis. So the
 work is bounded by the number of cells along one side of the map, however far the way goes.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.blocks import blocks_across, level_start
-from terrain_physics._kernels.grid import (
-    CELL_FLIPPED,
-    CELL_HOLE,
-    DIAGONAL_ALTERNATING,
-    DIAGONAL_BD,
-    DIAGONAL_TABLE,
-    Cells,
-    Floats,
-    Heights,
-)
-from terrain_physics._kernels.map_touch import meet_upright, on_ground, place_of_touch
+from terrain_physics._kernels.grid import Grid
 from terrain_physics._kernels.map_way import (
     BEYOND,
-    FARTHEST,
-    FEW_CELLS,
     LEAST,
-    MANY_SLABS,
     SLACK,
     Land,
-    cell_triangle,
     clamp,
     clip,
-    ends_of_ground,
     ends_of_way,
-    from_plane,
-    front_normal,
     inverse_of,
-    side,
 )
-from terrain_physics._kernels.pairs import row3
-from terrain_physics._kernels.rays import ray_frame, ray_frame_triangle
-from terrain_physics._kernels.sweep_body import RAY, body_of, reach_of, split_motion, travel
-from terrain_physics._kernels.vec3 import add_scaled, subtract
+from terrain_physics._kernels.vec3 import Vec3
 
-Ints = NDArray[np.int64]
+# A walk starts with slabs of a level at which it has no more than this many; one that crosses few
+# cells does not ask the blocks.
+MANY_SLABS = 40
+FEW_CELLS = 4
+
+BEFORE, ON, BEHIND = range(3)
+
+
+class Way(NamedTuple):
+    """A straight line over a map: places, rates for each meter, and what widens it on each side."""
+
+    u: float  # in columns
+    v: float  # in rows
+    level: float  # in stored heights
+    rate_u: float
+    rate_v: float
+    rate_level: float
+    inverse_u: float  # meters for each column, row and stored height
+    inverse_v: float
+    inverse_level: float
+    wide_u: float
+    wide_v: float
+    wide_level: float
+    start: float  # meters along it between which there may be ground
+    end: float
+
+
+class Strip(NamedTuple):
+    """A part of a way and the axis it is walked along: ``place`` along it, ``cross`` across."""
+
+    along_u: bool
+    place: float
+    rate: float
+    inverse: float
+    wide: float
+    cells: int  # along the map
+    first: int  # lines between which the way is, in its order
+    last: int
+    step: int  # 1 or -1: which way the lines are passed
+    cross: float
+    cross_rate: float
+    cross_wide: float
+    cross_least: float  # cells across that there are
+    cross_most: float
+    start: float  # meters along the way
+    end: float
+
+
+class Slab(NamedTuple):
+    """What a way passes between two lines: cells across, and how high it is there."""
+
+    start: float  # meters along the way
+    end: float
+    first: int
+    last: int
+    low: float
+    high: float
+
+
+class Stretch(NamedTuple):
+    """Columns of cells that may hold what is met: from line to line, in the order of the way."""
+
+    first: int
+    last: int
+    done: int  # where the walk goes on
+    level: int  # of the blocks to go on with; -1: without blocks
+
+
+class Blocks(NamedTuple):
+    """The blocks of a level, along a strip and across it."""
+
+    shift: int  # cells to blocks
+    start: int
+    step: int
+    cross_step: int
+    most: int
+    cross_most: int
+
+
+@kernel(inline=True, lent=True)
+def way_over(land: Land, origin: Vec3, direction: Vec3, reach: Vec3, length: float) -> Way:
+    """Return the way of what reaches that far from its middle to each side."""
+    grid = land.grid
+    size_x, size_z = (grid.columns + 1) * grid.cell_x, (grid.rows + 1) * grid.cell_z
+    heights = abs(grid.y0) + abs(land.low) + abs(land.high)
+    wide = (
+        reach[0] + SLACK * (abs(origin[0]) + abs(grid.x0) + size_x),
+        reach[1] + SLACK * (abs(origin[1]) + heights) + LEAST,
+        reach[2] + SLACK * (abs(origin[2]) + abs(grid.z0) + size_z),
+    )
+    inverse = (inverse_of(direction[0]), inverse_of(direction[1]), inverse_of(direction[2]))
+    start, end = ends_of_way(land, origin, direction, inverse, wide, length)
+    per_x, per_z, per_y = 1.0 / grid.cell_x, 1.0 / grid.cell_z, inverse_of(grid.height_scale)
+    return Way(
+        (origin[0] - grid.x0) * per_x,
+        (origin[2] - grid.z0) * per_z,
+        (origin[1] - grid.y0) * per_y,
+        direction[0] * per_x,
+        direction[2] * per_z,
+        direction[1] * per_y,
+        inverse[0] * grid.cell_x,
+        inverse[2] * grid.cell_z,
+        inverse[1] * grid.height_scale,
+        wide[0] * per_x,
+        wide[2] * per_z,
+        wide[1] * abs(per_y),
+        start,
+        end,
+    )
+
+
+@kernel(inline=True, lent=True)
+def parts_of(land: Land, way: Way) -> tuple[int, int]:
+    """Return the range of the parts that a way has, in its order; see `strip_of`."""
+    if way.start > way.end:
+        return ON, ON
+    along_u = abs(way.rate_u) >= abs(way.rate_v)
+    place, rate, wide, count = (
+        (way.u, way.rate_u, way.wide_u, land.grid.columns)
+        if along_u
+        else (way.v, way.rate_v, way.wide_v, land.grid.rows)
+    )
+    near, far = place + way.start * rate, place + way.end * rate
+    if not land.grid.extend or (min(near, far) > wide and max(near, far) + wide < count):
+        return ON, ON + 1
+    return BEFORE, BEHIND + 1
+
+
+@kernel(inline=True, lent=True)
+def strip_of(land: Land, way: Way, turn: int, limit: float) -> Strip:
+    """Return the part of a way, up to a limit, whose turn it is."""
+    on_u = abs(way.rate_u) >= abs(way.rate_v)
+    place, rate, inverse, wide, count = (
+        (way.u, way.rate_u, way.inverse_u, way.wide_u, land.grid.columns)
+        if on_u
+        else (way.v, way.rate_v, way.inverse_v, way.wide_v, land.grid.rows)
+    )
+    cross, cross_rate, cross_inverse, cross_wide, cross_count = (
+        (way.v, way.rate_v, way.inverse_v, way.wide_v, land.grid.rows)
+        if on_u
+        else (way.u, way.rate_u, way.inverse_u, way.wide_u, land.grid.columns)
+    )
+    part = turn if rate >= 0.0 else BEHIND - turn
+    low = -BEYOND if part == BEFORE else (0.0 if part == ON else float(count))
+    high = 0.0 if part == BEFORE else (float(count) if part == ON else BEYOND)
+    start, end = clip(place, inverse, low - wide, high + wide, way.start, min(way.end, limit))
+    outside = 1 if land.grid.extend else 0
+    least, most = 0, count - 1
+    cross_least, cross_most = -outside, cross_count - 1 + outside
+    if part != ON:
+        # Along the other axis: outside, the cells of one row of the border are as long as the way.
+        cross_least = cross_most = -1 if part == BEFORE else count
+        place, rate, inverse, wide, count, cross, cross_rate, cross_wide = (
+            cross, cross_rate, cross_inverse, cross_wide, cross_count, place, rate, wide,
+        )  # fmt: skip
+        least, most = -1, count
+    near, far = place + start * rate, place + end * rate
+    low_line = clamp(min(near, far) - wide, float(least), float(most))
+    high_line = clamp(max(near, far) + wide, float(least), float(most)) + 1
+    if start > end:
+        high_line = low_line
+    forward = rate >= 0.0
+    return Strip(
+        on_u == (part == ON), place, rate, inverse, wide, count,
+        low_line if forward else high_line, high_line if forward else low_line,
+        1 if forward else -1,
+        cross, cross_rate, cross_wide, float(cross_least), float(cross_most), start, end,
+    )  # fmt: skip
 
 
 @kernel(inline=True)
-def walk(
-    kind: int,
-    heights: Heights,
-    cells: Cells,
-    blocks: Heights,
-    frame: Floats,
-    land: Land,
-    bodies: Floats,
-    motions: Floats,
-    most: float,
-    row_first: int,
-    row_last: int,
-    numbers: Floats,
-    whole: Ints,
-    faces: Floats,
-) -> None:
-    """Write what rays or bodies [row_first, row_last) meet first, each on its way.
+def crossing(strip: Strip, line: int) -> float:
+    """Return where a way crosses a line, in meters; outside the map cells reach out for ever."""
+    place = float(line)
+    if line < 0:
+        place = -BEYOND
+    elif line > strip.cells:
+        place = BEYOND
+    return (place - strip.place) * strip.inverse
 
-    For rays ``bodies`` are origins (n, 3) and ``motions`` unit directions (n, 3), ``most`` is the
-    longest distance; else ``bodies`` is (n, 16) and ways are as long as motions. Either may have
-    one row for all. ``numbers`` (n, 8): distance, point, normal, part of the way, NaN where nothing
-    is met; ``whole`` (n, 2): triangle and nearest cell, -1 and 0. Of ties the first by row, column,
-    half. ``kind`` is a constant for rays: inlined, this becomes a walk for rays or one for bodies.
-    The loop is in here since to hand arrays to a function with branches counts references.
+
+@kernel(inline=True)
+def slab_of(way: Way, strip: Strip, near: float, far: float, limit: float) -> Slab:
+    """Return the slab between two crossings."""
+    slack = strip.wide * abs(strip.inverse)
+    start, end = max(near - slack, strip.start), min(far + slack, strip.end, limit)
+    one, other = strip.cross + start * strip.cross_rate, strip.cross + end * strip.cross_rate
+    first = clamp(min(one, other) - strip.cross_wide, strip.cross_least, strip.cross_most)
+    last = clamp(max(one, other) + strip.cross_wide, strip.cross_least, strip.cross_most)
+    one, other = way.level + start * way.rate_level, way.level + end * way.rate_level
+    low, high = min(one, other) - way.wide_level, max(one, other) + way.wide_level
+    return Slab(start, end, first, last, low, high)
+
+
+@kernel(inline=True, lent=True)
+def misses_column(grid: Grid, strip: Strip, slab: Slab, index: int) -> bool:
+    """Tell whether a way is above or below all cells of a column that it passes.
+
+    Most ways pass one or two: asked for at once, so that no branch depends on which.
     """
-    rows, columns, cell_x, cell_z = land.rows, land.columns, land.cell_x, land.cell_z
-    x0, y0, z0, height_scale = land.x0, land.y0, land.z0, land.height_scale
-    first_height = land.first_height
-    for index in range(row_first, row_last):
-        distance, met_normal, met_row, met_column, met_half = math.inf, (0.0, 0.0, 0.0), 0, 0, -1
-        body_row = index if bodies.shape[0] > 1 else 0
-        origin = row3(bodies, body_row)
-        direction = row3(motions, index if motions.shape[0] > 1 else 0)
-        radius, half_size, reach_m = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        rotation = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-        way_length, ray, upright, level_there = most, (0, 0.0, 0.0, 0.0), False, 0.0
-        if kind == RAY:
-            upright = direction[0] == 0.0 and direction[2] == 0.0
-            if not upright:
-                ray = ray_frame(direction)
-        else:
-            radius, half_size, rotation = body_of(bodies, body_row)
-            reach_m = reach_of(kind, radius, half_size, rotation)
-            way_length, direction = split_motion(direction)
-        inverse = (inverse_of(direction[0]), inverse_of(direction[1]), inverse_of(direction[2]))
-        size_x, size_z = columns * cell_x, rows * cell_z
-        wide_x = reach_m[0] + SLACK * (abs(origin[0]) + abs(x0) + size_x + cell_x)
-        wide_z = reach_m[2] + SLACK * (abs(origin[2]) + abs(z0) + size_z + cell_z)
-        wide_y = SLACK * (abs(origin[1]) + abs(land.low) + abs(land.high)) + reach_m[1] + LEAST
-        wide = (wide_x, wide_y, wide_z)
-        start, end = ends_of_way(land, origin, direction, inverse, wide, way_length)
-        ends = ends_of_ground(land, origin, direction, reach_m, start, end)
-        # In cells from here: along x, along z.
-        u, rate_u, inverse_u = (
-            (origin[0] - x0) / cell_x, direction[0] / cell_x, inverse[0] * cell_x,
-        )  # fmt: skip
-        v, rate_v, inverse_v = (
-            (origin[2] - z0) / cell_z, direction[2] / cell_z, inverse[2] * cell_z,
-        )  # fmt: skip
-        wide_u, wide_v = wide_x / cell_x, wide_z / cell_z
-        main_is_u = abs(rate_u) >= abs(rate_v)
-        outside = 1 if land.extend else 0
-        limit = min(way_length, FARTHEST)
-        main, main_rate, main_inverse, main_wide, main_count = (
-            (u, rate_u, inverse_u, wide_u, columns) if main_is_u
-            else (v, rate_v, inverse_v, wide_v, rows)
-        )  # fmt: skip
-        near, far = main + start * main_rate, main + end * main_rate
-        turn, turns = 1, 2
-        if start > end or upright or way_length == 0.0:
-            turns = 0
-        elif land.extend and not (
-            min(near, far) > main_wide and max(near, far) + main_wide < main_count
-        ):
-            turn, turns = 0, 3
-        while turn < turns:
-            part = turn if main_rate >= 0.0 else 2 - turn
-            turn += 1
-            # A part outside the map is walked along the other axis.
-            along_u = main_is_u if part == 1 else not main_is_u
-            count = main_count
-            part_low = -BEYOND if part == 0 else (0.0 if part == 1 else float(count))
-            part_high = 0.0 if part == 0 else (float(count) if part == 1 else BEYOND)
-            part_start, part_end = clip(
-                main,
-                main_inverse,
-                part_low - main_wide,
-                part_high + main_wide,
-                start,
-                min(end, limit),
-            )
-            if part_start > part_end:
-                continue
-            if part != 1:
-                cross_least = cross_most = -1 if part == 0 else count
-                i_least, i_most = -1, (rows if main_is_u else columns)
-            else:
-                i_least, i_most = 0, count - 1
-                cross_least, cross_most = -outside, (rows if main_is_u else columns) - 1 + outside
-            if along_u:
-                place, rate, per_cell, reach, count = u, rate_u, inverse_u, wide_u, columns
-                cross, cross_rate, cross_reach = v, rate_v, wide_v
-            else:
-                place, rate, per_cell, reach, count = v, rate_v, inverse_v, wide_v, rows
-                cross, cross_rate, cross_reach = u, rate_u, wide_u
-            forward = rate >= 0.0
-            begin, finish = place + part_start * rate, place + part_end * rate
-            first = clamp(min(begin, finish) - reach, i_least, i_most)
-            last = clamp(max(begin, finish) + reach, i_least, i_most)
-            top = 0
-            while top < land.levels - 1 and (last - first) >> (3 * (top + 1)) > MANY_SLABS:
-                top += 1
-            level = top if last - first > FEW_CELLS else -1
-            blocks_below = land.first_block + level_start(rows, columns, max(level, 0))
-            i = first if forward else last
-            while first <= i <= last:
-                shift = 3 * (level + 1)
-                slab = (i >> shift) << shift
-                slab_end = slab + (1 << shift)
-                edge_low = float(slab) if slab >= 0 else -BEYOND
-                edge_high = float(slab_end) if slab_end <= count else BEYOND
-                t_low = (edge_low - reach - place) * per_cell
-                t_high = (edge_high + reach - place) * per_cell
-                t_in = max(min(t_low, t_high), part_start)
-                t_out = min(max(t_low, t_high), part_end, limit)
-                if t_in > limit:
-                    break
-                if t_in <= t_out:
-                    c_in, c_out = cross + t_in * cross_rate, cross + t_out * cross_rate
-                    y_in, y_out = origin[1] + t_in * direction[1], origin[1] + t_out * direction[1]
-                    y_low, y_high = min(y_in, y_out) - wide_y, max(y_in, y_out) + wide_y
-                    j_first = clamp(min(c_in, c_out) - cross_reach, cross_least, cross_most)
-                    j_last = clamp(max(c_in, c_out) + cross_reach, cross_least, cross_most)
-                    if level >= 0:
-                        across = blocks_across(columns, level)
-                        down = blocks_across(rows, level)
-                        block_i = min(max(i, 0) >> shift, (across if along_u else down) - 1)
-                        block_most = (down if along_u else across) - 1
-                        block_j = min(max(j_first, 0) >> shift, block_most)
-                        block_last = min(max(j_last, 0) >> shift, block_most)
-                        passes = True
-                        while passes and block_j <= block_last:
-                            k = (
-                                block_j * across + block_i
-                                if along_u
-                                else block_i * across + block_j
-                            )
-                            k = 2 * (blocks_below + k)
-                            low = y0 + height_scale * np.float64(blocks[k])
-                            high = y0 + height_scale * np.float64(blocks[k + 1])
-                            passes = not (min(low, high) <= y_high and max(low, high) >= y_low)
-                            block_j += 1
-                        if not passes:
-                            level -= 1
-                            if level >= 0:
-                                blocks_below -= blocks_across(columns, level) * blocks_across(
-                                    rows, level
-                                )
-                            continue
-                    else:
-                        for j in range(j_first, j_last + 1):
-                            row, column = (j, i) if along_u else (i, j)
-                            near_row = min(max(row, 0), rows)
-                            far_row = min(max(row + 1, 0), rows)
-                            left = min(max(column, 0), columns)
-                            right = min(max(column + 1, 0), columns)
-                            k = first_height + near_row * (columns + 1)
-                            d = y0 + height_scale * np.float64(heights[k + left])
-                            c = y0 + height_scale * np.float64(heights[k + right])
-                            k = first_height + far_row * (columns + 1)
-                            a = y0 + height_scale * np.float64(heights[k + left])
-                            b = y0 + height_scale * np.float64(heights[k + right])
-                            if not (max(a, b, c, d) >= y_low and min(a, b, c, d) <= y_high):
-                                continue
-                            if math.isnan(a + b + c + d):
-                                continue
-                            bits = 0
-                            if land.has_table:
-                                k = min(near_row, rows - 1) * columns + min(left, columns - 1)
-                                bits = int(cells[land.first_cell + k])
-                                if bits & CELL_HOLE:
-                                    continue
-                            flipped = land.diagonal == DIAGONAL_BD
-                            if land.diagonal == DIAGONAL_TABLE:
-                                flipped = bits & CELL_FLIPPED != 0
-                            elif land.diagonal == DIAGONAL_ALTERNATING:
-                                flipped = (row + column) & 1 != 0
-                            sides = (
-                                side(column, columns, x0, cell_x, ends.x0, ends.x1),
-                                side(column + 1, columns, x0, cell_x, ends.x0, ends.x1),
-                                side(row, rows, z0, cell_z, ends.z0, ends.z1),
-                                side(row + 1, rows, z0, cell_z, ends.z0, ends.z1),
-                            )
-                            inside = 0 <= row < rows and 0 <= column < columns
-                            inner = (
-                                x0 + left * cell_x,
-                                d if row >= 0 else a,
-                                z0 + near_row * cell_z,
-                            )
-                            for half in range(2):
-                                p, q, r = cell_triangle(
-                                    sides[0],
-                                    sides[1],
-                                    sides[2],
-                                    sides[3],
-                                    (a, b, c, d),
-                                    flipped,
-                                    half,
-                                )
-                                front = front_normal(land, (a, b, c, d), flipped, half)
-                                if kind == RAY:
-                                    normal = front
-                                    t = ray_frame_triangle(origin, ray, p, q, r)
-                                    if t < math.inf and not inside:
-                                        t = from_plane(t, origin, direction, inner, front)
-                                else:
-                                    p, q = subtract(p, origin), subtract(q, origin)
-                                    r = subtract(r, origin)
-                                    t, normal = travel(
-                                        kind, radius, half_size, rotation, direction, limit,
-                                        p, q, r, False, faces,
-                                    )  # fmt: skip
-                                    if t < math.inf:
-                                        t, normal = on_ground(
-                                            heights, cells, frame, direction,
-                                            row, column, half, p, q, r, front, t, normal,
-                                        )  # fmt: skip
-                                if t > limit or (t == distance and (row, column, half) > (
-                                    met_row, met_column, met_half
-                                )):  # fmt: skip
-                                    continue
-                                distance, limit, met_normal = t, t, normal
-                                met_row, met_column, met_half = row, column, half
-                i = slab_end if forward else slab - 1
-                on_line = i if forward else i + 1
-                while level < top and on_line & ((1 << (3 * (level + 2))) - 1) == 0:
-                    if level >= 0:
-                        blocks_below += blocks_across(columns, level) * blocks_across(rows, level)
-                    level += 1
-        point, part_of_way = origin, 0.0
-        if kind == RAY and upright:
-            distance, level_there, met_normal, met_row, met_column, met_half = meet_upright(
-                heights, cells, frame, origin, -direction[1], most
-            )
-            point = (origin[0], level_there, origin[2])
-        elif met_half >= 0:
-            point = add_scaled(origin, direction, distance)
-            if kind != RAY:
-                part_of_way = min(distance / way_length, 1.0)
-                point = place_of_touch(
-                    heights, cells, frame, land, kind, half_size, rotation, reach_m,
-                    point, met_row, met_column, met_half, met_normal, faces,
-                )  # fmt: skip
-        for k in range(3):
-            numbers[index, 1 + k] = point[k] + 0.0 if met_half >= 0 else np.nan
-            numbers[index, 4 + k] = met_normal[k] + 0.0 if met_half >= 0 else np.nan
-        numbers[index, 0] = distance if met_half >= 0 else np.nan
-        numbers[index, 7] = part_of_way if met_half >= 0 else np.nan
-        inside = 0 <= met_row < rows and 0 <= met_column < columns
-        met_row, met_column = (
-            min(max(met_row, 0), rows - 1), min(max(met_column, 0), columns - 1)
-        )  # fmt: skip
-        cell = met_row * columns + met_column
-        whole[index, 0] = 2 * cell + met_half if inside and met_half >= 0 else -1
-        whole[index, 1] = cell
+    row_step, column_step = grid.columns + 1, 1
+    step, cross_step = (column_step, row_step) if strip.along_u else (row_step, column_step)
+    cross_count = grid.rows if strip.along_u else grid.columns
+    here = grid.first_height + min(max(index, 0), strip.cells) * step
+    there = grid.first_height + min(max(index + 1, 0), strip.cells) * step
+    low, high = math.inf, -math.inf
+    for k in range(3):
+        across = slab.first + k if k < 2 else slab.last + 1
+        place = min(max(across, 0), cross_count) * cross_step
+        one, other = np.float64(grid.heights[here + place]), np.float64(grid.heights[there + place])
+        low, high = min(low, one, other), max(high, one, other)
+    return slab.last < slab.first + 2 and (low > slab.high or high < slab.low)
+
+
+@kernel(inline=True)
+def misses_cell(slab: Slab, corners: tuple[float, float, float, float]) -> bool:
+    """Tell whether a way is above or below a cell of a slab, or one of its corners is a hole."""
+    a, b, c, d = corners
+    if min(a, b, c, d) > slab.high or max(a, b, c, d) < slab.low:
+        return True
+    return math.isnan(a + b + c + d)
+
+
+@kernel(lent=True)
+def _blocks_of(land: Land, strip: Strip, level: int) -> Blocks:
+    """Return the blocks of a level."""
+    across, down = blocks_across(land.grid.columns, level), blocks_across(land.grid.rows, level)
+    start = land.first_block + level_start(land.grid.rows, land.grid.columns, level)
+    if strip.along_u:
+        return Blocks(3 * (level + 1), start, 1, across, across - 1, down - 1)
+    return Blocks(3 * (level + 1), start, across, 1, down - 1, across - 1)
+
+
+@kernel(inline=True, lent=True)
+def _span(land: Land, blocks: Blocks, slab: Slab, cell: int) -> tuple[float, float]:
+    """Return the least and greatest stored height of the blocks of a slab that has this cell."""
+    place = blocks.start + min(max(cell, 0) >> blocks.shift, blocks.most) * blocks.step
+    first = min(max(slab.first, 0) >> blocks.shift, blocks.cross_most)
+    last = min(max(slab.last, 0) >> blocks.shift, blocks.cross_most)
+    # Mostly there are one or two: with the last one asked for at once, no branch depends on it.
+    one, other = 2 * (place + first * blocks.cross_step), 2 * (place + last * blocks.cross_step)
+    low = min(np.float64(land.blocks[one]), np.float64(land.blocks[other]))
+    high = max(np.float64(land.blocks[one + 1]), np.float64(land.blocks[other + 1]))
+    for between in range(first + 1, last):
+        one = 2 * (place + between * blocks.cross_step)
+        low = min(low, np.float64(land.blocks[one]))
+        high = max(high, np.float64(land.blocks[one + 1]))
+    return low, high
+
+
+@kernel(inline=True)
+def _between_heights(
+    way: Way, strip: Strip, slab: Slab, low: float, high: float, near: int, far: int, level: int
+) -> Stretch:
+    """Return the columns between two lines in which a way is between two stored heights."""
+    start, end = clip(
+        way.level, way.inverse_level, low - way.wide_level, high + way.wide_level,
+        slab.start, slab.end,
+    )  # fmt: skip
+    one, other = strip.place + start * strip.rate, strip.place + end * strip.rate
+    least, most = float(min(near, far)), float(max(near, far) - 1)
+    low_line = clamp(min(one, other) - strip.wide, least, most)
+    high_line = clamp(max(one, other) + strip.wide, least, most) + 1
+    if strip.step > 0:
+        return Stretch(low_line, high_line, far, level)
+    return Stretch(high_line, low_line, far, level)
+
+
+@kernel(inline=True, lent=True)
+def first_stretch(land: Land, strip: Strip) -> Stretch:
+    """Return what `next_stretch` begins with."""
+    size, level = abs(strip.last - strip.first), 0
+    while level < land.levels - 1 and size >> (3 * (level + 1)) > MANY_SLABS:
+        level += 1
+    return Stretch(strip.first, strip.first, strip.first, level if size > FEW_CELLS else -1)
+
+
+@kernel(inline=True, lent=True)
+def next_stretch(
+    land: Land, way: Way, strip: Strip, before: Stretch, top: int, limit: float
+) -> Stretch:
+    """Return the next columns of cells that may hold what is met before a limit; none at the end.
+
+    ``top`` is the level to climb to: that of the first stretch.
+    """
+    line, level = before.done, before.level
+    if level < 0:
+        return Stretch(line, strip.last, strip.last, level)
+    forward = strip.step > 0
+    blocks = _blocks_of(land, strip, level)
+    near = crossing(strip, line)
+    while line != strip.last:
+        cell = line if forward else line - 1
+        stop = ((cell >> blocks.shift) + (1 if forward else 0)) << blocks.shift
+        stop = min(stop, strip.last) if forward else max(stop, strip.last)
+        far = crossing(strip, stop)
+        slab = slab_of(way, strip, near, far, limit)
+        if slab.start > limit:
+            break
+        low, high = _span(land, blocks, slab, cell)
+        if not (low > slab.high or high < slab.low):
+            if level == 0:
+                return _between_heights(way, strip, slab, low, high, line, stop, level)
+            level -= 1
+            blocks = _blocks_of(land, strip, level)
+            continue
+        line, near = stop, far
+        while level < top and line & ((1 << (blocks.shift + 3)) - 1) == 0:
+            level += 1
+            blocks = _blocks_of(land, strip, level)
+    return Stretch(line, line, line, level)

@@ -3,14 +3,18 @@
 import math
 from typing import NamedTuple
 
-from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels._jit import borrow, kernel, prefetch
 from terrain_physics._kernels.blocks import block_span, level_count, level_start
 from terrain_physics._kernels.grid import (
     FARTHEST_CELL,
     FIRST_BLOCK,
     Cells,
     Floats,
+    Grid,
     Heights,
+    corner_heights,
+    half_slopes,
+    is_flipped,
     slope_normal,
     unpack_grid,
 )
@@ -26,9 +30,8 @@ FARTHEST = 1e99
 LEAST = 1e-90  # meters that make the slack of a map at height 0
 BEYOND = 1e18  # cells; farther than any way
 
-# A walk starts with slabs of a level at which it has no more than this many.
-MANY_SLABS = 40
-FEW_CELLS = 4
+# Queries between asking memory for the heights around one, and its turn.
+AHEAD = 8
 
 
 class Ends(NamedTuple):
@@ -41,54 +44,38 @@ class Ends(NamedTuple):
 
 
 class Land(NamedTuple):
-    """A map without its arrays: to hand on a tuple with arrays would count references each time."""
+    """A map and what says of it where a way may pass by."""
 
-    rows: int  # of cells
-    columns: int
-    x0: float
-    y0: float
-    z0: float
-    cell_x: float
-    cell_z: float
-    height_scale: float
-    extend: bool
-    diagonal: int
-    has_table: bool
-    first_height: int
-    first_cell: int
+    grid: Grid
+    blocks: Heights
     first_block: int
     levels: int  # of blocks
-    low: float  # of all heights
+    low: float  # of all heights, in meters
     high: float
 
 
-@kernel
+@kernel(inline=True)
 def survey(heights: Heights, cells: Cells, blocks: Heights, frame: Floats) -> Land:
-    """Return a map without its arrays."""
-    grid = unpack_grid(heights, cells, frame)
-    rows, columns, first_block = grid.rows, grid.columns, int(frame[FIRST_BLOCK])
-    levels = level_count(rows, columns)
-    top = first_block + level_start(rows, columns, levels - 1)
+    """Return a map as one value, for kernels to which it is lent."""
+    grid = unpack_grid(borrow(heights), borrow(cells), frame)
+    first_block = int(frame[FIRST_BLOCK])
+    levels = level_count(grid.rows, grid.columns)
+    top = first_block + level_start(grid.rows, grid.columns, levels - 1)
     low, high = block_span(grid, blocks, top)
-    return Land(
-        rows,
-        columns,
-        grid.x0,
-        grid.y0,
-        grid.z0,
-        grid.cell_x,
-        grid.cell_z,
-        grid.height_scale,
-        grid.extend,
-        grid.diagonal,
-        grid.has_table,
-        grid.first_height,
-        grid.first_cell,
-        first_block,
-        levels,
-        low,
-        high,
-    )
+    return Land(grid, borrow(blocks), first_block, levels, low, high)
+
+
+@kernel(inline=True, lent=True)
+def fetch_ahead(grid: Grid, place: Vec3) -> None:
+    """Ask memory for the heights around a place that is come to soon.
+
+    On a map larger than all caches, a query waits for these longer than it works.
+    """
+    column = int(min(max((place[0] - grid.x0) / grid.cell_x, 0.0), grid.columns - 1.0))
+    row = int(min(max((place[2] - grid.z0) / grid.cell_z, 0.0), grid.rows - 1.0))
+    for near in range(row - 1, row + 3):
+        line = min(max(near, 0), grid.rows)
+        prefetch(grid.heights, grid.first_height + line * (grid.columns + 1) + column)
 
 
 @kernel(inline=True)
@@ -112,47 +99,47 @@ def clip(
 
 
 @kernel(inline=True)
-def clamp(value: float, low: int, high: int) -> int:
-    return math.floor(min(max(value, float(low)), float(high)))
+def clamp(value: float, low: float, high: float) -> int:
+    return math.floor(min(max(value, low), high))
 
 
 @kernel(inline=True)
-def cell_triangle(
-    x0: float,
-    x1: float,
-    z0: float,
-    z1: float,
-    levels: tuple[float, float, float, float],
-    flipped: bool,
-    half: int,
+def half_of(
+    a: Vec3, b: Vec3, c: Vec3, d: Vec3, flipped: bool, half: int
 ) -> tuple[Vec3, Vec3, Vec3]:
-    """Return the corners of a half, from the sides of its cell and the heights at a, b, c, d."""
-    a, b = (x0, levels[0], z1), (x1, levels[1], z1)
-    c, d = (x1, levels[2], z0), (x0, levels[3], z0)
+    """Return the corners of a half, from those of its cell."""
     if flipped:
         return (a, b, d) if half == 0 else (b, c, d)
     return (a, b, c) if half == 0 else (a, c, d)
 
 
+@kernel(inline=True, lent=True)
+def corner_points(
+    grid: Grid, ends: Ends, row: int, column: int, levels: tuple[float, float, float, float]
+) -> tuple[Vec3, Vec3, Vec3, Vec3]:
+    """Return the corners a, b, c, d of a cell as points; outside the map, where ground ends."""
+    left = _side(column, grid.columns, grid.x0, grid.cell_x, ends.x0, ends.x1)
+    right = _side(column + 1, grid.columns, grid.x0, grid.cell_x, ends.x0, ends.x1)
+    near = _side(row, grid.rows, grid.z0, grid.cell_z, ends.z0, ends.z1)
+    far = _side(row + 1, grid.rows, grid.z0, grid.cell_z, ends.z0, ends.z1)
+    a, b = (left, levels[0], far), (right, levels[1], far)
+    return a, b, (right, levels[2], near), (left, levels[3], near)
+
+
 @kernel(inline=True)
-def side(index: int, count: int, start: float, size: float, least: float, most: float) -> float:
+def _side(index: int, count: int, start: float, size: float, least: float, most: float) -> float:
     """Return the place of a line of samples; outside the map, where the ground ends."""
     if index < 0:
         return least
     return most if index > count else start + index * size
 
 
-@kernel(inline=True)
-def front_normal(
-    land: Land, heights: tuple[float, float, float, float], flipped: bool, half: int
-) -> Vec3:
-    """Return the unit normal of a half; see `half_slopes`."""
-    a, b, c, d = heights
-    if half == 0:
-        along_x, along_z = b - a, (a - d if flipped else b - c)
-    else:
-        along_x, along_z = c - d, (b - c if flipped else a - d)
-    return slope_normal(along_x / land.cell_x, along_z / land.cell_z)
+@kernel(inline=True, lent=True)
+def front_normal(grid: Grid, row: int, column: int, half: int) -> Vec3:
+    """Return the unit normal of a half."""
+    a, b, c, d = corner_heights(grid, row, column)
+    along_x, along_z = half_slopes(grid, is_flipped(grid, row, column), half, a, b, c, d)
+    return slope_normal(along_x, along_z)
 
 
 @kernel(inline=True)
@@ -169,7 +156,7 @@ def from_plane(distance: float, origin: Vec3, direction: Vec3, point: Vec3, norm
     return plane + 0.0 if abs(plane - distance) <= 1e-3 * distance else distance
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def ends_of_way(
     land: Land,
     origin: Vec3,
@@ -179,20 +166,21 @@ def ends_of_way(
     length: float,
 ) -> tuple[float, float]:
     """Return the part of a way on which there may be ground; empty if the first is greater."""
+    grid = land.grid
     start, end = 0.0, min(length, FARTHEST)
     if not (
         land.low <= land.high and max(abs(origin[0]), abs(origin[1]), abs(origin[2])) <= FARTHEST
     ):
         return 1.0, 0.0
     start, end = clip(origin[1], inverse[1], land.low - wide[1], land.high + wide[1], start, end)
-    size_x, size_z = land.columns * land.cell_x, land.rows * land.cell_z
-    left, right = land.x0 - wide[0], land.x0 + size_x + wide[0]
-    near, far = land.z0 - wide[2], land.z0 + size_z + wide[2]
-    if not land.extend:
+    size_x, size_z = grid.columns * grid.cell_x, grid.rows * grid.cell_z
+    left, right = grid.x0 - wide[0], grid.x0 + size_x + wide[0]
+    near, far = grid.z0 - wide[2], grid.z0 + size_z + wide[2]
+    if not grid.extend:
         start, end = clip(origin[0], inverse[0], left, right, start, end)
         return clip(origin[2], inverse[2], near, far, start, end)
-    farthest = FARTHEST_CELL * (land.cell_x + land.cell_z) + size_x + size_z
-    farthest += abs(origin[0] - land.x0) + abs(origin[2] - land.z0)
+    farthest = FARTHEST_CELL * (grid.cell_x + grid.cell_z) + size_x + size_z
+    farthest += abs(origin[0] - grid.x0) + abs(origin[2] - grid.z0)
     end = min(end, farthest * min(abs(inverse[0]), abs(inverse[2])))
     if abs(direction[1]) < STILL:
         # Behind the last line of samples nothing changes any more for a level way.
@@ -205,18 +193,18 @@ def ends_of_way(
     return start, end
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def ends_of_ground(
-    land: Land, origin: Vec3, direction: Vec3, reach: Vec3, start: float, end: float
+    grid: Grid, origin: Vec3, direction: Vec3, reach: Vec3, start: float, end: float
 ) -> Ends:
     """Return sides of the ground that are farther out than anything on the way."""
     x0, x1 = origin[0] + start * direction[0], origin[0] + end * direction[0]
     z0, z1 = origin[2] + start * direction[2], origin[2] + end * direction[2]
-    wide_x = reach[0] + land.cell_x + 1e-3 * abs(x1 - x0)
-    wide_z = reach[2] + land.cell_z + 1e-3 * abs(z1 - z0)
+    wide_x = reach[0] + grid.cell_x + 1e-3 * abs(x1 - x0)
+    wide_z = reach[2] + grid.cell_z + 1e-3 * abs(z1 - z0)
     return Ends(
-        min(land.x0, x0, x1) - wide_x,
-        max(land.x0 + land.columns * land.cell_x, x0, x1) + wide_x,
-        min(land.z0, z0, z1) - wide_z,
-        max(land.z0 + land.rows * land.cell_z, z0, z1) + wide_z,
+        min(grid.x0, x0, x1) - wide_x,
+        max(grid.x0 + grid.columns * grid.cell_x, x0, x1) + wide_x,
+        min(grid.z0, z0, z1) - wide_z,
+        max(grid.z0 + grid.rows * grid.cell_z, z0, z1) + wide_z,
     )

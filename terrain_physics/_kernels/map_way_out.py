@@ -20,14 +20,14 @@ LEVEL = 1e-9
 BLOCKED, FREE, RIM = 0, 1, 2
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def _reaches_beyond(grid: Grid, start: Vec3, row: int, column: int, push: Vec3) -> bool:
     """Tell whether a sample lies beyond ``start`` in the direction of the push."""
     line = subtract(vertex(grid, row, column), start)
     return dot(line, push) > LEVEL * (abs(line[0]) + abs(line[1]) + abs(line[2]))
 
 
-@kernel
+@kernel(lent=True)
 def _at_corner(grid: Grid, row: int, column: int, push: Vec3) -> int:
     """Look at the edges around a sample: each must fall away from the push."""
     start = vertex(grid, row, column)
@@ -51,7 +51,7 @@ def _at_corner(grid: Grid, row: int, column: int, push: Vec3) -> int:
     return result
 
 
-@kernel
+@kernel(lent=True)
 def _at_edge(
     grid: Grid, cell_row: int, cell_column: int, r1: int, c1: int, r2: int, c2: int, push: Vec3
 ) -> int:
@@ -79,7 +79,7 @@ def _at_edge(
     return FREE
 
 
-@kernel
+@kernel(lent=True)
 def look_around(
     grid: Grid, row: int, column: int, half: int, a: Vec3, b: Vec3, c: Vec3, push: Vec3
 ) -> int:

@@ -29,7 +29,7 @@ RayFrame = tuple[int, float, float, float]
 the meters along the ray for each meter along the axis."""
 
 
-@kernel
+@kernel(inline=True)
 def ray_frame(direction: Vec3) -> RayFrame:
     """Return what `ray_frame_triangle` needs to know of a direction: once for each ray."""
     x, y, z = direction
@@ -64,21 +64,32 @@ def ray_frame_triangle(origin: Vec3, frame: RayFrame, a: Vec3, b: Vec3, c: Vec3)
     enters (one in it but for rounding, somewhere between its borders); a triangle without area is a
     segment or a point, hit within the rounding of the shear.
     """
-    axis, shear_x, shear_y, stretch = frame
-    a, b, c = subtract(a, origin), subtract(b, origin), subtract(c, origin)
+    return sheared_triangle(
+        shear(origin, frame, a), shear(origin, frame, b), shear(origin, frame, c), frame[3]
+    )
+
+
+@kernel(inline=True)
+def shear(origin: Vec3, frame: RayFrame, corner: Vec3) -> Vec3:
+    """Return a corner as a ray sees it: two places across the ray, and one along its axis."""
+    axis, shear_x, shear_y, _ = frame
+    x, y, z = subtract(corner, origin)
     if axis == 0:
-        a, b, c = (a[1], a[2], a[0]), (b[1], b[2], b[0]), (c[1], c[2], c[0])
+        x, y, z = y, z, x
     elif axis == 1:
-        a, b, c = (a[2], a[0], a[1]), (b[2], b[0], b[1]), (c[2], c[0], c[1])
-    ax, ay = a[0] - shear_x * a[2], a[1] - shear_y * a[2]
-    bx, by = b[0] - shear_x * b[2], b[1] - shear_y * b[2]
-    cx, cy = c[0] - shear_x * c[2], c[1] - shear_y * c[2]
-    u = cx * by - cy * bx
-    v = ax * cy - ay * cx
-    w = bx * ay - by * ax
+        x, y, z = z, x, y
+    return (x - shear_x * z, y - shear_y * z, z)
+
+
+@kernel(inline=True)
+def sheared_triangle(a: Vec3, b: Vec3, c: Vec3, stretch: float) -> float:
+    """Return the distance to a triangle of sheared corners, see `ray_frame_triangle`."""
+    u = c[0] * b[1] - c[1] * b[0]
+    v = a[0] * c[1] - a[1] * c[0]
+    w = b[0] * a[1] - b[1] * a[0]
     if min(u, v, w) < 0.0 < max(u, v, w):  # no branch for each sign: those are half of the time
         return math.inf
-    return _distance((ax, bx, cx), (ay, by, cy), (a[2], b[2], c[2]), stretch)
+    return _distance((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2]), stretch)
 
 
 @kernel
