@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from terrain_physics._kernels._jit import Direct, copy_eight, kernel, put_eight
+from terrain_physics._kernels._intrinsics import copy_eight, put_eight
+from terrain_physics._kernels._jit import Direct, kernel
 from terrain_physics._kernels.grid import height_at
 
 ROOT = Path(__file__).parent.parent

@@ -5,7 +5,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import borrow, keep, kernel
+from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.body import BOX, CONTACT_MARGIN, SLOP
 from terrain_physics._kernels.character_columns import (
     AIR_TIME,

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import borrow, keep, kernel
+from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character import advance, is_at_rest
 from terrain_physics._kernels.character_columns import LIFTED, ROUNDS
 from terrain_physics._kernels.grid import Cells, Floats, Heights

@@ -13,7 +13,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import kernel, prefer_wide_vectors
+from terrain_physics._kernels._intrinsics import prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.double_double import Double, DoubleVec3, add, at_most, difference
 from terrain_physics._kernels.enclosing_support import exchange
 from terrain_physics._kernels.vec3 import Vec3, add_scaled, cross, dot, scale, subtract

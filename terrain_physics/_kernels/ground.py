@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import borrow, count_trailing_zeros, kernel
+from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.blocks import BLOCK, block_span, blocks_across
 from terrain_physics._kernels.closest_point import triangle_normal
 from terrain_physics._kernels.grid import (

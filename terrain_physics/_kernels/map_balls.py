@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from terrain_physics._kernels._jit import kernel, prefer_wide_vectors
+from terrain_physics._kernels._intrinsics import prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.grid import Floats, Grid
 from terrain_physics._kernels.map_cells import (
     CHUNK,

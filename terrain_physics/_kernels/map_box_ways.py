@@ -9,7 +9,8 @@ not tied, the case is left in doubt.
 
 import numpy as np
 
-from terrain_physics._kernels._jit import kernel, prefer_wide_vectors
+from terrain_physics._kernels._intrinsics import prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.closest_point import triangle_normal
 from terrain_physics._kernels.grid import Floats
 from terrain_physics._kernels.map_cells import Ints32

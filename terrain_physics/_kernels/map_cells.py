@@ -8,7 +8,8 @@ below it.
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import copy_eight, kernel, prefer_wide_vectors, put_eight
+from terrain_physics._kernels._intrinsics import copy_eight, prefer_wide_vectors, put_eight
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.blocks import block_span, blocks_across, level_count, level_start
 from terrain_physics._kernels.grid import (
     CELL_FLIPPED,

@@ -7,7 +7,8 @@ the function of that pair, on the corners that `triangles_in.py` gives.
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import kernel, prefer_wide_vectors, put_eight
+from terrain_physics._kernels._intrinsics import prefer_wide_vectors, put_eight
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.closest_point import closest_on_triangle, triangle_normal
 from terrain_physics._kernels.grid import (
     Cells,

@@ -9,7 +9,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import kernel, prefer_wide_vectors
+from terrain_physics._kernels._intrinsics import prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.grid import (
     CELL_FLIPPED,
     CELL_HOLE,

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import borrow, keep, kernel
+from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.grid import (
     CELL_HOLE,
     Cells,

@@ -3,7 +3,8 @@
 import math
 from typing import NamedTuple
 
-from terrain_physics._kernels._jit import borrow, kernel, prefetch
+from terrain_physics._kernels._intrinsics import borrow, prefetch
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.blocks import block_span, level_count, level_start
 from terrain_physics._kernels.grid import (
     FARTHEST_CELL,

@@ -7,7 +7,8 @@ is more than all rounding. What is touched, and how, is what asking all triangle
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import borrow, count_trailing_zeros, keep, kernel
+from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros, keep
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.mesh_tree import (
     STACK,
     Floats,

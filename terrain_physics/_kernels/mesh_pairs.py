@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import count_trailing_zeros, kernel
+from terrain_physics._kernels._intrinsics import count_trailing_zeros
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.mesh_tree import (
     LANES,
     OUTWARDS,

@@ -10,7 +10,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import count_trailing_zeros, kernel, prefer_wide_vectors
+from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.bvh import frame_around, triangle_keys
 from terrain_physics._kernels.closest_point import closest_on_triangle, triangle_normal
 from terrain_physics._kernels.mesh_tree import (

@@ -9,7 +9,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import borrow, count_trailing_zeros, keep, kernel
+from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros, keep
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.closest_point import triangle_normal
 from terrain_physics._kernels.mesh_tree import STACK, Floats, Ints, Singles, corner
 from terrain_physics._kernels.mesh_way import entry_of, lanes_on_way, limit_of, way_in_frame

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import count_trailing_zeros, kernel, prefer_wide_vectors
+from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.bvh import column_bounds, frame_around, triangle_keys
 from terrain_physics._kernels.vec3 import Vec3
 

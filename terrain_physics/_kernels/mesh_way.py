@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 
-from terrain_physics._kernels._jit import kernel, prefer_wide_vectors
+from terrain_physics._kernels._intrinsics import prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.mesh_tree import LANES, Single, Singles
 from terrain_physics._kernels.vec3 import Vec3, add_scaled
 

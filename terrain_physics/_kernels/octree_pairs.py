@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import count_trailing_zeros, kernel, prefer_wide_vectors
+from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import borrow, kernel
+from terrain_physics._kernels._intrinsics import borrow
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.body import (
     CONTACT_MARGIN,
     SLOP,

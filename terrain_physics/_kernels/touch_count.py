@@ -12,7 +12,8 @@ one.
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import count_trailing_zeros, kernel, prefer_wide_vectors
+from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.bvh import BLOCK, LANES, ROW_BITS, Single, Tree
 from terrain_physics._kernels.sphere_groups import BAND, BOX_ROWS, HIGH, LOW, REACH, X, Y, Z
 from terrain_physics._kernels.touch_certificate import TOUCHING, UNDECIDED, verdict

@@ -1,0 +1,164 @@
+"""What kernels ask of the compiler beyond Python: vectors, bits, memory, uncounted references.
+
+Each is an instruction or a hint, and has a plain Python form for where nothing is compiled.
+"""
+
+import contextlib
+from typing import Any
+
+from terrain_physics._kernels._jit import HAS_NUMBA
+
+if HAS_NUMBA:
+    import llvmlite
+    import numba
+
+if HAS_NUMBA and not numba.config.DISABLE_JIT:
+    from numba.extending import intrinsic
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def prefer_wide_vectors(_typing_context: Any) -> Any:
+        """Let the loops of this function use vectors of 512 bits where the processor has them.
+
+        By itself LLVM stops at 256 on most processors. To be called where the loop is written: a
+        function is vectorized before it is inlined. Results are the same without.
+        """
+
+        def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+            # The set's `add` refuses what llvmlite does not know; LLVM ignores what it does not.
+            with contextlib.suppress(Exception):
+                set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+            return context.get_dummy_value()
+
+        return numba.types.none(), generate
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def count_trailing_zeros(_typing_context: Any, value: Any) -> Any:
+        """Return the position of the lowest bit that is set; of 0, the width of the type."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            zero_is_defined = llvmlite.ir.Constant(llvmlite.ir.IntType(1), 0)
+            count = builder.cttz(arguments[0], zero_is_defined)
+            return context.cast(builder, count, signature.args[0], signature.return_type)
+
+        return numba.types.int64(value), generate
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def put_eight(_typing_context: Any, values: Any, _place: Any, _start: Any, _step: Any) -> Any:
+        """Write start, start + step, ... to eight places; all of the array's own type.
+
+        A loop over eight is unrolled before it is vectorized, and stays eight stores.
+        """
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            kind = context.get_value_type(values.dtype)
+            wide = llvmlite.ir.VectorType(kind, 8)
+            is_real = isinstance(values.dtype, numba.types.Float)
+            add, multiply = (builder.fadd, builder.fmul) if is_real else (builder.add, builder.mul)
+            first, by = (_splat(builder, wide, number) for number in arguments[2:])
+            numbers = add(first, multiply(by, llvmlite.ir.Constant(wide, list(range(8)))))
+            to = _eight_at(context, builder, signature.args[0], *arguments[:2])
+            builder.store(numbers, to, align=values.dtype.bitwidth // 8)
+            return context.get_dummy_value()
+
+        return numba.types.none(values, numba.types.uint64, values.dtype, values.dtype), generate
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def copy_eight(_typing_context: Any, values: Any, _place: Any, others: Any, _start: Any) -> Any:
+        """Copy eight numbers of another array of the same type."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            align = values.dtype.bitwidth // 8
+            source = _eight_at(context, builder, signature.args[2], *arguments[2:])
+            target = _eight_at(context, builder, signature.args[0], *arguments[:2])
+            builder.store(builder.load(source, align=align), target, align=align)
+            return context.get_dummy_value()
+
+        return numba.types.none(values, numba.types.uint64, others, numba.types.uint64), generate
+
+    def _splat(builder: Any, wide: Any, number: Any) -> Any:
+        """Return a vector of eight times a number."""
+        vector = llvmlite.ir.Constant(wide, llvmlite.ir.Undefined)
+        for lane in range(8):
+            place = llvmlite.ir.Constant(llvmlite.ir.IntType(32), lane)
+            vector = builder.insert_element(vector, number, place)
+        return vector
+
+    def _eight_at(context: Any, builder: Any, kind: Any, values: Any, place: Any) -> Any:
+        """Return the address of eight numbers of an array."""
+        data = context.make_array(kind)(context, builder, values).data
+        wide = llvmlite.ir.VectorType(context.get_value_type(kind.dtype), 8)
+        return builder.bitcast(builder.gep(data, [place]), wide.as_pointer())
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def prefetch(_typing_context: Any, values: Any, place: Any) -> Any:
+        """Ask memory for an element of a flat array that will be read soon, and do not wait."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            ir, name = llvmlite.ir, "llvm.prefetch.p0"
+            array = context.make_array(signature.args[0])(context, builder, arguments[0])
+            byte = ir.IntType(8).as_pointer()
+            address = builder.bitcast(builder.gep(array.data, [arguments[1]]), byte)
+            options = [ir.Constant(ir.IntType(32), option) for option in (0, 3, 1)]  # read, keep
+            kinds = ir.FunctionType(ir.VoidType(), [byte, *(option.type for option in options)])
+            known = builder.module.globals.get(name)
+            function = ir.Function(builder.module, kinds, name) if known is None else known
+            builder.call(function, [address, *options])
+            return context.get_dummy_value()
+
+        return numba.types.none(values, place), generate
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def borrow(_typing_context: Any, values: Any) -> Any:
+        """Return an array as one whose references are not counted; its owner must outlive it.
+
+        Counting is an atomic operation for each array at each call: of kernels that hand many
+        arrays to many small functions, it takes two thirds of the time. Arguments from Python live
+        as long as the call; an array made in a kernel as long as `keep` follows.
+        """
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            array = context.make_array(signature.args[0])(context, builder, arguments[0])
+            array.meminfo = llvmlite.ir.Constant(array.meminfo.type, None)
+            array.parent = llvmlite.ir.Constant(array.parent.type, None)
+            return array._getvalue()  # noqa: SLF001
+
+        return values(values), generate
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def keep(_typing_context: Any, owner: Any) -> Any:
+        """Use a value, so that it lives until here; see `borrow`."""
+
+        def generate(context: Any, _builder: Any, _signature: Any, _arguments: Any) -> Any:
+            return context.get_dummy_value()
+
+        return numba.types.none(owner), generate
+
+else:
+
+    def prefer_wide_vectors() -> None:
+        """Let the loops of this function use vectors of 512 bits where the processor has them."""
+
+    def count_trailing_zeros(value: Any) -> int:
+        """Return the position of the lowest bit that is set; of 0, the width of the type."""
+        number = int(value)
+        return (number & -number).bit_length() - 1 if number else 8 * value.itemsize
+
+    def put_eight(values: Any, place: Any, start: Any, step: Any) -> None:
+        """Write start, start + step, ... to eight places; all of the array's own type."""
+        values[int(place) : int(place) + 8] = [
+            start + step * values.dtype.type(k) for k in range(8)
+        ]
+
+    def copy_eight(values: Any, place: Any, others: Any, start: Any) -> None:
+        """Copy eight numbers of another array of the same type."""
+        values[int(place) : int(place) + 8] = others[int(start) : int(start) + 8]
+
+    def prefetch(values: Any, place: int) -> None:
+        """Ask memory for an element of a flat array that will be read soon, and do not wait."""
+
+    def borrow(values: Any) -> Any:
+        """Return an array as one whose references are not counted; its owner must outlive it."""
+        return values
+
+    def keep(owner: Any) -> None:
+        """Use a value, so that it lives until here; see `borrow`."""
