@@ -27,7 +27,7 @@ PICTURES = {
     "scene_counter": ("counter", 150, ""),
     "panel": ("stairs", 170, "boxes"),
     "view_candidates": ("reference", 260, "candidates"),
-    "view_contacts": ("slopes", 150, "contacts,boxes,normals"),
+    "view_contacts": ("slopes", 62, "contacts,boxes,normals"),
     "view_wireframe": ("walk", 95, "wireframe"),
     "view_planes": ("stairs", 150, "planes"),
     "view_blocks": ("reference", 200, "blocks"),

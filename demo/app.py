@@ -58,8 +58,10 @@ class App:
         """The scene that runs."""
         return self.simulation.scene
 
-    def frame(self, seconds: float, events: list[pygame.event.Event]) -> None:
-        """Do one frame, ``seconds`` after the last one."""
+    def frame(
+        self, seconds: float, events: list[pygame.event.Event], *, drawn: bool = True
+    ) -> None:
+        """Do one frame, ``seconds`` after the last one; one that nobody sees need not be drawn."""
         begun = time.perf_counter()
         self.events.begin_frame(seconds)
         for event in events:
@@ -77,7 +79,8 @@ class App:
         self.simulation.time_scale = self.panel.time.value
         self._wish = self._controls()
         self.simulation.advance(seconds, self._wish)
-        self._draw(seconds, begun)
+        if drawn:
+            self._draw(seconds, begun)
 
     def greet(self) -> None:
         """Say in the window why the first frame of all may take a while."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from demo.app import App
 
 FRAME = 1.0 / 60.0
+RECORDED_EVERY = 3  # frames
 _MODULES = {"pygame", "moderngl", "PIL"}
 
 
@@ -136,13 +137,17 @@ def _run_headless(app: "App", options: Options) -> None:
         disable=None if recording is not None else True,
     )
     times = app.panel.times
-    sums = [0.0, 0.0, 0.0]
+    physics = draw = panel = 0.0
+    pictures = 0
     begun = time.perf_counter()
     for frame in range(frames):
-        app.frame(FRAME, [])
-        for index, values in enumerate((times.physics, times.draw, times.panel)):
-            sums[index] += values[-1]
-        if recording is not None and frame % 3 == 2:
+        recorded = recording is not None and frame % RECORDED_EVERY == RECORDED_EVERY - 1
+        drawn = recording is None or recorded or frame == frames - 1
+        app.frame(FRAME, [], drawn=drawn)
+        physics += 1e3 * app.simulation.timing.seconds
+        if drawn:
+            draw, panel, pictures = draw + times.draw[-1], panel + times.panel[-1], pictures + 1
+        if recording is not None and recorded:
             recording.add(app.renderer.read())
         bar.update()
     seconds = time.perf_counter() - begun
@@ -155,11 +160,11 @@ def _run_headless(app: "App", options: Options) -> None:
             recording.close()
     except (OSError, RuntimeError) as error:
         raise Refused(str(error)) from None
-    physics, draw, panel = (total / frames for total in sums)
     print(
         f"{frames} frames of {options.scene}, seed {options.seed}, {app.renderer.name}, "
         f"{options.size[0]}x{options.size[1]}: {seconds:.2f} s, {frames / seconds:.1f} fps; "
-        f"physics {physics:.2f} ms, draw {draw:.2f} ms, panel {panel:.2f} ms a frame; "
+        f"physics {physics / frames:.2f} ms, draw {draw / pictures:.2f} ms, "
+        f"panel {panel / pictures:.2f} ms a frame; "
         f"state {app.scene.state_hash()}"
     )
     with suppress(BrokenPipeError):

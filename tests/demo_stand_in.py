@@ -39,7 +39,7 @@ class Counting:
 
     def read(self) -> np.ndarray:
         pixels = np.zeros((self.size[1], self.size[0], 3), dtype=np.uint8)
-        pixels[:, :, 1] = self.drawn * 9 % 256
+        pixels[:, :, 1] = self.drawn * 27 % 256
         return pixels
 
     def resize(self, size) -> None:

@@ -151,7 +151,7 @@ def test_screenshot_and_size(renderers: list[Any], tmp_path: Path) -> None:
     image: Any
     with Image.open(out) as image:
         assert image.size == (320, 200)
-        assert image.getpixel((0, 0))[:3] == (0, 27, 0)
+        assert image.getpixel((0, 0))[:3] == (0, 81, 0)
     assert renderers[0].overlaid == 0
 
 
