@@ -164,8 +164,10 @@ def show_rough(*, smoke):
     row(
         f"{6 * count} bodies dropped 50 m on rough land at 0, 50, 200, 1000 m/s, down and aslant",
         "none below, penetration < 1 mm, at rest within 5 s where the slope allows",
-        f"penetration {max(d.deepest for d in drops):.1e} m; restless "
-        f"{sum(d.restless for d in drops)}, at rest {sum(d.rested for d in drops)}",
+        f"penetration {max(d.deepest for d in drops):.1e} m; at rest "
+        f"{sum(d.rested for d in drops)}, restless on walkable ground "
+        f"{sum(d.restless for d in drops)}, thrown aside by steep ground "
+        f"{sum(d.thrown for d in drops)}",
     )
     for steepness in (1.0, 3.0):
         found = [

@@ -23,11 +23,21 @@ def gaps(heights, shape, places):
     return ball_gaps(heights, centers - (0.0, STAND[shape] - RADIUS, 0.0), RADIUS, 1)
 
 
+def _is_walkable(heights, place):
+    """Tell whether all ground within reach of who falls straight down is no steeper than 45."""
+    column, row = math.floor(place[0]), math.floor(place[2])
+    near = heights[row - 1 : row + 3, column - 1 : column + 3]
+    a, b, c, d = near[1:, :-1], near[1:, 1:], near[:-1, 1:], near[:-1, :-1]
+    steepest = max(np.hypot(b - a, b - c).max(), np.hypot(c - d, a - d).max())
+    return bool(steepest <= 1.0)
+
+
 class Drop(NamedTuple):
     """What came of drops."""
 
     deepest: float  # greatest penetration in any frame, in meters
-    restless: int  # bodies that stood on the ground for 5 s and were not at rest then
+    restless: int  # bodies over walkable ground that stood for 5 s and were not at rest then
+    thrown: int  # the same of bodies over steep ground, which throws them aside
     rested: int
 
 
@@ -48,16 +58,19 @@ def drop(shape, resolver, speed, count, *, steepness=1.0, level=True, every=1, s
         mover.velocity = way * speed / np.linalg.norm(way)
         movers.append(mover)
     deepest, stood = 0.0, np.zeros(count, dtype=int)
-    restless = 0
+    allowed = [_is_walkable(heights, mover.position64) for mover in movers]
+    restless = thrown = 0
     seconds = math.sqrt(100 / 9.81) + 7.0 if level else 1.5
     for frame in range(round(seconds / FRAME)):
         for k, mover in enumerate(movers):
             stood[k] = stood[k] + 1 if mover.update(FRAME).grounded else 0
-            restless += stood[k] == round(5 / FRAME) and any(mover.velocity)
+            if stood[k] == round(5 / FRAME) and any(mover.velocity):
+                restless += allowed[k]
+                thrown += not allowed[k]
         if frame % every == 0:
             deepest = max(deepest, -gaps(heights, shape, [m.position64 for m in movers]).min())
     rested = sum(mover.grounded and not any(mover.velocity) for mover in movers)
-    return Drop(float(deepest), int(restless), rested)
+    return Drop(float(deepest), restless, thrown, rested)
 
 
 class Wander(NamedTuple):
