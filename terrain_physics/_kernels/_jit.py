@@ -396,6 +396,5 @@ class Direct:
         result = self._kernel(*arguments)
         self.call = self._kernel
         with contextlib.suppress(Exception):  # private parts of numba, or plain Python
-            (compiled,) = self._kernel.overloads.values()  # type: ignore[attr-defined]
-            self.call = compiled.entry_point
+            self.call = next(iter(self._kernel.overloads.values())).entry_point  # type: ignore[attr-defined]
         return result
