@@ -24,10 +24,9 @@ from terrain_physics.map_cells import MapCells, Region
 from terrain_physics.map_input import (
     TINY,
     as_float32,
-    basic_index,
     bump,
+    edited,
     material_cells,
-    reach_of,
     refuse_infinite,
     refuse_overflow,
     shorter_diagonals,
@@ -196,13 +195,13 @@ class MapData:
         return [region for number, region in self._changes if number > version]
 
     def __getitem__(self, index: Any) -> Any:
-        """Return heights, a copy, before scale and origin."""
-        value = self._heights[basic_index(index, self._heights.shape)]
+        """Return heights, a copy, before scale and origin; a mask picks samples."""
+        value = self._heights[edited(index, self._heights.shape)[0]]
         return value.copy() if isinstance(value, np.ndarray) else float(value)
 
     def __setitem__(self, index: Any, heights: ArrayLike) -> None:
         """Set heights, before scale and origin; NaN makes holes. Refused as a whole, or done."""
-        rows, columns = place = basic_index(index, self._heights.shape)
+        place, (row_0, row_1), (column_0, column_1) = edited(index, self._heights.shape)
         if isinstance(heights, np.ma.MaskedArray):
             heights = np.ma.filled(heights.astype(np.float64), np.nan)
         wide = _arrays.real_array("heights", heights)
@@ -217,7 +216,6 @@ class MapData:
         refuse_overflow(new, scale, origin, (size_x, size_z), (1, 1))
         if new.size == 0:
             return
-        (row_0, row_1), (column_0, column_1) = reach_of(rows), reach_of(columns)
         with self._lock:
             self._prepare_edit()
             self._heights[place] = new
@@ -320,7 +318,7 @@ class MapData:
         return np.zeros(self.cell_count, dtype=np.uint8) if made is None else made
 
     def _set_cells(self, kind: str, index: Any, values: ArrayLike) -> None:
-        rows, columns = place = basic_index(index, self.cell_count)
+        place, rows, columns = edited(index, self.cell_count)
         shape = np.empty(self.cell_count, dtype=np.void)[place].shape
         if kind == "holes":
             given = np.asarray(values)
@@ -346,7 +344,7 @@ class MapData:
                     self._materials = np.zeros(self.cell_count, dtype=np.uint8)
                 self._materials[place] = new
             self._changed(
-                Region(*reach_of(rows), *reach_of(columns)),
+                Region(*rows, *columns),
                 holes=kind == "holes" and bool(new.any()),
             )
 

@@ -193,6 +193,23 @@ def basic_index(index: Any, shape: tuple[int, ...]) -> tuple[int | slice, int | 
     return result[0], result[1]
 
 
+def edited(index: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, int], tuple[int, int]]:
+    """Return an index, and the ranges of rows and of columns it names: slices or a mask."""
+    if not isinstance(index, np.ndarray) or index.dtype != np.bool_ or index.ndim != 2:
+        rows, columns = basic_index(index, shape)
+        return (rows, columns), reach_of(rows), reach_of(columns)
+    if index.shape != shape:
+        raise IndexError(f"index must have shape {shape} where it is bool, got {index.shape}")
+    row_places, column_places = np.flatnonzero(index.any(axis=1)), np.flatnonzero(index.any(axis=0))
+    if row_places.size == 0:
+        return index, (0, 0), (0, 0)
+    return (
+        index,
+        (int(row_places[0]), int(row_places[-1]) + 1),
+        (int(column_places[0]), int(column_places[-1]) + 1),
+    )
+
+
 def reach_of(place: int | slice) -> tuple[int, int]:
     """Return the range from the first to after the last of what an index names."""
     if isinstance(place, slice):
