@@ -312,7 +312,9 @@ class Contacts:
 
     def with_triangles(self, ids: NDArray[np.int64]) -> "Contacts":
         """Return these contacts with other ids (n,) of their triangles."""
-        return Contacts(np.stack([self._ints[0], ids]), self._floats, self._material)
+        ints = self._ints.copy()
+        ints[1] = ids
+        return Contacts(ints, self._floats, self._material)
 
     @property
     def query(self) -> NDArray[np.int64]:

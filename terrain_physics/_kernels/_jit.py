@@ -396,5 +396,7 @@ class Direct:
         result = self._kernel(*arguments)
         self.call = self._kernel
         with contextlib.suppress(Exception):  # private parts of numba, or plain Python
-            self.call = next(iter(self._kernel.overloads.values())).entry_point  # type: ignore[attr-defined]
+            known: Any = self._kernel
+            types = tuple(known.typeof_pyval(argument) for argument in arguments)
+            self.call = known.overloads[types].entry_point
         return result
