@@ -80,13 +80,14 @@ class GroundContacts(ShapeContacts, GroundData):
     def contacts_of_one(self, shape: Shape, keep: str) -> Contacts:
         """Return the contacts of one shape, all or the deepest."""
         answers = [surface.asked.contacts(shape, keep=keep) for surface in self._current()]
-        found = [one for one in zip(self._surfaces, answers, strict=True) if len(one[1])]
-        if not found:
-            return answers[0]
-        if len(found) > 1:
+        touched = [k for k, answer in enumerate(answers) if len(answer)]
+        if len(touched) > 1:
             return self._joined(answers, deepest=keep == "deepest")
-        surface, answer = found[0]
+        if not touched:
+            return answers[0]
+        surface, answer = self._surfaces[touched[0]], answers[touched[0]]
         ids, ascend = surface.ids(answer.triangle)
+        # Not so at a seam, where the cells of a row are one part's and then another's.
         return answer.with_triangles(ids) if ascend else self._joined(answers, deepest=False)
 
     def _joined(self, answers: list[Contacts], *, deepest: bool) -> Contacts:
