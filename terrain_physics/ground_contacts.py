@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics.contacts import Contacts, Triangles
-from terrain_physics.ground_answers import joined_contacts, joined_lists, joined_triangles
+from terrain_physics.ground_answers import joined_contacts, joined_lists, joined_triangles, order_of
 from terrain_physics.ground_data import GroundData
 from terrain_physics.heightmap import MOST_TRIANGLES
 from terrain_physics.shape_contacts import Floats, Shape, ShapeContacts
@@ -86,9 +86,10 @@ class GroundContacts(ShapeContacts, GroundData):
         if not touched:
             return answers[0]
         surface, answer = self._surfaces[touched[0]], answers[touched[0]]
-        ids, ascend = surface.ids(answer.triangle)
-        # Not so at a seam, where the cells of a row are one part's and then another's.
-        return answer.with_triangles(ids) if ascend else self._joined(answers, deepest=False)
+        ids, parts = surface.ids(answer.triangle)
+        answer = answer.with_triangles(ids)
+        # At a seam the cells of a row are one part's and then another's.
+        return answer if parts is None else answer.ordered(order_of(parts))
 
     def _joined(self, answers: list[Contacts], *, deepest: bool) -> Contacts:
         found = [one for one in zip(self._surfaces, answers, strict=True) if len(one[1])]

@@ -58,17 +58,17 @@ class Surface(NamedTuple):
         ids, parts, _ = self.union.owners(triangles, self.parts, self.first_ids)
         return Owners(ids, parts)
 
-    def ids(self, triangles: Ints) -> tuple[Ints, bool]:
-        """Return the ground's ids of triangles (n,), and whether their parts ascend."""
+    def ids(self, triangles: Ints) -> tuple[Ints, Ints | None]:
+        """Return the ground's ids of triangles (n,), and their parts unless these ascend."""
         if self.union is None:
             if self.first_id == 0:
-                return triangles, True
+                return triangles, None
             ids = triangles + self.first_id
             if isinstance(self.asked, HeightMap):
                 ids[triangles < 0] = -1
-            return ids, True
-        ids, _, ascend = self.union.owners(triangles, self.parts, self.first_ids)
-        return ids, ascend
+            return ids, None
+        ids, parts, ascend = self.union.owners(triangles, self.parts, self.first_ids)
+        return ids, None if ascend else parts
 
     def owner(self, triangle: int) -> tuple[int, int]:
         """Return the ground's id of a triangle and the part it is of."""

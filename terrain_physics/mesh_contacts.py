@@ -59,10 +59,9 @@ class MeshContacts(ShapeContacts, MeshData):
         deepest = _arrays.choice("keep", keep, ("all", "deepest")) == "deepest"
         row = row_of(shape)
         refuse_far_row("shapes", row)
-        kind = len(row)
-        found = _ONE[kind].call(
-            *self._mesh[2:], *by_kind(kind, np.array(row)), ONE_VISIT, DEEPEST if deepest else ALL
-        )
+        kind, mesh = len(row), self._mesh
+        rows = by_kind(kind, np.array(row))
+        found = _ONE[kind].call(*mesh[2:], *rows, ONE_VISIT, DEEPEST if deepest else ALL)
         return Contacts(*found)
 
     def counts_of_rows(self, kind: int, bodies: Floats, threads: int | None) -> NDArray[np.int64]:

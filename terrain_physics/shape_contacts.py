@@ -238,8 +238,8 @@ class ShapeContacts:
 
 def by_kind(kind: int, bodies: Floats) -> tuple[Floats | None, Floats | None, Floats | None]:
     """Return (balls, capsules, boxes) for a kernel, flat and read-only."""
-    flat = bodies.reshape(-1)
-    flat.flags.writeable = False
+    flat = bodies if bodies.ndim == 1 else bodies.reshape(-1)
+    flat.setflags(write=False)
     return (
         flat if kind == BALL else None,
         flat if kind == CAPSULE else None,
