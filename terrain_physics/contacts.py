@@ -312,7 +312,17 @@ class Contacts:
 
     def with_triangles(self, ids: NDArray[np.int64]) -> "Contacts":
         """Return these contacts with other ids (n,) of their triangles."""
-        return Contacts(np.stack([self._ints[0], ids]), self._floats, self._material)
+        ints = self._ints.copy()
+        ints[1] = ids
+        return Contacts(ints, self._floats, self._material)
+
+    def ordered(self, order: NDArray[np.int64]) -> "Contacts":
+        """Return the contacts of these rows (n,)."""
+        return Contacts(
+            np.take(self._ints, order, axis=1),
+            np.take(self._floats, order, axis=1),
+            None if self._material is None else self._material[order],
+        )
 
     @property
     def query(self) -> NDArray[np.int64]:

@@ -1,16 +1,14 @@
 """Contacts of many shapes with a ground of several parts, and the triangles in boxes."""
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics.contacts import Contacts, Triangles
-from terrain_physics.ground_answers import joined_contacts, joined_lists, joined_triangles
-from terrain_physics.ground_data import GroundData, Part
+from terrain_physics.ground_answers import joined_contacts, joined_lists, joined_triangles, order_of
+from terrain_physics.ground_data import GroundData
 from terrain_physics.heightmap import MOST_TRIANGLES
-from terrain_physics.shape_contacts import Floats, ShapeContacts
-from terrain_physics.shapes import AABB, Sphere
+from terrain_physics.shape_contacts import Floats, Shape, ShapeContacts
+from terrain_physics.shapes import AABB
 
 
 class GroundContacts(ShapeContacts, GroundData):
@@ -75,18 +73,28 @@ class GroundContacts(ShapeContacts, GroundData):
     ) -> Contacts:
         """Return the contacts of rows of one kind, all or the deepest of each."""
         return self._joined(
-            lambda part: part.contacts_of_rows(kind, bodies, keep, threads),
+            [s.asked.contacts_of_rows(kind, bodies, keep, threads) for s in self._current()],
             deepest=keep == "deepest",
         )
 
-    def _of_one_ball(self, sphere: Sphere) -> Contacts | None:
-        return self._joined(lambda part: part.contacts(sphere), deepest=False)
+    def contacts_of_one(self, shape: Shape, keep: str) -> Contacts:
+        """Return the contacts of one shape, all or the deepest."""
+        answers = [surface.asked.contacts(shape, keep=keep) for surface in self._current()]
+        touched = [k for k, answer in enumerate(answers) if len(answer)]
+        if len(touched) > 1:
+            return self._joined(answers, deepest=keep == "deepest")
+        if not touched:
+            return answers[0]
+        surface, answer = self._surfaces[touched[0]], answers[touched[0]]
+        ids, parts = surface.ids(answer.triangle)
+        answer = answer.with_triangles(ids)
+        # At a seam the cells of a row are one part's and then another's.
+        return answer if parts is None else answer.ordered(order_of(parts))
 
-    def _joined(self, ask: Callable[[Part], Contacts], *, deepest: bool) -> Contacts:
-        answers = [(surface, ask(surface.asked)) for surface in self._current()]
-        found = [one for one in answers if len(one[1])]
+    def _joined(self, answers: list[Contacts], *, deepest: bool) -> Contacts:
+        found = [one for one in zip(self._surfaces, answers, strict=True) if len(one[1])]
         if len(self._parts) == 1 or not found:  # a single part's ids are the ground's
-            return answers[0][1]
+            return answers[0]
         owners = [surface.owners(answer.triangle) for surface, answer in found]
         return joined_contacts(
             [answer for _, answer in found], owners, len(self._parts), deepest=deepest

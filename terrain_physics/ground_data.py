@@ -35,27 +35,46 @@ class Surface(NamedTuple):
         Which parts, ascending.
     first_ids : ndarray of int64, shape (k,)
         The ids of their first triangles.
+    part, first_id : int
+        The first of them.
     """
 
     asked: Part
     union: Union | None
     parts: Ints
     first_ids: Ints
+    part: int
+    first_id: int
+
+    @classmethod
+    def of(cls, asked: Part, union: Union | None, parts: Ints, first_ids: Ints) -> "Surface":
+        """Return the surface of these parts."""
+        return cls(asked, union, parts, first_ids, int(parts[0]), int(first_ids[0]))
 
     def owners(self, triangles: Ints) -> Owners:
         """Return whose triangles (n,) are; -1 stays, and is of the first part."""
         if self.union is None:
-            ids = np.where(triangles < 0, -1, triangles + self.first_ids[0])
-            return Owners(ids, np.full(len(ids), self.parts[0]))
-        return Owners(*self.union.owners(triangles, self.parts, self.first_ids))
+            return Owners(self.ids(triangles)[0], np.full(len(triangles), self.part))
+        ids, parts, _ = self.union.owners(triangles, self.parts, self.first_ids)
+        return Owners(ids, parts)
+
+    def ids(self, triangles: Ints) -> tuple[Ints, Ints | None]:
+        """Return the ground's ids of triangles (n,), and their parts unless these ascend."""
+        if self.union is None:
+            if self.first_id == 0:
+                return triangles, None
+            ids = triangles + self.first_id
+            if isinstance(self.asked, HeightMap):
+                ids[triangles < 0] = -1
+            return ids, None
+        ids, parts, ascend = self.union.owners(triangles, self.parts, self.first_ids)
+        return ids, None if ascend else parts
 
     def owner(self, triangle: int) -> tuple[int, int]:
         """Return the ground's id of a triangle and the part it is of."""
         if self.union is None:
-            first = int(self.first_ids[0]) if triangle >= 0 else 0
-            return triangle + first, int(self.parts[0])
-        ids, parts = self.owners(np.array([triangle]))
-        return int(ids[0]), int(parts[0])
+            return (triangle + self.first_id if triangle >= 0 else -1), self.part
+        return self.union.owner(triangle, self.parts, self.first_ids)
 
 
 class GroundData:
@@ -94,9 +113,9 @@ class GroundData:
             union = Union([lands[k] for k in group]) if len(lands) > 1 else None
             where = np.array([maps[k][0] for k in group])
             asked = lands[0] if union is None else union.land
-            self._lands.append(Surface(asked, union, where, first_ids[where]))
+            self._lands.append(Surface.of(asked, union, where, first_ids[where]))
         self._meshes = [
-            Surface(part, None, np.array([k]), first_ids[[k]])
+            Surface.of(part, None, np.array([k]), first_ids[[k]])
             for k, part in enumerate(parts)
             if isinstance(part, TriangleMesh)
         ]
@@ -195,13 +214,17 @@ class GroundData:
 
     def _nearest_hit(self, ask: Callable[[Part], Hit | None]) -> Hit | None:
         """Return what is hit at the least distance, of those as near that of the lower id."""
-        found: list[tuple[float, int, Hit]] = []
+        best, triangle, part = None, -1, -1
         for surface in self._current():
             hit = ask(surface.asked)
-            if hit is not None:
-                triangle, part = surface.owner(hit.triangle)
-                found.append((hit.distance, part, hit._replace(triangle=triangle)))
-        return min(found, key=lambda one: one[:2])[2] if found else None
+            if hit is None or (best is not None and hit.distance > best.distance):
+                continue
+            own, owner = surface.owner(hit.triangle)
+            if best is None or hit.distance < best.distance or owner < part:
+                best, triangle, part = hit, own, owner
+        if best is None or best.triangle == triangle:
+            return best
+        return best._replace(triangle=triangle)
 
     @property
     def ground_arrays(self) -> tuple[NDArray[Any], ...]:

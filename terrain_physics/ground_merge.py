@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from terrain_physics._kernels.ground_owners import Ints, put_owners
+from terrain_physics._kernels._jit import Direct
+from terrain_physics._kernels.ground_owners import Ints, owner_of, put_owners
 from terrain_physics.heightmap import HeightMap
 from terrain_physics.map_cells import Region
 from terrain_physics.map_export import Edit
@@ -15,6 +16,8 @@ _OFF_LATTICE = 1e-6
 
 # A union may have this many times the cells of its parts; beyond, it would be mostly empty.
 _MOST_EMPTY = 4.0
+
+_OWNER, _OWNERS = Direct(owner_of), Direct(put_owners)
 
 
 class Place(NamedTuple):
@@ -168,27 +171,32 @@ class Union:
         columns = {
             edge for place in self._places for edge in (place.column, place.column + place.columns)
         }
-        self._edges = np.array(sorted(rows)), np.array(sorted(columns))
-        self._table = np.zeros((len(rows), len(columns)), dtype=np.int64)
+        edges = np.array(sorted(rows)), np.array(sorted(columns))
+        table = np.zeros((len(rows), len(columns)), dtype=np.int64)
         for k, (row, column, height, width) in enumerate(self._places):
-            row_0, row_1 = np.searchsorted(self._edges[0], (row, row + height))
-            column_0, column_1 = np.searchsorted(self._edges[1], (column, column + width))
-            self._table[row_0:row_1, column_0:column_1] = k
-        self._frames = np.array(self._places)
+            row_0, row_1 = np.searchsorted(edges[0], (row, row + height))
+            column_0, column_1 = np.searchsorted(edges[1], (column, column + width))
+            table[row_0:row_1, column_0:column_1] = k
+        # What kernels want to know of the union, see `put_owners`.
+        self._tables = self.land.cell_count[1], *edges, table, np.array(self._places)
 
-    def owners(self, triangles: Ints, parts: Ints, first_ids: Ints) -> tuple[Ints, Ints]:
-        """Return the ids that triangles (n,) of the union have in a ground, and whose they are.
+    def owners(self, triangles: Ints, parts: Ints, first_ids: Ints) -> tuple[Ints, Ints, bool]:
+        """Return the ids of triangles (n,) of the union in a ground, their parts, if they ascend.
 
         The parts of the union are these of the ground, with these first ids. What is -1 stays.
         """
         ids, owners = triangles.copy(), np.empty_like(triangles)
-        columns = self.land.cell_count[1]
-        put_owners(columns, *self._edges, self._table, self._frames, first_ids, parts, ids, owners)
-        return ids, owners
+        ascend = _OWNERS.call(*self._tables, first_ids, parts, ids, owners)
+        return ids, owners, ascend
+
+    def owner(self, triangle: int, parts: Ints, first_ids: Ints) -> tuple[int, int]:
+        """Return the same of one triangle."""
+        found: tuple[int, int] = _OWNER.call(*self._tables, first_ids, parts, triangle)
+        return found
 
     def follow(self) -> None:
         """Copy what was edited in the parts since the last time."""
-        if all(part.version == seen for part, seen in zip(self._parts, self._seen, strict=True)):
+        if [part.version for part in self._parts] == self._seen:
             return
         with self._lock:
             for k, part in enumerate(self._parts):

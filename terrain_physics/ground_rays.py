@@ -127,8 +127,14 @@ class GroundRays(GroundData):
         ValueError
             For NaN and infinity.
         """
-        highest_there = np.fmax.reduce([s.asked.height_at(x, z) for s in self._current()])
-        return highest_there if np.ndim(highest_there) else float(highest_there)
+        answers = [surface.asked.height_at(x, z) for surface in self._current()]
+        if type(answers[0]) is not float:
+            return np.fmax.reduce(answers)
+        best = math.nan
+        for level in answers:
+            if level > best or math.isnan(best):
+                best = level
+        return best
 
     def heights_at(self, x: Any, z: Any, *, threads: int | None = None) -> Floats:
         """Return the heights of the highest surface at many places, in meters.

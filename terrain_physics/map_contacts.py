@@ -10,7 +10,7 @@ from terrain_physics._kernels.map_triangles import list_triangles
 from terrain_physics.contacts import Contacts
 from terrain_physics.map_contact_parts import Query
 from terrain_physics.map_data import MapData
-from terrain_physics.shape_contacts import Floats, ShapeContacts
+from terrain_physics.shape_contacts import Floats, Shape, ShapeContacts
 from terrain_physics.shapes import Sphere
 from terrain_physics.workers import Workers
 
@@ -31,14 +31,16 @@ class MapContacts(ShapeContacts, MapData):
             raise ValueError(f"boxes must be over at most 100 million cells, got box {-1 - total}")
         return offsets, ids[:total]
 
-    def _of_one_ball(self, sphere: Sphere) -> Contacts | None:
-        """Return the contacts of a small ball, without the ways of many; None for a large one."""
-        x, y, z = sphere.center64
+    def contacts_of_one(self, shape: Shape, keep: str) -> Contacts | None:
+        """Return all contacts of a small ball, without the ways of many; else None."""
+        if type(shape) is not Sphere or keep != "all":
+            return None
+        x, y, z = shape.center64
         with self._lock:
             if self._materials is not None:
                 return None
             heights, cells, _, frame = self._views
-            ints, floats = _ONE_BALL.call(heights, cells, frame, x, y, z, sphere.radius)
+            ints, floats = _ONE_BALL.call(heights, cells, frame, x, y, z, shape.radius)
         return None if ints.size == 2 and ints[0, 0] < 0 else Contacts(ints, floats)
 
     def counts_of_rows(self, kind: int, bodies: Floats, threads: int | None) -> NDArray[np.int64]:

@@ -10,6 +10,8 @@ from pyglm import glm
 
 from terrain_physics import _arrays
 from terrain_physics._kernels import mesh_pairs
+from terrain_physics._kernels._jit import Direct
+from terrain_physics._kernels.mesh_queries import closest_one, ray_hit
 from terrain_physics._kernels.mesh_tree import build_mesh, triangles_near
 from terrain_physics.contacts import RayHit, RayHits, Triangles
 from terrain_physics.mesh_batches import (
@@ -20,7 +22,9 @@ from terrain_physics.mesh_batches import (
     checked_vertices,
     find_closest,
     look_down,
+    near_number,
     near_points,
+    refuse_far_row,
 )
 from terrain_physics.mesh_contacts import MeshContacts
 from terrain_physics.mesh_sweeps import MeshSweeps
@@ -30,6 +34,7 @@ from terrain_physics.workers import Workers
 _Many = NDArray[Any] | Sequence[float]
 
 MOST_TRIANGLES = 20_000_000
+_RAY, _CLOSEST = Direct(ray_hit), Direct(closest_one)
 
 
 class TriangleMesh(MeshContacts, MeshSweeps):
@@ -126,17 +131,16 @@ class TriangleMesh(MeshContacts, MeshSweeps):
         RayHit or None
             None if it meets nothing. A ray within a triangle's plane meets it where it enters.
         """
-        _arrays.instance("ray", ray, Ray)
-        start, direction = [ray.origin64], np.array([ray.direction64])
-        hits = cast_rays(self._mesh, near_points("ray", start), direction, max_distance, 1)
-        if hits.triangle[0] < 0:
-            return None
-        return RayHit(
-            float(hits.distance[0]),
-            glm.vec3(hits.point[0]),
-            glm.vec3(hits.normal[0]),
-            int(hits.triangle[0]),
+        if type(ray) is not Ray:
+            _arrays.instance("ray", ray, Ray)
+        refuse_far_row("ray", ray.origin64)
+        longest = _arrays.between("max_distance", max_distance, 0.0, math.inf)
+        triangle, distance, x, y, z, nx, ny, nz = _RAY.call(
+            *self._mesh[2:], *ray.origin64, *ray.direction64, longest
         )
+        if triangle < 0:
+            return None
+        return RayHit(distance, glm.vec3(x, y, z), glm.vec3(nx, ny, nz), triangle)
 
     def raycast_many(
         self,
@@ -192,6 +196,9 @@ class TriangleMesh(MeshContacts, MeshSweeps):
         float or ndarray of float64
             NaN where there is no triangle.
         """
+        if isinstance(x, (float, int)) and isinstance(z, (float, int)):
+            hit = self._hit_below(x, z)
+            return float(self._mesh.frame[4]) - hit[1]
         hits, top, shape = look_down(self._mesh, x, z)
         heights = (top - hits.distance).reshape(shape)
         return heights if shape else float(heights)
@@ -215,8 +222,17 @@ class TriangleMesh(MeshContacts, MeshSweeps):
         glm.vec3 or ndarray of float64, shape (..., 3)
             Of the front, which may look down. NaN where there is no triangle.
         """
+        if isinstance(x, (float, int)) and isinstance(z, (float, int)):
+            return glm.vec3(self._hit_below(x, z)[5:])
         hits, _, shape = look_down(self._mesh, x, z)
         return hits.normal.reshape(*shape, 3) if shape else glm.vec3(hits.normal[0])
+
+    def _hit_below(self, x: float, z: float) -> tuple[Any, ...]:
+        """Return what a ray straight down from the highest vertex's height meets first."""
+        x, z, mesh = near_number("x", x), near_number("z", z), self._mesh
+        top = float(mesh.frame[4])
+        hit: tuple[Any, ...] = _RAY.call(*mesh[2:], x, top, z, 0.0, -1.0, 0.0, math.inf)
+        return hit
 
     def closest_point(self, point: Any) -> ClosestPoint:
         """Return the point of the mesh closest to a point.
@@ -230,11 +246,10 @@ class TriangleMesh(MeshContacts, MeshSweeps):
         -------
         ClosestPoint
         """
-        place = near_points("point", [_arrays.vector("point", point)])
-        found = find_closest(self._mesh, place, 1)
-        return ClosestPoint(
-            glm.vec3(found.point[0]), float(found.distance[0]), int(found.triangle[0])
-        )
+        place = _arrays.vector("point", point)
+        refuse_far_row("point", place)
+        triangle, distance, x, y, z = _CLOSEST.call(*self._mesh[2:], *place)
+        return ClosestPoint(glm.vec3(x, y, z), distance, triangle)
 
     def closest_points(self, points: ArrayLike, *, threads: int | None = None) -> ClosestPoints:
         """Return the points of the mesh closest to m points.

@@ -1,6 +1,7 @@
 """Meshes and queries as arrays: what goes in, checked, and what comes out, by the row."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,8 @@ from terrain_physics.workers import Workers
 
 _DOWN = np.array([[0.0, -1.0, 0.0]])
 
-_ONE_VISIT = np.zeros(1, np.int64)
-_ONE_VISIT.setflags(write=False)
+ONE_VISIT = np.zeros(1, np.int64)
+ONE_VISIT.setflags(write=False)
 
 # Enough for one task: below, handing it to another thread costs more than it saves.
 _ROWS_PER_TASK = 2048
@@ -67,10 +68,26 @@ def refuse_far(name: str, rows: NDArray[np.float64]) -> None:
         )
 
 
+def refuse_far_row(name: str, row: Sequence[float]) -> None:
+    """Refuse one row: without arrays where there is nothing to refuse."""
+    if max(row) >= FARTHEST or min(row) <= -FARTHEST:
+        refuse_far(name, np.array([row]))
+
+
+def near_number(name: str, value: Any) -> float:
+    """Return a finite number that is not too large to be reckoned with."""
+    if type(value) is float and -FARTHEST < value < FARTHEST:
+        return value
+    number = _arrays.finite(name, value)
+    if abs(number) >= FARTHEST:
+        raise ValueError(f"{name} must be below {FARTHEST:g} m, got {number}")
+    return number
+
+
 def visits_of(rows: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return an order for rows that begin with a place: what is near is asked soon after."""
     if len(rows) == 1:
-        return _ONE_VISIT
+        return ONE_VISIT
     visits = along_a_curve(rows[:, :3])
     visits.setflags(write=False)  # kernels know one type only
     return visits
@@ -137,7 +154,7 @@ def look_down(mesh: Mesh, x: Any, z: Any) -> tuple[RayHits, float, tuple[int, ..
     xs, zs = _arrays.broadcast("x", x, "z", z)
     for name, values in (("x", xs), ("z", zs)):
         for far in values[np.abs(values) >= FARTHEST][:1]:
-            raise ValueError(f"{name} must be below {FARTHEST:g} m, got {far}")
+            near_number(name, far)
     top = float(mesh.frame[4])
     origins = np.stack(np.broadcast_arrays(xs, top, zs), axis=-1).reshape(-1, 3)
     origins.setflags(write=False)  # kernels know one type only

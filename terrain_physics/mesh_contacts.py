@@ -4,22 +4,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _arrays
+from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.mesh_contacts import (
     ALL,
     DEEPEST,
     NUMBER,
+    contacts_of_one,
     list_contacts,
     list_near,
     put_contacts,
 )
+from terrain_physics._kernels.shape_rows import BALL, BOX, CAPSULE
 from terrain_physics.contacts import Contacts
-from terrain_physics.mesh_batches import refuse_far, visits_of
+from terrain_physics.mesh_batches import ONE_VISIT, refuse_far, refuse_far_row, visits_of
 from terrain_physics.mesh_data import MeshData
-from terrain_physics.shape_contacts import Floats, ShapeContacts, by_kind
+from terrain_physics.shape_contacts import Floats, Shape, ShapeContacts, by_kind, row_of
 from terrain_physics.workers import Workers
 
 # Shapes that a thread should get at once: less is not worth the handing over.
 _LEAST = 512
+
+_ONE = {kind: Direct(contacts_of_one) for kind in (BALL, CAPSULE, BOX)}
 
 # First and last visit, keys, rows: see `list_contacts`.
 _Found = tuple[int, int, NDArray[np.int64], NDArray[np.float64]]
@@ -48,6 +53,16 @@ class MeshContacts(ShapeContacts, MeshData):
 
             workers.run(put, len(parts), 1)
         return Contacts(ints, floats)
+
+    def contacts_of_one(self, shape: Shape, keep: str) -> Contacts:
+        """Return the contacts of one shape, all or the deepest."""
+        deepest = _arrays.choice("keep", keep, ("all", "deepest")) == "deepest"
+        row = row_of(shape)
+        refuse_far_row("shapes", row)
+        kind, mesh = len(row), self._mesh
+        rows = by_kind(kind, np.array(row))
+        found = _ONE[kind].call(*mesh[2:], *rows, ONE_VISIT, DEEPEST if deepest else ALL)
+        return Contacts(*found)
 
     def counts_of_rows(self, kind: int, bodies: Floats, threads: int | None) -> NDArray[np.int64]:
         """Return how many triangles each row touches."""

@@ -5,7 +5,7 @@ import numpy as np
 from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.mesh_sweeps import sweep_mesh
 from terrain_physics.contacts import SweepHit, SweepHits
-from terrain_physics.mesh_batches import refuse_far, visits_of
+from terrain_physics.mesh_batches import ONE_VISIT, refuse_far, refuse_far_row, visits_of
 from terrain_physics.mesh_data import MeshData
 from terrain_physics.shape_sweeps import Floats, ShapeSweeps, hit_of, hits_of
 from terrain_physics.workers import Workers
@@ -30,12 +30,12 @@ class MeshSweeps(ShapeSweeps, MeshData):
 
     def sweep_of_row(self, kind: int, bodies: Floats, motions: Floats) -> SweepHit | None:
         """Return the hit of one row."""
-        refuse_far("shape", bodies)
+        refuse_far_row("shape", bodies[0].tolist())
         numbers, triangles = np.empty((1, 8)), np.empty(1, np.int64)
         mesh = self._mesh
         _SWEEP.call(
             *mesh[2:], mesh.vertices, mesh.faces, *self.neighbors,
-            kind, bodies, motions, visits_of(bodies), 0, 1, numbers, triangles,
+            kind, bodies, motions, ONE_VISIT, 0, 1, numbers, triangles,
         )  # fmt: skip
         return hit_of(numbers[0], int(triangles[0]), 0)
 

@@ -10,9 +10,11 @@ from terrain_physics import _arrays
 from terrain_physics._kernels.shape_rows import BALL, BOX, CAPSULE
 from terrain_physics.contacts import Contacts
 from terrain_physics.shapes import AABB, OBB, Capsule, Sphere
+from terrain_physics.workers import Workers
 
 Floats = NDArray[np.float64]
 Shape = Sphere | Capsule | OBB | AABB
+_SHAPES = (Sphere, Capsule, OBB, AABB)
 
 _IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -68,8 +70,10 @@ class ShapeContacts:
         >>> found.query, found.triangle, found.depth
         (array([0, 0]), array([0, 1]), array([0.38762756, 0.5       ]))
         """
-        if type(shapes) is Sphere and keep == "all":
-            found = self._of_one_ball(shapes)
+        if isinstance(shapes, _SHAPES):
+            if threads is not None:
+                Workers(threads)  # refuses what is no number of threads
+            found = self.contacts_of_one(shapes, keep)
             if found is not None:
                 return found
         kind, bodies = _bodies_of(shapes)
@@ -209,9 +213,9 @@ class ShapeContacts:
         boxes.flags.writeable = False
         return self.triangles_in_rows(boxes)
 
-    def _of_one_ball(self, _sphere: Sphere) -> Contacts | None:
-        """Return all contacts of a ball, where there is a quick way for one."""
-        return None
+    def contacts_of_one(self, shape: Shape, keep: str) -> Contacts | None:
+        """Return the contacts of one shape; None where there is no quicker way than for many."""
+        raise NotImplementedError
 
     def contacts_of_rows(
         self,
@@ -234,8 +238,8 @@ class ShapeContacts:
 
 def by_kind(kind: int, bodies: Floats) -> tuple[Floats | None, Floats | None, Floats | None]:
     """Return (balls, capsules, boxes) for a kernel, flat and read-only."""
-    flat = bodies.reshape(-1)
-    flat.flags.writeable = False
+    flat = bodies if bodies.ndim == 1 else bodies.reshape(-1)
+    flat.setflags(write=False)
     return (
         flat if kind == BALL else None,
         flat if kind == CAPSULE else None,
@@ -245,10 +249,10 @@ def by_kind(kind: int, bodies: Floats) -> tuple[Floats | None, Floats | None, Fl
 
 def _bodies_of(shapes: Any) -> tuple[int, NDArray[np.float64]]:
     """Return (kind, one row for each shape)."""
-    if isinstance(shapes, (Sphere, Capsule, OBB, AABB)):
+    if isinstance(shapes, _SHAPES):
         shapes = [shapes]
     if not isinstance(shapes, (list, tuple)) or not any(
-        isinstance(shape, (Sphere, Capsule, OBB, AABB)) for shape in shapes
+        isinstance(shape, _SHAPES) for shape in shapes
     ):
         return BALL, _arrays.spheres("shapes", shapes)
     first = type(shapes[0])
@@ -258,13 +262,13 @@ def _bodies_of(shapes: Any) -> tuple[int, NDArray[np.float64]]:
                 f"shapes must be of one kind, got {first.__name__} and, at [{place}], "
                 f"{_arrays.shorten(shape)}"
             )
-    rows = [_body_of(shape) for shape in shapes]
+    rows = [row_of(shape) for shape in shapes]
     bodies = np.array(rows)
     bodies.flags.writeable = False
     return bodies.shape[1], bodies
 
 
-def _body_of(shape: Shape) -> tuple[float, ...]:
+def row_of(shape: Shape) -> tuple[float, ...]:
     """Return a shape as the row that kernels take."""
     if isinstance(shape, Sphere):
         return (*shape.center64, shape.radius)

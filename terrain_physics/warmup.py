@@ -10,6 +10,7 @@ from terrain_physics.character import CharacterMovement
 from terrain_physics.colliders import CapsuleCollider
 from terrain_physics.contest import count_touching
 from terrain_physics.contest_text import NumberReader, write_counts
+from terrain_physics.ground import Ground
 from terrain_physics.heightmap import HeightMap
 from terrain_physics.mesh import TriangleMesh
 from terrain_physics.shape_pairs import intersect
@@ -50,6 +51,18 @@ def _mesh() -> None:
     mesh.raycast(Ray((0.2, 1, 0.2), (0, -1, 0)))
     mesh.closest_point((0, 1, 0))
     mesh.sweep(Sphere((0, 1, 0), 0.5), (0, -1, 0))  # one kernel for all shapes
+    mesh.contacts(Sphere((0, 1, 0), 0.5))
+
+
+def _ground() -> None:
+    # Beside what its parts are asked: whose a triangle of maps that are one is.
+    tiles = [HeightMap([[0, 0], [0, 0]], origin=(x, 0, 0)) for x in (0, 1)]
+    mesh = TriangleMesh([(0, 0, 0), (0, 0, 1), (1, 0, 0)], [(0, 1, 2)])
+    ground = Ground([*tiles, mesh])
+    balls = np.array([(0.2, 0, 0.2, 0.5), (1.2, 0, 0.2, 0.5)])
+    ground.raycast(Ray((0.2, 1, 0.2), (0, -1, 0)))
+    ground.contacts(Sphere((0.2, 0, 0.2), 0.5))
+    ground.contacts(balls)
 
 
 def _pairs() -> None:
@@ -81,6 +94,7 @@ _JOBS = {
     "rays and sweeps": _rays_and_sweeps,
     "character": _character,
     "mesh": _mesh,
+    "ground": _ground,
     "shape pairs": _pairs,
     "counter": _counter,
 }
@@ -110,13 +124,14 @@ def warm_up(
     Examples
     --------
     >>> warm_up(lambda name, done, count: print(f"{done} of {count} {name}"))
-    0 of 6 height map
-    1 of 6 rays and sweeps
-    2 of 6 character
-    3 of 6 mesh
-    4 of 6 shape pairs
-    5 of 6 counter
-    6 of 6 done
+    0 of 7 height map
+    1 of 7 rays and sweeps
+    2 of 7 character
+    3 of 7 mesh
+    4 of 7 ground
+    5 of 7 shape pairs
+    6 of 7 counter
+    7 of 7 done
     """
     if background:
         thread = threading.Thread(target=warm_up, args=(progress,), name="warm_up", daemon=True)

@@ -242,6 +242,17 @@ def test_single_questions_are_rows_of_many(name):
         next(answers), next(answers)
 
 
+@pytest.mark.parametrize("keep", ["all", "deepest"])
+@pytest.mark.parametrize("name", GROUNDS)
+def test_one_ball_is_a_row_of_many(name, keep):
+    ground, asked = Ground(GROUNDS[name]), asked_of(name)
+    many = ground.sphere_contacts(asked.balls[:60], keep=keep)
+    for k, ball in enumerate(asked.balls[:60]):
+        one, rows = ground.contacts(Sphere(ball[:3], ball[3]), keep=keep), many.query == k
+        for field in ("triangle", "penetration", "normal", "point", "material"):
+            np.testing.assert_array_equal(getattr(one, field), getattr(many, field)[rows])
+
+
 def test_the_number_of_threads_changes_nothing():
     ground = Ground(GROUNDS["maps that overlap, meshes"])
     asked = questions((-4, -3, -4), (44, 3, 28), 9000)

@@ -1,6 +1,7 @@
 """Contacts with a mesh are those of the pair functions with every triangle, to the bit."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -244,6 +245,26 @@ def test_a_map_and_its_mesh_are_touched_alike():
     ends = np.column_stack([centers, centers + rng.normal(size=(25, 3)) * 0.3, np.full(25, 0.3)])
     one, two = land.capsule_contacts(ends), mesh.capsule_contacts(ends)
     assert one.triangle.tolist() == two.triangle.tolist()
+
+
+@pytest.mark.parametrize("keep", ["all", "deepest"])
+def test_one_shape_is_a_row_of_many(case, keep):
+    mesh, balls, ends = TriangleMesh(*case), balls_of(case), capsules_of(case)
+    boxes = [OBB(ball[:3], (ball[3], 0.1, 0.2)) for ball in balls[:4]]
+    blocks = [AABB(ball[:3] - ball[3], ball[:3] + ball[3]) for ball in balls[:4]]
+    kinds: list[list[Any]] = [
+        [Sphere(ball[:3], ball[3]) for ball in balls],
+        [Capsule(end[:3], end[3:6], end[6]) for end in ends],
+        boxes,
+        blocks,
+    ]
+    for shapes in kinds:
+        many = mesh.contacts(shapes, keep=keep)
+        for k, shape in enumerate(shapes):
+            one, rows = mesh.contacts(shape, keep=keep), many.query == k
+            assert not one.query.any()
+            for name in FIELDS[1:]:
+                np.testing.assert_array_equal(getattr(one, name), getattr(many, name)[rows])
 
 
 def test_threads_and_chunks_do_not_matter(monkeypatch):

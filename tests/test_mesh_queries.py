@@ -178,6 +178,47 @@ def test_heights_are_those_of_the_height_map():
     np.testing.assert_array_equal(triangle, mesh.vertices[mesh.faces[there.triangle]])
 
 
+def is_row(one, rows, k):
+    """Tell whether a single answer is row k of many, in float32 where it is a vec3."""
+    expected = [getattr(rows, name)[k] for name in one._fields]
+    return all(
+        value == (glm.vec3(row) if isinstance(value, glm.vec3) else row)
+        for value, row in zip(one, expected, strict=True)
+    )
+
+
+@pytest.mark.parametrize("reach", [math.inf, 1.0])
+def test_one_at_a_time_is_a_row_of_many(case, reach):
+    vertices, faces = case
+    mesh = TriangleMesh(vertices, faces)
+    origins, directions = rays_at(vertices, faces, 30)
+    reach *= size_of(vertices)
+    hits, found = mesh.raycast_many(origins, directions, reach), mesh.closest_points(origins)
+    x, _, z = np.clip(origins, vertices.min(axis=0), vertices.max(axis=0)).T
+    heights, normals = mesh.height_at(x, z), mesh.normal_at(x, z)
+    for k in range(len(origins)):
+        hit = mesh.raycast(Ray(origins[k], directions[k]), reach)
+        assert is_row(hit, hits, k) if hit else hits.triangle[k] < 0
+        assert is_row(mesh.closest_point(origins[k]), found, k)
+        height, normal = mesh.height_at(float(x[k]), z[k]), mesh.normal_at(x[k], float(z[k]))
+        np.testing.assert_array_equal(height, heights[k])
+        np.testing.assert_array_equal(normal, glm.vec3(normals[k]))
+
+
+def test_closest_points_of_long_and_tiny_triangles():
+    """What leaves out triangles by their middles leaves out none that is nearest."""
+    rng = np.random.default_rng(12)
+    corners = rng.normal(size=(150, 3, 3)) * 10.0 ** rng.integers(-6, 1, (150, 1, 1))
+    corners += rng.normal(size=(150, 1, 3)) * rng.choice([0.01, 1.0], (150, 1, 1))
+    corners[::9, 2] = corners[::9, 0]  # segments
+    mesh = TriangleMesh(corners.reshape(-1, 3), np.arange(450).reshape(-1, 3))
+    points = rng.normal(size=(60, 3)) * rng.choice([0.01, 1.0, 30.0, 1e5], (60, 1))
+    found = mesh.closest_points(points)
+    alone = [TriangleMesh(three, [(0, 1, 2)]).closest_points(points).distance for three in corners]
+    np.testing.assert_array_equal(found.distance, np.min(alone, axis=0))
+    np.testing.assert_array_equal(found.triangle, np.argmin(alone, axis=0))
+
+
 def test_the_highest_of_several_surfaces():
     floor, _ = MESHES["one"]
     ceiling = np.array([0.0, 3.0, 0.0]) + floor
@@ -236,5 +277,9 @@ def test_bad_questions():
         mesh.normal_at(0, [0, 1e71, 1e72])
     with pytest.raises(ValueError, match=r"point\.y must be finite"):
         mesh.closest_point((0, math.inf, 0))
+    with pytest.raises(ValueError, match=r"point must be below 1e\+70 m, got \[0.0, -1e\+71"):
+        mesh.closest_point((0, -1e71, 0))
+    with pytest.raises(ValueError, match=r"ray must be below 1e\+70 m, got .* at \[0\]"):
+        mesh.raycast(Ray((1e70, 0, 0), (1, 0, 0)))
     with pytest.raises(ValueError, match="x must be finite"):
         mesh.height_at(math.nan, 0)

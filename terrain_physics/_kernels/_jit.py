@@ -389,12 +389,12 @@ class Direct:
     __slots__ = ("_kernel", "call")
 
     def __init__(self, kernel: Callable[..., Any]) -> None:
-        self._kernel = kernel
+        self._kernel: Any = kernel
         self.call: Callable[..., Any] = self._first
 
     def _first(self, *arguments: Any) -> Any:
         result = self._kernel(*arguments)
-        self.call = self._kernel
+        self.call = known = self._kernel
         with contextlib.suppress(Exception):  # private parts of numba, or plain Python
-            self.call = next(iter(self._kernel.overloads.values())).entry_point  # type: ignore[attr-defined]
+            self.call = known.overloads[tuple(map(known.typeof_pyval, arguments))].entry_point
         return result

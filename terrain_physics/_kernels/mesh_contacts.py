@@ -65,8 +65,8 @@ def _box_in_frame(
     )
 
 
-@kernel
-def list_contacts(
+@kernel(apart=True)
+def _find_contacts(
     corners: Floats,
     order: Ints,
     boxes: Singles,
@@ -81,13 +81,7 @@ def list_contacts(
     kept: int,
     counts: Longs,
 ) -> tuple[Longs, Floats]:
-    """Return the contacts of the shapes that ``visits`` names from first to last.
-
-    ``counts`` (n,) receives how many are kept of each shape, or for `NUMBER` how many there are,
-    and then none is kept; of those equally deep the lowest face is. What is returned is for
-    `put_contacts`: sorted keys of faces and rows, for each shape in turn; rows of penetration, unit
-    direction and point.
-    """
+    """See `list_contacts`."""
     stack = np.empty(STACK, np.int32)
     memory = np.empty((FACE_COUNT, 4))
     scratch = borrow(memory)
@@ -154,6 +148,35 @@ def list_contacts(
 
 
 @kernel
+def list_contacts(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    balls: Rows,
+    capsules: Rows,
+    solids: Rows,
+    visits: Longs,
+    first: int,
+    last: int,
+    kept: int,
+    counts: Longs,
+) -> tuple[Longs, Floats]:
+    """Return the contacts of the shapes that ``visits`` names from first to last.
+
+    ``counts`` (n,) receives how many are kept of each shape, or for `NUMBER` how many there are,
+    and then none is kept; of those equally deep the lowest face is. What is returned is for
+    `put_contacts`: sorted keys of faces and rows, for each shape in turn; rows of penetration, unit
+    direction and point.
+    """
+    return _find_contacts(
+        borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
+        balls, capsules, solids, visits, first, last, kept, counts,
+    )  # fmt: skip
+
+
+@kernel
 def put_contacts(
     visits: Longs,
     first: int,
@@ -180,6 +203,30 @@ def put_contacts(
             for part in range(3):
                 for axis in range(3):
                     floats[part, place, axis] = rows[_WIDTH * row + 3 * part + axis]
+
+
+@kernel
+def contacts_of_one(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    balls: Rows,
+    capsules: Rows,
+    solids: Rows,
+    visits: Longs,
+    kept: int,
+) -> tuple[Longs, Floats]:
+    """Return (ints, floats), see `put_contacts`, of the only shape; ``visits`` (1,) is 0."""
+    counts = np.empty(1, np.int64)
+    keys, rows = _find_contacts(
+        borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
+        balls, capsules, solids, visits, 0, 1, kept, counts,
+    )  # fmt: skip
+    ints, floats = np.empty((2, counts[0]), np.int64), np.empty((3, counts[0], 3))
+    put_contacts(visits, 0, 1, keys, rows, counts, counts, ints, floats)
+    return ints, floats
 
 
 @kernel(inline=True)
