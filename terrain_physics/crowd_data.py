@@ -1,7 +1,7 @@
 """What a group of characters holds: their keys, and their states as rows of arrays."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,6 +124,9 @@ class CrowdData:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.keys)
 
     def __contains__(self, key: object) -> bool:
         return (
