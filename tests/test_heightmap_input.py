@@ -161,6 +161,16 @@ def test_edits_of_a_copy_leave_the_map_alone(duplicate):
         np.testing.assert_array_equal(values, kept)
 
 
+@pytest.mark.parametrize(
+    "center", [(2, 1), [2, 1], np.array([2.0, 1.0]), glm.vec2(2, 1), (2, 9, 1), glm.vec3(2, 9, 1)]
+)
+def test_a_pit_is_dug_at_x_and_z(center):
+    land = HeightMap(np.zeros((4, 5)))
+    land.carve(center, 0.5, 2)
+    assert np.argwhere(land.heights).tolist() == [[1, 2]]
+    assert land.height_at(2, 1) == -2
+
+
 @pytest.mark.parametrize("kind", [float, int, np.float32, np.int64, np.array, np.float64])
 def test_a_single_place_of_any_kind_of_number_gives_a_single_answer(kind):
     land = HeightMap(RAMP)
