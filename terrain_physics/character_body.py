@@ -116,6 +116,11 @@ class CharacterBody(CharacterRules):
         self._place(_arrays.rotation("rotation", value))
 
     @property
+    def collider(self) -> Collider:
+        """The body before it was placed; see `resize`."""
+        return self._collider
+
+    @property
     def grounded(self) -> bool:
         """Whether it stood on the ground at the end of the last update."""
         return bool(self._state[columns.GROUNDED])
