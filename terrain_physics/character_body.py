@@ -254,6 +254,8 @@ class CharacterBody(CharacterRules):
         state["_written"] = self._velocity.written
         for name in _VECTORS:
             state[name] = tuple(state[name])
+        for name in ("_state", "_rules", "_random"):
+            state[name] = state[name].copy()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -115,6 +115,13 @@ class CrowdData:
         self._randoms = np.zeros(_FIRST_CAPACITY, dtype=np.uint64)
         self._end = 0
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Arrays and tables of its own for a copy."""
+        return {
+            name: value.copy() if isinstance(value, (np.ndarray, dict)) else value
+            for name, value in self.__dict__.items()
+        }
+
     # Who is there
 
     @property

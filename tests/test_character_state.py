@@ -235,6 +235,17 @@ class TestBadInput:
         with pytest.raises(ValueError, match="collider and scale must cover at most"):
             CharacterMovement(Ground([roof, FLOOR]), SphereCollider(1e7))
 
+    def test_a_copy_goes_its_own_way(self):
+        mover = ball()
+        run(mover, 5)
+        before = mover.state_hash()
+        again = copy.copy(mover)
+        again.velocity.y = 5
+        again.slope_limit = 0.1
+        run(again, 3)
+        assert mover.state_hash() == before
+        assert again.position.y > mover.position.y
+
     def test_the_collider_is_that_of_the_last_resize(self):
         mover = ball()
         before = mover.collider
