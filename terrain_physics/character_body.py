@@ -159,7 +159,7 @@ class CharacterBody(CharacterRules):
         >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
         >>> floor = HeightMap([[2, 2], [2, 2]])
         >>> mover = CharacterMovement(floor, SphereCollider(0.5), position=(0.5, 2.5, 0.5))
-        >>> mover.constraint_planes() + 0.0
+        >>> mover.constraint_planes()
         array([[0., 1., 0., 2.]])
         """
         return constraint_planes(self._ground, self._state, self._rules, self._random)

@@ -99,4 +99,4 @@ def constraint_planes(
     planes = np.empty((MOST_PLANES, 4))
     with ground.lock:
         count = put_constraint_planes(state, rules, random_state, planes, *ground.ground_arrays)
-    return planes[:count].copy()
+    return planes[:count] + 0.0  # zeros without a sign
