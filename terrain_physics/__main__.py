@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
         help="recount K random spheres by brute force; exit 1, no answers, if one differs",
     )
     commands.add_parser(
-        "warm-up", help="compile every function now, so that no later start has to wait"
+        "warm-up", help="compile what a game needs now, so that no later start has to wait"
     )
     commands.add_parser("info", help="print versions and where compiled functions are kept")
     return parser

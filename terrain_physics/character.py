@@ -1,4 +1,4 @@
-"""CharacterMovement: a body that falls, lands, stands and walks on a height map."""
+"""CharacterMovement: a body that falls, lands, stands and walks on the ground."""
 
 import math
 from typing import Any
@@ -64,8 +64,16 @@ class CharacterMovement(CharacterBody):
         +Y plus the normals of all triangles touched, summed up, is within the slope limit of +Y.
     ground_friction : float, default 20.0
         How fast horizontal speed falls on the ground, in m/s^2, unless the game set the velocity.
-    resolver : {"shuffled"}, default "shuffled"
-        Contacts are pushed out one after another in random order.
+    resolver : {"shuffled", "simultaneous"}, default "shuffled"
+        Contacts are pushed out one after another in seeded random order, or all at once, whatever
+        their order.
+    snap_distance : float, default 0.3
+        How far down a walker stays on the ground, on slopes and stairs, in meters.
+    step_offset : float, default 0.3
+        Walls up to this height with walkable ground behind are stepped up, in meters; at most half
+        the body's height.
+    slope_speed : {"horizontal", "surface"}, default "horizontal"
+        Which speed a walk keeps on slopes: seen from above, or along the ground.
     max_rounds : int, default 16
         After this many rounds of pushing out, the body is lifted straight up instead; >= 1.
 

@@ -116,6 +116,11 @@ class CharacterBody(CharacterRules):
         self._place(_arrays.rotation("rotation", value))
 
     @property
+    def collider(self) -> Collider:
+        """The body before it was placed; see `resize`."""
+        return self._collider
+
+    @property
     def grounded(self) -> bool:
         """Whether it stood on the ground at the end of the last update."""
         return bool(self._state[columns.GROUNDED])
@@ -154,7 +159,7 @@ class CharacterBody(CharacterRules):
         >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
         >>> floor = HeightMap([[2, 2], [2, 2]])
         >>> mover = CharacterMovement(floor, SphereCollider(0.5), position=(0.5, 2.5, 0.5))
-        >>> mover.constraint_planes() + 0.0
+        >>> mover.constraint_planes()
         array([[0., 1., 0., 2.]])
         """
         return constraint_planes(self._ground, self._state, self._rules, self._random)
@@ -249,6 +254,8 @@ class CharacterBody(CharacterRules):
         state["_written"] = self._velocity.written
         for name in _VECTORS:
             state[name] = tuple(state[name])
+        for name in ("_state", "_rules", "_random"):
+            state[name] = state[name].copy()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

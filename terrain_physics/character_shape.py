@@ -56,9 +56,11 @@ def reading(ground: AnyGround) -> Iterator[tuple[NDArray[Any], ...]]:
 def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> NDArray[np.float64]:
     """Return a body's part of the rules (SHAPE_SIZE,), turned and scaled."""
     extents, offset, rotation = collider.placed(np.array(linear).reshape(3, 3))
-    if isinstance(ground, HeightMap):
-        reach_x, _, reach_z = np.abs(np.reshape(rotation, (3, 3))) @ extents
-        cell_x, cell_z = ground.cell_size
+    reach_x, _, reach_z = np.abs(np.reshape(rotation, (3, 3))) @ extents
+    for part in ground.parts if isinstance(ground, Ground) else (ground,):
+        if not isinstance(part, HeightMap):
+            continue
+        cell_x, cell_z = part.cell_size
         if not (2 * reach_x / cell_x) * (2 * reach_z / cell_z) <= MOST_CELLS:
             raise ValueError(
                 f"collider and scale must cover at most {MOST_CELLS} cells, "
@@ -97,4 +99,4 @@ def constraint_planes(
     planes = np.empty((MOST_PLANES, 4))
     with ground.lock:
         count = put_constraint_planes(state, rules, random_state, planes, *ground.ground_arrays)
-    return planes[:count].copy()
+    return planes[:count] + 0.0  # zeros without a sign

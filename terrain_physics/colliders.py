@@ -1,4 +1,4 @@
-"""What a character's body is made of: a ball or a box, placed relative to its owner."""
+"""What a character's body is made of: a ball, a box or a capsule, relative to its owner."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -60,7 +60,7 @@ class CharacterGroup(CrowdData):
 
     Parameters
     ----------
-    ground : HeightMap or TriangleMesh
+    ground : HeightMap, TriangleMesh or Ground
         What to stand on.
     collider : SphereCollider, CapsuleCollider or BoxCollider, optional
         The body of those that are added without one of their own.

@@ -1,7 +1,7 @@
 """What a group of characters holds: their keys, and their states as rows of arrays."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,6 +115,13 @@ class CrowdData:
         self._randoms = np.zeros(_FIRST_CAPACITY, dtype=np.uint64)
         self._end = 0
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Arrays and tables of its own for a copy."""
+        return {
+            name: value.copy() if isinstance(value, (np.ndarray, dict)) else value
+            for name, value in self.__dict__.items()
+        }
+
     # Who is there
 
     @property
@@ -124,6 +131,9 @@ class CrowdData:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.keys)
 
     def __contains__(self, key: object) -> bool:
         return (

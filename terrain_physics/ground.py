@@ -50,6 +50,11 @@ class Ground(GroundContacts, GroundSweeps, GroundRays):
     __slots__ = ()
 
     def __init__(self, parts: Sequence[Part]) -> None:
+        if isinstance(parts, (HeightMap, TriangleMesh)):
+            raise TypeError(
+                "parts must be a sequence of HeightMap and TriangleMesh, "
+                f"got {_arrays.shorten(parts)}"
+            )
         given = list(parts)
         if not given:
             raise ValueError("parts must hold at least one HeightMap or TriangleMesh, got none")

@@ -336,11 +336,11 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
         with self._lock:
             return (
                 self._heights.copy(),
-                self._cells,
+                self._cells.copy(),
                 self._frame,
                 self._follows_heights,
                 self._thickens,
-                self._materials,
+                None if self._materials is None else self._materials.copy(),
                 self._material_names,
                 self._origin,
             )

@@ -233,7 +233,7 @@ def bump(
 
     The frame begins with origin and cell size.
     """
-    if isinstance(center, (tuple, list, np.ndarray)) and len(center) == 2:
+    if isinstance(center, (tuple, list, np.ndarray, glm.vec2, glm.dvec2)) and len(center) == 2:
         x, z = _arrays.finite("center[0]", center[0]), _arrays.finite("center[1]", center[1])
     else:
         x, _, z = _arrays.vector("center", center)

@@ -222,6 +222,11 @@ class ShapeSweeps:
         TypeError
             For other shapes, and for shapes of several kinds.
         """
+        if isinstance(shapes, (Sphere, Capsule, OBB, np.ndarray)):
+            raise TypeError(
+                f"shapes must be a sequence of Sphere, Capsule or OBB, "
+                f"got {_arrays.shorten(shapes)}"
+            )
         if not shapes:
             return self._sweep_rows(SPHERE, "shapes", np.zeros((0, BODY_SIZE)), motions, threads)
         kind = _kind_of("shapes[0]", shapes[0])

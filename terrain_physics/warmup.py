@@ -10,6 +10,7 @@ from terrain_physics.character import CharacterMovement
 from terrain_physics.colliders import CapsuleCollider
 from terrain_physics.contest import count_touching
 from terrain_physics.contest_text import NumberReader, write_counts
+from terrain_physics.crowd import CharacterGroup
 from terrain_physics.ground import Ground
 from terrain_physics.heightmap import HeightMap
 from terrain_physics.mesh import TriangleMesh
@@ -39,19 +40,43 @@ def _rays_and_sweeps() -> None:
         land.sweep(shape, (0, -1, 0))
 
 
+def _contacts() -> None:
+    land, mesh = HeightMap([[0, 0], [0, 0]]), _small_mesh()
+    ball, capsule = Sphere((0, 0, 0), 0.5), Capsule((0, 0, 0), (0, 1, 0), 0.5)
+    tile = HeightMap([[0, 0], [0, 0]], origin=(1, 0, 0))
+    for ground in (land, mesh, Ground([land, mesh]), Ground([land, tile])):
+        ground.contacts(ball)
+        for shape in (ball, capsule, OBB((0, 0, 0), (0.5, 0.5, 0.5))):
+            ground.contacts([shape])
+            ground.contacts([shape], keep="deepest")
+            ground.contact_counts([shape])
+        ground.triangles_in_many([(0, 0, 0)], [(1, 1, 1)])
+
+
 def _character() -> None:
     # The kernel is one for all bodies and all kinds of ground.
-    land = HeightMap([[0, 0], [0, 0]])
-    CharacterMovement(land, CapsuleCollider(0.5, 1.8), position=(0, 0.4, 0)).update(1 / 60)
+    land, body = HeightMap([[0, 0], [0, 0]]), CapsuleCollider(0.5, 1.8)
+    mover = CharacterMovement(land, body, position=(0, 0.4, 0))
+    mover.update(1 / 60)
+    mover.resize(body)
+    mover.constraint_planes()
+    group = CharacterGroup(land, body)
+    group.add(0, (0, 0.4, 0))
+    group.update(1 / 60)
+
+
+def _small_mesh() -> TriangleMesh:
+    return TriangleMesh([(0, 0, 0), (0, 0, 1), (1, 0, 0)], [(0, 1, 2)])
 
 
 def _mesh() -> None:
-    mesh = TriangleMesh([(0, 0, 0), (0, 0, 1), (1, 0, 0)], [(0, 1, 2)])
+    mesh = _small_mesh()
     mesh.triangles_in(AABB((0, 0, 0), (1, 1, 1)))
     mesh.raycast(Ray((0.2, 1, 0.2), (0, -1, 0)))
     mesh.closest_point((0, 1, 0))
     mesh.sweep(Sphere((0, 1, 0), 0.5), (0, -1, 0))  # one kernel for all shapes
     mesh.contacts(Sphere((0, 1, 0), 0.5))
+    mesh.refit(mesh.vertices)
 
 
 def _ground() -> None:
@@ -92,6 +117,7 @@ def _counter() -> None:
 _JOBS = {
     "height map": _height_map,
     "rays and sweeps": _rays_and_sweeps,
+    "contacts": _contacts,
     "character": _character,
     "mesh": _mesh,
     "ground": _ground,
@@ -103,10 +129,12 @@ _JOBS = {
 def warm_up(
     progress: Callable[[str, int, int], None] | None = None, *, background: bool = False
 ) -> threading.Thread | None:
-    """Compile all kernels now, or load them where they have been compiled before.
+    """Compile what a game needs now, or load it where it has been compiled before.
 
-    The first time on a machine this takes some seconds, later a fraction of one. Without it each
-    kernel is compiled when it is first needed, in the middle of a frame.
+    That is all of height maps, meshes, grounds of several, characters and groups, pairs of shapes,
+    and the counter; not trees of balls and boxes, crossing meshes and enclosing spheres. The first
+    time on a machine this takes half a minute, later a second or two. Without it each kernel is
+    compiled when it is first needed, in the middle of a frame.
 
     Parameters
     ----------
@@ -124,14 +152,15 @@ def warm_up(
     Examples
     --------
     >>> warm_up(lambda name, done, count: print(f"{done} of {count} {name}"))
-    0 of 7 height map
-    1 of 7 rays and sweeps
-    2 of 7 character
-    3 of 7 mesh
-    4 of 7 ground
-    5 of 7 shape pairs
-    6 of 7 counter
-    7 of 7 done
+    0 of 8 height map
+    1 of 8 rays and sweeps
+    2 of 8 contacts
+    3 of 8 character
+    4 of 8 mesh
+    5 of 8 ground
+    6 of 8 shape pairs
+    7 of 8 counter
+    8 of 8 done
     """
     if background:
         thread = threading.Thread(target=warm_up, args=(progress,), name="warm_up", daemon=True)

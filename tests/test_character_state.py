@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 from pyglm import glm
 
-from terrain_physics import BoxCollider, CharacterMovement, SphereCollider
+from terrain_physics import (
+    BoxCollider,
+    CharacterMovement,
+    Ground,
+    SphereCollider,
+    TriangleMesh,
+)
 from tests.character_cases import FLOOR, FRAME, ROUGH, at_rest, ball, run, slope
 
 
@@ -225,6 +231,27 @@ class TestBadInput:
             CharacterMovement(FLOOR, 0.5)  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="collider and scale must cover at most"):
             CharacterMovement(FLOOR, SphereCollider(1e7))
+        roof = TriangleMesh([(0, 9, 0), (0, 9, 4), (4, 9, 0)], [(0, 1, 2)])
+        with pytest.raises(ValueError, match="collider and scale must cover at most"):
+            CharacterMovement(Ground([roof, FLOOR]), SphereCollider(1e7))
+
+    def test_a_copy_goes_its_own_way(self):
+        mover = ball()
+        run(mover, 5)
+        before = mover.state_hash()
+        again = copy.copy(mover)
+        again.velocity.y = 5
+        again.slope_limit = 0.1
+        run(again, 3)
+        assert mover.state_hash() == before
+        assert again.position.y > mover.position.y
+
+    def test_the_collider_is_that_of_the_last_resize(self):
+        mover = ball()
+        before = mover.collider
+        smaller = SphereCollider(0.5 * before.radius)
+        assert mover.resize(smaller)
+        assert mover.collider == smaller != before
 
     @pytest.mark.parametrize("name", ["gravity", "slope_limit", "ground_friction", "position"])
     def test_a_refused_value_changes_nothing(self, name):

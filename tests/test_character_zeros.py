@@ -44,6 +44,7 @@ def assert_unsigned(mover: Any) -> None:
     assert_no_signed_zero(state.values)
     assert_no_signed_zero((mover.position, mover.position64, mover.velocity, mover.ground_normal))
     assert_no_signed_zero(tuple(mover.ground_report()))
+    assert_no_signed_zero(mover.constraint_planes())
 
 
 @pytest.mark.parametrize("resolver", ["shuffled", "simultaneous"])

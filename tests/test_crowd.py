@@ -308,6 +308,25 @@ class TestMembers:
         assert np.isnan(group.update(0.0).ground_normals).all()
         assert group.state() == before
 
+    def test_a_copy_goes_its_own_way(self):
+        group = CharacterGroup(FLOOR, WALKER)
+        group.add("ada", (1, 5, 1))
+        group.add("bob", (2, 5, 1))
+        before = group.state()
+        again = copy.copy(group)
+        again.remove("ada")
+        again.add("eve", (3, 5, 1))
+        again.update(FRAME)
+        assert group.state() == before
+        assert again.keys == ("bob", "eve")
+
+    def test_iterating_gives_the_keys(self):
+        group = CharacterGroup(HeightMap([[0, 0], [0, 0]]), WALKER)
+        for key in (0, "eve", 1):
+            group.add(key, (1, 5, 1))
+        group.remove(0)
+        assert list(group) == ["eve", 1]
+
     def test_default_rules_are_those_of_one_alone(self):
         signature = inspect.signature(CharacterMovement).parameters
         others = {"ground", "collider", "position", "rotation", "owner", "seed"}

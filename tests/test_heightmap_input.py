@@ -148,6 +148,29 @@ def test_maps_and_triangles_can_be_copied_and_pickled(duplicate):
         assert not any(values.flags.writeable for values in again.kernel_arrays)
 
 
+@pytest.mark.parametrize(
+    "duplicate", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
+)
+def test_edits_of_a_copy_leave_the_map_alone(duplicate):
+    land = HeightMap(RAMP)
+    land.holes[0, 0], land.materials[0, 0] = True, 1
+    before = land.heights.copy(), land.holes[:], land.materials[:]
+    again = duplicate(land)
+    again[0, 0], again.holes[1, 1], again.materials[1, 1] = 5.0, True, 2
+    for values, kept in zip((land.heights, land.holes[:], land.materials[:]), before, strict=True):
+        np.testing.assert_array_equal(values, kept)
+
+
+@pytest.mark.parametrize(
+    "center", [(2, 1), [2, 1], np.array([2.0, 1.0]), glm.vec2(2, 1), (2, 9, 1), glm.vec3(2, 9, 1)]
+)
+def test_a_pit_is_dug_at_x_and_z(center):
+    land = HeightMap(np.zeros((4, 5)))
+    land.carve(center, 0.5, 2)
+    assert np.argwhere(land.heights).tolist() == [[1, 2]]
+    assert land.height_at(2, 1) == -2
+
+
 @pytest.mark.parametrize("kind", [float, int, np.float32, np.int64, np.array, np.float64])
 def test_a_single_place_of_any_kind_of_number_gives_a_single_answer(kind):
     land = HeightMap(RAMP)

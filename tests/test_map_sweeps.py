@@ -338,6 +338,16 @@ def test_no_motion_and_no_shapes():
             TypeError,
             r"shapes\[1\] must be a Sphere",
         ),
+        (
+            lambda m: m.sweep_many(Sphere((0, 0, 0), 1), [(0, 1, 0)]),
+            TypeError,
+            "shapes must be a sequence of Sphere, Capsule or OBB, got Sphere",
+        ),
+        (
+            lambda m: m.sweep_many(np.ones((2, 4)), [(0, 1, 0)]),
+            TypeError,
+            "shapes must be a sequence of Sphere, Capsule or OBB, got array",
+        ),
     ],
 )
 def test_bad_input_is_refused(call, error, message):

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import json
 import os
 import subprocess
@@ -66,6 +67,13 @@ def test_name_is_there(name: str) -> None:
         # Defined where the table looks for it, not passed on from somewhere else.
         assert value.__module__ == module.__name__
         assert value.__doc__
+
+
+def test_a_characters_parameters_are_documented() -> None:
+    kind = terrain_physics.CharacterMovement
+    text = inspect.getdoc(kind) or ""
+    for name in inspect.signature(kind).parameters:
+        assert f"\n{name} : " in text, name
 
 
 def test_dir_lists_the_names() -> None:
