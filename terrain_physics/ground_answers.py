@@ -1,4 +1,4 @@
-"""What several parts of a ground answer, put together: by NumPy alone, in the same order always."""
+"""What several parts of a ground answer, put together in the same order always."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar

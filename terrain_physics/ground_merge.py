@@ -124,7 +124,7 @@ class UnitedMap(HeightMap):
                 if self._materials is None:
                     self._materials = np.zeros((rows, columns), dtype=np.uint8)
                 self._materials[row_0:row_1, column_0:column_1] = edit.materials
-            self._changed(touched, holes=False)
+            self._changed(touched, heights=True, holes=False)
 
 
 class Union:

@@ -4,6 +4,7 @@ A part's touches are listed and written at once, while the list is still in a ne
 """
 
 import threading
+from concurrent.futures import CancelledError
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,11 @@ class Query:
             )
             return self._cells_of(row[:found], code[:found])
 
-        parts = workers.run(work, self._count, _PART, _PART)
+        try:
+            parts = workers.run(work, self._count, _PART, _PART)
+        except BaseException:
+            rows.give_up()
+            raise
         return *rows.all(), np.concatenate([np.empty(0, dtype=np.int64), *parts])
 
     def deepest(self, workers: Workers) -> tuple[_Ints, _Floats, _Ints]:
@@ -114,6 +119,7 @@ class _Rows:
         self._shapes = shapes
         self._turn = threading.Condition()
         self._next = self._total = 0
+        self._is_over = False
         self._pieces: list[tuple[_Ints, _Floats]] = []
         self._used: list[int] = []
 
@@ -123,7 +129,9 @@ class _Rows:
         Waits until those of the shapes before have been given theirs.
         """
         with self._turn:
-            self._turn.wait_for(lambda: self._next == first)
+            self._turn.wait_for(lambda: self._is_over or self._next == first)
+            if self._is_over:
+                raise CancelledError
             try:
                 self._total += count
                 if not self._pieces or self._used[-1] + count > self._pieces[-1][0].shape[1]:
@@ -140,6 +148,12 @@ class _Rows:
             finally:
                 self._next = last
                 self._turn.notify_all()
+
+    def give_up(self) -> None:
+        """Let none wait any more: the part before it may never have been begun."""
+        with self._turn:
+            self._is_over = True
+            self._turn.notify_all()
 
     def all(self) -> tuple[_Ints, _Floats]:
         """Return all contacts."""

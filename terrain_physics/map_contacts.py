@@ -58,15 +58,8 @@ class MapContacts(ShapeContacts, MapData):
         """Return the contacts of rows of one kind, all or the deepest of each."""
         deepest = _arrays.choice("keep", keep, ("all", "deepest")) == "deepest"
         with Workers(threads) as workers, self.reading() as views:
-            has_materials = self._materials is not None
-            query = Query(views, kind, bodies, self.cell_count if has_materials else None)
+            materials = self._materials
+            query = Query(views, kind, bodies, None if materials is None else self.cell_count)
             ints, floats, cells = (query.deepest if deepest else query.contacts)(workers)
-        return Contacts(ints, floats, self._materials_at(cells) if has_materials else None)
-
-    def _materials_at(self, cells: NDArray[np.int64]) -> NDArray[np.uint8] | None:
-        """Return what cells are made of."""
-        with self._lock:
-            if self._materials is None:
-                return None
-            made_of: NDArray[np.uint8] = self._materials.reshape(-1)[cells]
-        return made_of
+            made_of = None if materials is None else materials.reshape(-1)[cells]
+        return Contacts(ints, floats, made_of)

@@ -227,6 +227,7 @@ class MapData:
                     max(column_0 - 1, 0),
                     min(column_1, cell_columns),
                 ),
+                heights=True,
                 holes=bool(np.isnan(new).any()),
             )
 
@@ -243,7 +244,7 @@ class MapData:
             self._frame = self._frame.copy()
             self._frame[kernels.THICKNESS] = depth
             self._thickens = False
-            self._changed(Region(0, rows, 0, columns), holes=False)
+            self._changed(Region(0, rows, 0, columns), heights=False, holes=False)
 
     def carve(self, center: Any, radius: float, depth: float) -> None:
         """Dig a round pit.
@@ -342,9 +343,12 @@ class MapData:
             else:
                 if self._materials is None:
                     self._materials = np.zeros(self.cell_count, dtype=np.uint8)
+                elif self._reading:
+                    self._materials = self._materials.copy()
                 self._materials[place] = new
             self._changed(
                 Region(*rows, *columns),
+                heights=False,
                 holes=kind == "holes" and bool(new.any()),
             )
 
@@ -354,13 +358,19 @@ class MapData:
             self._heights = self._heights.copy()
             self._blocks = self._blocks.copy()
             self._cells = self._cells.copy()
+            if self._materials is not None:
+                self._materials = self._materials.copy()
             self._own, self._reading = True, 0
             self._begun += 1
 
-    def _changed(self, region: Region, *, holes: bool) -> None:
-        """Repair what is derived from the cells of a region, and tell of the change."""
+    def _changed(self, region: Region, *, heights: bool, holes: bool) -> None:
+        """Repair what is derived from the cells of a region, and tell of the change.
+
+        What follows the heights is written to only with them: arrays are not made ours alone for
+        other edits, and a query may be reading them.
+        """
         row_0, row_1, column_0, column_1 = region
-        if self._follows_heights:
+        if heights and self._follows_heights:
             around = self._heights[row_0 : row_1 + 1, column_0 : column_1 + 1]
             part = self._cells[row_0:row_1, column_0:column_1]
             part &= np.uint8(0xFF ^ kernels.CELL_FLIPPED)
@@ -370,6 +380,7 @@ class MapData:
             self._frame[kernels.THICKNESS] = THICKNESS_WITH_HOLES
             self._thickens = False
         self._publish()
-        block_kernels.put_blocks(self._views[0], self._views[3], *region, self._blocks)
+        if heights:
+            block_kernels.put_blocks(self._views[0], self._views[3], *region, self._blocks)
         self._version += 1
         self._changes.append((self._version, region))

@@ -1,5 +1,7 @@
 """Contacts with a height map are those of the pair functions with every triangle, to the bit."""
 
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -208,6 +210,15 @@ def test_a_part_that_is_refused_keeps_none_waiting(monkeypatch):
     balls[[11, 30], 3] = 1e5
     with pytest.raises(ValueError, match="at most 100 million cells, got shape 11"):
         MAPS["plain"]().contacts(balls, threads=3)
+
+
+def test_none_waits_for_a_part_that_is_never_begun():
+    rows = map_contact_parts._Rows(4)
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(rows.take, 2, 4, 0)
+        rows.give_up()
+        with pytest.raises(CancelledError):
+            second.result(10)
 
 
 def test_large_and_far_shapes():

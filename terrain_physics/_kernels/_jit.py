@@ -55,17 +55,14 @@ else:
         from numba.core.serialize import dumps
     except ImportError:  # private parts, which a later numba may move: kernels run without a cache
         CAN_CACHE = False
-    CAN_NOALIAS = False
-    with contextlib.suppress(Exception):  # private as well; without it kernels are only slower
+    CAN_NOALIAS = CAN_LEND = False
+    with contextlib.suppress(Exception):  # private as well; without these kernels are only slower
         from numba.core.cpu import CPUTargetOptions
         from numba.core.options import TargetOptions
 
+        CAN_LEND = hasattr(CPUTargetOptions, "_nrt")  # numba refuses others only as it compiles
         CPUTargetOptions.noalias = TargetOptions.Mapping("noalias")
         CAN_NOALIAS = True
-    CAN_LEND = False
-    with contextlib.suppress(Exception):  # the same
-        numba.njit(_nrt=False)
-        CAN_LEND = True
 
 UNUSED_SECONDS = 90 * 24 * 3600
 """Age at which the folder of an older state of the sources is deleted."""

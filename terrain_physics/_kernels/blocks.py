@@ -18,8 +18,8 @@ from terrain_physics._kernels.grid import (
     Heights,
 )
 
-BLOCK = 8
-_BITS = 3
+BLOCK_BITS = 3
+BLOCK = 1 << BLOCK_BITS
 
 _NONE_LOW, _NONE_HIGH = np.float32(np.inf), np.float32(-np.inf)
 
@@ -27,7 +27,7 @@ _NONE_LOW, _NONE_HIGH = np.float32(np.inf), np.float32(-np.inf)
 @kernel(inline=True)
 def blocks_across(cells: int, level: int) -> int:
     """Return how many blocks of a level lie side by side over a number of cells."""
-    size = _BITS * (level + 1)
+    size = BLOCK_BITS * (level + 1)
     return (cells + (1 << size) - 1) >> size
 
 
@@ -69,8 +69,8 @@ def put_blocks(
     """Write the blocks over cells [row_0, row_1) x [column_0, column_1), and all above them."""
     rows, columns = int(frame[ROWS]), int(frame[COLUMNS])
     first, start = int(frame[FIRST_HEIGHT]), int(frame[FIRST_BLOCK])
-    row_0, row_1 = row_0 >> _BITS, ((row_1 - 1) >> _BITS) + 1
-    column_0, column_1 = column_0 >> _BITS, ((column_1 - 1) >> _BITS) + 1
+    row_0, row_1 = row_0 >> BLOCK_BITS, ((row_1 - 1) >> BLOCK_BITS) + 1
+    column_0, column_1 = column_0 >> BLOCK_BITS, ((column_1 - 1) >> BLOCK_BITS) + 1
     left = column_0 * BLOCK
     width = min(column_1 * BLOCK, columns) + 1 - left
     lows, highs = np.empty(width, dtype=np.float32), np.empty(width, dtype=np.float32)
@@ -101,8 +101,8 @@ def put_blocks(
         here = below + below_rows * below_columns
         level += 1
         here_columns = blocks_across(columns, level)
-        row_0, row_1 = row_0 >> _BITS, ((row_1 - 1) >> _BITS) + 1
-        column_0, column_1 = column_0 >> _BITS, ((column_1 - 1) >> _BITS) + 1
+        row_0, row_1 = row_0 >> BLOCK_BITS, ((row_1 - 1) >> BLOCK_BITS) + 1
+        column_0, column_1 = column_0 >> BLOCK_BITS, ((column_1 - 1) >> BLOCK_BITS) + 1
         for row in range(row_0, row_1):
             for column in range(column_0, column_1):
                 low, high = _NONE_LOW, _NONE_HIGH

@@ -106,9 +106,10 @@ def is_near(a: Vec3, b: Vec3, c: Vec3, reach: Vec3) -> bool:
 def _round_contact(
     candidates: Floats, count: int, k: int, body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3
 ) -> tuple[float, Vec3, float, bool]:
-    """Return (depth, normal, overlap, through) of a sphere or capsule; through: see `box_contact`.
+    """Return (depth, normal, overlap, through) of a sphere or capsule.
 
-    The triangles of a map have one side. Those of a mesh have two: the center's side counts.
+    Through: the axis goes through the triangle, which is for `_angular_contact`. The triangles
+    of a map have one side. Those of a mesh have two: the center's side counts.
     """
     radius = body.radius
     if body.kind == SPHERE:

@@ -15,7 +15,7 @@ from terrain_physics._kernels.character_columns import (
     WEDGED,
     put_three_at,
 )
-from terrain_physics._kernels.grid import COLUMNS, FRAME_SIZE, Floats
+from terrain_physics._kernels.grid import COLUMNS, FRAME_SIZE, ROWS, Floats
 from terrain_physics._kernels.ground import COLUMN, HALF, MESH_PART, PART, ROW, three
 from terrain_physics._kernels.ground_state import add_plane
 from terrain_physics._kernels.resolve import CANDIDATE, PUSH, Scene
@@ -80,7 +80,7 @@ def report_ground(
         state[GROUND_TRIANGLE] = row
     else:
         columns = int(frames[part * FRAME_SIZE + COLUMNS])
-        rows = int(frames[part * FRAME_SIZE + COLUMNS - 1])
+        rows = int(frames[part * FRAME_SIZE + ROWS])
         if 0 <= row < rows and 0 <= column < columns:
             half = int(scene.candidates[k, HALF])
             state[GROUND_TRIANGLE] = 2 * (row * columns + column) + half

@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import copy_eight, prefer_wide_vectors, put_eight
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.blocks import block_span, blocks_across, level_count, level_start
+from terrain_physics._kernels.blocks import (
+    BLOCK_BITS,
+    block_span,
+    blocks_across,
+    level_count,
+    level_start,
+)
 from terrain_physics._kernels.grid import (
     CELL_FLIPPED,
     CELL_HOLE,
@@ -47,7 +53,6 @@ MOST_SMALL = 900
 # Parts of ranges, each for CHUNK shapes: row from, row to, column from, column to, kind.
 RANGE = 5
 NO_COLUMN = 2**62
-BLOCK_BITS = 3
 
 # float32 holds the fourth powers of lengths and slopes up to this.
 LARGEST = 1e8
@@ -332,7 +337,8 @@ def with_room(values: NDArray[np.int64], count: int, room: int) -> NDArray[np.in
     if count + room <= values.shape[0]:
         return values
     wider = np.empty(max(2 * values.shape[0], count + room), dtype=np.int64)
-    wider[:count] = values[:count]
+    for k in range(count):  # to assign a slice compiles for seconds
+        wider[k] = values[k]
     return wider
 
 

@@ -25,6 +25,7 @@ from terrain_physics._kernels.map_cells import (
     CHUNK,
     LARGE,
     PAIRS,
+    RANGE,
     REFUSED,
     Ints,
     Ints32,
@@ -156,7 +157,7 @@ def find_contacts(
     first_block = int(frame[FIRST_BLOCK])
     own = heights[grid.first_height : grid.first_height + (grid.rows + 1) * (grid.columns + 1)]
     faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
-    ranges, corners = np.empty(5 * CHUNK, dtype=np.int64), np.empty(2 * CHUNK, dtype=np.int32)
+    ranges, corners = np.empty(RANGE * CHUNK, np.int64), np.empty(2 * CHUNK, np.int32)
     part_count = 2
     if balls is not None:
         part_count = BALL_PARTS

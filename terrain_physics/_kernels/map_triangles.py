@@ -15,6 +15,7 @@ from terrain_physics._kernels.grid import (
 from terrain_physics._kernels.map_cells import (
     CHUNK,
     MOST_CELLS,
+    RANGE,
     Ints,
     outline,
     put_cells,
@@ -36,7 +37,7 @@ def list_triangles(
     grid = unpack_grid(heights, cells, frame)
     first_block = int(frame[FIRST_BLOCK])
     edges = outline(grid, blocks, frame)
-    ranges, place = np.empty(5 * CHUNK, dtype=np.int64), np.empty(2, dtype=np.int64)
+    ranges, place = np.empty(RANGE * CHUNK, dtype=np.int64), np.empty(2, dtype=np.int64)
     rows, columns = np.empty(_CELLS, dtype=np.int64), np.empty(_CELLS, dtype=np.int64)
     ids = np.empty(16 * (offsets.shape[0] - 1) + 1, dtype=np.int64)
     total = 0

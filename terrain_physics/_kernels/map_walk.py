@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.blocks import blocks_across, level_start
+from terrain_physics._kernels.blocks import BLOCK_BITS, blocks_across, level_start
 from terrain_physics._kernels.grid import Grid
 from terrain_physics._kernels.map_way import (
     BEYOND,
@@ -263,9 +263,10 @@ def _blocks_of(land: Land, strip: Strip, level: int) -> Blocks:
     """Return the blocks of a level."""
     across, down = blocks_across(land.grid.columns, level), blocks_across(land.grid.rows, level)
     start = land.first_block + level_start(land.grid.rows, land.grid.columns, level)
+    shift = BLOCK_BITS * (level + 1)
     if strip.along_u:
-        return Blocks(3 * (level + 1), start, 1, across, across - 1, down - 1)
-    return Blocks(3 * (level + 1), start, across, 1, down - 1, across - 1)
+        return Blocks(shift, start, 1, across, across - 1, down - 1)
+    return Blocks(shift, start, across, 1, down - 1, across - 1)
 
 
 @kernel(inline=True, lent=True)
@@ -307,7 +308,7 @@ def _between_heights(
 def first_stretch(land: Land, strip: Strip) -> Stretch:
     """Return what `next_stretch` begins with."""
     size, level = abs(strip.last - strip.first), 0
-    while level < land.levels - 1 and size >> (3 * (level + 1)) > MANY_SLABS:
+    while level < land.levels - 1 and size >> (BLOCK_BITS * (level + 1)) > MANY_SLABS:
         level += 1
     return Stretch(strip.first, strip.first, strip.first, level if size > FEW_CELLS else -1)
 
@@ -342,7 +343,7 @@ def next_stretch(
             blocks = _blocks_of(land, strip, level)
             continue
         line, near = stop, far
-        while level < top and line & ((1 << (blocks.shift + 3)) - 1) == 0:
+        while level < top and line & ((1 << (blocks.shift + BLOCK_BITS)) - 1) == 0:
             level += 1
             blocks = _blocks_of(land, strip, level)
     return Stretch(line, line, line, level)
