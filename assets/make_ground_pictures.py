@@ -63,7 +63,7 @@ def materials() -> Frame:
     land.materials[level > 3.7] = names.index("snow")
     places = []
     for kind in range(4):  # a ball where there is most of each
-        cells = np.argwhere(np.asarray(land.materials)[26:52, 8:56] == kind) + (26.5, 8.5)
+        cells = np.argwhere(land.materials[26:52, 8:56] == kind) + np.array((26.5, 8.5))
         row, column = cells[np.argmin(np.linalg.norm(cells - cells.mean(axis=0), axis=1))]
         places.append((float(column), float(row)))
     fallen = dropped(land, places, 2.0)

@@ -1,9 +1,11 @@
-"""Edits of a map while a query runs: it keeps what it began with."""
+"""Edits of a map: the same as a new map; a query that runs keeps what it began with."""
 
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from terrain_physics import HeightMap, map_data
 from terrain_physics._kernels import blocks
@@ -68,3 +70,122 @@ def test_contacts_are_of_what_the_ground_was_made_of_when_they_were_asked(monkey
     monkeypatch.setattr(Query, "contacts", find_and_paint)
     assert set(land.contacts([(8.5, 1.0, 8.5, 1.0)]).material.tolist()) == {3}
     assert set(land.contacts([(8.5, 1.0, 8.5, 1.0)]).material.tolist()) == {7}
+
+
+def answers(land: HeightMap) -> list[Any]:
+    """Return what a map says of itself and of some questions."""
+    rows, columns = land.cell_count
+    rng = np.random.default_rng(1)
+    places = rng.uniform(-1, 1 + max(rows, columns), (40, 3))
+    balls = np.column_stack([places, rng.uniform(0.2, 2.0, 40)])
+    found = land.contacts(balls, threads=1)
+    hits = land.raycast_many(np.add(places, (0, 9, 0)), [(0.3, -1.0, 0.2)], threads=1)
+    return [
+        land.heights, land.holes[:], land.materials[:], land.thickness,
+        found.query, found.triangle, found.penetration, found.material,
+        hits.distance, hits.triangle, hits.material, *land.blocks(0),
+        land.normals_at(places[:, 0], places[:, 2]),
+    ]  # fmt: skip
+
+
+@st.composite
+def indices(draw: st.DrawFn, shape: tuple[int, int]) -> Any:
+    """Return a place, a slice, or a mask of an array."""
+    kind = draw(st.sampled_from(["place", "slices", "steps", "row", "mask"]))
+    ends = [sorted(draw(st.tuples(*[st.integers(0, n)] * 2))) for n in shape]
+    if kind == "place":
+        return tuple(draw(st.integers(-n, n - 1)) for n in shape)
+    if kind == "slices":
+        return tuple(slice(first, last) for first, last in ends)
+    if kind == "steps":
+        return tuple(slice(first, last, draw(st.integers(1, 3))) for first, last in ends)
+    if kind == "row":
+        return draw(st.integers(0, shape[0] - 1))
+    bits = draw(st.integers(0, 2 ** (shape[0] * shape[1]) - 1))
+    flat = [bits >> k & 1 == 1 for k in range(shape[0] * shape[1])]
+    return np.array(flat).reshape(shape)
+
+
+@settings(max_examples=60)
+@given(st.data(), st.sampled_from(["a-c", "alternating", "shortest"]))
+def test_an_edited_map_is_a_new_map_of_the_same_numbers(data, diagonal):
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    heights = rng.normal(size=(6, 11)).astype(np.float32)
+    holes, materials = np.zeros((5, 10), dtype=bool), np.zeros((5, 10), dtype=np.uint8)
+    options: dict[str, Any] = {"diagonal": diagonal, "thickness": 2.0}
+    land = HeightMap(heights, **options)
+    first, seen = heights.copy(), land.version
+    for _ in range(data.draw(st.integers(1, 5))):
+        kind = data.draw(st.sampled_from(["heights", "more", "holes", "materials"]))
+        if kind in {"heights", "more"}:
+            index = data.draw(indices((6, 11)))
+            if kind == "heights":
+                values = rng.normal(size=np.shape(heights[index])).astype(np.float32)
+                heights[index] = land[index] = values
+            else:
+                heights[index] += np.float32(0.5)
+                land[index] += 0.5
+        elif kind == "holes":
+            index = data.draw(indices((5, 10)))
+            holes[index] = land.holes[index] = bool(data.draw(st.booleans()))
+        else:
+            index = data.draw(indices((5, 10)))
+            materials[index] = land.materials[index] = data.draw(st.integers(0, 255))
+    new = HeightMap(heights, holes=holes, materials=materials, **options)
+    for ours, theirs in zip(answers(land), answers(new), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    # Every cell that differs from before lies in a region that was told of.
+    told = np.zeros((5, 10), dtype=bool)
+    for region in land.changes_since(seen):
+        told[region.row_start : region.row_stop, region.column_start : region.column_stop] = True
+    moved = heights != first
+    beside = moved[:-1, :-1] | moved[:-1, 1:] | moved[1:, :-1] | moved[1:, 1:]
+    assert told[beside | holes | (materials != 0)].all()
+
+
+@pytest.mark.parametrize(
+    ("edit", "error", "message"),
+    [
+        (lambda land: land.__setitem__(np.s_[0:2, 0:2], np.inf), ValueError, "finite"),
+        (lambda land: land.__setitem__(np.s_[0:2, 0:2], [1.0, 2.0, 3.0]), ValueError, "shape"),
+        (lambda land: land.__setitem__(np.s_[::-1, 0], 1.0), IndexError, "backward"),
+        (lambda land: land.__setitem__(np.s_[9, 0], 1.0), IndexError, "whole numbers in"),
+        (lambda land: land.__setitem__(np.ones((3, 3), bool), 1.0), IndexError, r"\(4, 5\)"),
+        (lambda land: land.__setitem__(np.ones((4, 5), bool), [1.0, 2.0]), ValueError, "shape"),
+        (lambda land: land.holes.__setitem__(np.s_[0, 0], 1), TypeError, "bool"),
+        (lambda land: land.holes.__setitem__(np.ones((4, 5), bool), True), IndexError, "shape"),
+        (lambda land: land.materials.__setitem__(np.s_[0, 0], 256), ValueError, "from 0 to 255"),
+        (lambda land: land.materials.__setitem__(np.s_[0, 0], 0.5), TypeError, "whole numbers"),
+        (lambda land: land.carve((1, 1), -1.0, 1.0), ValueError, "radius"),
+        (lambda land: land.raise_((1, 1), 1.0, np.nan), ValueError, "height"),
+    ],
+)
+def test_a_refused_edit_changes_nothing(edit, error, message):
+    land = HeightMap(np.arange(20.0).reshape(4, 5), materials=np.ones((3, 4), np.uint8))
+    before, version = answers(land), land.version
+    with pytest.raises(error, match=message):
+        edit(land)
+    assert land.version == version
+    for ours, theirs in zip(answers(land), before, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_an_empty_edit_is_none():
+    land = HeightMap(np.zeros((4, 5)))
+    land[0:0] = 3.0
+    land[np.zeros((4, 5), dtype=bool)] = 3.0
+    land.holes[np.zeros((3, 4), dtype=bool)] = True
+    assert land.version == 0
+    assert land.changes_since(0) == []
+    assert not land.heights.any()
+
+
+def test_pits_and_hills_are_round_and_smooth():
+    land = HeightMap(np.zeros((41, 41)), cell_size=0.5, origin=(-10, 3, -10))
+    land.carve((1, 2), 4.0, 1.5)
+    x, z = np.meshgrid(np.arange(41) * 0.5 - 10, np.arange(41) * 0.5 - 10)
+    share = 1.0 - ((x - 1) ** 2 + (z - 2) ** 2) / 16.0
+    wanted = -1.5 * np.where(share > 0.0, share, 0.0) ** 2
+    np.testing.assert_allclose(land.heights, wanted, atol=1e-6)
+    land.raise_((1, 0, 2), 4.0, 1.5)
+    np.testing.assert_allclose(land.heights, 0.0, atol=1e-6)
