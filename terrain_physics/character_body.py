@@ -277,6 +277,9 @@ class CharacterBody(CharacterRules):
         self._state[columns.UNDISTURBED] = 0.0
         self._state[columns.MOVED] = 1.0
 
+    def _wake(self) -> None:
+        self._state[columns.UNDISTURBED] = 0.0
+
     def _place(self, linear: Floats9) -> None:
         """Turn and scale the shape."""
         shape = placed_shape(self._ground, self._collider, linear)

@@ -107,7 +107,8 @@ class CharacterRules:
 
     def _set_rule(self, index: int, value: float) -> None:
         self._rules[index] = value
-        self._disturb()
+        self._wake()
 
-    def _disturb(self) -> None:
+    def _wake(self) -> None:
+        """End the rest of a character that stays where it is."""
         raise NotImplementedError

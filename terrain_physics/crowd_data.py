@@ -72,8 +72,8 @@ class _Draft(CharacterRules):
                 raise TypeError(f"rules must be of {', '.join(DEFAULT_RULES)}, got {name!r}")
             setattr(self, name, value)
 
-    def _disturb(self) -> None:
-        """Nobody is there to be disturbed."""
+    def _wake(self) -> None:
+        """Nobody is there to be woken."""
 
 
 def checked_key(key: Any) -> Key:

@@ -238,6 +238,9 @@ class CrowdMember(CharacterRules):
         state[_VELOCITY] = unsigned_zeros(_arrays.vector("velocity", value))
         state[columns.DRIVEN], state[columns.UNDISTURBED] = 1.0, 0.0
 
+    def _wake(self) -> None:
+        self._state[columns.UNDISTURBED] = 0.0
+
     def _disturb(self) -> None:
         state = self._state
         state[columns.UNDISTURBED], state[columns.MOVED] = 0.0, 1.0

@@ -235,6 +235,15 @@ class TestBadInput:
         with pytest.raises(ValueError, match="collider and scale must cover at most"):
             CharacterMovement(Ground([roof, FLOOR]), SphereCollider(1e7))
 
+    @pytest.mark.parametrize("name", ["slope_limit", "gravity_scale", "step_offset"])
+    def test_rules_set_in_each_frame_do_not_lift_a_walker_off_a_slope(self, name):
+        mover = ball(slope(22.0), (4, 6, 10), slope_limit=math.radians(45))
+        run(mover, 60)
+        for _ in range(60):
+            mover.velocity.x = -1.0 if mover.ground_normal.x < 0.0 else 1.0
+            setattr(mover, name, getattr(mover, name))
+            assert mover.update(FRAME).grounded
+
     def test_a_copy_goes_its_own_way(self):
         mover = ball()
         run(mover, 5)
