@@ -12,8 +12,8 @@ from terrain_physics._kernels.vec3 import Mat3, Vec3, add, length, scale, subtra
 
 Floats = NDArray[np.float64]
 
-# Kinds of bodies.
-SPHERE, CAPSULE, BOX = range(3)
+# Kinds of bodies, numbered as those of characters.
+SPHERE, BOX, CAPSULE = range(3)
 
 # Columns of the row that describes a body: middle, radius, half the axis of a capsule or half
 # extents of a box, rotation.
