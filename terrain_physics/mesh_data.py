@@ -85,8 +85,8 @@ class MeshData:
     @property
     def ground_arrays(self) -> tuple[NDArray[Any], ...]:
         """What the compiled functions take for the ground of characters. Read-only."""
-        _, _, corners, _, boxes, children, frame = self._mesh
-        return (*NO_MAPS, corners, boxes, children, frame)
+        _, _, corners, order, boxes, children, frame = self._mesh
+        return (*NO_MAPS, corners, boxes, children, frame, order)
 
     @property
     def lock(self) -> AbstractContextManager[None]:
@@ -98,10 +98,9 @@ class MeshData:
         """Give the arrays to a long query; they stay as they are."""
         yield self.ground_arrays
 
-    def triangle_at(self, _part: int, slot: int) -> tuple[int, int]:
-        """Return the id and the material of a triangle that a kernel names by its slot."""
-        order = self._mesh.order
-        return (int(order[slot]) if 0 <= slot < len(order) else -1), 0
+    def triangle_at(self, _part: int, face: int) -> tuple[int, int]:
+        """Return the id and the material of a triangle that a kernel names."""
+        return (face if 0 <= face < len(self.faces) else -1), 0
 
     def refit(self, vertices: ArrayLike) -> None:
         """Move the vertices; faces stay. Not while another thread asks.

@@ -350,6 +350,7 @@ def update_character(
     boxes: Singles,
     children: Ints,
     mesh_frame: Floats,
+    order: Ints,
 ) -> None:
     """Advance ``state`` by one update.
 
@@ -359,7 +360,9 @@ def update_character(
         # What happened when it came to rest is no news.
         state[ROUNDS] = state[LIFTED] = 0.0
         return
-    ground = borrow_ground(heights, cells, blocks, frames, corners, boxes, children, mesh_frame)
+    ground = borrow_ground(
+        heights, cells, blocks, frames, corners, boxes, children, mesh_frame, order
+    )
     memory = make_memory()
     advance(
         borrow(state),

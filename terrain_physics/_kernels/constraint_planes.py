@@ -36,13 +36,16 @@ def put_constraint_planes(
     boxes: Singles,
     children: Ints,
     mesh_frame: Floats,
+    order: Ints,
 ) -> int:
     """Write normal and offset of the planes a body touches, (MOST_PLANES, 4); return how many.
 
     Of contacts that push the same way only the deepest is a plane. Nothing else is written to, the
     random state included.
     """
-    ground = borrow_ground(heights, cells, blocks, frames, corners, boxes, children, mesh_frame)
+    ground = borrow_ground(
+        heights, cells, blocks, frames, corners, boxes, children, mesh_frame, order
+    )
     memory = make_memory()
     center = (
         float(state[POSITION]) + float(rules[OFFSET]),

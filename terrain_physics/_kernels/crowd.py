@@ -28,9 +28,12 @@ def update_many(
     boxes: Singles,
     children: Ints,
     mesh_frame: Floats,
+    order: Ints,
 ) -> None:
     """Advance characters first..last by one update: (n, STATE_SIZE), (n,), (n, RULES_SIZE)."""
-    ground = borrow_ground(heights, cells, blocks, frames, corners, boxes, children, mesh_frame)
+    ground = borrow_ground(
+        heights, cells, blocks, frames, corners, boxes, children, mesh_frame, order
+    )
     memory = make_memory()
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
     for i in range(first, last):

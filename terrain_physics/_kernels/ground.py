@@ -67,17 +67,19 @@ class Ground(NamedTuple):
     boxes: Singles
     children: Ints
     mesh_frame: Floats
+    order: Ints
 
 
 @kernel(inline=True)
 def borrow_ground(
     heights: Heights, cells: Cells, blocks: Heights, frames: Floats,
-    corners: Floats, boxes: Singles, children: Ints, mesh_frame: Floats,
+    corners: Floats, boxes: Singles, children: Ints, mesh_frame: Floats, order: Ints,
 ) -> Ground:  # fmt: skip
     """Return a ground of arrays that live longer than it; see `borrow`."""
     return Ground(
         borrow(heights), borrow(cells), borrow(blocks), borrow(frames),
         borrow(corners), borrow(boxes), borrow(children), borrow(mesh_frame),
+        borrow(order),
     )  # fmt: skip
 
 
@@ -95,6 +97,7 @@ NO_MESH = read_only(
     np.empty((0, 6, 16), dtype=np.float32),
     np.empty(0, dtype=np.int32),
     np.zeros(5),
+    np.empty(0, dtype=np.int32),
 )
 NO_MAPS = read_only(
     np.empty(0, dtype=np.float32),
@@ -255,7 +258,7 @@ def _gather_mesh(
             put_three(candidates, count, C, c)
             put_three(candidates, count, NORMAL, normal)
             candidates[count, PART] = MESH_PART
-            candidates[count, ROW] = slot
+            candidates[count, ROW] = ground.order[slot]
             candidates[count, COLUMN] = 0.0
             candidates[count, HALF] = 0.0
             candidates[count, THICKNESS] = 0.0  # nothing is solid but the skin

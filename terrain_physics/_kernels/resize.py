@@ -92,13 +92,16 @@ def resize_body(
     boxes: Singles,
     children: Ints,
     mesh_frame: Floats,
+    order: Ints,
 ) -> bool:
     """Give a body the shape in ``wanted`` (RULES_SIZE,) if that fits; tell whether it does.
 
     The feet stay at their height, but for what wider feet must rise on a walkable slope. It fits if
     it is in nothing else deeper than the body is now.
     """
-    ground = borrow_ground(heights, cells, blocks, frames, corners, boxes, children, mesh_frame)
+    ground = borrow_ground(
+        heights, cells, blocks, frames, corners, boxes, children, mesh_frame, order
+    )
     memory, draws = make_memory(), borrow(random_state)
     position = (float(state[POSITION]), float(state[POSITION + 1]), float(state[POSITION + 2]))
     old_offset = (float(rules[OFFSET]), float(rules[OFFSET + 1]), float(rules[OFFSET + 2]))
