@@ -178,7 +178,9 @@ class CharacterMovement(CharacterBody):
         self._adopt()
         if self._state[columns.GROUND_VERSION] != self._ground.version:
             self._state[columns.GROUND_VERSION] = self._ground.version
-            self._disturb()
+            self._wake()
+            edited = max(float(self._state[columns.MOVED]), columns.GROUND_EDITED)
+            self._state[columns.MOVED] = edited
         with self._ground.lock:
             _UPDATE.call(
                 self._state,

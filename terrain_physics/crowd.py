@@ -136,7 +136,9 @@ class CharacterGroup(CrowdData):
             states, version = self._states[:count], self._ground.version
             stale = states[:, columns.GROUND_VERSION] != version
             if stale.any():
-                self._disturb(np.flatnonzero(stale))
+                states[stale, columns.UNDISTURBED] = 0.0
+                moved = np.maximum(states[stale, columns.MOVED], columns.GROUND_EDITED)
+                states[stale, columns.MOVED] = moved
                 states[:, columns.GROUND_VERSION] = version
             with reading(self._ground) as arrays, Workers(self._threads) as workers:
 

@@ -13,6 +13,7 @@ from terrain_physics import (
     BoxCollider,
     CharacterMovement,
     Ground,
+    HeightMap,
     SphereCollider,
     TriangleMesh,
 )
@@ -243,6 +244,24 @@ class TestBadInput:
             mover.velocity.x = -1.0 if mover.ground_normal.x < 0.0 else 1.0
             setattr(mover, name, getattr(mover, name))
             assert mover.update(FRAME).grounded
+
+    def test_edits_elsewhere_do_not_lift_a_walker_off_a_slope(self):
+        land = slope(22.0)
+        mover = ball(land, (4, 6, 10), slope_limit=math.radians(45))
+        run(mover, 60)
+        for _ in range(60):
+            mover.velocity.x = -1.0
+            land.carve((50, 50), 2, 0.01)
+            assert mover.update(FRAME).grounded
+
+    def test_who_stands_goes_down_with_the_ground(self):
+        land = HeightMap(np.zeros((9, 9)))
+        mover = ball(land, (4, 0.5, 4))
+        run(mover, 5)
+        for _ in range(60):
+            land[:, :] -= 1 / 60
+            assert mover.update(FRAME).grounded
+        assert mover.position64[1] == pytest.approx(-0.5, abs=1e-5)
 
     def test_a_copy_goes_its_own_way(self):
         mover = ball()

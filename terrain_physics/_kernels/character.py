@@ -124,7 +124,7 @@ def advance(
     by_sum = int(rules[GROUND_RULE]) == RULE_SUM
     resolver, max_rounds = int(rules[RESOLVER]), int(rules[MAX_ROUNDS])
     # Whom the game put somewhere is not drawn to the ground below.
-    snap = float(rules[SNAP]) if state[MOVED] == 0.0 else 0.0
+    snap = float(rules[SNAP]) if state[MOVED] != 1.0 else 0.0
     step_height = min(float(rules[STEP_OFFSET]), body.reach[1])
 
     position, velocity = three_at(state, POSITION), three_at(state, VELOCITY)

@@ -8,7 +8,9 @@ from terrain_physics._kernels.vec3 import Mat3, Vec3, scale
 # Places in the array of what changes from update to update.
 POSITION, VELOCITY, GROUNDED, GROUND_NORMAL = 0, 3, 6, 7
 CONTACTS, PENETRATION, CONVERGED, ROUNDS, LIFTED = 10, 11, 12, 13, 14
-UNDISTURBED, DRIVEN, MOVED = 15, 16, 17  # left alone by the game; velocity set; place or shape set
+# Left alone by the game; velocity set; place or shape set: 1, or only the ground edited: 0.5.
+UNDISTURBED, DRIVEN, MOVED = 15, 16, 17
+GROUND_EDITED = 0.5
 GROUND_KIND, GROUND_POINT, GROUND_PART, GROUND_TRIANGLE = 18, 19, 22, 23
 AIR_TIME, LANDING_SPEED, GROUND_VERSION = 24, 25, 26
 STEPPING, STEP_FOOT = 27, 28  # whether on the way up a step; how high the foot was before
