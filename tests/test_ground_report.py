@@ -10,6 +10,7 @@ from pyglm import glm
 from terrain_physics import (
     BoxCollider,
     CharacterMovement,
+    Ground,
     HeightMap,
     SphereCollider,
     TriangleMesh,
@@ -241,3 +242,39 @@ class TestResize:
             with pytest.raises(ValueError, match="collider and scale must cover at most"):
                 one.resize(CapsuleCollider(1e6, 2e6))
             assert one.state() == before
+
+
+def bumpy(seed: int, offset: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> TriangleMesh:
+    land = HeightMap(np.random.default_rng(seed).normal(size=(12, 12)) * 0.2)
+    mesh = land.to_mesh()
+    return TriangleMesh(mesh.vertices + np.array(offset), mesh.indices.reshape(-1, 3))
+
+
+def test_the_triangle_of_a_mesh_stays_when_a_tree_is_built_anew():
+    first, other = bumpy(1), bumpy(2, (20.0, 0.0, 0.0))
+    ground = Ground([other, first])
+    mover = CharacterMovement(ground, SphereCollider(0.5), position=(5, 3, 5))
+    for _ in range(60):
+        mover.update(1 / 60)
+    report = mover.ground_report()
+    part, face = ground.part_of(report.triangle)
+    assert part == 1
+    corners = first.vertices[first.faces[face]]
+    assert np.linalg.norm(corners - mover.position64, axis=1).min() < 1.5
+    other.refit(np.add(other.vertices[:, [2, 1, 0]], (0.0, 0.0, 40.0)))  # quite another tree
+    assert mover.ground_report().triangle == report.triangle
+    assert pickle.loads(pickle.dumps(mover)).ground_report().triangle == report.triangle
+
+
+def test_a_refitted_mesh_is_a_new_mesh_to_who_rests_on_it():
+    turned, straight = bumpy(3), bumpy(4)
+    turned.refit(straight.vertices)
+    seen = []
+    for mesh in (turned, straight):
+        mover = CharacterMovement(
+            mesh, SphereCollider(0.5), position=(5, 3, 5), resolver="simultaneous"
+        )
+        for _ in range(120):
+            mover.update(1 / 60)
+        seen.append((mover.position64, tuple(mover.velocity), mover.ground_report()))
+    assert seen[0] == seen[1]
