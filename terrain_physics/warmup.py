@@ -73,17 +73,22 @@ def _mesh() -> None:
     mesh = _small_mesh()
     mesh.triangles_in(AABB((0, 0, 0), (1, 1, 1)))
     mesh.raycast(Ray((0.2, 1, 0.2), (0, -1, 0)))
+    mesh.raycast_many([(0.2, 1, 0.2)], [(0, -1, 0)])
     mesh.closest_point((0, 1, 0))
     mesh.sweep(Sphere((0, 1, 0), 0.5), (0, -1, 0))  # one kernel for all shapes
-    mesh.contacts(Sphere((0, 1, 0), 0.5))
+    for shape in (
+        Sphere((0, 1, 0), 0.5),
+        Capsule((0, 1, 0), (0, 2, 0), 0.5),
+        OBB((0, 1, 0), (1, 1, 1)),
+    ):
+        mesh.contacts(shape)
     mesh.refit(mesh.vertices)
 
 
 def _ground() -> None:
     # Beside what its parts are asked: whose a triangle of maps that are one is.
     tiles = [HeightMap([[0, 0], [0, 0]], origin=(x, 0, 0)) for x in (0, 1)]
-    mesh = TriangleMesh([(0, 0, 0), (0, 0, 1), (1, 0, 0)], [(0, 1, 2)])
-    ground = Ground([*tiles, mesh])
+    ground = Ground([*tiles, _small_mesh()])
     balls = np.array([(0.2, 0, 0.2, 0.5), (1.2, 0, 0.2, 0.5)])
     ground.raycast(Ray((0.2, 1, 0.2), (0, -1, 0)))
     ground.contacts(Sphere((0.2, 0, 0.2), 0.5))

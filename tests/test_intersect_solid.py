@@ -189,8 +189,9 @@ def test_aabb_aabb(pair):
         assert np.isnan(push).all()
         return
     expected = np.zeros(3)
-    least = ways.index(min(ways))  # of equal ways the first
-    expected[least // 2] = float(ways[least]) * (1 if least % 2 == 0 else -1)
+    rounded = [float(way) for way in ways]
+    least = rounded.index(min(rounded))  # of equal ways the first
+    expected[least // 2] = rounded[least] * (1 if least % 2 == 0 else -1)
     np.testing.assert_array_equal(push, expected)
 
 
