@@ -102,9 +102,12 @@ def choice(name: str, value: Any, known: tuple[str, ...]) -> str:
     return value
 
 
+_PLAIN = (tuple, list)
+
+
 def vector(name: str, value: Any) -> Floats3:
     """Return three finite floats of a vec3, dvec3, tuple, list, array or object with .x .y .z."""
-    if type(value) is tuple and len(value) == 3:  # as most are; an attribute missed takes long
+    if type(value) in _PLAIN and len(value) == 3:  # as most are; a missed attribute takes long
         x, y, z = value
     else:
         x, y, z = _three(name, value)

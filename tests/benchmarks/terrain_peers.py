@@ -295,7 +295,8 @@ def _singly(method: str, *parts: Callable[[Questions], Floats]) -> Any:
         call = getattr(peer, method, None)
         if call is None:
             return None
-        arguments = list(zip(*(part(asked)[:1000].tolist() for part in parts), strict=True))
+        rows = ([tuple(row) for row in part(asked)[:1000].tolist()] for part in parts)
+        arguments = list(zip(*rows, strict=True))
         return (lambda: np.array([call(*row) for row in arguments])), len(arguments)
 
     return ask
