@@ -147,6 +147,9 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
         border: str = "extend",
         diagonal: str | ArrayLike = "a-c",
         thickness: float | None = None,
+        holes: ArrayLike | None = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
         **file_options: Any,
     ) -> Self:
         """Return a height map read from a file.
@@ -159,6 +162,8 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
             two need the extra ``images``.
         cell_size, height_scale, origin, border, diagonal, thickness
             As for `HeightMap`.
+        holes, materials, material_names
+            As for `HeightMap`; no file of heights holds them, see `save`.
         **file_options
             As for `terrain_physics.loaders.load_heights`: ``height_range``, ``flip``, ``shape``,
             ``byte_order``.
@@ -184,6 +189,9 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
             border=border,
             diagonal=diagonal,
             thickness=thickness,
+            holes=holes,
+            materials=materials,
+            material_names=material_names,
         )
 
     @property

@@ -187,6 +187,9 @@ class MapExport(MapData):
     def save(self, path: str | os.PathLike[str], **file_options: Any) -> tuple[float, float] | None:
         """Write the samples, before scale and origin, to a file.
 
+        Nothing else: cells marked as holes, materials and the shape of the map (cell size, scale,
+        origin, border, diagonal, thickness) are handed to `load` again.
+
         Parameters
         ----------
         path : path
@@ -204,7 +207,27 @@ class MapExport(MapData):
         Raises
         ------
         ValueError
-            Naming the file, for holes where the format has none and heights outside the range.
+            Naming the file, for NaN where the format has none and heights outside the range.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from terrain_physics import HeightMap
+        >>> land = HeightMap([[0, 1, 2], [3, 4, 5]], materials=[[7, 8]])
+        >>> land.holes[0, 1] = True
+        >>> with tempfile.TemporaryDirectory() as name:
+        ...     folder = Path(name)
+        ...     land.save(folder / "land.npy")
+        ...     np.save(folder / "holes.npy", land.holes[:])
+        ...     np.save(folder / "materials.npy", land.materials[:])
+        ...     again = HeightMap.load(
+        ...         folder / "land.npy",
+        ...         holes=np.load(folder / "holes.npy"),
+        ...         materials=np.load(folder / "materials.npy"),
+        ...     )
+        >>> again.holes[:], again.materials[:]
+        (array([[False,  True]]), array([[7, 8]], dtype=uint8))
         """
         return save_heights(path, self._heights, **file_options)
 

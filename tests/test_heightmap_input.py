@@ -273,11 +273,15 @@ def test_load_passes_every_option_on(tmp_path):
     options: Any = {
         "cell_size": (2, 3), "height_scale": -0.5, "origin": (1, 2, 3), "border": "open",
         "diagonal": np.eye(2, 3, dtype=bool), "thickness": 7.0,
+        "holes": np.eye(2, 3, 1, dtype=bool), "materials": np.arange(6).reshape(2, 3) % 2,
+        "material_names": ["rock", "sand"],
     }  # fmt: skip
     loaded = HeightMap.load(tmp_path / "heights.npy", **options)
     made = HeightMap(RAMP, **options)
     for ours, theirs in zip(made.kernel_arrays, loaded.kernel_arrays, strict=True):
         np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(loaded.materials[:], options["materials"])
+    assert loaded.material_names == ("rock", "sand")
     flipped = HeightMap.load(str(tmp_path / "heights.npy"), flip="rows")
     assert flipped.sample_count == (3, 4)
     with pytest.raises(ValueError, match="border must be one of"):
