@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics import _arrays
+from terrain_physics._arrays import Floats3
 from terrain_physics._kernels import blocks as block_kernels
 from terrain_physics._kernels import grid as kernels
 from terrain_physics._kernels.ground import NO_MESH
@@ -27,6 +28,7 @@ from terrain_physics.map_input import (
     bump,
     edited,
     material_cells,
+    nearest_cell,
     refuse_infinite,
     refuse_overflow,
     shorter_diagonals,
@@ -298,11 +300,16 @@ class MapData:
         """The names of materials 0, 1, ..., if they have any."""
         return self._material_names
 
-    def triangle_at(self, _part: int, triangle: int) -> tuple[int, int]:
-        """Return the id and the material of a triangle that a kernel names."""
+    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
+        """Return the id and the material of a triangle, touched at a point, that a kernel names.
+
+        Outside the map, where it has no id, the material is that of the cell nearest to the point.
+        """
         rows, columns = self.cell_count
-        if self._materials is None or not 0 <= triangle < 2 * rows * columns:
+        if self._materials is None or part < 0 or triangle >= 2 * rows * columns:
             return triangle, 0
+        if triangle < 0:
+            return triangle, int(self._materials[nearest_cell(point, self._frame)])
         return triangle, int(self._materials[divmod(triangle // 2, columns)])
 
     def _cells_of(self, kind: str) -> MapCells:

@@ -219,6 +219,16 @@ def reach_of(place: int | slice) -> tuple[int, int]:
     return place, place + 1
 
 
+def nearest_cell(point: Floats3, frame: NDArray[np.float64]) -> tuple[int, int]:
+    """Return the row and column of the cell of a map nearest to a point seen from above."""
+    x0, _, z0, cell_x, cell_z = frame[:5].tolist()
+    last_row, last_column = (frame[[kernels.ROWS, kernels.COLUMNS]] - 1.0).tolist()
+    return (
+        int(min(max((point[2] - z0) / cell_z, 0.0), last_row)),
+        int(min(max((point[0] - x0) / cell_x, 0.0), last_column)),
+    )
+
+
 def samples_within(place: float, radius: float, size: float, count: int) -> tuple[int, int]:
     """Return the range of samples along one axis that lie within a radius."""
     first = min(max(np.ceil((place - radius) / size), 0.0), float(count))
