@@ -66,7 +66,7 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
         first hole on 2.
     holes : array_like of bool, shape of cells, optional
         Cells without ground, besides those with a NaN at a corner.
-    materials : array_like of whole numbers from 0 to 255, shape of cells, optional
+    materials : array_like of whole numbers from 0 to 255, or of names, shape of cells, optional
         What each cell is made of; at first all 0.
     material_names : sequence of str, optional
         The names of materials 0, 1, ...; then there are no others.
