@@ -201,6 +201,15 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
         view.setflags(write=False)
         return view
 
+    def __array__(
+        self,
+        dtype: Any = None,
+        copy: bool | None = None,  # noqa: FBT001 NumPy calls it so
+    ) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("a HeightMap must be copied to become an array; see `heights`")
+        return np.array(self._heights, dtype=dtype)
+
     @property
     def sample_count(self) -> tuple[int, int]:
         """The number of samples, rows by columns."""

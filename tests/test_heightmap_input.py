@@ -268,6 +268,19 @@ def test_negative_scale_turns_the_land_over_and_keeps_its_front_up():
     assert [t.normal.y > 0 for t in found] == [True] * len(found)
 
 
+def test_as_an_array_it_is_a_copy_of_its_heights():
+    land = HeightMap(RAMP, height_scale=3.0, origin=(0, 5, 0))
+    heights = np.asarray(land)
+    assert heights.dtype == np.float32
+    np.testing.assert_array_equal(heights, land.heights)
+    heights[:] = 9.0
+    np.testing.assert_array_equal(land.heights, RAMP)
+    assert np.array(land, dtype=np.float64).dtype == np.float64
+    np.testing.assert_array_equal(HeightMap(land).heights, land.heights)
+    with pytest.raises(ValueError, match="must be copied"):
+        np.array(land, copy=False)
+
+
 def test_load_passes_every_option_on(tmp_path):
     np.save(tmp_path / "heights.npy", RAMP)
     options: Any = {
