@@ -1,5 +1,6 @@
 """A height map for others: as arrays for a renderer, as a mesh, as a file."""
 
+import operator
 import os
 from typing import Any, NamedTuple
 
@@ -117,14 +118,13 @@ class MapExport(MapData):
 
         Raises
         ------
-        ValueError
-            For a region outside the map.
+        TypeError, ValueError
+            For what is no region, and for one outside the map.
         """
         rows, columns = self.cell_count
-        part = Region(0, rows, 0, columns) if region is None else region
-        row_0, row_1, column_0, column_1 = part
-        if not (0 <= row_0 < row_1 <= rows and 0 <= column_0 < column_1 <= columns):
-            raise ValueError(f"region must be cells within {(rows, columns)}, got {tuple(part)}")
+        part = Region(0, rows, 0, columns)
+        if region is not None:
+            part = _checked_region(region, rows, columns)
         offset = _arrays.vector("relative_to", relative_to)
         places = self._places(part)
         faces = self._faces(part)
@@ -276,6 +276,21 @@ class MapExport(MapData):
                 offsets = np.array([ra * wide + ca, rb * wide + cb, rc * wide + cc])
                 result[here, half] = corner[here][:, np.newaxis] + offsets
         return result[~no_ground].reshape(-1, 3)
+
+
+def _checked_region(region: Any, rows: int, columns: int) -> Region:
+    """Return a region of at least one cell within a map."""
+    rule = "region must be four whole numbers, (row_start, row_stop, column_start, column_stop)"
+    try:
+        ends = tuple(map(operator.index, region))
+    except TypeError:
+        raise TypeError(f"{rule}, got {_arrays.shorten(region)}") from None
+    if len(ends) != 4:
+        raise ValueError(f"{rule}, got {_arrays.shorten(region)}")
+    row_0, row_1, column_0, column_1 = ends
+    if not (0 <= row_0 < row_1 <= rows and 0 <= column_0 < column_1 <= columns):
+        raise ValueError(f"region must be cells within {(rows, columns)}, got {ends}")
+    return Region(*ends)
 
 
 def _vertex_normals(places: NDArray[np.float64], faces: NDArray[np.int64]) -> NDArray[np.float64]:
