@@ -116,13 +116,14 @@ def ground_report(values: list[float], ground: AnyGround) -> GroundReport:
     if state == "airborne":
         return GroundReport(state, None, None, -1, 0, None, air_time, landing_speed)
     x, y, z = values[columns.GROUND_NORMAL : columns.GROUND_NORMAL + 3]
+    px, py, pz = values[columns.GROUND_POINT : columns.GROUND_POINT + 3]
     triangle, material = ground.triangle_at(
-        int(values[columns.GROUND_PART]), int(values[columns.GROUND_TRIANGLE])
+        int(values[columns.GROUND_PART]), int(values[columns.GROUND_TRIANGLE]), (px, py, pz)
     )
     return GroundReport(
         state,
         glm.vec3(x, y, z) + 0.0,
-        glm.vec3(values[columns.GROUND_POINT : columns.GROUND_POINT + 3]) + 0.0,
+        glm.vec3(px, py, pz) + 0.0,
         triangle,
         material,
         math.atan2(math.hypot(x, z), y),

@@ -220,7 +220,8 @@ class GroundReport(NamedTuple):
     triangle : int
         The id of the triangle touched; -1 in the air, and outside a map.
     material : int
-        What a map is made of there; 0 where there is no material.
+        What a map is made of there, outside it the cell nearest to the point; 0 where there is no
+        material.
     slope : float or None
         How steep the ground is, in radians from 0 to pi / 2; None in the air.
     air_time : float

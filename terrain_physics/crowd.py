@@ -22,6 +22,12 @@ _LEAST_AT_ONCE = 64
 Floats = NDArray[np.float64]
 
 
+def _shown(values: NDArray[Any]) -> NDArray[Any]:
+    """Return an array read-only: whoever writes to a copy of the group's state would be misled."""
+    values.setflags(write=False)
+    return values
+
+
 class GroupResult(NamedTuple):
     """What one update of a group did; each array has a row for each key, in order.
 
@@ -169,7 +175,7 @@ class CharacterGroup(CrowdData):
 
     @property
     def positions(self) -> Floats:
-        """The positions (n, 3) in meters, a copy; set them to move all characters."""
+        """The positions (n, 3) in meters, a read-only copy; set them to move all characters."""
         return self._columns(columns.POSITION)
 
     @positions.setter
@@ -178,7 +184,7 @@ class CharacterGroup(CrowdData):
 
     @property
     def velocities(self) -> Floats:
-        """The velocities (n, 3) in m/s, a copy; set them to drive all characters."""
+        """The velocities (n, 3) in m/s, a read-only copy; set them to drive all characters."""
         return self._columns(columns.VELOCITY)
 
     @velocities.setter
@@ -187,15 +193,15 @@ class CharacterGroup(CrowdData):
 
     @property
     def grounded(self) -> NDArray[np.bool_]:
-        """Whether each one stood on the ground at the end of its last update (n,)."""
+        """Whether each one stood on the ground at the end of its last update (n,), read-only."""
         self._compact()
-        return np.asarray(self._states[: len(self), columns.GROUNDED] != 0.0)
+        return _shown(np.asarray(self._states[: len(self), columns.GROUNDED] != 0.0))
 
     @property
     def ground_normals(self) -> Floats:
-        """The normals (n, 3) of the ground they stand on; NaN in the air."""
+        """The normals (n, 3) of the ground they stand on; NaN in the air; read-only."""
         self._compact()
-        return self._result().ground_normals
+        return _shown(self._result().ground_normals)
 
     def set_positions(self, positions: ArrayLike, keys: Iterable[Key] | None = None) -> None:
         """Put characters somewhere.
@@ -249,7 +255,7 @@ class CharacterGroup(CrowdData):
 
     def _columns(self, first: int) -> Floats:
         self._compact()
-        return self._states[: len(self), first : first + 3].copy()
+        return _shown(self._states[: len(self), first : first + 3].copy())
 
     def _checked_rows(
         self, name: str, values: ArrayLike, keys: Iterable[Key] | None

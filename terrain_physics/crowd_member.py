@@ -65,7 +65,7 @@ class CrowdMember(CharacterRules):
     """One character of a `CharacterGroup`, from ``group[key]``.
 
     It has the rules of a `CharacterMovement` (``gravity``, ``slope_limit`` and so on), to read and
-    to write at any time. Once the character is removed, all of it raises KeyError.
+    to write at any time. Once the character is removed, all but `key` and ``repr`` raises KeyError.
     """
 
     def __init__(self, group: CrowdData, key: Key) -> None:
@@ -202,6 +202,8 @@ class CrowdMember(CharacterRules):
         return state_hash(packed(self.state()))
 
     def __repr__(self) -> str:
+        if self._key not in self._group:
+            return f"<CrowdMember {self._key!r}, removed>"
         x, y, z = self.position64
         place = "grounded" if self.grounded else "in the air"
         return f"<CrowdMember {self._key!r} at ({x:.3f}, {y:.3f}, {z:.3f}), {place}>"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics import _arrays
+from terrain_physics._arrays import Floats3
 from terrain_physics._kernels import grid as grid_kernels
 from terrain_physics._kernels.ground import NO_MAPS, NO_MESH, read_only
 from terrain_physics._kernels.ground_owners import Ints
@@ -179,15 +180,20 @@ class GroundData:
         own = np.where(ids < 0, -1, ids - self.first_ids[found])
         return (part, own) if ids.ndim else (int(part), int(own))
 
-    def triangle_at(self, number: int, triangle: int) -> tuple[int, int]:
-        """Return the id and the material of a triangle that a kernel names by map and number."""
+    def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int]:
+        """Return the id and the material of a triangle that a kernel names by map and number.
+
+        It is touched at the point: see `MapData.triangle_at`.
+        """
         self._follow()
-        if triangle < 0 or number >= len(self._lands):
+        if number >= len(self._lands):
             return -1, 0
         if number >= 0:
             surface = self._lands[number]
-            return surface.owner(triangle)[0], surface.asked.triangle_at(0, triangle)[1]
-        own = -1 if self._mesh is None else self._mesh.triangle_at(0, triangle)[0]
+            return surface.owner(triangle)[0], surface.asked.triangle_at(0, triangle, point)[1]
+        own = -1 if self._mesh is None else self._mesh.triangle_at(0, triangle, point)[0]
+        if own < 0:
+            return -1, 0
         for surface in self._meshes:
             count = int(self._ends[surface.parts[0]] - surface.first_ids[0])
             if own < count:

@@ -14,7 +14,6 @@ from terrain_physics.ground_data import GroundData, Part
 from terrain_physics.heightmap import HeightMap
 from terrain_physics.map_rays import surface_of
 from terrain_physics.shapes import Ray
-from terrain_physics.workers import Workers
 
 Floats = NDArray[np.float64]
 _Many = NDArray[Any] | Sequence[float]
@@ -164,7 +163,7 @@ class GroundRays(GroundData):
         >>> Ground(tiles).heights_at([0.5, 2, 3.5], 0.5)
         array([ 0., nan,  1.])
         """
-        answers = [_heights(surface.asked, x, z, threads) for surface in self._current()]
+        answers = [s.asked.heights_at(x, z, threads=threads) for s in self._current()]
         return np.asarray(np.fmax.reduce(answers))
 
     @overload
@@ -219,27 +218,13 @@ class GroundRays(GroundData):
         """
         surfaces = self._current()
         if len(surfaces) == 1:
-            return _normals(surfaces[0].asked, x, z, threads)
+            return surfaces[0].asked.normals_at(x, z, threads=threads)
         heights, normals = [], []
         for surface in surfaces:
             level, normal = _heights_and_normals(surface.asked, x, z, threads)
             heights.append(level)
             normals.append(normal)
         return highest(heights, normals)
-
-
-def _heights(asked: Part, x: Any, z: Any, threads: int | None) -> Floats:
-    if isinstance(asked, HeightMap):
-        return asked.heights_at(x, z, threads=threads)
-    Workers(threads)  # refuses what is no number of threads
-    return np.asarray(asked.height_at(x, z))
-
-
-def _normals(asked: Part, x: Any, z: Any, threads: int | None) -> Floats:
-    if isinstance(asked, HeightMap):
-        return asked.normals_at(x, z, threads=threads)
-    Workers(threads)
-    return np.asarray(asked.normal_at(x, z))
 
 
 def _heights_and_normals(asked: Part, x: Any, z: Any, threads: int | None) -> tuple[Floats, Floats]:
@@ -250,4 +235,4 @@ def _heights_and_normals(asked: Part, x: Any, z: Any, threads: int | None) -> tu
                 surface_of(views, x, z, threads, normals=False),
                 surface_of(views, x, z, threads, normals=True),
             )
-    return _heights(asked, x, z, threads), _normals(asked, x, z, threads)
+    return asked.heights_at(x, z, threads=threads), asked.normals_at(x, z, threads=threads)

@@ -66,7 +66,7 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
         first hole on 2.
     holes : array_like of bool, shape of cells, optional
         Cells without ground, besides those with a NaN at a corner.
-    materials : array_like of whole numbers from 0 to 255, shape of cells, optional
+    materials : array_like of whole numbers from 0 to 255, or of names, shape of cells, optional
         What each cell is made of; at first all 0.
     material_names : sequence of str, optional
         The names of materials 0, 1, ...; then there are no others.
@@ -147,6 +147,9 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
         border: str = "extend",
         diagonal: str | ArrayLike = "a-c",
         thickness: float | None = None,
+        holes: ArrayLike | None = None,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
         **file_options: Any,
     ) -> Self:
         """Return a height map read from a file.
@@ -159,6 +162,8 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
             two need the extra ``images``.
         cell_size, height_scale, origin, border, diagonal, thickness
             As for `HeightMap`.
+        holes, materials, material_names
+            As for `HeightMap`; no file of heights holds them, see `save`.
         **file_options
             As for `terrain_physics.loaders.load_heights`: ``height_range``, ``flip``, ``shape``,
             ``byte_order``.
@@ -184,6 +189,9 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
             border=border,
             diagonal=diagonal,
             thickness=thickness,
+            holes=holes,
+            materials=materials,
+            material_names=material_names,
         )
 
     @property
@@ -192,6 +200,15 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
         view = self._heights.view()
         view.setflags(write=False)
         return view
+
+    def __array__(
+        self,
+        dtype: Any = None,
+        copy: bool | None = None,  # noqa: FBT001 NumPy calls it so
+    ) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("a HeightMap must be copied to become an array; see `heights`")
+        return np.array(self._heights, dtype=dtype)
 
     @property
     def sample_count(self) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """Values of the cells of a map, to read and to write, and regions of cells."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,9 +17,24 @@ class Region(NamedTuple):
 
 
 class MapCells:
-    """One value for each cell of a map: reads and writes go to the map."""
+    """One value for each cell of a map: reads and writes go to the map.
 
-    __slots__ = ("_get", "_kind", "_put", "_shape")
+    Compared with ``==`` and ``!=`` it is an array, cell by cell.
+
+    Examples
+    --------
+    >>> from terrain_physics import HeightMap
+    >>> land = HeightMap([[0, 0, 0], [0, 0, 0]], material_names=["grass", "rock", "ice"])
+    >>> land.materials[0, 0] = "rock"
+    >>> land.materials[land.materials == "rock"] = "ice"
+    >>> land.materials[:]
+    array([[2, 0]], dtype=uint8)
+    >>> land.holes |= land.materials == 2
+    >>> land.holes[:]
+    array([[ True, False]])
+    """
+
+    __slots__ = ("_fit", "_get", "_kind", "_put", "_read", "_shape")
 
     def __init__(
         self,
@@ -27,8 +42,11 @@ class MapCells:
         shape: tuple[int, int],
         get: Callable[[], NDArray[Any]],
         put: Callable[[Any, ArrayLike], None],
+        read: Callable[[Any], NDArray[Any]],
+        fit: Callable[[Any, tuple[int, ...]], NDArray[Any]],
     ) -> None:
         self._kind, self._shape, self._get, self._put = kind, shape, get, put
+        self._read, self._fit = read, fit
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -52,6 +70,28 @@ class MapCells:
 
     def __setitem__(self, index: Any, values: ArrayLike) -> None:
         self._put(index, values)
+
+    def put_all(self, values: Any) -> None:
+        """Write a value for each cell; only cells that differ are edited."""
+        new = self._fit(values, self._shape)
+        differs = self._get() != new
+        self._put(differs, new[differs])
+
+    def __eq__(self, other: object) -> NDArray[np.bool_]:  # type: ignore[override]
+        return np.asarray(self._get() == self._read(other))
+
+    def __ne__(self, other: object) -> NDArray[np.bool_]:  # type: ignore[override]
+        return np.asarray(self._get() != self._read(other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __ior__(self, other: Any) -> Self:
+        self.put_all(self._get() | self._read(other))
+        return self
+
+    def __iand__(self, other: Any) -> Self:
+        self.put_all(self._get() & self._read(other))
+        return self
 
     def __repr__(self) -> str:
         return f"<{self._kind} of {self._shape[0]} x {self._shape[1]} cells>"

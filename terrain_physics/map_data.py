@@ -8,7 +8,7 @@ was when it began.
 
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics import _arrays
+from terrain_physics._arrays import Floats3
 from terrain_physics._kernels import blocks as block_kernels
 from terrain_physics._kernels import grid as kernels
 from terrain_physics._kernels.ground import NO_MESH
@@ -26,7 +27,10 @@ from terrain_physics.map_input import (
     as_float32,
     bump,
     edited,
+    hole_cells,
     material_cells,
+    material_numbers,
+    nearest_cell,
     refuse_infinite,
     refuse_overflow,
     shorter_diagonals,
@@ -39,7 +43,8 @@ KernelArrays = tuple[
 # With holes, ground is a crust: whoever falls through a hole must get out from under the edge.
 THICKNESS_WITH_HOLES = 2.0
 
-
+_Read = Callable[[Any], NDArray[Any]]
+_Fit = Callable[[Any, tuple[int, ...]], NDArray[Any]]
 _NO_TABLE = np.zeros(1, dtype=np.uint8)
 _REMEMBERED_CHANGES = 256
 
@@ -286,29 +291,46 @@ class MapData:
 
         A cell with a NaN at a corner has no ground either, but is not marked here.
         """
-        return self._cells_of("holes")
+        return self._cells_of("holes", np.asarray, hole_cells)
+
+    @holes.setter
+    def holes(self, values: Any) -> None:
+        self.holes.put_all(values)
 
     @property
     def materials(self) -> MapCells:
-        """The materials of the cells, as an array of uint8 to read and to write; at first all 0."""
-        return self._cells_of("materials")
+        """The materials of the cells, as an array of uint8 to read and to write; at first all 0.
+
+        Names are taken for numbers where the map has `material_names`.
+        """
+        names = self._material_names
+        read, fit = partial(material_numbers, names=names), partial(material_cells, names=names)
+        return self._cells_of("materials", read, fit)
+
+    @materials.setter
+    def materials(self, values: Any) -> None:
+        self.materials.put_all(values)
 
     @property
     def material_names(self) -> tuple[str, ...] | None:
         """The names of materials 0, 1, ..., if they have any."""
         return self._material_names
 
-    def triangle_at(self, _part: int, triangle: int) -> tuple[int, int]:
-        """Return the id and the material of a triangle that a kernel names."""
+    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
+        """Return the id and the material of a triangle, touched at a point, that a kernel names.
+
+        Outside the map, where it has no id, the material is that of the cell nearest to the point.
+        """
         rows, columns = self.cell_count
-        if self._materials is None or not 0 <= triangle < 2 * rows * columns:
+        if self._materials is None or part < 0 or triangle >= 2 * rows * columns:
             return triangle, 0
+        if triangle < 0:
+            return triangle, int(self._materials[nearest_cell(point, self._frame)])
         return triangle, int(self._materials[divmod(triangle // 2, columns)])
 
-    def _cells_of(self, kind: str) -> MapCells:
-        return MapCells(
-            kind, self.cell_count, partial(self._cell_values, kind), partial(self._set_cells, kind)
-        )
+    def _cells_of(self, kind: str, read: _Read, fit: _Fit) -> MapCells:
+        get, put = partial(self._cell_values, kind), partial(self._set_cells, kind, fit)
+        return MapCells(kind, self.cell_count, get, put, read, fit)
 
     def _cell_values(self, kind: str) -> NDArray[Any]:
         """Return an array with the value of each cell, which may be our own."""
@@ -318,19 +340,10 @@ class MapData:
         made = self._materials
         return np.zeros(self.cell_count, dtype=np.uint8) if made is None else made
 
-    def _set_cells(self, kind: str, index: Any, values: ArrayLike) -> None:
+    def _set_cells(self, kind: str, fit: _Fit, index: Any, values: ArrayLike) -> None:
         place, rows, columns = edited(index, self.cell_count)
         shape = np.empty(self.cell_count, dtype=np.void)[place].shape
-        if kind == "holes":
-            given = np.asarray(values)
-            if given.dtype != np.bool_:
-                raise TypeError(f"holes must be bool, got dtype {given.dtype}")
-            try:
-                new: NDArray[Any] = np.broadcast_to(given, shape)
-            except ValueError:
-                raise ValueError(f"holes must have shape {shape}, got {given.shape}") from None
-        else:
-            new = material_cells(values, shape, names=self._material_names)
+        new = fit(values, shape)
         if new.size == 0:
             return
         with self._lock:

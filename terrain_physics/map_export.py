@@ -1,5 +1,6 @@
 """A height map for others: as arrays for a renderer, as a mesh, as a file."""
 
+import operator
 import os
 from typing import Any, NamedTuple
 
@@ -117,14 +118,13 @@ class MapExport(MapData):
 
         Raises
         ------
-        ValueError
-            For a region outside the map.
+        TypeError, ValueError
+            For what is no region, and for one outside the map.
         """
         rows, columns = self.cell_count
-        part = Region(0, rows, 0, columns) if region is None else region
-        row_0, row_1, column_0, column_1 = part
-        if not (0 <= row_0 < row_1 <= rows and 0 <= column_0 < column_1 <= columns):
-            raise ValueError(f"region must be cells within {(rows, columns)}, got {tuple(part)}")
+        part = Region(0, rows, 0, columns)
+        if region is not None:
+            part = _checked_region(region, rows, columns)
         offset = _arrays.vector("relative_to", relative_to)
         places = self._places(part)
         faces = self._faces(part)
@@ -187,6 +187,9 @@ class MapExport(MapData):
     def save(self, path: str | os.PathLike[str], **file_options: Any) -> tuple[float, float] | None:
         """Write the samples, before scale and origin, to a file.
 
+        Nothing else: cells marked as holes, materials and the shape of the map (cell size, scale,
+        origin, border, diagonal, thickness) are handed to `load` again.
+
         Parameters
         ----------
         path : path
@@ -204,7 +207,27 @@ class MapExport(MapData):
         Raises
         ------
         ValueError
-            Naming the file, for holes where the format has none and heights outside the range.
+            Naming the file, for NaN where the format has none and heights outside the range.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from terrain_physics import HeightMap
+        >>> land = HeightMap([[0, 1, 2], [3, 4, 5]], materials=[[7, 8]])
+        >>> land.holes[0, 1] = True
+        >>> with tempfile.TemporaryDirectory() as name:
+        ...     folder = Path(name)
+        ...     land.save(folder / "land.npy")
+        ...     np.save(folder / "holes.npy", land.holes[:])
+        ...     np.save(folder / "materials.npy", land.materials[:])
+        ...     again = HeightMap.load(
+        ...         folder / "land.npy",
+        ...         holes=np.load(folder / "holes.npy"),
+        ...         materials=np.load(folder / "materials.npy"),
+        ...     )
+        >>> again.holes[:], again.materials[:]
+        (array([[False,  True]]), array([[7, 8]], dtype=uint8))
         """
         return save_heights(path, self._heights, **file_options)
 
@@ -253,6 +276,21 @@ class MapExport(MapData):
                 offsets = np.array([ra * wide + ca, rb * wide + cb, rc * wide + cc])
                 result[here, half] = corner[here][:, np.newaxis] + offsets
         return result[~no_ground].reshape(-1, 3)
+
+
+def _checked_region(region: Any, rows: int, columns: int) -> Region:
+    """Return a region of at least one cell within a map."""
+    rule = "region must be four whole numbers, (row_start, row_stop, column_start, column_stop)"
+    try:
+        ends = tuple(map(operator.index, region))
+    except TypeError:
+        raise TypeError(f"{rule}, got {_arrays.shorten(region)}") from None
+    if len(ends) != 4:
+        raise ValueError(f"{rule}, got {_arrays.shorten(region)}")
+    row_0, row_1, column_0, column_1 = ends
+    if not (0 <= row_0 < row_1 <= rows and 0 <= column_0 < column_1 <= columns):
+        raise ValueError(f"region must be cells within {(rows, columns)}, got {ends}")
+    return Region(*ends)
 
 
 def _vertex_normals(places: NDArray[np.float64], faces: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -137,6 +137,17 @@ def bool_cells(
     return table
 
 
+def hole_cells(value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return marks of holes, broadcast to a shape of cells."""
+    given = np.asarray(value)
+    if given.dtype != np.bool_:
+        raise TypeError(f"holes must be bool, got dtype {given.dtype}")
+    try:
+        return np.broadcast_to(given, shape)
+    except ValueError:
+        raise ValueError(f"holes must have shape {shape}, got {given.shape}") from None
+
+
 def checked_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names of up to 256 materials, each another."""
     given = (names,) if isinstance(names, str) else tuple(names)
@@ -147,11 +158,23 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
     return given
 
 
+def material_numbers(value: Any, *, names: tuple[str, ...] | None) -> NDArray[Any]:
+    """Return an array with numbers in place of the names of materials."""
+    raw = np.asarray(value)
+    if raw.dtype.kind != "U" or names is None:
+        return raw
+    different, places = np.unique(raw, return_inverse=True)
+    for name in different.tolist():
+        _arrays.choice("materials", name, names)
+    numbers = np.array([names.index(name) for name in different.tolist()], dtype=np.uint8)
+    return numbers[places].reshape(raw.shape)
+
+
 def material_cells(
     value: ArrayLike, shape: tuple[int, ...], *, names: tuple[str, ...] | None
 ) -> NDArray[np.uint8]:
     """Return a new array of materials that fits a shape of cells."""
-    raw = np.asarray(value)
+    raw = material_numbers(value, names=names)
     if raw.dtype.kind not in "biu":
         raise TypeError(f"materials must be whole numbers, got dtype {raw.dtype}")
     try:
@@ -217,6 +240,16 @@ def reach_of(place: int | slice) -> tuple[int, int]:
             place.step
         ) + 1
     return place, place + 1
+
+
+def nearest_cell(point: Floats3, frame: NDArray[np.float64]) -> tuple[int, int]:
+    """Return the row and column of the cell of a map nearest to a point seen from above."""
+    x0, _, z0, cell_x, cell_z = frame[:5].tolist()
+    last_row, last_column = (frame[[kernels.ROWS, kernels.COLUMNS]] - 1.0).tolist()
+    return (
+        int(min(max((point[2] - z0) / cell_z, 0.0), last_row)),
+        int(min(max((point[0] - x0) / cell_x, 0.0), last_column)),
+    )
 
 
 def samples_within(place: float, radius: float, size: float, count: int) -> tuple[int, int]:

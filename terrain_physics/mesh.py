@@ -199,9 +199,31 @@ class TriangleMesh(MeshContacts, MeshSweeps):
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
             hit = self._hit_below(x, z)
             return float(self._mesh.frame[4]) - hit[1]
-        hits, top, shape = look_down(self._mesh, x, z)
-        heights = (top - hits.distance).reshape(shape)
-        return heights if shape else float(heights)
+        heights_there = self.heights_at(x, z)
+        return heights_there if heights_there.ndim else float(heights_there)
+
+    def heights_at(self, x: Any, z: Any, *, threads: int | None = None) -> NDArray[np.float64]:
+        """Return the heights of the highest surface at many places, in meters.
+
+        Parameters
+        ----------
+        x, z : array_like
+            Where, in meters, finite; broadcast.
+        threads : int, optional
+            How many threads; None: one for each processor. The results are the same.
+
+        Returns
+        -------
+        ndarray of float64
+            Of the shape of x and z together; NaN where there is no triangle.
+
+        Raises
+        ------
+        ValueError
+            For NaN and infinity, and shapes that do not fit.
+        """
+        hits, top, shape = look_down(self._mesh, x, z, threads)
+        return (top - hits.distance).reshape(shape)
 
     @overload
     def normal_at(self, x: float, z: float) -> glm.vec3: ...
@@ -224,8 +246,31 @@ class TriangleMesh(MeshContacts, MeshSweeps):
         """
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
             return glm.vec3(self._hit_below(x, z)[5:])
-        hits, _, shape = look_down(self._mesh, x, z)
-        return hits.normal.reshape(*shape, 3) if shape else glm.vec3(hits.normal[0])
+        normals_there = self.normals_at(x, z)
+        return normals_there if normals_there.ndim > 1 else glm.vec3(normals_there)
+
+    def normals_at(self, x: Any, z: Any, *, threads: int | None = None) -> NDArray[np.float64]:
+        """Return the unit normals of the highest surface at many places.
+
+        Parameters
+        ----------
+        x, z : array_like
+            Where, in meters, finite; broadcast.
+        threads : int, optional
+            How many threads; None: one for each processor. The results are the same.
+
+        Returns
+        -------
+        ndarray of float64, shape (..., 3)
+            Of the front, which may look down. NaN where there is no triangle.
+
+        Raises
+        ------
+        ValueError
+            For NaN and infinity, and shapes that do not fit.
+        """
+        hits, _, shape = look_down(self._mesh, x, z, threads)
+        return hits.normal.reshape(*shape, 3)
 
     def _hit_below(self, x: float, z: float) -> tuple[Any, ...]:
         """Return what a ray straight down from the highest vertex's height meets first."""

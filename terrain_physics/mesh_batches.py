@@ -149,7 +149,9 @@ def cast_rays(
     return hits
 
 
-def look_down(mesh: Mesh, x: Any, z: Any) -> tuple[RayHits, float, tuple[int, ...]]:
+def look_down(
+    mesh: Mesh, x: Any, z: Any, threads: int | None
+) -> tuple[RayHits, float, tuple[int, ...]]:
     """Return what rays straight down meet first, from which height, and the shape of x and z."""
     xs, zs = _arrays.broadcast("x", x, "z", z)
     for name, values in (("x", xs), ("z", zs)):
@@ -158,7 +160,7 @@ def look_down(mesh: Mesh, x: Any, z: Any) -> tuple[RayHits, float, tuple[int, ..
     top = float(mesh.frame[4])
     origins = np.stack(np.broadcast_arrays(xs, top, zs), axis=-1).reshape(-1, 3)
     origins.setflags(write=False)  # kernels know one type only
-    return cast_rays(mesh, origins, _DOWN, math.inf, 1), top, xs.shape
+    return cast_rays(mesh, origins, _DOWN, math.inf, threads), top, xs.shape
 
 
 def find_closest(mesh: Mesh, points: NDArray[np.float64], threads: int | None) -> ClosestPoints:

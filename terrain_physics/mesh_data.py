@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from terrain_physics._arrays import Floats3
 from terrain_physics._kernels.ground import NO_MAPS
 from terrain_physics._kernels.mesh_neighbors import Neighbors, find_neighbors
 from terrain_physics._kernels.mesh_queries import face_normals
@@ -98,7 +99,7 @@ class MeshData:
         """Give the arrays to a long query; they stay as they are."""
         yield self.ground_arrays
 
-    def triangle_at(self, _part: int, face: int) -> tuple[int, int]:
+    def triangle_at(self, _part: int, face: int, _point: Floats3) -> tuple[int, int]:
         """Return the id and the material of a triangle that a kernel names."""
         return (face if 0 <= face < len(self.faces) else -1), 0
 

@@ -286,16 +286,33 @@ class TestMembers:
             alone.update(FRAME)
             assert hero.state_hash() == alone.state_hash()
 
+    def test_a_removed_member_says_so(self):
+        group = CharacterGroup(FLOOR, WALKER)
+        group.add("ada", (1, 0, 1))
+        ada = group["ada"]
+        group.remove("ada")
+        assert repr(ada) == "<CrowdMember 'ada', removed>"
+        assert ada.key == "ada"
+        with pytest.raises(KeyError, match="ada"):
+            ada.grounded  # noqa: B018 it raises
+
+    @pytest.mark.parametrize("name", ["positions", "velocities", "grounded", "ground_normals"])
+    def test_arrays_that_change_nothing_are_read_only(self, name):
+        group = CharacterGroup(FLOOR, WALKER)
+        group.add("ada", (1, 0, 1))
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(group, name)[0] = 9
+
     def test_arrays_are_copies_and_settable(self):
         group = CharacterGroup(FLOOR, WALKER)
         for i in range(3):
             group.add(i, (i, 0, 0))
-        group.positions[0] = 9
-        assert group.positions[0].tolist() == [0, 0, 0]
+        before = group.positions
         group.positions = [(5, 1, 5), (6, 1, 6), (7, 1, 7)]
         group.velocities = np.ones((3, 3), dtype=np.float32)
         group.set_positions([(8, 1, 8)], keys=[1])
         assert group.positions[:, 0].tolist() == [5, 8, 7]
+        assert before[:, 0].tolist() == [0, 1, 2]
         assert group.velocities.tolist() == [[1, 1, 1]] * 3
         group.set_velocities(np.empty((0, 3)), keys=[])
 

@@ -12,6 +12,7 @@ from terrain_physics import (
     CharacterMovement,
     Ground,
     HeightMap,
+    Ray,
     SphereCollider,
     TriangleMesh,
 )
@@ -111,12 +112,31 @@ class TestReport:
             seen.add(report.triangle)
         assert len(seen) > 8
 
-    def test_outside_a_map_there_is_no_triangle_and_no_material(self):
-        ground = HeightMap(np.zeros((5, 5)), materials=np.full((4, 4), 3))
-        mover = CharacterMovement(ground, SphereCollider(0.5), position=(90, 0.6, 90))
-        run(mover, 20)
-        report = mover.ground_report()
-        assert (report.state, report.triangle, report.material) == ("grounded", -1, 0)
+    def test_outside_a_map_the_material_is_that_of_the_nearest_cell(self):
+        materials = np.arange(1, 21).reshape(4, 5)
+        land = HeightMap(np.zeros((5, 6)), materials=materials, cell_size=2.0, origin=(-3, 0, 4))
+        mesh = TriangleMesh([(0, -90, 0), (0, -90, 9), (9, -90, 0)], [(0, 1, 2)])
+        places = [
+            (x, 0.4, z) for x in (-90.5, -3.5, 0.5, 6.2, 7.4, 99.0) for z in (-50.0, 3.5, 7.5, 77.0)
+        ]
+        for ground in (land, Ground([mesh, land])):
+            group = CharacterGroup(ground, SphereCollider(0.5))
+            for place in places:
+                group.add(len(group), place)
+            for _ in range(3):
+                group.update(FRAME)
+            for key, (x, y, z) in enumerate(places):
+                mover = CharacterMovement(ground, SphereCollider(0.5), position=(x, y, z))
+                run(mover, 3)
+                report = mover.ground_report()
+                row, column = min(max(int(z - 4) // 2, 0), 3), min(max(int(x + 3) // 2, 0), 4)
+                hit = ground.raycast(Ray((x, 5, z), (0, -1, 0)))
+                assert hit is not None
+                assert report.state == "grounded"
+                assert report.material == materials[row, column] == hit.material
+                assert report.triangle == hit.triangle
+                assert group[key].ground_report() == report
+        assert report.triangle == -1
 
     def test_on_other_ground_than_the_state_came_from(self):
         mover = CharacterMovement(FLOOR, SphereCollider(0.5), position=(30, 0.6, 30))

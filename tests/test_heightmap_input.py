@@ -268,16 +268,33 @@ def test_negative_scale_turns_the_land_over_and_keeps_its_front_up():
     assert [t.normal.y > 0 for t in found] == [True] * len(found)
 
 
+def test_as_an_array_it_is_a_copy_of_its_heights():
+    land = HeightMap(RAMP, height_scale=3.0, origin=(0, 5, 0))
+    heights = np.asarray(land)
+    assert heights.dtype == np.float32
+    np.testing.assert_array_equal(heights, land.heights)
+    heights[:] = 9.0
+    np.testing.assert_array_equal(land.heights, RAMP)
+    assert np.array(land, dtype=np.float64).dtype == np.float64
+    np.testing.assert_array_equal(HeightMap(land).heights, land.heights)
+    with pytest.raises(ValueError, match="must be copied"):
+        np.array(land, copy=False)
+
+
 def test_load_passes_every_option_on(tmp_path):
     np.save(tmp_path / "heights.npy", RAMP)
     options: Any = {
         "cell_size": (2, 3), "height_scale": -0.5, "origin": (1, 2, 3), "border": "open",
         "diagonal": np.eye(2, 3, dtype=bool), "thickness": 7.0,
+        "holes": np.eye(2, 3, 1, dtype=bool), "materials": np.arange(6).reshape(2, 3) % 2,
+        "material_names": ["rock", "sand"],
     }  # fmt: skip
     loaded = HeightMap.load(tmp_path / "heights.npy", **options)
     made = HeightMap(RAMP, **options)
     for ours, theirs in zip(made.kernel_arrays, loaded.kernel_arrays, strict=True):
         np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(loaded.materials[:], options["materials"])
+    assert loaded.material_names == ("rock", "sand")
     flipped = HeightMap.load(str(tmp_path / "heights.npy"), flip="rows")
     assert flipped.sample_count == (3, 4)
     with pytest.raises(ValueError, match="border must be one of"):

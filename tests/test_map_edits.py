@@ -156,6 +156,12 @@ def test_an_edited_map_is_a_new_map_of_the_same_numbers(data, diagonal):
         (lambda land: land.holes.__setitem__(np.ones((4, 5), bool), True), IndexError, "shape"),
         (lambda land: land.materials.__setitem__(np.s_[0, 0], 256), ValueError, "from 0 to 255"),
         (lambda land: land.materials.__setitem__(np.s_[0, 0], 0.5), TypeError, "whole numbers"),
+        (lambda land: land.materials.__setitem__(np.s_[0, 0], "rock"), TypeError, "whole numbers"),
+        (lambda land: setattr(land, "materials", np.full((3, 4), 256)), ValueError, r"at \[0, 0\]"),
+        (lambda land: setattr(land, "holes", np.ones((4, 5), bool)), ValueError, r"\(3, 4\)"),
+        (lambda land: setattr(land, "holes", np.zeros((3, 4))), TypeError, "bool"),
+        (lambda land: land.holes.__ior__(np.ones((2, 4), bool)), ValueError, r"\(2,4\)"),
+        (lambda land: land.holes.__ior__(3), TypeError, "bool"),
         (lambda land: land.carve((1, 1), -1.0, 1.0), ValueError, "radius"),
         (lambda land: land.raise_((1, 1), 1.0, np.nan), ValueError, "height"),
     ],
@@ -168,6 +174,56 @@ def test_a_refused_edit_changes_nothing(edit, error, message):
     assert land.version == version
     for ours, theirs in zip(answers(land), before, strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+def test_cells_compare_as_arrays():
+    values = np.arange(12).reshape(3, 4) % 5
+    land = HeightMap(np.zeros((4, 5)), materials=values)
+    assert np.array_equal(land.materials == 3, values == 3)
+    assert np.array_equal(land.materials != values, np.zeros((3, 4), dtype=bool))
+    assert (land.materials == land.materials).all()
+    assert not (land.holes == True).any()  # noqa: E712 an array
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(land.materials)
+    land.materials[land.materials == 3] = 4
+    assert np.array_equal(land.materials[:], np.where(values == 3, 4, values))
+
+
+def test_materials_by_name():
+    land = HeightMap(
+        np.zeros((3, 3)), materials=[["ice", "rock"], ["rock", "mud"]],
+        material_names=["mud", "rock", "ice"],
+    )  # fmt: skip
+    assert land.materials[:].tolist() == [[2, 1], [1, 0]]
+    assert (land.materials == "rock").tolist() == [[False, True], [True, False]]
+    land.materials[0, 0] = "mud"
+    land.materials[1] = ["ice", "mud"]
+    assert land.materials[:].tolist() == [[0, 1], [2, 0]]
+    known = "materials must be one of 'mud', 'rock', 'ice', got 'sand'"
+    with pytest.raises(ValueError, match=known):
+        land.materials[0, 0] = "sand"
+    with pytest.raises(ValueError, match=known):
+        land.materials == "sand"  # noqa: B015 it raises
+    assert land.version == 2
+
+
+def test_holes_and_materials_are_set_as_a_whole_where_they_differ():
+    land, mask = HeightMap(np.zeros((4, 5))), np.zeros((3, 4), dtype=bool)
+    mask[1:, 2] = True
+    land.holes |= mask
+    assert np.array_equal(land.holes[:], mask)
+    assert land.changes_since(0) == [(1, 3, 2, 3)]
+    land.holes |= mask
+    assert land.version == 1
+    cells = land.holes
+    cells &= ~mask
+    assert not land.holes[:].any()
+    land.holes = mask
+    land.materials = 7
+    land.materials |= 8
+    assert np.array_equal(land.holes[:], mask)
+    assert (land.materials == 15).all()
+    assert land.version == 5
 
 
 def test_an_empty_edit_is_none():

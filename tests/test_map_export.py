@@ -1,5 +1,7 @@
 """A height map as arrays, as a mesh and as files: the same ground."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -78,6 +80,24 @@ def test_a_region_is_a_part_of_the_whole():
     for region in (Region(0, 9, 0, 2), Region(-1, 2, 0, 2), Region(3, 3, 0, 2)):
         with pytest.raises(ValueError, match="region must be cells within"):
             ground.to_mesh(region)
+
+
+@pytest.mark.parametrize(
+    ("region", "error", "rule"),
+    [
+        ((0, 3), ValueError, "four whole numbers"),
+        ((0, 1, 0, 1, 0), ValueError, "four whole numbers"),
+        ((0, 3.5, 0, 3), TypeError, "four whole numbers"),
+        (3, TypeError, "four whole numbers"),
+        ("0303", TypeError, "four whole numbers"),
+        ((0, 9, 0, 3), ValueError, r"cells within \(8, 11\)"),
+        ((-1, 2, 0, 3), ValueError, r"cells within \(8, 11\)"),
+        ((2, 2, 0, 3), ValueError, r"cells within \(8, 11\)"),
+    ],
+)
+def test_regions_are_refused_by_name_rule_and_value(region, error, rule):
+    with pytest.raises(error, match=f"region must be {rule}.* got {re.escape(repr(region))}"):
+        land().to_mesh(region)
 
 
 def test_saved_and_loaded_it_is_the_same_map(tmp_path):

@@ -41,7 +41,7 @@ def _drive(group, first, last):
     """Walk and jump about; what a key does is the same in any order."""
     keys = np.array(group.keys)
     for frame in range(first, last):
-        velocities = group.velocities
+        velocities = group.velocities.copy()
         velocities[:, [0, 2]] = _speeds(len(keys), frame)[keys]
         velocities[_jumps(keys, frame), 1] = 4.0
         group.set_velocities(velocities)

@@ -77,7 +77,7 @@ def beside_single_ones(count: int) -> None:
             mover.update(FRAME)
 
     def together() -> None:
-        velocities = group.velocities
+        velocities = group.velocities.copy()
         velocities[:, 0] = 2.0
         group.velocities = velocities
         group.update(FRAME)
