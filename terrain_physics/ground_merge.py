@@ -1,9 +1,10 @@
 """Height maps that share border lines, put together as the one map they are parts of."""
 
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.ground_owners import Ints, owner_of, put_owners
@@ -65,23 +66,53 @@ def _are_neighbors(land: HeightMap, other: HeightMap) -> bool:
     place = lattice_place(other, land)
     if place is None:
         return False
-    rows, columns = land.cell_count
-    row_0, row_1 = max(place.row, 0), min(place.row + place.rows, rows)
-    column_0, column_1 = max(place.column, 0), min(place.column + place.columns, columns)
-    beside = row_0 < row_1 and column_0 == column_1
-    above = column_0 < column_1 and row_0 == row_1
-    if not (beside or above):
+    shared = _shared_samples(Place(0, 0, *land.cell_count), place)
+    if shared is None:
         return False
-    mine = land.heights[row_0 : row_1 + 1, column_0 : column_1 + 1]
-    theirs = other.heights[
-        row_0 - place.row : row_1 + 1 - place.row,
-        column_0 - place.column : column_1 + 1 - place.column,
-    ]
-    return bool(np.array_equal(mine, theirs, equal_nan=True))
+    rows, columns = shared.row_stop - shared.row_start, shared.column_stop - shared.column_start
+    return (rows == 1) != (columns == 1) and _agree(
+        land, Place(0, 0, *land.cell_count), other, place
+    )
+
+
+def _shared_samples(one: Place, other: Place) -> Region | None:
+    """Return the samples, not cells, that are in both places; None if there are none."""
+    row_0, row_1 = max(one.row, other.row), min(one.row + one.rows, other.row + other.rows)
+    column_0 = max(one.column, other.column)
+    column_1 = min(one.column + one.columns, other.column + other.columns)
+    if row_0 > row_1 or column_0 > column_1:
+        return None
+    return Region(row_0, row_1 + 1, column_0, column_1 + 1)
+
+
+def _samples_as_place(region: Region) -> Place:
+    """Return the place of a map that has just these samples."""
+    row_0, row_1, column_0, column_1 = region
+    return Place(row_0, column_0, row_1 - row_0 - 1, column_1 - column_0 - 1)
+
+
+def _within(region: Region, place: Place) -> tuple[slice, slice]:
+    """Return an index of samples of the map at a place."""
+    return (
+        slice(region.row_start - place.row, region.row_stop - place.row),
+        slice(region.column_start - place.column, region.column_stop - place.column),
+    )
+
+
+def _agree(land: HeightMap, place: Place, other: HeightMap, other_place: Place) -> bool:
+    """Tell whether two maps have equal samples where both have some."""
+    shared = _shared_samples(place, other_place)
+    return shared is None or bool(
+        np.array_equal(
+            land.heights[_within(shared, place)],
+            other.heights[_within(shared, other_place)],
+            equal_nan=True,
+        )
+    )
 
 
 def _is_worth_it(lands: list[HeightMap], group: list[int]) -> bool:
-    """Tell whether a union is not mostly empty, and none of its parts overlap."""
+    """Tell whether a union is not mostly empty, and its parts neither overlap nor disagree."""
     places = [lattice_place(lands[index], lands[group[0]]) for index in group]
     if any(place is None for place in places):
         return False
@@ -89,20 +120,36 @@ def _is_worth_it(lands: list[HeightMap], group: list[int]) -> bool:
     rows = max(p.row + p.rows for p in found) - min(p.row for p in found)
     columns = max(p.column + p.columns for p in found) - min(p.column for p in found)
     cells = sum(p.rows * p.columns for p in found)
+    if rows * columns > _MOST_EMPTY * cells:
+        return False
     for k, p in enumerate(found):
-        for q in found[:k]:
+        for i, q in enumerate(found[:k]):
+            shared = _shared_samples(p, q)
+            if shared is None:
+                continue
             if (
-                max(p.row, q.row) < min(p.row + p.rows, q.row + q.rows)
-                and max(p.column, q.column) < min(p.column + p.columns, q.column + q.columns)
-            ):  # fmt: skip
+                min(shared.row_stop - shared.row_start, shared.column_stop - shared.column_start)
+                > 1
+            ):
                 return False
-    return rows * columns <= _MOST_EMPTY * cells
+            # Neighbours of neighbours may be a cliff apart, or differ where corners meet.
+            if not _agree(lands[group[k]], p, lands[group[i]], q):
+                return False
+    return True
 
 
 class UnitedMap(HeightMap):
-    """A map that takes over what others hold."""
+    """A map that takes over what others hold.
+
+    Its lock may be taken again by who holds it: characters hold it while they ask for its arrays,
+    for which edits of the parts are taken over.
+    """
 
     __slots__ = ()
+
+    def _start(self) -> None:
+        super()._start()
+        self._lock = threading.RLock()
 
     def put(self, edit: Edit, row: int, column: int) -> None:
         """Take over cells of another map, whose first cell is here at (row, column)."""
@@ -128,7 +175,15 @@ class UnitedMap(HeightMap):
 
 
 class Union:
-    """One map made of several; what is edited in a part is copied over by `follow`."""
+    """One map made of several; what is edited in a part is copied over by `follow`.
+
+    Samples that parts share are equal in all of them and in the one map, but for edits not yet
+    followed. So whoever differs from the one map has edited.
+
+    Whoever follows holds the lock of the one map, and takes those of parts one after the other,
+    each let go before the next. Nobody who holds the lock of a part asks for another: no two
+    threads wait for each other.
+    """
 
     def __init__(self, parts: list[HeightMap]) -> None:
         self._parts = parts
@@ -161,7 +216,16 @@ class Union:
             thickness=min(part.thickness for part in parts),
         )
         self._make_owners()
-        self._lock = threading.Lock()
+        self._whole = Place(0, 0, rows, columns)
+        # For each part, who shares samples with it, and which.
+        self._beside = [
+            [
+                (j, _samples_as_place(shared))
+                for j, other in enumerate(self._places)
+                if j != k and (shared := _shared_samples(place, other)) is not None
+            ]
+            for k, place in enumerate(self._places)
+        ]
         self._seen = [-1] * len(parts)
         self.follow()
 
@@ -195,18 +259,57 @@ class Union:
         return found
 
     def follow(self) -> None:
-        """Copy what was edited in the parts since the last time."""
+        """Copy what was edited in the parts since the last time, to parts that share it too.
+
+        Part by part in order: of edits of one sample in several parts, the last part's stays.
+        """
         if [part.version for part in self._parts] == self._seen:
             return
-        with self._lock:
+        with self.land.lock:
             for k, part in enumerate(self._parts):
-                if part.version == self._seen[k]:
-                    continue
-                row, column = self._places[k].row, self._places[k].column
-                version, edits = part.edits_since(self._seen[k])
-                for edit in edits:
-                    self.land.put(edit, row, column)
-                self._seen[k] = version
-            thickness = min(part.thickness for part in self._parts)
-            if thickness != self.land.thickness:
-                self.land.thickness = thickness
+                if part.version != self._seen[k]:
+                    self._take_over(k)
+
+    def _take_over(self, k: int) -> None:
+        """Copy what was edited in a part. Who calls holds the lock."""
+        place = self._places[k]
+        version, edits = self._parts[k].edits_since(self._seen[k])
+        for edit in edits:
+            row, column = place.row + edit.region.row_start, place.column + edit.region.column_start
+            rows, columns = edit.bits.shape
+            edited = Place(row, column, rows, columns)
+            before = []
+            for j, shared in self._beside[k]:
+                region = _shared_samples(edited, shared)
+                if region is not None:
+                    old = self.land.heights[_within(region, self._whole)].copy()
+                    before.append((j, region, old))
+            self.land.put(edit, place.row, place.column)
+            for j, region, old in before:
+                self._hand_on(j, region, old)
+        thickness = min(part.thickness for part in self._parts)
+        if thickness != self.land.thickness:
+            self.land.thickness = thickness
+        self._seen[k] = version
+
+    def _hand_on(self, j: int, region: Region, old: NDArray[np.float32]) -> None:
+        """Give a part new samples where it has the old ones; take over what follows from them."""
+        place = self._places[j]
+        new = self.land.heights[_within(region, self._whole)]
+        answer = self._parts[j].replace_samples(_within(region, place), old, new)
+        if answer is not None and answer[0] == self._seen[j] + 1:
+            # Its diagonals may have changed. With edits of its own in between, its turn comes.
+            self.land.put(answer[1], place.row, place.column)
+            self._seen[j] = answer[0]
+
+    def add_bump(self, center: Any, radius: float, rise: float) -> None:
+        """Raise the one map and all parts, see `HeightMap.raise_`; below zero, carve."""
+        with self.land.lock:
+            self.follow()
+            (rows, columns), heights = self.land.with_bump(center, radius, rise)
+            edited = Place(rows.start, columns.start, *(np.array(heights.shape) - 1).tolist())
+            for part, place in zip(self._parts, self._places, strict=True):
+                region = _shared_samples(edited, place)
+                if region is not None:
+                    part[_within(region, place)] = heights[_within(region, edited)]
+            self.follow()
