@@ -66,42 +66,30 @@ def _are_neighbors(land: HeightMap, other: HeightMap) -> bool:
     place = lattice_place(other, land)
     if place is None:
         return False
-    shared = _shared_samples(Place(0, 0, *land.cell_count), place)
-    if shared is None:
+    own = Place(0, 0, *land.cell_count)
+    shared = _overlap(own, place)
+    if shared is None or (shared.rows == 0) == (shared.columns == 0):
         return False
-    rows, columns = shared.row_stop - shared.row_start, shared.column_stop - shared.column_start
-    return (rows == 1) != (columns == 1) and _agree(
-        land, Place(0, 0, *land.cell_count), other, place
-    )
+    return _agree(land, own, other, place)
 
 
-def _shared_samples(one: Place, other: Place) -> Region | None:
-    """Return the samples, not cells, that are in both places; None if there are none."""
-    row_0, row_1 = max(one.row, other.row), min(one.row + one.rows, other.row + other.rows)
-    column_0 = max(one.column, other.column)
-    column_1 = min(one.column + one.columns, other.column + other.columns)
-    if row_0 > row_1 or column_0 > column_1:
-        return None
-    return Region(row_0, row_1 + 1, column_0, column_1 + 1)
+def _overlap(one: Place, other: Place) -> Place | None:
+    """Return the place of the samples in both, a line of them without cells; None if none are."""
+    row, column = max(one.row, other.row), max(one.column, other.column)
+    rows = min(one.row + one.rows, other.row + other.rows) - row
+    columns = min(one.column + one.columns, other.column + other.columns) - column
+    return None if rows < 0 or columns < 0 else Place(row, column, rows, columns)
 
 
-def _samples_as_place(region: Region) -> Place:
-    """Return the place of a map that has just these samples."""
-    row_0, row_1, column_0, column_1 = region
-    return Place(row_0, column_0, row_1 - row_0 - 1, column_1 - column_0 - 1)
-
-
-def _within(region: Region, place: Place) -> tuple[slice, slice]:
-    """Return an index of samples of the map at a place."""
-    return (
-        slice(region.row_start - place.row, region.row_stop - place.row),
-        slice(region.column_start - place.column, region.column_stop - place.column),
-    )
+def _within(samples: Place, place: Place) -> tuple[slice, slice]:
+    """Return where samples are in the map at a place."""
+    row, column = samples.row - place.row, samples.column - place.column
+    return slice(row, row + samples.rows + 1), slice(column, column + samples.columns + 1)
 
 
 def _agree(land: HeightMap, place: Place, other: HeightMap, other_place: Place) -> bool:
     """Tell whether two maps have equal samples where both have some."""
-    shared = _shared_samples(place, other_place)
+    shared = _overlap(place, other_place)
     return shared is None or bool(
         np.array_equal(
             land.heights[_within(shared, place)],
@@ -124,13 +112,10 @@ def _is_worth_it(lands: list[HeightMap], group: list[int]) -> bool:
         return False
     for k, p in enumerate(found):
         for i, q in enumerate(found[:k]):
-            shared = _shared_samples(p, q)
+            shared = _overlap(p, q)
             if shared is None:
                 continue
-            if (
-                min(shared.row_stop - shared.row_start, shared.column_stop - shared.column_start)
-                > 1
-            ):
+            if shared.rows > 0 and shared.columns > 0:
                 return False
             # Neighbours of neighbours may be a cliff apart, or differ where corners meet.
             if not _agree(lands[group[k]], p, lands[group[i]], q):
@@ -218,14 +203,13 @@ class Union:
         self._make_owners()
         self._whole = Place(0, 0, rows, columns)
         # For each part, who shares samples with it, and which.
-        self._beside = [
-            [
-                (j, _samples_as_place(shared))
-                for j, other in enumerate(self._places)
-                if j != k and (shared := _shared_samples(place, other)) is not None
-            ]
-            for k, place in enumerate(self._places)
-        ]
+        self._beside: list[list[tuple[int, Place]]] = [[] for _ in parts]
+        for k, place in enumerate(self._places):
+            for j, other in enumerate(self._places[:k]):
+                shared = _overlap(place, other)
+                if shared is not None:
+                    self._beside[k].append((j, shared))
+                    self._beside[j].append((k, shared))
         self._seen = [-1] * len(parts)
         self.follow()
 
@@ -276,27 +260,26 @@ class Union:
         version, edits = self._parts[k].edits_since(self._seen[k])
         for edit in edits:
             row, column = place.row + edit.region.row_start, place.column + edit.region.column_start
-            rows, columns = edit.bits.shape
-            edited = Place(row, column, rows, columns)
+            edited = Place(row, column, *edit.bits.shape)
             before = []
             for j, shared in self._beside[k]:
-                region = _shared_samples(edited, shared)
-                if region is not None:
-                    old = self.land.heights[_within(region, self._whole)].copy()
-                    before.append((j, region, old))
+                samples = _overlap(edited, shared)
+                if samples is not None:
+                    old = self.land.heights[_within(samples, self._whole)].copy()
+                    before.append((j, samples, old))
             self.land.put(edit, place.row, place.column)
-            for j, region, old in before:
-                self._hand_on(j, region, old)
+            for j, samples, old in before:
+                self._hand_on(j, samples, old)
         thickness = min(part.thickness for part in self._parts)
         if thickness != self.land.thickness:
             self.land.thickness = thickness
         self._seen[k] = version
 
-    def _hand_on(self, j: int, region: Region, old: NDArray[np.float32]) -> None:
+    def _hand_on(self, j: int, samples: Place, old: NDArray[np.float32]) -> None:
         """Give a part new samples where it has the old ones; take over what follows from them."""
         place = self._places[j]
-        new = self.land.heights[_within(region, self._whole)]
-        answer = self._parts[j].replace_samples(_within(region, place), old, new)
+        new = self.land.heights[_within(samples, self._whole)]
+        answer = self._parts[j].replace_samples(_within(samples, place), old, new)
         if answer is not None and answer[0] == self._seen[j] + 1:
             # Its diagonals may have changed. With edits of its own in between, its turn comes.
             self.land.put(answer[1], place.row, place.column)
@@ -309,7 +292,7 @@ class Union:
             (rows, columns), heights = self.land.with_bump(center, radius, rise)
             edited = Place(rows.start, columns.start, *(np.array(heights.shape) - 1).tolist())
             for part, place in zip(self._parts, self._places, strict=True):
-                region = _shared_samples(edited, place)
-                if region is not None:
-                    part[_within(region, place)] = heights[_within(region, edited)]
+                samples = _overlap(edited, place)
+                if samples is not None:
+                    part[_within(samples, place)] = heights[_within(samples, edited)]
             self.follow()
