@@ -5,20 +5,23 @@ from collections.abc import Sequence
 from terrain_physics import _arrays
 from terrain_physics.ground_contacts import GroundContacts
 from terrain_physics.ground_data import Part
+from terrain_physics.ground_edits import GroundEdits
 from terrain_physics.ground_rays import GroundRays
 from terrain_physics.ground_sweeps import GroundSweeps
 from terrain_physics.heightmap import HeightMap
 from terrain_physics.mesh import TriangleMesh
 
 
-class Ground(GroundContacts, GroundSweeps, GroundRays):
+class Ground(GroundContacts, GroundSweeps, GroundRays, GroundEdits):
     """Several height maps and meshes as one ground.
 
     Maps on one lattice that share stretches of border lines, samples included, are one map, with
     the least thickness: nothing at the seam tells that they are two. Where there is more than one
     map, each ends at its border, whatever its ``border`` says. Parts may be edited and refitted as
-    ever; answers are those of the edited parts. Samples on a shared border line are both maps': who
-    edits them, edits them in both.
+    ever; answers are those of the edited parts. Samples on a shared border line are both maps':
+    what one map changes there, the others have after the next question to the ground, or its next
+    copy. If several changed a sample since the last one, the last of them in `parts` wins. `carve`
+    and `raise_` edit all maps at once.
 
     A triangle's id is that of its part plus the part's of `first_ids`; -1 outside a single map that
     goes on. What several triangles answer equally well the lowest id answers; within maps that are
@@ -71,6 +74,7 @@ class Ground(GroundContacts, GroundSweeps, GroundRays):
         return f"<Ground: {maps} height maps, {len(self._parts) - maps} meshes>"
 
     def __getstate__(self) -> tuple[Part, ...]:
+        self._current()  # so that the copies share their borders too
         return self._parts
 
     def __setstate__(self, state: tuple[Part, ...]) -> None:

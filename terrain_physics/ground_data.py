@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -106,8 +106,7 @@ class GroundData:
         first_ids = self.first_ids
         maps = [(k, part) for k, part in enumerate(parts) if isinstance(part, HeightMap)]
         lands = [land for _, land in maps]
-        # A single map keeps its border, and its arrays, which edits write to.
-        self._lock = lands[0].lock if len(lands) == 1 else threading.Lock()
+        # A single map keeps its border.
         groups = groups_of_neighbors(lands) if len(lands) > 1 else [[0]] * len(lands)
         self._lands: list[Surface] = []
         for group in groups:
@@ -115,6 +114,8 @@ class GroundData:
             where = np.array([maps[k][0] for k in group])
             asked = lands[0] if union is None else union.land
             self._lands.append(Surface.of(asked, union, where, first_ids[where]))
+        # Edits write to the arrays of a single map, or of one that all are united in.
+        self._lock = self._lands[0].asked.lock if len(self._lands) == 1 else threading.Lock()
         self._meshes = [
             Surface.of(part, None, np.array([k]), first_ids[[k]])
             for k, part in enumerate(parts)
@@ -202,13 +203,14 @@ class GroundData:
         return -1, 0
 
     @property
-    def lock(self) -> threading.Lock:
+    def lock(self) -> AbstractContextManager[Any]:
         """Held by short queries of characters."""
         return self._lock
 
     @property
     def version(self) -> int:
-        """How many edits and refits there were in all parts."""
+        """How many edits and refits there were in all parts, shared samples handed on."""
+        self._current()
         return sum(part.version for part in self._parts)
 
     def _current(self) -> list[Surface]:
@@ -240,6 +242,7 @@ class GroundData:
     @contextmanager
     def reading(self) -> Iterator[tuple[NDArray[Any], ...]]:
         """Give the arrays to a long query; they stay as they are until it ends."""
+        self._current()
         if len(self._lands) == 1:  # only the arrays of a single map are edited in place
             with self._lands[0].asked.reading() as maps:
                 yield (*maps[: len(NO_MAPS)], *self._follow()[len(NO_MAPS) :])
@@ -248,11 +251,12 @@ class GroundData:
 
     def _follow(self) -> tuple[NDArray[Any], ...]:
         """Return the arrays for characters, made anew if the parts were edited."""
+        # Before our lock: characters hold that of a united map, which this takes, and want ours.
+        self._current()
         with self._following:
-            versions = tuple(part.version for part in self._parts)
+            versions = tuple(surface.asked.version for surface in self._surfaces)
             if versions == self._seen:
                 return self._arrays
-            self._current()
             moved = tuple(surface.asked.version for surface in self._meshes)
             if self._meshes and moved != self._moved:
                 self._mesh = _joined([surface.asked for surface in self._meshes])

@@ -1,9 +1,10 @@
 """Height maps that share border lines, put together as the one map they are parts of."""
 
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.ground_owners import Ints, owner_of, put_owners
@@ -65,23 +66,41 @@ def _are_neighbors(land: HeightMap, other: HeightMap) -> bool:
     place = lattice_place(other, land)
     if place is None:
         return False
-    rows, columns = land.cell_count
-    row_0, row_1 = max(place.row, 0), min(place.row + place.rows, rows)
-    column_0, column_1 = max(place.column, 0), min(place.column + place.columns, columns)
-    beside = row_0 < row_1 and column_0 == column_1
-    above = column_0 < column_1 and row_0 == row_1
-    if not (beside or above):
+    own = Place(0, 0, *land.cell_count)
+    shared = _overlap(own, place)
+    if shared is None or (shared.rows == 0) == (shared.columns == 0):
         return False
-    mine = land.heights[row_0 : row_1 + 1, column_0 : column_1 + 1]
-    theirs = other.heights[
-        row_0 - place.row : row_1 + 1 - place.row,
-        column_0 - place.column : column_1 + 1 - place.column,
-    ]
-    return bool(np.array_equal(mine, theirs, equal_nan=True))
+    return _agree(land, own, other, place)
+
+
+def _overlap(one: Place, other: Place) -> Place | None:
+    """Return the place of the samples in both, a line of them without cells; None if none are."""
+    row, column = max(one.row, other.row), max(one.column, other.column)
+    rows = min(one.row + one.rows, other.row + other.rows) - row
+    columns = min(one.column + one.columns, other.column + other.columns) - column
+    return None if rows < 0 or columns < 0 else Place(row, column, rows, columns)
+
+
+def _within(samples: Place, place: Place) -> tuple[slice, slice]:
+    """Return where samples are in the map at a place."""
+    row, column = samples.row - place.row, samples.column - place.column
+    return slice(row, row + samples.rows + 1), slice(column, column + samples.columns + 1)
+
+
+def _agree(land: HeightMap, place: Place, other: HeightMap, other_place: Place) -> bool:
+    """Tell whether two maps have equal samples where both have some."""
+    shared = _overlap(place, other_place)
+    return shared is None or bool(
+        np.array_equal(
+            land.heights[_within(shared, place)],
+            other.heights[_within(shared, other_place)],
+            equal_nan=True,
+        )
+    )
 
 
 def _is_worth_it(lands: list[HeightMap], group: list[int]) -> bool:
-    """Tell whether a union is not mostly empty, and none of its parts overlap."""
+    """Tell whether a union is not mostly empty, and its parts neither overlap nor disagree."""
     places = [lattice_place(lands[index], lands[group[0]]) for index in group]
     if any(place is None for place in places):
         return False
@@ -89,20 +108,33 @@ def _is_worth_it(lands: list[HeightMap], group: list[int]) -> bool:
     rows = max(p.row + p.rows for p in found) - min(p.row for p in found)
     columns = max(p.column + p.columns for p in found) - min(p.column for p in found)
     cells = sum(p.rows * p.columns for p in found)
+    if rows * columns > _MOST_EMPTY * cells:
+        return False
     for k, p in enumerate(found):
-        for q in found[:k]:
-            if (
-                max(p.row, q.row) < min(p.row + p.rows, q.row + q.rows)
-                and max(p.column, q.column) < min(p.column + p.columns, q.column + q.columns)
-            ):  # fmt: skip
+        for i, q in enumerate(found[:k]):
+            shared = _overlap(p, q)
+            if shared is None:
+                continue
+            if shared.rows > 0 and shared.columns > 0:
                 return False
-    return rows * columns <= _MOST_EMPTY * cells
+            # Neighbours of neighbours may be a cliff apart, or differ where corners meet.
+            if not _agree(lands[group[k]], p, lands[group[i]], q):
+                return False
+    return True
 
 
 class UnitedMap(HeightMap):
-    """A map that takes over what others hold."""
+    """A map that takes over what others hold.
+
+    Its lock may be taken again by who holds it: characters hold it while they ask for its arrays,
+    for which edits of the parts are taken over.
+    """
 
     __slots__ = ()
+
+    def _start(self) -> None:
+        super()._start()
+        self._lock = threading.RLock()
 
     def put(self, edit: Edit, row: int, column: int) -> None:
         """Take over cells of another map, whose first cell is here at (row, column)."""
@@ -128,7 +160,15 @@ class UnitedMap(HeightMap):
 
 
 class Union:
-    """One map made of several; what is edited in a part is copied over by `follow`."""
+    """One map made of several; what is edited in a part is copied over by `follow`.
+
+    Samples that parts share are equal in all of them and in the one map, but for edits not yet
+    followed. So whoever differs from the one map has edited.
+
+    Whoever follows holds the lock of the one map, and takes those of parts one after the other,
+    each let go before the next. Nobody who holds the lock of a part asks for another: no two
+    threads wait for each other.
+    """
 
     def __init__(self, parts: list[HeightMap]) -> None:
         self._parts = parts
@@ -161,7 +201,15 @@ class Union:
             thickness=min(part.thickness for part in parts),
         )
         self._make_owners()
-        self._lock = threading.Lock()
+        self._whole = Place(0, 0, rows, columns)
+        # For each part, who shares samples with it, and which.
+        self._beside: list[list[tuple[int, Place]]] = [[] for _ in parts]
+        for k, place in enumerate(self._places):
+            for j, other in enumerate(self._places[:k]):
+                shared = _overlap(place, other)
+                if shared is not None:
+                    self._beside[k].append((j, shared))
+                    self._beside[j].append((k, shared))
         self._seen = [-1] * len(parts)
         self.follow()
 
@@ -195,18 +243,56 @@ class Union:
         return found
 
     def follow(self) -> None:
-        """Copy what was edited in the parts since the last time."""
+        """Copy what was edited in the parts since the last time, to parts that share it too.
+
+        Part by part in order: of edits of one sample in several parts, the last part's stays.
+        """
         if [part.version for part in self._parts] == self._seen:
             return
-        with self._lock:
+        with self.land.lock:
             for k, part in enumerate(self._parts):
-                if part.version == self._seen[k]:
-                    continue
-                row, column = self._places[k].row, self._places[k].column
-                version, edits = part.edits_since(self._seen[k])
-                for edit in edits:
-                    self.land.put(edit, row, column)
-                self._seen[k] = version
-            thickness = min(part.thickness for part in self._parts)
-            if thickness != self.land.thickness:
-                self.land.thickness = thickness
+                if part.version != self._seen[k]:
+                    self._take_over(k)
+
+    def _take_over(self, k: int) -> None:
+        """Copy what was edited in a part. Who calls holds the lock."""
+        place = self._places[k]
+        version, edits = self._parts[k].edits_since(self._seen[k])
+        for edit in edits:
+            row, column = place.row + edit.region.row_start, place.column + edit.region.column_start
+            edited = Place(row, column, *edit.bits.shape)
+            before = []
+            for j, shared in self._beside[k]:
+                samples = _overlap(edited, shared)
+                if samples is not None:
+                    old = self.land.heights[_within(samples, self._whole)].copy()
+                    before.append((j, samples, old))
+            self.land.put(edit, place.row, place.column)
+            for j, samples, old in before:
+                self._hand_on(j, samples, old)
+        thickness = min(part.thickness for part in self._parts)
+        if thickness != self.land.thickness:
+            self.land.thickness = thickness
+        self._seen[k] = version
+
+    def _hand_on(self, j: int, samples: Place, old: NDArray[np.float32]) -> None:
+        """Give a part new samples where it has the old ones; take over what follows from them."""
+        place = self._places[j]
+        new = self.land.heights[_within(samples, self._whole)]
+        answer = self._parts[j].replace_samples(_within(samples, place), old, new)
+        if answer is not None and answer[0] == self._seen[j] + 1:
+            # Its diagonals may have changed. With edits of its own in between, its turn comes.
+            self.land.put(answer[1], place.row, place.column)
+            self._seen[j] = answer[0]
+
+    def add_bump(self, center: Any, radius: float, rise: float) -> None:
+        """Raise the one map and all parts, see `HeightMap.raise_`; below zero, carve."""
+        with self.land.lock:
+            self.follow()
+            (rows, columns), heights = self.land.with_bump(center, radius, rise)
+            edited = Place(rows.start, columns.start, *(np.array(heights.shape) - 1).tolist())
+            for part, place in zip(self._parts, self._places, strict=True):
+                samples = _overlap(edited, place)
+                if samples is not None:
+                    part[_within(samples, place)] = heights[_within(samples, edited)]
+            self.follow()

@@ -9,7 +9,7 @@ was when it began.
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
 
@@ -71,6 +71,7 @@ class MapData:
     )
 
     _heights: NDArray[np.float32]
+    _lock: AbstractContextManager[Any]
     _views: KernelArrays
 
     def _hold(
@@ -151,7 +152,7 @@ class MapData:
         return (*self._views, *NO_MESH)
 
     @property
-    def lock(self) -> threading.Lock:
+    def lock(self) -> AbstractContextManager[Any]:
         """Held by short queries and by edits."""
         return self._lock
 
@@ -215,10 +216,7 @@ class MapData:
             wide = np.broadcast_to(wide, shape)
         except ValueError:
             raise ValueError(f"heights must have shape {shape}, got {wide.shape}") from None
-        new = as_float32(wide)
-        refuse_infinite(new, wide)
-        origin, (size_x, size_z, scale) = self._frame[:3].tolist(), self._frame[3:6].tolist()
-        refuse_overflow(new, scale, origin, (size_x, size_z), (1, 1))
+        new = self._checked(wide)
         if new.size == 0:
             return
         with self._lock:
@@ -282,8 +280,24 @@ class MapData:
         self._add_bump(center, radius, _arrays.finite("height", height))
 
     def _add_bump(self, center: Any, radius: float, rise: float) -> None:
+        place, heights = self.with_bump(center, radius, rise)
+        self[place] = heights
+
+    def with_bump(
+        self, center: Any, radius: float, rise: float
+    ) -> tuple[tuple[slice, slice], NDArray[np.float32]]:
+        """Return which samples `raise_` would set, and to what; below zero, `carve`."""
         place, shape = bump(center, radius, self._frame[:5].tolist(), self._heights.shape)
-        self[place] = self._heights[place] + shape * (rise / self._frame[kernels.HEIGHT_SCALE])
+        rise /= float(self._frame[kernels.HEIGHT_SCALE])
+        return place, self._checked(self._heights[place] + shape * rise)
+
+    def _checked(self, heights: NDArray[Any]) -> NDArray[np.float32]:
+        """Return heights as this map may hold them."""
+        new = as_float32(heights)
+        refuse_infinite(new, heights)
+        origin, (size_x, size_z, scale) = self._frame[:3].tolist(), self._frame[3:6].tolist()
+        refuse_overflow(new, scale, origin, (size_x, size_z), (1, 1))
+        return new
 
     @property
     def holes(self) -> MapCells:

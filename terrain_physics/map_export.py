@@ -14,6 +14,7 @@ from terrain_physics.contacts import BlockBounds
 from terrain_physics.loaders import save_heights
 from terrain_physics.map_cells import Region
 from terrain_physics.map_data import MapData
+from terrain_physics.map_input import edited
 from terrain_physics.mesh_files import write_obj
 
 
@@ -76,6 +77,41 @@ class MapExport(MapData):
         """
         with self._lock:
             return self._version, [self._edit(region) for region in self._regions_since(version)]
+
+    def replace_samples(
+        self, place: tuple[slice, slice], old: NDArray[np.float32], new: NDArray[np.float32]
+    ) -> tuple[int, Edit] | None:
+        """Set samples that still are what they were, for a map that shares them.
+
+        Parameters
+        ----------
+        place : (slice, slice)
+            Rows and columns of samples.
+        old, new : ndarray of float32, shape of the place
+            What they were, and what they become where they are that and it differs.
+
+        Returns
+        -------
+        (int, Edit) or None
+            The version, and what the cells around hold then; None if there was nothing to set.
+        """
+        rows, columns = self.cell_count
+        down, across = place
+        with self._lock:
+            set_here = _equal(self._heights[place], old) & ~_equal(old, new)
+            if not set_here.any():
+                return None
+            self._prepare_edit()
+            self._heights[place][set_here] = new[set_here]
+            _, (row_0, row_1), (column_0, column_1) = edited(set_here, set_here.shape)
+            region = Region(
+                max(down.start + row_0 - 1, 0),
+                min(down.start + row_1, rows),
+                max(across.start + column_0 - 1, 0),
+                min(across.start + column_1, columns),
+            )
+            self._changed(region, heights=True, holes=bool(np.isnan(new[set_here]).any()))
+            return self._version, self._edit(region)
 
     def _edit(self, region: Region) -> Edit:
         row_0, row_1, column_0, column_1 = region
@@ -291,6 +327,11 @@ def _checked_region(region: Any, rows: int, columns: int) -> Region:
     if not (0 <= row_0 < row_1 <= rows and 0 <= column_0 < column_1 <= columns):
         raise ValueError(f"region must be cells within {(rows, columns)}, got {ends}")
     return Region(*ends)
+
+
+def _equal(one: NDArray[np.float32], other: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Tell which samples are equal; holes are."""
+    return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
 
 def _vertex_normals(places: NDArray[np.float64], faces: NDArray[np.int64]) -> NDArray[np.float64]:
