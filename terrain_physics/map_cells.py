@@ -6,6 +6,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+Read = Callable[[Any], NDArray[Any]]
+Fit = Callable[[Any, tuple[int, ...]], NDArray[Any]]
+
 
 class Region(NamedTuple):
     """Cells of a map that an edit changed: rows and columns from start to before stop."""
@@ -42,8 +45,8 @@ class MapCells:
         shape: tuple[int, int],
         get: Callable[[], NDArray[Any]],
         put: Callable[[Any, ArrayLike], None],
-        read: Callable[[Any], NDArray[Any]],
-        fit: Callable[[Any, tuple[int, ...]], NDArray[Any]],
+        read: Read,
+        fit: Fit,
     ) -> None:
         self._kind, self._shape, self._get, self._put = kind, shape, get, put
         self._read, self._fit = read, fit

@@ -8,7 +8,7 @@ was when it began.
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
@@ -21,18 +21,16 @@ from terrain_physics._arrays import Floats3
 from terrain_physics._kernels import blocks as block_kernels
 from terrain_physics._kernels import grid as kernels
 from terrain_physics._kernels.ground import NO_MESH
-from terrain_physics.map_cells import MapCells, Region
+from terrain_physics.map_cells import Fit, MapCells, Read, Region
 from terrain_physics.map_input import (
     TINY,
-    as_float32,
     bump,
+    checked_samples,
     edited,
     hole_cells,
     material_cells,
     material_numbers,
     nearest_cell,
-    refuse_infinite,
-    refuse_overflow,
     shorter_diagonals,
 )
 
@@ -43,8 +41,6 @@ KernelArrays = tuple[
 # With holes, ground is a crust: whoever falls through a hole must get out from under the edge.
 THICKNESS_WITH_HOLES = 2.0
 
-_Read = Callable[[Any], NDArray[Any]]
-_Fit = Callable[[Any, tuple[int, ...]], NDArray[Any]]
 _NO_TABLE = np.zeros(1, dtype=np.uint8)
 _REMEMBERED_CHANGES = 256
 
@@ -216,7 +212,7 @@ class MapData:
             wide = np.broadcast_to(wide, shape)
         except ValueError:
             raise ValueError(f"heights must have shape {shape}, got {wide.shape}") from None
-        new = self._checked(wide)
+        new = checked_samples(wide, self._frame[:6].tolist())
         if new.size == 0:
             return
         with self._lock:
@@ -280,8 +276,7 @@ class MapData:
         self._add_bump(center, radius, _arrays.finite("height", height))
 
     def _add_bump(self, center: Any, radius: float, rise: float) -> None:
-        place, heights = self.with_bump(center, radius, rise)
-        self[place] = heights
+        self.__setitem__(*self.with_bump(center, radius, rise))
 
     def with_bump(
         self, center: Any, radius: float, rise: float
@@ -289,15 +284,7 @@ class MapData:
         """Return which samples `raise_` would set, and to what; below zero, `carve`."""
         place, shape = bump(center, radius, self._frame[:5].tolist(), self._heights.shape)
         rise /= float(self._frame[kernels.HEIGHT_SCALE])
-        return place, self._checked(self._heights[place] + shape * rise)
-
-    def _checked(self, heights: NDArray[Any]) -> NDArray[np.float32]:
-        """Return heights as this map may hold them."""
-        new = as_float32(heights)
-        refuse_infinite(new, heights)
-        origin, (size_x, size_z, scale) = self._frame[:3].tolist(), self._frame[3:6].tolist()
-        refuse_overflow(new, scale, origin, (size_x, size_z), (1, 1))
-        return new
+        return place, checked_samples(self._heights[place] + shape * rise, self._frame[:6].tolist())
 
     @property
     def holes(self) -> MapCells:
@@ -342,7 +329,7 @@ class MapData:
             return triangle, int(self._materials[nearest_cell(point, self._frame)])
         return triangle, int(self._materials[divmod(triangle // 2, columns)])
 
-    def _cells_of(self, kind: str, read: _Read, fit: _Fit) -> MapCells:
+    def _cells_of(self, kind: str, read: Read, fit: Fit) -> MapCells:
         get, put = partial(self._cell_values, kind), partial(self._set_cells, kind, fit)
         return MapCells(kind, self.cell_count, get, put, read, fit)
 
@@ -354,7 +341,7 @@ class MapData:
         made = self._materials
         return np.zeros(self.cell_count, dtype=np.uint8) if made is None else made
 
-    def _set_cells(self, kind: str, fit: _Fit, index: Any, values: ArrayLike) -> None:
+    def _set_cells(self, kind: str, fit: Fit, index: Any, values: ArrayLike) -> None:
         place, rows, columns = edited(index, self.cell_count)
         shape = np.empty(self.cell_count, dtype=np.void)[place].shape
         new = fit(values, shape)

@@ -216,6 +216,15 @@ def basic_index(index: Any, shape: tuple[int, ...]) -> tuple[int | slice, int | 
     return result[0], result[1]
 
 
+def checked_samples(heights: NDArray[Any], frame: Sequence[float]) -> NDArray[np.float32]:
+    """Return heights as a map may hold them; its frame: origin, cell size and height scale."""
+    new = as_float32(heights)
+    refuse_infinite(new, heights)
+    x0, y0, z0, cell_x, cell_z, scale = frame
+    refuse_overflow(new, scale, (x0, y0, z0), (cell_x, cell_z), (1, 1))
+    return new
+
+
 def edited(index: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, int], tuple[int, int]]:
     """Return an index, and the ranges of rows and of columns it names: slices or a mask."""
     if not isinstance(index, np.ndarray) or index.dtype != np.bool_ or index.ndim != 2:
