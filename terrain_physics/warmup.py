@@ -138,7 +138,7 @@ def warm_up(
 
     That is all of height maps, meshes, grounds of several, characters and groups, pairs of shapes,
     and the counter; not trees of balls and boxes, crossing meshes and enclosing spheres. The first
-    time on a machine this takes half a minute, later a second or two. Without it each kernel is
+    time on a machine this takes about a minute, later a second or two. Without it each kernel is
     compiled when it is first needed, in the middle of a frame.
 
     Parameters
