@@ -67,7 +67,7 @@ class Ground(NamedTuple):
     boxes: Singles
     children: Ints
     mesh_frame: Floats
-    order: Ints
+    order: Ints  # the face of each slot
 
 
 @kernel(inline=True)
