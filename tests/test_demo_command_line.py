@@ -248,13 +248,14 @@ def test_real_keys_in_a_real_window(tmp_path: Path) -> None:
             name: value for name, value in os.environ.items() if name != "SDL_VIDEODRIVER"
         }
         environment |= {"DISPLAY": display, "SDL_VIDEO_X11_WMCLASS": "terrain_physics"}
+        environment["PYTHONPATH"] = str(ROOT)
         replay = tmp_path / "run.jsonl"
         demo = subprocess.Popen(
             [
                 *(sys.executable, "-m", "demo", "--scene", "digging", "--renderer", "software"),
                 *("--size", "160x120", "--save-replay", str(replay)),
             ],
-            cwd=ROOT,
+            cwd=tmp_path,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -278,17 +279,20 @@ def test_real_keys_in_a_real_window(tmp_path: Path) -> None:
         assert window, demo.stderr.read() if demo.poll() is not None else "no window"
         xdotool("windowfocus", window)
         xdotool("mousemove", "100", "60")
+        # A frame may take seconds while it compiles. A screenshot shows that keys are heard: w is
+        # held and b was pressed before the second, and steps are taken between it and the third.
         deadline = time.monotonic() + 240.0
-        pressed = 0
-        while demo.poll() is None and time.monotonic() < deadline:
-            # The first frames may still compile: b throws, w walks, and at last Esc leaves.
+        xdotool("keydown", "w")
+        for wanted in (1, 2, 3):
             xdotool("key", "b")
-            xdotool("keydown", "w")
+            while len(list(tmp_path.glob("*.png"))) < wanted and demo.poll() is None:
+                assert time.monotonic() < deadline, f"{wanted - 1} screenshots"
+                xdotool("key", "F12")
+                time.sleep(0.3)
+        xdotool("keyup", "w")
+        while demo.poll() is None and time.monotonic() < deadline:
+            xdotool("key", "Escape")
             time.sleep(0.3)
-            xdotool("keyup", "w")
-            pressed += 1
-            if pressed >= 3:
-                xdotool("key", "Escape")
         _, errors = demo.communicate(timeout=60)
         assert demo.returncode == 0, errors
         assert not errors
