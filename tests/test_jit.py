@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from terrain_physics._kernels import _jit
-from tests.tiny_package import REPORT, RESULT, Tiny, preceded_by
+from tests.tiny_package import INNER_REPORT, INNER_RESULT, REPORT, RESULT, Tiny, preceded_by
 
 pytest.importorskip("numba")
 
@@ -55,6 +55,59 @@ def test_second_process_loads_what_the_first_compiled(tiny: Tiny) -> None:
     }
     assert second == first | {"hits": 1, "cached_before": True}
     assert {file.suffix for file in tiny.cached_files()} == {".bin"}  # nothing half written is left
+
+
+def test_kernels_in_folders_are_cached_under_their_whole_names(tiny: Tiny) -> None:
+    assert (tiny.run()["result"], tiny.run()["hits"]) == (RESULT, 1)
+    report = tiny.run(INNER_REPORT)
+    assert (report["result"], report["hits"]) == (INNER_RESULT, 0)
+    assert tiny.run(INNER_REPORT) == report | {"hits": 1, "cached_before": True}
+    stems = {file.name.rpartition("-")[0] for file in tiny.cached_files()}
+    assert stems >= {"caller.total", "callee.weight.inside"}
+    assert stems >= {"inner.caller.total", "inner.deep.callee.weight.inside"}
+
+
+def test_edited_source_in_a_folder_is_followed(tiny: Tiny) -> None:
+    tiny.run(INNER_REPORT)
+    callee = tiny.package / "inner/deep/callee.py"
+    callee.write_text(callee.read_text().replace("7.0", "9.0"))
+    edited = tiny.run(INNER_REPORT)
+    assert (edited["result"], edited["hits"]) == (9.0 * 3.0 - 9.0 * 5.0, 0)
+    code = INNER_REPORT.replace(
+        "if __name__",
+        """
+def reload_edited():
+    import importlib
+    from pathlib import Path
+    from tiny.inner import caller
+    from tiny.inner.deep import callee
+    source = Path(callee.__file__)
+    source.write_text(source.read_text().replace("9.0", "16.0"))
+    importlib.invalidate_caches()
+    importlib.reload(callee)
+    importlib.reload(caller)
+
+report()
+reload_edited()
+if __name__""",
+    )
+    reloaded = tiny.run(code)
+    assert (reloaded["result"], reloaded["hits"]) == (16.0 * 3.0 - 16.0 * 5.0, 0)
+    assert tiny.run(INNER_REPORT) == reloaded | {"hits": 1, "cached_before": True}
+
+
+def test_sources_are_scanned_once_per_process(tiny: Tiny) -> None:
+    code = preceded_by("""
+import os
+scan, scanned = os.scandir, []
+os.scandir = lambda path: scanned.append(str(path)) or scan(path)
+""").replace("report()))", "report() | {'scanned': scanned}))")
+    scanned = [
+        Path(path).relative_to(tiny.package)
+        for path in tiny.run(code)["scanned"]
+        if str(tiny.package) in path
+    ]
+    assert sorted(map(str, scanned)) == [".", "inner", "inner/deep"]
 
 
 @pytest.mark.parametrize(
@@ -109,17 +162,19 @@ def test_full_cache_that_is_read_only_is_used(warm: Tiny) -> None:
 def test_zipped_package_is_cached_too(tiny: Tiny) -> None:
     tiny.path = tiny.place / "tiny.zip"
     with zipfile.ZipFile(tiny.path, "w") as archive:
-        for file in tiny.package.iterdir():
-            archive.write(file, f"tiny/{file.name}")
+        for file in tiny.package.rglob("*.py"):
+            archive.write(file, file.relative_to(tiny.package.parent))
     shutil.rmtree(tiny.package)
     assert (tiny.run()["result"], tiny.run()["hits"]) == (RESULT, 1)
+    assert (tiny.run(INNER_REPORT)["result"], tiny.run(INNER_REPORT)["hits"]) == (INNER_RESULT, 1)
 
 
 def test_package_without_sources_is_cached_too(tiny: Tiny) -> None:
     assert compileall.compile_dir(tiny.package, quiet=2, legacy=True)
-    for file in tiny.package.glob("*.py"):
+    for file in tiny.package.rglob("*.py"):
         file.unlink()
     assert (tiny.run()["result"], tiny.run()["hits"]) == (RESULT, 1)
+    assert (tiny.run(INNER_REPORT)["result"], tiny.run(INNER_REPORT)["hits"]) == (INNER_RESULT, 1)
 
 
 def test_frozen_application_is_known_by_its_executable(tiny: Tiny) -> None:
@@ -133,8 +188,11 @@ sys.frozen, sys.executable = True, {str(program)!r}
 importlib.resources.files = lambda package: Path("nowhere")
 """)
     assert (tiny.run(code)["result"], tiny.run(code)["hits"]) == (RESULT, 1)
+    inner = code.replace("tiny.caller", "tiny.inner.caller")
+    assert (tiny.run(inner)["result"], tiny.run(inner)["hits"]) == (INNER_RESULT, 1)
     program.write_text("the second version")
     assert tiny.run(code)["hits"] == 0
+    assert tiny.run(inner)["hits"] == 0
 
 
 def test_unknown_importer_without_sources_has_no_cache(tiny: Tiny) -> None:

@@ -1,4 +1,4 @@
-"""A package of three kernels around a copy of ``_jit.py``, and a way to run it in a new process."""
+"""A package of kernels, some of them in folders, around a copy of ``_jit.py``, and a way to run it in a new process."""
 
 import json
 import os
@@ -32,6 +32,24 @@ from tiny.callee import weight
 def total(first, second):
     return weight(first) + weight(second)
 """,
+    "inner/__init__.py": "",
+    "inner/deep/__init__.py": "",
+    # A module and a kernel with the names of others: their files must not be mixed up.
+    "inner/deep/callee.py": """
+from tiny._jit import kernel
+
+@kernel(apart=True)
+def weight(value):
+    return 7.0 * value
+""",
+    "inner/caller.py": """
+from tiny._jit import kernel
+from tiny.inner.deep.callee import weight
+
+@kernel
+def total(first, second):
+    return weight(first) - weight(second)
+""",
 }
 
 REPORT = """
@@ -60,6 +78,9 @@ if __name__ == "__main__":
     print(json.dumps(report()))
 """
 
+INNER_REPORT = REPORT.replace("tiny.caller", "tiny.inner.caller")
+
+INNER_RESULT = 7.0 * 3.0 - 7.0 * 5.0
 RESULT = (2.0 * 3.0 + 1.0) + (2.0 * 5.0 + 1.0)
 
 
@@ -71,6 +92,7 @@ class Tiny:
         self.package = place / "library" / "tiny"
         self.package.mkdir(parents=True)
         for name, source in SOURCES.items():
+            (self.package / name).parent.mkdir(parents=True, exist_ok=True)
             (self.package / name).write_text(source)
         shutil.copy(_jit.__file__, self.package / "_jit.py")
         self.path = self.package.parent

@@ -28,7 +28,7 @@ import sys
 import time
 import uuid
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast, overload
@@ -64,6 +64,8 @@ else:
         CPUTargetOptions.noalias = TargetOptions.Mapping("noalias")
         CAN_NOALIAS = True
 
+_FOLDER = os.path.dirname(__file__)  # noqa: PTH120 as `os.scandir` and code objects write it
+
 UNUSED_SECONDS = 90 * 24 * 3600
 """Age at which the folder of an older state of the sources is deleted."""
 
@@ -83,67 +85,15 @@ def cache_root() -> Path:
     return Path(platformdirs.user_cache_dir("terrain_physics", appauthor=False))
 
 
+@cache
 def cache_folder() -> Path | None:
     """Return the folder for this state of the sources and this machine.
 
     None if the state cannot be known or there is no home folder. The folder need not exist yet,
     and may be read-only: an installer can fill one for all users.
     """
-    return _folder_for(_source_times()) if CAN_CACHE else None
-
-
-@cache
-def _first_folder() -> Path | None:
-    """Return the folder for the sources as this process met them first."""
-    return cache_folder()
-
-
-def is_cached(function: Callable[..., Any]) -> bool:
-    """Tell whether machine code of this kernel is on disk, so that its first call is quick."""
-    folder = cache_folder()
-    return folder is not None and any(folder.glob(f"{_stem(function)}-*.bin"))
-
-
-def _stem(function: Callable[..., Any]) -> str:
-    return f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
-
-
-def _source_times() -> tuple[tuple[str, int, int], ...]:
-    """Return what changes with any edit, quickly: it is asked for at each decoration.
-
-    Sources may be edited while a program runs and reloads them. Those in an archive cannot.
-    """
-    try:
-        with os.scandir(Path(__file__).parent) as entries:
-            found = [(entry.name, entry.stat()) for entry in entries if _is_source(entry.name)]
-    except OSError:
-        return ()
-    return tuple(sorted((name, stat.st_mtime_ns, stat.st_size) for name, stat in found))
-
-
-def _is_source(name: str) -> bool:
-    return name.endswith((".py", ".pyc"))  # .pyc: a package shipped without its sources
-
-
-def _source_digest() -> str:
-    """Return a hash of all kernel sources; of the program's identity where it is frozen."""
-    parts: list[object] = []
-    # Files of a folder or an archive; PyInstaller hides them inside its executable.
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        entries = importlib.resources.files(__package__).iterdir()
-        for file in sorted(entries, key=lambda entry: entry.name):
-            if _is_source(file.name):
-                parts += file.name, file.read_bytes()
-    if getattr(sys, "frozen", False):
-        program = Path(sys.executable).stat()
-        parts += sys.executable, program.st_size, program.st_mtime_ns
-    if not parts:
-        raise FileNotFoundError("no kernel sources")
-    return hashlib.sha256(repr(parts).encode()).hexdigest()
-
-
-@cache
-def _folder_for(_times: tuple[tuple[str, int, int], ...]) -> Path | None:
+    if not CAN_CACHE:
+        return None
     settings = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
     try:
         parts = (
@@ -162,6 +112,83 @@ def _folder_for(_times: tuple[tuple[str, int, int], ...]) -> Path | None:
     with contextlib.suppress(OSError):
         os.utime(folder)  # in use: see `_make_folder`
     return folder
+
+
+@cache
+def _first_folder() -> Path | None:
+    """Return the folder for the sources as this process met them first."""
+    return cache_folder()
+
+
+def is_cached(function: Callable[..., Any]) -> bool:
+    """Tell whether machine code of this kernel is on disk, so that its first call is quick."""
+    folder = cache_folder()
+    return folder is not None and any(folder.glob(f"{_stem(function)}-*.bin"))
+
+
+def _stem(function: Callable[..., Any]) -> str:
+    return f"{function.__module__.removeprefix(f'{__package__}.')}.{function.__name__}"
+
+
+@cache
+def _scanned_sources() -> dict[str, tuple[int, int]]:
+    """Return (time, size) of each source by its path, found once per process.
+
+    Empty where there is no folder to scan, as in an archive: those sources cannot be edited.
+    """
+    try:
+        return {path: _time_and_size(stat) for path, stat in _stats_below(_FOLDER)}
+    except OSError:
+        return {}
+
+
+def _time_and_size(stat: os.stat_result) -> tuple[int, int]:
+    return stat.st_mtime_ns, stat.st_size
+
+
+def _stats_below(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if _is_source(entry.name):
+                yield entry.path, entry.stat()
+            elif entry.is_dir() and entry.name != "__pycache__":
+                yield from _stats_below(entry.path)
+
+
+def _look_again_if_edited(source: str) -> None:
+    """Scan and hash the sources anew if this one was edited since: modules are being reloaded."""
+    known = _scanned_sources().get(source)
+    with contextlib.suppress(OSError):
+        if known is not None and _time_and_size(os.stat(source)) != known:  # noqa: PTH116 quicker
+            _scanned_sources.cache_clear()
+            cache_folder.cache_clear()
+
+
+def _is_source(name: str) -> bool:
+    return name.endswith((".py", ".pyc"))  # .pyc: a package shipped without its sources
+
+
+def _source_digest() -> str:
+    """Return a hash of all kernel sources; of the program's identity where it is frozen."""
+    parts: list[object] = []
+    # Files of a folder or an archive; PyInstaller hides them inside its executable.
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        for name, file in sorted(_sources_below(importlib.resources.files(__package__))):
+            parts += name, file.read_bytes()
+    if getattr(sys, "frozen", False):
+        program = Path(sys.executable).stat()
+        parts += sys.executable, program.st_size, program.st_mtime_ns
+    if not parts:
+        raise FileNotFoundError("no kernel sources")
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _sources_below(folder: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for entry in folder.iterdir():
+        if _is_source(entry.name):
+            yield prefix + entry.name, entry
+        elif entry.is_dir() and entry.name != "__pycache__":
+            yield from _sources_below(entry, f"{prefix}{entry.name}/")
 
 
 def _short_hash(parts: tuple[object, ...]) -> str:
@@ -277,7 +304,7 @@ if CAN_CACHE:
 
 def _is_cacheable(function: Callable[..., Any]) -> bool:
     # The folder's name knows the sources of this package, and nothing of what a closure holds.
-    return function.__module__.rpartition(".")[0] == __package__ and not function.__closure__
+    return function.__module__.startswith(f"{__package__}.") and not function.__closure__
 
 
 def _compile(
@@ -299,7 +326,10 @@ def _compile(
     outer: Any = numba.njit(**options)(function)
     if outer is function:  # NUMBA_DISABLE_JIT=1
         return function
-    folder = cache_folder() if _is_cacheable(function) else None
+    folder = None
+    if _is_cacheable(function):
+        _look_again_if_edited(function.__code__.co_filename)
+        folder = cache_folder()
     if folder is not None:
         outer._cache = _KernelCache(function, folder, inside=False, apart=False)  # noqa: SLF001
 
