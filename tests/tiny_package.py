@@ -1,4 +1,4 @@
-"""A package of kernels, some of them in folders, around a copy of ``_jit.py``, and a way to run it in a new process."""
+"""A package of kernels, some of them in folders, and a way to run it in a new process."""
 
 import json
 import os
