@@ -20,7 +20,7 @@ from terrain_physics import (
     Sphere,
     SphereCollider,
 )
-from terrain_physics.colliders import Collider
+from terrain_physics.character.colliders import Collider
 
 Floats = NDArray[np.float64]
 _STILL = MoveResult(

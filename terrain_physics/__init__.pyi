@@ -1,116 +1,144 @@
 from terrain_physics._version import __version__ as __version__
-from terrain_physics.bounding import smallest_enclosing_sphere as smallest_enclosing_sphere
-from terrain_physics.bounding import (
-    smallest_enclosing_sphere_many as smallest_enclosing_sphere_many,
+from terrain_physics.character.colliders import BoxCollider as BoxCollider
+from terrain_physics.character.colliders import CapsuleCollider as CapsuleCollider
+from terrain_physics.character.colliders import SphereCollider as SphereCollider
+from terrain_physics.character.group import CharacterGroup as CharacterGroup
+from terrain_physics.character.group import GroupResult as GroupResult
+from terrain_physics.character.movement import CharacterMovement as CharacterMovement
+from terrain_physics.character.recording import Difference as Difference
+from terrain_physics.character.recording import Recording as Recording
+from terrain_physics.character.recording import replay as replay
+from terrain_physics.character.state import CharacterState as CharacterState
+from terrain_physics.counter.counter import TouchCounter as TouchCounter
+from terrain_physics.counter.counter import count_touching as count_touching
+from terrain_physics.geometry.closest_point import (
+    closest_point_on_segment as closest_point_on_segment,
 )
-from terrain_physics.character import CharacterMovement as CharacterMovement
-from terrain_physics.character_state import CharacterState as CharacterState
-from terrain_physics.closest_point import closest_point_on_segment as closest_point_on_segment
-from terrain_physics.closest_point import (
+from terrain_physics.geometry.closest_point import (
     closest_point_on_segment_many as closest_point_on_segment_many,
 )
-from terrain_physics.closest_point import closest_point_on_triangle as closest_point_on_triangle
-from terrain_physics.closest_point import (
+from terrain_physics.geometry.closest_point import (
+    closest_point_on_triangle as closest_point_on_triangle,
+)
+from terrain_physics.geometry.closest_point import (
     closest_point_on_triangle_many as closest_point_on_triangle_many,
 )
-from terrain_physics.colliders import BoxCollider as BoxCollider
-from terrain_physics.colliders import CapsuleCollider as CapsuleCollider
-from terrain_physics.colliders import SphereCollider as SphereCollider
-from terrain_physics.contacts import BlockBounds as BlockBounds
-from terrain_physics.contacts import Contact as Contact
-from terrain_physics.contacts import Contacts as Contacts
-from terrain_physics.contacts import GroundReport as GroundReport
-from terrain_physics.contacts import MoveResult as MoveResult
-from terrain_physics.contacts import RayHit as RayHit
-from terrain_physics.contacts import RayHits as RayHits
-from terrain_physics.contacts import SweepHit as SweepHit
-from terrain_physics.contacts import SweepHits as SweepHits
-from terrain_physics.contacts import Triangles as Triangles
-from terrain_physics.contest import TouchCounter as TouchCounter
-from terrain_physics.contest import count_touching as count_touching
-from terrain_physics.crowd import CharacterGroup as CharacterGroup
-from terrain_physics.crowd import GroupResult as GroupResult
-from terrain_physics.ground import Ground as Ground
-from terrain_physics.heightmap import HeightMap as HeightMap
-from terrain_physics.intersect_box import intersect_aabb_aabb as intersect_aabb_aabb
-from terrain_physics.intersect_box import intersect_aabb_aabb_many as intersect_aabb_aabb_many
-from terrain_physics.intersect_box import intersect_aabb_sphere as intersect_aabb_sphere
-from terrain_physics.intersect_box import intersect_aabb_sphere_many as intersect_aabb_sphere_many
-from terrain_physics.intersect_box import intersect_obb_obb as intersect_obb_obb
-from terrain_physics.intersect_box import intersect_obb_obb_many as intersect_obb_obb_many
-from terrain_physics.intersect_box import intersect_obb_sphere as intersect_obb_sphere
-from terrain_physics.intersect_box import intersect_obb_sphere_many as intersect_obb_sphere_many
-from terrain_physics.intersect_round import intersect_capsule_capsule as intersect_capsule_capsule
-from terrain_physics.intersect_round import (
+from terrain_physics.geometry.dispatch import intersect as intersect
+from terrain_physics.geometry.enclosing_sphere import (
+    smallest_enclosing_sphere as smallest_enclosing_sphere,
+)
+from terrain_physics.geometry.enclosing_sphere import (
+    smallest_enclosing_sphere_many as smallest_enclosing_sphere_many,
+)
+from terrain_physics.geometry.intersect_box import intersect_aabb_aabb as intersect_aabb_aabb
+from terrain_physics.geometry.intersect_box import (
+    intersect_aabb_aabb_many as intersect_aabb_aabb_many,
+)
+from terrain_physics.geometry.intersect_box import intersect_aabb_sphere as intersect_aabb_sphere
+from terrain_physics.geometry.intersect_box import (
+    intersect_aabb_sphere_many as intersect_aabb_sphere_many,
+)
+from terrain_physics.geometry.intersect_box import intersect_obb_obb as intersect_obb_obb
+from terrain_physics.geometry.intersect_box import intersect_obb_obb_many as intersect_obb_obb_many
+from terrain_physics.geometry.intersect_box import intersect_obb_sphere as intersect_obb_sphere
+from terrain_physics.geometry.intersect_box import (
+    intersect_obb_sphere_many as intersect_obb_sphere_many,
+)
+from terrain_physics.geometry.intersect_round import (
+    intersect_capsule_capsule as intersect_capsule_capsule,
+)
+from terrain_physics.geometry.intersect_round import (
     intersect_capsule_capsule_many as intersect_capsule_capsule_many,
 )
-from terrain_physics.intersect_round import intersect_capsule_sphere as intersect_capsule_sphere
-from terrain_physics.intersect_round import (
+from terrain_physics.geometry.intersect_round import (
+    intersect_capsule_sphere as intersect_capsule_sphere,
+)
+from terrain_physics.geometry.intersect_round import (
     intersect_capsule_sphere_many as intersect_capsule_sphere_many,
 )
-from terrain_physics.intersect_round import intersect_sphere_sphere as intersect_sphere_sphere
-from terrain_physics.intersect_round import (
+from terrain_physics.geometry.intersect_round import (
+    intersect_sphere_sphere as intersect_sphere_sphere,
+)
+from terrain_physics.geometry.intersect_round import (
     intersect_sphere_sphere_many as intersect_sphere_sphere_many,
 )
-from terrain_physics.intersect_triangle import (
+from terrain_physics.geometry.intersect_triangle import (
     intersect_capsule_triangle as intersect_capsule_triangle,
 )
-from terrain_physics.intersect_triangle import (
+from terrain_physics.geometry.intersect_triangle import (
     intersect_capsule_triangle_many as intersect_capsule_triangle_many,
 )
-from terrain_physics.intersect_triangle import intersect_obb_triangle as intersect_obb_triangle
-from terrain_physics.intersect_triangle import (
+from terrain_physics.geometry.intersect_triangle import (
+    intersect_obb_triangle as intersect_obb_triangle,
+)
+from terrain_physics.geometry.intersect_triangle import (
     intersect_obb_triangle_many as intersect_obb_triangle_many,
 )
-from terrain_physics.intersect_triangle import (
+from terrain_physics.geometry.intersect_triangle import (
     intersect_sphere_triangle as intersect_sphere_triangle,
 )
-from terrain_physics.intersect_triangle import (
+from terrain_physics.geometry.intersect_triangle import (
     intersect_sphere_triangle_many as intersect_sphere_triangle_many,
 )
-from terrain_physics.map_cells import Region as Region
-from terrain_physics.map_export import MeshArrays as MeshArrays
-from terrain_physics.mesh import TriangleMesh as TriangleMesh
-from terrain_physics.octree import Octree as Octree
-from terrain_physics.predicates import point_in_triangle_2d as point_in_triangle_2d
-from terrain_physics.predicates import point_in_triangle_2d_many as point_in_triangle_2d_many
-from terrain_physics.predicates import surface_touches as surface_touches
-from terrain_physics.predicates import surface_touches_plane_many as surface_touches_plane_many
-from terrain_physics.predicates import surface_touches_segment_many as surface_touches_segment_many
-from terrain_physics.predicates import (
-    surface_touches_triangle_many as surface_touches_triangle_many,
+from terrain_physics.geometry.intersect_triangles import crossing_segment as crossing_segment
+from terrain_physics.geometry.intersect_triangles import (
+    crossing_segment_many as crossing_segment_many,
 )
-from terrain_physics.rays import raycast as raycast
-from terrain_physics.rays import raycast_aabb as raycast_aabb
-from terrain_physics.rays import raycast_capsule as raycast_capsule
-from terrain_physics.rays import raycast_obb as raycast_obb
-from terrain_physics.rays import raycast_sphere as raycast_sphere
-from terrain_physics.rays import raycast_triangle as raycast_triangle
-from terrain_physics.rays_many import raycast_aabb_many as raycast_aabb_many
-from terrain_physics.rays_many import raycast_capsule_many as raycast_capsule_many
-from terrain_physics.rays_many import raycast_obb_many as raycast_obb_many
-from terrain_physics.rays_many import raycast_sphere_many as raycast_sphere_many
-from terrain_physics.rays_many import raycast_triangle_many as raycast_triangle_many
-from terrain_physics.recording import Difference as Difference
-from terrain_physics.recording import Recording as Recording
-from terrain_physics.recording import replay as replay
-from terrain_physics.shape_pairs import intersect as intersect
-from terrain_physics.shapes import AABB as AABB
-from terrain_physics.shapes import OBB as OBB
-from terrain_physics.shapes import Capsule as Capsule
-from terrain_physics.shapes import Plane as Plane
-from terrain_physics.shapes import Ray as Ray
-from terrain_physics.shapes import Segment as Segment
-from terrain_physics.shapes import Sphere as Sphere
-from terrain_physics.shapes import Triangle as Triangle
-from terrain_physics.triangle_pairs import crossing_segment as crossing_segment
-from terrain_physics.triangle_pairs import crossing_segment_many as crossing_segment_many
-from terrain_physics.triangle_pairs import (
+from terrain_physics.geometry.intersect_triangles import (
     intersect_triangle_triangle as intersect_triangle_triangle,
 )
-from terrain_physics.triangle_pairs import (
+from terrain_physics.geometry.intersect_triangles import (
     intersect_triangle_triangle_many as intersect_triangle_triangle_many,
 )
+from terrain_physics.geometry.predicates import point_in_triangle_2d as point_in_triangle_2d
+from terrain_physics.geometry.predicates import (
+    point_in_triangle_2d_many as point_in_triangle_2d_many,
+)
+from terrain_physics.geometry.predicates import surface_touches as surface_touches
+from terrain_physics.geometry.predicates import (
+    surface_touches_plane_many as surface_touches_plane_many,
+)
+from terrain_physics.geometry.predicates import (
+    surface_touches_segment_many as surface_touches_segment_many,
+)
+from terrain_physics.geometry.predicates import (
+    surface_touches_triangle_many as surface_touches_triangle_many,
+)
+from terrain_physics.geometry.rays import raycast as raycast
+from terrain_physics.geometry.rays import raycast_aabb as raycast_aabb
+from terrain_physics.geometry.rays import raycast_capsule as raycast_capsule
+from terrain_physics.geometry.rays import raycast_obb as raycast_obb
+from terrain_physics.geometry.rays import raycast_sphere as raycast_sphere
+from terrain_physics.geometry.rays import raycast_triangle as raycast_triangle
+from terrain_physics.geometry.rays_many import raycast_aabb_many as raycast_aabb_many
+from terrain_physics.geometry.rays_many import raycast_capsule_many as raycast_capsule_many
+from terrain_physics.geometry.rays_many import raycast_obb_many as raycast_obb_many
+from terrain_physics.geometry.rays_many import raycast_sphere_many as raycast_sphere_many
+from terrain_physics.geometry.rays_many import raycast_triangle_many as raycast_triangle_many
+from terrain_physics.geometry.shapes import AABB as AABB
+from terrain_physics.geometry.shapes import OBB as OBB
+from terrain_physics.geometry.shapes import Capsule as Capsule
+from terrain_physics.geometry.shapes import Plane as Plane
+from terrain_physics.geometry.shapes import Ray as Ray
+from terrain_physics.geometry.shapes import Segment as Segment
+from terrain_physics.geometry.shapes import Sphere as Sphere
+from terrain_physics.geometry.shapes import Triangle as Triangle
+from terrain_physics.ground.ground import Ground as Ground
+from terrain_physics.heightmap.cells import Region as Region
+from terrain_physics.heightmap.export import MeshArrays as MeshArrays
+from terrain_physics.heightmap.heightmap import HeightMap as HeightMap
+from terrain_physics.mesh.mesh import TriangleMesh as TriangleMesh
+from terrain_physics.octree.octree import Octree as Octree
+from terrain_physics.surface.results import BlockBounds as BlockBounds
+from terrain_physics.surface.results import Contact as Contact
+from terrain_physics.surface.results import Contacts as Contacts
+from terrain_physics.surface.results import GroundReport as GroundReport
+from terrain_physics.surface.results import MoveResult as MoveResult
+from terrain_physics.surface.results import RayHit as RayHit
+from terrain_physics.surface.results import RayHits as RayHits
+from terrain_physics.surface.results import SweepHit as SweepHit
+from terrain_physics.surface.results import SweepHits as SweepHits
+from terrain_physics.surface.results import Triangles as Triangles
 from terrain_physics.warmup import warm_up as warm_up
 
 __all__ = [

@@ -102,7 +102,7 @@ def _count(chosen: argparse.Namespace) -> int:
     if [*chosen.files, *(chosen.triangles or ()), chosen.spheres].count("-") > 1:
         parser.error("standard input can be read only once")
 
-    from terrain_physics import count_command
+    from terrain_physics.counter import command as count_command
 
     return count_command.run(
         chosen.files,
@@ -125,7 +125,8 @@ def _info() -> int:
     import platform
     from importlib.metadata import PackageNotFoundError, version
 
-    from terrain_physics._kernels import _jit, touch_count
+    from terrain_physics._kernels import _jit
+    from terrain_physics._kernels.counter import count as touch_count
 
     print(f"terrain_physics {__version__}")
     print(f"Python {platform.python_version()}")

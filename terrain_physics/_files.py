@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from terrain_physics import _arrays
+from terrain_physics import _checks
 
 
 def file_name(path: Any) -> str:
     """Return a path as a string that the system takes."""
     if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"path must be a str or os.PathLike, got {_arrays.shorten(path)}")
+        raise TypeError(f"path must be a str or os.PathLike, got {_checks.shorten(path)}")
     name = os.fsdecode(path)
     try:
         os.fsencode(name)

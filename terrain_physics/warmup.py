@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from terrain_physics.character import CharacterMovement
-from terrain_physics.colliders import CapsuleCollider
-from terrain_physics.contest import count_touching
-from terrain_physics.contest_text import NumberReader, write_counts
-from terrain_physics.crowd import CharacterGroup
-from terrain_physics.ground import Ground
-from terrain_physics.heightmap import HeightMap
-from terrain_physics.mesh import TriangleMesh
-from terrain_physics.shape_pairs import intersect
-from terrain_physics.shapes import AABB, OBB, Capsule, Ray, Sphere, Triangle
-from terrain_physics.workers import Workers
+from terrain_physics._threads import Workers
+from terrain_physics.character.colliders import CapsuleCollider
+from terrain_physics.character.group import CharacterGroup
+from terrain_physics.character.movement import CharacterMovement
+from terrain_physics.counter.counter import count_touching
+from terrain_physics.counter.text import NumberReader, write_counts
+from terrain_physics.geometry.dispatch import intersect
+from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Ray, Sphere, Triangle
+from terrain_physics.ground.ground import Ground
+from terrain_physics.heightmap.heightmap import HeightMap
+from terrain_physics.mesh.mesh import TriangleMesh
 
 
 def _height_map() -> None:

@@ -1,5 +1,6 @@
 """ARCHITECTURE.md is the document that stays true: what it names is there."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -32,14 +33,21 @@ def test_every_path_it_names_exists() -> None:
     assert not {name for name in names if not exists(name)}
 
 
-def test_every_module_is_named() -> None:
+def folders() -> list[Path]:
+    """Return the folders of the package that hold code."""
+    return [path.parent for path in DOCUMENT.parent.rglob("__init__.py")][1:]
+
+
+def test_every_folder_stands_with_its_own_first_line() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
-    modules = [
-        path
-        for path in DOCUMENT.parent.rglob("*.py")
-        if path.name not in {"__init__.py", "_version.py"}
-    ]
-    assert not {path.name for path in modules if path.name not in text and path.stem not in text}
+    rows = dict(re.findall(r"^\| `(\w[\w/]*)/` \| (.+) \|$", text, flags=re.MULTILINE))
+    lines = {}
+    for folder in folders():
+        source = (folder / "__init__.py").read_text(encoding="utf-8")
+        doc = ast.get_docstring(ast.parse(source)) or ""
+        lines[folder.relative_to(DOCUMENT.parent).as_posix()] = doc.partition("\n")[0]
+    assert len(lines) > 10
+    assert rows == lines
 
 
 def test_pictures_and_links_are_there() -> None:

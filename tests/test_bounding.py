@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyglm import glm
 
 from terrain_physics import Sphere, smallest_enclosing_sphere, smallest_enclosing_sphere_many
-from terrain_physics._kernels.enclosing_sphere import enclosing_spheres
+from terrain_physics._kernels.geometry.enclosing_sphere import enclosing_spheres
 from tests import oracle_spheres, strategies
 from tests.strategies import Array
 

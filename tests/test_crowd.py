@@ -12,16 +12,10 @@ import numpy as np
 import pytest
 from pyglm import glm
 
-from terrain_physics import (
-    BoxCollider,
-    CharacterMovement,
-    HeightMap,
-    SphereCollider,
-    TriangleMesh,
-)
-from terrain_physics.character_rules import DEFAULT_RULES
-from terrain_physics.colliders import CapsuleCollider
-from terrain_physics.crowd import CharacterGroup
+from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider, TriangleMesh
+from terrain_physics.character.colliders import CapsuleCollider
+from terrain_physics.character.group import CharacterGroup
+from terrain_physics.character.rules import DEFAULT_RULES
 from tests.mesh_cases import grid
 
 FRAME = 1 / 60
@@ -353,8 +347,8 @@ class TestMembers:
 STORY = """
 import numpy as np
 from terrain_physics import HeightMap, SphereCollider
-from terrain_physics.colliders import CapsuleCollider
-from terrain_physics.crowd import CharacterGroup
+from terrain_physics.character.colliders import CapsuleCollider
+from terrain_physics.character.group import CharacterGroup
 land = HeightMap(np.random.default_rng(0).uniform(0, 1.2, (30, 30)))
 group = CharacterGroup(land, CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)), seed=2)
 for i in range(6):

@@ -5,9 +5,9 @@ import pytest
 from pyglm import glm
 
 from terrain_physics import HeightMap, SphereCollider
-from terrain_physics.colliders import CapsuleCollider
-from terrain_physics.crowd import CharacterGroup
-from terrain_physics.crowd_data import GroupState
+from terrain_physics.character.colliders import CapsuleCollider
+from terrain_physics.character.group import CharacterGroup
+from terrain_physics.character.group_data import GroupState
 
 FLOOR = HeightMap(np.zeros((40, 40)))
 WALKER = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))

@@ -17,7 +17,7 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
-from terrain_physics.colliders import Collider
+from terrain_physics.character.colliders import Collider
 
 COLLIDERS: list[Collider] = [
     SphereCollider(0.5),

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import HeightMap
-from terrain_physics._kernels.ground_owners import put_rows
-from terrain_physics.ground_merge import Union
+from terrain_physics._kernels.ground.owners import put_rows
+from terrain_physics.ground.union import Union
 
 pytestmark = pytest.mark.kernels
 

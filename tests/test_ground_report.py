@@ -16,8 +16,8 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
-from terrain_physics.colliders import CapsuleCollider
-from terrain_physics.crowd import CharacterGroup
+from terrain_physics.character.colliders import CapsuleCollider
+from terrain_physics.character.group import CharacterGroup
 from tests.mesh_cases import grid
 
 FRAME = 1 / 60

@@ -16,7 +16,7 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
-from terrain_physics.map_cells import Region
+from terrain_physics.heightmap.cells import Region
 from tests.ground_cases import Cut, bits, cut, everything, ground_of, one_by_one, questions, rough
 
 ROWS, COLUMNS = 24, 40

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from terrain_physics.loaders import load_heights
+from terrain_physics.heightmap.files import load_heights
 from tests.height_files import RAMP, gray_png, npy_bytes, npy_header, tiff_bytes
 
 

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from terrain_physics._height_formats import IMAGE_BYTES_LIMIT, PIXEL_LIMIT
-from terrain_physics.loaders import load_heights
+from terrain_physics.heightmap.files import load_heights
+from terrain_physics.heightmap.formats import IMAGE_BYTES_LIMIT, PIXEL_LIMIT
 from tests.height_files import (
     RAMP,
     dds_bytes,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from terrain_physics.loaders import load_heights
+from terrain_physics.heightmap.files import load_heights
 from tests.height_files import RAMP, dds_bytes
 
 FLOATS = RAMP.astype(np.float32) * 0.37 - 900

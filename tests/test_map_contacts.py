@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pyglm import glm
 
 from terrain_physics import AABB, OBB, Capsule, HeightMap, Sphere
-from terrain_physics.contacts import Contact, Contacts
+from terrain_physics.surface.results import Contact, Contacts
 from tests import oracle_bulk
 from tests.map_cases import MapCase, both, coordinates, maps
 from tests.oracle_map_contacts import distance_of_segment, pushes_of_ball

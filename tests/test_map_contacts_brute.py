@@ -15,11 +15,11 @@ from terrain_physics import (
     Triangle,
     intersect_obb_triangle_many,
     intersect_sphere_triangle_many,
-    map_contact_parts,
 )
-from terrain_physics._kernels.capsule_triangle import capsule_triangle
-from terrain_physics._kernels.grid import half_corners
-from terrain_physics._kernels.map_cells import corner_places
+from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
+from terrain_physics._kernels.heightmap.broad_phase import corner_places
+from terrain_physics._kernels.heightmap.grid import half_corners
+from terrain_physics.heightmap import contact_parts as map_contact_parts
 from tests.map_cases import boxes, coordinates, maps
 
 pytestmark = pytest.mark.kernels

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from terrain_physics import HeightMap, map_data
-from terrain_physics._kernels import blocks
-from terrain_physics.map_contact_parts import Query
+from terrain_physics import HeightMap
+from terrain_physics._kernels.heightmap import blocks
+from terrain_physics.heightmap import storage as map_data
+from terrain_physics.heightmap.contact_parts import Query
 
 RNG = np.random.default_rng(5)
 

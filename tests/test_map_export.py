@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from terrain_physics import AABB, HeightMap, TriangleMesh
-from terrain_physics.map_cells import Region
+from terrain_physics.heightmap.cells import Region
 
 RNG = np.random.default_rng(7)
 HEIGHTS = RNG.uniform(0, 3, (9, 12)).astype(np.float32)

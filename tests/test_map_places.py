@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from terrain_physics import HeightMap
-from terrain_physics._kernels import grid
-from terrain_physics._kernels.map_heights import CHUNK
+from terrain_physics._kernels.heightmap import grid
+from terrain_physics._kernels.heightmap.heights import CHUNK
 from tests.map_cases import maps, places
 
 pytestmark = pytest.mark.kernels

@@ -11,7 +11,7 @@ import pytest
 
 from terrain_physics._kernels._intrinsics import copy_eight, put_eight
 from terrain_physics._kernels._jit import CAN_LEND, Direct, kernel
-from terrain_physics._kernels.grid import height_at
+from terrain_physics._kernels.heightmap.grid import height_at
 
 ROOT = Path(__file__).parent.parent
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pyglm import glm
 
 from terrain_physics import AABB, OBB, Capsule, HeightMap, Sphere
-from terrain_physics.contacts import SweepHit
+from terrain_physics.surface.results import SweepHit
 from tests.map_cases import both, coordinates, maps
 from tests.oracle_sweeps import (
     distance_of_axis,

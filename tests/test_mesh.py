@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from terrain_physics import AABB, Ray, TriangleMesh
-from terrain_physics._kernels import mesh_neighbors, mesh_queries, mesh_tree
+from terrain_physics._kernels.mesh import adjacency as mesh_neighbors
+from terrain_physics._kernels.mesh import queries as mesh_queries
+from terrain_physics._kernels.mesh import tree as mesh_tree
 from tests import mesh_cases, oracle_mesh
 from tests.mesh_cases import MESHES
 
@@ -103,7 +105,7 @@ def test_unused_vertices_do_not_count():
 
 
 def test_bounding_sphere():
-    pytest.importorskip("terrain_physics.bounding")
+    pytest.importorskip("terrain_physics.geometry.enclosing_sphere")
     sphere = TriangleMesh([*SQUARE, (9, 9, 9)], HALVES).bounding_sphere
     assert sphere.center64 == pytest.approx((0.5, 0, 0.5))
     assert sphere.radius == pytest.approx(0.5**0.5)
@@ -170,7 +172,7 @@ def test_bad_boxes():
 
 
 def test_a_mesh_of_more_triangles_than_a_query_gives(monkeypatch):
-    monkeypatch.setattr("terrain_physics.mesh.MOST_TRIANGLES", 1)
+    monkeypatch.setattr("terrain_physics.mesh.mesh.MOST_TRIANGLES", 1)
     with pytest.raises(ValueError, match="aabb must hold at most 1 triangles, got AABB"):
         TriangleMesh(SQUARE, HALVES).triangles_in(AABB((0, 0, 0), (1, 1, 1)))
 

@@ -16,8 +16,8 @@ from terrain_physics import (
     intersect_capsule_triangle_many,
     intersect_obb_triangle_many,
     intersect_sphere_triangle_many,
-    mesh_contacts,
 )
+from terrain_physics.mesh import contacts as mesh_contacts
 from tests import oracle_bulk
 from tests.mesh_cases import MESHES, bumpy_sphere, grid, lattice
 from tests.oracle_map_contacts import distance_of_segment, feet_on_triangles

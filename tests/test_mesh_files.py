@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from terrain_physics import mesh_files
-from terrain_physics.mesh_files import write_obj
+from terrain_physics.surface import obj_files as mesh_files
+from terrain_physics.surface.obj_files import write_obj
 
 CORNERS = np.array([[0, 0, 0], [0, 0, 4.5], [4, 1 / 3, 0], [4, -1e-300, 1e17]])
 FACES = [[0, 1, 2], [2, 1, 3]]

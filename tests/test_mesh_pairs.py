@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from terrain_physics import TriangleMesh
-from terrain_physics._kernels import mesh_pairs
+from terrain_physics._kernels.mesh import intersections as mesh_pairs
 from tests import mesh_cases, oracle_mesh
 
 pytestmark = pytest.mark.kernels

@@ -9,8 +9,8 @@ import pytest
 from pyglm import glm
 
 from terrain_physics import AABB, OBB, Capsule, HeightMap, Sphere, SweepHits, TriangleMesh
-from terrain_physics._kernels.mesh_sweeps import touch_of_skin
-from terrain_physics._kernels.sweep_body import BOX, CAPSULE, SPHERE, split_motion, travel
+from terrain_physics._kernels.mesh.sweeps import touch_of_skin
+from terrain_physics._kernels.surface.sweep import BOX, CAPSULE, SPHERE, split_motion, travel
 from tests.mesh_cases import MESHES, bumpy_sphere, grid, soup, with_flat_faces
 from tests.oracle_sweeps import (
     closest_on_segments,
@@ -347,7 +347,7 @@ def test_one_shape_on_many_ways_and_many_shapes_on_one():
 
 
 def test_threads_do_not_matter(monkeypatch):
-    monkeypatch.setattr("terrain_physics.mesh_sweeps._LEAST_BODIES", 5)
+    monkeypatch.setattr("terrain_physics.mesh.sweeps._LEAST_BODIES", 5)
     mesh = TriangleMesh(*soup(np.random.default_rng(2), 150))
     rng = np.random.default_rng(3)
     balls = np.column_stack([rng.uniform(-1, 1, (40, 3)), np.full(40, 0.05)])

@@ -182,7 +182,7 @@ def test_an_interrupted_update_loses_nothing(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("terrain_physics.octree_forest.fill_slots", interrupted)
+        patch.setattr("terrain_physics.octree.forest.fill_slots", interrupted)
         with pytest.raises(KeyboardInterrupt):
             octree.overlapping_pairs()
     np.testing.assert_array_equal(octree.overlapping_pairs(), oracle.pairs(rows))

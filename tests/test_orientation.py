@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from terrain_physics._kernels.exact_sum import EMPTY, add_product, add_term, value_of
-from terrain_physics._kernels.orientation import line_side, plane_side, plane_sides
+from terrain_physics._kernels.math.exact_sum import EMPTY, add_product, add_term, value_of
+from terrain_physics._kernels.math.orientation import line_side, plane_side, plane_sides
 from tests.oracle_triangles import exact, volume
 
 pytestmark = pytest.mark.kernels

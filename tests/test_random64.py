@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.random64 import next_uint64, random_below, shuffle
+from terrain_physics._kernels.math.random64 import next_uint64, random_below, shuffle
 
 WORD = 2**64 - 1
 
@@ -156,7 +156,7 @@ def test_every_permutation_is_as_likely(count):
 
 PROGRAM = """
 import numpy as np
-from terrain_physics._kernels.random64 import next_uint64, random_below, shuffle
+from terrain_physics._kernels.math.random64 import next_uint64, random_below, shuffle
 assert not hasattr(shuffle, "signatures")
 state, order = np.array([2**64 - 5], dtype=np.uint64), np.arange(50)
 print([int(next_uint64(state)) for _ in range(20)])

@@ -7,9 +7,9 @@ import pytest
 from pyglm import glm
 
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
-from terrain_physics.colliders import CapsuleCollider
-from terrain_physics.crowd import CharacterGroup, GroupResult
-from terrain_physics.recording import Difference, Recording, replay
+from terrain_physics.character.colliders import CapsuleCollider
+from terrain_physics.character.group import CharacterGroup, GroupResult
+from terrain_physics.character.recording import Difference, Recording, replay
 
 FRAME = 1 / 60
 HEIGHTS = np.random.default_rng(0).uniform(0, 1.2, (40, 40))

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from terrain_physics import loaders
-from terrain_physics.loaders import load_heights, save_heights
+from terrain_physics.heightmap import files as loaders
+from terrain_physics.heightmap.files import load_heights, save_heights
 
 LAND = np.random.default_rng(1).uniform(-3, 5, (40, 30)).cumsum(axis=0)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from terrain_physics._kernels.sweep_capsule import sweep_capsule
-from terrain_physics._kernels.sweep_obb import sweep_obb
-from terrain_physics._kernels.sweep_sphere import SLIDE, sweep_sphere
+from terrain_physics._kernels.geometry.sweep_capsule import sweep_capsule
+from terrain_physics._kernels.geometry.sweep_obb import sweep_obb
+from terrain_physics._kernels.geometry.sweep_sphere import SLIDE, sweep_sphere
 from tests.oracle import corners_of
 from tests.oracle_box import box_of, difference_facets
 from tests.oracle_sweeps import (

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from terrain_physics.shapes import Segment, Sphere, Triangle
-from terrain_physics.triangle_pairs import (
+from terrain_physics.geometry.intersect_triangles import (
     crossing_segment,
     crossing_segment_many,
     intersect_triangle_triangle,
     intersect_triangle_triangle_many,
 )
+from terrain_physics.geometry.shapes import Segment, Sphere, Triangle
 
 FLOOR = np.array([(0, 0, 0), (0, 0, 4), (4, 0, 0)], dtype=float)
 WALL = np.array([(1, -1, 1), (1, 1, 1), (3, 1, 1)], dtype=float)

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from terrain_physics.shapes import Segment, Triangle
-from terrain_physics.triangle_pairs import (
+from terrain_physics.geometry.intersect_triangles import (
     crossing_segment,
     crossing_segment_many,
     intersect_triangle_triangle,
     intersect_triangle_triangle_many,
 )
+from terrain_physics.geometry.shapes import Segment, Triangle
 from tests import strategies
 from tests.oracle_triangles import Share, exact, shared
 from tests.strategies import Array

@@ -19,7 +19,7 @@ from terrain_physics import (
     MoveResult,
     raycast_capsule_many,
 )
-from terrain_physics.crowd import GroupResult
+from terrain_physics.character.group import GroupResult
 
 COUNT = 2000
 RADIUS = 0.35

@@ -11,7 +11,7 @@ from demo.inputs import STEP, Controls
 from demo.playground.building import arena
 from demo.scene import Scene, path_lines
 from terrain_physics import AABB, HeightMap, SphereCollider
-from terrain_physics.intersect_triangle import intersect_sphere_triangle_many
+from terrain_physics.geometry.intersect_triangle import intersect_sphere_triangle_many
 
 RADIUS, SPEED = 0.5, 8.0
 START, END = -15.96, 16.0

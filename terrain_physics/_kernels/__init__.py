@@ -1,1 +1,1 @@
-"""Compiled geometry: plain functions on float64 scalars and arrays, one idea per file."""
+"""Compiled functions of plain numbers and arrays; the only part that knows numba."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics import BoxCollider, CapsuleCollider, CharacterMovement, SphereCollider
-from terrain_physics.colliders import Collider
+from terrain_physics.character.colliders import Collider
 
 FRAME = 1 / 60
 SLOPE_LIMIT = math.radians(45)

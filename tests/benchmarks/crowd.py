@@ -4,8 +4,8 @@ import numpy as np
 
 from demo.scenes import load_land
 from terrain_physics import CharacterMovement, HeightMap, SphereCollider
-from terrain_physics.colliders import CapsuleCollider, Collider
-from terrain_physics.crowd import CharacterGroup
+from terrain_physics.character.colliders import CapsuleCollider, Collider
+from terrain_physics.character.group import CharacterGroup
 from tests.benchmarks.timing import median_seconds, print_table
 
 FRAME = 1 / 60

@@ -20,7 +20,7 @@ from terrain_physics import (
     intersect_sphere_triangle,
     intersect_sphere_triangle_many,
 )
-from terrain_physics.colliders import Collider
+from terrain_physics.character.colliders import Collider
 from tests.benchmarks.timing import median_seconds, print_table
 
 FRAME = 1 / 60

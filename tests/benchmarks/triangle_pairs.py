@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics.shapes import Triangle
-from terrain_physics.triangle_pairs import (
+from terrain_physics.geometry.intersect_triangles import (
     crossing_segment,
     crossing_segment_many,
     intersect_triangle_triangle,
     intersect_triangle_triangle_many,
 )
+from terrain_physics.geometry.shapes import Triangle
 from tests.benchmarks.timing import median_seconds, print_table
 
 Rows = NDArray[np.float64]

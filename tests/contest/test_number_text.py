@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from terrain_physics import contest_text
-from terrain_physics._kernels import number_text
-from terrain_physics.workers import Workers
+from terrain_physics._kernels.counter import numbers as number_text
+from terrain_physics._threads import Workers
+from terrain_physics.counter import text as contest_text
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from terrain_physics import __main__ as command_line
-from terrain_physics import contest, count_command, count_touching
+from terrain_physics import count_touching
+from terrain_physics.counter import command as count_command
+from terrain_physics.counter import counter as contest
 from tests.contest import data_sets
 from tests.contest.command import Outcome, count
 

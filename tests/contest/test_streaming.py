@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from terrain_physics import contest, contest_text, count_touching
-from terrain_physics.workers import Workers
+from terrain_physics import count_touching
+from terrain_physics._threads import Workers
+from terrain_physics.counter import counter as contest
+from terrain_physics.counter import text as contest_text
 from tests.contest import data_sets, peak_memory
 from tests.contest.command import count
 

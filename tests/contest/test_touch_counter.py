@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from terrain_physics import TouchCounter, count_touching
-from terrain_physics._kernels import touch_count
-from terrain_physics.contest import recount
-from terrain_physics.workers import Workers
+from terrain_physics._kernels.counter import count as touch_count
+from terrain_physics._threads import Workers
+from terrain_physics.counter.counter import recount
 from tests.contest import data_sets, oracle
 
 TRIANGLE = [0.0, 0.0, 0.0, 4.0, 0.0, 0.0, 0.0, 0.0, 4.0]

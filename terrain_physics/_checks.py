@@ -1,0 +1,380 @@
+"""The border: what a caller hands in becomes checked floats and float64 arrays, or a clear error.
+
+Every message of bad input is made here, in one form: name, rule, value. Vectors are recognised by
+what they can do (``.x .y .z`` or three numbers), so that this file needs no vector library.
+"""
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels.math.rotations import put_orthonormal
+
+Floats3 = tuple[float, float, float]
+Floats9 = tuple[float, float, float, float, float, float, float, float, float]
+
+# glm.quat and glm.mat3 hold float32: a product of a few thousand rotations stays within this.
+ROTATION_TOLERANCE = 1e-4
+
+
+def shorten(value: object) -> str:
+    """Return the value for an error message, at most one line long."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # an int of more than 4300 digits
+        text = f"{type(value).__name__} too long to show"
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+_NOT_A_NUMBER = (str, bytes, bytearray, complex, np.complexfloating)
+
+
+def _number(name: str, rule: str, value: Any) -> float:
+    # float() would also take the string "1.0", an array of one element and half a complex number.
+    if isinstance(value, _NOT_A_NUMBER) or getattr(value, "ndim", 0) != 0:
+        raise TypeError(f"{name} must be {rule}, got {shorten(value)}")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be {rule}, got {shorten(value)}") from None
+    except OverflowError:
+        raise ValueError(f"{name} must be {rule}, got {shorten(value)}") from None
+
+
+def finite(name: str, value: Any) -> float:
+    """Return a finite number as float."""
+    number = _number(name, "a finite number", value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {number}")
+    return number
+
+
+def non_negative(name: str, value: Any) -> float:
+    """Return a finite number >= 0 as float."""
+    if type(value) is float and 0.0 <= value < math.inf:
+        return value
+    number = _number(name, "a number, finite and >= 0", value)
+    if not (0.0 <= number < math.inf):
+        raise ValueError(f"{name} must be finite and >= 0, got {number}")
+    return number
+
+
+def positive(name: str, value: Any) -> float:
+    """Return a finite number > 0 as float."""
+    if type(value) is float and 0.0 < value < math.inf:
+        return value
+    number = _number(name, "a number, finite and > 0", value)
+    if not (0.0 < number < math.inf):
+        raise ValueError(f"{name} must be finite and > 0, got {number}")
+    return number
+
+
+def between(name: str, value: Any, low: float, high: float) -> float:
+    """Return a number within a closed interval as float."""
+    if type(value) is float and low <= value <= high:  # called every frame
+        return value
+    number = _number(name, f"a number from {low:g} to {high:g}", value)
+    if not (low <= number <= high):
+        raise ValueError(f"{name} must be from {low:g} to {high:g}, got {number}")
+    return number
+
+
+def whole(name: str, value: Any, low: int, high: int) -> int:
+    """Return a whole number within a closed interval as int."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, got {shorten(value)}") from None
+    if not (low <= number <= high):
+        raise ValueError(f"{name} must be from {low} to {high}, got {shorten(number)}")
+    return number
+
+
+def choice(name: str, value: Any, known: tuple[str, ...]) -> str:
+    """Return a string that is one of ``known``."""
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(
+            f"{name} must be one of {', '.join(map(repr, known))}, got {shorten(value)}"
+        )
+    return value
+
+
+_PLAIN = (tuple, list)
+
+
+def vector(name: str, value: Any) -> Floats3:
+    """Return three finite floats of a vec3, dvec3, tuple, list, array or object with .x .y .z."""
+    if type(value) in _PLAIN and len(value) == 3:  # as most are; a missed attribute takes long
+        x, y, z = value
+    else:
+        x, y, z = _three(name, value)
+    if not (type(x) is type(y) is type(z) is float):  # as they are in PyGLM's vectors
+        x, y, z = (_number(name, "three numbers", part) for part in (x, y, z))
+    # A sum of finite numbers may overflow: only then is the slow look needed.
+    if not math.isfinite(x + y + z):
+        for axis, number in zip("xyz", (x, y, z), strict=True):
+            if not math.isfinite(number):
+                raise ValueError(f"{name}.{axis} must be finite, got {number}")
+    return x, y, z
+
+
+def _three(name: str, value: Any) -> tuple[Any, ...]:
+    try:
+        parts = value.x, value.y, value.z
+    except AttributeError:
+        return _sequence(name, value)
+    if hasattr(value, "w"):
+        raise ValueError(f"{name} must be three numbers, got four: {shorten(value)}")
+    return parts
+
+
+def _sequence(name: str, value: Any) -> tuple[Any, ...]:
+    # A set has no order, and a dict would give its keys.
+    if isinstance(value, (str, bytes, bytearray, set, frozenset, dict)):
+        raise TypeError(f"{name} must be three numbers, got {shorten(value)}")
+    try:
+        parts = tuple(value)
+    except TypeError:
+        raise TypeError(f"{name} must be three numbers, got {shorten(value)}") from None
+    if len(parts) != 3:
+        raise ValueError(f"{name} must be three numbers, got {len(parts)}: {shorten(value)}")
+    return parts
+
+
+def rotation(name: str, value: Any) -> Floats9:
+    """Return a rotation, a quaternion or a 3 x 3 matrix, as nine floats row by row.
+
+    Matrices of PyGLM, and sequences of vectors, are columns; arrays and nested lists are rows.
+    Small errors of float32 are removed: the result is orthonormal in float64.
+    """
+    if all(hasattr(value, part) for part in "wxyz"):
+        return _from_quaternion(name, value)
+    matrix = _square(name, "a quaternion or a 3 x 3 matrix", value)
+    if matrix.shape != (3, 3):
+        raise ValueError(f"{name} must be a quaternion or a 3 x 3 matrix, got shape {matrix.shape}")
+    refuse_non_finite(name, matrix)
+    return floats9(_orthonormal(name, matrix[np.newaxis])[0])
+
+
+def floats9(matrix: NDArray[np.float64]) -> Floats9:
+    """Return a 3 x 3 matrix row by row."""
+    m = matrix.ravel().tolist()
+    return (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8])
+
+
+def _square(name: str, rule: str, value: Any) -> NDArray[np.float64]:
+    """Return a matrix by rows; PyGLM's matrices and sequences of vectors are columns."""
+    try:
+        if not isinstance(value, np.ndarray) and all(hasattr(column, "x") for column in value):
+            return real_array(name, [list(column) for column in value]).T
+        return real_array(name, value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be {rule}, got {shorten(value)}") from None
+
+
+def affine(name: str, value: Any) -> tuple[NDArray[np.float64], Floats3]:
+    """Return the (3, 3) linear part and the translation of a 4 x 4 matrix."""
+    matrix = _square(name, "a 4 x 4 matrix", value)
+    if matrix.shape != (4, 4):
+        raise ValueError(f"{name} must be a 4 x 4 matrix, got shape {matrix.shape}")
+    refuse_non_finite(name, matrix)
+    if np.abs(matrix[3] - (0.0, 0.0, 0.0, 1.0)).max() > 1e-6:
+        raise ValueError(f"{name} must be affine, got last row {matrix[3].tolist()}")
+    x, y, z = matrix[:3, 3].tolist()
+    return np.ascontiguousarray(matrix[:3, :3]), (x, y, z)
+
+
+def rotations(name: str, value: Any) -> NDArray[np.float64]:
+    """Return rotation matrices (n, 3, 3), box axes as columns, orthonormal in float64."""
+    return _orthonormal(name, array(name, value, (None, 3, 3)))
+
+
+def _orthonormal(name: str, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the matrices without the small errors of float32; refuse what is no rotation."""
+    result = np.empty(matrices.shape)
+    rows = np.require(matrices, None, ["C"]).reshape(-1).view()
+    rows.setflags(write=False)
+    row, mirrors = put_orthonormal(rows, ROTATION_TOLERANCE, result.reshape(-1))
+    if row < len(matrices):
+        where = name if len(matrices) == 1 else f"{name}[{row}]"
+        rule = "not mirror" if mirrors else "be orthonormal"
+        raise ValueError(f"{where} must {rule}, got {shorten(matrices[row].tolist())}")
+    result.setflags(write=False)
+    return result
+
+
+def _from_quaternion(name: str, value: Any) -> Floats9:
+    w, x, y, z = (finite(f"{name}.{part}", getattr(value, part)) for part in "wxyz")
+    norm = math.sqrt(w * w + x * x + y * y + z * z)
+    if not abs(norm - 1.0) <= ROTATION_TOLERANCE:  # a NaN must not pass
+        raise ValueError(f"{name} must have unit length, got length {norm:.6g}")
+    w, x, y, z = w / norm, x / norm, y / norm, z / norm
+    return (
+        1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
+        2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+        2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y),
+    )  # fmt: skip
+
+
+def array(name: str, value: Any, *shapes: tuple[int | None, ...]) -> NDArray[np.float64]:
+    """Return a read-only float64 array of one of the shapes (None: any length), all finite.
+
+    The result may share memory with ``value``: kernels read it and never keep it. It is always
+    read-only, since numba compiles once for arrays that are and once for those that are not.
+    """
+    result = real_array(name, value).view()
+    if result.shape == (0,) and shapes[0][0] is None:  # the empty list: no rows of any length
+        result = result.reshape([length or 0 for length in shapes[0]])
+    result.setflags(write=False)
+    if not any(
+        len(shape) == result.ndim
+        and all(want in {None, have} for want, have in zip(shape, result.shape, strict=True))
+        for shape in shapes
+    ):
+        wanted = " or ".join(_shape_text(shape) for shape in shapes)
+        raise ValueError(f"{name} must have shape {wanted}, got {result.shape}")
+    refuse_non_finite(name, result)
+    return result
+
+
+def _shape_text(shape: tuple[int | None, ...]) -> str:
+    """Return a shape as NumPy writes it, n where any length will do."""
+    lengths = ", ".join("n" if length is None else str(length) for length in shape)
+    return f"({lengths},)" if len(shape) == 1 else f"({lengths})"
+
+
+def real_array(name: str, value: Any) -> NDArray[np.float64]:
+    """Return any array of real numbers as C-contiguous float64; single numbers get no axis."""
+    refuse_masked(name, value)
+    try:
+        raw = np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{name} must be an array of numbers with rows of one length") from None
+    if raw.dtype.kind not in "biuf":
+        if raw.size != 0 or raw.dtype.kind != "O":
+            raise TypeError(f"{name} must hold real numbers, got dtype {raw.dtype}")
+    with np.errstate(over="ignore"):  # a long double may turn infinite, for callers to refuse
+        return np.require(raw, np.float64, ["C", "A"])
+
+
+def refuse_masked(name: str, value: Any) -> None:
+    """Raise ValueError naming the first number of a masked array that is not there."""
+    mask = np.ma.getmask(value)
+    if mask.any():  # NumPy would hand over whatever lies below the mask
+        raise ValueError(f"{name} must be unmasked, got a masked number{_place(mask)}")
+
+
+def _place(bad: NDArray[np.bool_]) -> str:
+    """Return where the first one is, for a message; of a single number nothing."""
+    place = np.argwhere(bad)[0].tolist()
+    return f" at {place}" if place else ""
+
+
+def refuse_non_finite(name: str, values: NDArray[np.float64]) -> None:
+    """Raise ValueError naming the first NaN or infinity."""
+    # The sum of finite values is finite unless it overflows: one quick pass for nearly all input.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if math.isfinite(float(values.sum())):
+            return
+    bad = ~np.isfinite(values)
+    if bad.any():
+        raise ValueError(f"{name} must be finite, got {values[bad][0]}{_place(bad)}")
+
+
+def broadcast(
+    first_name: str, first: Any, second_name: str, second: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return two finite arrays broadcast to one shape, C-contiguous and read-only."""
+    one, two = real_array(first_name, first), real_array(second_name, second)
+    refuse_non_finite(first_name, one)
+    refuse_non_finite(second_name, two)
+    try:
+        one, two = np.broadcast_arrays(one, two)
+    except ValueError:
+        raise ValueError(
+            f"{first_name} and {second_name} must have shapes that fit, "
+            f"got {one.shape} and {two.shape}"
+        ) from None
+    one, two = np.asarray(one, order="C").view(), np.asarray(two, order="C").view()
+    for values in (one, two):
+        values.setflags(write=False)  # see `array`
+    return one, two
+
+
+def instance(name: str, value: object, kind: type) -> None:
+    """Raise TypeError unless a value is of a class."""
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AO" else "a"
+        raise TypeError(f"{name} must be {article} {kind.__name__}, got {shorten(value)}")
+
+
+def common_length(**arrays: NDArray[np.float64]) -> int:
+    """Return the number of rows; arrays of one row stand for any number."""
+    lengths = {name: len(values) for name, values in arrays.items() if len(values) != 1}
+    if len(set(lengths.values())) > 1:
+        stated = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+        raise ValueError(f"arrays must have the same number of rows or one, but {stated}")
+    return next(iter(lengths.values()), 1)
+
+
+def points(name: str, value: Any) -> NDArray[np.float64]:
+    """Return points (n, 3)."""
+    return array(name, value, (None, 3))
+
+
+def spheres(name: str, value: Any) -> NDArray[np.float64]:
+    """Return rows x, y, z, radius (n, 4), radii >= 0."""
+    rows = array(name, value, (None, 4))
+    refuse_negative("radius", name, rows[:, 3:])
+    return rows
+
+
+def triangles(name: str, value: Any) -> NDArray[np.float64]:
+    """Return corners (n, 3, 3)."""
+    return array(name, value, (None, 3, 3), (None, 9)).reshape(-1, 3, 3)
+
+
+def refuse_negative(what: str, name: str, values: NDArray[np.float64]) -> None:
+    """Raise ValueError naming the first row (n, k) that holds a negative number."""
+    bad = np.argwhere(values < 0.0)
+    if len(bad):
+        row, column = (int(i) for i in bad[0])
+        raise ValueError(f"{what} must be >= 0, got {values[row, column]} in {name}[{row}]")
+
+
+def capsules(name: str, value: Any) -> NDArray[np.float64]:
+    """Return rows of both ends and the radius (n, 7), radii >= 0."""
+    rows = array(name, value, (None, 7))
+    refuse_negative("radius", name, rows[:, 6:])
+    return rows
+
+
+def aabbs(
+    low_name: str, lowers: Any, high_name: str, uppers: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return lower and upper corners (n, 3), each of n rows or one."""
+    low, high = points(low_name, lowers), points(high_name, uppers)
+    common_length(**{low_name: low, high_name: high})
+    for row, axis in np.argwhere(low > high)[:1].tolist():
+        start, end = low[row % len(low), axis], high[row % len(high), axis]
+        raise ValueError(f"{low_name} must be <= {high_name}, got {start} > {end} at {[row, axis]}")
+    return low, high
+
+
+def directions(name: str, value: Any) -> NDArray[np.float64]:
+    """Return directions of any length but zero (n, 3) with length 1; read-only."""
+    rows = points(name, value)
+    # Column by column, which for NumPy is a fifth of the work of rows of three. Scaled by its
+    # largest part first, so that tiny and huge vectors keep their direction.
+    x, y, z = np.ascontiguousarray(rows.T)
+    largest = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.abs(z))
+    for row in np.flatnonzero(largest == 0.0)[:1]:
+        raise ValueError(f"{name}[{row}] must not be zero, got (0.0, 0.0, 0.0)")
+    x, y, z = x / largest, y / largest, z / largest
+    size = np.sqrt(x * x + y * y + z * z)
+    result = np.stack([x / size, y / size, z / size], axis=1)
+    result.setflags(write=False)
+    return result

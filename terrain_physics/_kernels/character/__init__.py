@@ -1,0 +1,1 @@
+"""One update of a character, and of many."""

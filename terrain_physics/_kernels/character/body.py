@@ -1,0 +1,288 @@
+"""One body against one triangle of the ground: contact and lift, as parts of solid ground."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.internal_edges import LEVEL, leads_out
+from terrain_physics._kernels.geometry.capsule_triangle import FACE as CAPSULE_FACE
+from terrain_physics._kernels.geometry.capsule_triangle import THROUGH, nearest_on_triangle
+from terrain_physics._kernels.geometry.closest_point import FACE, ON_FEATURE, closest_on_triangle
+from terrain_physics._kernels.geometry.obb_triangle import (
+    SQUARE,
+    face_normal,
+    put_difference_faces,
+    tie_slack,
+    to_box,
+    to_world,
+)
+from terrain_physics._kernels.ground.candidates import NORMAL, THICKNESS, A, B, C, surface_at, three
+from terrain_physics._kernels.heightmap.grid import Floats
+from terrain_physics._kernels.math.vec3 import Mat3, Vec3, add, dot, length, scale, subtract
+
+SPHERE, BOX, CAPSULE = 0, 1, 2
+
+# Surfaces closer than this count as touching, in meters.
+CONTACT_MARGIN = 1e-4
+
+# Overlap that is left alone, in meters: a thousandth of what anybody could see.
+SLOP = 1e-6
+
+NO_CONTACT = -np.inf
+
+
+class Body(NamedTuple):
+    """The shape of a body around its center.
+
+    A sphere is its radius; a box its half extents and rotation; a capsule the radius around the
+    line of half extents (0, h, 0), turned by the rotation.
+    """
+
+    kind: int
+    radius: float
+    extents: Vec3
+    rotation: Mat3
+    axis: Vec3  # of a capsule: from its center to its upper end
+    reach: Vec3  # half extents of the box around it along the world's axes
+    least: float  # the least distance from the center to the outside
+
+
+@kernel
+def reach_along(body: Body, normal: Vec3) -> float:
+    """Return how far a body goes from its center against a unit normal."""
+    if body.kind != BOX:
+        return body.radius + abs(dot(body.axis, normal))
+    m, e = body.rotation, body.extents
+    return (
+        abs(m[0] * normal[0] + m[3] * normal[1] + m[6] * normal[2]) * e[0]
+        + abs(m[1] * normal[0] + m[4] * normal[1] + m[7] * normal[2]) * e[1]
+        + abs(m[2] * normal[0] + m[5] * normal[1] + m[8] * normal[2]) * e[2]
+    )
+
+
+@kernel
+def corners_from(candidates: Floats, k: int, offset: Vec3) -> tuple[Vec3, Vec3, Vec3, Vec3]:
+    """Return a candidate's corners relative to a body's center, and its normal."""
+    return (
+        subtract(three(candidates, k, A), offset),
+        subtract(three(candidates, k, B), offset),
+        subtract(three(candidates, k, C), offset),
+        three(candidates, k, NORMAL),
+    )
+
+
+@kernel(inline=True)
+def is_near(a: Vec3, b: Vec3, c: Vec3, reach: Vec3) -> bool:
+    """Tell whether the box around a triangle comes near the box around the origin."""
+    return (
+        min(a[0], b[0], c[0]) <= reach[0] + CONTACT_MARGIN
+        and max(a[0], b[0], c[0]) >= -reach[0] - CONTACT_MARGIN
+        and min(a[1], b[1], c[1]) <= reach[1] + CONTACT_MARGIN
+        and max(a[1], b[1], c[1]) >= -reach[1] - CONTACT_MARGIN
+        and min(a[2], b[2], c[2]) <= reach[2] + CONTACT_MARGIN
+        and max(a[2], b[2], c[2]) >= -reach[2] - CONTACT_MARGIN
+    )
+
+
+@kernel
+def _round_contact(
+    candidates: Floats, count: int, k: int, body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3
+) -> tuple[float, Vec3, float, bool]:
+    """Return (depth, normal, overlap, through) of a sphere or capsule.
+
+    Through: the axis goes through the triangle, which is for `_angular_contact`. The triangles
+    of a map have one side. Those of a mesh have two: the center's side counts.
+    """
+    radius = body.radius
+    if body.kind == SPHERE:
+        feature, point = closest_on_triangle(a, b, c, True, normal)
+        gap, on_face, over = scale(point, -1.0), feature == FACE, -dot(normal, a)
+    else:
+        feature, gap, over = nearest_on_triangle(
+            scale(body.axis, -1.0), body.axis, (a, b, c), True, normal
+        )
+        on_face = feature == CAPSULE_FACE
+        if feature == THROUGH:
+            return NO_CONTACT, normal, radius, True
+    distance2 = dot(gap, gap)
+    if distance2 > (radius + CONTACT_MARGIN) * (radius + CONTACT_MARGIN):
+        return NO_CONTACT, normal, NO_CONTACT, False
+    distance = math.sqrt(distance2)
+    on_feature = ON_FEATURE * (radius + length(a) + length(b) + length(c))
+    if on_face:
+        two_sided = candidates[k, THICKNESS] == 0.0
+        if over < -on_feature:
+            if not two_sided:
+                # From behind, this face is seen through the ground: a nearer one lies between.
+                return NO_CONTACT, normal, radius - distance, False
+            return radius + over, scale(normal, -1.0), radius - distance, False
+        return radius - over, normal, radius - distance, False
+    if distance > on_feature:
+        normal = scale(gap, 1.0 / distance)
+    if not leads_out(candidates, count, k, normal):
+        return NO_CONTACT, normal, radius - distance, False
+    return radius - distance, normal, radius - distance, False
+
+
+@kernel
+def _is_that_deep(
+    candidates: Floats, count: int, k: int, offset: Vec3, body: Body, normal: Vec3, depth: float
+) -> bool:
+    """Tell whether the corner of a box that is deepest under a plane is as deep in the ground."""
+    if candidates[k, THICKNESS] == 0.0:
+        return True  # nothing is solid but the skin; other contacts tell whether this one is needed
+    n = to_box(body.rotation, normal)
+    corner = (
+        -body.extents[0] if n[0] > 0.0 else body.extents[0],
+        -body.extents[1] if n[1] > 0.0 else body.extents[1],
+        -body.extents[2] if n[2] > 0.0 else body.extents[2],
+    )
+    x, y, z = add(offset, to_world(body.rotation, corner))
+    surface, _ = surface_at(candidates, count, x, z, np.inf, True)
+    return surface - y >= depth / normal[1] - LEVEL * (abs(depth) + length(body.extents))
+
+
+@kernel
+def _angular_contact(
+    candidates: Floats,
+    count: int,
+    k: int,
+    offset: Vec3,
+    body: Body,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    normal: Vec3,
+    faces: Floats,
+) -> tuple[float, Vec3, float]:
+    """Return (depth, normal, overlap) of a box, or of a capsule whose axis goes through.
+
+    The overlap is the shortest way out of this triangle alone, whatever lies there. Of the faces of
+    triangle minus box (see obb_triangle.py) the contact is the nearest one that leads out of the
+    ground *and* that the box would really lie against: the foot on it must not be cut off by
+    another face, else the overlap is with the endless plane, not with the triangle. (In a valley
+    the feet on both slopes are cut off by the other slope; there the plane counts if the ground is
+    as high as the plane over the box's deepest corner.) A capsule is a line with a radius around.
+    """
+    box_a, box_b, box_c = (
+        to_box(body.rotation, a),
+        to_box(body.rotation, b),
+        to_box(body.rotation, c),
+    )
+    extents = body.extents
+    sides, _ = put_difference_faces(box_a, box_b, box_c, extents, faces, CONTACT_MARGIN)
+    if sides < 0:
+        return NO_CONTACT, normal, NO_CONTACT
+    around = body.radius if body.kind == CAPSULE else 0.0
+    slack = tie_slack(box_a, box_b, box_c, extents)
+    front, front_face = face_normal(faces, 0), 0
+    if candidates[k, THICKNESS] == 0.0 and dot(normal, a) > 0.0:
+        front, front_face, normal = face_normal(faces, 1), 1, scale(normal, -1.0)
+    depth, nearest, overlap = np.inf, -1, np.inf
+    for i in range(sides):
+        distance = float(faces[i, 3])
+        overlap = min(overlap, distance)
+        direction = face_normal(faces, i)
+        if distance >= depth - slack or dot(direction, front) < -SQUARE:
+            continue
+        cut_off = False
+        for other in range(sides):
+            if (
+                float(faces[other, 3])
+                < distance * dot(face_normal(faces, other), direction) - slack
+            ):
+                cut_off = True
+                break
+        if i == front_face:
+            if cut_off and not _is_that_deep(
+                candidates, count, k, offset, body, normal, distance + around
+            ):
+                continue
+        elif cut_off or not leads_out(candidates, count, k, to_world(body.rotation, direction)):
+            continue
+        depth, nearest = distance, i
+    overlap += around
+    if nearest < 0 or (overlap <= SLOP < depth + around):
+        return NO_CONTACT, normal, overlap
+    if nearest == front_face:
+        return depth + around, normal, overlap
+    return depth + around, to_world(body.rotation, face_normal(faces, nearest)), overlap
+
+
+@kernel(apart=True)
+def contact(
+    candidates: Floats,
+    count: int,
+    k: int,
+    offset: Vec3,
+    body: Body,
+    faces: Floats,
+) -> tuple[float, Vec3, float]:
+    """Return (depth, normal, overlap) of a body against a candidate; depth -inf: no contact.
+
+    The body's center is at ``offset`` from the candidates' base, above the surface. A depth down to
+    -CONTACT_MARGIN is a contact: the shapes are that far apart. The overlap is with this triangle
+    alone.
+    """
+    a, b, c, normal = corners_from(candidates, k, offset)
+    if not is_near(a, b, c, body.reach):
+        return NO_CONTACT, normal, NO_CONTACT
+    if body.kind != BOX:
+        depth, normal, overlap, through = _round_contact(
+            candidates, count, k, body, a, b, c, normal
+        )
+        if not through:
+            return depth, normal, overlap
+    return _angular_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
+
+
+@kernel(apart=True)
+def touches(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> bool:
+    """Tell whether a body comes within CONTACT_MARGIN of a candidate."""
+    a, b, c, normal = corners_from(candidates, k, offset)
+    if not is_near(a, b, c, body.reach):
+        return False
+    if body.kind == BOX:
+        count, _ = put_difference_faces(
+            to_box(body.rotation, a),
+            to_box(body.rotation, b),
+            to_box(body.rotation, c),
+            body.extents,
+            faces,
+            CONTACT_MARGIN,
+        )
+        return count >= 0
+    if body.kind == SPHERE:
+        _, gap = closest_on_triangle(a, b, c, True, normal)
+    else:
+        _, gap, _ = nearest_on_triangle(scale(body.axis, -1.0), body.axis, (a, b, c), True, normal)
+    reach = body.radius + CONTACT_MARGIN
+    return dot(gap, gap) <= reach * reach
+
+
+@kernel(apart=True)
+def overlap_alone(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
+    """Return how deep a body is in a candidate alone, by its shortest way out; <= 0: it is not."""
+    a, b, c, normal = corners_from(candidates, k, offset)
+    if not is_near(a, b, c, body.reach):
+        return NO_CONTACT
+    if body.kind == SPHERE:
+        _, gap = closest_on_triangle(a, b, c, True, normal)
+        return body.radius - length(gap)
+    if body.kind == CAPSULE:
+        _, gap, _ = nearest_on_triangle(scale(body.axis, -1.0), body.axis, (a, b, c), True, normal)
+        return body.radius - length(gap)
+    count, _ = put_difference_faces(
+        to_box(body.rotation, a),
+        to_box(body.rotation, b),
+        to_box(body.rotation, c),
+        body.extents,
+        faces,
+        0.0,
+    )
+    overlap = np.inf
+    for i in range(count):
+        overlap = min(overlap, float(faces[i, 3]))
+    return overlap if count > 0 else NO_CONTACT

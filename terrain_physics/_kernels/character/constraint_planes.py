@@ -1,0 +1,74 @@
+"""The planes that hold a body where it stands, found again for whoever wants to see them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.body import reach_along
+from terrain_physics._kernels.character.grounding import MOST_PLANES
+from terrain_physics._kernels.character.layout import OFFSET, POSITION
+from terrain_physics._kernels.character.resize import around
+from terrain_physics._kernels.character.resolve import (
+    DEPTH,
+    PUSH,
+    SAME_WAY,
+    borrow_memory,
+    list_contacts,
+    make_memory,
+)
+from terrain_physics._kernels.ground.candidates import Ints, Singles, borrow_ground, three
+from terrain_physics._kernels.heightmap.grid import Cells, Floats, Heights
+from terrain_physics._kernels.math.vec3 import dot
+
+
+@kernel
+def put_constraint_planes(
+    state: Floats,
+    rules: Floats,
+    random_state: NDArray[np.uint64],
+    out: Floats,
+    heights: Heights,
+    cells: Cells,
+    blocks: Heights,
+    frames: Floats,
+    corners: Floats,
+    boxes: Singles,
+    children: Ints,
+    mesh_frame: Floats,
+    order: Ints,
+) -> int:
+    """Write normal and offset of the planes a body touches, (MOST_PLANES, 4); return how many.
+
+    Of contacts that push the same way only the deepest is a plane. Nothing else is written to, the
+    random state included.
+    """
+    ground = borrow_ground(
+        heights, cells, blocks, frames, corners, boxes, children, mesh_frame, order
+    )
+    memory = make_memory()
+    center = (
+        float(state[POSITION]) + float(rules[OFFSET]),
+        float(state[POSITION + 1]) + float(rules[OFFSET + 1]),
+        float(state[POSITION + 2]) + float(rules[OFFSET + 2]),
+    )
+    scene = around(borrow(rules), center, 0.0, borrow(random_state), ground, borrow_memory(memory))
+    count, _, _ = list_contacts(scene, (0.0, 0.0, 0.0))
+    planes = 0
+    for i in range(count):
+        normal = three(scene.contacts, i, PUSH)
+        place = 0
+        while place < planes and dot(normal, three(out, place, 0)) <= SAME_WAY:
+            place += 1
+        if place == MOST_PLANES:
+            continue
+        deep = float(scene.contacts[i, DEPTH]) - reach_along(scene.body, normal)
+        offset = dot(normal, center) + deep
+        if place == planes:
+            planes += 1
+        elif offset <= out[place, 3]:
+            continue
+        out[place, 0], out[place, 1], out[place, 2] = normal
+        out[place, 3] = offset
+    keep(memory)
+    return planes

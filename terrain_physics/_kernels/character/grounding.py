@@ -1,0 +1,133 @@
+"""Is the body grounded, and what do the planes it met leave of its velocity."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.vec3 import (
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    length,
+    scale,
+    subtract,
+)
+
+# Slack on the cosine of the slope limit: a slope of exactly the limit is walkable.
+COSINE_SLACK = 1e-9
+
+# Part of a speed that may lead into a plane and still counts as along it.
+ALONG = 1e-9
+
+# Different planes remembered in one step; any further ones are left to the next step.
+MOST_PLANES = 32
+
+
+@kernel(inline=True)
+def plane_normal(planes: NDArray[np.float64], i: int) -> Vec3:
+    """Return one of the planes' unit normals."""
+    return (float(planes[i, 0]), float(planes[i, 1]), float(planes[i, 2]))
+
+
+@kernel
+def add_plane(planes: NDArray[np.float64], count: int, normal: Vec3) -> int:
+    """Remember a plane by its normal, once; return how many there are."""
+    for i in range(count):
+        if length(subtract(normal, plane_normal(planes, i))) < ALONG:
+            return count
+    if count == MOST_PLANES:
+        return count
+    planes[count, 0], planes[count, 1], planes[count, 2] = normal
+    return count + 1
+
+
+@kernel
+def _leads_into_none(planes: NDArray[np.float64], count: int, velocity: Vec3, slack: float) -> bool:
+    for i in range(count):
+        if dot(plane_normal(planes, i), velocity) < -slack:
+            return False
+    return True
+
+
+@kernel
+def along_planes(planes: NDArray[np.float64], count: int, velocity: Vec3) -> Vec3:
+    """Return the velocity nearest to the given one that leads into none of the planes.
+
+    That is the projection onto a cone: the velocity itself, or without its part into one plane, or
+    along the line in which two planes meet, or zero: of those that lead into no plane, the nearest.
+    It does not depend on the order of the planes.
+    """
+    speed = length(velocity)
+    slack = ALONG * speed
+    if _leads_into_none(planes, count, velocity, slack):
+        return velocity
+    best, distance = (0.0, 0.0, 0.0), speed
+    for i in range(count):
+        n = plane_normal(planes, i)
+        into = dot(n, velocity)
+        if -into < distance:
+            slid = add_scaled(velocity, n, -into)
+            if _leads_into_none(planes, count, slid, slack):
+                best, distance = slid, -into
+        for j in range(i):
+            line = cross(n, plane_normal(planes, j))
+            size2 = dot(line, line)
+            if size2 > ALONG * ALONG:
+                slid = scale(line, dot(line, velocity) / size2)
+                off = length(subtract(velocity, slid))
+                if off < distance and _leads_into_none(planes, count, slid, slack):
+                    best, distance = slid, off
+    return best
+
+
+@kernel
+def ground_by_planes(planes: NDArray[np.float64], count: int, cosine: float) -> tuple[bool, Vec3]:
+    """Return (grounded, ground normal): a walkable plane, or wedged between steep ones.
+
+    Wedged means that the planes leave no way down steeper than the slope limit: straight down, led
+    along them, loses its length but for the sine of that way.
+    """
+    if count == 0:
+        return False, (0.0, 0.0, 0.0)
+    best = 0
+    for i in range(1, count):
+        if planes[i, 1] > planes[best, 1]:
+            best = i
+    if planes[best, 1] >= cosine - COSINE_SLACK:
+        return True, plane_normal(planes, best)
+    sine = math.sqrt(max(1.0 - cosine * cosine, 0.0))
+    if count == 1 or length(along_planes(planes, count, (0.0, -1.0, 0.0))) > sine + COSINE_SLACK:
+        return False, (0.0, 0.0, 0.0)
+    total = (0.0, 0.0, 0.0)
+    for i in range(count):
+        total = add(total, plane_normal(planes, i))
+    size = length(total)
+    return True, scale(total, 1.0 / size) if size > 0.0 else (0.0, 1.0, 0.0)
+
+
+@kernel
+def ground_by_sum(count: int, total: Vec3, cosine: float) -> tuple[bool, Vec3]:
+    """Return (grounded, direction of +Y plus the normals of ``count`` triangles touched)."""
+    total = add(total, (0.0, 1.0, 0.0))
+    size = length(total)
+    if count == 0 or size == 0.0 or total[1] < (cosine - COSINE_SLACK) * size:
+        return False, (0.0, 0.0, 0.0)
+    return True, scale(total, 1.0 / size)
+
+
+@kernel
+def settle_velocity(
+    planes: NDArray[np.float64], count: int, velocity: Vec3, grounded: bool
+) -> Vec3:
+    """Return the velocity without its part into the planes.
+
+    On ground the downward speed goes first: taken along a slope instead, it would turn a fall into
+    a sideways throw.
+    """
+    if grounded and velocity[1] < 0.0:
+        velocity = (velocity[0], 0.0, velocity[2])
+    return along_planes(planes, count, velocity)

@@ -1,0 +1,51 @@
+"""Many characters by one call: each as if it were alone."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.layout import LIFTED, ROUNDS
+from terrain_physics._kernels.character.resolve import borrow_memory, make_memory
+from terrain_physics._kernels.character.update import advance, is_at_rest
+from terrain_physics._kernels.ground.candidates import Ints, Singles, borrow_ground
+from terrain_physics._kernels.heightmap.grid import Cells, Floats, Heights
+
+
+@kernel
+def update_many(
+    states: Floats,
+    random_states: NDArray[np.uint64],
+    rules: Floats,
+    delta_time: float,
+    first: int,
+    last: int,
+    heights: Heights,
+    cells: Cells,
+    blocks: Heights,
+    frames: Floats,
+    corners: Floats,
+    boxes: Singles,
+    children: Ints,
+    mesh_frame: Floats,
+    order: Ints,
+) -> None:
+    """Advance characters first..last by one update: (n, STATE_SIZE), (n,), (n, RULES_SIZE)."""
+    ground = borrow_ground(
+        heights, cells, blocks, frames, corners, boxes, children, mesh_frame, order
+    )
+    memory = make_memory()
+    states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
+    for i in range(first, last):
+        if is_at_rest(states[i], rules[i]):
+            states[i, ROUNDS] = states[i, LIFTED] = 0.0
+        else:
+            advance(
+                states[i],
+                random_states[i : i + 1],
+                rules[i],
+                ground,
+                delta_time,
+                borrow_memory(memory),
+            )
+    keep(memory)

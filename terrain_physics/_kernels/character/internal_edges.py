@@ -1,0 +1,104 @@
+"""Whether a push out of one triangle leads out of the ground around it.
+
+A body may leave the ground along a direction only if nothing of the ground reaches farther that way
+next to where it leaves. So each push is looked at where it supports the triangle: on its face, an
+edge or a corner; and what shares that edge or corner must fall away. On level ground cut into
+triangles this leaves the face normals only, so a body never trips over the edge between two faces;
+on a ridge it leaves the directions between the normals of the two flanks.
+"""
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.ground.candidates import THICKNESS, A, three
+from terrain_physics._kernels.heightmap.grid import Floats
+from terrain_physics._kernels.math.vec3 import Vec3, dot, subtract
+
+# Part of a length by which a neighbour may reach beyond without blocking: rounding on level ground.
+# Corners that are no farther apart than this part of an edge are one corner.
+LEVEL = 1e-9
+
+
+@kernel(inline=True)
+def _extent(v: Vec3) -> float:
+    return abs(v[0]) + abs(v[1]) + abs(v[2])
+
+
+@kernel
+def _corner_at(candidates: Floats, k: int, place: Vec3, slack: float) -> int:
+    """Return which corner of a candidate is at a place, or -1."""
+    for i in range(3):
+        if _extent(subtract(three(candidates, k, A + 3 * i), place)) <= slack:
+            return i
+    return -1
+
+
+@kernel(inline=True)
+def _is_beyond(candidates: Floats, k: int, i: int, place: Vec3, push: Vec3) -> bool:
+    """Tell whether corner i of a candidate lies beyond a place in the direction of the push."""
+    line = subtract(three(candidates, k, A + 3 * i), place)
+    return dot(line, push) > LEVEL * _extent(line)
+
+
+@kernel
+def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -> bool:
+    """Tell whether one of the two edges of a candidate at a place has no triangle across."""
+    at = _corner_at(candidates, k, place, slack)
+    for side in range(1, 3):
+        far = three(candidates, k, A + 3 * ((at + side) % 3))
+        shared = False
+        for j in range(count):
+            if (
+                j != k
+                and _corner_at(candidates, j, place, slack) >= 0
+                and _corner_at(candidates, j, far, slack) >= 0
+            ):
+                shared = True
+                break
+        if not shared:
+            return True
+    return False
+
+
+@kernel(apart=True)
+def leads_out(candidates: Floats, count: int, k: int, push: Vec3) -> bool:
+    """Tell whether a unit push that leaves a candidate leaves the ground around it.
+
+    All triangles near the body are candidates, so those at the corner it touches are among them.
+    Where the ground is solid, downward pushes leave only around a rim, where there is no ground
+    beside the triangle.
+    """
+    solid = candidates[k, THICKNESS] > 0.0
+    a, b, c = three(candidates, k, A), three(candidates, k, A + 3), three(candidates, k, A + 6)
+    along = (dot(a, push), dot(b, push), dot(c, push))
+    top = max(along[0], along[1], along[2])
+    slack = LEVEL * (_extent(subtract(b, a)) + _extent(subtract(c, b)) + _extent(subtract(a, c)))
+    at_top, first, last = 0, -1, -1
+    for i in range(3):
+        if along[i] >= top - slack:
+            at_top += 1
+            first = i if first < 0 else first
+            last = i
+    if at_top == 3:
+        return push[1] > 0.0 or not solid
+    place, far = three(candidates, k, A + 3 * first), three(candidates, k, A + 3 * last)
+    rim = at_top == 2
+    for j in range(count):
+        at = _corner_at(candidates, j, place, slack)
+        if at < 0 or j == k:
+            continue
+        if at_top == 2:
+            other = _corner_at(candidates, j, far, slack)
+            if other < 0:
+                continue
+            rim = False
+            if _is_beyond(candidates, j, 3 - at - other, place, push):
+                return False
+        else:
+            if _is_beyond(candidates, j, (at + 1) % 3, place, push) or _is_beyond(
+                candidates, j, (at + 2) % 3, place, push
+            ):
+                return False
+            if push[1] <= 0.0 and solid and not rim:
+                rim = _is_rim(candidates, count, j, place, slack)
+    if push[1] > 0.0 or not solid:
+        return True
+    return rim or (at_top == 1 and _is_rim(candidates, count, k, place, slack))

@@ -1,0 +1,143 @@
+"""Another shape for a body where it stands, if it fits."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP
+from terrain_physics._kernels.character.grounding import COSINE_SLACK
+from terrain_physics._kernels.character.layout import (
+    KIND,
+    OFFSET,
+    POSITION,
+    ROTATION,
+    SLOPE_COSINE,
+    UNDISTURBED,
+    unpack_body,
+)
+from terrain_physics._kernels.character.lift import lift
+from terrain_physics._kernels.character.resolve import (
+    CANDIDATE,
+    DEPTH,
+    PUSH,
+    SIMULTANEOUS,
+    Memory,
+    Scene,
+    borrow_memory,
+    is_buried,
+    list_contacts,
+    make_memory,
+    make_scene,
+)
+from terrain_physics._kernels.character.update import CONVERGED_DEPTH
+from terrain_physics._kernels.ground.candidates import (
+    Ground,
+    Ints,
+    Singles,
+    borrow_ground,
+    gather_candidates,
+)
+from terrain_physics._kernels.heightmap.grid import Cells, Floats, Heights
+from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
+
+# The shape's part of the rules.
+SHAPE_SIZE = ROTATION + 9
+
+# Looks at the ground that the feet of a wider body come to stand on.
+_MOST_LOOKS = 4
+
+
+@kernel
+def around(
+    rules: Floats,
+    center: Vec3,
+    room: float,
+    random_state: NDArray[np.uint64],
+    ground: Ground,
+    memory: Memory,
+) -> Scene:
+    """Return the scene around the body that the rules hold, and ``room`` meters above it."""
+    body = unpack_body(rules)
+    wide = add(body.reach, (CONTACT_MARGIN, CONTACT_MARGIN, CONTACT_MARGIN))
+    upper = add(center, add(wide, (0.0, room, 0.0)))
+    candidates, count = gather_candidates(
+        ground, center, subtract(center, wide), upper, memory.candidates
+    )
+    return make_scene(candidates, count, body, SIMULTANEOUS, random_state, memory)
+
+
+@kernel
+def _rise_of_feet(scene: Scene, offset: Vec3, count: int, cosine: float) -> float:
+    """Return how far up the walkable ones of the contacts listed push a body."""
+    best = 0.0
+    for i in range(count):
+        if scene.contacts[i, DEPTH] > SLOP and scene.contacts[i, PUSH + 1] >= cosine:
+            which = int(scene.contacts[i, CANDIDATE])
+            best = max(best, lift(scene.candidates, which, offset, scene.body, scene.faces))
+    return best
+
+
+@kernel
+def resize_body(
+    state: Floats,
+    rules: Floats,
+    wanted: Floats,
+    random_state: NDArray[np.uint64],
+    heights: Heights,
+    cells: Cells,
+    blocks: Heights,
+    frames: Floats,
+    corners: Floats,
+    boxes: Singles,
+    children: Ints,
+    mesh_frame: Floats,
+    order: Ints,
+) -> bool:
+    """Give a body the shape in ``wanted`` (RULES_SIZE,) if that fits; tell whether it does.
+
+    The feet stay at their height, but for what wider feet must rise on a walkable slope. It fits if
+    it is in nothing else deeper than the body is now.
+    """
+    ground = borrow_ground(
+        heights, cells, blocks, frames, corners, boxes, children, mesh_frame, order
+    )
+    memory, draws = make_memory(), borrow(random_state)
+    position = (float(state[POSITION]), float(state[POSITION + 1]), float(state[POSITION + 2]))
+    old_offset = (float(rules[OFFSET]), float(rules[OFFSET + 1]), float(rules[OFFSET + 2]))
+    offset = (float(wanted[OFFSET]), float(wanted[OFFSET + 1]), float(wanted[OFFSET + 2]))
+
+    scene = around(
+        borrow(rules), add(position, old_offset), 0.0, draws, ground, borrow_memory(memory)
+    )
+    _, deepest, overlapping = list_contacts(scene, (0.0, 0.0, 0.0))
+    depth_before = max(deepest, overlapping, CONVERGED_DEPTH)
+    buried_before = is_buried(scene, (0.0, 0.0, 0.0))
+    old_foot = old_offset[1] - scene.body.reach[1]
+
+    shape = unpack_body(wanted)
+    down = old_foot - (offset[1] - shape.reach[1])
+    position = (position[0], position[1] + down, position[2])
+    room = shape.reach[0] + shape.reach[2]
+    scene = around(
+        borrow(wanted), add(position, offset), room, draws, ground, borrow_memory(memory)
+    )
+    cosine = float(rules[SLOPE_COSINE]) - COSINE_SLACK
+    up = 0.0
+    for _ in range(_MOST_LOOKS):
+        count, _, _ = list_contacts(scene, (0.0, up, 0.0))
+        more = _rise_of_feet(scene, (0.0, up, 0.0), count, cosine)
+        if more == 0.0 or up + more > room:
+            break
+        up += more
+    _, deepest, overlapping = list_contacts(scene, (0.0, up, 0.0))
+    fits = max(deepest, overlapping) <= depth_before and (
+        buried_before or not is_buried(scene, (0.0, up, 0.0))
+    )
+    keep(memory)
+    if fits:
+        state[POSITION + 1] = position[1] + up
+        state[UNDISTURBED] = 0.0
+        for i in range(KIND, SHAPE_SIZE):
+            rules[i] = wanted[i]
+    return fits

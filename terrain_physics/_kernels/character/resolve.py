@@ -1,0 +1,353 @@
+"""Pushing a body out of the ground: list its contacts, push, repeat, or lift.
+
+Contacts are pushed out one after another in shuffled order, or all at once by the least move that
+leaves all of them, which does not depend on their order.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._intrinsics import borrow
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.body import (
+    CONTACT_MARGIN,
+    SLOP,
+    Body,
+    contact,
+    overlap_alone,
+    touches,
+)
+from terrain_physics._kernels.character.grounding import MOST_PLANES, add_plane
+from terrain_physics._kernels.character.lift import lift
+from terrain_physics._kernels.character.plane_solver import least_move
+from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
+from terrain_physics._kernels.ground.candidates import (
+    CANDIDATE_SIZE,
+    NORMAL,
+    THICKNESS,
+    height_over,
+    is_in_ground,
+    surface_at,
+    three,
+)
+from terrain_physics._kernels.heightmap.grid import Floats
+from terrain_physics._kernels.math.random64 import shuffle
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
+
+# A body that overlaps a triangle by more than this, while no contact is left, is lifted.
+STUCK = 1e-4
+
+# Times the way straight up that pushing out may move a body.
+FARTHEST_PUSH = 2.0
+
+# Lifts in a row; each clears all that the body overlaps.
+MOST_LIFTS = 64
+
+# Cosine above which two contacts push the same way.
+SAME_WAY = 1.0 - 1e-9
+
+# Columns of a contact.
+CANDIDATE, DEPTH, PUSH = 0, 1, 2
+CONTACT_SIZE = 5
+
+SHUFFLED, SIMULTANEOUS = 0, 1
+
+# Candidates there is room for at first.
+_ROOM = 128
+
+
+class Scene(NamedTuple):
+    """A body among candidates, and working memory: what every step of an update works on."""
+
+    candidates: Floats  # (.., CANDIDATE_SIZE), relative to a base
+    size: int  # how many candidates
+    body: Body
+    contacts: Floats  # (.., CONTACT_SIZE)
+    order: NDArray[np.int64]  # (..,)
+    faces: Floats  # (FACE_COUNT, 4)
+    planes: Floats  # (MOST_PLANES, 3), met in this step
+    resolver: int
+    random_state: NDArray[np.uint64]
+
+
+class Memory(NamedTuple):
+    """Working memory of a scene; it may serve one scene after another."""
+
+    candidates: Floats
+    contacts: Floats
+    order: NDArray[np.int64]
+    faces: Floats
+    planes: Floats
+
+
+@kernel
+def make_memory() -> Memory:
+    """Return working memory for the ground around a body of about the size of its cells."""
+    return Memory(
+        np.empty((_ROOM, CANDIDATE_SIZE), dtype=np.float64),
+        np.empty((_ROOM, CONTACT_SIZE), dtype=np.float64),
+        np.empty(_ROOM, dtype=np.int64),
+        np.empty((FACE_COUNT, 4), dtype=np.float64),
+        np.empty((MOST_PLANES, 3), dtype=np.float64),
+    )
+
+
+@kernel
+def borrow_memory(memory: Memory) -> Memory:
+    """Return memory whose references are not counted; see `borrow`."""
+    return Memory(
+        borrow(memory.candidates),
+        borrow(memory.contacts),
+        borrow(memory.order),
+        borrow(memory.faces),
+        borrow(memory.planes),
+    )
+
+
+@kernel
+def make_scene(
+    candidates: Floats,
+    count: int,
+    body: Body,
+    resolver: int,
+    random_state: NDArray[np.uint64],
+    memory: Memory,
+) -> Scene:
+    """Return a scene that works in a memory, or in a larger one if it needs that."""
+    contacts, order = memory.contacts, memory.order
+    if count > len(order):
+        contacts = np.empty((count, CONTACT_SIZE), dtype=np.float64)
+        order = np.empty(count, dtype=np.int64)
+    return Scene(
+        candidates,
+        count,
+        body,
+        contacts,
+        order,
+        memory.faces,
+        memory.planes,
+        resolver,
+        random_state,
+    )
+
+
+@kernel(apart=True)
+def list_contacts(scene: Scene, offset: Vec3) -> tuple[int, float, float]:
+    """Write the contacts of the body at an offset; return (count, greatest depth, overlap)."""
+    candidates, contacts, faces = scene.candidates, scene.contacts, scene.faces
+    count, deepest, overlapping = 0, 0.0, 0.0
+    for k in range(scene.size):
+        depth, normal, overlap = contact(candidates, scene.size, k, offset, scene.body, faces)
+        overlapping = max(overlapping, overlap)
+        if depth < -CONTACT_MARGIN:
+            continue
+        contacts[count, CANDIDATE] = k
+        contacts[count, DEPTH] = depth
+        contacts[count, PUSH] = normal[0]
+        contacts[count, PUSH + 1] = normal[1]
+        contacts[count, PUSH + 2] = normal[2]
+        count += 1
+        deepest = max(deepest, depth)
+    return count, deepest, overlapping
+
+
+@kernel(apart=True)
+def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
+    """List the contacts to push out of, shallow ones first; return how many.
+
+    Of those that push the same way only the deepest: out of it is out of all. And a contact that
+    another, shallower one makes an end of is left out: a box with a corner in one flank of a ridge
+    overlaps the triangles of the other flank too, by half its size, but out of the first flank it
+    is out of both.
+    """
+    contacts, order, candidates = scene.contacts, scene.order, scene.candidates
+    ways = 0
+    for i in range(count):
+        if contacts[i, DEPTH] <= SLOP:
+            continue
+        push = three(contacts, i, PUSH)
+        k = 0
+        while k < ways and dot(push, three(contacts, order[k], PUSH)) <= SAME_WAY:
+            k += 1
+        if k == MOST_PLANES:
+            continue  # left to the next round
+        if k == ways:
+            order[k] = i
+            ways += 1
+        elif contacts[i, DEPTH] > contacts[order[k], DEPTH]:
+            order[k] = i
+    for k in range(1, ways):
+        i, place = order[k], k
+        while place > 0 and contacts[order[place - 1], DEPTH] > contacts[i, DEPTH]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = i
+    kept = 0
+    for k in range(ways):
+        i = order[k]
+        needed = True
+        for j in range(kept):
+            depth, push = float(contacts[order[j], DEPTH]), three(contacts, order[j], PUSH)
+            moved = add_scaled(offset, push, depth)
+            which = int(contacts[i, CANDIDATE])
+            if overlap_alone(candidates, which, moved, scene.body, scene.faces) <= SLOP:
+                needed = False
+                break
+        if needed:
+            order[kept] = i
+            kept += 1
+    return kept
+
+
+@kernel
+def as_wall(depth: float, normal: Vec3) -> tuple[float, Vec3]:
+    """Return a contact as that with an upright wall: the way out is horizontal, and longer."""
+    size = math.sqrt(normal[0] * normal[0] + normal[2] * normal[2])
+    if size == 0.0:
+        return 0.0, normal
+    return depth / size, (normal[0] / size, 0.0, normal[2] / size)
+
+
+@kernel(apart=True)
+def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -> tuple[Vec3, int]:
+    """Push once out of all penetrating contacts; return (offset, planes met).
+
+    The contacts are those listed, which may have been turned into ``walls``.
+    """
+    contacts, order = scene.contacts, scene.order
+    penetrating = list_penetrating(scene, offset, count)
+    if scene.resolver == SIMULTANEOUS:
+        for k in range(penetrating):
+            planes = add_plane(scene.planes, planes, three(contacts, order[k], PUSH))
+        return add(offset, least_move(contacts, order, penetrating)), planes
+    shuffle(scene.random_state, order, penetrating)
+    for k in range(penetrating):
+        i = order[k]
+        depth, push = float(contacts[i, DEPTH]), three(contacts, i, PUSH)
+        if k > 0:  # the pushes before this one have moved the body
+            depth, push, _ = contact(
+                scene.candidates,
+                scene.size,
+                int(contacts[i, CANDIDATE]),
+                offset,
+                scene.body,
+                scene.faces,
+            )
+            if walls:
+                depth, push = as_wall(depth, push)
+        if depth > 0.0:
+            offset = add_scaled(offset, push, depth)
+            planes = add_plane(scene.planes, planes, push)
+    return offset, planes
+
+
+@kernel
+def _ceiling(scene: Scene, offset: Vec3) -> float:
+    """Return how far over the center the lowest triangle of a mesh is; infinity: there is none."""
+    lowest = np.inf
+    for k in range(scene.size):
+        if scene.candidates[k, THICKNESS] == 0.0:
+            above = height_over(scene.candidates, k, offset[0], offset[2]) - offset[1]
+            if 0.0 < above < lowest:
+                lowest = above
+    return lowest
+
+
+@kernel(apart=True)
+def clearing_lift(scene: Scene, offset: Vec3, buried: bool) -> float:
+    """Return the least lift along +Y that clears what the body overlaps; if buried, everything.
+
+    What is solid, that is: over the wall of a mesh that is higher than the body is no way out, nor
+    is through a ceiling. 0 where there is no way up.
+    """
+    best, highest = 0.0, 2.0 * scene.body.reach[1]
+    for k in range(scene.size):
+        if buried or overlap_alone(scene.candidates, k, offset, scene.body, scene.faces) > 0.0:
+            up = lift(scene.candidates, k, offset, scene.body, scene.faces)
+            if up <= highest or scene.candidates[k, THICKNESS] > 0.0:
+                best = max(best, up)
+    return best if buried or best < _ceiling(scene, offset) else 0.0
+
+
+@kernel(inline=True)
+def is_buried(scene: Scene, place: Vec3) -> bool:
+    """Tell whether a place lies in the ground, below the surface of a map."""
+    return is_in_ground(scene.candidates, scene.size, place)
+
+
+@kernel(apart=True)
+def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3]:
+    """Return (whether a move led into a map from beside or below, where it ends, normal).
+
+    That is only so around holes and open borders: elsewhere the way into the ground is through its
+    surface, from which pushing out and lifting lead back. Its side is a wall, its underside a
+    ceiling.
+    """
+    if not is_buried(scene, end) or is_buried(scene, start):
+        return False, end, (0.0, 0.0, 0.0)
+    before, _ = surface_at(scene.candidates, scene.size, start[0], start[2], np.inf, True)
+    if start[1] >= before > -np.inf:
+        return False, end, (0.0, 0.0, 0.0)
+    back = (start[0] - end[0], 0.0, start[2] - end[2])
+    stopped = (start[0], end[1], start[2])
+    if is_buried(scene, stopped):
+        back, stopped = subtract(start, end), start
+    size = length(back)
+    return True, stopped, scale(back, 1.0 / size) if size > 0.0 else (0.0, -1.0, 0.0)
+
+
+@kernel(apart=True)
+def resolve(
+    scene: Scene, offset: Vec3, max_rounds: int
+) -> tuple[Vec3, int, int, float, int, float]:
+    """Push a body out of the ground; return (offset, planes, contacts, depth left, rounds, lifted).
+
+    The planes it was pushed by and those it ends up touching are left in the scene, and so are the
+    contacts. Not for a body whose center is below the surface.
+    """
+    start, lifted = offset, 0.0
+    rounds, planes = 0, int(np.int64(0))  # for a literal 0, functions would compile twice
+    count, deepest, overlapping = list_contacts(scene, offset)
+    while deepest > SLOP and rounds < max_rounds:
+        rounds += 1
+        offset, planes = push_out(scene, offset, count, planes, False)
+        count, deepest, overlapping = list_contacts(scene, offset)
+    moved = length(subtract(offset, start))
+    if moved > scene.body.least:
+        # A long body, deep in rough ground: if up is much nearer, sideways was no way out.
+        up = clearing_lift(scene, start, False)
+        if 0.0 < up and moved > FARTHEST_PUSH * up:
+            offset, planes, lifted = add(start, (0.0, up, 0.0)), 0, up
+            count, deepest, overlapping = list_contacts(scene, offset)
+    buried = is_buried(scene, offset)
+    lifts = 0
+    while (deepest > SLOP or overlapping > STUCK or buried) and lifts < MOST_LIFTS:
+        lifts += 1
+        up = clearing_lift(scene, offset, buried)
+        if up == 0.0:
+            break
+        offset = add(offset, (0.0, up, 0.0))
+        lifted += up
+        # Higher up, a long body may reach under what it did not overlap before.
+        count, deepest, overlapping = list_contacts(scene, offset)
+        buried = is_buried(scene, offset)
+    for i in range(count):
+        planes = add_plane(scene.planes, planes, three(scene.contacts, i, PUSH))
+    return offset, planes, count, max(deepest, overlapping), rounds, lifted
+
+
+@kernel(apart=True)
+def touched_normals(scene: Scene, offset: Vec3) -> tuple[int, Vec3]:
+    """Return (how many triangles a body touches, the sum of their normals), in order.
+
+    Unlike contacts these are the triangles one by one, also where a neighbour covers them.
+    """
+    count, total = 0, (0.0, 0.0, 0.0)
+    for k in range(scene.size):
+        if touches(scene.candidates, k, offset, scene.body, scene.faces):
+            count += 1
+            total = add(total, three(scene.candidates, k, NORMAL))
+    return count, total

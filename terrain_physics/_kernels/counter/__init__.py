@@ -1,0 +1,1 @@
+"""Two trees that prune each other, and the parsing of numbers."""

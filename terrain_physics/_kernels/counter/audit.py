@@ -1,0 +1,80 @@
+"""Checks on the counter: a recount by the definition, and how many pairs pruning leaves."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.counter.tree import LANES, Tree
+from terrain_physics._kernels.geometry.sphere_surface import touches
+
+
+@kernel
+def recount(
+    triangles: NDArray[np.float64],
+    spheres: NDArray[np.float64],
+    first: int,
+    last: int,
+    counts: NDArray[np.int64],
+) -> None:
+    """Add to counts (q,) the triangles first..last that each sphere touches, by brute force."""
+    for row in range(len(spheres)):
+        radius = float(spheres[row, 0])
+        center = (float(spheres[row, 1]), float(spheres[row, 2]), float(spheres[row, 3]))
+        for i in range(first, last):
+            counts[row] += touches(
+                (float(triangles[i, 0]), float(triangles[i, 1]), float(triangles[i, 2])),
+                (float(triangles[i, 3]), float(triangles[i, 4]), float(triangles[i, 5])),
+                (float(triangles[i, 6]), float(triangles[i, 7]), float(triangles[i, 8])),
+                center,
+                radius,
+            )
+
+
+@kernel(inline=True)
+def _meets(
+    boxes: NDArray[np.float32],
+    index: int,
+    lane: int,
+    x: float,
+    y: float,
+    z: float,
+    square: float,
+) -> bool:
+    """Tell whether the surface of a sphere may reach into a box."""
+    gap, far = 0.0, 0.0
+    for axis in range(3):
+        center = x if axis == 0 else (y if axis == 1 else z)
+        below = float(np.float64(boxes[index, axis, lane])) - center
+        above = center - float(np.float64(boxes[index, axis + 3, lane]))
+        apart = max(below, above, 0.0)
+        across = max(-below, -above)
+        gap += apart * apart
+        far += across * across
+    return gap <= square and far >= square
+
+
+@kernel
+def pairs_tested(tree: Tree, spheres: NDArray[np.float64], first: int, last: int) -> int:
+    """Return how many triangles lie in leaves whose box the surfaces of spheres first..last reach.
+
+    These are the pairs that the counter tests, save for the few leaves that float32 lets through
+    for being too close to tell.
+    """
+    x0, y0, z0 = float(tree.frame[0]), float(tree.frame[1]), float(tree.frame[2])
+    factor = float(tree.frame[3])
+    leaf_boxes, block_boxes = tree.leaf_boxes, tree.block_boxes
+    pairs = 0
+    for row in range(first, last):
+        radius = float(spheres[row, 0]) * factor
+        x = (float(spheres[row, 1]) - x0) * factor
+        y = (float(spheres[row, 2]) - y0) * factor
+        z = (float(spheres[row, 3]) - z0) * factor
+        square = radius * radius
+        for block in range(len(leaf_boxes)):
+            if not _meets(block_boxes, block // LANES, block % LANES, x, y, z, square):
+                continue
+            for lane in range(LANES):
+                if _meets(leaf_boxes, block, lane, x, y, z, square):
+                    left = len(tree.triangles) - (block * LANES + lane) * LANES
+                    pairs += min(max(left, 0), LANES)
+    return pairs

@@ -1,0 +1,291 @@
+"""Count the triangles each sphere touches, sixteen at a time, exactly.
+
+Spheres and triangles are pruned as two trees against each other, down to one sphere and a leaf of
+sixteen triangles: a box wholly outside a sphere is skipped, and so is one wholly inside. The
+distances of its three corners decide nearly every triangle: one inside and one outside is a touch,
+all inside is none, and so is all outside unless the closest corner is so near that the face may
+reach in. What float32 may decide, and why, stands in ``sphere_groups``. What is open then goes to
+``verdict``, and from there to ``touches``, so that the counts are those of ``touches`` to the last
+one.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.counter.sphere_groups import BAND, BOX_ROWS, HIGH, LOW, REACH, X, Y, Z
+from terrain_physics._kernels.counter.tree import BLOCK, LANES, Single, Tree
+from terrain_physics._kernels.geometry.sphere_surface import touches
+from terrain_physics._kernels.geometry.sphere_surface_bounds import TOUCHING, UNDECIDED, verdict
+from terrain_physics._kernels.math.space_curve import ROW_BITS
+
+_ZERO: Single = np.float32(0.0)
+_ONE: Single = np.float32(1.0)
+_SHARE: Single = np.float32(64.0 * 2.0**-24)
+
+# A count of at most 256 triangles, and from _OPEN up marks for what is not decided yet.
+_NONE, _ONE_TOUCHED, _OPEN = np.int32(0), np.int32(1), np.int32(1 << 9)
+
+
+@kernel(inline=True, contract=True)
+def _apart(lower: Single, upper: Single, a: Single, b: Single) -> Single:
+    """Return the squared gap between two intervals."""
+    gap = lower - b if lower - b > a - upper else a - upper
+    gap = gap if gap > _ZERO else _ZERO
+    return gap * gap
+
+
+@kernel(inline=True, contract=True)
+def _across(lower: Single, upper: Single, a: Single, b: Single) -> Single:
+    """Return the squared largest difference of two numbers of two intervals."""
+    far = upper - a if upper - a > b - lower else b - lower
+    return far * far
+
+
+@kernel(inline=True, contract=True)
+def _boxes_met(
+    boxes: NDArray[np.float32],
+    index: int,
+    ax: Single,
+    ay: Single,
+    az: Single,
+    bx: Single,
+    by: Single,
+    bz: Single,
+    low: Single,
+    high: Single,
+) -> np.int32:
+    """Return bits: which of sixteen boxes a sphere centered within a..b may touch."""
+    prefer_wide_vectors()
+    bits = _NONE
+    for k in range(LANES):
+        gap = (
+            _apart(boxes[index, 0, k], boxes[index, 3, k], ax, bx)
+            + _apart(boxes[index, 1, k], boxes[index, 4, k], ay, by)
+            + _apart(boxes[index, 2, k], boxes[index, 5, k], az, bz)
+        )
+        far = (
+            _across(boxes[index, 0, k], boxes[index, 3, k], ax, bx)
+            + _across(boxes[index, 1, k], boxes[index, 4, k], ay, by)
+            + _across(boxes[index, 2, k], boxes[index, 5, k], az, bz)
+        )
+        bits = np.int32(bits | (np.int32(1 << k) if (gap <= high) & (far >= low) else _NONE))
+    return bits
+
+
+@kernel(inline=True, contract=True)
+def _balls_met(
+    balls: NDArray[np.float32],
+    index: int,
+    boxes: NDArray[np.float32],
+    row: int,
+    lane: int,
+) -> np.int32:
+    """Return bits: which of sixteen spheres, or groups of them, may touch a box."""
+    ax, ay, az = boxes[row, 0, lane], boxes[row, 1, lane], boxes[row, 2, lane]
+    bx, by, bz = boxes[row, 3, lane], boxes[row, 4, lane], boxes[row, 5, lane]
+    prefer_wide_vectors()
+    bits = _NONE
+    for k in range(LANES):
+        gap = (
+            _apart(balls[index, 0, k], balls[index, 3, k], ax, bx)
+            + _apart(balls[index, 1, k], balls[index, 4, k], ay, by)
+            + _apart(balls[index, 2, k], balls[index, 5, k], az, bz)
+        )
+        far = (
+            _across(balls[index, 0, k], balls[index, 3, k], ax, bx)
+            + _across(balls[index, 1, k], balls[index, 4, k], ay, by)
+            + _across(balls[index, 2, k], balls[index, 5, k], az, bz)
+        )
+        keep = (gap <= balls[index, HIGH, k]) & (far >= balls[index, LOW, k])
+        bits = np.int32(bits | (np.int32(1 << k) if keep else _NONE))
+    return bits
+
+
+@kernel(contract=True)
+def count_chunks(
+    tree: Tree,
+    spheres: NDArray[np.float64],
+    keys: NDArray[np.uint64],
+    groups: NDArray[np.float32],
+    boxes: NDArray[np.float32],
+    first: int,
+    last: int,
+    counts: NDArray[np.int64],
+) -> None:
+    """Add to counts (q,) the triangles touched by each sphere of chunks first..last."""
+    # Taken out here, once: each access to a field counts references, which threads would fight
+    # over.
+    triangles, order, leaves = tree.triangles, tree.order, tree.leaves
+    leaf_boxes, block_boxes = tree.leaf_boxes, tree.block_boxes
+    box = np.empty(BOX_ROWS, np.float32)
+    unsure = np.empty(LANES, np.int32)
+    for chunk in range(first, last):
+        for part in range(BOX_ROWS):
+            value = boxes[chunk, part, 0]
+            for k in range(1, LANES):
+                other = boxes[chunk, part, k]
+                is_lower = (part < 3) | (part == LOW)
+                value = other if (other < value) == is_lower else value
+            box[part] = value
+        if box[HIGH] < _ZERO:
+            continue
+        for upper in range(len(block_boxes)):
+            blocks = _boxes_met(
+                block_boxes,
+                upper,
+                box[0],
+                box[1],
+                box[2],
+                box[3],
+                box[4],
+                box[5],
+                box[LOW],
+                box[HIGH],
+            )
+            while blocks != 0:
+                lane = count_trailing_zeros(blocks)
+                blocks = np.int32(blocks & (blocks - 1))
+                block = upper * LANES + lane
+                met = _balls_met(boxes, chunk, block_boxes, upper, lane)
+                while met != 0:
+                    group = chunk * LANES + count_trailing_zeros(met)
+                    met = np.int32(met & (met - 1))
+                    balls = _balls_met(groups, group, block_boxes, upper, lane)
+                    while balls != 0:
+                        ball = count_trailing_zeros(balls)
+                        balls = np.int32(balls & (balls - 1))
+                        row = int(np.int64(keys[group * LANES + ball] & ROW_BITS))
+                        touched = _count_ball(
+                            leaves, leaf_boxes, block, groups, group, ball, unsure
+                        )
+                        if touched >= _OPEN:
+                            counts[row] += _count_exactly(
+                                triangles, order, block, int(touched // _OPEN), unsure, spheres, row
+                            )
+                        counts[row] += int(touched % _OPEN)
+
+
+@kernel(inline=True, contract=True)
+def _count_ball(
+    leaves: NDArray[np.float32],
+    leaf_boxes: NDArray[np.float32],
+    block: int,
+    groups: NDArray[np.float32],
+    group: int,
+    ball: int,
+    unsure: NDArray[np.int32],
+) -> np.int32:
+    """Return how many triangles of a block a sphere touches, plus bits, from _OPEN up, of leaves.
+
+    Those are the leaves with triangles nobody has decided, whose bits are put in ``unsure`` (16,).
+    They are not decided here: with a call that is not inlined, numba would count references of
+    every array for every sphere, which takes as long as all the rest.
+    """
+    x, y, z = groups[group, X, ball], groups[group, Y, ball], groups[group, Z, ball]
+    low, high = groups[group, LOW, ball], groups[group, HIGH, ball]
+    reach, band = groups[group, REACH, ball], groups[group, BAND, ball]
+    total = _NONE
+    met = _boxes_met(leaf_boxes, block, x, y, z, x, y, z, low, high)
+    while met != 0:
+        place = count_trailing_zeros(met)
+        leaf = block * LANES + place
+        touched = _count_leaf(leaves, leaf, x, y, z, low, high, reach)
+        if touched >= _OPEN:
+            touched = _count_leaf_closely(leaves, leaf, x, y, z, low, high, band)
+            if touched >= _OPEN:
+                unsure[place] = touched // _OPEN
+                touched = np.int32((touched % _OPEN) + (_OPEN << place))
+        met = np.int32(met & (met - 1))
+        total = np.int32(total + touched)
+    return total
+
+
+@kernel(inline=True, contract=True)
+def _count_leaf(
+    leaves: NDArray[np.float32],
+    leaf: int,
+    x: Single,
+    y: Single,
+    z: Single,
+    low: Single,
+    high: Single,
+    reach: Single,
+) -> np.int32:
+    """Return how many of sixteen triangles are touched; _OPEN or more: corners cannot tell."""
+    prefer_wide_vectors()
+    touched, unsure = _NONE, _NONE
+    for k in range(LANES):
+        ux, uy, uz = leaves[leaf, 0, k] - x, leaves[leaf, 1, k] - y, leaves[leaf, 2, k] - z
+        vx, vy, vz = leaves[leaf, 3, k] - x, leaves[leaf, 4, k] - y, leaves[leaf, 5, k] - z
+        wx, wy, wz = leaves[leaf, 6, k] - x, leaves[leaf, 7, k] - y, leaves[leaf, 8, k] - z
+        a = ux * ux + uy * uy + uz * uz
+        b = vx * vx + vy * vy + vz * vz
+        c = wx * wx + wy * wy + wz * wz
+        least = a if a < b else b
+        least = c if c < least else least
+        most = a if a > b else b
+        most = c if c > most else most
+        yes = (least <= low) & (most >= high)
+        no = (most < low) | (least - leaves[leaf, 9, k] > reach)
+        # Two counters of 32 bits become two masks and `popcnt`; one for both, or one of 64 bits,
+        # would be added up lane by lane.
+        touched = np.int32(touched + np.int32(yes))
+        unsure = np.int32(unsure + np.int32(not (yes | no)))
+    return np.int32(touched + unsure * _OPEN)
+
+
+@kernel(inline=True)
+def _count_leaf_closely(
+    leaves: NDArray[np.float32],
+    leaf: int,
+    x: Single,
+    y: Single,
+    z: Single,
+    low: Single,
+    high: Single,
+    band: Single,
+) -> np.int32:
+    """Return how many of sixteen triangles are touched, plus bits, from _OPEN up, of the unsure.
+
+    All sixteen again: were only the open ones decided here, each would be decided by two roundings.
+    """
+    prefer_wide_vectors()
+    touched, unsure = _NONE, _NONE
+    for k in range(LANES):
+        a = (x - leaves[leaf, 0, k], y - leaves[leaf, 1, k], z - leaves[leaf, 2, k])
+        b = (x - leaves[leaf, 3, k], y - leaves[leaf, 4, k], z - leaves[leaf, 5, k])
+        c = (x - leaves[leaf, 6, k], y - leaves[leaf, 7, k], z - leaves[leaf, 8, k])
+        result = verdict(a, b, c, low, high, low, high, band, _SHARE, _ZERO, _ONE)
+        touched = np.int32(touched + (_ONE_TOUCHED if result == TOUCHING else _NONE))
+        unsure = np.int32(unsure | (np.int32(1 << k) if result == UNDECIDED else _NONE))
+    return np.int32(touched + unsure * _OPEN)
+
+
+@kernel
+def _count_exactly(
+    triangles: NDArray[np.float64],
+    order: NDArray[np.int64],
+    block: int,
+    leaves: int,
+    unsure: NDArray[np.int32],
+    spheres: NDArray[np.float64],
+    row: int,
+) -> int:
+    """Return how many are touched of the triangles ``unsure``, in leaves whose bit is set."""
+    total = 0
+    for place in range(BLOCK):
+        leaf, lane = place // LANES, place % LANES
+        if (leaves >> leaf) & 1 == 0 or (int(unsure[leaf]) >> lane) & 1 == 0:
+            continue
+        i = order[block * BLOCK + place]
+        if i >= 0 and touches(
+            (float(triangles[i, 0]), float(triangles[i, 1]), float(triangles[i, 2])),
+            (float(triangles[i, 3]), float(triangles[i, 4]), float(triangles[i, 5])),
+            (float(triangles[i, 6]), float(triangles[i, 7]), float(triangles[i, 8])),
+            (float(spheres[row, 1]), float(spheres[row, 2]), float(spheres[row, 3])),
+            float(spheres[row, 0]),
+        ):
+            total += 1
+    return total

@@ -1,0 +1,167 @@
+"""Numbers as bytes: a parser, the same as ``float()`` bit for bit, and a printer of integers."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.double_double import two_product
+
+# What became of a range of tokens: all parsed, or stopped at one that Python has to look at.
+PARSED, ASK = 0, 1
+
+_POWERS = np.array([10.0**k for k in range(23)])  # exact in float64
+_TEN = np.uint64(10)
+_EXACT = np.uint64(1 << 53)
+_LOW_BITS = np.uint64((1 << 11) - 1)
+_LARGEST_EXPONENT = 100_000
+_MOST_DIGITS = 19  # of any such number fit in 64 bits
+_BLOCK = 4096
+_TAB, _RETURN, _SPACE = (
+    np.uint8(9),
+    np.uint8(13),
+    np.uint8(32),
+)  # of the type of text: int64 is not vectorized
+_PLUS, _MINUS, _POINT, _ZERO, _UPPER_E, _LOWER_E = 43, 45, 46, 48, 69, 101
+_ROUNDING = 8.9e-16  # of the remainder: eight ulp, far more than three operations need
+
+
+@kernel(inline=True)
+def _is_space(byte: np.uint8) -> bool:
+    return bool((byte == _SPACE) | ((byte >= _TAB) & (byte <= _RETURN)))
+
+
+@kernel
+def count_tokens(text: NDArray[np.uint8], first: int, last: int) -> int:
+    """Return how many tokens start in text[first:last], first being 0 or behind white space."""
+    if first >= last:
+        return 0
+    count = 1 - _is_space(text[first])
+    for block in range(first + 1, last, _BLOCK):
+        end = min(block + _BLOCK, last)
+        # Two views, one byte apart: an index i - 1 might be negative and would not be vectorized.
+        before, here = text[block - 1 : end - 1], text[block:end]
+        starts = np.int32(0)
+        for i in range(len(here)):
+            starts = np.int32(starts + np.int32(_is_space(before[i]) & (_is_space(here[i]) ^ True)))
+        count += int(starts)
+    return count
+
+
+@kernel(inline=True)
+def _scaled(digits: np.uint64, exponent: int) -> tuple[bool, float]:
+    """Return (True, digits * 10^exponent rounded as Python does), or (False, anything).
+
+    Up to 2^53 and 10^22 both factors are exact, so that one operation rounds correctly (W. D.
+    Clinger, "How to read floating point numbers accurately", 1990). Larger digits are split into
+    two exact floats; the quotient or product of the first is corrected by its exact remainder and
+    the second, and taken if it rounds to the same float whatever the last bits of the correction
+    are.
+    """
+    if exponent < -22 or exponent > 22:
+        return False, 0.0
+    power = float(_POWERS[abs(exponent)])
+    if digits <= _EXACT:
+        whole = float(digits)
+        return True, (whole / power if exponent < 0 else whole * power)
+    high = float(digits & ~_LOW_BITS)
+    low = float(digits & _LOW_BITS)
+    if exponent < 0:
+        value = high / power
+        product, error = two_product(value, power)
+        remainder = (high - product) - error  # exact, as of every correctly rounded quotient
+        rest = (remainder + low) / power
+        slack = _ROUNDING * abs(rest)
+    else:
+        value, error = two_product(high, power)
+        rest = error + low * power
+        slack = _ROUNDING * (abs(error) + low * power)
+    return value + (rest - slack) == value + (rest + slack), value + rest
+
+
+@kernel
+def parse_numbers(
+    text: NDArray[np.uint8], first: int, last: int, values: NDArray[np.float64]
+) -> tuple[int, int, int]:
+    """Set values to the numbers in text[first:last]; return (outcome, tokens parsed, position).
+
+    A number is ``[+-]digits[.digits][e[+-]digits]``, with digits on at least one side of the
+    point. The kernel stops (ASK) at the first token it does not like, be it bad or only long: the
+    position is its first byte, and the caller, having stored the value, goes on behind it. Never
+    reads behind ``last``, which is the end of the text or white space; parses no more than
+    ``len(values)`` tokens.
+    """
+    i = first
+    parsed = 0
+    while parsed < len(values):
+        while i < last and _is_space(text[i]):
+            i += 1
+        if i >= last:
+            break
+        start = i
+        byte = int(text[i])
+        negative = byte == _MINUS
+        if negative or byte == _PLUS:
+            i += 1
+        digits = np.uint64(0)
+        significant = 0
+        places = 0
+        any_digit = False
+        behind_point = False
+        while i < last:
+            digit = int(text[i]) - _ZERO
+            if 0 <= digit <= 9:
+                if significant == _MOST_DIGITS:
+                    return ASK, parsed, start
+                digits = digits * _TEN + np.uint64(digit)
+                significant += digits != np.uint64(0)
+                places += behind_point
+                any_digit = True
+            elif digit == _POINT - _ZERO and not behind_point:
+                behind_point = True
+            else:
+                break
+            i += 1
+        exponent = 0
+        if i < last and any_digit and (int(text[i]) == _LOWER_E or int(text[i]) == _UPPER_E):
+            i += 1
+            down = i < last and int(text[i]) == _MINUS
+            if down or (i < last and int(text[i]) == _PLUS):
+                i += 1
+            any_digit = False
+            while i < last and 0 <= int(text[i]) - _ZERO <= 9:
+                exponent = exponent * 10 + int(text[i]) - _ZERO
+                if exponent > _LARGEST_EXPONENT:
+                    return ASK, parsed, start
+                any_digit = True
+                i += 1
+            exponent = -exponent if down else exponent
+        if not any_digit or (i < last and not _is_space(text[i])):
+            return ASK, parsed, start
+        sound, value = _scaled(digits, exponent - places)
+        if not sound:
+            return ASK, parsed, start
+        values[parsed] = -value if negative else value
+        parsed += 1
+    return PARSED, parsed, i
+
+
+@kernel
+def print_integers(numbers: NDArray[np.int64], text: NDArray[np.uint8]) -> int:
+    """Write each number >= 0 on a line of its own; return how many bytes of text were used.
+
+    ``text`` needs room for the longest number and a line feed, times the numbers.
+    """
+    end = 0
+    for row in range(len(numbers)):
+        number = int(numbers[row])
+        width = 1
+        limit = 10
+        while width < 19 and number >= limit:
+            width += 1
+            limit *= 10
+        for k in range(end + width - 1, end - 1, -1):
+            text[k] = _ZERO + number % 10
+            number //= 10
+        text[end + width] = 10
+        end += width + 1
+    return end

@@ -1,0 +1,104 @@
+"""A tree of triangles for the counter: sixteen triangles a leaf, sixteen leaves a block, and so on.
+
+Triangles are sorted along a Hilbert curve and cut into leaves of sixteen. A leaf is a row of
+sixteen float32 values for each component, so that a loop over it is one vector operation; the
+boxes of sixteen leaves (a block), and of sixteen blocks, lie side by side in the same way.
+Coordinates are taken from the middle of the triangles' box and scaled by a power of two, so that
+none exceeds 1 and float32 neither overflows nor underflows.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.space_curve import ROW_BITS
+
+LANES = 16
+BLOCK = LANES * LANES
+
+Single = Any  # a float32, to be kept one: mixed with a float it would become float64
+
+# A place no sphere can come near, for the unused lanes of the last leaf; its square is finite.
+NOWHERE = np.float32(1e8)
+
+_ZERO = np.float32(0.0)
+_UNDERFLOWS = np.float32(1e-11)  # a product of three squares this small leaves float32
+
+
+class Tree(NamedTuple):
+    """Triangles as the counter wants them; arrays only, so that kernels take it as it is."""
+
+    triangles: NDArray[np.float64]  # (n, 9), the caller's
+    order: NDArray[np.int64]  # (leaves * 16,), the row of each lane
+    leaves: NDArray[np.float32]  # (leaves, 10, 16): ax .. cz, enclosing circle's squared radius
+    leaf_boxes: NDArray[np.float32]  # (blocks, 6, 16): lower x y z, upper x y z
+    block_boxes: NDArray[np.float32]  # (ceil(blocks / 16), 6, 16)
+    frame: NDArray[np.float64]  # (8,): middle x y z, factor; scaled half extents, the largest
+
+
+@kernel
+def fill_leaves(
+    triangles: NDArray[np.float64],
+    keys: NDArray[np.uint64],
+    first: int,
+    last: int,
+    frame: NDArray[np.float64],
+    order: NDArray[np.int64],
+    leaves: NDArray[np.float32],
+    leaf_boxes: NDArray[np.float32],
+) -> None:
+    """Fill leaves first..last, their boxes and the order, from the sorted keys."""
+    x0, y0, z0 = float(frame[0]), float(frame[1]), float(frame[2])
+    factor = float(frame[3])
+    count = len(keys)
+    for leaf in range(first, last):
+        filled = min(LANES, count - leaf * LANES)
+        for lane in range(filled):
+            row = np.int64(keys[leaf * LANES + lane] & ROW_BITS)
+            order[leaf * LANES + lane] = row
+            for corner in range(0, 9, 3):
+                leaves[leaf, corner, lane] = (float(triangles[row, corner]) - x0) * factor
+                leaves[leaf, corner + 1, lane] = (float(triangles[row, corner + 1]) - y0) * factor
+                leaves[leaf, corner + 2, lane] = (float(triangles[row, corner + 2]) - z0) * factor
+        for axis in range(3):
+            lower, upper = leaves[leaf, axis, 0], leaves[leaf, axis, 0]
+            for corner in range(axis, 9, 3):
+                for lane in range(filled):
+                    value = leaves[leaf, corner, lane]
+                    lower = value if value < lower else lower
+                    upper = value if value > upper else upper
+            leaf_boxes[leaf // LANES, axis, leaf % LANES] = lower
+            leaf_boxes[leaf // LANES, axis + 3, leaf % LANES] = upper
+        for lane in range(LANES):
+            leaves[leaf, 9, lane] = _circle_square(leaves, leaf, lane)
+
+
+@kernel(inline=True)
+def _circle_square(leaves: NDArray[np.float32], leaf: int, lane: int) -> Single:
+    """Return a little more than the squared radius of the smallest circle around a triangle.
+
+    The stored value is at least rho^2 (1 + 2e-3) with rho of the rounded corners; ``touch_count``
+    says what the surplus is for. Half the longest edge where the angle facing it is not acute,
+    else the circle through the corners; or, where the shortest edge is below 1/8 of the longest
+    and float32 would lose its area, Jung's bound: a third of the longest square.
+    """
+    ax, ay, az = leaves[leaf, 0, lane], leaves[leaf, 1, lane], leaves[leaf, 2, lane]
+    bx, by, bz = leaves[leaf, 3, lane], leaves[leaf, 4, lane], leaves[leaf, 5, lane]
+    cx, cy, cz = leaves[leaf, 6, lane], leaves[leaf, 7, lane], leaves[leaf, 8, lane]
+    ux, uy, uz = bx - ax, by - ay, bz - az
+    vx, vy, vz = cx - ax, cy - ay, cz - az
+    wx, wy, wz = cx - bx, cy - by, cz - bz
+    uu = ux * ux + uy * uy + uz * uz
+    vv = vx * vx + vy * vy + vz * vz
+    ww = wx * wx + wy * wy + wz * wz
+    longest = max(uu, vv, ww)
+    shortest = min(uu, vv, ww)
+    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    area = np.float32(4.0) * (nx * nx + ny * ny + nz * nz)
+    sound = (shortest * np.float32(64.0) > longest) & (area > _ZERO) & (longest > _UNDERFLOWS)
+    around = (uu * vv) * ww / (area if sound else np.float32(1.0))
+    square = around if sound else longest * np.float32(1.0 / 3.0)
+    obtuse = longest + longest >= uu + vv + ww
+    return (longest * np.float32(0.25) if obtuse else square) * np.float32(1.0025)

@@ -1,0 +1,1 @@
+"""One pair of shapes at a time, and loops over rows of pairs."""

@@ -1,0 +1,223 @@
+"""Capsule against triangle: the move that takes the capsule out.
+
+The capsule touches the triangle where its axis comes as near as the radius. Outside, it leaves
+straight away from the nearest point. Where the axis goes through the triangle, the origin lies in
+the Minkowski difference of triangle and axis, a slanted prism: its caps are square to the face,
+its sides to the axis and one edge each. The shortest way out is the nearest of these five, and the
+radius on top.
+"""
+
+import math
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.closest_point import ON_FEATURE, triangle_normal
+from terrain_physics._kernels.geometry.obb_triangle import PARALLEL, SQUARE, TIE
+from terrain_physics._kernels.geometry.segments import direction_across, gap_between_segments
+from terrain_physics._kernels.geometry.sphere_triangle import sphere_triangle
+from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot, length, scale, subtract
+
+Corners = tuple[Vec3, Vec3, Vec3]
+
+FACE = 0
+EDGE = 1
+THROUGH = 2
+
+MAX_ROUNDS = 60
+
+# Part of the sizes within which a way out is found; some of Newton's steps are lost to rounding.
+CLOSE = 1e-14
+
+
+@kernel
+def _heights_over_face(
+    start: Vec3, end: Vec3, corners: Corners, normal: Vec3
+) -> tuple[bool, float, float]:
+    """Return (whether a stretch of a segment has its feet on the face, heights of its ends)."""
+    low, high = 0.0, 1.0
+    for k in range(3):
+        inward = cross(normal, subtract(corners[(k + 1) % 3], corners[k]))
+        first = dot(inward, subtract(start, corners[k]))
+        last = dot(inward, subtract(end, corners[k]))
+        if first < 0.0 and last < 0.0:
+            return False, 0.0, 0.0
+        if first < 0.0:
+            low = max(low, first / (first - last))
+        elif last < 0.0:
+            high = min(high, first / (first - last))
+    if low > high:
+        return False, 0.0, 0.0
+    first = dot(normal, subtract(start, corners[0]))
+    last = dot(normal, subtract(end, corners[0]))
+    return True, first * (1.0 - low) + last * low, first * (1.0 - high) + last * high
+
+
+@kernel
+def nearest_on_triangle(
+    start: Vec3, end: Vec3, corners: Corners, has_area: bool, normal: Vec3
+) -> tuple[int, Vec3, float]:
+    """Return (FACE, EDGE or THROUGH, the vector from triangle to segment where nearest, height).
+
+    The height is that of the segment over the face, where it is least; +inf if it is nowhere over
+    it. FACE where that is the least distance, or ties with an edge but for rounding: a level axis.
+    """
+    is_over, first, last = False, 0.0, 0.0
+    if has_area:
+        is_over, first, last = _heights_over_face(start, end, corners, normal)
+        if is_over:
+            if min(first, last) <= 0.0 <= max(first, last):
+                return THROUGH, (0.0, 0.0, 0.0), 0.0
+            height = first if abs(first) < abs(last) else last
+            one_end = dot(normal, subtract(start, corners[0]))
+            other_end = dot(normal, subtract(end, corners[0]))
+            if abs(height) <= min(abs(one_end), abs(other_end)) and one_end * other_end > 0.0:
+                return FACE, scale(normal, height), height  # no edge is nearer than the plane
+    edge_gap = gap_between_segments(start, end, corners[0], corners[1])
+    for k in range(1, 3):
+        gap = gap_between_segments(start, end, corners[k], corners[(k + 1) % 3])
+        if dot(gap, gap) < dot(edge_gap, edge_gap):
+            edge_gap = gap
+    if not is_over:
+        return EDGE, edge_gap, math.inf
+    height = first if abs(first) < abs(last) else last
+    distance = length(edge_gap)
+    if abs(height) <= distance:
+        return FACE, scale(normal, height), height
+    return FACE if abs(height) <= distance * (1.0 + ON_FEATURE) else EDGE, edge_gap, height
+
+
+@kernel(inline=True)
+def _reach(axis: Vec3, corners: Corners, direction: Vec3) -> float:
+    """Return how far the prism reaches in a unit direction, whatever rounding did to that."""
+    return max(
+        dot(direction, corners[0]), dot(direction, corners[1]), dot(direction, corners[2])
+    ) - min(0.0, dot(direction, axis))
+
+
+@kernel
+def _way_out(
+    axis: Vec3,
+    radius: float,
+    corners: Corners,
+    normal: Vec3,
+    direction: Vec3,
+    size: float,
+    limit: float,
+) -> float:
+    """Return how far the capsule must move in a unit direction until the shapes part for good.
+
+    The distance of axis and triangle is a convex function of the way. Newton's method, begun where
+    the shapes are certainly apart, comes down to the way out and never passes it. A way longer than
+    ``limit`` is not asked for: begun there, it ends there.
+    """
+    way = min(limit, radius + _reach(axis, corners, direction))
+    for _ in range(MAX_ROUNDS):
+        start = scale(direction, way)
+        end = add_scaled(axis, direction, way)
+        _, gap, _ = nearest_on_triangle(start, end, corners, True, normal)
+        distance = length(gap)
+        over = distance - radius
+        slope = dot(gap, direction)
+        if over <= CLOSE * size or slope <= 0.0:
+            break
+        way -= over * distance / slope
+    return max(way, 0.0)
+
+
+@kernel
+def _way_through(
+    axis: Vec3, radius: float, corners: Corners, normal: Vec3, two_sided: bool, size: float
+) -> Vec3:
+    """Return the move of a capsule whose axis goes through the face: the nearest side of the prism.
+
+    One-sided, not against the front; see `_least_allowed`. Ties: the front, the back, the edges.
+    """
+    best, least = normal, _reach(axis, corners, normal)
+    back = scale(normal, -1.0)
+    reach = _reach(axis, corners, back)
+    if reach < least - TIE * size:
+        best, least = back, reach
+    for k in range(3):
+        edge = subtract(corners[(k + 1) % 3], corners[k])
+        side = cross(axis, edge)
+        span = length(side)
+        if not span > PARALLEL * length(axis) * length(edge):
+            continue
+        if dot(side, subtract(corners[k], corners[(k + 2) % 3])) < 0.0:
+            span = -span
+        side = scale(side, 1.0 / span)
+        reach = _reach(axis, corners, side)
+        if reach < least - TIE * size:
+            best, least = side, reach
+    if two_sided or dot(best, normal) >= -SQUARE:
+        return scale(best, max(radius + least, 0.0))
+    return _least_allowed(axis, radius, corners, normal, size)
+
+
+@kernel
+def _least_allowed(axis: Vec3, radius: float, corners: Corners, normal: Vec3, size: float) -> Vec3:
+    """Return the least move along the directions of the prism that do not lead against the front.
+
+    The front normal; past each edge in the plane of the face; square to each edge and the axis.
+    A side that is not the nearest need not be where its direction leaves the prism, so each is
+    measured to where the shapes part.
+    """
+    best, least = normal, _way_out(axis, radius, corners, normal, normal, size, math.inf)
+    for k in range(6):
+        edge = subtract(corners[(k + 1) % 3], corners[k % 3])
+        direction = cross(edge, normal)
+        if k >= 3:
+            side = cross(axis, edge)
+            if not length(side) > PARALLEL * length(axis) * length(edge):
+                continue
+            direction = scale(side, -1.0 if dot(side, direction) < 0.0 else 1.0)
+        direction = scale(direction, 1.0 / length(direction))
+        if dot(direction, normal) < -SQUARE:
+            continue
+        way = _way_out(axis, radius, corners, normal, direction, size, least)
+        if way < least - TIE * size:
+            best, least = direction, way
+    return scale(best, least)
+
+
+@kernel
+def capsule_triangle(
+    start: Vec3, end: Vec3, radius: float, a: Vec3, b: Vec3, c: Vec3, two_sided: bool
+) -> tuple[bool, Vec3]:
+    """Return (whether they touch, penetration of the capsule)."""
+    if start == end:
+        return sphere_triangle(start, radius, a, b, c, two_sided)
+    axis = subtract(end, start)
+    corners = (subtract(a, start), subtract(b, start), subtract(c, start))
+    has_area, normal = triangle_normal(corners[0], corners[1], corners[2])
+    size = radius + length(axis) + length(corners[0]) + length(corners[1]) + length(corners[2])
+    slack = ON_FEATURE * size
+    feature, gap, height = nearest_on_triangle((0.0, 0.0, 0.0), axis, corners, has_area, normal)
+    distance2 = dot(gap, gap)
+    if distance2 > radius * radius:
+        return False, (0.0, 0.0, 0.0)
+    distance = math.sqrt(distance2)
+    if distance <= slack:
+        if has_area:
+            return True, _way_through(axis, radius, corners, normal, two_sided, size)
+        return True, scale(direction_across(axis, _longest_edge(corners)), radius)
+    if not has_area or two_sided or dot(gap, normal) >= -SQUARE * distance:
+        if feature == FACE:
+            return True, scale(normal, math.copysign(max(radius - distance, 0.0), height))
+        return True, scale(gap, max(radius - distance, 0.0) / distance)
+    if feature == FACE:
+        way = _way_out(axis, radius, corners, normal, normal, size, math.inf)
+        return True, scale(normal, way)
+    if -radius <= height < 0.0:
+        return True, _least_allowed(axis, radius, corners, normal, size)
+    return True, scale(gap, max(radius - distance, 0.0) / distance)
+
+
+@kernel
+def _longest_edge(corners: Corners) -> Vec3:
+    """Return the longest edge of a triangle."""
+    edge = subtract(corners[1], corners[0])
+    for k in range(1, 3):
+        other = subtract(corners[(k + 1) % 3], corners[k])
+        if dot(other, other) > dot(edge, edge):
+            edge = other
+    return edge

@@ -1,0 +1,231 @@
+"""Rays: how far along a ray a shape is met, 0.0 from inside a solid, infinity when missed.
+
+Directions have length 1, shapes are closed. Lengths from 1e-100 to 1e100 m neither overflow nor
+vanish when multiplied.
+"""
+
+import math
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.closest_point import closest_on_segment
+from terrain_physics._kernels.math.double_double import two_product
+from terrain_physics._kernels.math.vec3 import (
+    Mat3,
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    length,
+    scale,
+    subtract,
+)
+
+ROUNDING = 2.0**-50
+"""More than the rounding of a mean of three numbers, as a part of the largest."""
+
+RayFrame = tuple[int, float, float, float]
+"""Axis along which the ray runs most, the two shears that make it run along that axis alone, and
+the meters along the ray for each meter along the axis."""
+
+
+@kernel(inline=True)
+def ray_frame(direction: Vec3) -> RayFrame:
+    """Return what `ray_frame_triangle` needs to know of a direction: once for each ray."""
+    x, y, z = direction
+    if abs(z) >= abs(x) and abs(z) >= abs(y):
+        return 2, x / z, y / z, 1.0 / z
+    if abs(x) >= abs(y):
+        return 0, y / x, z / x, 1.0 / x
+    return 1, z / y, x / y, 1.0 / y
+
+
+@kernel
+def ray_triangle(origin: Vec3, direction: Vec3, a: Vec3, b: Vec3, c: Vec3) -> float:
+    """Return the distance to a triangle, from either side."""
+    return ray_frame_triangle(origin, ray_frame(direction), a, b, c)
+
+
+@kernel
+def ray_frame_triangle(origin: Vec3, frame: RayFrame, a: Vec3, b: Vec3, c: Vec3) -> float:
+    """Return the distance to a triangle, from either side. Watertight.
+
+    S. Woop, C. Benthin, I. Wald, "Watertight Ray/Triangle Intersection" (2013): the corners are
+    sheared until the ray is the third axis; then it hits if the origin of the plane is in the
+    triangle of the first two coordinates. Why nothing slips through an edge or a corner:
+
+    - A sheared corner depends on the ray and the corner only, so all triangles share it.
+    - Rounding never turns p <= q into its opposite. So u = p - q, from two rounded products, is 0
+      or has the sign of exact arithmetic, and the neighbour gets exactly -u. Where nothing speaks
+      against a hit, `_distance` asks again without rounding; then 0 counts as inside.
+
+    So a triangle is hit if it holds the origin of the plane, in exact arithmetic on sheared
+    corners, and such triangles leave no gaps. A ray within the triangle's plane hits it where it
+    enters (one in it but for rounding, somewhere between its borders); a triangle without area is a
+    segment or a point, hit within the rounding of the shear.
+    """
+    return sheared_triangle(
+        shear(origin, frame, a), shear(origin, frame, b), shear(origin, frame, c), frame[3]
+    )
+
+
+@kernel(inline=True)
+def shear(origin: Vec3, frame: RayFrame, corner: Vec3) -> Vec3:
+    """Return a corner as a ray sees it: two places across the ray, and one along its axis."""
+    axis, shear_x, shear_y, _ = frame
+    x, y, z = subtract(corner, origin)
+    if axis == 0:
+        x, y, z = y, z, x
+    elif axis == 1:
+        x, y, z = z, x, y
+    return (x - shear_x * z, y - shear_y * z, z)
+
+
+@kernel(inline=True)
+def sheared_triangle(a: Vec3, b: Vec3, c: Vec3, stretch: float) -> float:
+    """Return the distance to a triangle of sheared corners, see `ray_frame_triangle`."""
+    u = c[0] * b[1] - c[1] * b[0]
+    v = a[0] * c[1] - a[1] * c[0]
+    w = b[0] * a[1] - b[1] * a[0]
+    if min(u, v, w) < 0.0 < max(u, v, w):  # no branch for each sign: those are half of the time
+        return math.inf
+    return _distance((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2]), stretch)
+
+
+@kernel
+def _distance(xs: Vec3, ys: Vec3, zs: Vec3, stretch: float) -> float:
+    """Return the distance to a sheared triangle that is hit, or seems to be for rounding.
+
+    Apart, to keep short what is done for all triangles. Rounded products could neither tell that a
+    triangle seen edge-on is missed, nor where a thin one is hit.
+    """
+    u = _minor(xs[2], ys[1], ys[2], xs[1])
+    v = _minor(xs[0], ys[2], ys[0], xs[2])
+    w = _minor(xs[1], ys[0], ys[1], xs[0])
+    if min(u, v, w) < 0.0 < max(u, v, w):
+        return math.inf
+    area = u + v + w
+    if area == 0.0:
+        return _edge_on(xs, ys, zs, stretch)
+    depth = (u * zs[0] + v * zs[1] + w * zs[2]) / area
+    # A ray that starts on the triangle meets it there, on whichever side rounding puts the start.
+    if depth * stretch >= -ROUNDING * max(abs(zs[0]), abs(zs[1]), abs(zs[2])) * abs(stretch):
+        return max(depth * stretch, 0.0) + 0.0  # never -0
+    return math.inf
+
+
+@kernel(inline=True)
+def _minor(a: float, b: float, c: float, d: float) -> float:
+    """Return a * b - c * d: the exact sign, and right to the last bits however much cancels."""
+    first, second = two_product(a, b), two_product(c, d)
+    return (first[0] - second[0]) + (first[1] - second[1])
+
+
+@kernel
+def _edge_on(xs: Vec3, ys: Vec3, zs: Vec3, stretch: float) -> float:
+    """Return the distance to a sheared triangle whose corners are on one line with the ray.
+
+    It is met where its edges cross the ray, and from the nearest to the farthest of these points.
+    """
+    places = xs  # along that line
+    if max(abs(ys[0]), abs(ys[1]), abs(ys[2])) > max(abs(xs[0]), abs(xs[1]), abs(xs[2])):
+        places = ys
+    near, far = math.inf, -math.inf
+    for i in range(3):
+        j = (i + 1) % 3
+        here, there = places[i], places[j]
+        if min(here, there) > 0.0 or max(here, there) < 0.0:
+            continue
+        start, end = zs[i] * stretch, zs[j] * stretch
+        if here != there:
+            start += (end - start) * (here / (here - there))
+            end = start
+        near = min(near, start, end)
+        far = max(far, start, end)
+    if far >= 0.0:
+        return max(near, 0.0)
+    return math.inf
+
+
+@kernel
+def ray_sphere(origin: Vec3, direction: Vec3, center: Vec3, radius: float) -> float:
+    """Return the distance to a solid sphere."""
+    center = subtract(center, origin)
+    if dot(center, center) <= radius * radius:
+        return 0.0
+    along = dot(center, direction)
+    # The closest approach first: no square of the distance hides the radius.
+    miss = add_scaled(center, direction, -along)
+    reach2 = radius * radius - dot(miss, miss)
+    if reach2 < 0.0 or along < 0.0:
+        return math.inf
+    return max(along - math.sqrt(reach2), 0.0)
+
+
+@kernel
+def ray_aabb(origin: Vec3, direction: Vec3, lower: Vec3, upper: Vec3) -> float:
+    """Return the distance to a solid box between two corners.
+
+    Slabs (Kay and Kajiya, 1986), by division and not by the reciprocal: rounded quotients keep
+    their order, so that a ray to an edge or a corner is not lost.
+    """
+    near, far = 0.0, math.inf
+    for k in range(3):
+        if direction[k] == 0.0:
+            if origin[k] < lower[k] or origin[k] > upper[k]:
+                return math.inf
+            continue
+        first = (lower[k] - origin[k]) / direction[k]
+        second = (upper[k] - origin[k]) / direction[k]
+        near = max(near, min(first, second))
+        far = min(far, max(first, second))
+    if near <= far:
+        return near + 0.0
+    return math.inf
+
+
+@kernel
+def ray_obb(origin: Vec3, direction: Vec3, center: Vec3, half: Vec3, rotation: Mat3) -> float:
+    """Return the distance to a solid box whose axes are the columns of a rotation."""
+    start = subtract(origin, center)
+    x = (rotation[0], rotation[3], rotation[6])
+    y = (rotation[1], rotation[4], rotation[7])
+    z = (rotation[2], rotation[5], rotation[8])
+    return ray_aabb(
+        (dot(x, start), dot(y, start), dot(z, start)),
+        (dot(x, direction), dot(y, direction), dot(z, direction)),
+        (-half[0], -half[1], -half[2]),
+        half,
+    )
+
+
+@kernel
+def ray_capsule(origin: Vec3, direction: Vec3, a: Vec3, b: Vec3, radius: float) -> float:
+    """Return the distance to a solid capsule: the nearest of its two balls and its side."""
+    start, end = subtract(a, origin), subtract(b, origin)
+    closest = closest_on_segment(start, end)
+    if dot(closest, closest) <= radius * radius:
+        return 0.0
+    nearest = min(
+        ray_sphere(origin, direction, a, radius), ray_sphere(origin, direction, b, radius)
+    )
+    edge = subtract(b, a)
+    size = length(edge)
+    if size == 0.0:
+        return nearest
+    edge = scale(edge, 1.0 / size)
+    # From the ray's closest approach to the middle, so that errors do not grow with the distance.
+    middle = scale(add(start, end), 0.5)
+    along = dot(middle, direction)
+    place = subtract(scale(direction, along), middle)
+    across = cross(direction, edge)
+    square = dot(across, across)
+    offset = dot(place, across)
+    reach2 = radius * radius * square - offset * offset
+    if square == 0.0 or reach2 < 0.0:  # beside the side, or parallel to it: then a ball comes first
+        return nearest
+    onward = -(dot(cross(place, edge), across) + math.sqrt(reach2)) / square
+    height = dot(place, edge) + onward * dot(direction, edge)
+    if abs(height) <= 0.5 * size and along + onward >= 0.0:
+        return min(nearest, along + onward)
+    return nearest

@@ -1,0 +1,58 @@
+"""Two line segments: where they are nearest, and a direction square to both."""
+
+import math
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.closest_point import (
+    FLAT_ANGLE,
+    closest_on_segment,
+    direction_off_segment,
+)
+from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot, scale, subtract
+
+
+@kernel
+def gap_between_segments(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> Vec3:
+    """Return the shortest vector from segment c-d to segment a-b; zero where they cross.
+
+    The four ends against the other segment, and the place where the lines are nearest. Where the
+    lines are nearly parallel, rounding moves that place by the inverse of their angle, if it is
+    found by vector products; the square of it by the usual determinant of scalar products. The
+    former changes the distance by rounding errors only, the latter by half of the digits.
+    """
+    best = closest_on_segment(subtract(a, c), subtract(b, c))
+    gap = closest_on_segment(subtract(a, d), subtract(b, d))
+    if dot(gap, gap) < dot(best, best):
+        best = gap
+    gap = scale(closest_on_segment(subtract(c, a), subtract(d, a)), -1.0)
+    if dot(gap, gap) < dot(best, best):
+        best = gap
+    gap = scale(closest_on_segment(subtract(c, b), subtract(d, b)), -1.0)
+    if dot(gap, gap) < dot(best, best):
+        best = gap
+    first, second = subtract(b, a), subtract(d, c)
+    normal = cross(first, second)
+    size = dot(normal, normal)
+    if size > 0.0:
+        share = dot(cross(subtract(c, a), second), normal) / size
+        place = add_scaled(a, first, min(max(share, 0.0), 1.0))
+        gap = scale(closest_on_segment(subtract(c, place), subtract(d, place)), -1.0)
+        if dot(gap, gap) < dot(best, best):
+            best = gap
+    return best
+
+
+@kernel
+def direction_across(first: Vec3, second: Vec3) -> Vec3:
+    """Return the unit direction square to two vectors; of the two ways the one nearer to +Y.
+
+    Both ways level: along first x second. Parallel, or one zero: square to the longer one, as near
+    to +Y as that allows. Both zero: +Y.
+    """
+    normal = cross(first, second)
+    size = dot(normal, normal)
+    first2, second2 = dot(first, first), dot(second, second)
+    if size > FLAT_ANGLE * FLAT_ANGLE * first2 * second2:
+        return scale(normal, (-1.0 if normal[1] < 0.0 else 1.0) / math.sqrt(size))
+    longer = first if first2 >= second2 else second
+    return direction_off_segment((0.0, 0.0, 0.0), longer, longer)

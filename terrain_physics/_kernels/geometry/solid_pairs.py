@@ -1,0 +1,155 @@
+"""Pairs of balls, boxes and capsules: the least move that takes the first out of the second.
+
+Each pair is asked as one question: where is the origin in the Minkowski difference of the shapes?
+With a ball in the pair the difference is a point, segment, parallelogram or box, grown by the
+radii. Outside of that core the shortest way out leads straight away from its nearest point; on a
+core without volume, square to it; inside a box, through the nearest face.
+"""
+
+import math
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.closest_point import (
+    ON_FEATURE,
+    closest_on_segment,
+    direction_off_segment,
+)
+from terrain_physics._kernels.geometry.obb_triangle import TIE, to_box, to_world
+from terrain_physics._kernels.geometry.segments import direction_across, gap_between_segments
+from terrain_physics._kernels.math.vec3 import Mat3, Vec3, dot, length, scale, subtract
+
+APART = 0
+AWAY = 1
+ON = 2
+
+
+@kernel
+def push_from_core(gap: Vec3, reach: float, size: float) -> tuple[int, Vec3]:
+    """Return (APART, AWAY or ON the core, the move if AWAY).
+
+    ``gap`` leads from the second shape's core to the first one's, ``reach`` is the sum of the
+    radii, ``size`` that of all lengths that rounding errors are measured by.
+    """
+    distance2 = dot(gap, gap)
+    if distance2 > reach * reach:
+        return APART, (0.0, 0.0, 0.0)
+    distance = math.sqrt(distance2)
+    if distance <= ON_FEATURE * size:
+        return ON, (0.0, 0.0, 0.0)
+    return AWAY, scale(gap, max(reach - distance, 0.0) / distance)
+
+
+@kernel
+def sphere_sphere(
+    center: Vec3, radius: float, other_center: Vec3, other_radius: float
+) -> tuple[bool, Vec3]:
+    """Return (whether they touch, penetration of the first ball)."""
+    reach = radius + other_radius
+    where, move = push_from_core(subtract(center, other_center), reach, reach)
+    if where == ON:
+        move = (0.0, reach, 0.0)
+    return where != APART, move
+
+
+@kernel
+def capsule_sphere(
+    a: Vec3, b: Vec3, radius: float, center: Vec3, other_radius: float
+) -> tuple[bool, Vec3]:
+    """Return (whether they touch, penetration of the capsule)."""
+    a, b = subtract(a, center), subtract(b, center)
+    reach = radius + other_radius
+    gap = closest_on_segment(a, b)
+    where, move = push_from_core(gap, reach, reach + length(subtract(b, a)))
+    if where == ON:
+        move = scale(direction_off_segment(a, b, b), reach)
+    return where != APART, move
+
+
+@kernel
+def capsule_capsule(
+    a: Vec3, b: Vec3, radius: float, other_a: Vec3, other_b: Vec3, other_radius: float
+) -> tuple[bool, Vec3]:
+    """Return (whether they touch, penetration of the first capsule).
+
+    Axes that meet: the origin lies in the parallelogram that is the difference of the axes. No
+    point of it is farther from the origin after a move than the move is long, and square to it
+    all points are exactly that far. So the sum of the radii that way is the least.
+    """
+    a, b = subtract(a, other_a), subtract(b, other_a)
+    axis, other_axis = subtract(b, a), subtract(other_b, other_a)
+    reach = radius + other_radius
+    gap = gap_between_segments(a, b, (0.0, 0.0, 0.0), other_axis)
+    where, move = push_from_core(gap, reach, reach + length(axis) + length(other_axis))
+    if where == ON:
+        move = scale(direction_across(axis, other_axis), reach)
+    return where != APART, move
+
+
+@kernel
+def _nearest_face(lower: Vec3, upper: Vec3, slack: float) -> Vec3:
+    """Return the least move of a box that takes it off the origin, which it holds.
+
+    Ties: x, y, z, each first forward and then backward.
+    """
+    least = -lower[0]
+    move = (least, 0.0, 0.0)
+    if upper[0] < least - slack:
+        least = upper[0]
+        move = (-least, 0.0, 0.0)
+    if -lower[1] < least - slack:
+        least = -lower[1]
+        move = (0.0, least, 0.0)
+    if upper[1] < least - slack:
+        least = upper[1]
+        move = (0.0, -least, 0.0)
+    if -lower[2] < least - slack:
+        least = -lower[2]
+        move = (0.0, 0.0, least)
+    if upper[2] < least - slack:
+        least = upper[2]
+        move = (0.0, 0.0, -least)
+    return move
+
+
+@kernel
+def aabb_aabb(lower: Vec3, upper: Vec3, other_lower: Vec3, other_upper: Vec3) -> tuple[bool, Vec3]:
+    """Return (whether they touch, penetration of the first box)."""
+    low, high = subtract(lower, other_upper), subtract(upper, other_lower)
+    if max(low[0], low[1], low[2]) > 0.0 or min(high[0], high[1], high[2]) < 0.0:
+        return False, (0.0, 0.0, 0.0)
+    return True, _nearest_face(low, high, 0.0)
+
+
+@kernel
+def _box_ball(lower: Vec3, upper: Vec3, radius: float) -> tuple[bool, Vec3]:
+    """Return (whether they touch, penetration of the box) for a ball around the origin."""
+    gap = (
+        max(lower[0], min(upper[0], 0.0)),
+        max(lower[1], min(upper[1], 0.0)),
+        max(lower[2], min(upper[2], 0.0)),
+    )
+    size = radius + length(subtract(upper, lower))
+    where, move = push_from_core(gap, radius, size)
+    if where == ON:
+        grown_lower = (lower[0] - radius, lower[1] - radius, lower[2] - radius)
+        grown_upper = (upper[0] + radius, upper[1] + radius, upper[2] + radius)
+        move = _nearest_face(grown_lower, grown_upper, TIE * size)
+    return where != APART, move
+
+
+@kernel
+def aabb_sphere(lower: Vec3, upper: Vec3, center: Vec3, radius: float) -> tuple[bool, Vec3]:
+    """Return (whether they touch, penetration of the box)."""
+    return _box_ball(subtract(lower, center), subtract(upper, center), radius)
+
+
+@kernel
+def obb_sphere(
+    box_center: Vec3, half: Vec3, rotation: Mat3, center: Vec3, radius: float
+) -> tuple[bool, Vec3]:
+    """Return (whether they touch, penetration of the box)."""
+    middle = to_box(rotation, subtract(box_center, center))
+    lower = subtract(middle, half)
+    upper = (middle[0] + half[0], middle[1] + half[1], middle[2] + half[2])
+    touching, move = _box_ball(lower, upper, radius)
+    return touching, to_world(rotation, move)

@@ -1,0 +1,81 @@
+"""Does the surface of a sphere touch a plane; and the loops over rows of planes and triangles."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.sphere_surface import TOLERANCE, touches
+from terrain_physics._kernels.math.double_double import at_most, difference, dot, multiply, two_sum
+from terrain_physics._kernels.math.rows import corner, row3, row_of
+from terrain_physics._kernels.math.vec3 import Vec3, length, scale, subtract
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+_BAND = 16.0 * 2.0**-53  # more than ten roundings of sums and products
+
+
+@kernel
+def touches_plane(point: Vec3, normal: Vec3, center: Vec3, radius: float) -> bool:
+    """Tell whether the surface of a sphere touches a plane, whose normal may have any length.
+
+    Float64 decides beyond its error band, double-double arithmetic within it.
+    """
+    exponent = math.frexp(max(abs(normal[0]), abs(normal[1]), abs(normal[2])))[1]
+    normal = (
+        math.ldexp(normal[0], -exponent),
+        math.ldexp(normal[1], -exponent),
+        math.ldexp(normal[2], -exponent),
+    )
+    x, y, z = subtract(center, point)
+    x, y, z = x * normal[0], y * normal[1], z * normal[2]
+    height = abs(x + y + z)
+    reach = (radius + TOLERANCE) * length(normal)
+    band = _BAND * (abs(x) + abs(y) + abs(z) + reach)
+    if height + band < reach:
+        return True
+    if height - band > reach:
+        return False
+
+    largest = radius
+    for k in range(3):
+        largest = max(largest, abs(point[k]), abs(center[k]))
+    factor = 1.0
+    if largest > 2.0**160:  # or squares would not stay finite
+        factor = math.ldexp(1.0, -math.frexp(largest)[1])
+    apart = difference(scale(center, factor), scale(point, factor))
+    square = difference(normal, (0.0, 0.0, 0.0))
+    off = dot(apart, square)
+    top = two_sum(radius * factor, TOLERANCE * factor)
+    return at_most(multiply(off, off), multiply(multiply(top, top), dot(square, square)))
+
+
+@kernel
+def touches_plane_rows(spheres: Floats, planes: Floats, out: Flags) -> None:
+    """Write whether spheres (n, 4) touch planes (n, 2, 3); both inputs have n rows or one."""
+    for i in range(out.shape[0]):
+        s = row_of(spheres, i)
+        p = row_of(planes, i)
+        point, normal = corner(planes, p, 0), corner(planes, p, 1)
+        out[i] = touches_plane(point, normal, row3(spheres, s), float(spheres[s, 3]))
+
+
+@kernel
+def touches_corners_rows(spheres: Floats, corners: Floats, out: Flags) -> None:
+    """Write whether spheres (n, 4) touch segments (n, 2, 3) or triangles (n, 3, 3).
+
+    Both inputs have n rows or one. A segment is a triangle whose last two corners are one.
+    """
+    last = corners.shape[1] - 1
+    for i in range(out.shape[0]):
+        s = row_of(spheres, i)
+        t = row_of(corners, i)
+        out[i] = touches(
+            corner(corners, t, 0),
+            corner(corners, t, 1),
+            corner(corners, t, last),
+            row3(spheres, s),
+            float(spheres[s, 3]),
+        )

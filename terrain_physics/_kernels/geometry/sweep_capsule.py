@@ -1,0 +1,205 @@
+"""Capsule moving along a line against a triangle: how far until they touch.
+
+A capsule touches a triangle when its middle is within the radius of the prism that the triangle
+sweeps along the capsule's axis. Rounded by the radius, the prism is bounded by planes over its
+faces (two triangles, three parallelograms), cylinders around its nine edges and balls around its
+six corners. The first that a line from outside meets is where it enters.
+"""
+
+import math
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.closest_point import (
+    FLAT_ANGLE,
+    ON_FEATURE,
+    closest_on_segment,
+    closest_on_triangle,
+    direction_off_segment,
+    triangle_normal,
+)
+from terrain_physics._kernels.geometry.sweep_sphere import (
+    FREE,
+    is_inside,
+    meet_ball,
+    meet_side,
+    start_normal,
+    stopped,
+)
+from terrain_physics._kernels.math.vec3 import (
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    length,
+    scale,
+    subtract,
+)
+
+
+@kernel
+def nearest_pair(
+    half_axis: Vec3, a: Vec3, b: Vec3, c: Vec3, has_area: bool, normal: Vec3
+) -> tuple[Vec3, Vec3]:
+    """Return the nearest points of the segment -half_axis..half_axis and of a triangle."""
+    start, end = scale(half_axis, -1.0), half_axis
+    axis = scale(half_axis, 2.0)
+    if has_area:
+        low, high = dot(normal, subtract(start, a)), dot(normal, subtract(end, a))
+        if min(low, high) <= 0.0 <= max(low, high) and low != high:
+            through = add_scaled(start, axis, low / (low - high))
+            if is_inside(through, normal, a, b, c):
+                return through, through
+    best2, on_axis, on_triangle = math.inf, start, a
+    for k in range(2):
+        tip = start if k == 0 else end
+        _, point = closest_on_triangle(
+            subtract(a, tip), subtract(b, tip), subtract(c, tip), has_area, normal
+        )
+        if dot(point, point) < best2:
+            best2, on_axis, on_triangle = dot(point, point), tip, add(tip, point)
+    for k in range(3):
+        p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
+        gap = closest_on_segment(subtract(start, p), subtract(end, p))
+        if dot(gap, gap) < best2:
+            best2, on_axis, on_triangle = dot(gap, gap), add(p, gap), p
+        # By vector products: by scalar ones, nearly parallel lines lose half of the digits.
+        edge = subtract(q, p)
+        across = cross(axis, edge)
+        size = dot(across, across)
+        if size > 0.0:
+            share = dot(cross(subtract(p, start), edge), across) / size
+            place = add_scaled(start, axis, min(max(share, 0.0), 1.0))
+            gap = closest_on_segment(subtract(p, place), subtract(q, place))
+            if dot(gap, gap) < best2:
+                best2, on_axis, on_triangle = dot(gap, gap), place, add(place, gap)
+    return on_axis, on_triangle
+
+
+@kernel
+def _meet_parallelogram(
+    direction: Vec3, p: Vec3, edge: Vec3, half_axis: Vec3, radius: float
+) -> tuple[float, Vec3]:
+    """Return where the plane over a parallelogram around the edge from p is met, and its normal."""
+    axis = scale(half_axis, 2.0)
+    normal = cross(edge, axis)
+    size = length(normal)
+    if not size > FLAT_ANGLE * length(edge) * length(axis):
+        return FREE
+    normal = scale(normal, 1.0 / size)
+    corner = subtract(p, half_axis)
+    above = -dot(normal, corner)
+    front = normal if above >= 0.0 else scale(normal, -1.0)
+    approach = -dot(front, direction)
+    gap = abs(above) - radius
+    if gap < 0.0 or approach <= 0.0:
+        return FREE
+    travel = gap / approach
+    place = subtract(scale(direction, travel), corner)
+    along_edge = dot(normal, cross(place, axis)) / size
+    along_axis = dot(normal, cross(edge, place)) / size
+    if 0.0 <= along_edge <= 1.0 and 0.0 <= along_axis <= 1.0:
+        return travel, front
+    return FREE
+
+
+@kernel
+def _touch_at_start(
+    half_axis: Vec3,
+    radius: float,
+    direction: Vec3,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    has_area: bool,
+    normal: Vec3,
+    two_sided: bool,
+) -> tuple[bool, float, Vec3]:
+    """Return (whether they touch, and if so what the sweep returns)."""
+    on_axis, on_triangle = nearest_pair(half_axis, a, b, c, has_area, normal)
+    gap = subtract(on_axis, on_triangle)
+    if dot(gap, gap) > radius * radius:
+        return False, math.inf, normal
+    above = dot(normal, subtract(on_axis, a))
+    size = radius + length(half_axis) + length(a) + length(b) + length(c)
+    aside = normal if has_area else direction_off_segment(a, b, c)
+    # An axis through the face leaves to the side where its middle is.
+    front = scale(normal, -1.0) if two_sided and dot(normal, a) > 0.0 else normal
+    start = start_normal(gap, radius, above, has_area, front, size, aside, two_sided)
+    travel, start = stopped(0.0, direction, start)
+    return True, travel, start
+
+
+@kernel
+def sweep_capsule(
+    half_axis: Vec3,
+    radius: float,
+    direction: Vec3,
+    distance: float,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    two_sided: bool,
+) -> tuple[float, Vec3]:
+    """Return (travel until they touch, unit normal towards the capsule); infinity: free.
+
+    Corners are relative to the middle, from which the axis reaches to ``half_axis`` and as far
+    back; ``direction`` has length 1. Touching at the start stops what moves further in, at 0.0;
+    what moves out or along is free. What starts behind the front leaves through the front, unless
+    ``two_sided``: then on its own side, that of its middle where the axis goes through the face.
+    """
+    has_area, normal = triangle_normal(a, b, c)
+    best, best_normal = math.inf, normal
+    near = True
+    if has_area:
+        above = -dot(normal, a)
+        front = normal if above >= 0.0 else scale(normal, -1.0)
+        approach = -dot(front, direction)
+        lean = dot(front, half_axis)
+        gap = abs(above) - abs(lean) - radius
+        if gap > 0.0:
+            if gap > approach * distance:  # also where it moves away
+                return FREE
+            near = False
+            best = gap / approach
+            best_normal = front
+            # The end of the axis that is nearer to the face; both where the axis is level.
+            tip = scale(half_axis, -1.0) if lean > 0.0 else half_axis
+            place = add_scaled(tip, direction, best)
+            other = subtract(place, scale(tip, 2.0))
+            level = abs(lean) <= ON_FEATURE * length(half_axis)
+            if is_inside(place, normal, a, b, c) or (level and is_inside(other, normal, a, b, c)):
+                return stopped(best, direction, front)
+            best = math.inf
+    if near:
+        touching, travel, start = _touch_at_start(
+            half_axis, radius, direction, a, b, c, has_area, normal, two_sided
+        )
+        if touching:
+            return travel, start
+    foot, on_face = a, True
+    for k in range(3):
+        p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
+        travel, front = _meet_parallelogram(direction, p, subtract(q, p), half_axis, radius)
+        if travel < best:
+            best, best_normal, on_face = travel, front, True
+        travel, place = meet_side(direction, subtract(p, half_axis), add(p, half_axis), radius)
+        if travel < best:
+            best, foot, on_face = travel, place, False
+        for i in range(2):
+            shift = half_axis if i == 0 else scale(half_axis, -1.0)
+            travel = meet_ball(direction, add(p, shift), radius)
+            if travel < best:
+                best, foot, on_face = travel, add(p, shift), False
+            travel, place = meet_side(direction, add(p, shift), add(q, shift), radius)
+            if travel < best:
+                best, foot, on_face = travel, place, False
+    if best > distance:
+        return FREE
+    if on_face:
+        return stopped(best, direction, best_normal)
+    gap_there = subtract(scale(direction, best), foot)
+    size = length(gap_there)
+    if size <= ON_FEATURE * best:  # of a capsule without radius
+        return best, scale(direction, -1.0)
+    return stopped(best, direction, scale(gap_there, 1.0 / size))

@@ -1,0 +1,193 @@
+"""Sphere moving along a line against a triangle: how far until they touch.
+
+A sphere touches a triangle when its center is in the rounded triangle: all points within the
+radius. That is the triangle between two planes a radius off, cylinders around the edges and balls
+around the corners, together convex. So the first of these that a line from outside meets is where
+it enters, and the touch is with that feature (Ericson, Real-Time Collision Detection, 5.5.6).
+"""
+
+import math
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.closest_point import (
+    FACE,
+    ON_FEATURE,
+    closest_on_triangle,
+    direction_off_segment,
+    triangle_normal,
+)
+from terrain_physics._kernels.math.vec3 import (
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    length,
+    scale,
+    subtract,
+)
+
+# Motion that leads into a touched surface by less than this part of its length slides along it: a
+# millionth, since motions and normals rounded to float32 are that far from square.
+SLIDE = 1e-6
+
+# Part of its size by which a shape behind a front may overlap and still only touch it from behind.
+# Deeper ones are in the ground, and leave through the front.
+FROM_BEHIND = 1e-3
+
+FREE = (math.inf, (0.0, 0.0, 0.0))
+
+
+@kernel(inline=True)
+def stopped(travel: float, direction: Vec3, normal: Vec3) -> tuple[float, Vec3]:
+    """Return a touch after some travel, or that the motion leads out of it or along it."""
+    if dot(direction, normal) < -SLIDE:
+        return travel, normal
+    return FREE
+
+
+@kernel(inline=True)
+def is_inside(point: Vec3, normal: Vec3, a: Vec3, b: Vec3, c: Vec3) -> bool:
+    """Tell whether the foot of a point is in a triangle, borders included."""
+    a, b, c = subtract(a, point), subtract(b, point), subtract(c, point)
+    return bool(
+        dot(normal, cross(a, b)) >= 0.0
+        and dot(normal, cross(b, c)) >= 0.0
+        and dot(normal, cross(c, a)) >= 0.0
+    )
+
+
+@kernel
+def meet_ball(direction: Vec3, center: Vec3, radius: float) -> float:
+    """Return how far along a line from outside a ball is met; infinity if it is missed."""
+    along = dot(center, direction)
+    # The closest approach first: no square of the distance hides the radius.
+    miss = add_scaled(center, direction, -along)
+    reach2 = radius * radius - dot(miss, miss)
+    if along <= 0.0 or reach2 < 0.0:
+        return math.inf
+    return max(along - math.sqrt(reach2), 0.0)
+
+
+@kernel
+def meet_side(direction: Vec3, p: Vec3, q: Vec3, radius: float) -> tuple[float, Vec3]:
+    """Return how far along a line from outside the side of a cylinder around p-q is met, and where.
+
+    The second is the point of p-q. Infinity if it is missed, or the line runs along it.
+    """
+    edge = subtract(q, p)
+    size = length(edge)
+    if size == 0.0:
+        return FREE
+    edge = scale(edge, 1.0 / size)
+    # From the line's closest approach to the middle, so that errors do not grow with the distance.
+    middle = scale(add(p, q), 0.5)
+    along = dot(middle, direction)
+    place = subtract(scale(direction, along), middle)
+    across = cross(direction, edge)
+    square = dot(across, across)
+    offset = dot(place, across)
+    reach2 = radius * radius * square - offset * offset
+    if square == 0.0 or reach2 < 0.0:
+        return FREE
+    onward = -(dot(cross(place, edge), across) + math.sqrt(reach2)) / square
+    height = dot(place, edge) + onward * dot(direction, edge)
+    if abs(height) > 0.5 * size or along + onward < 0.0:
+        return FREE
+    return along + onward, add_scaled(middle, edge, height)
+
+
+@kernel
+def start_normal(
+    gap: Vec3,
+    radius: float,
+    above: float,
+    has_area: bool,
+    normal: Vec3,
+    size: float,
+    aside: Vec3,
+    two_sided: bool,
+) -> Vec3:
+    """Return the normal of a touch at the start.
+
+    ``gap`` is the shortest vector from the triangle to the middle of the shape, ``above`` how high
+    that is over the face, ``size`` that of everything, ``aside`` the normal where nothing else is.
+    """
+    distance = length(gap)
+    if has_area and not two_sided and above < 0.0 and distance < radius * (1.0 - FROM_BEHIND):
+        return normal
+    if distance <= ON_FEATURE * size:
+        return normal if has_area else aside
+    return scale(gap, 1.0 / distance)
+
+
+@kernel
+def _touch_at_start(
+    radius: float,
+    direction: Vec3,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    has_area: bool,
+    normal: Vec3,
+    two_sided: bool,
+) -> tuple[bool, float, Vec3]:
+    """Return (whether they touch, and if so what the sweep returns)."""
+    feature, point = closest_on_triangle(a, b, c, has_area, normal)
+    if dot(point, point) > radius * radius:
+        return False, math.inf, normal
+    above = -dot(normal, a)
+    gap = scale(normal, above) if feature == FACE else scale(point, -1.0)
+    size = radius + length(a) + length(b) + length(c)
+    aside = normal if has_area else direction_off_segment(a, b, c)
+    start = start_normal(gap, radius, above, has_area, normal, size, aside, two_sided)
+    travel, start = stopped(0.0, direction, start)
+    return True, travel, start
+
+
+@kernel
+def sweep_sphere(
+    radius: float, direction: Vec3, distance: float, a: Vec3, b: Vec3, c: Vec3, two_sided: bool
+) -> tuple[float, Vec3]:
+    """Return (travel until they touch, unit normal towards the sphere); infinity: free.
+
+    Corners are relative to the center; ``direction`` has length 1. Touching at the start stops
+    what moves further in, at 0.0; what moves out or along is free. What starts behind the front
+    leaves through the front, unless ``two_sided``: then on its own side.
+    """
+    has_area, normal = triangle_normal(a, b, c)
+    near = True
+    if has_area:
+        above = -dot(normal, a)
+        front = normal if above >= 0.0 else scale(normal, -1.0)
+        approach = -dot(front, direction)
+        gap = abs(above) - radius
+        if gap > 0.0:
+            if gap > approach * distance:  # also where it moves away
+                return FREE
+            travel = gap / approach
+            if is_inside(scale(direction, travel), normal, a, b, c):
+                return stopped(travel, direction, front)
+            near = False
+    if near:
+        touching, travel, start = _touch_at_start(
+            radius, direction, a, b, c, has_area, normal, two_sided
+        )
+        if touching:
+            return travel, start
+    best, foot = math.inf, a
+    for k in range(3):
+        p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
+        travel = meet_ball(direction, p, radius)
+        if travel < best:
+            best, foot = travel, p
+        travel, place = meet_side(direction, p, q, radius)
+        if travel < best:
+            best, foot = travel, place
+    if best > distance:
+        return FREE
+    gap_there = subtract(scale(direction, best), foot)
+    size = length(gap_there)
+    if size <= ON_FEATURE * best:  # of a point
+        return best, scale(direction, -1.0)
+    return stopped(best, direction, scale(gap_there, 1.0 / size))

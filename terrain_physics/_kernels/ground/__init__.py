@@ -1,0 +1,1 @@
+"""Triangles gathered from maps and meshes alike, and whose they are."""

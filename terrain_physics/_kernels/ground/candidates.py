@@ -1,0 +1,325 @@
+"""What a character stands on: height maps and a mesh, and their triangles near a body.
+
+Triangles near a body are gathered once for a step, as rows of *candidates* relative to a point
+near the body: so all that follows is exact however far from the world's origin, and does not ask
+where a triangle came from. Neighbours are known by the corners they share, so that ground made of
+several maps and meshes is one surface wherever their corners meet.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.closest_point import triangle_normal
+from terrain_physics._kernels.heightmap.blocks import BLOCK, block_span, blocks_across
+from terrain_physics._kernels.heightmap.grid import (
+    FIRST_BLOCK,
+    FRAME_SIZE,
+    Cells,
+    Floats,
+    Grid,
+    Heights,
+    cell_span,
+    corner_heights,
+    half_corners,
+    half_slopes,
+    has_ground,
+    is_flipped,
+    slope_normal,
+    unpack_grid_at,
+    vertex,
+)
+from terrain_physics._kernels.math.vec3 import Vec3, subtract
+from terrain_physics._kernels.mesh.tree import (
+    OUTWARDS,
+    STACK,
+    box_meets,
+    corner,
+    in_frame,
+    lanes_in_box,
+)
+
+Ints = NDArray[np.int32]
+Singles = NDArray[np.float32]
+
+# Columns of a candidate.
+A, B, C, NORMAL, PART, ROW, COLUMN, HALF, THICKNESS = 0, 3, 6, 9, 12, 13, 14, 15, 16
+CANDIDATE_SIZE = 17
+
+# The part of candidates from the mesh; their row is the slot in its tree.
+MESH_PART = -1
+
+# Rows of cells over more columns than this are looked at block by block.
+_WIDE = 2 * BLOCK
+
+
+class Ground(NamedTuple):
+    """Maps one behind the other, and one mesh; each may be absent. Arrays only."""
+
+    heights: Heights
+    cells: Cells
+    blocks: Heights
+    frames: Floats  # (FRAME_SIZE for each map,)
+    corners: Floats  # (n, 9) of the mesh, by slot
+    boxes: Singles
+    children: Ints
+    mesh_frame: Floats
+    order: Ints  # the face of each slot
+
+
+@kernel(inline=True)
+def borrow_ground(
+    heights: Heights, cells: Cells, blocks: Heights, frames: Floats,
+    corners: Floats, boxes: Singles, children: Ints, mesh_frame: Floats, order: Ints,
+) -> Ground:  # fmt: skip
+    """Return a ground of arrays that live longer than it; see `borrow`."""
+    return Ground(
+        borrow(heights), borrow(cells), borrow(blocks), borrow(frames),
+        borrow(corners), borrow(boxes), borrow(children), borrow(mesh_frame),
+        borrow(order),
+    )  # fmt: skip
+
+
+def read_only(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Return views that kernels may read only: for others they would be compiled once more."""
+    views = tuple(values.view() for values in arrays)
+    for values in views:
+        values.setflags(write=False)
+    return views
+
+
+# What stands for a mesh, and for maps, where there is none.
+NO_MESH = read_only(
+    np.empty((0, 9)),
+    np.empty((0, 6, 16), dtype=np.float32),
+    np.empty(0, dtype=np.int32),
+    np.zeros(5),
+    np.empty(0, dtype=np.int32),
+)
+NO_MAPS = read_only(
+    np.empty(0, dtype=np.float32),
+    np.empty(0, dtype=np.uint8),
+    np.empty(0, dtype=np.float32),
+    np.empty(0),
+)
+
+
+@kernel(inline=True)
+def map_count(ground: Ground) -> int:
+    """Return how many maps there are."""
+    return len(ground.frames) // FRAME_SIZE
+
+
+@kernel(inline=True)
+def map_of(ground: Ground, part: int) -> Grid:
+    """Return one of the maps."""
+    return unpack_grid_at(ground.heights, ground.cells, ground.frames, part * FRAME_SIZE)
+
+
+@kernel(inline=True)
+def three(rows: Floats, i: int, start: int) -> Vec3:
+    """Return three numbers of a row."""
+    return (float(rows[i, start]), float(rows[i, start + 1]), float(rows[i, start + 2]))
+
+
+@kernel(inline=True)
+def put_three(rows: Floats, i: int, start: int, v: Vec3) -> None:
+    """Write three numbers of a row."""
+    rows[i, start] = v[0]
+    rows[i, start + 1] = v[1]
+    rows[i, start + 2] = v[2]
+
+
+@kernel
+def _grown(rows: Floats) -> Floats:
+    larger = np.empty((2 * rows.shape[0], rows.shape[1]), dtype=np.float64)
+    # By element: to assign a part, numba compiles texts for its error as well, for three seconds.
+    for i in range(rows.shape[0]):
+        for k in range(rows.shape[1]):
+            larger[i, k] = rows[i, k]
+    return larger
+
+
+@kernel
+def _gather_cell(
+    grid: Grid, part: int, row: int, column: int, base: Vec3, lower: Vec3, upper: Vec3,
+    candidates: Floats, count: int,
+) -> int:  # fmt: skip
+    """Write the triangles of a cell whose box meets the box; return how many there are now."""
+    a, b, c, d = corner_heights(grid, row, column)
+    # Comparisons with NaN are false: most cells with a hole end here.
+    if not (min(a, b, c, d) <= upper[1] and max(a, b, c, d) >= lower[1]):
+        return count
+    left, near = grid.x0 + column * grid.cell_x, grid.z0 + row * grid.cell_z
+    if (
+        left > upper[0]
+        or left + grid.cell_x < lower[0]
+        or near > upper[2]
+        or near + grid.cell_z < lower[2]
+        or not has_ground(grid, row, column)
+    ):
+        return count
+    flipped = is_flipped(grid, row, column)
+    for half in range(2):
+        ra, ca, rb, cb, rc, cc = half_corners(flipped, half)
+        along_x, along_z = half_slopes(grid, flipped, half, a, b, c, d)
+        put_three(candidates, count, A, subtract(vertex(grid, row + ra, column + ca), base))
+        put_three(candidates, count, B, subtract(vertex(grid, row + rb, column + cb), base))
+        put_three(candidates, count, C, subtract(vertex(grid, row + rc, column + cc), base))
+        put_three(candidates, count, NORMAL, slope_normal(along_x, along_z))
+        candidates[count, PART] = part
+        candidates[count, ROW] = row
+        candidates[count, COLUMN] = column
+        candidates[count, HALF] = half
+        candidates[count, THICKNESS] = grid.thickness
+        count += 1
+    return count
+
+
+@kernel
+def _gather_map(
+    ground: Ground, part: int, base: Vec3, lower: Vec3, upper: Vec3,
+    candidates: Floats, count: int,
+) -> tuple[Floats, int]:  # fmt: skip
+    grid = map_of(ground, part)
+    first_block = int(ground.frames[part * FRAME_SIZE + FIRST_BLOCK])
+    blocks_wide = blocks_across(grid.columns, 0)
+    row_0, row_1 = cell_span(lower[2], upper[2], grid.z0, grid.cell_z, grid.rows, grid.extend)
+    column_0, column_1 = cell_span(
+        lower[0], upper[0], grid.x0, grid.cell_x, grid.columns, grid.extend
+    )
+    wide = column_1 - column_0 > _WIDE
+    for row in range(row_0, row_1):
+        column = column_0
+        while column < column_1:
+            if (
+                wide
+                and column % BLOCK == 0
+                and 0 <= column < grid.columns
+                and (0 <= row < grid.rows)
+            ):
+                place = first_block + (row // BLOCK) * blocks_wide + column // BLOCK
+                low, high = block_span(grid, ground.blocks, place)
+                if low > upper[1] or high < lower[1]:
+                    column = min(column + BLOCK, grid.columns)
+                    continue
+            if count + 2 > candidates.shape[0]:
+                candidates = _grown(candidates)
+            count = _gather_cell(grid, part, row, column, base, lower, upper, candidates, count)
+            column += 1
+    return candidates, count
+
+
+@kernel
+def _gather_mesh(
+    ground: Ground, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int
+) -> tuple[Floats, int]:
+    corners, boxes, children, frame = (
+        ground.corners, ground.boxes, ground.children, ground.mesh_frame,
+    )  # fmt: skip
+    factor = float(frame[3])
+    x0 = in_frame(lower[0], float(frame[0]), factor, -OUTWARDS)
+    y0 = in_frame(lower[1], float(frame[1]), factor, -OUTWARDS)
+    z0 = in_frame(lower[2], float(frame[2]), factor, -OUTWARDS)
+    x1 = in_frame(upper[0], float(frame[0]), factor, OUTWARDS)
+    y1 = in_frame(upper[1], float(frame[1]), factor, OUTWARDS)
+    z1 = in_frame(upper[2], float(frame[2]), factor, OUTWARDS)
+    stack = np.empty(STACK, np.int32)
+    stack[0] = len(children) - 1
+    top = 1
+    while top > 0:
+        top -= 1
+        node = int(stack[top])
+        first = int(children[node])
+        bits = lanes_in_box(boxes, node, x0, y0, z0, x1, y1, z1)
+        while bits != 0:
+            lane = count_trailing_zeros(bits)
+            bits = np.int32(bits & (bits - 1))
+            if first >= 0:
+                stack[top] = first + lane
+                top += 1
+                continue
+            slot = ~first + lane
+            if not box_meets(corners, slot, lower, upper):
+                continue
+            a = subtract(corner(corners, slot, 0), base)
+            b = subtract(corner(corners, slot, 1), base)
+            c = subtract(corner(corners, slot, 2), base)
+            has_area, normal = triangle_normal(a, b, c)
+            if not has_area:
+                continue  # its neighbours have the same edges
+            if count == candidates.shape[0]:
+                candidates = _grown(candidates)
+            put_three(candidates, count, A, a)
+            put_three(candidates, count, B, b)
+            put_three(candidates, count, C, c)
+            put_three(candidates, count, NORMAL, normal)
+            candidates[count, PART] = MESH_PART
+            candidates[count, ROW] = ground.order[slot]
+            candidates[count, COLUMN] = 0.0
+            candidates[count, HALF] = 0.0
+            candidates[count, THICKNESS] = 0.0  # nothing is solid but the skin
+            count += 1
+    return candidates, count
+
+
+@kernel(apart=True)
+def gather_candidates(
+    ground: Ground, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats
+) -> tuple[Floats, int]:
+    """Return the triangles near the box lower..upper, relative to ``base``, and how many.
+
+    They are in ``candidates`` where that has room, else in a larger array.
+
+    Maps by row, column, half, however far above the box: whoever is in the ground must know all of
+    it overhead. Then the mesh in the order of its tree.
+    """
+    count = 0
+    for part in range(map_count(ground)):
+        skyward = (upper[0], np.inf, upper[2])
+        candidates, count = _gather_map(ground, part, base, lower, skyward, candidates, count)
+    if len(ground.children) > 0:
+        candidates, count = _gather_mesh(ground, base, lower, upper, candidates, count)
+    return candidates, count
+
+
+@kernel
+def height_over(candidates: Floats, k: int, x: float, z: float) -> float:
+    """Return the height of a candidate at a place, relative to its base; -inf beside it."""
+    a, b, c = three(candidates, k, A), three(candidates, k, B), three(candidates, k, C)
+    ax, az, bx, bz, cx, cz = a[0] - x, a[2] - z, b[0] - x, b[2] - z, c[0] - x, c[2] - z
+    u, v, w = bx * cz - bz * cx, cx * az - cz * ax, ax * bz - az * bx
+    if (u < 0.0 or v < 0.0 or w < 0.0) and (u > 0.0 or v > 0.0 or w > 0.0):
+        return -np.inf
+    area = u + v + w
+    return (u * a[1] + v * b[1] + w * c[1]) / area if area != 0.0 else -np.inf
+
+
+@kernel
+def surface_at(
+    candidates: Floats, count: int, x: float, z: float, top: float, solid: bool
+) -> tuple[float, int]:
+    """Return (height, candidate) of the highest surface at a place not above ``top``; -inf, -1.
+
+    All relative to the candidates' base; ``solid``: of maps only.
+    """
+    best, which = -np.inf, -1
+    for k in range(count):
+        if solid and candidates[k, THICKNESS] == 0.0:
+            continue
+        surface = height_over(candidates, k, x, z)
+        if best < surface <= top:
+            best, which = surface, k
+    return best, which
+
+
+@kernel
+def is_in_ground(candidates: Floats, count: int, place: Vec3) -> bool:
+    """Tell whether a place lies in a map, below its surface and not below its underside."""
+    surface, which = surface_at(candidates, count, place[0], place[2], np.inf, True)
+    return bool(
+        which >= 0 and place[1] < surface and place[1] > surface - candidates[which, THICKNESS]
+    )

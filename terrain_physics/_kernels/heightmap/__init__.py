@@ -1,0 +1,1 @@
+"""Queries of a grid of samples: traversal, rays, sweeps, contacts."""

@@ -1,0 +1,117 @@
+"""Least and greatest heights of blocks of cells, in levels: what lets a query skip far.
+
+A block of the lowest level is 8 x 8 cells, one of the next 8 x 8 blocks of the one below, up to a
+single block. A block takes in all samples at its cells' corners but holes, so that it holds every
+triangle there. Two float32 for 64 cells: 3.2 % of the memory of the heights, all levels together.
+"""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.heightmap.grid import (
+    COLUMNS,
+    FIRST_BLOCK,
+    FIRST_HEIGHT,
+    ROWS,
+    Floats,
+    Grid,
+    Heights,
+)
+
+BLOCK_BITS = 3
+BLOCK = 1 << BLOCK_BITS
+
+_NONE_LOW, _NONE_HIGH = np.float32(np.inf), np.float32(-np.inf)
+
+
+@kernel(inline=True)
+def blocks_across(cells: int, level: int) -> int:
+    """Return how many blocks of a level lie side by side over a number of cells."""
+    size = BLOCK_BITS * (level + 1)
+    return (cells + (1 << size) - 1) >> size
+
+
+@kernel
+def level_count(rows: int, columns: int) -> int:
+    """Return the number of levels; the last has one block."""
+    level = 0
+    while blocks_across(rows, level) * blocks_across(columns, level) > 1:
+        level += 1
+    return level + 1
+
+
+@kernel
+def level_start(rows: int, columns: int, level: int) -> int:
+    """Return how many blocks the levels below one have."""
+    start = 0
+    for below in range(level):
+        start += blocks_across(rows, below) * blocks_across(columns, below)
+    return start
+
+
+@kernel(inline=True)
+def block_span(grid: Grid, blocks: Heights, place: int) -> tuple[float, float]:
+    """Return the least and the greatest height of a block in meters; inf, -inf without ground.
+
+    Heights are rounded the same way as those of samples, so that none lies outside.
+    """
+    low, high = np.float64(blocks[2 * place]), np.float64(blocks[2 * place + 1])
+    if grid.height_scale < 0.0:
+        low, high = high, low
+    return grid.y0 + grid.height_scale * low, grid.y0 + grid.height_scale * high
+
+
+@kernel
+def put_blocks(
+    heights: Heights, frame: Floats, row_0: int, row_1: int, column_0: int, column_1: int,
+    blocks: Heights,
+) -> None:  # fmt: skip
+    """Write the blocks over cells [row_0, row_1) x [column_0, column_1), and all above them."""
+    rows, columns = int(frame[ROWS]), int(frame[COLUMNS])
+    first, start = int(frame[FIRST_HEIGHT]), int(frame[FIRST_BLOCK])
+    row_0, row_1 = row_0 >> BLOCK_BITS, ((row_1 - 1) >> BLOCK_BITS) + 1
+    column_0, column_1 = column_0 >> BLOCK_BITS, ((column_1 - 1) >> BLOCK_BITS) + 1
+    left = column_0 * BLOCK
+    width = min(column_1 * BLOCK, columns) + 1 - left
+    lows, highs = np.empty(width, dtype=np.float32), np.empty(width, dtype=np.float32)
+    for block_row in range(row_0, row_1):
+        # Down the columns first: a loop of selects over neighbouring samples is vectorized.
+        lows[:] = _NONE_LOW
+        highs[:] = _NONE_HIGH
+        for row in range(block_row * BLOCK, min(block_row * BLOCK + BLOCK, rows) + 1):
+            begin = first + row * (columns + 1) + left
+            samples = heights[begin : begin + width]
+            for k in range(width):
+                value = samples[k]
+                # Comparisons with NaN are false: holes do not count.
+                lows[k] = value if value < lows[k] else lows[k]
+                highs[k] = value if value > highs[k] else highs[k]
+        for block_column in range(column_0, column_1):
+            low, high = _NONE_LOW, _NONE_HIGH
+            begin = block_column * BLOCK - left
+            for k in range(begin, min(begin + BLOCK + 1, width)):
+                low = min(low, lows[k])
+                high = max(high, highs[k])
+            place = start + block_row * blocks_across(columns, 0) + block_column
+            blocks[2 * place] = low
+            blocks[2 * place + 1] = high
+    below, level = start, 0
+    while blocks_across(rows, level) * blocks_across(columns, level) > 1:
+        below_rows, below_columns = blocks_across(rows, level), blocks_across(columns, level)
+        here = below + below_rows * below_columns
+        level += 1
+        here_columns = blocks_across(columns, level)
+        row_0, row_1 = row_0 >> BLOCK_BITS, ((row_1 - 1) >> BLOCK_BITS) + 1
+        column_0, column_1 = column_0 >> BLOCK_BITS, ((column_1 - 1) >> BLOCK_BITS) + 1
+        for row in range(row_0, row_1):
+            for column in range(column_0, column_1):
+                low, high = _NONE_LOW, _NONE_HIGH
+                for r in range(row * BLOCK, min(row * BLOCK + BLOCK, below_rows)):
+                    for c in range(column * BLOCK, min(column * BLOCK + BLOCK, below_columns)):
+                        place = below + r * below_columns + c
+                        low = min(low, blocks[2 * place])
+                        high = max(high, blocks[2 * place + 1])
+                place = here + row * here_columns + column
+                blocks[2 * place] = low
+                blocks[2 * place + 1] = high
+        below = here

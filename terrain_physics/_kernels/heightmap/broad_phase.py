@@ -1,0 +1,379 @@
+"""Which cells of a map a shape may touch, in chunks that the stages of a query can work on.
+
+A shape's cells are a rectangle of rows and columns. Those of many small shapes are written out one
+shape after the other; one large shape's row by row, skipping blocks whose heights are all above or
+below it.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._intrinsics import copy_eight, prefer_wide_vectors, put_eight
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.heightmap.blocks import (
+    BLOCK_BITS,
+    block_span,
+    blocks_across,
+    level_count,
+    level_start,
+)
+from terrain_physics._kernels.heightmap.grid import (
+    CELL_FLIPPED,
+    CELL_HOLE,
+    DIAGONAL_ALTERNATING,
+    DIAGONAL_BD,
+    DIAGONAL_TABLE,
+    FARTHEST_CELL,
+    FIRST_BLOCK,
+    Floats,
+    Grid,
+    Heights,
+    cell_bits,
+    vertex,
+)
+from terrain_physics._kernels.math.vec3 import Vec3
+
+Ints = NDArray[np.int64]
+Ints32 = NDArray[np.int32]
+Floats32 = NDArray[np.float32]
+
+# Cells that one shape may lie over: half a second of work.
+MOST_CELLS = 1e8
+
+# Cells looked at in one go: what the stages write fits the cache next to the processor.
+PAIRS = 1008
+# Shapes looked at in one go.
+CHUNK = 256
+# Cells are written eight at a time, wanted or not.
+WIDTH = 8
+
+# Shapes over more cells than this are looked at one by one, block by block.
+MOST_SMALL = 900
+
+# Parts of ranges, each for CHUNK shapes: row from, row to, column from, column to, kind.
+RANGE = 5
+NO_COLUMN = 2**62
+
+# float32 holds the fourth powers of lengths and slopes up to this.
+LARGEST = 1e8
+SMALLEST = 1e-6
+HUGE = 1e30
+# Cells farther out than this are not counted in 32 bits.
+FARTHEST_SMALL = 2.0**27
+
+# Kinds of shapes. LARGE are also those that float32 cannot hold.
+NOTHING, SMALL, LARGE, REFUSED = range(4)
+
+
+@kernel(inline=True)
+def _greater(a: float, b: float) -> float:
+    return a if a > b else b
+
+
+@kernel(inline=True)
+def _less(a: float, b: float) -> float:
+    return a if a < b else b
+
+
+@kernel(inline=True)
+def near_cells(
+    low: float, high: float, start: float, size: float, count: int, extend: bool
+) -> tuple[float, float]:
+    """Return the range [first, last) of cells that may touch low..high on one axis, as floats.
+
+    Wider than exact by a millionth of a cell, and by the rounding of the coordinates: a touch that
+    rounding makes is not lost.
+    """
+    inverse = 1.0 / size
+    pad = 1e-6 + 8e-16 * (abs(low) + abs(high) + abs(start)) * inverse
+    first = np.floor((low - start) * inverse - pad)
+    last = np.floor((high - start) * inverse + pad) + 1.0
+    least, most = -FARTHEST_CELL if extend else 0.0, FARTHEST_CELL if extend else float(count)
+    return _less(_greater(first, least), most), _less(_greater(last, least), most)
+
+
+@kernel
+def outline(grid: Grid, blocks: Heights, frame: Floats) -> tuple[float, float, float, float]:
+    """Return what bounds all queries of a map: (least height, greatest, slack, greatest reach).
+
+    The slack, in meters, is more than rounding moves a touch up or down. float32 is wide enough for
+    shapes up to the greatest reach, in meters; -1 if not for this map.
+    """
+    top = level_count(grid.rows, grid.columns) - 1
+    place = int(frame[FIRST_BLOCK]) + level_start(grid.rows, grid.columns, top)
+    low, high = block_span(grid, blocks, place)
+    if low > high:
+        return low, high, 0.0, -1.0
+    slack = 1e-9 * (grid.cell_x + grid.cell_z) + 1e-12 * (high - low)
+    size = abs(grid.height_scale)
+    widest, least = max(grid.cell_x, grid.cell_z), min(grid.cell_x, grid.cell_z)
+    fits = (
+        widest <= LARGEST
+        and least >= SMALLEST
+        and high - low <= LARGEST * min(least, 1.0)
+        and max(abs(low - grid.y0), abs(high - grid.y0)) <= size * HUGE
+        and 1.0 / HUGE <= size <= HUGE
+        and grid.heights.shape[0] < 2**31
+    )
+    return low, high, slack, min(LARGEST, size * HUGE) if fits else -1.0
+
+
+@kernel(inline=True)
+def height_limits(lower: Vec3, upper: Vec3, slack: float) -> tuple[float, float]:
+    """Return the least and greatest height of ground that a shape within lower..upper may touch."""
+    pad = slack + 1e-9 * (upper[1] - lower[1]) + 4e-16 * (abs(lower[1]) + abs(upper[1]))
+    return lower[1] - pad, upper[1] + pad
+
+
+@kernel(inline=True)
+def put_range(
+    grid: Grid,
+    edges: tuple[float, float, float, float],
+    lower: Vec3,
+    upper: Vec3,
+    k: int,
+    ranges: Ints,
+    corners: Ints32,
+) -> None:
+    """Write the range of shape k, which is within lower..upper; ``edges`` are the `outline`.
+
+    ``corners`` (2, CHUNK) receives the first row and column once more, if they are small.
+    """
+    row_0, row_1 = near_cells(lower[2], upper[2], grid.z0, grid.cell_z, grid.rows, grid.extend)
+    column_0, column_1 = near_cells(
+        lower[0], upper[0], grid.x0, grid.cell_x, grid.columns, grid.extend
+    )
+    count = _greater(row_1 - row_0, 0.0) * _greater(column_1 - column_0, 0.0)
+    farthest = _greater(_greater(-row_0, row_1), _greater(-column_0, column_1))
+    reach = (upper[0] - lower[0]) + (upper[1] - lower[1]) + (upper[2] - lower[2])
+    is_small = (count <= MOST_SMALL) & (farthest <= FARTHEST_SMALL) & (reach <= edges[3])
+    low, high = height_limits(lower, upper, edges[2])
+    is_near = (count > 0.0) & (low <= edges[1]) & (high >= edges[0])
+    kind = SMALL if is_small else (REFUSED if count > MOST_CELLS else LARGE)
+    ranges[k] = np.int64(row_0)
+    ranges[CHUNK + k] = np.int64(row_1)
+    ranges[2 * CHUNK + k] = np.int64(column_0)
+    ranges[3 * CHUNK + k] = np.int64(column_1)
+    ranges[4 * CHUNK + k] = np.int64(kind if is_near else NOTHING)
+    corners[k] = np.int32(row_0 if is_small else 0.0)
+    corners[CHUNK + k] = np.int32(column_0 if is_small else 0.0)
+
+
+@kernel(apart=True, noalias=True)
+def put_pairs(
+    heights: Heights,
+    grid: Grid,
+    ranges: Ints,
+    parts: Floats32,
+    first: int,
+    count: int,
+    places: Ints32,
+    samples: Floats32,
+    numbers: Floats32,
+) -> tuple[np.int64, int]:
+    """Write the cells of shapes first, first + 1, ...; return (how many, the next shape).
+
+    Stops at a shape that is not small, and when the arrays are full. ``places`` (3, PAIRS) receives
+    the shape's number in the chunk, row and column; ``samples`` (4, PAIRS) those at a, b, c and d.
+    ``parts`` (.., CHUNK) is what float32 asks of the shapes, x and z of the center first;
+    ``numbers`` (.., PAIRS) receives it, relative to each cell.
+    """
+    across = grid.columns + 1
+    size_x, size_z = np.float32(grid.cell_x), np.float32(grid.cell_z)
+    zero, none = np.int32(0), np.float32(0.0)
+    step, two, three = np.uint64(PAIRS), np.uint64(2), np.uint64(3)
+    n, k = np.uint64(0), first
+    while k < count:
+        kind = ranges[4 * CHUNK + k]
+        if kind == NOTHING:
+            k += 1
+            continue
+        row_0, row_1 = ranges[k], ranges[CHUNK + k]
+        column_0, column_1 = ranges[2 * CHUNK + k], ranges[3 * CHUNK + k]
+        if kind != SMALL or np.int64(n) + (row_1 - row_0) * (column_1 - column_0) > PAIRS - WIDTH:
+            break
+        for row in range(row_0, row_1):
+            top = min(max(row, 0), grid.rows) * across
+            bottom = min(max(row + 1, 0), grid.rows) * across
+            z = parts[CHUNK + k] - np.float32(row - row_0) * size_z
+            for column in range(column_0, column_1, WIDTH):
+                x = parts[k] - np.float32(column - column_0) * size_x
+                put_eight(places, n, np.int32(k), zero)
+                put_eight(places, n + step, np.int32(row), zero)
+                put_eight(places, n + two * step, np.int32(column), np.int32(1))
+                put_eight(numbers, n, x, -size_x)
+                put_eight(numbers, n + step, z, none)
+                for part in range(2, parts.shape[0] // CHUNK):
+                    put_eight(numbers, n + np.uint64(part * PAIRS), parts[part * CHUNK + k], none)
+                if column >= 0 and column + WIDTH <= grid.columns:
+                    copy_eight(samples, n, heights, np.uint64(bottom + column))
+                    copy_eight(samples, n + step, heights, np.uint64(bottom + column + 1))
+                    copy_eight(samples, n + two * step, heights, np.uint64(top + column + 1))
+                    copy_eight(samples, n + three * step, heights, np.uint64(top + column))
+                else:
+                    for j in range(WIDTH):
+                        at = n + np.uint64(j)
+                        west = min(max(column + j, 0), grid.columns)
+                        east = min(max(column + j + 1, 0), grid.columns)
+                        samples[at] = heights[bottom + west]
+                        samples[at + step] = heights[bottom + east]
+                        samples[at + two * step] = heights[top + east]
+                        samples[at + three * step] = heights[top + west]
+                n += np.uint64(min(WIDTH, column_1 - column))
+        k += 1
+    return np.int64(n), k
+
+
+@kernel
+def _next_column(
+    grid: Grid, blocks: Heights, first: int, row: int, column: int, low: float, high: float
+) -> int:
+    """Return the first column from ``column`` on whose block may hold heights in low..high.
+
+    Outside the map the border's blocks hold.
+    """
+    row = min(max(row, 0), grid.rows - 1)
+    at = min(max(column, 0), grid.columns - 1)
+    found, start, level = column, first, 0
+    while True:
+        bits = BLOCK_BITS * (level + 1)
+        across = blocks_across(grid.columns, level)
+        block = at >> bits
+        least, greatest = block_span(grid, blocks, start + (row >> bits) * across + block)
+        if least <= high and greatest >= low:
+            return found
+        down = blocks_across(grid.rows, level)
+        # The last block goes on for ever.
+        found = (block + 1) << bits if block + 1 < across else NO_COLUMN
+        if across * down == 1:
+            return found
+        start += across * down
+        level += 1
+
+
+@kernel
+def put_cells(
+    grid: Grid,
+    blocks: Heights,
+    first_block: int,
+    ranges: Ints,
+    k: int,
+    low: float,
+    high: float,
+    place: Ints,
+    rows: Ints,
+    columns: Ints,
+) -> int:
+    """Write cells of shape k with heights in low..high, by row and column; return how many.
+
+    Goes on at ``place`` (row, column), and leaves there where to go on: at the row after the last
+    once all are written.
+    """
+    row, column = place[0], place[1]
+    row_1, column_0, column_1 = (
+        ranges[CHUNK + k], ranges[2 * CHUNK + k], ranges[3 * CHUNK + k]
+    )  # fmt: skip
+    n = 0
+    while row < row_1 and n + WIDTH <= rows.shape[0]:
+        found = _next_column(grid, blocks, first_block, row, column, low, high)
+        if found == column:
+            found = min((column | (WIDTH - 1)) + 1, column_1)
+            for c in range(column, found):
+                rows[n] = row
+                columns[n] = c
+                n += 1
+        column = found
+        if column >= column_1:
+            row, column = row + 1, column_0
+    place[0], place[1] = row, column
+    return n
+
+
+@kernel(noalias=True)
+def put_codes(grid: Grid, places: Ints32, samples: Floats32, codes: Ints32) -> None:
+    """Write codes of n pairs' cells; a cell marked as a hole loses its samples.
+
+    A code is 4 * column + 2 * (whether the cell is split from b to d) + half.
+    """
+    four = np.int32(4)
+    always = np.int32(2 if grid.diagonal == DIAGONAL_BD else 0)
+    mixed = np.int32(1 if grid.diagonal == DIAGONAL_ALTERNATING else 0)
+    for k in range(codes.shape[0]):
+        row, column = places[PAIRS + k], places[2 * PAIRS + k]
+        odd = np.int32((row ^ column) & mixed)
+        codes[k] = np.int32(four * column + always + odd + odd)
+    if not grid.has_table:
+        return
+    for k in range(codes.shape[0]):
+        bits = cell_bits(grid, int(places[PAIRS + k]), int(places[2 * PAIRS + k]))
+        if grid.diagonal == DIAGONAL_TABLE and bits & CELL_FLIPPED:
+            codes[k] = np.int32(codes[k] | 2)
+        if bits & CELL_HOLE:
+            samples[k] = np.nan
+
+
+@kernel(inline=True)
+def corner_places(flipped: int, half: int) -> tuple[int, int, int, int, int, int]:
+    """Return what `grid.half_corners` does, without branches; ``flipped`` is 0 or 1."""
+    return (1, flipped & half, 1 - half, 1, 0, (1 - flipped) & (1 - half))
+
+
+@kernel(inline=True)
+def half_triangle(
+    grid: Grid, row: int, column: int, flipped: int, half: int
+) -> tuple[Vec3, Vec3, Vec3]:
+    """Return the corners of half a cell."""
+    corners = corner_places(flipped, half)
+    return (
+        vertex(grid, row + corners[0], column + corners[1]),
+        vertex(grid, row + corners[2], column + corners[3]),
+        vertex(grid, row + corners[4], column + corners[5]),
+    )
+
+
+@kernel
+def with_room(values: NDArray[np.int64], count: int, room: int) -> NDArray[np.int64]:
+    """Return an array with the first values and room for as many more, at least doubled."""
+    if count + room <= values.shape[0]:
+        return values
+    wider = np.empty(max(2 * values.shape[0], count + room), dtype=np.int64)
+    for k in range(count):  # to assign a slice compiles for seconds
+        wider[k] = values[k]
+    return wider
+
+
+@kernel
+def pack(verdicts: Ints32, hits: Ints32) -> np.int64:
+    """Write 2 * pair + half for each half touched; return how many.
+
+    ``hits`` has room for one more than all.
+    """
+    # Written without a branch, and kept by counting on: which are touched is past predicting.
+    n = np.uint64(0)
+    for k in range(verdicts.shape[0]):
+        verdict = verdicts[np.uint64(k)]
+        hits[n] = 2 * k
+        n += np.uint64(verdict & 1)
+        hits[n] = 2 * k + 1
+        n += np.uint64((verdict >> 1) & 1)
+    return np.int64(n)
+
+
+@kernel(noalias=True)
+def put_touches(
+    hits: Ints32,
+    first: int,
+    places: Ints32,
+    codes: Ints32,
+    list_who: Ints,
+    list_row: Ints,
+    list_code: Ints,
+) -> None:
+    """Write what is listed of n touches: which shape, row, code."""
+    prefer_wide_vectors()
+    for k in range(hits.shape[0]):
+        hit = np.uint32(hits[k])
+        at = np.uint32(hit >> np.uint32(1))
+        list_who[k] = first + np.int64(places[at])
+        list_row[k] = np.int64(places[np.uint32(at + np.uint32(PAIRS))])
+        list_code[k] = np.int64(codes[at]) + np.int64(hit & np.uint32(1))

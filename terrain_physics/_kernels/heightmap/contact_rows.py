@@ -1,0 +1,297 @@
+"""What is told of each touch of a shape and a height map: ids, penetration, direction, point.
+
+``floats`` is flat: penetrations (n, 3), then unit directions, then points. The bits are those of
+the function of that pair, on the corners that `triangles_in.py` gives.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._intrinsics import prefer_wide_vectors, put_eight
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
+from terrain_physics._kernels.geometry.obb_triangle import (
+    FACE_COUNT,
+    nearest_face,
+    to_box,
+    to_world,
+)
+from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, TOUCHING, ball_at_origin
+from terrain_physics._kernels.heightmap.box_push_out import put_allowed_ways
+from terrain_physics._kernels.heightmap.broad_phase import Ints, half_triangle
+from terrain_physics._kernels.heightmap.grid import Cells, Floats, Grid, Heights, unpack_grid
+from terrain_physics._kernels.heightmap.triangle_columns import (
+    ROOM,
+    STEP,
+    box_at,
+    corners_at,
+    half_at,
+    vector_at,
+)
+from terrain_physics._kernels.math.vec3 import Vec3, add, length, scale, subtract
+from terrain_physics._kernels.surface.contact import (
+    put_vector,
+    touch_of_ball,
+    touch_of_box,
+    touch_of_capsule,
+)
+from terrain_physics._kernels.surface.shape_rows import BALL, BOX, Rows, row_vector
+
+
+@kernel(noalias=True)
+def put_ids(
+    grid: Grid, list_who: Ints, list_row: Ints, list_code: Ints, queries: Ints, triangles: Ints
+) -> None:
+    """Write shapes' numbers and triangles' ids of n touches."""
+    prefer_wide_vectors()
+    for k in range(queries.shape[0]):
+        row, code = list_row[k], list_code[k]
+        column = code >> 2
+        is_inside = (row >= 0) & (row < grid.rows) & (column >= 0) & (column < grid.columns)
+        queries[k] = list_who[k]
+        triangles[k] = 2 * (row * grid.columns + column) + (code & 1) if is_inside else -1
+
+
+@kernel
+def put_numbers(bodies: Floats, width: int, list_who: Ints, numbers: Floats) -> None:
+    """Write the rows of n shapes as columns (width, ROOM)."""
+    # Eight times the same shape, wanted or not: it has several touches, one behind the other.
+    k = 0
+    while k < list_who.shape[0]:
+        who = list_who[k]
+        for part in range(width):
+            put_eight(numbers, np.uint64(part * ROOM + k), bodies[width * who + part], 0.0)
+        k += 1
+        end = min(k + 7, list_who.shape[0])
+        while k < end and list_who[k] == who:
+            k += 1
+
+
+@kernel(inline=True)
+def put_triangle(corners: Floats, k: int, a: Vec3, b: Vec3, c: Vec3) -> None:
+    """Write a triangle to columns (9, ROOM)."""
+    corners[k] = a[0]
+    corners[ROOM + k] = a[1]
+    corners[2 * ROOM + k] = a[2]
+    corners[3 * ROOM + k] = b[0]
+    corners[4 * ROOM + k] = b[1]
+    corners[5 * ROOM + k] = b[2]
+    corners[6 * ROOM + k] = c[0]
+    corners[7 * ROOM + k] = c[1]
+    corners[8 * ROOM + k] = c[2]
+
+
+@kernel(apart=True, noalias=True)
+def put_corners(
+    heights: Heights, grid: Grid, numbers: Floats, list_row: Ints, list_code: Ints, corners: Floats
+) -> None:
+    """Write the corners of n halves of cells relative to the shapes' centers, (9, ROOM)."""
+    prefer_wide_vectors()
+    for k in range(list_row.shape[0]):
+        center = vector_at(numbers, k)
+        a, b, c = half_at(heights, grid, list_row[k], list_code[k])
+        a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
+        put_triangle(corners, k, a, b, c)
+
+
+@kernel(apart=True, noalias=True)
+def put_ball_rows(
+    balls: Floats,
+    corners: Floats,
+    moves: Floats,
+    directions: Floats,
+    points: Floats,
+    verdicts: NDArray[np.int32],
+) -> int:
+    """Write n touches of balls; return the greatest verdict."""
+    prefer_wide_vectors()
+    worst = np.int32(0)
+    for k in range(verdicts.shape[0]):
+        a, b, c = corners_at(corners, k)
+        verdict, move, direction, point = ball_at_origin(balls[3 * ROOM + k], a, b, c, False)
+        put_vector(moves, k, move)
+        put_vector(directions, k, direction)
+        put_vector(points, k, add(point, vector_at(balls, k)))
+        verdicts[k] = np.int32(verdict)
+        worst = max(worst, np.int32(verdict))
+    return int(worst)
+
+
+@kernel(apart=True, noalias=True)
+def put_box_rows(
+    boxes: Floats,
+    corners: Floats,
+    moves: Floats,
+    directions: Floats,
+    points: Floats,
+    verdicts: NDArray[np.int32],
+) -> int:
+    """Write n touches of boxes; return the greatest verdict: IN_DOUBT if a way is not allowed."""
+    prefer_wide_vectors()
+    worst = np.int32(0)
+    for k in range(verdicts.shape[0]):
+        center, half, m = box_at(boxes, k)
+        a, b, c = corners_at(corners, k)
+        _, is_allowed, _, _, direction, distance = nearest_face(
+            to_box(m, a), to_box(m, b), to_box(m, c), half
+        )
+        has_area, normal = triangle_normal(a, b, c)
+        _, point = closest_on_triangle(a, b, c, has_area, normal)
+        put_vector(moves, k, to_world(m, scale(direction, distance)))
+        put_vector(directions, k, to_world(m, direction))
+        put_vector(points, k, add(point, center))
+        verdict = np.int32(TOUCHING if is_allowed else IN_DOUBT)
+        verdicts[k] = verdict
+        worst = max(worst, verdict)
+    return int(worst)
+
+
+@kernel
+def _put_slowly(
+    grid: Grid,
+    balls: Rows,
+    capsules: Rows,
+    boxes: Rows,
+    list_who: Ints,
+    list_row: Ints,
+    list_code: Ints,
+    moves: Floats,
+    directions: Floats,
+    points: Floats,
+    verdicts: NDArray[np.int32],
+    faces: Floats,
+) -> None:
+    """Write those of n touches that have the verdict IN_DOUBT."""
+    for k in range(list_who.shape[0]):
+        if verdicts[k] != IN_DOUBT:
+            continue
+        code = int(list_code[k])
+        a, b, c = half_triangle(grid, int(list_row[k]), code >> 2, (code >> 1) & 1, code & 1)
+        who = int(list_who[k])
+        if balls is not None:
+            _, move, direction, point = touch_of_ball(balls, who, a, b, c, False)
+        if capsules is not None:
+            _, move, direction, point = touch_of_capsule(capsules, who, a, b, c, False)
+        if boxes is not None:
+            _, move, direction, point = touch_of_box(boxes, who, a, b, c, False, faces)
+        put_vector(moves, k, move)
+        put_vector(directions, k, direction)
+        put_vector(points, k, point)
+
+
+@kernel
+def put_contacts(
+    heights: Heights,
+    cells: Cells,
+    frame: Floats,
+    balls: Rows,
+    capsules: Rows,
+    boxes: Rows,
+    list_who: Ints,
+    list_row: Ints,
+    list_code: Ints,
+    ints: Ints,
+    floats: Floats,
+    start: int,
+    count: int,
+) -> None:
+    """Write n touches of a list to places start .. start + count of the results.
+
+    ``ints`` is flat: the shapes' numbers, then the triangles' ids.
+    """
+    grid = unpack_grid(heights, cells, frame)
+    own = heights[grid.first_height : grid.first_height + (grid.rows + 1) * (grid.columns + 1)]
+    size, room = ints.shape[0] // 2, floats.shape[0] // 3
+    verdicts = np.empty(STEP, dtype=np.int32)
+    numbers, corners = np.empty(BOX * ROOM), np.empty(9 * ROOM)
+    faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
+    for begin in range(0, count, STEP):
+        n = min(STEP, count - begin)
+        who, row = list_who[begin : begin + n], list_row[begin : begin + n]
+        code = list_code[begin : begin + n]
+        first = start + begin
+        put_ids(
+            grid, who, row, code,
+            ints[first : first + n], ints[size + first : size + first + n],
+        )  # fmt: skip
+        moves = floats[3 * first : 3 * (first + n)]
+        directions = floats[room + 3 * first : room + 3 * (first + n)]
+        points = floats[2 * room + 3 * first : 2 * room + 3 * (first + n)]
+        worst = IN_DOUBT
+        verdicts[:n] = IN_DOUBT
+        if balls is not None:
+            put_numbers(balls, BALL, who, numbers)
+            put_corners(own, grid, numbers, row, code, corners)
+            worst = put_ball_rows(numbers, corners, moves, directions, points, verdicts[:n])
+        if boxes is not None:
+            put_numbers(boxes, BOX, who, numbers)
+            put_corners(own, grid, numbers, row, code, corners)
+            worst = put_box_rows(numbers, corners, moves, directions, points, verdicts[:n])
+            put_allowed_ways(numbers, corners, verdicts[:n], moves, directions)
+        if worst == IN_DOUBT:
+            _put_slowly(
+                grid,
+                balls,
+                capsules,
+                boxes,
+                who,
+                row,
+                code,
+                moves,
+                directions,
+                points,
+                verdicts,
+                faces,
+            )
+
+
+@kernel
+def put_deepest(
+    heights: Heights,
+    cells: Cells,
+    frame: Floats,
+    balls: Rows,
+    capsules: Rows,
+    boxes: Rows,
+    list_who: Ints,
+    list_row: Ints,
+    list_code: Ints,
+    places: Ints,
+    ints: Ints,
+    floats: Floats,
+) -> None:
+    """Write the deepest touch of each shape that has any, the first of those equally deep.
+
+    ``places`` receives where in the list it is. The results have room for as many.
+    """
+    step_ints, step_floats = np.empty(2 * STEP, dtype=np.int64), np.empty(9 * STEP)
+    size, room = ints.shape[0] // 2, floats.shape[0] // 3
+    last, current, deepest = -1, -1, 0.0
+    for begin in range(0, list_who.shape[0], STEP):
+        n = min(STEP, list_who.shape[0] - begin)
+        put_contacts(
+            heights, cells, frame, balls, capsules, boxes, list_who[begin : begin + n],
+            list_row[begin : begin + n], list_code[begin : begin + n],
+            step_ints, step_floats, 0, n,
+        )  # fmt: skip
+        for k in range(n):
+            depth = length(row_vector(step_floats, 3 * k))
+            who = int(step_ints[k])
+            if who == current and not depth > deepest:
+                continue
+            last += 1 if who != current else 0
+            current, deepest = who, depth
+            places[last] = begin + k
+            ints[last], ints[size + last] = who, step_ints[STEP + k]
+            for i in range(3):
+                for part in range(3):
+                    floats[part * room + 3 * last + i] = step_floats[part * 3 * STEP + 3 * k + i]
+
+
+@kernel
+def put_nearest_cells(rows: int, columns: int, list_row: Ints, list_code: Ints, out: Ints) -> None:
+    """Write the cells of n touches, row * columns + column, outside the map the nearest one."""
+    for k in range(out.shape[0]):
+        row = min(max(int(list_row[k]), 0), rows - 1)
+        column = min(max(int(list_code[k]) >> 2, 0), columns - 1)
+        out[k] = row * columns + column

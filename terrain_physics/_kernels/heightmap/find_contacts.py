@@ -1,0 +1,219 @@
+"""Which triangles of a height map do shapes touch: the stages of the search, one after the other.
+
+Over a chunk of shapes: their cells; for each cell, in float32, which halves a shape touches, which
+it does not, and which are too near to tell; those go to the function that defines a touch of that
+pair. What large shapes lie over goes there at once. `contact_rows.py` works on the list.
+"""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
+from terrain_physics._kernels.heightmap.broad_phase import (
+    CHUNK,
+    LARGE,
+    PAIRS,
+    RANGE,
+    REFUSED,
+    Ints,
+    Ints32,
+    half_triangle,
+    height_limits,
+    outline,
+    pack,
+    put_cells,
+    put_codes,
+    put_pairs,
+    put_range,
+    put_touches,
+    with_room,
+)
+from terrain_physics._kernels.heightmap.filter_boxes import BOX_PARTS, judge_boxes, put_boxes
+from terrain_physics._kernels.heightmap.filter_spheres import BALL_PARTS, judge_balls, put_balls
+from terrain_physics._kernels.heightmap.grid import (
+    FIRST_BLOCK,
+    Cells,
+    Floats,
+    Grid,
+    Heights,
+    corner_heights,
+    has_ground,
+    is_flipped,
+    unpack_grid,
+)
+from terrain_physics._kernels.surface.shape_rows import BALL, BOX, Rows, bounds_of, touches
+
+# Bits of a verdict: half 0 or 1 is touched; half 0 or 1 is too near to tell.
+TOUCHED_0, TOUCHED_1, DOUBT_0, DOUBT_1 = 1, 2, 4, 8
+
+_FAR = 64
+
+
+@kernel
+def _settle(
+    grid: Grid,
+    balls: Rows,
+    capsules: Rows,
+    boxes: Rows,
+    first: int,
+    places: Ints32,
+    codes: Ints32,
+    verdicts: Ints32,
+    faces: Floats,
+) -> None:
+    """Replace doubt by the answer."""
+    for k in range(verdicts.shape[0]):
+        verdict = int(verdicts[k])
+        if verdict < DOUBT_0:
+            continue
+        who, row = first + int(places[k]), int(places[PAIRS + k])
+        code = int(codes[k])
+        for half in range(2):
+            if verdict & (DOUBT_0 << half):
+                a, b, c = half_triangle(grid, row, code >> 2, (code >> 1) & 1, half)
+                if touches(balls, capsules, boxes, who, a, b, c, faces):
+                    verdict |= TOUCHED_0 << half
+        verdicts[k] = verdict
+
+
+@kernel
+def judge_by_height(
+    grid: Grid, capsules: Floats, slack: float, first: int, places: Ints32, verdicts: Ints32
+) -> None:
+    """Leave in doubt what is neither above nor below a capsule."""
+    for k in range(verdicts.shape[0]):
+        row, column = int(places[PAIRS + k]), int(places[2 * PAIRS + k])
+        lower, upper = bounds_of(None, capsules, None, first + int(places[k]))
+        low, high = height_limits(lower, upper, slack)
+        a, b, c, d = corner_heights(grid, row, column)
+        near = min(a, b, c, d) <= high and max(a, b, c, d) >= low
+        verdicts[k] = DOUBT_0 + DOUBT_1 if near and has_ground(grid, row, column) else 0
+
+
+@kernel(apart=True)
+def add_large(
+    grid: Grid,
+    blocks: Heights,
+    first_block: int,
+    slack: float,
+    balls: Rows,
+    capsules: Rows,
+    boxes: Rows,
+    who: int,
+    ranges: Ints,
+    k: int,
+    faces: Floats,
+    list_who: Ints,
+    list_row: Ints,
+    list_code: Ints,
+    total: int,
+) -> tuple[int, Ints, Ints, Ints]:
+    """Append the touches of one shape, the row k of the ranges; return (count, the lists)."""
+    rows, columns = np.empty(_FAR, dtype=np.int64), np.empty(_FAR, dtype=np.int64)
+    place = np.empty(2, dtype=np.int64)
+    place[0], place[1] = ranges[k], ranges[2 * CHUNK + k]
+    lower, upper = bounds_of(balls, capsules, boxes, who)
+    low, high = height_limits(lower, upper, slack)
+    while place[0] < ranges[CHUNK + k]:
+        n = put_cells(grid, blocks, first_block, ranges, k, low, high, place, rows, columns)
+        list_who = with_room(list_who, total, 2 * n)
+        list_row = with_room(list_row, total, 2 * n)
+        list_code = with_room(list_code, total, 2 * n)
+        for j in range(n):
+            row, column = int(rows[j]), int(columns[j])
+            a, b, c, d = corner_heights(grid, row, column)
+            if min(a, b, c, d) > high or max(a, b, c, d) < low or not has_ground(grid, row, column):
+                continue
+            flipped = 1 if is_flipped(grid, row, column) else 0
+            for half in range(2):
+                p, q, r = half_triangle(grid, row, column, flipped, half)
+                if touches(balls, capsules, boxes, who, p, q, r, faces):
+                    list_who[total] = who
+                    list_row[total] = row
+                    list_code[total] = 4 * column + 2 * flipped + half
+                    total += 1
+    return total, list_who, list_row, list_code
+
+
+@kernel
+def find_contacts(
+    heights: Heights,
+    cells: Cells,
+    blocks: Heights,
+    frame: Floats,
+    balls: Rows,
+    capsules: Rows,
+    boxes: Rows,
+    first: int,
+    last: int,
+) -> tuple[int, Ints, Ints, Ints]:
+    """Return (count, which shape, row, code) of all touches of shapes first .. last, in order.
+
+    For the shapes see `surface/shape_rows.py`. Codes are those of `broad_phase.pack`. A count of
+    -1 - k means that shape k is over too many cells.
+    """
+    grid = unpack_grid(heights, cells, frame)
+    edges = outline(grid, blocks, frame)
+    first_block = int(frame[FIRST_BLOCK])
+    own = heights[grid.first_height : grid.first_height + (grid.rows + 1) * (grid.columns + 1)]
+    faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
+    ranges, corners = np.empty(RANGE * CHUNK, np.int64), np.empty(2 * CHUNK, np.int32)
+    part_count = 2
+    if balls is not None:
+        part_count = BALL_PARTS
+    if boxes is not None:
+        part_count = BOX_PARTS
+    parts = np.zeros(part_count * CHUNK, dtype=np.float32)
+    numbers = np.empty(part_count * PAIRS, dtype=np.float32)
+    places, samples = np.empty(3 * PAIRS, dtype=np.int32), np.empty(4 * PAIRS, dtype=np.float32)
+    codes, verdicts = np.empty(PAIRS, dtype=np.int32), np.empty(PAIRS, dtype=np.int32)
+    hits = np.empty(2 * PAIRS + 1, dtype=np.int32)
+    size = 6 * (last - first) + 2 * PAIRS
+    list_who, list_row = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    list_code = np.empty(size, dtype=np.int64)
+    total = 0
+    for begin in range(first, last, CHUNK):
+        count = min(CHUNK, last - begin)
+        if balls is not None:
+            put_balls(
+                grid, edges, balls[BALL * begin : BALL * (begin + count)], ranges, corners, parts
+            )
+        if capsules is not None:
+            for k in range(count):
+                lower, upper = bounds_of(balls, capsules, boxes, begin + k)
+                put_range(grid, edges, lower, upper, k, ranges, corners)
+        if boxes is not None:
+            put_boxes(
+                grid, edges, boxes[BOX * begin : BOX * (begin + count)], ranges, corners, parts
+            )
+        k = 0
+        while k < count:
+            found, k = put_pairs(own, grid, ranges, parts, k, count, places, samples, numbers)
+            n = int(found)
+            put_codes(grid, places, samples, codes[:n])
+            if balls is not None:
+                judge_balls(grid, samples, numbers, codes, verdicts[:n])
+            if capsules is not None:
+                judge_by_height(grid, capsules, edges[2], begin, places, verdicts[:n])
+            if boxes is not None:
+                judge_boxes(grid, samples, numbers, codes, verdicts[:n])
+            _settle(grid, balls, capsules, boxes, begin, places, codes, verdicts[:n], faces)
+            touched = int(pack(verdicts[:n], hits))
+            list_who = with_room(list_who, total, touched)
+            list_row = with_room(list_row, total, touched)
+            list_code = with_room(list_code, total, touched)
+            put_touches(
+                hits[:touched], begin, places, codes,
+                list_who[total:], list_row[total:], list_code[total:],
+            )  # fmt: skip
+            total += touched
+            if k == count or ranges[4 * CHUNK + k] < LARGE:
+                continue
+            if ranges[4 * CHUNK + k] == REFUSED:
+                return -1 - (begin + k), list_who, list_row, list_code
+            total, list_who, list_row, list_code = add_large(
+                grid, blocks, first_block, edges[2], balls, capsules, boxes, begin + k,
+                ranges, k, faces, list_who, list_row, list_code, total,
+            )  # fmt: skip
+            k += 1
+    return total, list_who, list_row, list_code

@@ -1,0 +1,326 @@
+"""The height map as geometry: samples, cells, triangles, heights and normals.
+
+Cell (row, column) has the corners d (row, column), c (row, column + 1), a (row + 1, column) and
+b (row + 1, column + 1). Half 0 is (a, b, c) and half 1 (a, c, d); in a flipped cell half 0 is
+(a, b, d) and half 1 (b, c, d). Corners run counter-clockwise seen from above. A cell with a hole
+(NaN) at any corner, or marked as one, has no triangles.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.vec3 import Vec3
+
+# Kinds of diagonal.
+DIAGONAL_AC, DIAGONAL_BD, DIAGONAL_ALTERNATING, DIAGONAL_TABLE = range(4)
+
+# Bits of a cell in the table of cells.
+CELL_FLIPPED, CELL_HOLE = 1, 2
+
+# Ground that goes on for ever ends here, in cells: farther out, cells are smaller than the rounding
+# of coordinates.
+FARTHEST_CELL = 1e15
+
+# Places in the array that describes a map to the kernels.
+ORIGIN, CELL_SIZE, HEIGHT_SCALE, EXTEND, DIAGONAL, THICKNESS = 0, 3, 5, 6, 7, 8
+ROWS, COLUMNS, HAS_TABLE = 9, 10, 11
+FIRST_HEIGHT, FIRST_CELL, FIRST_BLOCK = 12, 13, 14
+FRAME_SIZE = 15
+
+Heights = NDArray[np.float32]
+Cells = NDArray[np.uint8]
+Floats = NDArray[np.float64]
+
+
+class Grid(NamedTuple):
+    """A height map inside a kernel. Samples outside the map repeat its border.
+
+    The arrays may hold several maps, one behind the other.
+    """
+
+    heights: Heights  # (.., (rows + 1) * (columns + 1), ..), row by row
+    cells: Cells  # (.., rows * columns, ..): bits of each cell, if there is a table
+    rows: int  # of cells
+    columns: int
+    x0: float
+    y0: float
+    z0: float
+    cell_x: float
+    cell_z: float
+    height_scale: float
+    extend: bool  # whether there is ground outside the map
+    diagonal: int
+    has_table: bool
+    thickness: float  # how far below its surface the ground is solid; may be inf
+    first_height: int
+    first_cell: int
+
+
+@kernel(inline=True)
+def unpack_grid_at(heights: Heights, cells: Cells, frames: Floats, start: int) -> Grid:
+    """Return the map whose frame begins at a place, as one value."""
+    return Grid(
+        heights,
+        cells,
+        int(frames[start + ROWS]),
+        int(frames[start + COLUMNS]),
+        float(frames[start + ORIGIN]),
+        float(frames[start + ORIGIN + 1]),
+        float(frames[start + ORIGIN + 2]),
+        float(frames[start + CELL_SIZE]),
+        float(frames[start + CELL_SIZE + 1]),
+        float(frames[start + HEIGHT_SCALE]),
+        frames[start + EXTEND] != 0.0,
+        int(frames[start + DIAGONAL]),
+        frames[start + HAS_TABLE] != 0.0,
+        float(frames[start + THICKNESS]),
+        int(frames[start + FIRST_HEIGHT]),
+        int(frames[start + FIRST_CELL]),
+    )
+
+
+@kernel(inline=True)
+def unpack_grid(heights: Heights, cells: Cells, frame: Floats) -> Grid:
+    """Return the map as one value. Passed from Python, a named tuple costs three times as much."""
+    return unpack_grid_at(heights, cells, frame, 0)
+
+
+@kernel(inline=True, lent=True)
+def cell_bits(grid: Grid, row: int, column: int) -> int:
+    """Return the table's bits of a cell, those of the nearest one outside the map."""
+    row = min(max(row, 0), grid.rows - 1)
+    column = min(max(column, 0), grid.columns - 1)
+    return int(grid.cells[grid.first_cell + row * grid.columns + column])
+
+
+@kernel(inline=True, lent=True)
+def sample(grid: Grid, row: int, column: int) -> float:
+    """Return the height of a sample in meters, the border's outside the map; NaN in a hole."""
+    row = min(max(row, 0), grid.rows)
+    column = min(max(column, 0), grid.columns)
+    place = grid.first_height + row * (grid.columns + 1) + column
+    # float() of a float32 would stay float32 when compiled.
+    return grid.y0 + grid.height_scale * np.float64(grid.heights[place])
+
+
+@kernel(inline=True, lent=True)
+def vertex(grid: Grid, row: int, column: int) -> Vec3:
+    """Return a sample as a point."""
+    return (
+        grid.x0 + column * grid.cell_x,
+        sample(grid, row, column),
+        grid.z0 + row * grid.cell_z,
+    )
+
+
+@kernel(inline=True, lent=True)
+def in_map(grid: Grid, row: int, column: int) -> bool:
+    """Tell whether a cell lies inside the map."""
+    return bool(0 <= row < grid.rows and 0 <= column < grid.columns)
+
+
+@kernel(inline=True, lent=True)
+def stored_corners(grid: Grid, row: int, column: int) -> tuple[float, float, float, float]:
+    """Return the heights at a, b, c and d of a cell as they are stored."""
+    left = min(max(column, 0), grid.columns)
+    right = min(max(column + 1, 0), grid.columns)
+    near = grid.first_height + min(max(row, 0), grid.rows) * (grid.columns + 1)
+    far = grid.first_height + min(max(row + 1, 0), grid.rows) * (grid.columns + 1)
+    return (
+        np.float64(grid.heights[far + left]),
+        np.float64(grid.heights[far + right]),
+        np.float64(grid.heights[near + right]),
+        np.float64(grid.heights[near + left]),
+    )
+
+
+@kernel(inline=True, lent=True)
+def corner_heights(grid: Grid, row: int, column: int) -> tuple[float, float, float, float]:
+    """Return the heights at a, b, c and d of a cell in meters."""
+    a, b, c, d = stored_corners(grid, row, column)
+    y0, height_scale = grid.y0, grid.height_scale
+    return (
+        y0 + height_scale * a,
+        y0 + height_scale * b,
+        y0 + height_scale * c,
+        y0 + height_scale * d,
+    )
+
+
+@kernel(lent=True)
+def has_ground(grid: Grid, row: int, column: int) -> bool:
+    """Tell whether a cell has triangles: it is there, and is no hole and has none at a corner."""
+    if not (grid.extend or in_map(grid, row, column)):
+        return False
+    if grid.has_table and cell_bits(grid, row, column) & CELL_HOLE:
+        return False
+    a, b, c, d = corner_heights(grid, row, column)
+    return not math.isnan(a + b + c + d)
+
+
+@kernel(lent=True)
+def is_flipped(grid: Grid, row: int, column: int) -> bool:
+    """Tell whether a cell is split from b to d."""
+    if grid.diagonal == DIAGONAL_TABLE:
+        return cell_bits(grid, row, column) & CELL_FLIPPED != 0
+    if grid.diagonal == DIAGONAL_ALTERNATING:
+        return (row + column) % 2 != 0
+    return grid.diagonal == DIAGONAL_BD
+
+
+@kernel(inline=True)
+def half_corners(flipped: bool, half: int) -> tuple[int, int, int, int, int, int]:
+    """Return (row, column) of the three corners of a half, relative to the cell."""
+    if flipped:
+        if half == 0:
+            return (1, 0, 1, 1, 0, 0)  # a b d
+        return (1, 1, 0, 1, 0, 0)  # b c d
+    if half == 0:
+        return (1, 0, 1, 1, 0, 1)  # a b c
+    return (1, 0, 0, 1, 0, 0)  # a c d
+
+
+@kernel(inline=True, lent=True)
+def half_slopes(
+    grid: Grid, flipped: bool, half: int, a: float, b: float, c: float, d: float
+) -> tuple[float, float]:
+    """Return the slopes of a half along x and along z, from the heights at the cell's corners."""
+    if half == 0:
+        along_x = b - a
+        along_z = a - d if flipped else b - c
+    else:
+        along_x = c - d
+        along_z = b - c if flipped else a - d
+    return along_x / grid.cell_x, along_z / grid.cell_z
+
+
+@kernel(inline=True)
+def slope_normal(along_x: float, along_z: float) -> Vec3:
+    """Return the unit normal of a surface with these slopes."""
+    size = 1.0 / math.sqrt(1.0 + along_x * along_x + along_z * along_z)
+    return (-along_x * size, size, -along_z * size)
+
+
+@kernel(inline=True)
+def border_side(place: float, start: float, size: float, index: int) -> int:
+    """Return which neighbour of a cell shares a coordinate with it: -1, 1 or 0 for none.
+
+    By the samples' own coordinates, as rounded as they are, so that the corners of a triangle are
+    on its ground.
+    """
+    if place <= start + index * size:
+        return -1
+    return 1 if place >= start + (index + 1) * size else 0
+
+
+@kernel(lent=True)
+def locate(grid: Grid, x: float, z: float) -> tuple[int, int, int, float, float]:
+    """Return (row, column, half, x and z within the cell from 0 to 1) of a point.
+
+    Half -1 means that there is no ground. A point between cells belongs to the one of higher row
+    and column that has ground, on the far border to the last cell; one on a diagonal to half 1.
+    """
+    rows, columns = grid.rows, grid.columns
+    u, v = (x - grid.x0) / grid.cell_x, (z - grid.z0) / grid.cell_z
+    if grid.extend:
+        # Outside, the ground is level in the direction away from the map: half a cell out says all.
+        u = min(max(u, -0.5), columns + 0.5)
+        v = min(max(v, -0.5), rows + 0.5)
+    elif not (-0.5 <= u <= columns + 0.5 and -0.5 <= v <= rows + 0.5):
+        return 0, 0, -1, 0.0, 0.0
+    column, row = math.floor(u), math.floor(v)
+    if u == columns:
+        column = columns - 1
+    if v == rows:
+        row = rows - 1
+    if not has_ground(grid, row, column):
+        aside = border_side(x, grid.x0, grid.cell_x, column)
+        along = border_side(z, grid.z0, grid.cell_z, row)
+        if aside != 0 and has_ground(grid, row, column + aside):
+            column += aside
+        elif along != 0 and has_ground(grid, row + along, column):
+            row += along
+        elif aside != 0 and along != 0 and has_ground(grid, row + along, column + aside):
+            row, column = row + along, column + aside
+        else:
+            return row, column, -1, 0.0, 0.0
+    u, v = min(max(u - column, 0.0), 1.0), min(max(v - row, 0.0), 1.0)
+    if is_flipped(grid, row, column):
+        half = 1 if u >= v else 0
+    else:
+        half = 1 if u + v <= 1.0 else 0
+    return row, column, half, u, v
+
+
+@kernel(lent=True)
+def height(grid: Grid, x: float, z: float) -> float:
+    """Return the height of the surface in meters; NaN where there is none."""
+    row, column, half, u, v = locate(grid, x, z)
+    return height_within(grid, row, column, half, u, v) if half >= 0 else np.nan
+
+
+@kernel(lent=True)
+def height_within(grid: Grid, row: int, column: int, half: int, u: float, v: float) -> float:
+    """Return the height in meters at a place within the half of a cell, see `locate`."""
+    a, b, c, d = corner_heights(grid, row, column)
+    # Differences, not weighted corners: on level ground the result is the level, to the last bit.
+    if is_flipped(grid, row, column):
+        if half == 0:
+            return d + u * (b - a) + v * (a - d)
+        return d + u * (c - d) + v * (b - c)
+    if half == 0:
+        return b - (1.0 - u) * (b - a) - (1.0 - v) * (b - c)
+    return d + u * (c - d) + v * (a - d)
+
+
+@kernel(lent=True)
+def normal(grid: Grid, x: float, z: float) -> Vec3:
+    """Return the unit normal of the surface; NaN where there is none."""
+    row, column, half, _, _ = locate(grid, x, z)
+    if half < 0:
+        return (np.nan, np.nan, np.nan)
+    a, b, c, d = corner_heights(grid, row, column)
+    along_x, along_z = half_slopes(grid, is_flipped(grid, row, column), half, a, b, c, d)
+    return slope_normal(along_x, along_z)
+
+
+@kernel
+def cell_span(
+    low: float, high: float, start: float, size: float, count: int, extend: bool
+) -> tuple[int, int]:
+    """Return the range [first, last) of cells that may touch low..high on one axis.
+
+    Wider by up to a cell at either end than it need be: rounding must not lose one.
+    """
+    least, most = (-FARTHEST_CELL, FARTHEST_CELL) if extend else (0.0, float(count))
+    first = min(max((low - start) / size - 1.0, least), most)
+    last = min(max((high - start) / size + 2.0, least), most)
+    return math.floor(first), math.floor(last)
+
+
+@kernel
+def height_at(
+    heights: Heights,
+    cells: Cells,
+    frame: Floats,
+    x: float,
+    z: float,
+) -> float:
+    """Return the height at one point, for callers outside of kernels."""
+    return height(unpack_grid(heights, cells, frame), x, z)
+
+
+@kernel
+def normal_at(
+    heights: Heights,
+    cells: Cells,
+    frame: Floats,
+    x: float,
+    z: float,
+) -> Vec3:
+    """Return the normal at one point, for callers outside of kernels."""
+    return normal(unpack_grid(heights, cells, frame), x, z)

@@ -1,0 +1,168 @@
+"""Heights and normals at many points: vectors of points, the same bits as one by one.
+
+A loop without branches takes the points inside cells of the map. It marks those that `locate` has
+to decide on: on the far border, outside, in cells without ground.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._intrinsics import prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.heightmap.grid import (
+    CELL_FLIPPED,
+    CELL_HOLE,
+    DIAGONAL_ALTERNATING,
+    DIAGONAL_BD,
+    Cells,
+    Floats,
+    Heights,
+    height,
+    normal,
+    unpack_grid,
+)
+
+Marks = NDArray[np.int32]
+
+# Points at a time: their working memory stays in the first-level cache.
+CHUNK = 512
+
+# Samples of a map whose places fit 32 bits; larger ones go one by one.
+MOST_SAMPLES = 2**31 - 1
+
+
+@kernel(noalias=True)
+def _spans(
+    heights: Heights,
+    cells: Cells,
+    xs: Floats,
+    zs: Floats,
+    columns: int,
+    rows: int,
+    x0: float,
+    y0: float,
+    z0: float,
+    cell_x: float,
+    cell_z: float,
+    height_scale: float,
+    is_table: bool,
+    base_flip: int,
+    alternate: int,
+    across: Floats,
+    along: Floats,
+    levels: Floats,
+    marks: Marks,
+) -> None:
+    """Write rise across and along the half at each point, its height, and marks of points to redo.
+
+    ``heights`` and ``cells`` begin with those of the map; a table of one cell stands for none.
+    """
+    prefer_wide_vectors()
+    width = np.uint32(columns + 1)
+    table_width = np.uint32(columns if is_table else 0)
+    table_step = np.uint32(1 if is_table else 0)
+    far_u, far_v = float(columns), float(rows)
+    for k in range(marks.shape[0]):
+        u, v = (float(xs[k]) - x0) / cell_x, (float(zs[k]) - z0) / cell_z
+        inside = (u >= 0.0) & (u < far_u) & (v >= 0.0) & (v < far_v)
+        u, v = (u if inside else 0.0), (v if inside else 0.0)
+        column, row = np.uint32(np.int32(u)), np.uint32(np.int32(v))
+        u, v = u - float(np.int32(column)), v - float(np.int32(row))
+        place = np.uint32(row * width + column)
+        d = y0 + height_scale * np.float64(heights[place])
+        c = y0 + height_scale * np.float64(heights[np.uint32(place + np.uint32(1))])
+        place = np.uint32(place + width)
+        a = y0 + height_scale * np.float64(heights[place])
+        b = y0 + height_scale * np.float64(heights[np.uint32(place + np.uint32(1))])
+        bits = np.int32(cells[np.uint32(row * table_width + column * table_step)])
+        parity = np.int32((row + column) & np.uint32(1))
+        flip = np.int32(
+            np.int32(base_flip) ^ (parity & np.int32(alternate)) ^ (bits & np.int32(CELL_FLIPPED))
+        )
+        flipped = flip != 0
+        high = (u >= v) if flipped else (u + v <= 1.0)
+        from_d = flipped | high
+        rise_x = c - d if high else b - a
+        rise_z = b - c if high == flipped else a - d
+        share_x, share_z = (u if from_d else -(1.0 - u)), (v if from_d else -(1.0 - v))
+        level = (d if from_d else b) + share_x * rise_x + share_z * rise_z
+        across[k], along[k], levels[k] = rise_x, rise_z, level
+        # NaN at a corner that the half does not touch is a hole too.
+        whole = (a + b) + (c + d)
+        good = inside & (not math.isnan(whole)) & ((bits & np.int32(CELL_HOLE)) == 0)
+        marks[k] = np.int32(0) if good else np.int32(1)
+
+
+@kernel(noalias=True)
+def _slopes_to_normals(
+    across: Floats, along: Floats, cell_x: float, cell_z: float, levels: Floats
+) -> None:
+    """Turn rises into the x and z of unit normals, and write their y; as `slope_normal` does."""
+    prefer_wide_vectors()
+    for k in range(across.shape[0]):
+        along_x, along_z = float(across[k]) / cell_x, float(along[k]) / cell_z
+        size = 1.0 / math.sqrt(1.0 + along_x * along_x + along_z * along_z)
+        across[k], along[k], levels[k] = -along_x * size, -along_z * size, size
+
+
+@kernel
+def surface_at(
+    heights: Heights,
+    cells: Cells,
+    frame: Floats,
+    xs: Floats,
+    zs: Floats,
+    first: int,
+    last: int,
+    wants_normals: bool,
+    out: Floats,
+) -> None:
+    """Write heights (n, 1), or normals (n, 3), at points [first, last) of n."""
+    grid = unpack_grid(heights, cells, frame)
+    samples = (grid.rows + 1) * (grid.columns + 1)
+    own_heights = heights[grid.first_height : grid.first_height + samples]
+    is_table = grid.has_table
+    start = grid.first_cell if is_table else 0
+    own_cells = cells[start : start + (grid.rows * grid.columns if is_table else 1)]
+    base_flip = 1 if grid.diagonal == DIAGONAL_BD else 0
+    alternate = 1 if grid.diagonal == DIAGONAL_ALTERNATING else 0
+    across = np.empty(CHUNK, dtype=np.float64)
+    along = np.empty(CHUNK, dtype=np.float64)
+    levels = np.empty(CHUNK, dtype=np.float64)
+    marks = np.empty(CHUNK, dtype=np.int32)
+    for begin in range(first, last, CHUNK):
+        count = min(CHUNK, last - begin)
+        if samples <= MOST_SAMPLES:
+            _spans(
+                own_heights, own_cells, xs[begin : begin + count], zs[begin : begin + count],
+                grid.columns, grid.rows, grid.x0, grid.y0, grid.z0,
+                grid.cell_x, grid.cell_z, grid.height_scale, is_table, base_flip, alternate,
+                across, along, levels, marks[:count],
+            )  # fmt: skip
+        else:
+            marks[:] = 1
+        if wants_normals:
+            _slopes_to_normals(across[:count], along[:count], grid.cell_x, grid.cell_z, levels)
+            for k in range(count):
+                out[begin + k, 0] = across[k] + 0.0
+                out[begin + k, 1] = levels[k]
+                out[begin + k, 2] = along[k] + 0.0
+        else:
+            for k in range(count):
+                out[begin + k, 0] = levels[k]
+        redo = 0
+        for k in range(count):
+            redo += marks[k]
+        if redo == 0:
+            continue
+        for k in range(count):
+            if marks[k] != 0:
+                x, z = float(xs[begin + k]), float(zs[begin + k])
+                if wants_normals:
+                    slope_x, up, slope_z = normal(grid, x, z)
+                    out[begin + k, 0], out[begin + k, 1] = slope_x + 0.0, up
+                    out[begin + k, 2] = slope_z + 0.0
+                else:
+                    out[begin + k, 0] = height(grid, x, z)

@@ -1,0 +1,227 @@
+"""Rays on a height map: one, and many by the row."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.rays import RayFrame, ray_frame, shear, sheared_triangle
+from terrain_physics._kernels.heightmap.clipping import (
+    AHEAD,
+    FARTHEST,
+    Ends,
+    Land,
+    corner_points,
+    ends_of_ground,
+    fetch_ahead,
+    from_plane,
+    front_normal,
+    half_of,
+    survey,
+)
+from terrain_physics._kernels.heightmap.grid import (
+    CELL_HOLE,
+    Cells,
+    Floats,
+    Grid,
+    Heights,
+    cell_bits,
+    height_within,
+    in_map,
+    is_flipped,
+    locate,
+    stored_corners,
+    vertex,
+)
+from terrain_physics._kernels.heightmap.traversal import (
+    crossing,
+    first_stretch,
+    misses_cell,
+    misses_column,
+    next_stretch,
+    parts_of,
+    slab_of,
+    strip_of,
+    way_over,
+)
+from terrain_physics._kernels.math.rows import row3, row_of
+from terrain_physics._kernels.math.vec3 import Vec3, add_scaled
+
+
+class Met(NamedTuple):
+    """The nearest triangle met so far; half -1: none."""
+
+    distance: float
+    row: int
+    column: int
+    half: int
+
+
+@kernel(inline=True, lent=True)
+def _meet_cell(
+    grid: Grid, ends: Ends, origin: Vec3, direction: Vec3, frame: RayFrame, limit: float,
+    row: int, column: int, stored: tuple[float, float, float, float], met: Met,
+) -> Met:  # fmt: skip
+    """Return what a ray meets up to a limit, after one cell more."""
+    y0, height_scale = grid.y0, grid.height_scale
+    levels = (
+        y0 + height_scale * stored[0],
+        y0 + height_scale * stored[1],
+        y0 + height_scale * stored[2],
+        y0 + height_scale * stored[3],
+    )
+    a, b, c, d = corner_points(grid, ends, row, column, levels)
+    a, b = shear(origin, frame, a), shear(origin, frame, b)
+    c, d = shear(origin, frame, c), shear(origin, frame, d)
+    flipped = is_flipped(grid, row, column)
+    for half in range(2):
+        p, q, r = half_of(a, b, c, d, flipped, half)
+        distance = sheared_triangle(p, q, r, frame[3])
+        if distance < math.inf and not in_map(grid, row, column):
+            near = vertex(grid, min(max(row, 0), grid.rows), min(max(column, 0), grid.columns))
+            front = front_normal(grid, row, column, half)
+            distance = from_plane(distance, origin, direction, near, front)
+        if distance <= limit and (distance, row, column, half) < met:
+            limit = distance
+            met = Met(distance, row, column, half)
+    return met
+
+
+@kernel(lent=True)
+def _meet(land: Land, origin: Vec3, direction: Vec3, most: float) -> Met:
+    """Return what an oblique ray meets first."""
+    grid, frame = land.grid, ray_frame(direction)
+    way = way_over(land, origin, direction, (0.0, 0.0, 0.0), most)
+    ends = ends_of_ground(grid, origin, direction, (0.0, 0.0, 0.0), way.start, way.end)
+    met, limit = Met(math.inf, 0, 0, -1), min(most, FARTHEST)
+    first_turn, last_turn = parts_of(land, way)
+    for turn in range(first_turn, last_turn):
+        strip = strip_of(land, way, turn, limit)
+        stretch = first_stretch(land, strip)
+        top = stretch.level
+        while True:
+            stretch = next_stretch(land, way, strip, stretch, top, limit)
+            if stretch.first == stretch.last:
+                break
+            line, near = stretch.first, crossing(strip, stretch.first)
+            while line != stretch.last:
+                far = crossing(strip, line + strip.step)
+                slab = slab_of(way, strip, near, far, limit)
+                if slab.start > limit:
+                    break
+                index = min(line, line + strip.step)
+                line, near = line + strip.step, far
+                if misses_column(grid, strip, slab, index):
+                    continue
+                for across in range(slab.first, slab.last + 1):
+                    row, column = (across, index) if strip.along_u else (index, across)
+                    stored = stored_corners(grid, row, column)
+                    if misses_cell(slab, stored):
+                        continue
+                    if grid.has_table and cell_bits(grid, row, column) & CELL_HOLE:
+                        continue
+                    met = _meet_cell(
+                        grid, ends, origin, direction, frame, limit, row, column, stored, met
+                    )
+                    limit = min(limit, met.distance)
+    return met
+
+
+@kernel(lent=True)
+def _meet_upright(grid: Grid, origin: Vec3, downward: float, most: float) -> tuple[Met, float]:
+    """Return what an upright ray meets, and the height there."""
+    row, column, half, u, v = locate(grid, origin[0], origin[2])
+    if half >= 0:
+        level = height_within(grid, row, column, half, u, v)
+        distance = (origin[1] - level) * downward + 0.0
+        if 0.0 <= distance <= most:
+            return Met(distance, row, column, half), level
+    return Met(math.inf, 0, 0, -1), 0.0
+
+
+@kernel(inline=True)
+def _is_upright(direction: Vec3) -> bool:
+    return bool(direction[0] == 0.0 and direction[2] == 0.0)
+
+
+@kernel(inline=True, lent=True)
+def _cast(
+    land: Land, origin: Vec3, direction: Vec3, most: float
+) -> tuple[float, Vec3, Vec3, int, int]:
+    """Return (distance, point, normal, triangle, nearest cell) of one ray; NaN: missed."""
+    grid = land.grid
+    if _is_upright(direction):
+        met, level = _meet_upright(grid, origin, -direction[1], most)
+        point = (origin[0], level, origin[2])
+    else:
+        met = _meet(land, origin, direction, most)
+        point = add_scaled(origin, direction, met.distance)
+    if met.half < 0:
+        return np.nan, (np.nan, np.nan, np.nan), (np.nan, np.nan, np.nan), -1, 0
+    normal = front_normal(grid, met.row, met.column, met.half)
+    row = min(max(met.row, 0), grid.rows - 1)
+    column = min(max(met.column, 0), grid.columns - 1)
+    cell = row * grid.columns + column
+    inside = in_map(grid, met.row, met.column)
+    return (
+        met.distance,
+        (point[0] + 0.0, point[1] + 0.0, point[2] + 0.0),
+        (normal[0] + 0.0, normal[1] + 0.0, normal[2] + 0.0),
+        2 * cell + met.half if inside else -1,
+        cell,
+    )
+
+
+@kernel
+def ray_hits(
+    heights: Heights,
+    cells: Cells,
+    blocks: Heights,
+    frame: Floats,
+    origins: Floats,
+    directions: Floats,
+    most: float,
+    first: int,
+    last: int,
+    distances: Floats,
+    points: Floats,
+    normals: Floats,
+    whole: NDArray[np.int64],
+) -> None:
+    """Write the hits of rays [first, last) of n.
+
+    ``origins`` and unit ``directions`` are (n, 3) or (1, 3); distances (n,) and points and normals
+    (n, 3), NaN where a ray misses; ``whole`` (2, n): triangles and the nearest cells, -1 and 0.
+    """
+    land = survey(heights, cells, blocks, frame)
+    for index in range(first, last):
+        ahead = min(index + AHEAD, last - 1)
+        if _is_upright(row3(directions, row_of(directions, ahead))):
+            fetch_ahead(land.grid, row3(origins, row_of(origins, ahead)))
+        origin = row3(origins, row_of(origins, index))
+        direction = row3(directions, row_of(directions, index))
+        distance, point, normal, triangle, cell = _cast(land, origin, direction, most)
+        distances[index] = distance
+        for k in range(3):
+            points[index, k], normals[index, k] = point[k], normal[k]
+        whole[0, index], whole[1, index] = triangle, cell
+
+
+@kernel
+def ray_hit(
+    heights: Heights,
+    cells: Cells,
+    blocks: Heights,
+    frame: Floats,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    most: float,
+) -> tuple[float, Vec3, Vec3, int, int]:
+    """Return (distance, point, normal, triangle, nearest cell) of one ray; NaN: missed."""
+    return _cast(survey(heights, cells, blocks, frame), (x, y, z), (dx, dy, dz), most)

@@ -1,0 +1,174 @@
+"""Bodies moving along straight lines over a height map: where they first touch it."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
+from terrain_physics._kernels.heightmap.clipping import (
+    AHEAD,
+    FARTHEST,
+    Ends,
+    Land,
+    corner_points,
+    ends_of_ground,
+    fetch_ahead,
+    half_of,
+    survey,
+)
+from terrain_physics._kernels.heightmap.grid import (
+    CELL_HOLE,
+    Cells,
+    Floats,
+    Grid,
+    Heights,
+    cell_bits,
+    corner_heights,
+    in_map,
+    is_flipped,
+    stored_corners,
+)
+from terrain_physics._kernels.heightmap.sweep_triangle import Body, place_of_touch, touch_triangle
+from terrain_physics._kernels.heightmap.traversal import (
+    crossing,
+    first_stretch,
+    misses_cell,
+    next_stretch,
+    parts_of,
+    slab_of,
+    strip_of,
+    way_over,
+)
+from terrain_physics._kernels.math.rows import row3, row_of
+from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, subtract
+from terrain_physics._kernels.surface.sweep import body_of, reach_of, split_motion
+
+
+class Touch(NamedTuple):
+    """The first touch found so far; half -1: none."""
+
+    distance: float
+    row: int
+    column: int
+    half: int
+    normal: Vec3
+
+
+@kernel(inline=True, lent=True)
+def _touch_cell(
+    grid: Grid, ends: Ends, body: Body, center: Vec3, direction: Vec3, limit: float,
+    row: int, column: int, found: Touch, faces: Floats,
+) -> Touch:  # fmt: skip
+    """Return what a body touches within a limit, after one cell more."""
+    levels = corner_heights(grid, row, column)
+    a, b, c, d = corner_points(grid, ends, row, column, levels)
+    a, b = subtract(a, center), subtract(b, center)
+    c, d = subtract(c, center), subtract(d, center)
+    flipped = is_flipped(grid, row, column)
+    for half in range(2):
+        p, q, r = half_of(a, b, c, d, flipped, half)
+        distance, normal = touch_triangle(
+            grid, body, direction, limit, row, column, half, p, q, r, faces
+        )
+        if distance <= limit and (distance, row, column, half) < found[:4]:
+            limit = distance
+            found = Touch(distance, row, column, half, normal)
+    return found
+
+
+@kernel(lent=True)
+def _first_touch(
+    land: Land, body: Body, reach: Vec3, center: Vec3, direction: Vec3, distance: float,
+    faces: Floats,
+) -> Touch:  # fmt: skip
+    """Return the first touch of a body on its way."""
+    grid = land.grid
+    way = way_over(land, center, direction, reach, distance)
+    ends = ends_of_ground(grid, center, direction, reach, way.start, way.end)
+    found, limit = Touch(math.inf, 0, 0, -1, direction), min(distance, FARTHEST)
+    first_turn, last_turn = parts_of(land, way)
+    for turn in range(first_turn, last_turn):
+        strip = strip_of(land, way, turn, limit)
+        stretch = first_stretch(land, strip)
+        top = stretch.level
+        while True:
+            stretch = next_stretch(land, way, strip, stretch, top, limit)
+            if stretch.first == stretch.last:
+                break
+            line, near = stretch.first, crossing(strip, stretch.first)
+            while line != stretch.last:
+                far = crossing(strip, line + strip.step)
+                slab = slab_of(way, strip, near, far, limit)
+                if slab.start > limit:
+                    break
+                index = min(line, line + strip.step)
+                line, near = line + strip.step, far
+                for across in range(slab.first, slab.last + 1):
+                    row, column = (across, index) if strip.along_u else (index, across)
+                    if misses_cell(slab, stored_corners(grid, row, column)):
+                        continue
+                    if grid.has_table and cell_bits(grid, row, column) & CELL_HOLE:
+                        continue
+                    found = _touch_cell(
+                        grid, ends, body, center, direction, limit, row, column, found, faces
+                    )
+                    limit = min(limit, found.distance)
+    return found
+
+
+@kernel
+def sweep_hits(
+    heights: Heights,
+    cells: Cells,
+    blocks: Heights,
+    frame: Floats,
+    kind: int,
+    bodies: Floats,
+    motions: Floats,
+    first: int,
+    last: int,
+    numbers: Floats,
+    whole: NDArray[np.int64],
+) -> None:
+    """Write the first touches of bodies [first, last) of n, each on its way.
+
+    ``bodies`` (n, 16) and ``motions`` (n, 3) may have one row for all. ``numbers`` (n, 8):
+    distance, point, normal, part of the way, NaN where it is free; ``whole`` (n, 2): triangle and
+    nearest cell, -1 and 0. Of ties the first by row, column, half.
+    """
+    land = survey(heights, cells, blocks, frame)
+    grid = land.grid
+    memory = np.empty((FACE_COUNT, 4), dtype=np.float64)
+    faces = borrow(memory)
+    for index in range(first, last):
+        fetch_ahead(grid, row3(bodies, row_of(bodies, min(index + AHEAD, last - 1))))
+        radius, half, rotation = body_of(bodies, row_of(bodies, index))
+        body, center = Body(kind, radius, half, rotation), row3(bodies, row_of(bodies, index))
+        reach = reach_of(kind, radius, half, rotation)
+        distance, direction = split_motion(row3(motions, row_of(motions, index)))
+        touch = Touch(math.inf, 0, 0, -1, direction)
+        if distance > 0.0:
+            touch = _first_touch(land, body, reach, center, direction, distance, faces)
+        if touch.half < 0:
+            for k in range(8):
+                numbers[index, k] = np.nan
+            whole[index, 0], whole[index, 1] = -1, 0
+            continue
+        center = add_scaled(center, direction, touch.distance)
+        point = place_of_touch(
+            grid, body, reach, center, touch.row, touch.column, touch.half, touch.normal, faces
+        )
+        numbers[index, 0] = touch.distance
+        for k in range(3):
+            numbers[index, 1 + k], numbers[index, 4 + k] = point[k] + 0.0, touch.normal[k] + 0.0
+        numbers[index, 7] = min(touch.distance / distance, 1.0)
+        row = min(max(touch.row, 0), grid.rows - 1)
+        column = min(max(touch.column, 0), grid.columns - 1)
+        cell = row * grid.columns + column
+        inside = in_map(grid, touch.row, touch.column)
+        whole[index, 0], whole[index, 1] = 2 * cell + touch.half if inside else -1, cell
+    keep(memory)

@@ -1,0 +1,349 @@
+"""The way of a ray or a moving shape over a height map: which cells it passes, in which order.
+
+Everything is reckoned in the map's own units, columns, rows and heights as they are stored, and in
+meters along the way. The way is cut into *slabs* across the axis along which it crosses more cells:
+from one line between columns (or rows) of cells to the next, or to the next line of blocks of 8,
+64, ... cells. A slab is skipped if the shape, while in it, is above or below all blocks it passes
+over; else it is cut into 8, down to a *stretch* of columns that are looked at cell by cell: those
+in which the way is between the least and the greatest height of the blocks. Nothing is added up
+along the way: each slab is cut out of the line itself and widened by more than rounding, so no cell
+whose triangles the exact tests would hit is passed by. What decides is those tests alone.
+
+Where ground goes on outside the map, the cells of the border are taken to reach out as far as
+this way goes: there the ground is flat or a prism, and so one cell. A way has up to three *parts*,
+before, on and behind the map along its axis; the outer ones are walked along the other axis. So the
+work is bounded by the number of cells along one side of the map, however far the way goes.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.heightmap.blocks import BLOCK_BITS, blocks_across, level_start
+from terrain_physics._kernels.heightmap.clipping import (
+    BEYOND,
+    LEAST,
+    SLACK,
+    Land,
+    clamp,
+    clip,
+    ends_of_way,
+    inverse_of,
+)
+from terrain_physics._kernels.heightmap.grid import Grid
+from terrain_physics._kernels.math.vec3 import Vec3
+
+# A walk starts with slabs of a level at which it has no more than this many; one that crosses few
+# cells does not ask the blocks.
+MANY_SLABS = 40
+FEW_CELLS = 4
+
+BEFORE, ON, BEHIND = range(3)
+
+
+class Way(NamedTuple):
+    """A straight line over a map: places, rates for each meter, and what widens it on each side."""
+
+    u: float  # in columns
+    v: float  # in rows
+    level: float  # in stored heights
+    rate_u: float
+    rate_v: float
+    rate_level: float
+    inverse_u: float  # meters for each column, row and stored height
+    inverse_v: float
+    inverse_level: float
+    wide_u: float
+    wide_v: float
+    wide_level: float
+    start: float  # meters along it between which there may be ground
+    end: float
+
+
+class Strip(NamedTuple):
+    """A part of a way and the axis it is walked along: ``place`` along it, ``cross`` across."""
+
+    along_u: bool
+    place: float
+    rate: float
+    inverse: float
+    wide: float
+    cells: int  # along the map
+    first: int  # lines between which the way is, in its order
+    last: int
+    step: int  # 1 or -1: which way the lines are passed
+    cross: float
+    cross_rate: float
+    cross_wide: float
+    cross_least: float  # cells across that there are
+    cross_most: float
+    start: float  # meters along the way
+    end: float
+
+
+class Slab(NamedTuple):
+    """What a way passes between two lines: cells across, and how high it is there."""
+
+    start: float  # meters along the way
+    end: float
+    first: int
+    last: int
+    low: float
+    high: float
+
+
+class Stretch(NamedTuple):
+    """Columns of cells that may hold what is met: from line to line, in the order of the way."""
+
+    first: int
+    last: int
+    done: int  # where the walk goes on
+    level: int  # of the blocks to go on with; -1: without blocks
+
+
+class Blocks(NamedTuple):
+    """The blocks of a level, along a strip and across it."""
+
+    shift: int  # cells to blocks
+    start: int
+    step: int
+    cross_step: int
+    most: int
+    cross_most: int
+
+
+@kernel(inline=True, lent=True)
+def way_over(land: Land, origin: Vec3, direction: Vec3, reach: Vec3, length: float) -> Way:
+    """Return the way of what reaches that far from its middle to each side."""
+    grid = land.grid
+    size_x, size_z = (grid.columns + 1) * grid.cell_x, (grid.rows + 1) * grid.cell_z
+    heights = abs(grid.y0) + abs(land.low) + abs(land.high)
+    wide = (
+        reach[0] + SLACK * (abs(origin[0]) + abs(grid.x0) + size_x),
+        reach[1] + SLACK * (abs(origin[1]) + heights) + LEAST,
+        reach[2] + SLACK * (abs(origin[2]) + abs(grid.z0) + size_z),
+    )
+    inverse = (inverse_of(direction[0]), inverse_of(direction[1]), inverse_of(direction[2]))
+    start, end = ends_of_way(land, origin, direction, inverse, wide, length)
+    per_x, per_z, per_y = 1.0 / grid.cell_x, 1.0 / grid.cell_z, inverse_of(grid.height_scale)
+    return Way(
+        (origin[0] - grid.x0) * per_x,
+        (origin[2] - grid.z0) * per_z,
+        (origin[1] - grid.y0) * per_y,
+        direction[0] * per_x,
+        direction[2] * per_z,
+        direction[1] * per_y,
+        inverse[0] * grid.cell_x,
+        inverse[2] * grid.cell_z,
+        inverse[1] * grid.height_scale,
+        wide[0] * per_x,
+        wide[2] * per_z,
+        wide[1] * abs(per_y),
+        start,
+        end,
+    )
+
+
+@kernel(inline=True, lent=True)
+def parts_of(land: Land, way: Way) -> tuple[int, int]:
+    """Return the range of the parts that a way has, in its order; see `strip_of`."""
+    if way.start > way.end:
+        return ON, ON
+    along_u = abs(way.rate_u) >= abs(way.rate_v)
+    place, rate, wide, count = (
+        (way.u, way.rate_u, way.wide_u, land.grid.columns)
+        if along_u
+        else (way.v, way.rate_v, way.wide_v, land.grid.rows)
+    )
+    near, far = place + way.start * rate, place + way.end * rate
+    if not land.grid.extend or (min(near, far) > wide and max(near, far) + wide < count):
+        return ON, ON + 1
+    return BEFORE, BEHIND + 1
+
+
+@kernel(inline=True, lent=True)
+def strip_of(land: Land, way: Way, turn: int, limit: float) -> Strip:
+    """Return the part of a way, up to a limit, whose turn it is."""
+    on_u = abs(way.rate_u) >= abs(way.rate_v)
+    place, rate, inverse, wide, count = (
+        (way.u, way.rate_u, way.inverse_u, way.wide_u, land.grid.columns)
+        if on_u
+        else (way.v, way.rate_v, way.inverse_v, way.wide_v, land.grid.rows)
+    )
+    cross, cross_rate, cross_inverse, cross_wide, cross_count = (
+        (way.v, way.rate_v, way.inverse_v, way.wide_v, land.grid.rows)
+        if on_u
+        else (way.u, way.rate_u, way.inverse_u, way.wide_u, land.grid.columns)
+    )
+    part = turn if rate >= 0.0 else BEHIND - turn
+    low = -BEYOND if part == BEFORE else (0.0 if part == ON else float(count))
+    high = 0.0 if part == BEFORE else (float(count) if part == ON else BEYOND)
+    start, end = clip(place, inverse, low - wide, high + wide, way.start, min(way.end, limit))
+    outside = 1 if land.grid.extend else 0
+    least, most = 0, count - 1
+    cross_least, cross_most = -outside, cross_count - 1 + outside
+    if part != ON:
+        # Along the other axis: outside, the cells of one row of the border are as long as the way.
+        cross_least = cross_most = -1 if part == BEFORE else count
+        place, rate, inverse, wide, count, cross, cross_rate, cross_wide = (
+            cross, cross_rate, cross_inverse, cross_wide, cross_count, place, rate, wide,
+        )  # fmt: skip
+        least, most = -1, count
+    near, far = place + start * rate, place + end * rate
+    low_line = clamp(min(near, far) - wide, float(least), float(most))
+    high_line = clamp(max(near, far) + wide, float(least), float(most)) + 1
+    if start > end:
+        high_line = low_line
+    forward = rate >= 0.0
+    return Strip(
+        on_u == (part == ON), place, rate, inverse, wide, count,
+        low_line if forward else high_line, high_line if forward else low_line,
+        1 if forward else -1,
+        cross, cross_rate, cross_wide, float(cross_least), float(cross_most), start, end,
+    )  # fmt: skip
+
+
+@kernel(inline=True)
+def crossing(strip: Strip, line: int) -> float:
+    """Return where a way crosses a line, in meters; outside the map cells reach out for ever."""
+    place = float(line)
+    if line < 0:
+        place = -BEYOND
+    elif line > strip.cells:
+        place = BEYOND
+    return (place - strip.place) * strip.inverse
+
+
+@kernel(inline=True)
+def slab_of(way: Way, strip: Strip, near: float, far: float, limit: float) -> Slab:
+    """Return the slab between two crossings."""
+    slack = strip.wide * abs(strip.inverse)
+    start, end = max(near - slack, strip.start), min(far + slack, strip.end, limit)
+    one, other = strip.cross + start * strip.cross_rate, strip.cross + end * strip.cross_rate
+    first = clamp(min(one, other) - strip.cross_wide, strip.cross_least, strip.cross_most)
+    last = clamp(max(one, other) + strip.cross_wide, strip.cross_least, strip.cross_most)
+    one, other = way.level + start * way.rate_level, way.level + end * way.rate_level
+    low, high = min(one, other) - way.wide_level, max(one, other) + way.wide_level
+    return Slab(start, end, first, last, low, high)
+
+
+@kernel(inline=True, lent=True)
+def misses_column(grid: Grid, strip: Strip, slab: Slab, index: int) -> bool:
+    """Tell whether a way is above or below all cells of a column that it passes.
+
+    Most ways pass one or two: asked for at once, so that no branch depends on which.
+    """
+    row_step, column_step = grid.columns + 1, 1
+    step, cross_step = (column_step, row_step) if strip.along_u else (row_step, column_step)
+    cross_count = grid.rows if strip.along_u else grid.columns
+    here = grid.first_height + min(max(index, 0), strip.cells) * step
+    there = grid.first_height + min(max(index + 1, 0), strip.cells) * step
+    low, high = math.inf, -math.inf
+    for k in range(3):
+        across = slab.first + k if k < 2 else slab.last + 1
+        place = min(max(across, 0), cross_count) * cross_step
+        one, other = np.float64(grid.heights[here + place]), np.float64(grid.heights[there + place])
+        low, high = min(low, one, other), max(high, one, other)
+    return slab.last < slab.first + 2 and (low > slab.high or high < slab.low)
+
+
+@kernel(inline=True)
+def misses_cell(slab: Slab, corners: tuple[float, float, float, float]) -> bool:
+    """Tell whether a way is above or below a cell of a slab, or one of its corners is a hole."""
+    a, b, c, d = corners
+    if min(a, b, c, d) > slab.high or max(a, b, c, d) < slab.low:
+        return True
+    return math.isnan(a + b + c + d)
+
+
+@kernel(lent=True)
+def _blocks_of(land: Land, strip: Strip, level: int) -> Blocks:
+    """Return the blocks of a level."""
+    across, down = blocks_across(land.grid.columns, level), blocks_across(land.grid.rows, level)
+    start = land.first_block + level_start(land.grid.rows, land.grid.columns, level)
+    shift = BLOCK_BITS * (level + 1)
+    if strip.along_u:
+        return Blocks(shift, start, 1, across, across - 1, down - 1)
+    return Blocks(shift, start, across, 1, down - 1, across - 1)
+
+
+@kernel(inline=True, lent=True)
+def _span(land: Land, blocks: Blocks, slab: Slab, cell: int) -> tuple[float, float]:
+    """Return the least and greatest stored height of the blocks of a slab that has this cell."""
+    place = blocks.start + min(max(cell, 0) >> blocks.shift, blocks.most) * blocks.step
+    first = min(max(slab.first, 0) >> blocks.shift, blocks.cross_most)
+    last = min(max(slab.last, 0) >> blocks.shift, blocks.cross_most)
+    # Mostly there are one or two: with the last one asked for at once, no branch depends on it.
+    one, other = 2 * (place + first * blocks.cross_step), 2 * (place + last * blocks.cross_step)
+    low = min(np.float64(land.blocks[one]), np.float64(land.blocks[other]))
+    high = max(np.float64(land.blocks[one + 1]), np.float64(land.blocks[other + 1]))
+    for between in range(first + 1, last):
+        one = 2 * (place + between * blocks.cross_step)
+        low = min(low, np.float64(land.blocks[one]))
+        high = max(high, np.float64(land.blocks[one + 1]))
+    return low, high
+
+
+@kernel(inline=True)
+def _between_heights(
+    way: Way, strip: Strip, slab: Slab, low: float, high: float, near: int, far: int, level: int
+) -> Stretch:
+    """Return the columns between two lines in which a way is between two stored heights."""
+    start, end = clip(
+        way.level, way.inverse_level, low - way.wide_level, high + way.wide_level,
+        slab.start, slab.end,
+    )  # fmt: skip
+    one, other = strip.place + start * strip.rate, strip.place + end * strip.rate
+    least, most = float(min(near, far)), float(max(near, far) - 1)
+    low_line = clamp(min(one, other) - strip.wide, least, most)
+    high_line = clamp(max(one, other) + strip.wide, least, most) + 1
+    if strip.step > 0:
+        return Stretch(low_line, high_line, far, level)
+    return Stretch(high_line, low_line, far, level)
+
+
+@kernel(inline=True, lent=True)
+def first_stretch(land: Land, strip: Strip) -> Stretch:
+    """Return what `next_stretch` begins with."""
+    size, level = abs(strip.last - strip.first), 0
+    while level < land.levels - 1 and size >> (BLOCK_BITS * (level + 1)) > MANY_SLABS:
+        level += 1
+    return Stretch(strip.first, strip.first, strip.first, level if size > FEW_CELLS else -1)
+
+
+@kernel(inline=True, lent=True)
+def next_stretch(
+    land: Land, way: Way, strip: Strip, before: Stretch, top: int, limit: float
+) -> Stretch:
+    """Return the next columns of cells that may hold what is met before a limit; none at the end.
+
+    ``top`` is the level to climb to: that of the first stretch.
+    """
+    line, level = before.done, before.level
+    if level < 0:
+        return Stretch(line, strip.last, strip.last, level)
+    forward = strip.step > 0
+    blocks = _blocks_of(land, strip, level)
+    near = crossing(strip, line)
+    while line != strip.last:
+        cell = line if forward else line - 1
+        stop = ((cell >> blocks.shift) + (1 if forward else 0)) << blocks.shift
+        stop = min(stop, strip.last) if forward else max(stop, strip.last)
+        far = crossing(strip, stop)
+        slab = slab_of(way, strip, near, far, limit)
+        if slab.start > limit:
+            break
+        low, high = _span(land, blocks, slab, cell)
+        if not (low > slab.high or high < slab.low):
+            if level == 0:
+                return _between_heights(way, strip, slab, low, high, line, stop, level)
+            level -= 1
+            blocks = _blocks_of(land, strip, level)
+            continue
+        line, near = stop, far
+        while level < top and line & ((1 << (blocks.shift + BLOCK_BITS)) - 1) == 0:
+            level += 1
+            blocks = _blocks_of(land, strip, level)
+    return Stretch(line, line, line, level)

@@ -1,0 +1,90 @@
+"""Listed halves of cells and boxes, read so that loops over many of them are vectorized.
+
+Unsigned places, and no choice between loads: what a compiler needs to gather.
+"""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.heightmap.grid import Floats, Grid, Heights
+from terrain_physics._kernels.math.vec3 import Mat3, Vec3
+
+# Touches worked on at once.
+STEP = 240
+
+# Length of the columns they are worked on in: eight numbers may be written at the last place. Not a
+# power of two, since columns would compete for the same cache lines.
+ROOM = STEP + 8
+
+
+@kernel(inline=True)
+def half_at(heights: Heights, grid: Grid, row: np.int64, code: np.int64) -> tuple[Vec3, Vec3, Vec3]:
+    """Return the corners of a listed half, as `broad_phase.half_triangle` does."""
+    one, none = np.int64(1), np.int64(0)
+    column, is_second, is_flipped = (
+        code >> np.int64(2),
+        code & one != none,
+        code & np.int64(2) != none,
+    )
+    rows, columns = np.int64(grid.rows), np.int64(grid.columns)
+    across = columns + one
+    top, bottom = min(max(row, none), rows) * across, min(max(row + one, none), rows) * across
+    left, right = min(max(column, none), columns), min(max(column + one, none), columns)
+    west, east = grid.x0 + column * grid.cell_x, grid.x0 + (column + one) * grid.cell_x
+    north, south = grid.z0 + row * grid.cell_z, grid.z0 + (row + one) * grid.cell_z
+    # Corner a is at the south, c at the north, b at the east.
+    a_is_east, c_is_east = is_flipped & is_second, (not is_flipped) & (not is_second)
+    place_a = np.uint64(bottom + (right if a_is_east else left))
+    place_b = np.uint64((top if is_second else bottom) + right)
+    place_c = np.uint64(top + (right if c_is_east else left))
+    return (
+        (
+            east if a_is_east else west,
+            grid.y0 + grid.height_scale * np.float64(heights[place_a]),
+            south,
+        ),
+        (
+            east,
+            grid.y0 + grid.height_scale * np.float64(heights[place_b]),
+            north if is_second else south,
+        ),
+        (
+            east if c_is_east else west,
+            grid.y0 + grid.height_scale * np.float64(heights[place_c]),
+            north,
+        ),
+    )
+
+
+@kernel(inline=True)
+def vector_at(numbers: Floats, k: int) -> Vec3:
+    """Return a vector of columns (.., ROOM)."""
+    return (numbers[k], numbers[ROOM + k], numbers[2 * ROOM + k])
+
+
+@kernel(inline=True)
+def corners_at(corners: Floats, k: int) -> tuple[Vec3, Vec3, Vec3]:
+    """Return a triangle of columns (9, ROOM)."""
+    return (
+        vector_at(corners, k),
+        vector_at(corners, 3 * ROOM + k),
+        vector_at(corners, 6 * ROOM + k),
+    )
+
+
+@kernel(inline=True)
+def box_at(boxes: Floats, k: int) -> tuple[Vec3, Vec3, Mat3]:
+    """Return (center, half extents, rotation) of a box of columns (15, ROOM)."""
+    first, second, third = corners_at(boxes, 6 * ROOM + k)
+    rotation = (
+        first[0],
+        first[1],
+        first[2],
+        second[0],
+        second[1],
+        second[2],
+        third[0],
+        third[1],
+        third[2],
+    )
+    return vector_at(boxes, k), vector_at(boxes, 3 * ROOM + k), rotation

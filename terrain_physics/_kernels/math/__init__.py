@@ -1,0 +1,1 @@
+"""Vectors, exact signs and sums, random numbers, space-filling curves."""

@@ -1,0 +1,45 @@
+"""Rotation matrices as they come, in float32 or worse, made orthonormal in float64."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot
+
+Floats = NDArray[np.float64]
+
+
+@kernel(inline=True)
+def _unit(v: Vec3) -> Vec3:
+    # Divided, not scaled by the inverse: what is a unit already stays as it is.
+    size = math.sqrt(dot(v, v))
+    return (v[0] / size, v[1] / size, v[2] / size)
+
+
+@kernel
+def put_orthonormal(matrices: Floats, tolerance: float, out: Floats) -> tuple[int, bool]:
+    """Write n matrices without small errors (flat, 9 numbers each, axes as columns).
+
+    By Gram and Schmidt: the first axis keeps its direction. Return (n, False); or the first matrix
+    that is further than ``tolerance`` from orthonormal, or mirrors, and whether it mirrors.
+    """
+    for k in range(matrices.shape[0] // 9):
+        i = 9 * k
+        x = (float(matrices[i]), float(matrices[i + 3]), float(matrices[i + 6]))
+        y = (float(matrices[i + 1]), float(matrices[i + 4]), float(matrices[i + 7]))
+        z = (float(matrices[i + 2]), float(matrices[i + 5]), float(matrices[i + 8]))
+        stretch = max(abs(dot(x, x) - 1.0), abs(dot(y, y) - 1.0), abs(dot(z, z) - 1.0))
+        if not max(stretch, abs(dot(x, y)), abs(dot(y, z)), abs(dot(z, x))) <= tolerance:
+            return k, False
+        if dot(cross(x, y), z) < 0.0:
+            return k, True
+        x = _unit(x)
+        y = _unit(add_scaled(y, x, -dot(x, y)))
+        z = cross(x, y)
+        for axis in range(3):
+            out[i + 3 * axis] = x[axis]
+            out[i + 3 * axis + 1] = y[axis]
+            out[i + 3 * axis + 2] = z[axis]
+    return matrices.shape[0] // 9, False

@@ -1,0 +1,50 @@
+"""Rows of arrays, read as vectors and matrices."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.vec3 import Mat3, Vec3
+
+Floats = NDArray[np.float64]
+
+
+@kernel(inline=True)
+def row_of(values: Floats, i: int) -> int:
+    """Return the row that serves pair i: the only one, if there is one."""
+    return i if values.shape[0] > 1 else 0
+
+
+@kernel(inline=True)
+def row3(values: Floats, i: int) -> Vec3:
+    """Return the first three numbers of a row."""
+    return (float(values[i, 0]), float(values[i, 1]), float(values[i, 2]))
+
+
+@kernel(inline=True)
+def corner(triangles: Floats, i: int, k: int) -> Vec3:
+    """Return corner k of triangle i."""
+    return (float(triangles[i, k, 0]), float(triangles[i, k, 1]), float(triangles[i, k, 2]))
+
+
+@kernel(inline=True)
+def matrix(rotations: Floats, i: int) -> Mat3:
+    """Return matrix i row by row."""
+    return (
+        float(rotations[i, 0, 0]),
+        float(rotations[i, 0, 1]),
+        float(rotations[i, 0, 2]),
+        float(rotations[i, 1, 0]),
+        float(rotations[i, 1, 1]),
+        float(rotations[i, 1, 2]),
+        float(rotations[i, 2, 0]),
+        float(rotations[i, 2, 1]),
+        float(rotations[i, 2, 2]),
+    )
+
+
+@kernel(inline=True)
+def put_move(out: Floats, i: int, touching: bool, move: Vec3) -> None:
+    """Write a penetration, NaN where the shapes are apart."""
+    for k in range(3):
+        out[i, k] = move[k] if touching else np.nan

@@ -1,0 +1,1 @@
+"""The tree of a mesh, and its queries."""

@@ -1,0 +1,275 @@
+"""Contacts of shapes with the triangles of a mesh, by the kernel of each pair, and of boxes' ids.
+
+The tree only leaves out triangles whose boxes are not near the box around a shape, by a margin that
+is more than all rounding. What is touched, and how, is what asking all triangles would give.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros, keep
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
+from terrain_physics._kernels.math.vec3 import Vec3, length
+from terrain_physics._kernels.mesh.tree import (
+    STACK,
+    Floats,
+    Ints,
+    Single,
+    Singles,
+    corner,
+    in_frame,
+    lanes_in_box,
+    triangles_near,
+)
+from terrain_physics._kernels.surface.contact import (
+    put_vector,
+    touch_of_ball,
+    touch_of_box,
+    touch_of_capsule,
+)
+from terrain_physics._kernels.surface.shape_rows import Rows, bounds_of, row_vector
+
+Longs = NDArray[np.int64]
+
+# What is kept of each shape's contacts.
+ALL, DEEPEST, NUMBER = range(3)
+
+# In units of the mesh's frame, and per unit of the distance to the far side of the shape.
+_MARGIN, _ROUNDING = 2.0**-20, 2.0**-40
+
+# Contacts there is room for at first, besides one for each shape.
+_ROOM = 64
+
+# Penetration, direction and point.
+_WIDTH = 9
+
+
+@kernel(inline=True)
+def _box_in_frame(
+    frame: Floats, lower: Vec3, upper: Vec3
+) -> tuple[tuple[Single, Single, Single], tuple[Single, Single, Single]]:
+    """Return (lower, upper) of the box around a shape in the mesh's frame, grown by the margin."""
+    x, y, z, factor = float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3])
+    far = max(abs(lower[0] - x), abs(lower[1] - y), abs(lower[2] - z))
+    far = max(far, abs(upper[0] - x), abs(upper[1] - y), abs(upper[2] - z))
+    margin = _MARGIN + _ROUNDING * far * factor
+    return (
+        in_frame(lower[0], x, factor, -margin),
+        in_frame(lower[1], y, factor, -margin),
+        in_frame(lower[2], z, factor, -margin),
+    ), (
+        in_frame(upper[0], x, factor, margin),
+        in_frame(upper[1], y, factor, margin),
+        in_frame(upper[2], z, factor, margin),
+    )
+
+
+@kernel(apart=True)
+def _find_contacts(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    balls: Rows,
+    capsules: Rows,
+    solids: Rows,
+    visits: Longs,
+    first: int,
+    last: int,
+    kept: int,
+    counts: Longs,
+) -> tuple[Longs, Floats]:
+    """See `list_contacts`."""
+    stack = np.empty(STACK, np.int32)
+    memory = np.empty((FACE_COUNT, 4))
+    scratch = borrow(memory)
+    room = last - first + _ROOM
+    rows, keys = np.empty(_WIDTH * room), np.empty(room, np.int64)
+    count = 0
+    for visit in range(first, last):
+        who = int(visits[visit])
+        lower, upper = bounds_of(balls, capsules, solids, who)
+        low, high = _box_in_frame(frame, lower, upper)
+        begin, touched, deepest, found = count, 0, 0.0, -1
+        stack[0] = len(children) - 1
+        height = 1
+        while height > 0:
+            height -= 1
+            node = int(stack[height])
+            child = int(children[node])
+            bits = lanes_in_box(boxes, node, low[0], low[1], low[2], high[0], high[1], high[2])
+            while bits != 0:
+                lane = count_trailing_zeros(bits)
+                bits = np.int32(bits & (bits - 1))
+                if child >= 0:
+                    stack[height] = child + lane
+                    height += 1
+                    continue
+                slot = ~child + lane
+                a, b = corner(corners, slot, 0), corner(corners, slot, 1)
+                c = corner(corners, slot, 2)
+                if balls is not None:
+                    touch = touch_of_ball(borrow(balls), who, a, b, c, True)
+                if capsules is not None:
+                    touch = touch_of_capsule(borrow(capsules), who, a, b, c, True)
+                if solids is not None:
+                    touch = touch_of_box(borrow(solids), who, a, b, c, True, scratch)
+                touching, move, way, point = touch
+                if not touching:
+                    continue
+                touched += 1
+                if kept == NUMBER:
+                    continue
+                face = int(order[slot])
+                if kept == DEEPEST:
+                    depth = length(move)
+                    if found >= 0 and (depth < deepest or (depth == deepest and face > found)):
+                        continue
+                    deepest, found, count = depth, face, begin
+                if count == room:
+                    room *= 2
+                    more_rows, more_keys = np.empty(_WIDTH * room), np.empty(room, np.int64)
+                    for k in range(_WIDTH * count):
+                        more_rows[k] = rows[k]
+                    for k in range(count):
+                        more_keys[k] = keys[k]
+                    rows, keys = more_rows, more_keys
+                keys[count] = face << 32 | count
+                put_vector(rows, 3 * count, move)
+                put_vector(rows, 3 * count + 1, way)
+                put_vector(rows, 3 * count + 2, point)
+                count += 1
+        _sort(keys, begin, count)
+        counts[who] = touched if kept == NUMBER else count - begin
+    keep(memory)
+    return keys, rows
+
+
+@kernel
+def list_contacts(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    balls: Rows,
+    capsules: Rows,
+    solids: Rows,
+    visits: Longs,
+    first: int,
+    last: int,
+    kept: int,
+    counts: Longs,
+) -> tuple[Longs, Floats]:
+    """Return the contacts of the shapes that ``visits`` names from first to last.
+
+    ``counts`` (n,) receives how many are kept of each shape, or for `NUMBER` how many there are,
+    and then none is kept; of those equally deep the lowest face is. What is returned is for
+    `put_contacts`: sorted keys of faces and rows, for each shape in turn; rows of penetration, unit
+    direction and point.
+    """
+    return _find_contacts(
+        borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
+        balls, capsules, solids, visits, first, last, kept, counts,
+    )  # fmt: skip
+
+
+@kernel
+def put_contacts(
+    visits: Longs,
+    first: int,
+    last: int,
+    keys: Longs,
+    rows: Floats,
+    ends: Longs,
+    counts: Longs,
+    ints: Longs,
+    floats: Floats,
+) -> None:
+    """Write what `list_contacts` returned for first to last where it belongs.
+
+    Contacts of each shape end before ``ends`` (n,). ``ints`` (2, m) are shapes and faces,
+    ``floats`` (3, m, 3) penetrations, unit directions and points.
+    """
+    k = 0
+    for visit in range(first, last):
+        who = int(visits[visit])
+        for place in range(int(ends[who] - counts[who]), int(ends[who])):
+            row = int(keys[k] & 0xFFFFFFFF)
+            ints[0, place], ints[1, place] = who, keys[k] >> 32
+            k += 1
+            for part in range(3):
+                for axis in range(3):
+                    floats[part, place, axis] = rows[_WIDTH * row + 3 * part + axis]
+
+
+@kernel
+def contacts_of_one(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    balls: Rows,
+    capsules: Rows,
+    solids: Rows,
+    visits: Longs,
+    kept: int,
+) -> tuple[Longs, Floats]:
+    """Return (ints, floats), see `put_contacts`, of the only shape; ``visits`` (1,) is 0."""
+    counts = np.empty(1, np.int64)
+    keys, rows = _find_contacts(
+        borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
+        balls, capsules, solids, visits, 0, 1, kept, counts,
+    )  # fmt: skip
+    ints, floats = np.empty((2, counts[0]), np.int64), np.empty((3, counts[0], 3))
+    put_contacts(visits, 0, 1, keys, rows, counts, counts, ints, floats)
+    return ints, floats
+
+
+@kernel(inline=True)
+def _sort(keys: Longs, begin: int, end: int) -> None:
+    """Sort part of an array (Shell, with gaps of thirds): short, and quick to compile."""
+    gap = 1
+    while 9 * gap < end - begin:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for k in range(begin + gap, end):
+            key, place = keys[k], k
+            while place - gap >= begin and keys[place - gap] > key:
+                keys[place] = keys[place - gap]
+                place -= gap
+            keys[place] = key
+        gap //= 3
+
+
+@kernel
+def list_near(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    queries: Floats,
+    offsets: Longs,
+) -> Longs:
+    """Return the faces near each of n boxes, see `triangles_near`; ``queries`` is flat.
+
+    ``offsets`` (n + 1,) receives where each box's faces begin, and end.
+    """
+    ids, total = np.empty(256, np.int64), 0
+    offsets[0] = 0
+    for k in range(len(offsets) - 1):
+        lower, upper = row_vector(queries, 6 * k), row_vector(queries, 6 * k + 3)
+        count = triangles_near(corners, order, boxes, children, frame, lower, upper, ids[total:])
+        if total + count > len(ids):
+            more = np.empty(2 * (total + count), np.int64)
+            for i in range(total):
+                more[i] = ids[i]
+            ids = more
+            triangles_near(corners, order, boxes, children, frame, lower, upper, ids[total:])
+        total += count
+        offsets[k + 1] = total
+    return ids[:total].copy()

@@ -1,0 +1,379 @@
+"""Two meshes, or one with itself: which of their triangles touch.
+
+Both trees are descended at once. What is left are pairs of triangles whose float32 boxes meet; the
+exact test of two triangles decides each.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._intrinsics import count_trailing_zeros
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.triangle_triangle import triangles_touch
+from terrain_physics._kernels.math.orientation import line_side, plane_side
+from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.mesh.tree import (
+    LANES,
+    OUTWARDS,
+    Floats,
+    Ints,
+    Mesh,
+    Single,
+    Singles,
+    corner,
+    lanes_in_box,
+)
+
+Longs = NDArray[np.int64]
+Box = tuple[Single, Single, Single, Single, Single, Single]  # lower x y z, upper x y z
+Face = tuple[int, int, int]  # three vertices
+Run = Callable[[Callable[[int, int], Any], int, int], list[Any]]
+
+# Pairs of nodes to begin with: enough to share out, few enough to cost nothing.
+_STARTS = 512
+
+# Room for triangles below a pair of nodes; more is asked for where it is needed.
+_ROOM = 1024
+
+# A pair of nodes puts at most 256 on the stack, and each level of both trees is passed once.
+_STACK = 16 * LANES * LANES
+
+
+@kernel(inline=True)
+def _side(value: Single, ratio: float, shift: float, margin: float) -> Single:
+    """Return one side of a box of one mesh in the frame of the other; beyond 2 is 2."""
+    return np.float32(min(max(float(value) * ratio + shift + margin, -2.0), 2.0))
+
+
+@kernel(inline=True)
+def _lanes_meeting(boxes: Singles, node: int, box: Box, places: Floats, k: int) -> np.int32:
+    """Return bits: which of sixteen boxes of one mesh meet a box of the other."""
+    ratio, margin = float(places[k, 3]), float(places[k, 4])
+    x, y, z = float(places[k, 0]), float(places[k, 1]), float(places[k, 2])
+    return lanes_in_box(
+        boxes,
+        node,
+        _side(box[0], ratio, x, -margin),
+        _side(box[1], ratio, y, -margin),
+        _side(box[2], ratio, z, -margin),
+        _side(box[3], ratio, x, margin),
+        _side(box[4], ratio, y, margin),
+        _side(box[5], ratio, z, margin),
+    )
+
+
+@kernel(inline=True)
+def _lane_box(boxes: Singles, node: int, lane: int) -> Box:
+    return (
+        boxes[node, 0, lane],
+        boxes[node, 1, lane],
+        boxes[node, 2, lane],
+        boxes[node, 3, lane],
+        boxes[node, 4, lane],
+        boxes[node, 5, lane],
+    )
+
+
+@kernel(inline=True)
+def _node_box(boxes: Singles, node: int) -> Box:
+    """Return the box around all sixteen."""
+    x0, y0, z0, x1, y1, z1 = _lane_box(boxes, node, 0)
+    for k in range(1, LANES):
+        x0 = boxes[node, 0, k] if boxes[node, 0, k] < x0 else x0
+        y0 = boxes[node, 1, k] if boxes[node, 1, k] < y0 else y0
+        z0 = boxes[node, 2, k] if boxes[node, 2, k] < z0 else z0
+        x1 = boxes[node, 3, k] if boxes[node, 3, k] > x1 else x1
+        y1 = boxes[node, 4, k] if boxes[node, 4, k] > y1 else y1
+        z1 = boxes[node, 5, k] if boxes[node, 5, k] > z1 else z1
+    return x0, y0, z0, x1, y1, z1
+
+
+@kernel(inline=True)
+def _expand(
+    boxes: Singles,
+    children: Ints,
+    others: Singles,
+    other_children: Ints,
+    places: Floats,
+    same: bool,
+    one: int,
+    two: int,
+    pairs: Ints,
+    count: int,
+) -> int:
+    """Append the pairs of what is in two nodes whose boxes meet; return the new count.
+
+    Of two lowest nodes these are pairs of slots; else pairs of nodes, of which one stays what it is
+    if it is a lowest one. ``pairs`` must have room for 256.
+    """
+    child, below = int(children[one]), int(other_children[two])
+    lowest = child < 0 and below < 0
+    met = np.int32(0)
+    lanes = _lanes_meeting(others, two, _node_box(boxes, one), places, 1)
+    while lanes != 0:
+        lane = count_trailing_zeros(lanes)
+        lanes = np.int32(lanes & (lanes - 1))
+        bits = _lanes_meeting(boxes, one, _lane_box(others, two, lane), places, 0)
+        if child < 0 <= below:
+            if bits != 0:
+                pairs[count, 0], pairs[count, 1] = one, below + lane
+                count += 1
+        elif below < 0 <= child:
+            met = np.int32(met | bits)
+        else:
+            second = ~below + lane if lowest else below + lane
+            while bits != 0:
+                k = count_trailing_zeros(bits)
+                bits = np.int32(bits & (bits - 1))
+                first = ~child + k if lowest else child + k
+                if not same or first < second or (first == second and not lowest):
+                    pairs[count, 0], pairs[count, 1] = first, second
+                    count += 1
+    while met != 0:
+        pairs[count, 0], pairs[count, 1] = child + count_trailing_zeros(met), two
+        met = np.int32(met & (met - 1))
+        count += 1
+    return count
+
+
+@kernel
+def next_pairs(
+    boxes: Singles,
+    children: Ints,
+    others: Singles,
+    other_children: Ints,
+    places: Floats,
+    same: bool,
+    pairs: Ints,
+    out: Ints,
+) -> int:
+    """Write to ``out`` the pairs of nodes one level below ``pairs`` (m, 2); return how many.
+
+    Pairs of two lowest nodes stay. ``out`` must have room for 256 of each.
+    """
+    count = 0
+    for k in range(len(pairs)):
+        one, two = int(pairs[k, 0]), int(pairs[k, 1])
+        if children[one] < 0 and other_children[two] < 0:
+            out[count, 0], out[count, 1] = one, two
+            count += 1
+        else:
+            count = _expand(
+                boxes, children, others, other_children, places, same, one, two, out, count
+            )
+    return count
+
+
+@kernel
+def candidate_pairs(
+    boxes: Singles,
+    children: Ints,
+    others: Singles,
+    other_children: Ints,
+    places: Floats,
+    same: bool,
+    starts: Ints,
+    first: int,
+    last: int,
+    out: Ints,
+) -> int:
+    """Write to ``out`` (k, 2) the slots whose boxes meet, below the nodes ``starts[first:last]``.
+
+    Returns how many there are; if that is more than k, ``out`` is of no use.
+    """
+    stack = np.empty((_STACK, 2), np.int32)
+    found = np.empty((LANES * LANES, 2), np.int32)
+    count = 0
+    for start in range(first, last):
+        stack[0, 0], stack[0, 1] = starts[start, 0], starts[start, 1]
+        height = 1
+        while height > 0:
+            height -= 1
+            one, two = int(stack[height, 0]), int(stack[height, 1])
+            if children[one] >= 0 or other_children[two] >= 0:
+                height = _expand(
+                    boxes, children, others, other_children, places, same, one, two, stack, height
+                )
+                continue
+            more = _expand(
+                boxes, children, others, other_children, places, same, one, two, found, 0
+            )
+            for k in range(more):
+                if count + k < len(out):
+                    out[count + k, 0], out[count + k, 1] = found[k, 0], found[k, 1]
+            count += more
+    return count
+
+
+@kernel(inline=True)
+def _triangle(corners: Floats, slot: int) -> tuple[Vec3, Vec3, Vec3]:
+    return corner(corners, slot, 0), corner(corners, slot, 1), corner(corners, slot, 2)
+
+
+@kernel(inline=True)
+def _boxes_apart(corners: Floats, slot: int, others: Floats, other: int) -> bool:
+    """Tell whether the boxes of two triangles are apart, exactly."""
+    apart = False
+    for axis in range(3):
+        a, b = float(corners[slot, axis]), float(corners[slot, 3 + axis])
+        c = float(corners[slot, 6 + axis])
+        d, e = float(others[other, axis]), float(others[other, 3 + axis])
+        f = float(others[other, 6 + axis])
+        apart = apart | (min(a, b, c) > max(d, e, f)) | (max(a, b, c) < min(d, e, f))
+    return apart
+
+
+@kernel
+def keep_touching(
+    corners: Floats, order: Ints, others: Floats, other_order: Ints, slots: Ints, keys: Longs
+) -> int:
+    """Write first face * faces of the other + second face of the pairs that touch; how many."""
+    count = 0
+    for k in range(len(slots)):
+        one, two = int(slots[k, 0]), int(slots[k, 1])
+        if _boxes_apart(corners, one, others, two):
+            continue
+        a, b, c = _triangle(corners, one)
+        d, e, f = _triangle(others, two)
+        if triangles_touch(a, b, c, d, e, f):
+            keys[count] = np.int64(order[one]) * len(other_order) + np.int64(other_order[two])
+            count += 1
+    return count
+
+
+@kernel
+def _faces_meet(
+    face: Face, other: Face, a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3
+) -> bool:
+    """Tell whether two triangles of a mesh, a, b, c and d, e, f, meet beyond common vertices.
+
+    The rules are those of `TriangleMesh.self_intersections`.
+    """
+    own, first, last = _own_corners(face, other)
+    others, third, fourth = _own_corners(other, face)
+    if own == 3:
+        return triangles_touch(a, b, c, d, e, f)
+    if own == 0 or others == 0:  # of a triangle and its side or corner there is nothing beyond
+        return own == others
+    p, q = _pick(a, b, c, first), _pick(a, b, c, last)
+    r, s = _pick(d, e, f, third), _pick(d, e, f, fourth)
+    i, j = (first + 1) % 3, (first + 2) % 3
+    if own == 2 or face[i] == face[j]:
+        return triangles_touch(p, q, q, d, e, f) or triangles_touch(r, s, s, a, b, c)
+    return _folded(_pick(a, b, c, i), _pick(a, b, c, j), p, r)
+
+
+@kernel(inline=True)
+def _own_corners(face: Face, other: Face) -> tuple[int, int, int]:
+    """Return how many corners of a face are not the other's, the first of them, and the last.
+
+    Opposite to one common vertex these are the ends of a side, opposite to two a corner, twice.
+    """
+    count, first, last = 0, 0, 0
+    for k in range(3):
+        if face[k] != other[0] and face[k] != other[1] and face[k] != other[2]:
+            first = k if count == 0 else first
+            last = k
+            count += 1
+    return count, first, last
+
+
+@kernel(inline=True)
+def _pick(a: Vec3, b: Vec3, c: Vec3, k: int) -> Vec3:
+    return a if k == 0 else b if k == 1 else c
+
+
+@kernel
+def _folded(a: Vec3, b: Vec3, p: Vec3, q: Vec3) -> bool:
+    """Tell whether the triangles a, b, p and a, b, q lie in one plane on one side of a-b."""
+    if plane_side(a, b, p, q) != 0:
+        return False
+    for k in range(3):
+        x, y = (k + 1) % 3, (k + 2) % 3
+        side = line_side(a[x], a[y], b[x], b[y], p[x], p[y])
+        if side * line_side(a[x], a[y], b[x], b[y], q[x], q[y]) > 0:
+            return True
+    return False
+
+
+@kernel
+def keep_meeting(corners: Floats, order: Ints, faces: Ints, slots: Ints, keys: Longs) -> int:
+    """Write face i * faces + face j, i < j, of the pairs of one mesh that meet; return how many.
+
+    ``faces`` (n, 3) are the welded vertices of the triangles, by slot.
+    """
+    count = 0
+    for k in range(len(slots)):
+        one, two = int(slots[k, 0]), int(slots[k, 1])
+        if _boxes_apart(corners, one, corners, two):
+            continue
+        a, b, c = _triangle(corners, one)
+        d, e, f = _triangle(corners, two)
+        face = (int(faces[one, 0]), int(faces[one, 1]), int(faces[one, 2]))
+        other = (int(faces[two, 0]), int(faces[two, 1]), int(faces[two, 2]))
+        if _faces_meet(face, other, a, b, c, d, e, f):
+            i, j = np.int64(order[one]), np.int64(order[two])
+            keys[count] = min(i, j) * len(order) + max(i, j)
+            count += 1
+    return count
+
+
+def _places(mesh: Mesh, other: Mesh) -> Floats:
+    """Return how boxes of the other mesh are brought to this one's frame, and back (2, 5).
+
+    A row is shift x y z, ratio and margin.
+    """
+    rows = []
+    for to, off in ((mesh.frame, other.frame), (other.frame, mesh.frame)):
+        shift = (off[:3] - to[:3]) * to[3]
+        margin = OUTWARDS + 2.0**-48 * float(np.abs(shift).max())
+        rows.append([*shift, to[3] / off[3], margin])
+    return np.array(rows)
+
+
+def touching_pairs(run: Run, mesh: Mesh, other: Mesh) -> Longs:
+    """Return the faces (m, 2) of two meshes that touch, sorted; ``run`` is that of `Workers`."""
+
+    def keep(slots: Ints, keys: Longs) -> int:
+        return keep_touching(mesh.corners, mesh.order, other.corners, other.order, slots, keys)
+
+    return _pairs(run, mesh, other, keep, same=False)
+
+
+def self_pairs(run: Run, mesh: Mesh, welded: Ints) -> Longs:
+    """Return the faces i < j (m, 2) of a mesh that meet, sorted; vertices are ``welded`` (v,)."""
+    faces = welded[mesh.faces[mesh.order]]
+
+    def keep(slots: Ints, keys: Longs) -> int:
+        return keep_meeting(mesh.corners, mesh.order, faces, slots, keys)
+
+    return _pairs(run, mesh, mesh, keep, same=True)
+
+
+def _pairs(
+    run: Run, mesh: Mesh, other: Mesh, keep: Callable[[Ints, Longs], int], *, same: bool
+) -> Longs:
+    trees = (mesh.boxes, mesh.children, other.boxes, other.children, _places(mesh, other), same)
+    starts = np.array([[len(mesh.children) - 1, len(other.children) - 1]], np.int32)
+    while len(starts) < _STARTS:
+        out = np.empty((len(starts) * LANES * LANES, 2), np.int32)
+        below = out[: next_pairs(*trees, starts, out)]
+        if np.array_equal(below, starts):  # all are lowest nodes, or none is left
+            break
+        starts = below
+
+    def search(first: int, last: int) -> Longs:
+        slots = np.empty((_ROOM * (last - first), 2), np.int32)
+        count = candidate_pairs(*trees, starts, first, last, slots)
+        if count > len(slots):
+            slots = np.empty((count, 2), np.int32)
+            candidate_pairs(*trees, starts, first, last, slots)
+        keys = np.empty(count, np.int64)
+        return keys[: keep(slots[:count], keys)]
+
+    keys = np.concatenate([np.empty(0, np.int64), *run(search, len(starts), 1)])
+    keys.sort()
+    return np.stack(np.divmod(keys, len(other.order)), axis=1)

@@ -1,0 +1,384 @@
+"""Rays and points against a mesh: the first triangle a ray meets, and the closest to a point.
+
+The tree only leaves out triangles, with float32 boxes and a margin for their rounding; what is met,
+and where, is decided by the pair kernels in float64. So every answer is what asking all triangles
+one by one would give, and of equals the lowest face is taken, whatever the order of the tree.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._intrinsics import (
+    borrow,
+    count_trailing_zeros,
+    keep,
+    prefer_wide_vectors,
+)
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
+from terrain_physics._kernels.geometry.rays import ray_frame, ray_frame_triangle
+from terrain_physics._kernels.math.rows import row3
+from terrain_physics._kernels.math.space_curve import frame_around, triangle_keys
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
+from terrain_physics._kernels.mesh.traversal import (
+    NO_WIDTH,
+    entry_of,
+    lanes_on_way,
+    limit_of,
+    way_in_frame,
+)
+from terrain_physics._kernels.mesh.tree import LANES, STACK, Floats, Ints, Single, Singles, corner
+
+Longs = NDArray[np.int64]
+
+# How far float32 may be wrong about the distance of a point, in units of the mesh's frame, per unit
+# of the point's distance from the frame's middle; beyond the far limit it could no longer tell one
+# box from another.
+_POINT_MARGIN = 2.0**-21
+_FAR = 2.0**20
+
+_NONE = np.int32(0)
+_ZERO = np.float32(0.0)
+_NO_WAY = (0.0, 0.0, 0.0)  # added, it turns -0 into 0
+
+
+@kernel(apart=True)
+def _first_hit(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    origin: Vec3,
+    direction: Vec3,
+    longest: float,
+    stack: Ints,
+    entries: Singles,
+) -> tuple[int, float, Vec3, Vec3]:
+    """Return (face, distance, point, normal) of what a ray meets first; -1 and NaN: nothing.
+
+    ``stack`` and ``entries`` (STACK,) are scratch.
+    """
+    middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
+    best, face, found = longest, -1, -1
+    start = scale(subtract(origin, middle), factor)
+    reached, skipped, margin, rows, near, far, steps = way_in_frame(start, direction, NO_WIDTH)
+    shear = ray_frame(direction)
+    limit = limit_of(best, skipped, factor, margin)
+    stack[0], entries[0] = len(children) - 1, _ZERO
+    height = 1 if reached else 0
+    while height > 0:
+        height -= 1
+        if entries[height] > limit:
+            continue
+        node = int(stack[height])
+        child = int(children[node])
+        bits = lanes_on_way(boxes, node, rows, near, far, steps, limit)
+        base = height
+        while bits != 0:
+            lane = count_trailing_zeros(bits)
+            bits = np.int32(bits & (bits - 1))
+            if child < 0:
+                slot = ~child + lane
+                along = ray_frame_triangle(
+                    origin,
+                    shear,
+                    corner(corners, slot, 0),
+                    corner(corners, slot, 1),
+                    corner(corners, slot, 2),
+                )
+                if along < best or (along == best and (face < 0 or order[slot] < face)):
+                    # inf is no distance, though it is not more than ``longest``.
+                    if along < math.inf:
+                        best, face, found = along, int(order[slot]), slot
+                        limit = limit_of(best, skipped, factor, margin)
+                continue
+            # Farther ones lie deeper in the stack.
+            entry = entry_of(boxes, node, lane, rows, near, steps)
+            place = height
+            while place > base and entries[place - 1] < entry:
+                entries[place], stack[place] = entries[place - 1], stack[place - 1]
+                place -= 1
+            entries[place], stack[place] = entry, child + lane
+            height += 1
+    if face < 0:
+        return -1, np.nan, (np.nan, np.nan, np.nan), (np.nan, np.nan, np.nan)
+    point, normal = add_scaled(origin, direction, best), _normal(corners, found)
+    return face, best, add(point, _NO_WAY), add(normal, _NO_WAY)
+
+
+@kernel
+def raycast_rows(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    origins: Floats,
+    directions: Floats,
+    longest: float,
+    first: int,
+    last: int,
+    distances: Floats,
+    points: Floats,
+    normals: Floats,
+    triangles: Longs,
+) -> None:
+    """Write what each ray first..last meets first within ``longest``; NaN and -1 where nothing.
+
+    Origins and unit directions (m, 3) have as many rows as the outputs, or one.
+    """
+    stack, entries = np.empty(STACK, np.int32), np.empty(STACK, np.float32)
+    for ray in range(first, last):
+        origin = row3(origins, ray if len(origins) > 1 else 0)
+        direction = row3(directions, ray if len(directions) > 1 else 0)
+        face, distance, point, normal = _first_hit(
+            borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
+            origin, direction, longest, borrow(stack), borrow(entries),
+        )  # fmt: skip
+        distances[ray], triangles[ray] = distance, face
+        for axis in range(3):
+            points[ray, axis], normals[ray, axis] = point[axis], normal[axis]
+    keep(stack)
+    keep(entries)
+
+
+@kernel
+def ray_hit(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    longest: float,
+) -> tuple[int, float, float, float, float, float, float, float]:
+    """Return (face, distance, point, normal) of one ray; -1 and NaN: nothing."""
+    stack, entries = np.empty(STACK, np.int32), np.empty(STACK, np.float32)
+    face, distance, point, normal = _first_hit(
+        borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
+        (x, y, z), (dx, dy, dz), longest, borrow(stack), borrow(entries),
+    )  # fmt: skip
+    keep(stack)
+    keep(entries)
+    return face, distance, point[0], point[1], point[2], normal[0], normal[1], normal[2]
+
+
+@kernel(inline=True)
+def _normal(corners: Floats, slot: int) -> Vec3:
+    """Return the unit normal of a triangle, +Y without area."""
+    a, b, c = corner(corners, slot, 0), corner(corners, slot, 1), corner(corners, slot, 2)
+    has_area, normal = triangle_normal(a, b, c)
+    return normal if has_area else (0.0, 1.0, 0.0)
+
+
+@kernel
+def face_normals(corners: Floats, order: Ints) -> Floats:
+    """Return the unit normals (n, 3) of all faces, +Y without area."""
+    normals = np.empty((len(order), 3), np.float64)
+    for slot in range(len(order)):
+        normal = _normal(corners, slot)
+        for axis in range(3):
+            normals[order[slot], axis] = normal[axis] + 0.0
+    return normals
+
+
+@kernel(inline=True)
+def _gap(boxes: Singles, node: int, lane: int, axis: int, place: Single) -> Single:
+    """Return how far a coordinate is outside of a box's side."""
+    below = boxes[node, axis, lane] - place
+    above = place - boxes[node, axis + 3, lane]
+    below = above if above > below else below
+    return below if below > _ZERO else _ZERO
+
+
+@kernel(inline=True)
+def _gap2(boxes: Singles, node: int, lane: int, x: Single, y: Single, z: Single) -> Single:
+    """Return the squared distance of a point to a box."""
+    x = _gap(boxes, node, lane, 0, x)
+    y = _gap(boxes, node, lane, 1, y)
+    z = _gap(boxes, node, lane, 2, z)
+    return x * x + y * y + z * z
+
+
+@kernel(inline=True)
+def _lanes_near(
+    boxes: Singles, node: int, x: Single, y: Single, z: Single, limit: Single
+) -> np.int32:
+    """Return bits: which of sixteen boxes are within the root of ``limit`` of a point."""
+    prefer_wide_vectors()
+    bits = _NONE
+    for k in range(LANES):
+        near = _gap2(boxes, node, k, x, y, z) <= limit
+        bits = np.int32(bits | (np.int32(1 << k) if near else _NONE))
+    return bits
+
+
+@kernel(inline=True)
+def _closest(corners: Floats, slot: int, point: Vec3) -> Vec3:
+    """Return the point of a triangle closest to a point, relative to that point."""
+    a = subtract(corner(corners, slot, 0), point)
+    b = subtract(corner(corners, slot, 1), point)
+    c = subtract(corner(corners, slot, 2), point)
+    has_area, normal = triangle_normal(a, b, c)
+    return closest_on_triangle(a, b, c, has_area, normal)[1]
+
+
+@kernel(inline=True)
+def _is_beyond(corners: Floats, slot: int, point: Vec3, factor: float, limit: Single) -> bool:
+    """Tell whether a triangle is surely farther from a point than the root of ``limit``.
+
+    It is where all corners are so far along the line to the triangle's middle. Of a point far from
+    the surface, where boxes reach nearer than their triangles, this spares nine of ten.
+    """
+    a = subtract(corner(corners, slot, 0), point)
+    b = subtract(corner(corners, slot, 1), point)
+    c = subtract(corner(corners, slot, 2), point)
+    line = add(add(a, b), c)
+    along = min(dot(a, line), dot(b, line), dot(c, line)) * factor
+    return along > 0.0 and along * along > float(limit) * dot(line, line)
+
+
+@kernel(apart=True)
+def _nearest_slot(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    query: Vec3,
+    slot: int,
+    stack: Ints,
+    gaps: Singles,
+) -> tuple[int, float, Vec3]:
+    """Return (slot, squared distance, closest point relative to the query) of the nearest triangle.
+
+    ``slot`` is a first guess; ``stack`` and ``gaps`` (STACK,) are scratch.
+    """
+    middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
+    place = scale(subtract(query, middle), factor)
+    size = max(abs(place[0]), abs(place[1]), abs(place[2]))
+    margin = _POINT_MARGIN * (1.0 + size)
+    nearest = _closest(corners, slot, query)
+    best, face = dot(nearest, nearest), int(order[slot])
+    limit = _limit2(best, factor, margin)
+    x, y, z, within = _ZERO, _ZERO, _ZERO, 0.0
+    if size < _FAR:
+        within = factor
+        x, y, z = np.float32(place[0]), np.float32(place[1]), np.float32(place[2])
+    else:
+        limit = np.float32(1e30)  # look at all
+    stack[0], gaps[0] = len(children) - 1, _ZERO
+    height = 1
+    while height > 0:
+        height -= 1
+        if gaps[height] > limit:
+            continue
+        node = int(stack[height])
+        child = int(children[node])
+        bits = _lanes_near(boxes, node, x, y, z, limit)
+        base = height
+        while bits != 0:
+            lane = count_trailing_zeros(bits)
+            bits = np.int32(bits & (bits - 1))
+            if child < 0:
+                spot = ~child + lane
+                if _is_beyond(corners, spot, query, within, limit):
+                    continue
+                other = _closest(corners, spot, query)
+                square = dot(other, other)
+                if square < best or (square == best and order[spot] < face):
+                    best, face, nearest, slot = square, int(order[spot]), other, spot
+                    if size < _FAR:
+                        limit = _limit2(best, factor, margin)
+                continue
+            # Farther ones lie deeper in the stack.
+            gap = _gap2(boxes, node, lane, x, y, z)
+            spot = height
+            while spot > base and gaps[spot - 1] < gap:
+                gaps[spot], stack[spot] = gaps[spot - 1], stack[spot - 1]
+                spot -= 1
+            gaps[spot], stack[spot] = gap, child + lane
+            height += 1
+    return slot, best, nearest
+
+
+@kernel
+def closest_rows(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    queries: Floats,
+    first: int,
+    last: int,
+    points: Floats,
+    distances: Floats,
+    triangles: Longs,
+) -> None:
+    """Write the point of the mesh closest to each point first..last, its distance and its face."""
+    stack, gaps = np.empty(STACK, np.int32), np.empty(STACK, np.float32)
+    slot = 0
+    for row in range(first, last):
+        query = row3(queries, row)
+        # Points often come in order: the last one's triangle is a first guess.
+        slot, square, nearest = _nearest_slot(
+            borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
+            query, slot, borrow(stack), borrow(gaps),
+        )  # fmt: skip
+        distances[row], triangles[row] = math.sqrt(square), order[slot]
+        point = add(add(query, nearest), _NO_WAY)
+        for axis in range(3):
+            points[row, axis] = point[axis]
+    keep(stack)
+    keep(gaps)
+
+
+@kernel
+def closest_one(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    x: float,
+    y: float,
+    z: float,
+) -> tuple[int, float, float, float, float]:
+    """Return (face, distance, point of the mesh) closest to one point."""
+    stack, gaps = np.empty(STACK, np.int32), np.empty(STACK, np.float32)
+    slot, square, nearest = _nearest_slot(
+        borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
+        (x, y, z), 0, borrow(stack), borrow(gaps),
+    )  # fmt: skip
+    keep(stack)
+    keep(gaps)
+    point = add(add((x, y, z), nearest), _NO_WAY)
+    return int(order[slot]), math.sqrt(square), point[0], point[1], point[2]
+
+
+@kernel(inline=True)
+def _limit2(best: float, factor: float, margin: float) -> Single:
+    """Return the square of a distance in the frame, widened by the margin."""
+    reach = math.sqrt(best) * factor + margin
+    return np.float32(min(reach * reach * (1.0 + 1e-6), 1e30))
+
+
+def along_a_curve(points: Floats) -> Longs:
+    """Return an order in which points that follow each other lie near each other."""
+    count = len(points)
+    if count < 256:
+        return np.arange(count)
+    keys = np.empty(count, np.uint64)
+    frame = frame_around(points.min(axis=0), points.max(axis=0))
+    triangle_keys(np.tile(points, 3), 0, count, frame, keys)  # a point: three equal corners
+    keys.sort()
+    return (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)

@@ -1,0 +1,234 @@
+"""Bodies moving along straight lines against a mesh: where they first touch it.
+
+The tree only leaves out triangles, see `traversal.py`: what is touched first is what asking all
+triangles one by one would give, and of equals the lowest face.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros, keep
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.closest_point import triangle_normal
+from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
+from terrain_physics._kernels.geometry.sweep_sphere import FREE, stopped
+from terrain_physics._kernels.math.rows import row3
+from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot, scale, subtract
+from terrain_physics._kernels.mesh.traversal import entry_of, lanes_on_way, limit_of, way_in_frame
+from terrain_physics._kernels.mesh.tree import STACK, Floats, Ints, Singles, corner
+from terrain_physics._kernels.surface.sweep import (
+    body_of,
+    point_of_touch,
+    reach_of,
+    split_motion,
+    travel,
+)
+
+Longs = NDArray[np.int64]
+
+# Part of a length by which a neighbour may reach beyond without blocking: rounding on level ground.
+LEVEL = 1e-9
+
+_ZERO = np.float32(0.0)
+
+
+@kernel(inline=True)
+def _extent(v: Vec3) -> float:
+    return abs(v[0]) + abs(v[1]) + abs(v[2])
+
+
+@kernel(inline=True)
+def _is_beyond(vertices: Floats, vertex: int, start: int, push: Vec3) -> bool:
+    """Tell whether a vertex lies beyond another in the direction of a push."""
+    line = subtract(row3(vertices, vertex), row3(vertices, start))
+    return dot(line, push) > LEVEL * _extent(line)
+
+
+@kernel
+def leads_into_neighbor(
+    vertices: Floats,
+    faces: Ints,
+    welded: Ints,
+    across: Ints,
+    ring_offsets: Ints,
+    ring: Ints,
+    face: int,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    push: Vec3,
+) -> bool:
+    """Tell whether a unit push out of one face leads into what shares the edge or corner it is at.
+
+    ``a``, ``b``, ``c`` are the corners from any origin; where the push supports them (the corners
+    farthest along it) decides what is looked at. What reaches beyond there was touched before, so
+    that the face is not the first. Edges of more than two faces are looked at from no other.
+    """
+    along = (dot(a, push), dot(b, push), dot(c, push))
+    slack = LEVEL * (_extent(subtract(b, a)) + _extent(subtract(c, b)) + _extent(subtract(a, c)))
+    limit = max(along[0], along[1], along[2]) - slack
+    at_top, first, away = 0, 0, 0
+    for k in range(3):
+        if along[k] >= limit:
+            at_top += 1
+            first = k
+        else:
+            away = k
+    if at_top == 3:
+        return False
+    if at_top == 1:
+        start = int(welded[faces[face, first]])
+        for k in range(ring_offsets[start], ring_offsets[start + 1]):
+            if _is_beyond(vertices, int(ring[k]), start, push):
+                return True
+        return False
+    edge = (away + 1) % 3
+    other = int(across[face, edge])
+    if other < 0:
+        return False
+    start, end = int(welded[faces[face, edge]]), int(welded[faces[face, (edge + 1) % 3]])
+    for k in range(3):
+        vertex = int(welded[faces[other, k]])
+        if vertex not in (start, end):
+            return _is_beyond(vertices, vertex, start, push)
+    return False
+
+
+@kernel
+def touch_of_skin(
+    vertices: Floats,
+    faces: Ints,
+    welded: Ints,
+    across: Ints,
+    ring_offsets: Ints,
+    ring: Ints,
+    face: int,
+    direction: Vec3,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    distance: float,
+    normal: Vec3,
+) -> tuple[float, Vec3]:
+    """Return the touch of a face as one of the whole surface, corners relative to the middle.
+
+    A shape that lies in the surface by a hair would be stopped by the next face's edge. Such a
+    touch, whose normal leads into a neighbour, is one of the face, which stops what moves into it.
+    """
+    if not leads_into_neighbor(
+        vertices, faces, welded, across, ring_offsets, ring, face, a, b, c, normal
+    ):
+        return distance, normal
+    has_area, front = triangle_normal(a, b, c)
+    if not has_area:
+        return FREE
+    return stopped(distance, direction, scale(front, -1.0) if dot(front, a) > 0.0 else front)
+
+
+@kernel
+def sweep_mesh(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    vertices: Floats,
+    faces: Ints,
+    welded: Ints,
+    across: Ints,
+    ring_offsets: Ints,
+    ring: Ints,
+    kind: int,
+    bodies: Floats,
+    motions: Floats,
+    visits: Longs,
+    first: int,
+    last: int,
+    numbers: Floats,
+    triangles: Longs,
+) -> None:
+    """Write what the bodies that ``visits`` names from first to last touch first on their ways.
+
+    ``bodies`` (n, 16), see `surface/sweep.py`, and ``motions`` (n, 3); either may have one row for
+    all. ``numbers`` (n, 8): distance, point, normal, part of the way, NaN where nothing is touched;
+    ``triangles`` (n,): the face, or -1. Of ties the lowest face.
+    """
+    middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
+    stack, entries = np.empty(STACK, np.int32), np.empty(STACK, np.float32)
+    memory = np.empty((FACE_COUNT, 4))
+    scratch = borrow(memory)
+    vertices, faces, welded = borrow(vertices), borrow(faces), borrow(welded)
+    across, ring_offsets, ring = borrow(across), borrow(ring_offsets), borrow(ring)
+    for visit in range(first, last):
+        row = int(visits[visit])
+        for k in range(8):
+            numbers[row, k] = np.nan
+        triangles[row] = -1
+        body = row if len(bodies) > 1 else 0
+        center = row3(bodies, body)
+        radius, half, rotation = body_of(bodies, body)
+        length, direction = split_motion(row3(motions, row if len(motions) > 1 else 0))
+        reached, skipped, margin, rows, near, far, steps = way_in_frame(
+            scale(subtract(center, middle), factor),
+            direction,
+            scale(reach_of(kind, radius, half, rotation), factor),
+        )
+        if not reached or length == 0.0:
+            continue
+        best, normal, face, found = math.inf, direction, -1, -1
+        limit = limit_of(length, skipped, factor, margin)
+        stack[0], entries[0] = len(children) - 1, _ZERO
+        height = 1
+        while height > 0:
+            height -= 1
+            if entries[height] > limit:
+                continue
+            node = int(stack[height])
+            child = int(children[node])
+            bits = lanes_on_way(boxes, node, rows, near, far, steps, limit)
+            base = height
+            while bits != 0:
+                lane = count_trailing_zeros(bits)
+                bits = np.int32(bits & (bits - 1))
+                if child < 0:
+                    slot = ~child + lane
+                    own = int(order[slot])
+                    a = subtract(corner(corners, slot, 0), center)
+                    b = subtract(corner(corners, slot, 1), center)
+                    c = subtract(corner(corners, slot, 2), center)
+                    # The whole way, and not what is left of it: bits must not depend on the order.
+                    along, front = travel(
+                        kind, radius, half, rotation, direction, length, a, b, c, True, scratch
+                    )
+                    if along == math.inf or along > best or (along == best and own > face):
+                        continue
+                    along, front = touch_of_skin(
+                        vertices, faces, welded, across, ring_offsets, ring,
+                        own, direction, a, b, c, along, front,
+                    )  # fmt: skip
+                    if along < math.inf:
+                        best, normal, face, found = along, front, own, slot
+                        limit = limit_of(best, skipped, factor, margin)
+                    continue
+                # Farther ones lie deeper in the stack.
+                entry = entry_of(boxes, node, lane, rows, near, steps)
+                place = height
+                while place > base and entries[place - 1] < entry:
+                    entries[place], stack[place] = entries[place - 1], stack[place - 1]
+                    place -= 1
+                entries[place], stack[place] = entry, child + lane
+                height += 1
+        if found < 0:
+            continue
+        point = point_of_touch(
+            kind, half, rotation, add_scaled(center, direction, best),
+            corner(corners, found, 0), corner(corners, found, 1), corner(corners, found, 2),
+            normal, scratch,
+        )  # fmt: skip
+        for k in range(3):
+            numbers[row, 1 + k], numbers[row, 4 + k] = point[k] + 0.0, normal[k] + 0.0
+        numbers[row, 0], numbers[row, 7] = best, min(best / length, 1.0)
+        triangles[row] = face
+    keep(memory)

@@ -1,0 +1,169 @@
+"""The way of a ray or a moving shape through the tree of a mesh: which boxes lie on it, and where.
+
+Boxes are grown by the half extents of the box around what moves, which is a point then.
+"""
+
+import math
+
+import numpy as np
+
+from terrain_physics._kernels._intrinsics import prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.vec3 import Vec3, add_scaled
+from terrain_physics._kernels.mesh.tree import LANES, Single, Singles
+
+NO_WIDTH = (0.0, 0.0, 0.0)
+
+# In units of the mesh's frame, where boxes lie within 1 and points of rays within 2. A plane of a
+# box is met as if it were moved by less than 8 roundings of 2^-24 of such lengths: by the origin's,
+# the difference's, the reciprocal's and the product's.
+_MARGIN = 2.0**-20
+_STEEPEST = 1e20  # stands for 1 / 0, and stays finite in float32 when multiplied by a length
+
+# The same per unit of the distance to where the way starts, in float64. Ways of shapes that graze a
+# triangle, by no less than a millionth, are known to 2^-53 of it a million times.
+_RAY_ROUNDING, _SHAPE_ROUNDING = 2.0**-48, 2.0**-30
+
+# Shapes this much larger than the mesh are near to all of it.
+_HUGE = 2.0**20
+
+_NONE = np.int32(0)
+_ZERO = np.float32(0.0)
+
+
+@kernel(inline=True)
+def lanes_on_way(
+    boxes: Singles,
+    node: int,
+    rows: tuple[int, int, int],
+    near: tuple[Single, Single, Single],
+    far: tuple[Single, Single, Single],
+    steps: tuple[Single, Single, Single],
+    best: Single,
+) -> np.int32:
+    """Return bits: which of sixteen boxes a way meets before ``best``."""
+    prefer_wide_vectors()
+    bits = _NONE
+    i, j, h = rows
+    p, q, r = 3 - i, 5 - j, 7 - h
+    for k in range(LANES):
+        start = (boxes[node, i, k] - near[0]) * steps[0]
+        end = (boxes[node, p, k] - far[0]) * steps[0]
+        y = (boxes[node, j, k] - near[1]) * steps[1]
+        start = y if y > start else start
+        y = (boxes[node, q, k] - far[1]) * steps[1]
+        end = y if y < end else end
+        z = (boxes[node, h, k] - near[2]) * steps[2]
+        start = z if z > start else start
+        z = (boxes[node, r, k] - far[2]) * steps[2]
+        end = z if z < end else end
+        meets = (start <= end) & (end >= _ZERO) & (start <= best)
+        bits = np.int32(bits | (np.int32(1 << k) if meets else _NONE))
+    return bits
+
+
+@kernel(inline=True)
+def entry_of(
+    boxes: Singles,
+    node: int,
+    lane: int,
+    rows: tuple[int, int, int],
+    near: tuple[Single, Single, Single],
+    steps: tuple[Single, Single, Single],
+) -> Single:
+    """Return where a way enters a box that it meets."""
+    x = (boxes[node, rows[0], lane] - near[0]) * steps[0]
+    y = (boxes[node, rows[1], lane] - near[1]) * steps[1]
+    z = (boxes[node, rows[2], lane] - near[2]) * steps[2]
+    x = y if y > x else x
+    return z if z > x else x
+
+
+@kernel(inline=True)
+def _reach_frame(start: Vec3, direction: Vec3, wide: Vec3) -> tuple[bool, float]:
+    """Return (whether a way meets the mesh's cube, where it enters it if it starts far off).
+
+    The cube is -1.5..1.5, grown by ``wide``.
+    """
+    if (
+        abs(start[0]) <= 2.0 + wide[0]
+        and abs(start[1]) <= 2.0 + wide[1]
+        and abs(start[2]) <= 2.0 + wide[2]
+    ):
+        return True, 0.0
+    enter, leave = 0.0, math.inf
+    for axis in range(3):
+        along, reach = direction[axis], 1.5 + wide[axis]
+        if along == 0.0:
+            if abs(start[axis]) > reach:
+                return False, 0.0
+            continue
+        side = reach if along > 0.0 else -reach
+        enter = max(enter, (-side - start[axis]) / along)
+        leave = min(leave, (side - start[axis]) / along)
+    return enter <= leave, enter
+
+
+@kernel(inline=True)
+def _step(along: float) -> float:
+    """Return 1 / along, of limited size."""
+    if abs(along) * _STEEPEST > 1.0:
+        return 1.0 / along
+    return math.copysign(_STEEPEST, along)
+
+
+@kernel(inline=True)
+def way_in_frame(
+    start: Vec3, direction: Vec3, wide: Vec3
+) -> tuple[
+    bool,
+    float,
+    float,
+    tuple[int, int, int],
+    tuple[Single, Single, Single],
+    tuple[Single, Single, Single],
+    tuple[Single, Single, Single],
+]:
+    """Return (whether a way comes near the mesh, where, margin, and three that the tests take).
+
+    All in the mesh's frame; ``wide`` are half extents, of a ray `NO_WIDTH`. What the tests say
+    counts from where the way comes near. The last three: rows of the boxes' near sides, what is
+    subtracted from those and from the far sides, and reciprocals.
+    """
+    widest = max(wide[0], wide[1], wide[2])
+    reached, skipped = _reach_frame(start, direction, wide)
+    distance = max(abs(start[0]), abs(start[1]), abs(start[2]))
+    rounding = _SHAPE_ROUNDING if widest > 0.0 else _RAY_ROUNDING
+    margin = min(_MARGIN * (1.0 + widest) + rounding * distance, 4.0)
+    if widest > _HUGE:
+        start, wide, skipped, margin, reached = NO_WIDTH, NO_WIDTH, 0.0, _HUGE, True
+    start = add_scaled(start, direction, skipped)
+    step = (_step(direction[0]), _step(direction[1]), _step(direction[2]))
+    ahead = (
+        math.copysign(wide[0] + margin, step[0]),
+        math.copysign(wide[1] + margin, step[1]),
+        math.copysign(wide[2] + margin, step[2]),
+    )
+    rows = (
+        0 if step[0] > 0.0 else 3,
+        1 if step[1] > 0.0 else 4,
+        2 if step[2] > 0.0 else 5,
+    )
+    near = (
+        np.float32(start[0] + ahead[0]),
+        np.float32(start[1] + ahead[1]),
+        np.float32(start[2] + ahead[2]),
+    )
+    far = (
+        np.float32(start[0] - ahead[0]),
+        np.float32(start[1] - ahead[1]),
+        np.float32(start[2] - ahead[2]),
+    )
+    steps = (np.float32(step[0]), np.float32(step[1]), np.float32(step[2]))
+    return reached, skipped, margin, rows, near, far, steps
+
+
+@kernel(inline=True)
+def limit_of(best: float, skipped: float, factor: float, margin: float) -> Single:
+    """Return the distance ``best`` in the frame, from where the way enters it, rounded up."""
+    return np.float32(min((best * factor - skipped) * (1.0 + 1e-6) + margin, 1e30))

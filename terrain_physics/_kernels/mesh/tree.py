@@ -1,0 +1,243 @@
+"""A tree of boxes over the triangles of a mesh: how it is built, and what is near a box.
+
+Triangles are sorted along a Hilbert curve. Sixteen that follow each other make a node, sixteen
+nodes make one of the next level, up to one root. A node holds the boxes of what is in it, side by
+side, so that a test of all sixteen is a few vector operations.
+
+Boxes are float32, in a frame where the mesh fills -1..1 on its longest axis (a power of two scales
+exactly), and rounded outwards: they only say what may be near. What is, the corners say in float64.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.space_curve import column_bounds, frame_around, triangle_keys
+from terrain_physics._kernels.math.vec3 import Vec3
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Ints = NDArray[np.int32]
+Single = Any  # a float32, to be kept one: mixed with a float it would become float64
+
+LANES = 16
+
+# What a stack of nodes needs: the other fifteen of each level. Eight levels hold 2^32 triangles.
+STACK = 8 * LANES
+
+# Half of a unit of the last place of float32 at 1 is 2^-25; boxes are rounded out by this.
+OUTWARDS = 2.0**-23
+
+_NONE = np.int32(0)
+
+
+class Mesh(NamedTuple):
+    """A mesh as kernels want it; arrays only. Places in tree order are called slots."""
+
+    vertices: Floats  # (v, 3)
+    faces: Ints  # (n, 3), rows of vertices
+    corners: Floats  # (n, 9) by slot: ax ay az bx by bz cx cy cz
+    order: Ints  # (n,), the face of each slot
+    boxes: Singles  # (nodes, 6, 16): lower x y z, upper x y z; upside down where nothing is
+    children: Ints  # (nodes,), the first node of the level below; of a lowest node, ~first slot
+    frame: Floats  # (5,), middle x y z, factor: boxes hold (place - middle) * factor; highest y
+
+
+def build_mesh(vertices: Floats, faces: Ints) -> Mesh:
+    """Return the tree of at least one triangle; vertices (v, 3) and faces (n, 3) are kept."""
+    count = len(faces)
+    corners = np.empty((count, 9))
+    order = np.arange(count, dtype=np.int32)
+    order.setflags(write=False)
+    gather_corners(vertices, faces, order, corners)
+    frame = _frame_of(corners)
+    keys = np.empty(count, np.uint64)
+    triangle_keys(corners, 0, count, frame, keys)
+    keys.sort()
+    order = (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
+    order.setflags(write=False)
+
+    # From the lowest level up; the root is the last node.
+    level = -(-count // LANES)
+    children = [~(LANES * np.arange(level, dtype=np.int32))]
+    start = 0
+    while level > 1:
+        start, level, below = start + level, -(-level // LANES), start
+        children.append(below + LANES * np.arange(level, dtype=np.int32))
+    return refit_mesh(
+        Mesh(
+            vertices,
+            faces,
+            corners,
+            order,
+            np.empty((0, 6, LANES), np.float32),
+            np.concatenate(children),
+            frame,
+        ),
+        vertices,
+    )
+
+
+def refit_mesh(mesh: Mesh, vertices: Floats) -> Mesh:
+    """Return the mesh with its vertices moved: the same order, new boxes."""
+    corners = np.empty_like(mesh.corners)
+    gather_corners(vertices, mesh.faces, mesh.order, corners)
+    frame = np.append(_frame_of(corners)[:4], corners[:, 1::3].max())
+    boxes = np.empty((len(mesh.children), 6, LANES), np.float32)
+    fill_boxes(corners, mesh.children, frame, boxes)
+    for values in (corners, mesh.order, boxes, mesh.children, frame):
+        values.setflags(write=False)  # handed out, and kernels are compiled for one kind only
+    return mesh._replace(vertices=vertices, corners=corners, boxes=boxes, frame=frame)
+
+
+def _frame_of(corners: Floats) -> Floats:
+    lower, upper = np.full(9, np.inf), np.full(9, -np.inf)
+    column_bounds(corners, 0, len(corners), lower, upper)
+    return frame_around(lower.reshape(3, 3).min(axis=0), upper.reshape(3, 3).max(axis=0))
+
+
+@kernel
+def gather_corners(vertices: Floats, faces: Ints, order: Ints, corners: Floats) -> None:
+    """Write the corners (n, 9) of faces in the order given."""
+    for slot in range(len(order)):
+        for k in range(3):
+            vertex = int(faces[order[slot], k])
+            for axis in range(3):
+                corners[slot, 3 * k + axis] = vertices[vertex, axis]
+
+
+@kernel
+def fill_boxes(corners: Floats, children: Ints, frame: Floats, boxes: Singles) -> None:
+    """Write all boxes (nodes, 6, 16), from the lowest level up."""
+    factor = float(frame[3])
+    level_start = 0
+    for node in range(len(children)):
+        first = int(children[node])
+        if first == level_start:  # the first of its level
+            level_start = node
+        for lane in range(LANES):
+            for axis in range(3):
+                if first < 0:
+                    slot = ~first + lane
+                    if slot < len(corners):
+                        a, b = float(corners[slot, axis]), float(corners[slot, 3 + axis])
+                        c = float(corners[slot, 6 + axis])
+                        middle = float(frame[axis])
+                        low = (min(a, b, c) - middle) * factor - OUTWARDS
+                        high = (max(a, b, c) - middle) * factor + OUTWARDS
+                        boxes[node, axis, lane] = low
+                        boxes[node, 3 + axis, lane] = high
+                    else:
+                        boxes[node, axis, lane] = np.inf
+                        boxes[node, 3 + axis, lane] = -np.inf
+                else:
+                    below = first + lane
+                    lower, upper = np.float32(np.inf), np.float32(-np.inf)
+                    if below < level_start:
+                        for k in range(LANES):
+                            lower = min(lower, boxes[below, axis, k])
+                            upper = max(upper, boxes[below, 3 + axis, k])
+                    boxes[node, axis, lane] = lower
+                    boxes[node, 3 + axis, lane] = upper
+
+
+@kernel(inline=True)
+def corner(corners: Floats, slot: int, k: int) -> Vec3:
+    """Return corner k of the triangle in a slot."""
+    return (
+        float(corners[slot, 3 * k]),
+        float(corners[slot, 3 * k + 1]),
+        float(corners[slot, 3 * k + 2]),
+    )
+
+
+@kernel(inline=True)
+def lanes_in_box(
+    boxes: Singles,
+    node: int,
+    x0: Single,
+    y0: Single,
+    z0: Single,
+    x1: Single,
+    y1: Single,
+    z1: Single,
+) -> np.int32:
+    """Return bits: which of sixteen boxes meet a box, closed, in the mesh's frame."""
+    prefer_wide_vectors()
+    bits = _NONE
+    for k in range(LANES):
+        meets = (
+            (boxes[node, 0, k] <= x1)
+            & (boxes[node, 3, k] >= x0)
+            & (boxes[node, 1, k] <= y1)
+            & (boxes[node, 4, k] >= y0)
+            & (boxes[node, 2, k] <= z1)
+            & (boxes[node, 5, k] >= z0)
+        )
+        bits = np.int32(bits | (np.int32(1 << k) if meets else _NONE))
+    return bits
+
+
+@kernel(inline=True)
+def in_frame(value: float, middle: float, factor: float, outwards: float) -> Single:
+    """Return one side of a box in the mesh's frame, moved by ``outwards``; beyond 2 is 2."""
+    return np.float32(min(max((value - middle) * factor + outwards, -2.0), 2.0))
+
+
+@kernel(apart=True)
+def triangles_near(
+    corners: Floats,
+    order: Ints,
+    boxes: Singles,
+    children: Ints,
+    frame: Floats,
+    lower: Vec3,
+    upper: Vec3,
+    out: NDArray[np.int64],
+) -> int:
+    """Write the faces whose closed boxes meet lower..upper to out (k,), ascending.
+
+    Returns how many there are; if that is more than k, ``out`` holds any k of them.
+    """
+    factor = float(frame[3])
+    x0 = in_frame(lower[0], float(frame[0]), factor, -OUTWARDS)
+    y0 = in_frame(lower[1], float(frame[1]), factor, -OUTWARDS)
+    z0 = in_frame(lower[2], float(frame[2]), factor, -OUTWARDS)
+    x1 = in_frame(upper[0], float(frame[0]), factor, OUTWARDS)
+    y1 = in_frame(upper[1], float(frame[1]), factor, OUTWARDS)
+    z1 = in_frame(upper[2], float(frame[2]), factor, OUTWARDS)
+    stack = np.empty(STACK, np.int32)
+    stack[0] = len(children) - 1
+    height, count = 1, 0
+    while height > 0:
+        height -= 1
+        node = int(stack[height])
+        first = int(children[node])
+        bits = lanes_in_box(boxes, node, x0, y0, z0, x1, y1, z1)
+        while bits != 0:
+            lane = count_trailing_zeros(bits)
+            bits = np.int32(bits & (bits - 1))
+            if first >= 0:
+                stack[height] = first + lane
+                height += 1
+            elif box_meets(corners, ~first + lane, lower, upper):
+                if count < len(out):
+                    out[count] = order[~first + lane]
+                count += 1
+    if count <= len(out):
+        out[:count].sort()
+    return count
+
+
+@kernel(inline=True)
+def box_meets(corners: Floats, slot: int, lower: Vec3, upper: Vec3) -> bool:
+    """Tell whether the closed box of a triangle meets lower..upper, exactly."""
+    meets = True
+    for axis in range(3):
+        a, b = float(corners[slot, axis]), float(corners[slot, 3 + axis])
+        c = float(corners[slot, 6 + axis])
+        meets = meets & (min(a, b, c) <= upper[axis]) & (max(a, b, c) >= lower[axis])
+    return meets

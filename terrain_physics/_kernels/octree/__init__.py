@@ -1,0 +1,1 @@
+"""A loose octree: built, queried, and searched for pairs."""

@@ -1,0 +1,221 @@
+"""What of a loose octree meets a ball or a box, and what a ray meets first."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.rays import ray_aabb, ray_sphere
+from terrain_physics._kernels.math.rows import row3
+from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.octree.build import ball_side
+from terrain_physics._kernels.octree.pairs import ROW_BITS, boxes_meet, is_within
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_MISSED = -1
+_CHILDREN = 9
+_ROOM = 32  # at first, for nodes that wait; more than there are trees
+
+# Boxes are widened by this part of the distances at hand: far more than the rounding of a ray's
+# distance to what is in them, so that no box hides a hit that its objects would give.
+_SLACK = 2.0**-40
+_LEVEL = 1e-300  # a ray this flat runs along a plane
+
+
+@kernel(inline=True)
+def _balls_meet(a: Floats, i: int, b: Floats, j: int) -> bool:
+    dx, dy, dz = a[i, 0] - b[j, 0], a[i, 1] - b[j, 1], a[i, 2] - b[j, 2]
+    return is_within(dx, dy, dz, a[i, 3] + b[j, 3])
+
+
+@kernel(inline=True)
+def _ball_meets_box(balls: Floats, i: int, boxes: Floats, j: int) -> bool:
+    x, y, z = float(balls[i, 0]), float(balls[i, 1]), float(balls[i, 2])
+    dx = max(float(boxes[j, 0]) - x, 0.0, x - float(boxes[j, 3]))
+    dy = max(float(boxes[j, 1]) - y, 0.0, y - float(boxes[j, 4]))
+    dz = max(float(boxes[j, 2]) - z, 0.0, z - float(boxes[j, 5]))
+    return is_within(dx, dy, dz, balls[i, 3])
+
+
+@kernel
+def objects_met(
+    balls: Floats,
+    boxes: Floats,
+    rows: Ints,
+    node_boxes: Floats,
+    spans: Ints,
+    queries: Floats,
+    query: int,
+    count: int,
+    keys: Ints,
+) -> tuple[int, int]:
+    """Add a key, query above and row below, for each object met; return (query, keys).
+
+    Queries are balls (q, 4) or boxes (q, 6), answered from ``query`` on. When the keys do not
+    suffice, the query to go on with is returned, else the number of queries.
+    """
+    by_ball, of_balls = queries.shape[1] == 4, len(balls) > 0
+    reach = np.empty((1, 6))
+    while query < len(queries):
+        for k in range(3):
+            if by_ball:
+                middle, radius = float(queries[query, k]), float(queries[query, 3])
+                reach[0, k] = ball_side(middle, radius, -1.0)
+                reach[0, k + 3] = ball_side(middle, radius, 1.0)
+            else:
+                reach[0, k], reach[0, k + 3] = queries[query, k], queries[query, k + 3]
+        count_before = count
+        node = 0
+        while node < len(spans):
+            if not boxes_meet(node_boxes, node, reach, 0):
+                node = int(spans[node, 2])
+                continue
+            node += 1
+            if int(spans[node - 1, 2]) != node:
+                continue
+            first, last = int(spans[node - 1, 0]), int(spans[node - 1, 1])
+            if count + last - first > len(keys):
+                return query, count_before
+            for slot in range(first, last):
+                if not boxes_meet(boxes, slot, reach, 0):
+                    continue
+                if by_ball and of_balls:
+                    met = _balls_meet(queries, query, balls, slot)
+                elif by_ball:
+                    met = _ball_meets_box(queries, query, boxes, slot)
+                elif of_balls:
+                    met = _ball_meets_box(balls, slot, queries, query)
+                else:
+                    met = True
+                if met:
+                    keys[count] = (query << ROW_BITS) | int(rows[slot])
+                    count += 1
+        query += 1
+    return query, count
+
+
+@kernel(inline=True)
+def _entry(node_boxes: Floats, node: int, origin: Vec3, inverse: Vec3) -> float:
+    """Return where a ray enters the widened box of a node, infinity where it passes by."""
+    lower = (
+        float(node_boxes[node, 0]) - origin[0],
+        float(node_boxes[node, 1]) - origin[1],
+        float(node_boxes[node, 2]) - origin[2],
+    )
+    upper = (
+        float(node_boxes[node, 3]) - origin[0],
+        float(node_boxes[node, 4]) - origin[1],
+        float(node_boxes[node, 5]) - origin[2],
+    )
+    farthest = max(
+        abs(lower[0]), abs(lower[1]), abs(lower[2]), abs(upper[0]), abs(upper[1]), abs(upper[2])
+    )
+    slack = farthest * _SLACK
+    near, far = 0.0, math.inf
+    for k in range(3):
+        first, second = (lower[k] - slack) * inverse[k], (upper[k] + slack) * inverse[k]
+        near = max(near, min(first, second))
+        far = min(far, max(first, second))
+    return near if near <= far else math.inf
+
+
+@kernel(inline=True)
+def _inverse(part: float) -> float:
+    """Return 1 / part, without infinities."""
+    if abs(part) < _LEVEL:
+        return 1.0 / _LEVEL
+    return 1.0 / part
+
+
+@kernel(inline=True)
+def _push(
+    node_boxes: Floats,
+    spans: Ints,
+    node: int,
+    end: int,
+    origin: Vec3,
+    inverse: Vec3,
+    best: float,
+    top: int,
+    waiting: Ints,
+    entries: Floats,
+) -> int:
+    """Add the siblings node..end that a ray enters within ``best``, the nearest on top."""
+    base = top
+    while node < end:
+        entry = _entry(node_boxes, node, origin, inverse)
+        if entry <= best and entry < math.inf:
+            place = top
+            while place > base and entries[place - 1] < entry:
+                entries[place], waiting[place] = entries[place - 1], waiting[place - 1]
+                place -= 1
+            entries[place], waiting[place] = entry, node
+            top += 1
+        node = int(spans[node, 2])
+    return top
+
+
+@kernel
+def _doubled(waiting: Ints, entries: Floats, top: int) -> tuple[Ints, Floats]:
+    """Return larger arrays that begin with the same nodes."""
+    more, more_entries = np.empty(2 * len(waiting), dtype=np.int64), np.empty(2 * len(entries))
+    for k in range(top):
+        more[k], more_entries[k] = waiting[k], entries[k]
+    return more, more_entries
+
+
+@kernel
+def first_met(
+    balls: Floats,
+    boxes: Floats,
+    rows: Ints,
+    node_boxes: Floats,
+    spans: Ints,
+    origins: Floats,
+    directions: Floats,
+    limit: float,
+    distances: Floats,
+    nearest: Ints,
+) -> None:
+    """Write the distance (q,) and the row of what each ray meets first; NaN and -1 if nothing.
+
+    Origins and directions of length 1 have q rows or one. Of equal distances the lesser row wins.
+    """
+    waiting, entries = np.empty(_ROOM, dtype=np.int64), np.empty(_ROOM)
+    nodes = len(spans)
+    for ray in range(len(distances)):
+        origin = row3(origins, ray if len(origins) > 1 else 0)
+        direction = row3(directions, ray if len(directions) > 1 else 0)
+        inverse = (_inverse(direction[0]), _inverse(direction[1]), _inverse(direction[2]))
+        best, best_row = limit, _MISSED
+        top = _push(node_boxes, spans, 0, nodes, origin, inverse, best, 0, waiting, entries)
+        while top > 0:
+            top -= 1
+            node = int(waiting[top])
+            end = int(spans[node, 2])
+            if entries[top] > best:
+                continue
+            if end > node + 1:
+                if top + _CHILDREN > len(waiting):
+                    waiting, entries = _doubled(waiting, entries, top)
+                top = _push(
+                    node_boxes, spans, node + 1, end, origin, inverse, best, top, waiting, entries
+                )
+                continue
+            for slot in range(int(spans[node, 0]), int(spans[node, 1])):
+                if boxes[slot, 0] > boxes[slot, 3]:  # removed
+                    continue
+                if len(balls) > 0:
+                    met = ray_sphere(origin, direction, row3(balls, slot), float(balls[slot, 3]))
+                else:
+                    upper = (float(boxes[slot, 3]), float(boxes[slot, 4]), float(boxes[slot, 5]))
+                    met = ray_aabb(origin, direction, row3(boxes, slot), upper)
+                row = int(rows[slot])
+                nearer = met < best or (met == best and (best_row == _MISSED or row < best_row))
+                if nearer and met < math.inf:
+                    best, best_row = met, row
+        distances[ray] = best if best_row != _MISSED else np.nan
+        nearest[ray] = best_row

@@ -1,0 +1,1 @@
+"""Shapes as rows of numbers, and what one does against one triangle."""

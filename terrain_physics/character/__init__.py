@@ -1,0 +1,1 @@
+"""Characters that fall, land, stand and walk: one, many in a group, and their recordings."""

@@ -1,0 +1,101 @@
+"""The owner of a component: any object of a game that has a place."""
+
+from typing import Any
+
+import numpy as np
+
+from terrain_physics import _checks
+from terrain_physics._checks import Floats3, Floats9
+
+
+class Owner:
+    """Reads and writes the place of a game's object, in the types the object uses.
+
+    A ``transform`` wins over ``position``, ``rotation`` and ``scale``. Rotation and scale are only
+    read.
+    """
+
+    __slots__ = ("_has_transform", "_target")
+
+    def __init__(self, target: Any) -> None:
+        self._has_transform = hasattr(target, "transform")
+        if not self._has_transform and not hasattr(target, "position"):
+            raise TypeError(
+                f"owner must have a position or a transform, got {_checks.shorten(target)}"
+            )
+        self._target = target
+        # Now is the time to find out that its place is of a kind that cannot be made anew.
+        if self._has_transform:
+            _moved(target.transform, self.position())
+        else:
+            _like(target.position, self.position())
+
+    def position(self) -> Floats3:
+        """Return the object's position as it shows it."""
+        if self._has_transform:
+            return _checks.affine("owner.transform", self._target.transform)[1]
+        return _checks.vector("owner.position", self._target.position)
+
+    def linear(self) -> Floats9 | None:
+        """Return rotation times scale, row by row; None if the object has neither."""
+        target = self._target
+        if self._has_transform:
+            return _checks.floats9(_checks.affine("owner.transform", target.transform)[0])
+        rotation, scale = getattr(target, "rotation", None), getattr(target, "scale", None)
+        if rotation is None and scale is None:
+            return None
+        turned = np.eye(3)
+        if rotation is not None:
+            turned = np.array(_checks.rotation("owner.rotation", rotation)).reshape(3, 3)
+        if scale is None:
+            return _checks.floats9(turned)
+        if hasattr(scale, "x") or hasattr(scale, "__len__"):
+            return _checks.floats9(turned * _checks.vector("owner.scale", scale))
+        return _checks.floats9(turned * _checks.finite("owner.scale", scale))
+
+    def move_to(self, position: Floats3) -> Floats3:
+        """Give the object a new position; return it as the object then shows it."""
+        target = self._target
+        if self._has_transform:
+            target.transform = _moved(target.transform, position)
+            return self.position()
+        shown = target.position
+        try:
+            target.position = _like(shown, position)
+        except AttributeError:  # read-only, but the vector itself can be written to
+            shown.x, shown.y, shown.z = position
+        return self.position()
+
+
+def _like(old: Any, position: Floats3) -> Any:
+    """Return a position in the type of the old one."""
+    if isinstance(old, np.ndarray):
+        return np.array(position, dtype=old.dtype if old.dtype.kind == "f" else np.float64)
+    if hasattr(old, "_make"):  # a named tuple
+        return old._make(position)
+    if isinstance(old, (tuple, list)):
+        return type(old)(position)
+    try:
+        return type(old)(*position)
+    except TypeError:
+        raise TypeError(
+            f"owner.position must be of a type made from three numbers, got {_checks.shorten(old)}"
+        ) from None
+
+
+def _moved(transform: Any, position: Floats3) -> Any:
+    """Return a copy of a 4 x 4 matrix with another translation."""
+    if isinstance(transform, np.ndarray):
+        moved = transform.astype(transform.dtype if transform.dtype.kind == "f" else np.float64)
+        moved[:3, 3] = position
+        return moved
+    try:
+        moved = type(transform)(transform)
+        column = moved[3]  # PyGLM: a view of the matrix
+        column.x, column.y, column.z = position
+    except (AttributeError, TypeError):
+        raise TypeError(
+            "owner.transform must be a matrix of PyGLM or an array, "
+            f"got {_checks.shorten(transform)}"
+        ) from None
+    return moved

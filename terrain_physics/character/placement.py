@@ -1,0 +1,107 @@
+"""A character's body on its ground: how it is placed, and whether another one fits."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics import _checks
+from terrain_physics._checks import Floats9
+from terrain_physics._kernels.character.constraint_planes import put_constraint_planes
+from terrain_physics._kernels.character.grounding import MOST_PLANES
+from terrain_physics._kernels.character.resize import SHAPE_SIZE, resize_body
+from terrain_physics._kernels.ground.candidates import NO_MESH
+from terrain_physics.character.colliders import (
+    BoxCollider,
+    CapsuleCollider,
+    Collider,
+    SphereCollider,
+)
+from terrain_physics.ground.ground import Ground
+from terrain_physics.heightmap.heightmap import HeightMap
+from terrain_physics.mesh.mesh import TriangleMesh
+
+AnyGround = HeightMap | TriangleMesh | Ground
+
+# A body over more cells than this wants a coarser map: an update would take a second.
+MOST_CELLS = 250_000
+
+
+def checked_ground(ground: Any) -> AnyGround:
+    """Return the ground of characters, or raise TypeError."""
+    if not isinstance(ground, (HeightMap, TriangleMesh, Ground)):
+        raise TypeError(
+            f"ground must be a HeightMap, a TriangleMesh or a Ground, got {_checks.shorten(ground)}"
+        )
+    return ground
+
+
+def checked_collider(collider: Any) -> Collider:
+    """Return a body, or raise TypeError."""
+    if not isinstance(collider, (SphereCollider, BoxCollider, CapsuleCollider)):
+        raise TypeError(
+            f"collider must be a sphere, a box or a capsule, got {_checks.shorten(collider)}"
+        )
+    return collider
+
+
+@contextmanager
+def reading(ground: AnyGround) -> Iterator[tuple[NDArray[Any], ...]]:
+    """Give a ground's arrays to a long query; edits in the meantime leave them as they are."""
+    if isinstance(ground, HeightMap):
+        with ground.reading() as arrays:
+            yield (*arrays, *NO_MESH)
+    else:
+        with ground.reading() as arrays:
+            yield arrays
+
+
+def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> NDArray[np.float64]:
+    """Return a body's part of the rules (SHAPE_SIZE,), turned and scaled."""
+    extents, offset, rotation = collider.placed(np.array(linear).reshape(3, 3))
+    reach_x, _, reach_z = np.abs(np.reshape(rotation, (3, 3))) @ extents
+    for part in ground.parts if isinstance(ground, Ground) else (ground,):
+        if not isinstance(part, HeightMap):
+            continue
+        cell_x, cell_z = part.cell_size
+        if not (2 * reach_x / cell_x) * (2 * reach_z / cell_z) <= MOST_CELLS:
+            raise ValueError(
+                f"collider and scale must cover at most {MOST_CELLS} cells, "
+                f"got half extents {extents} on cells of {cell_x} x {cell_z} m"
+            )
+    return np.array((collider.kind, *extents, *offset, *rotation))
+
+
+def resize(
+    ground: AnyGround,
+    old: Collider,
+    collider: Any,
+    linear: Floats9,
+    state: NDArray[np.float64],
+    rules: NDArray[np.float64],
+    random_state: NDArray[np.uint64],
+) -> bool:
+    """Give a character another body if that fits; else change nothing. See `CharacterBody`."""
+    if type(collider) is not type(old):
+        raise TypeError(
+            f"collider must be a {type(old).__name__} as before, got {_checks.shorten(collider)}"
+        )
+    wanted = rules.copy()
+    wanted[:SHAPE_SIZE] = placed_shape(ground, collider, linear)
+    with ground.lock:
+        return bool(resize_body(state, rules, wanted, random_state, *ground.ground_arrays))
+
+
+def constraint_planes(
+    ground: AnyGround,
+    state: NDArray[np.float64],
+    rules: NDArray[np.float64],
+    random_state: NDArray[np.uint64],
+) -> NDArray[np.float64]:
+    """Return the planes (m, 4) that a body touches. See `CharacterBody`."""
+    planes = np.empty((MOST_PLANES, 4))
+    with ground.lock:
+        count = put_constraint_planes(state, rules, random_state, planes, *ground.ground_arrays)
+    return planes[:count] + 0.0  # zeros without a sign

@@ -1,0 +1,251 @@
+"""Recording what a game does to its characters, and finding where a replay goes another way."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from terrain_physics import _checks
+from terrain_physics.character.group import CharacterGroup, GroupResult
+from terrain_physics.character.group_data import GroupState, Key, checked_key
+from terrain_physics.character.movement import CharacterMovement
+from terrain_physics.character.recording_file import (
+    Frame,
+    frame_between,
+    keys_after,
+    load_frames,
+    packed_rows,
+    save_frames,
+)
+from terrain_physics.character.state import LONGEST_STEP, PACKED_SIZE, packed, state_hash, unpacked
+from terrain_physics.surface.results import MoveResult
+
+Scene = CharacterGroup | CharacterMovement | Mapping[Key, CharacterMovement]
+
+
+class Difference(NamedTuple):
+    """Where a replay first went another way than the recording.
+
+    Attributes
+    ----------
+    frame : int
+        After how many updates; 0: before the first one.
+    key : str or int
+        The first character that differs, in the order of the keys.
+    recorded, replayed : str or None
+        The hashes of its states; None where it was not there.
+    """
+
+    frame: int
+    key: Key
+    recorded: str | None
+    replayed: str | None
+
+
+class Recording:
+    """What the game sets of its characters in each frame, and the hash of each state after it.
+
+    Positions, velocities and rules that were set are kept as exact numbers; so are characters that
+    came, left, were turned, resized or restored. Edits of the ground are not: a replay needs the
+    ground as it was, with as many edits as then.
+
+    Parameters
+    ----------
+    scene : CharacterGroup, CharacterMovement, or mapping of str or int to CharacterMovement
+        Whom to record; a single character has the key 0, and a mapping's are those there now. Call
+        this recording's `update` instead of theirs.
+
+    Examples
+    --------
+    >>> from terrain_physics import HeightMap, SphereCollider
+    >>> def make_scene():
+    ...     floor = HeightMap([[0, 0], [0, 0]])
+    ...     return {"hero": CharacterMovement(floor, SphereCollider(0.5), position=(0, 2, 0))}
+    >>> scene = make_scene()
+    >>> recording = Recording(scene)
+    >>> for frame in range(60):
+    ...     scene["hero"].velocity.x = 3
+    ...     results = recording.update(1 / 60)
+    >>> replay(recording, make_scene) is None
+    True
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        known = _checked_scene(scene)
+        self._last = _read(known)
+        self._hold(known, _hashes(self._last), [])
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def update(self, delta_time: float) -> GroupResult | MoveResult | dict[Key, MoveResult]:
+        """Record what the game set, then update all characters by one frame.
+
+        Parameters
+        ----------
+        delta_time : float
+            Seconds since the last update, from 0 to 1.
+
+        Returns
+        -------
+        GroupResult, MoveResult or dict of MoveResult
+            What the update of the scene gives; for a mapping by key.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As the scene's own update; and if this recording was loaded. Nothing is recorded then.
+        """
+        if self._scene is None:
+            raise ValueError("recording must have a scene: one that was loaded cannot go on")
+        seconds = _checks.between("delta_time", delta_time, 0.0, LONGEST_STEP)
+        before = _read(self._scene)
+        result: GroupResult | MoveResult | dict[Key, MoveResult] = _update(self._scene, seconds)
+        after = _read(self._scene)
+        self._frames.append(frame_between(self._last, before, seconds, _hashes(after)))
+        self._last = after
+        return result
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a file, of a few bytes for each write and eight for each hash.
+
+        Parameters
+        ----------
+        path : path
+            A NumPy archive is written there: a header in JSON with the version of the format, and
+            arrays.
+        """
+        save_frames(path, self._start, self._frames)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return a recording that was saved.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        Recording
+            To be replayed; it cannot go on.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If it is no recording, damaged, or of another version; naming the file.
+        """
+        recording = cls.__new__(cls)
+        recording._hold(None, *load_frames(path))  # noqa: SLF001
+        return recording
+
+    def _hold(self, scene: Scene | None, start: dict[Key, str], frames: list[Frame]) -> None:
+        self._scene, self._start, self._frames = scene, start, frames
+
+
+def replay(recording: Recording, make_scene: Callable[[], Scene]) -> Difference | None:
+    """Play a recording to a new scene; return where that first goes another way.
+
+    Parameters
+    ----------
+    recording : Recording
+    make_scene : callable
+        Makes the scene anew, as it was when the recording began.
+
+    Returns
+    -------
+    Difference or None
+        None: every character came to the recorded state in every frame, bit for bit.
+    """
+    _checks.instance("recording", recording, Recording)
+    scene = _checked_scene(make_scene())
+    state = _read(scene)
+    difference = _compare(0, recording._start, _hashes(state))  # noqa: SLF001
+    for number, frame in enumerate(recording._frames, 1):  # noqa: SLF001
+        if difference is not None:
+            break
+        _write(scene, state, frame)
+        _update(scene, frame.delta_time)
+        state = _read(scene)
+        difference = _compare(number, frame.hashes, _hashes(state))
+    return difference
+
+
+def _compare(frame: int, recorded: dict[Key, str], replayed: dict[Key, str]) -> Difference | None:
+    for key in [*recorded, *(key for key in replayed if key not in recorded)]:
+        if recorded.get(key) != replayed.get(key):
+            return Difference(frame, key, recorded.get(key), replayed.get(key))
+    return None
+
+
+# Scenes, all as the state of a group
+
+
+def _checked_scene(scene: Any) -> Scene:
+    if isinstance(scene, (CharacterGroup, CharacterMovement)):
+        return scene
+    if not isinstance(scene, Mapping) or not all(
+        isinstance(mover, CharacterMovement) for mover in scene.values()
+    ):
+        raise TypeError(
+            "scene must be a CharacterGroup, a CharacterMovement or a mapping of them, "
+            f"got {_checks.shorten(scene)}"
+        )
+    return {checked_key(key): mover for key, mover in scene.items()}
+
+
+def _movers(
+    scene: CharacterMovement | Mapping[Key, CharacterMovement],
+) -> Mapping[Key, CharacterMovement]:
+    return {0: scene} if isinstance(scene, CharacterMovement) else scene
+
+
+def _read(scene: Scene) -> GroupState:
+    """Return the state of a scene, with all that the game wrote."""
+    if isinstance(scene, CharacterGroup):
+        return scene.state()
+    movers = _movers(scene)
+    for mover in movers.values():
+        mover._adopt()  # noqa: SLF001
+    states = [mover.state() for mover in movers.values()]
+    rows = b"".join(packed(state) for state in states)
+    return GroupState(0, tuple(movers), tuple(state.collider for state in states), rows)
+
+
+def _update(scene: Scene, seconds: float) -> Any:
+    if isinstance(scene, (CharacterGroup, CharacterMovement)):
+        return scene.update(seconds)
+    return {key: mover.update(seconds) for key, mover in scene.items()}
+
+
+def _hashes(state: GroupState) -> dict[Key, str]:
+    size, rows = 8 * PACKED_SIZE, memoryview(state.rows)
+    return {
+        key: state_hash(rows[size * row : size * (row + 1)]) for row, key in enumerate(state.keys)
+    }
+
+
+def _write(scene: Scene, state: GroupState, frame: Frame) -> None:
+    """Do to a scene in some state what the game did."""
+    if not (frame.left or frame.bodies or len(frame.who)):
+        return
+    numbers = {key: number for number, key in enumerate(state.keys)}
+    gone, bodies = set(frame.left), dict(frame.bodies)
+    kept = [number for key, number in numbers.items() if key not in gone]
+    keys = keys_after(list(state.keys), frame.left, frame.bodies)
+    rows = np.zeros((len(keys), PACKED_SIZE), dtype=np.uint64)
+    rows[: len(kept)] = packed_rows(state)[kept]
+    rows[frame.who, frame.where] = frame.bits
+    colliders = tuple(
+        bodies[key] if key in bodies else state.colliders[numbers[key]] for key in keys
+    )
+    if isinstance(scene, CharacterGroup):
+        scene.restore(GroupState(state.seed, tuple(keys), colliders, rows.tobytes()))
+        return
+    movers = _movers(scene)
+    for number in np.unique(frame.who).tolist():
+        row = rows[number].tobytes()
+        movers[keys[number]].restore(unpacked(row, colliders[number]))

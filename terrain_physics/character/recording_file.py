@@ -1,0 +1,198 @@
+"""What a recording holds frame by frame, and the file it is kept in."""
+
+import io
+import json
+import os
+import zipfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics import _checks
+from terrain_physics.character.colliders import (
+    BoxCollider,
+    CapsuleCollider,
+    Collider,
+    SphereCollider,
+)
+from terrain_physics.character.group_data import GroupState, Key, checked_key
+from terrain_physics.character.state import LONGEST_STEP, PACKED_SIZE
+
+_Bits = NDArray[np.uint64]
+
+FORMAT, VERSION = "terrain_physics recording", 1
+
+_COLLIDERS: dict[str, type[SphereCollider] | type[BoxCollider] | type[CapsuleCollider]] = {
+    "ball": SphereCollider,
+    "box": BoxCollider,
+    "capsule": CapsuleCollider,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What the game did before one update, and what came of it."""
+
+    delta_time: float
+    left: list[Key]
+    bodies: list[tuple[Key, Collider]]  # who came, and who was given another body
+    who: NDArray[np.int32]  # characters by number, in the order after all that
+    where: NDArray[np.int32]  # places in a packed state
+    bits: _Bits  # what was written there
+    hashes: dict[Key, str]
+
+
+def packed_rows(state: GroupState) -> _Bits:
+    """Return the packed states of a group (n, PACKED_SIZE); read-only."""
+    return np.frombuffer(state.rows, dtype="<u8").reshape(-1, PACKED_SIZE)
+
+
+def keys_after(keys: list[Key], left: list[Key], bodies: list[tuple[Key, Collider]]) -> list[Key]:
+    """Return who is there, in order, after some left and some came."""
+    gone = set(left)
+    kept = dict.fromkeys(key for key in keys if key not in gone)
+    return list(kept | dict.fromkeys(key for key, _ in bodies))
+
+
+def frame_between(
+    old: GroupState, new: GroupState, seconds: float, hashes: dict[Key, str]
+) -> Frame:
+    """Return what the game did to come from one state to the other."""
+    numbers = {key: number for number, key in enumerate(old.keys)}
+    kept: list[int] = []
+    for key in new.keys:  # who was removed and added again counts as one who came
+        number = numbers.get(key, -1)
+        if number < 0 or (kept and number < kept[-1]):
+            break
+        kept.append(number)
+    staying = {old.keys[number] for number in kept}
+    left = [key for key in old.keys if key not in staying]
+    bodies = [
+        (key, body)
+        for key, body in zip(new.keys, new.colliders, strict=True)
+        if key not in staying or body != old.colliders[numbers[key]]
+    ]
+    base = np.zeros((len(new.keys), PACKED_SIZE), dtype=np.uint64)
+    base[: len(kept)] = packed_rows(old)[kept]
+    rows = packed_rows(new)
+    who, where = np.nonzero(rows != base)
+    return Frame(
+        seconds,
+        left,
+        bodies,
+        who.astype(np.int32),
+        where.astype(np.int32),
+        rows[who, where],
+        hashes,
+    )
+
+
+def save_frames(path: str | os.PathLike[str], start: dict[Key, str], frames: list[Frame]) -> None:
+    """Write a recording: the hashes before the first frame, and the frames."""
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "state_size": PACKED_SIZE,
+        "start": list(start),
+        "frames": [
+            {"left": f.left, "bodies": [[key, _described(body)] for key, body in f.bodies]}
+            for f in frames
+        ],
+    }
+    hashes = [*start.values()]
+    for frame in frames:
+        hashes += frame.hashes.values()
+    with open(path, "wb") as file:  # noqa: PTH123 numpy would add a suffix to a path
+        np.savez_compressed(
+            file,
+            header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
+            delta_times=np.array([f.delta_time for f in frames], dtype="<f8"),
+            counts=np.array([len(f.who) for f in frames], dtype="<i8"),
+            who=_joined([f.who for f in frames], "<i4"),
+            where=_joined([f.where for f in frames], "<i4"),
+            bits=_joined([f.bits for f in frames], "<u8"),
+            hashes=np.array([int(text, 16) for text in hashes], dtype="<u8"),
+        )
+
+
+def load_frames(path: str | os.PathLike[str]) -> tuple[dict[Key, str], list[Frame]]:
+    """Return what was written, or raise ValueError naming the file."""
+    content = Path(path).read_bytes()
+    try:
+        header, arrays = _unpacked_file(content)
+        version, size = header["version"], header["state_size"]
+        if (version, size) == (VERSION, PACKED_SIZE):
+            return _frames_of(header, arrays)
+    except Exception:  # whatever damage leads to
+        raise ValueError(f"{os.fspath(path)}: file must be a recording, undamaged") from None
+    raise ValueError(
+        f"{os.fspath(path)}: version must be {VERSION} with {PACKED_SIZE} numbers a state, "
+        f"got {version} with {size}"
+    )
+
+
+def _unpacked_file(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the header and the arrays of a file; raise any error if it is damaged."""
+    with zipfile.ZipFile(io.BytesIO(content)) as parts:
+        if parts.testzip() is not None:
+            raise zipfile.BadZipFile
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    header = json.loads(bytes(arrays["header"]))
+    if header["format"] != FORMAT:
+        raise ValueError(header["format"])
+    return header, arrays
+
+
+def _frames_of(
+    header: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> tuple[dict[Key, str], list[Frame]]:
+    """Return what a file holds; raise any error where its parts do not fit each other."""
+    hashes = iter([f"{value:016x}" for value in arrays["hashes"].tolist()])
+    keys = [checked_key(key) for key in header["start"]]
+    start, frames = {key: next(hashes) for key in keys}, []
+    counts = arrays["counts"].tolist()
+    end = 0
+    for events, seconds, count in zip(
+        header["frames"], arrays["delta_times"].tolist(), counts, strict=True
+    ):
+        left = [checked_key(key) for key in events["left"]]
+        bodies = [(checked_key(key), _body(parts)) for key, parts in events["bodies"]]
+        keys = keys_after(keys, left, bodies)
+        own, end = slice(end, end + count), end + count
+        who, where, bits = (arrays[name][own] for name in ("who", "where", "bits"))
+        if count and not (
+            len(who) == len(where) == len(bits) == count
+            and 0 <= who.min() <= who.max() < len(keys)
+            and 0 <= where.min() <= where.max() < PACKED_SIZE
+        ):
+            raise ValueError(count)
+        time = _checks.between("delta_time", seconds, 0.0, LONGEST_STEP)
+        after = {key: next(hashes) for key in keys}
+        frames.append(Frame(time, left, bodies, who, where, bits, after))
+    if next(hashes, None) is not None or end != len(arrays["who"]):
+        raise ValueError(end)
+    return start, frames
+
+
+def _described(collider: Collider) -> dict[str, Any]:
+    """Return a collider as JSON knows it."""
+    (kind,) = (name for name, form in _COLLIDERS.items() if isinstance(collider, form))
+    return {"kind": kind} | {
+        name.removesuffix("64"): value for name, value in asdict(collider).items()
+    }
+
+
+def _body(parts: dict[str, Any]) -> Collider:
+    """Return the collider that was described."""
+    given = {name: value for name, value in parts.items() if name != "kind"}
+    if "rotation" in given:
+        given["rotation"] = np.reshape(given["rotation"], (3, 3))
+    return _COLLIDERS[parts["kind"]](**given)
+
+
+def _joined(parts: list[NDArray[Any]], dtype: str) -> NDArray[Any]:
+    return np.concatenate([np.zeros(0, dtype), *parts]).astype(dtype)

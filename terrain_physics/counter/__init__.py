@@ -1,0 +1,1 @@
+"""The counter: how many triangles the surface of each sphere touches."""

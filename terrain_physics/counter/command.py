@@ -1,0 +1,304 @@
+"""The command ``count``: problems in, counts out, in bounded memory.
+
+Spheres are read, counted and let go in blocks; what stays is the triangles with their tree, and
+the counts, which are written once everything has been read without an error.
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels import _jit
+from terrain_physics._kernels.counter import count as touch_count
+from terrain_physics._kernels.counter.tree import Tree
+from terrain_physics._threads import Workers
+from terrain_physics.counter import counter as contest
+from terrain_physics.counter.text import ContestError, NumberReader, write_counts
+
+WRONG_COUNT = 1
+BAD_INPUT = 2
+PIPE_CLOSED = 141  # as shells report a process ended by writing to a closed pipe
+
+_PATIENCE = 1.0  # seconds of work before a progress bar appears
+_BOX_TESTS = 1 << 27  # spent on finding out how many pairs are tested, for each block of spheres
+_LARGEST_INT32 = 2**31 - 1
+
+Counts = list[NDArray[np.integer[Any]]]
+
+
+class WrongCountError(Exception):
+    """A recount by brute force came out differently; the message says where."""
+
+
+class _Progress:
+    """A bar on standard error, if that is a terminal and there is time to read one."""
+
+    def __init__(self, total: int | None) -> None:
+        self._total = total
+        self._done = 0
+        self._bar: Any = None
+        self._start = time.monotonic() if sys.stderr.isatty() else float("inf")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def advance(self, spheres: int) -> None:
+        self._done += spheres
+        if self._bar is not None:
+            self._bar.update(spheres)
+        elif time.monotonic() - self._start > _PATIENCE:
+            import tqdm  # here, because most runs are over before
+
+            self._bar = tqdm.tqdm(
+                total=self._total,
+                initial=self._done,
+                unit=" spheres",
+                unit_scale=True,
+                leave=False,
+                file=sys.stderr,
+            )
+
+
+class _Sample:
+    """Some of a stream of spheres, each as likely as any other, the same ones each time."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._rng = np.random.default_rng(0)
+        self._keys = np.empty(0)
+        self.rows = np.empty(0, np.int64)
+        self.spheres = np.empty((0, 4))
+        self.counts: NDArray[np.int64] | None = None
+
+    def offer(self, spheres: NDArray[np.float64], first: int) -> None:
+        if self._size == 0:
+            return
+        keys = np.concatenate([self._keys, self._rng.random(len(spheres))])
+        rows = np.concatenate([self.rows, np.arange(first, first + len(spheres))])
+        chosen = np.argsort(keys, kind="stable")[: self._size]
+        self._keys, self.rows = keys[chosen], rows[chosen]
+        self.spheres = np.concatenate([self.spheres, spheres])[chosen]
+
+
+class _Problem:
+    """Counts the spheres of one problem, against one lot of triangles after the other."""
+
+    def __init__(self, workers: Workers, name: str, *, stats: bool, verify: int) -> None:
+        self._workers = workers
+        self._name = name
+        self._stats = stats
+        self._sample = _Sample(verify)
+        self._triangles = self._spheres = self._tested = 0
+        self._is_estimate = False
+        self._seconds = dict.fromkeys(("parse", "build", "query"), 0.0)
+        self.counts: Counts = []
+
+    def timed(self, what: str, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a call returns; its time is one of the statistics."""
+        start = time.perf_counter()
+        try:
+            return call(*arguments)
+        finally:
+            self._seconds[what] += time.perf_counter() - start
+
+    def count(
+        self,
+        triangles: NDArray[np.float64],
+        blocks: Iterable[NDArray[np.float64]],
+        q: int | None,
+        *,
+        may_grow: bool = False,
+    ) -> None:
+        """Add to the counts the triangles (n, 9) touched by the spheres (q, 4) of all blocks."""
+        workers, sample = self._workers, self._sample
+        tree = self.timed("build", contest.build_tree, workers, triangles)
+        self._triangles += len(triangles)
+        is_first = not self.counts
+        keep = np.int64 if may_grow or len(triangles) > _LARGEST_INT32 else np.int32
+        first = 0
+        remaining = iter(blocks)
+        with _Progress(q) as progress:
+            for index in range(sys.maxsize):
+                spheres = self.timed("parse", next, remaining, None)
+                if spheres is None:
+                    break
+                counts = self.timed(
+                    "query", contest.count_with, workers, tree, spheres, progress.advance
+                )
+                if is_first:
+                    self.counts.append(counts.astype(keep))
+                    sample.offer(spheres, first)
+                else:
+                    self.counts[index] += counts
+                if self._stats:
+                    self._tested += self._pairs_tested(tree, spheres)
+                first += len(spheres)
+                del spheres  # before the next are read
+        self._spheres = first
+        if len(sample.rows):
+            recounted = contest.recount(workers, triangles, sample.spheres)
+            sample.counts = recounted if sample.counts is None else sample.counts + recounted
+
+    def _pairs_tested(self, tree: Tree, spheres: NDArray[np.float64]) -> int:
+        step = -(-len(spheres) * len(tree.leaf_boxes) // _BOX_TESTS) or 1
+        self._is_estimate |= step > 1
+        some = np.ascontiguousarray(spheres[::step])
+        return contest.pairs_tested(self._workers, tree, some) * len(spheres) // len(some)
+
+    def finish(self) -> None:
+        """Compare with the recount, and print what was asked for."""
+        if self._stats:
+            touched = sum(int(counts.sum(dtype=np.int64)) for counts in self.counts)
+            about = "about " if self._is_estimate else ""
+            times = ", ".join(f"{what} {time:.3f} s" for what, time in self._seconds.items())
+            print(
+                f"{self._name}: n {self._triangles}, q {self._spheres}, pairs touched {touched}, "
+                f"pairs tested {about}{self._tested}, {times}",
+                file=sys.stderr,
+            )
+        rows = self._sample.rows
+        if self._sample.counts is None or not len(rows):
+            return
+        counted = _taken(self.counts, rows)
+        for row, count, recount in sorted(zip(rows, counted, self._sample.counts, strict=True)):
+            if count != recount:
+                raise WrongCountError(
+                    f"{self._name}: sphere {row + 1} touches {recount} triangles by brute force, "
+                    f"but {count} were counted"
+                )
+        print(f"{self._name}: {len(rows)} spheres recounted, all counts agree", file=sys.stderr)
+
+
+def _taken(counts: Counts, rows: NDArray[np.int64]) -> list[int]:
+    return [
+        int(counts[row // contest.SPHERES_AT_ONCE][row % contest.SPHERES_AT_ONCE])
+        for row in rows.tolist()
+    ]
+
+
+def _opened(file: str) -> AbstractContextManager[BinaryIO]:
+    if file == "-":
+        return nullcontext(sys.stdin.buffer)
+    return Path(file).open("rb", buffering=0)
+
+
+def _name(file: str) -> str:
+    return "stdin" if file == "-" else file
+
+
+class _Command:
+    """Reads and counts; ``answers`` are those of all problems, in order."""
+
+    def __init__(self, workers: Workers, *, stats: bool, verify: int) -> None:
+        self._workers = workers
+        self._options: dict[str, Any] = {"stats": stats, "verify": verify}
+        self.answers: Counts = []
+
+    def _read(self, stack: ExitStack, file: str) -> NumberReader:
+        return NumberReader(self._workers, stack.enter_context(_opened(file)), _name(file))
+
+    def whole(self, file: str) -> None:
+        """Answer a file that holds n, q, triangles and spheres."""
+        problem = _Problem(self._workers, _name(file), **self._options)
+        with ExitStack() as stack:
+            reader = problem.timed("parse", self._read, stack, file)
+            n, q = reader.counts()
+            triangles = problem.timed("parse", reader.triangles, n)
+            problem.count(triangles, reader.spheres(q, contest.SPHERES_AT_ONCE), q)
+        problem.finish()
+        self.answers += problem.counts
+
+    def parts(self, triangle_files: Sequence[str], sphere_file: str) -> None:
+        """Answer a problem that is spread over files: counts add up over those of triangles."""
+        problem = _Problem(self._workers, _name(sphere_file), **self._options)
+        several = len(triangle_files) > 1
+        with ExitStack() as stack:
+            spheres = problem.timed("parse", self._read, stack, sphere_file)
+            blocks = spheres.spheres(None, contest.SPHERES_AT_ONCE)
+            # Numbers are read once: later rounds take them from here, not from the text.
+            spool = stack.enter_context(tempfile.TemporaryFile()) if several else None
+            for index, file in enumerate(triangle_files):
+                with ExitStack() as inner:
+                    triangles = problem.timed("parse", self._triangles, inner, file)
+                if spool is not None:
+                    blocks = _spooled(spool) if index else _spooling(blocks, spool)
+                problem.count(triangles, blocks, None, may_grow=several)
+                del triangles  # before the next are read
+        problem.finish()
+        self.answers += problem.counts
+
+    def _triangles(self, stack: ExitStack, file: str) -> NDArray[np.float64]:
+        return self._read(stack, file).triangles()
+
+
+def _spooling(
+    blocks: Iterator[NDArray[np.float64]], spool: BinaryIO
+) -> Iterator[NDArray[np.float64]]:
+    for block in blocks:
+        spool.write(block.data)
+        yield block
+
+
+def _spooled(spool: BinaryIO) -> Iterator[NDArray[np.float64]]:
+    spool.seek(0)
+    while data := spool.read(32 * contest.SPHERES_AT_ONCE):
+        yield np.frombuffer(bytearray(data)).reshape(-1, 4)
+
+
+def run(
+    files: Sequence[str],
+    triangles: Sequence[str] | None,
+    spheres: str | None,
+    *,
+    threads: int | None,
+    stats: bool,
+    verify: int,
+) -> int:
+    """Count, print, and return the exit status."""
+    kernel = touch_count.count_chunks
+    is_plain_python = not hasattr(kernel, "py_func")
+    if sys.stderr.isatty() and not is_plain_python and not _jit.is_cached(kernel):
+        print("terrain_physics: compiling once for this machine, some seconds", file=sys.stderr)
+    try:
+        with Workers(threads) as workers:
+            command = _Command(workers, stats=stats, verify=verify)
+            if triangles is not None and spheres is not None:
+                command.parts(triangles, spheres)
+            else:
+                for file in files or ["-"]:
+                    command.whole(file)
+    except ContestError as error:
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+    except WrongCountError as error:
+        print(error, file=sys.stderr)
+        return WRONG_COUNT
+    except OSError as error:
+        name = error.filename or "stdin"
+        print(f"terrain-physics: cannot read {name}: {error.strerror}", file=sys.stderr)
+        return BAD_INPUT
+    return _write(command.answers)
+
+
+def _write(answers: Counts) -> int:
+    try:
+        for counts in answers:
+            sys.stdout.buffer.write(write_counts(counts))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        return PIPE_CLOSED
+    except OSError as error:
+        print(f"terrain-physics: cannot write the answers: {error.strerror}", file=sys.stderr)
+        return BAD_INPUT
+    return 0

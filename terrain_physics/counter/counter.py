@@ -1,0 +1,328 @@
+"""Count, of n triangles, those that the surface of each of q spheres touches: the contest.
+
+What a touch is, stands in ``_kernels/geometry/sphere_surface.py``; how the counting is fast, in
+``_kernels/counter/tree.py`` and ``_kernels/counter/count.py``.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics import _checks
+from terrain_physics._kernels.counter import audit as touch_audit
+from terrain_physics._kernels.counter import count as touch_count
+from terrain_physics._kernels.counter import sphere_groups
+from terrain_physics._kernels.counter import tree as bvh
+from terrain_physics._kernels.counter.tree import BLOCK, LANES, NOWHERE, Tree
+from terrain_physics._kernels.math import space_curve
+from terrain_physics._threads import Workers
+
+SPHERES_AT_ONCE = 1 << 20
+"""Spheres are taken in blocks of this many, so that working memory does not grow with their number.
+
+A block needs 50 bytes a sphere, besides the spheres themselves.
+"""
+
+# Enough of each for one task: below, handing it to another thread costs more than it saves.
+_ROWS_PER_TASK = 1 << 15
+_CHUNKS_PER_TASK = 8
+_PAIRS_PER_TASK = 1 << 16
+
+
+def count_touching(
+    triangles: Any, spheres: Any, *, threads: int | None = None
+) -> NDArray[np.int64]:
+    """Return for each sphere how many of the triangles its surface touches.
+
+    A sphere touches a triangle if the least distance of its center to the triangle is <= radius +
+    1e-10 and the greatest is >= radius - 1e-10: touching from outside and from within counts,
+    lying wholly inside does not. The counts are exact, and the same for any number of threads.
+
+    Parameters
+    ----------
+    triangles : array_like, shape (n, 9) or (n, 3, 3)
+        Corners ax ay az bx by bz cx cy cz, in meters. A triangle without area counts as the
+        segment or the point it is.
+    spheres : array_like, shape (q, 4)
+        Radius and center, r x y z, in meters.
+    threads : int, optional
+        How many threads count; None: one for each processor.
+
+    Returns
+    -------
+    ndarray of int64, shape (q,)
+        Numbers of triangles, in the order of the spheres.
+
+    Raises
+    ------
+    TypeError
+        If the arrays do not hold real numbers.
+    ValueError
+        If a shape is wrong, a number is not finite or a radius is negative; the message names
+        array, row, rule and value.
+
+    Examples
+    --------
+    >>> floor = [[0, 0, 0, 4, 0, 0, 0, 0, 4]]
+    >>> count_touching(floor, [[1, 1, 1, 1], [1, 1, 1.5, 1], [9, 0, 0, 0]])
+    array([1, 0, 0])
+    """
+    with Workers(threads) as workers:
+        corners = _table("triangles", triangles, 9)
+        balls = _table("spheres", spheres, 4)
+        return count_with(workers, build_tree(workers, corners), balls)
+
+
+class TouchCounter:
+    """Triangles made ready once, to count how many of them spheres touch, again and again.
+
+    A sphere touches a triangle if the least distance of its center to the triangle is <= radius +
+    1e-10 and the greatest is >= radius - 1e-10: touching from outside and from within counts,
+    lying wholly inside does not. The counts are exact, and the same for any number of threads.
+
+    It can be pickled, and then counts the same in another process. Counts add up: what several
+    counters, each with a part of the triangles, say of a sphere has the sum that one with all of
+    them says.
+
+    Parameters
+    ----------
+    triangles : array_like, shape (n, 9) or (n, 3, 3)
+        Corners ax ay az bx by bz cx cy cz, in meters; copied. A triangle without area counts as
+        the segment or the point it is. It takes about 125 bytes a triangle.
+    threads : int, optional
+        How many threads build and count; None: one for each processor.
+
+    Raises
+    ------
+    TypeError
+        If ``triangles`` does not hold real numbers.
+    ValueError
+        If its shape is wrong, a number is not finite or ``threads`` is no integer >= 1.
+
+    Examples
+    --------
+    >>> counter = TouchCounter([[0, 0, 0, 4, 0, 0, 0, 0, 4]])
+    >>> counter.count([[1, 1, 1, 1], [1, 1, 1.5, 1]])
+    array([1, 0])
+    >>> counter.count([[9, 0, 0, 0]])
+    array([0])
+    >>> counter.triangle_count
+    1
+    """
+
+    def __init__(self, triangles: Any, *, threads: int | None = None) -> None:
+        with Workers(threads) as workers:
+            # Near ties are decided by these numbers, which the caller may change meanwhile.
+            self._tree = build_tree(workers, np.array(_table("triangles", triangles, 9)))
+        self._threads = threads
+
+    @property
+    def triangle_count(self) -> int:
+        """How many triangles there are."""
+        return len(self._tree.triangles)
+
+    def count(self, spheres: Any) -> NDArray[np.int64]:
+        """Return for each sphere how many of the triangles its surface touches.
+
+        Beside the spheres and their counts it takes at most 50 MB, however many they are. Several
+        Python threads may call it at once.
+
+        Parameters
+        ----------
+        spheres : array_like, shape (q, 4)
+            Radius and center, r x y z, in meters.
+
+        Returns
+        -------
+        ndarray of int64, shape (q,)
+            Numbers of triangles, in the order of the spheres.
+
+        Raises
+        ------
+        TypeError
+            If ``spheres`` does not hold real numbers.
+        ValueError
+            If its shape is wrong, a number is not finite or a radius is negative; the message
+            names row, rule and value.
+        """
+        with Workers(self._threads) as workers:
+            return count_with(workers, self._tree, _table("spheres", spheres, 4))
+
+    def __getstate__(self) -> tuple[tuple[NDArray[Any], ...], int | None]:
+        return tuple(self._tree), self._threads
+
+    def __setstate__(self, state: tuple[tuple[NDArray[Any], ...], int | None]) -> None:
+        arrays, self._threads = state
+        # Buffers that travelled beside the pickle may be read-only; kernels know one type only.
+        self._tree = Tree(*(np.require(array, requirements=["C", "A", "W"]) for array in arrays))
+
+    def __repr__(self) -> str:
+        return f"<TouchCounter of {self.triangle_count} triangles>"
+
+
+def _table(name: str, value: Any, columns: int) -> NDArray[np.float64]:
+    """Return a C-contiguous (n, columns) array of float64."""
+    # Kernels are compiled for one type of array only: contiguous, aligned, writable.
+    table = np.require(_checks.real_array(name, value), requirements=["C", "A", "W"])
+    if table.size == 0 and table.ndim == 1:
+        return np.empty((0, columns))
+    if columns == 9 and table.shape[1:] == (3, 3):
+        table = table.reshape(-1, 9)
+    if table.ndim != 2 or table.shape[1] != columns:
+        shape = "(n, 9) or (n, 3, 3)" if columns == 9 else f"(q, {columns})"
+        raise ValueError(f"{name} must have shape {shape}, got {table.shape}")
+    return table
+
+
+def _bounds(
+    workers: Workers, name: str, table: NDArray[np.float64], start: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the least and the greatest value of each column; refuse what is not finite.
+
+    ``start`` is the row of the caller's array that this table begins with.
+    """
+
+    def widen(first: int, last: int) -> tuple[bool, NDArray[np.float64], NDArray[np.float64]]:
+        lower, upper = np.full(table.shape[1], np.inf), np.full(table.shape[1], -np.inf)
+        return space_curve.column_bounds(table, first, last, lower, upper), lower, upper
+
+    parts = workers.run(widen, len(table), _ROWS_PER_TASK)
+    if not all(finite for finite, _, _ in parts):
+        row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
+        raise ValueError(f"{name}[{start + row}] must be finite, got {table[row].tolist()}")
+    return np.min([part[1] for part in parts], axis=0), np.max([part[2] for part in parts], axis=0)
+
+
+def build_tree(workers: Workers, triangles: NDArray[np.float64]) -> Tree:
+    """Return the tree of triangles (n, 9), which it refers to: they must not change."""
+    count = len(triangles)
+    leaf_count = -(-count // LANES)
+    block_count = -(-leaf_count // LANES)
+    upper_count = -(-block_count // LANES)
+    frame = _frame(workers, triangles)
+    keys = np.empty(count, np.uint64)
+    order = np.full(leaf_count * LANES, -1, np.int64)
+    leaves = np.empty((leaf_count, 10, LANES), np.float32)
+    leaves[-1:] = NOWHERE
+    leaf_boxes = np.full((block_count, 6, LANES), NOWHERE, np.float32)
+
+    workers.run(
+        lambda first, last: space_curve.triangle_keys(triangles, first, last, frame, keys),
+        count,
+        _ROWS_PER_TASK,
+    )
+    keys.sort()
+    workers.run(
+        lambda first, last: bvh.fill_leaves(
+            triangles, keys, first, last, frame, order, leaves, leaf_boxes
+        ),
+        leaf_count,
+        _ROWS_PER_TASK // LANES,
+    )
+    boxes = np.full((upper_count * LANES, 6), NOWHERE, np.float32)
+    boxes[:block_count, :3] = leaf_boxes[:, :3].min(axis=2)
+    # Unused lanes lie beyond everything, and must not stretch the last block.
+    upper = leaf_boxes[:, 3:]
+    boxes[:block_count, 3:] = np.where(upper == NOWHERE, -NOWHERE, upper).max(axis=2)
+    block_boxes = np.ascontiguousarray(boxes.reshape(upper_count, LANES, 6).transpose(0, 2, 1))
+    return Tree(triangles, order, leaves, leaf_boxes, block_boxes, frame)
+
+
+def _frame(workers: Workers, triangles: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ``frame`` of a `Tree`."""
+    if len(triangles) == 0:
+        return np.zeros(8)
+    lower, upper = _bounds(workers, "triangles", triangles)
+    return space_curve.frame_around(
+        lower.reshape(3, 3).min(axis=0), upper.reshape(3, 3).max(axis=0)
+    )
+
+
+def count_with(
+    workers: Workers,
+    tree: Tree,
+    spheres: NDArray[np.float64],
+    advance: Callable[[int], None] | None = None,
+) -> NDArray[np.int64]:
+    """Return the counts of spheres (q, 4) against a tree; tell ``advance`` how many are done."""
+    counts = np.zeros(len(spheres), np.int64)
+    for first in range(0, len(spheres), SPHERES_AT_ONCE):
+        part = slice(first, first + SPHERES_AT_ONCE)
+        _count_block(workers, tree, spheres[part], first, counts[part], advance)
+    return counts
+
+
+def _count_block(
+    workers: Workers,
+    tree: Tree,
+    spheres: NDArray[np.float64],
+    start: int,
+    counts: NDArray[np.int64],
+    advance: Callable[[int], None] | None,
+) -> None:
+    lower, upper = _bounds(workers, "spheres", spheres, start)
+    if lower[0] < 0.0:
+        row = int(np.flatnonzero(spheres[:, 0] < 0.0)[0])
+        raise ValueError(f"spheres[{start + row}] must have a radius >= 0, got {spheres[row, 0]}")
+    if len(tree.triangles) == 0:
+        return
+    middle = 0.5 * lower + 0.5 * upper
+    span = float(np.maximum(upper - middle, middle - lower)[1:].max())
+    window = np.array([*middle, 1.0 / span if span > 1e-300 else 0.0])
+    chunk_count = -(-len(spheres) // BLOCK)
+    keys = np.empty(len(spheres), np.uint64)
+    groups = np.empty((chunk_count * LANES, sphere_groups.SPHERE_ROWS, LANES), np.float32)
+    boxes = np.empty((chunk_count, sphere_groups.BOX_ROWS, LANES), np.float32)
+
+    workers.run(
+        lambda first, last: sphere_groups.sphere_keys(
+            spheres, first, last, tree.frame, window, keys
+        ),
+        len(spheres),
+        _ROWS_PER_TASK,
+    )
+    keys.sort()
+    workers.run(
+        lambda first, last: sphere_groups.fill_groups(
+            spheres, keys, first, last, tree.frame, groups, boxes
+        ),
+        chunk_count * LANES,
+        _ROWS_PER_TASK // LANES,
+    )
+
+    def count(first: int, last: int) -> int:
+        touch_count.count_chunks(tree, spheres, keys, groups, boxes, first, last, counts)
+        return min(last * BLOCK, len(spheres)) - first * BLOCK
+
+    for done in workers.each(count, chunk_count, _CHUNKS_PER_TASK):
+        if advance is not None:
+            advance(done)
+
+
+def recount(
+    workers: Workers, triangles: NDArray[np.float64], spheres: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Return the counts of a few spheres by asking the definition about every triangle."""
+
+    def ask(first: int, last: int) -> NDArray[np.int64]:
+        counts = np.zeros(len(spheres), np.int64)
+        touch_audit.recount(triangles, spheres, first, last, counts)
+        return counts
+
+    least = max(1, _PAIRS_PER_TASK // max(len(spheres), 1))
+    parts = workers.run(ask, len(triangles), least)
+    total: NDArray[np.int64] = np.sum([np.zeros(len(spheres), np.int64), *parts], axis=0)
+    return total
+
+
+def pairs_tested(workers: Workers, tree: Tree, spheres: NDArray[np.float64]) -> int:
+    """Return how many pairs the boxes of leaves leave, to be tested one by one."""
+    return sum(
+        workers.run(
+            lambda first, last: touch_audit.pairs_tested(tree, spheres, first, last),
+            len(spheres),
+            256,
+        )
+    )

@@ -1,0 +1,160 @@
+"""Closest points: where on a triangle or a segment is the point nearest to a given one.
+
+Sizes and distances that are not zero are to be within 1e-75 and 1e75 m.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pyglm import glm
+
+from terrain_physics import _checks
+from terrain_physics._kernels.geometry import closest_point_rows as closest_rows
+from terrain_physics.geometry.shapes import Segment, Triangle
+
+
+def _as_vec3(point: tuple[float, float, float]) -> glm.vec3:
+    return glm.vec3(point[0] + 0.0, point[1] + 0.0, point[2] + 0.0)  # + 0.0: never "-0"
+
+
+def closest_point_on_triangle(point: Any, triangle: Triangle) -> glm.vec3:
+    """Return the point of a triangle that is closest to a point.
+
+    Parameters
+    ----------
+    point : three numbers
+        In meters.
+    triangle : Triangle
+        Three corners in meters; without area it is a segment or a point.
+
+    Returns
+    -------
+    glm.vec3
+        In meters: in the face, on an edge, or a corner. A point on the triangle is its own.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For anything else than three finite numbers and this shape.
+
+    See Also
+    --------
+    closest_point_on_triangle_many : the same for arrays, in float64.
+
+    Notes
+    -----
+    In float64 it is right to 1e-15 of the distance to the farthest corner, divided by the height of
+    the triangle over its length. Below 1e-10, that counts as a segment.
+
+    Examples
+    --------
+    >>> floor = Triangle((0, 0, 0), (0, 0, 4), (4, 0, 0))
+    >>> closest_point_on_triangle((1, 5, 1), floor)
+    vec3( 1, 0, 1 )
+    >>> closest_point_on_triangle((3, 5, 3), floor)
+    vec3( 2, 0, 2 )
+    """
+    place = _checks.vector("point", point)
+    _checks.instance("triangle", triangle, Triangle)
+    return _as_vec3(closest_rows.point_to_triangle(place, triangle.a64, triangle.b64, triangle.c64))
+
+
+def closest_point_on_segment(point: Any, segment: Segment) -> glm.vec3:
+    """Return the point of a segment that is closest to a point.
+
+    Parameters
+    ----------
+    point : three numbers
+        In meters.
+    segment : Segment
+        Both ends in meters; they may be one point.
+
+    Returns
+    -------
+    glm.vec3
+        In meters: between the ends, or one of them. A point on the segment is its own.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For anything else than three finite numbers and this shape.
+
+    See Also
+    --------
+    closest_point_on_segment_many : the same for arrays, in float64.
+
+    Examples
+    --------
+    >>> closest_point_on_segment((1, 5, 1), Segment((0, 0, 0), (4, 0, 0)))
+    vec3( 1, 0, 0 )
+    """
+    place = _checks.vector("point", point)
+    _checks.instance("segment", segment, Segment)
+    return _as_vec3(closest_rows.point_to_segment(place, segment.a64, segment.b64))
+
+
+def closest_point_on_triangle_many(points: Any, triangles: Any) -> NDArray[np.float64]:
+    """Return for n points the closest points of the triangles in the same rows.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, 3) or (1, 3)
+        In meters.
+    triangles : array_like, shape (n, 3, 3), (n, 9) or one row
+        Corners in meters; without area they are segments or points.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 3)
+        In meters.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values and row counts that do not match.
+
+    Examples
+    --------
+    >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
+    >>> closest_point_on_triangle_many([(1, 5, 1), (-3, 5, -3)], floor)
+    array([[1., 0., 1.],
+           [0., 0., 0.]])
+    """
+    point_rows = _checks.points("points", points)
+    triangle_rows = _checks.triangles("triangles", triangles)
+    out = np.empty((_checks.common_length(points=point_rows, triangles=triangle_rows), 3))
+    closest_rows.closest_on_triangle_rows(point_rows, triangle_rows, out)
+    return out
+
+
+def closest_point_on_segment_many(points: Any, segments: Any) -> NDArray[np.float64]:
+    """Return for n points the closest points of the segments in the same rows.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, 3) or (1, 3)
+        In meters.
+    segments : array_like, shape (n, 2, 3), (n, 6) or one row
+        Both ends in meters; they may be one point.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 3)
+        In meters.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values and row counts that do not match.
+
+    Examples
+    --------
+    >>> closest_point_on_segment_many([(1, 5, 1)], [[(0, 0, 0), (4, 0, 0)]])
+    array([[1., 0., 0.]])
+    """
+    point_rows = _checks.points("points", points)
+    segment_rows = _checks.array("segments", segments, (None, 2, 3), (None, 6)).reshape(-1, 2, 3)
+    out = np.empty((_checks.common_length(points=point_rows, segments=segment_rows), 3))
+    closest_rows.closest_on_segment_rows(point_rows, segment_rows, out)
+    return out

@@ -1,0 +1,126 @@
+"""Any two shapes: the pair function that fits, picked by their types."""
+
+from collections.abc import Callable
+
+from pyglm import glm
+
+from terrain_physics._checks import shorten
+from terrain_physics.geometry.intersect_box import (
+    intersect_aabb_aabb,
+    intersect_aabb_sphere,
+    intersect_obb_obb,
+    intersect_obb_sphere,
+)
+from terrain_physics.geometry.intersect_round import (
+    intersect_capsule_capsule,
+    intersect_capsule_sphere,
+    intersect_sphere_sphere,
+)
+from terrain_physics.geometry.intersect_triangle import (
+    intersect_capsule_triangle,
+    intersect_obb_triangle,
+    intersect_sphere_triangle,
+)
+from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Sphere, Triangle
+
+Shape = Sphere | AABB | OBB | Capsule | Triangle
+
+
+def _as_obb(aabb: AABB) -> OBB:
+    sides = [
+        (low, 0.5 * low + 0.5 * high, high)
+        for low, high in zip(aabb.lower64, aabb.upper64, strict=True)
+    ]
+    # Measured from the rounded middle to the farther side: what touches the AABB is not lost.
+    return OBB(
+        [middle for _, middle, _ in sides],
+        [max(middle - low, high - middle) for low, middle, high in sides],
+    )
+
+
+def _obb_aabb(first: OBB, second: AABB) -> glm.vec3 | None:
+    return intersect_obb_obb(first, _as_obb(second))
+
+
+def _aabb_triangle(first: AABB, second: Triangle, *, two_sided: bool) -> glm.vec3 | None:
+    return intersect_obb_triangle(_as_obb(first), second, two_sided=two_sided)
+
+
+_PAIRS: dict[tuple[type, type], Callable[..., glm.vec3 | None]] = {
+    (Sphere, Sphere): intersect_sphere_sphere,
+    (AABB, AABB): intersect_aabb_aabb,
+    (AABB, Sphere): intersect_aabb_sphere,
+    (OBB, Sphere): intersect_obb_sphere,
+    (OBB, AABB): _obb_aabb,
+    (OBB, OBB): intersect_obb_obb,
+    (Capsule, Sphere): intersect_capsule_sphere,
+    (Capsule, Capsule): intersect_capsule_capsule,
+    (Sphere, Triangle): intersect_sphere_triangle,
+    (AABB, Triangle): _aabb_triangle,
+    (OBB, Triangle): intersect_obb_triangle,
+    (Capsule, Triangle): intersect_capsule_triangle,
+}
+
+
+def _kind(name: str, shape: object) -> type:
+    """Return the shape's class; of a class derived from it as well."""
+    for kind in (Sphere, AABB, OBB, Capsule, Triangle):
+        if isinstance(shape, kind):
+            return kind
+    raise TypeError(
+        f"{name} must be a Sphere, AABB, OBB, Capsule or Triangle, got {shorten(shape)}"
+    )
+
+
+def intersect(first: Shape, second: Shape, *, two_sided: bool = False) -> glm.vec3 | None:
+    """Return the move that takes the first shape out of the second, by the function for their pair.
+
+    The pairs are Sphere-Sphere, AABB-AABB, AABB-Sphere, OBB-Sphere, OBB-AABB, OBB-OBB,
+    Capsule-Sphere and Capsule-Capsule, and Sphere, AABB, OBB and Capsule against a Triangle.
+    Two triangles have no penetration: `intersect_triangle_triangle` says whether they touch.
+
+    Parameters
+    ----------
+    first, second : Sphere, AABB, OBB, Capsule or Triangle
+        In any order: where only the reverse of a pair is known, its move is turned round.
+    two_sided : bool, default False
+        Against a triangle: leave by the shortest way, on whichever side that is. Otherwise the
+        front of the triangle is solid. Means nothing to other pairs.
+
+    Returns
+    -------
+    glm.vec3 or None
+        Penetration of ``first`` in meters: add it and the shapes just touch. Zero when they just
+        touch, ``None`` when they are apart. Degenerate shapes: see the function for the pair. An
+        AABB against an OBB or a triangle is treated as an OBB that is not turned.
+
+    Raises
+    ------
+    TypeError
+        For what is no shape, and for pairs that are not listed.
+
+    Examples
+    --------
+    >>> floor = Triangle((0, 0, 0), (0, 0, 4), (4, 0, 0))
+    >>> intersect(Sphere((1, 0.75, 1), 1), floor)
+    vec3( 0, 0.25, 0 )
+    >>> intersect(floor, Sphere((1, 0.75, 1), 1))
+    vec3( 0, -0.25, 0 )
+    """
+    kinds = _kind("first", first), _kind("second", second)
+    turned = kinds not in _PAIRS
+    if turned:
+        kinds = kinds[1], kinds[0]
+        if kinds not in _PAIRS:
+            known = ", ".join(f"{one.__name__}-{other.__name__}" for one, other in _PAIRS)
+            instead = "; see intersect_triangle_triangle" if set(kinds) == {Triangle} else ""
+            raise TypeError(
+                f"first and second must be one of the pairs {known}, either way round, "
+                f"got {kinds[1].__name__} and {kinds[0].__name__}{instead}"
+            )
+        first, second = second, first
+    if kinds[1] is Triangle:
+        move = _PAIRS[kinds](first, second, two_sided=two_sided)
+    else:
+        move = _PAIRS[kinds](first, second)
+    return glm.vec3() - move if turned and move is not None else move

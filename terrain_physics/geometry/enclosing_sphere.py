@@ -1,0 +1,117 @@
+"""The smallest sphere around points.
+
+Both functions run the same kernel: a closed form for up to four points, pivoting for any number.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics import _checks
+from terrain_physics._kernels.geometry.enclosing_sphere import enclosing_spheres
+from terrain_physics.geometry.shapes import Sphere
+
+# A few rounds are the rule, thirty are rare. So many end the search where rounding would not.
+_MAX_ROUNDS = 1000
+
+
+def smallest_enclosing_sphere(points: Any) -> Sphere:
+    """Return the smallest sphere that holds all points.
+
+    Points may be repeated, lie on one line, in one plane or on one sphere. A single point has a
+    sphere of radius 0. In another order of the points the sphere is the same but for rounding; in
+    the same order it is the same to the last bit.
+
+    Parameters
+    ----------
+    points : array_like of shape (n, 3), or sequence of vectors
+        One point or more, in meters.
+
+    Returns
+    -------
+    Sphere
+        Read ``center64`` and ``radius`` for its float64 values. No point is farther from
+        ``center64`` than ``radius * (1 + 1e-15)``, and no sphere with a radius less than
+        ``radius * (1 - 1e-14) - ulp`` holds all points; ulp is the distance of two neighbouring
+        floats at the largest coordinate, for the center is rounded to float64. This is so for
+        radii of 1e-290 to 1e290. ``center`` is rounded further, to float32.
+
+    Raises
+    ------
+    ValueError
+        For no points, other shapes, non-finite coordinates, and a radius too large for float64.
+    TypeError
+        For what holds no real numbers.
+
+    See Also
+    --------
+    smallest_enclosing_sphere_many : the same for many sets of points, as arrays.
+
+    Notes
+    -----
+    The search starts from the first point. In each round the point farthest from the center is
+    added to the one to four points that the sphere rests on, and the smallest sphere around those
+    takes its place, until no point sticks out. Should 1000 rounds not do, which no set of points
+    is known to need, the last center stands, and the radius is at most twice the smallest.
+
+    Examples
+    --------
+    >>> smallest_enclosing_sphere([(0, 0, 0), (4, 0, 0), (2, 1, 0)])
+    Sphere(center64=(2.0, 0.0, 0.0), radius=2.0)
+    >>> from pyglm import glm
+    >>> smallest_enclosing_sphere([glm.vec3(1, 2, 3)]).radius
+    0.0
+    """
+    if isinstance(points, list | tuple) and points and hasattr(points[0], "x"):
+        points = [_checks.vector(f"points[{i}]", point) for i, point in enumerate(points)]
+    rows = _checks.points("points", points)
+    if len(rows) == 0:
+        raise ValueError("points must be one or more, got none")
+    x, y, z, radius = _spheres(rows[np.newaxis])[0].tolist()
+    return Sphere((x, y, z), radius)
+
+
+def smallest_enclosing_sphere_many(points: Any) -> NDArray[np.float64]:
+    """Return the smallest sphere around each of m sets of k points.
+
+    Parameters
+    ----------
+    points : array_like, shape (m, k, 3)
+        In meters; k >= 1. Fill up smaller sets by repeating one of their points.
+
+    Returns
+    -------
+    ndarray of float64, shape (m, 4)
+        x, y, z, radius in meters, as exact as `smallest_enclosing_sphere` is.
+
+    Raises
+    ------
+    ValueError
+        For sets of no points, other shapes, non-finite coordinates, and radii too large for
+        float64.
+    TypeError
+        For what holds no real numbers.
+
+    Examples
+    --------
+    >>> triangles = [[(0, 0, 0), (4, 0, 0), (2, 1, 0)], [(0, 0, 3), (0, 4, 0), (0, 0, 0)]]
+    >>> smallest_enclosing_sphere_many(triangles)
+    array([[2. , 0. , 0. , 2. ],
+           [0. , 2. , 1.5, 2.5]])
+    """
+    sets = _checks.array("points", points, (None, None, 3))
+    if sets.shape[1] == 0:
+        raise ValueError(f"points must be one or more in each set, got shape {sets.shape}")
+    return _spheres(sets)
+
+
+def _spheres(sets: NDArray[np.float64]) -> NDArray[np.float64]:
+    out = np.empty((len(sets), 4))
+    enclosing_spheres(sets, _MAX_ROUNDS, out)
+    out += 0.0  # never -0
+    if not np.isfinite(out).all():
+        row = np.flatnonzero(~np.isfinite(out).all(axis=1))[0]
+        where = "points" if len(sets) == 1 else f"points[{row}]"
+        raise ValueError(f"{where} must fit in a sphere whose radius float64 can hold")
+    return out

@@ -1,0 +1,289 @@
+"""Boxes against boxes and balls: do they touch, and which least move parts them.
+
+The first shape moves, and no other move that parts them is shorter. The functions of one pair take
+shapes and give a ``vec3``; those ending in ``_many`` take float64 arrays, of n rows or of one row
+that serves for all, and give one. Both run the same kernels. Sizes and distances that are not zero
+are to be within 1e-75 and 1e75 m.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pyglm import glm
+
+from terrain_physics import _checks
+from terrain_physics._kernels.geometry import obb_obb, solid_pairs
+from terrain_physics._kernels.geometry import solid_pair_rows as rows
+from terrain_physics.geometry.operands import (
+    Rows,
+    as_vec3,
+    ball,
+    box,
+    corners,
+    obb_rows,
+    penetrations,
+)
+from terrain_physics.geometry.shapes import AABB, OBB, Sphere
+
+Floats = NDArray[np.float64]
+
+
+def _aabbs(prefix: str, lowers: Any, uppers: Any) -> Rows:
+    names = f"{prefix}lowers", f"{prefix}uppers"
+    low, high = _checks.aabbs(names[0], lowers, names[1], uppers)
+    return {names[0]: low, names[1]: high}
+
+
+def intersect_aabb_aabb(first: AABB, second: AABB) -> glm.vec3 | None:
+    """Return the shortest move that takes an axis-aligned box out of another.
+
+    Parameters
+    ----------
+    first, second : AABB
+        In meters; may be plates, rods and points.
+
+    Returns
+    -------
+    glm.vec3 or None
+        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Of equal
+        ways the earlier of +X, -X, +Y, -Y, +Z, -Z.
+
+    Raises
+    ------
+    TypeError
+        For anything else than these shapes.
+
+    Examples
+    --------
+    >>> intersect_aabb_aabb(AABB((0, 0.75, 0), (1, 2, 1)), AABB((0, 0, 0), (1, 1, 1)))
+    vec3( 0, 0.25, 0 )
+    """
+    return as_vec3(*solid_pairs.aabb_aabb(*corners("first", first), *corners("second", second)))
+
+
+def intersect_aabb_sphere(aabb: AABB, sphere: Sphere) -> glm.vec3 | None:
+    """Return the shortest move that takes an axis-aligned box out of a sphere.
+
+    Parameters
+    ----------
+    aabb : AABB
+        In meters; may be a plate, a rod or a point.
+    sphere : Sphere
+        In meters.
+
+    Returns
+    -------
+    glm.vec3 or None
+        Penetration of the box in meters, zero when they just touch; ``None`` when apart. A center
+        in the box leaves through the nearest face; of equal ways the box takes the earlier of
+        +X, -X, +Y, -Y, +Z, -Z.
+
+    Raises
+    ------
+    TypeError
+        For anything else than these shapes.
+
+    Examples
+    --------
+    >>> intersect_aabb_sphere(AABB((0, 0, 0), (1, 1, 1)), Sphere((0.5, 1.75, 0.5), 1))
+    vec3( 0, -0.25, 0 )
+    """
+    return as_vec3(*solid_pairs.aabb_sphere(*corners("aabb", aabb), *ball("sphere", sphere)))
+
+
+def intersect_obb_sphere(obb: OBB, sphere: Sphere) -> glm.vec3 | None:
+    """Return the shortest move that takes an oriented box out of a sphere.
+
+    Parameters
+    ----------
+    obb : OBB
+        In meters; may be a plate, a rod or a point.
+    sphere : Sphere
+        In meters.
+
+    Returns
+    -------
+    glm.vec3 or None
+        Penetration of the box in meters, zero when they just touch; ``None`` when apart. Center in
+        the box: as in `intersect_aabb_sphere`, along the axes of the box.
+
+    Raises
+    ------
+    TypeError
+        For anything else than these shapes.
+
+    Examples
+    --------
+    >>> intersect_obb_sphere(OBB((0, 0, 0), (1, 1, 1)), Sphere((0, 1.75, 0), 1))
+    vec3( 0, -0.25, 0 )
+    """
+    return as_vec3(*solid_pairs.obb_sphere(*box("obb", obb), *ball("sphere", sphere)))
+
+
+def intersect_obb_obb(first: OBB, second: OBB) -> glm.vec3 | None:
+    """Return the shortest move that takes an oriented box out of another.
+
+    Parameters
+    ----------
+    first, second : OBB
+        In meters; may be plates, rods and points.
+
+    Returns
+    -------
+    glm.vec3 or None
+        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Of equal
+        ways the earlier axis: those of the first box, of the second, products of one of each in
+        that order; forward where the centers are level on it.
+
+    Raises
+    ------
+    TypeError
+        For anything else than these shapes.
+
+    Examples
+    --------
+    >>> intersect_obb_obb(OBB((0, 1.75, 0), (1, 1, 1)), OBB((0, 0, 0), (1, 1, 1)))
+    vec3( 0, 0.25, 0 )
+    """
+    return as_vec3(*obb_obb.obb_obb(*box("first", first), *box("second", second)))
+
+
+def intersect_aabb_aabb_many(
+    lowers: Any, uppers: Any, other_lowers: Any, other_uppers: Any
+) -> Floats:
+    """Return the penetrations of n axis-aligned boxes, each out of the other one in its row.
+
+    Parameters
+    ----------
+    lowers, uppers, other_lowers, other_uppers : array_like, shape (n, 3) or (1, 3)
+        Corners in meters, lower <= upper.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 3)
+        Moves of the first boxes by the rules of `intersect_aabb_aabb`; NaN where apart.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values, inverted boxes and row counts that do not match.
+
+    Examples
+    --------
+    >>> intersect_aabb_aabb_many([(0, 0.75, 0)], [(1, 2, 1)], [(0, 0, 0)], [(1, 1, 1)])
+    array([[0.  , 0.25, 0.  ]])
+    """
+    return penetrations(
+        rows.aabb_aabb_rows,
+        _aabbs("", lowers, uppers),
+        _aabbs("other_", other_lowers, other_uppers),
+    )
+
+
+def intersect_aabb_sphere_many(lowers: Any, uppers: Any, spheres: Any) -> Floats:
+    """Return the penetrations of n axis-aligned boxes, each out of the sphere in its row.
+
+    Parameters
+    ----------
+    lowers, uppers : array_like, shape (n, 3) or (1, 3)
+        Corners in meters, lower <= upper.
+    spheres : array_like, shape (n, 4) or (1, 4)
+        x, y, z, radius in meters; radius >= 0.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 3)
+        Moves of the boxes by the rules of `intersect_aabb_sphere`; NaN where apart.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values, inverted boxes, negative radii and other row counts.
+
+    Examples
+    --------
+    >>> intersect_aabb_sphere_many([(0, 0, 0)], [(1, 1, 1)], [(0.5, 1.75, 0.5, 1)])
+    array([[ 0.  , -0.25,  0.  ]])
+    """
+    return penetrations(
+        rows.aabb_sphere_rows,
+        _aabbs("", lowers, uppers),
+        {"spheres": _checks.spheres("spheres", spheres)},
+    )
+
+
+def intersect_obb_sphere_many(
+    centers: Any, half_extents: Any, rotations: Any, spheres: Any
+) -> Floats:
+    """Return the penetrations of n oriented boxes, each out of the sphere in its row.
+
+    Parameters
+    ----------
+    centers, half_extents : array_like, shape (n, 3) or (1, 3)
+        In meters; half extents >= 0.
+    rotations : array_like, shape (n, 3, 3) or (1, 3, 3)
+        Orthonormal matrices with the box axes as columns.
+    spheres : array_like, shape (n, 4) or (1, 4)
+        x, y, z, radius in meters; radius >= 0.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 3)
+        Moves of the boxes by the rules of `intersect_obb_sphere`; NaN where apart.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite or negative values, no rotations and other row counts.
+
+    Examples
+    --------
+    >>> intersect_obb_sphere_many([(0, 0, 0)], [(1, 1, 1)], [np.eye(3)], [(0, 1.75, 0, 1)])
+    array([[ 0.  , -0.25,  0.  ]])
+    """
+    return penetrations(
+        rows.obb_sphere_rows,
+        obb_rows("", centers, half_extents, rotations),
+        {"spheres": _checks.spheres("spheres", spheres)},
+    )
+
+
+def intersect_obb_obb_many(
+    centers: Any,
+    half_extents: Any,
+    rotations: Any,
+    other_centers: Any,
+    other_half_extents: Any,
+    other_rotations: Any,
+) -> Floats:
+    """Return the penetrations of n oriented boxes, each out of the other one in its row.
+
+    Parameters
+    ----------
+    centers, half_extents, other_centers, other_half_extents : array_like, shape (n, 3) or (1, 3)
+        In meters; half extents >= 0.
+    rotations, other_rotations : array_like, shape (n, 3, 3) or (1, 3, 3)
+        Orthonormal matrices with the box axes as columns.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 3)
+        Moves of the first boxes by the rules of `intersect_obb_obb`; NaN where apart.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite or negative values, no rotations and other row counts.
+
+    Examples
+    --------
+    >>> one, turn = [(1, 1, 1)], [np.eye(3)]
+    >>> intersect_obb_obb_many([(0, 1.75, 0)], one, turn, [(0, 0, 0)], one, turn)
+    array([[0.  , 0.25, 0.  ]])
+    """
+    return penetrations(
+        rows.obb_obb_rows,
+        obb_rows("", centers, half_extents, rotations),
+        obb_rows("other_", other_centers, other_half_extents, other_rotations),
+    )

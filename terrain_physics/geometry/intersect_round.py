@@ -1,0 +1,200 @@
+"""Balls and capsules against each other: do they touch, and which least move parts them.
+
+The first shape moves, and no other move that parts them is shorter. The functions of one pair take
+shapes and give a ``vec3``; those ending in ``_many`` take float64 arrays, of n rows or of one row
+that serves for all, and give one. Both run the same kernels. Sizes and distances that are not zero
+are to be within 1e-75 and 1e75 m.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pyglm import glm
+
+from terrain_physics import _checks
+from terrain_physics._kernels.geometry import solid_pair_rows as rows
+from terrain_physics._kernels.geometry import solid_pairs
+from terrain_physics.geometry.operands import as_vec3, ball, ends, penetrations
+from terrain_physics.geometry.shapes import Capsule, Sphere
+
+Floats = NDArray[np.float64]
+
+
+def intersect_sphere_sphere(first: Sphere, second: Sphere) -> glm.vec3 | None:
+    """Return the shortest move that takes a sphere out of another.
+
+    Parameters
+    ----------
+    first, second : Sphere
+        In meters.
+
+    Returns
+    -------
+    glm.vec3 or None
+        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Along
+        the line of the centers; +Y where they are one point.
+
+    Raises
+    ------
+    TypeError
+        For anything else than these shapes.
+
+    Examples
+    --------
+    >>> intersect_sphere_sphere(Sphere((1.5, 0, 0), 1), Sphere((0, 0, 0), 1))
+    vec3( 0.5, 0, 0 )
+    """
+    return as_vec3(*solid_pairs.sphere_sphere(*ball("first", first), *ball("second", second)))
+
+
+def intersect_capsule_sphere(capsule: Capsule, sphere: Sphere) -> glm.vec3 | None:
+    """Return the shortest move that takes a capsule out of a sphere.
+
+    Parameters
+    ----------
+    capsule : Capsule
+        In meters; may be a ball.
+    sphere : Sphere
+        In meters.
+
+    Returns
+    -------
+    glm.vec3 or None
+        Penetration of the capsule in meters, zero when they just touch; ``None`` when apart. A
+        center on the axis: square to the axis, as near to +Y as that allows; +X off an upright one.
+
+    Raises
+    ------
+    TypeError
+        For anything else than these shapes.
+
+    Examples
+    --------
+    >>> intersect_capsule_sphere(Capsule((0, 1.75, 0), (0, 3, 0), 1), Sphere((0, 0, 0), 1))
+    vec3( 0, 0.25, 0 )
+    """
+    return as_vec3(*solid_pairs.capsule_sphere(*ends("capsule", capsule), *ball("sphere", sphere)))
+
+
+def intersect_capsule_capsule(first: Capsule, second: Capsule) -> glm.vec3 | None:
+    """Return the shortest move that takes a capsule out of another.
+
+    Parameters
+    ----------
+    first, second : Capsule
+        In meters; may be balls.
+
+    Returns
+    -------
+    glm.vec3 or None
+        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Axes
+        that meet: square to both, on the side nearer to +Y (both level: along first x second); on
+        one line as in `intersect_capsule_sphere`.
+
+    Raises
+    ------
+    TypeError
+        For anything else than these shapes.
+
+    Examples
+    --------
+    >>> level = Capsule((-1, 0, 0), (1, 0, 0), 0.5)
+    >>> intersect_capsule_capsule(Capsule((0, 0.75, -1), (0, 0.75, 1), 0.5), level)
+    vec3( 0, 0.25, 0 )
+    """
+    return as_vec3(*solid_pairs.capsule_capsule(*ends("first", first), *ends("second", second)))
+
+
+def intersect_sphere_sphere_many(spheres: Any, other_spheres: Any) -> Floats:
+    """Return the penetrations of n spheres, each out of the other one in its row.
+
+    Parameters
+    ----------
+    spheres, other_spheres : array_like, shape (n, 4) or (1, 4)
+        x, y, z, radius in meters; radius >= 0.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 3)
+        Moves of ``spheres`` by the rules of `intersect_sphere_sphere`; NaN where apart.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values, negative radii and row counts that do not match.
+
+    Examples
+    --------
+    >>> intersect_sphere_sphere_many([(1.5, 0, 0, 1), (3, 0, 0, 1)], [(0, 0, 0, 1)])
+    array([[0.5, 0. , 0. ],
+           [nan, nan, nan]])
+    """
+    return penetrations(
+        rows.sphere_sphere_rows,
+        {"spheres": _checks.spheres("spheres", spheres)},
+        {"other_spheres": _checks.spheres("other_spheres", other_spheres)},
+    )
+
+
+def intersect_capsule_sphere_many(capsules: Any, spheres: Any) -> Floats:
+    """Return the penetrations of n capsules, each out of the sphere in its row.
+
+    Parameters
+    ----------
+    capsules : array_like, shape (n, 7) or (1, 7)
+        ax, ay, az, bx, by, bz, radius in meters; radius >= 0.
+    spheres : array_like, shape (n, 4) or (1, 4)
+        x, y, z, radius in meters; radius >= 0.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 3)
+        Moves of ``capsules`` by the rules of `intersect_capsule_sphere`; NaN where apart.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values, negative radii and row counts that do not match.
+
+    Examples
+    --------
+    >>> intersect_capsule_sphere_many([(0, 1.75, 0, 0, 3, 0, 1)], [(0, 0, 0, 1)])
+    array([[0.  , 0.25, 0.  ]])
+    """
+    return penetrations(
+        rows.capsule_sphere_rows,
+        {"capsules": _checks.capsules("capsules", capsules)},
+        {"spheres": _checks.spheres("spheres", spheres)},
+    )
+
+
+def intersect_capsule_capsule_many(capsules: Any, other_capsules: Any) -> Floats:
+    """Return the penetrations of n capsules, each out of the other one in its row.
+
+    Parameters
+    ----------
+    capsules, other_capsules : array_like, shape (n, 7) or (1, 7)
+        ax, ay, az, bx, by, bz, radius in meters; radius >= 0.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 3)
+        Moves of ``capsules`` by the rules of `intersect_capsule_capsule`; NaN where apart.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values, negative radii and row counts that do not match.
+
+    Examples
+    --------
+    >>> level = [(-1, 0, 0, 1, 0, 0, 0.5)]
+    >>> intersect_capsule_capsule_many([(0, 0.75, -1, 0, 0.75, 1, 0.5)], level)
+    array([[0.  , 0.25, 0.  ]])
+    """
+    return penetrations(
+        rows.capsule_capsule_rows,
+        {"capsules": _checks.capsules("capsules", capsules)},
+        {"other_capsules": _checks.capsules("other_capsules", other_capsules)},
+    )

@@ -1,0 +1,324 @@
+"""Shapes against triangles: do they touch, and which move takes the shape out of the triangle.
+
+The functions of one pair take shapes and give a ``vec3``; those ending in ``_many`` take float64
+arrays and give one. Both run the same kernels. Sizes and distances that are not zero are to be
+within 1e-75 and 1e75 m.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pyglm import glm
+
+from terrain_physics import _checks
+from terrain_physics._kernels.geometry import solid_pair_rows as solid_rows
+from terrain_physics._kernels.geometry import triangle_rows as pairs
+from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
+from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT, obb_triangle
+from terrain_physics._kernels.geometry.sphere_triangle import sphere_triangle
+from terrain_physics.geometry.operands import as_vec3, obb_rows
+from terrain_physics.geometry.shapes import OBB, Capsule, Sphere, Triangle
+
+
+def intersect_sphere_triangle(
+    sphere: Sphere, triangle: Triangle, *, two_sided: bool = False
+) -> glm.vec3 | None:
+    """Return the move that takes a sphere out of a triangle.
+
+    The front face is solid: where the closest point lies inside the face, the sphere leaves along
+    the front normal, also from behind. At an edge or a corner it leaves straight away from the
+    closest point. Touching is contact, with a zero-length move.
+
+    Parameters
+    ----------
+    sphere : Sphere
+        Center and radius in meters.
+    triangle : Triangle
+        Three corners in meters, counter-clockwise seen from the front; may be a segment or a point.
+    two_sided : bool, default False
+        Leave by the shortest way, on whichever side that is.
+
+    Returns
+    -------
+    glm.vec3 or None
+        Penetration in meters: add it to the center and the shapes just touch. ``None`` when they
+        are farther apart than the radius. A center on the triangle leaves along the normal;
+        where there is no area, square to the segment, as near to straight up as that allows.
+
+    Raises
+    ------
+    TypeError
+        For anything else than these shapes.
+
+    See Also
+    --------
+    intersect_sphere_triangle_many : the same for arrays, in float64.
+
+    Examples
+    --------
+    >>> floor = Triangle((0, 0, 0), (0, 0, 4), (4, 0, 0))
+    >>> intersect_sphere_triangle(Sphere((1, 0.75, 1), 1), floor)
+    vec3( 0, 0.25, 0 )
+    >>> intersect_sphere_triangle(Sphere((1, -0.25, 1), 1), floor)
+    vec3( 0, 1.25, 0 )
+    >>> intersect_sphere_triangle(Sphere((1, -0.25, 1), 1), floor, two_sided=True)
+    vec3( 0, -0.75, 0 )
+    >>> intersect_sphere_triangle(Sphere((1, 2, 1), 1), floor) is None
+    True
+    """
+    _checks.instance("sphere", sphere, Sphere)
+    _checks.instance("triangle", triangle, Triangle)
+    touching, move = sphere_triangle(
+        sphere.center64, sphere.radius, triangle.a64, triangle.b64, triangle.c64, bool(two_sided)
+    )
+    return as_vec3(touching, move)
+
+
+def intersect_obb_triangle(
+    obb: OBB, triangle: Triangle, *, two_sided: bool = False
+) -> glm.vec3 | None:
+    """Return the move that takes a box out of a triangle, by the 13-axis separating axis test.
+
+    Of the 13 axes (normal, box axes, edge products), each in both directions, the one with the
+    least overlap wins; on a tie the earlier one in that order. One-sided, directions against the
+    front normal are not allowed, so a box whose center is behind the face leaves through the front
+    or sideways. Touching is contact, with a zero-length move.
+
+    Parameters
+    ----------
+    obb : OBB
+        Center and half extents in meters.
+    triangle : Triangle
+        Three corners in meters, counter-clockwise seen from the front; may be a segment or a point,
+        which has no front: then every direction is allowed.
+    two_sided : bool, default False
+        Leave by the shortest way, on whichever side that is.
+
+    Returns
+    -------
+    glm.vec3 or None
+        Penetration in meters: add it to the center and the shapes just touch. ``None`` when apart.
+        A center in the triangle's plane leaves along the front normal if that is a shortest way.
+
+    Raises
+    ------
+    TypeError
+        For anything else than these shapes.
+
+    See Also
+    --------
+    intersect_obb_triangle_many : the same for arrays, in float64.
+
+    Notes
+    -----
+    Where the direction of least overlap is not allowed, each allowed direction is measured to the
+    point where the shapes part, which may come before the overlap on that axis is used up.
+
+    Examples
+    --------
+    >>> floor = Triangle((0, 0, 0), (0, 0, 4), (4, 0, 0))
+    >>> intersect_obb_triangle(OBB((1, 0.75, 1), (1, 1, 1)), floor)
+    vec3( 0, 0.25, 0 )
+    """
+    _checks.instance("obb", obb, OBB)
+    _checks.instance("triangle", triangle, Triangle)
+    touching, move = obb_triangle(
+        obb.center64,
+        obb.half_extents64,
+        obb.rotation64,
+        triangle.a64,
+        triangle.b64,
+        triangle.c64,
+        bool(two_sided),
+        np.empty((FACE_COUNT, 4)),
+    )
+    return as_vec3(touching, move)
+
+
+def intersect_capsule_triangle(
+    capsule: Capsule, triangle: Triangle, *, two_sided: bool = False
+) -> glm.vec3 | None:
+    """Return the move that takes a capsule out of a triangle.
+
+    In front of the face and at its edges the capsule leaves straight away from the point nearest
+    to its axis. Where the axis goes through the face, it leaves the shortest way that does not
+    lead against the front. Touching is contact, with a zero-length move.
+
+    Parameters
+    ----------
+    capsule : Capsule
+        Ends of the axis and radius in meters; where the ends are one point, it is a ball and the
+        result that of `intersect_sphere_triangle`.
+    triangle : Triangle
+        Three corners in meters, counter-clockwise seen from the front; may be a segment or a point,
+        which has no front.
+    two_sided : bool, default False
+        Leave by the shortest way, on whichever side that is.
+
+    Returns
+    -------
+    glm.vec3 or None
+        Penetration in meters: add it to both ends and the shapes just touch. ``None`` when the
+        axis is farther away than the radius. An axis that meets a triangle without area leaves
+        square to both, as near to straight up as that allows.
+
+    Raises
+    ------
+    TypeError
+        For anything else than these shapes.
+
+    See Also
+    --------
+    intersect_capsule_triangle_many : the same for arrays, in float64.
+
+    Notes
+    -----
+    One-sided, the face holds what comes from behind. A capsule wholly behind whose axis is nearest
+    to the inside of the face leaves along the front normal, however far that is, as a ball does.
+    Where its axis passes behind the face within the radius but is nearer to an edge, and where the
+    axis goes through and the shortest way is not allowed, these ways are measured to where the
+    shapes part, and the least is taken: along the front normal, past each edge in the plane of the
+    face, and square to each edge and the axis. A capsule at an edge and not behind the face leaves
+    straight away from it, even against the front, as a ball does.
+
+    Examples
+    --------
+    >>> floor = Triangle((0, 0, 0), (0, 0, 4), (4, 0, 0))
+    >>> intersect_capsule_triangle(Capsule((1, 0.75, 1), (1, 2, 1), 1), floor)
+    vec3( 0, 0.25, 0 )
+    >>> intersect_capsule_triangle(Capsule((1, -0.25, 1), (1, 2, 1), 1), floor)
+    vec3( 0, 1.25, 0 )
+    """
+    _checks.instance("capsule", capsule, Capsule)
+    _checks.instance("triangle", triangle, Triangle)
+    touching, move = capsule_triangle(
+        capsule.a64,
+        capsule.b64,
+        capsule.radius,
+        triangle.a64,
+        triangle.b64,
+        triangle.c64,
+        bool(two_sided),
+    )
+    return as_vec3(touching, move)
+
+
+def intersect_sphere_triangle_many(
+    spheres: Any, triangles: Any, *, two_sided: bool = False
+) -> NDArray[np.float64]:
+    """Return the penetrations of n spheres, each against the triangle in the same row.
+
+    Parameters
+    ----------
+    spheres : array_like, shape (n, 4) or (1, 4)
+        x, y, z, radius in meters; radius >= 0.
+    triangles : array_like, shape (n, 3, 3), (n, 9) or one row
+        Corners in meters, counter-clockwise seen from the front.
+    two_sided : bool, default False
+        As in `intersect_sphere_triangle`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 3)
+        Penetrations in meters, by the rules of `intersect_sphere_triangle`; NaN where apart.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values, negative radii and row counts that do not match.
+
+    Examples
+    --------
+    >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
+    >>> intersect_sphere_triangle_many([(1, 0.75, 1, 1), (1, 2, 1, 1)], floor)
+    array([[0.  , 0.25, 0.  ],
+           [ nan,  nan,  nan]])
+    """
+    sphere_rows = _checks.spheres("spheres", spheres)
+    triangle_rows = _checks.triangles("triangles", triangles)
+    count = _checks.common_length(spheres=sphere_rows, triangles=triangle_rows)
+    out = np.empty((count, 3))
+    pairs.sphere_triangle_rows(sphere_rows, triangle_rows, bool(two_sided), out)
+    return out + 0.0  # never -0
+
+
+def intersect_obb_triangle_many(
+    centers: Any, half_extents: Any, rotations: Any, triangles: Any, *, two_sided: bool = False
+) -> NDArray[np.float64]:
+    """Return the penetrations of n boxes, each against the triangle in the same row.
+
+    Any of the arrays may have one row, which then serves for all.
+
+    Parameters
+    ----------
+    centers, half_extents : array_like, shape (n, 3) or (1, 3)
+        In meters; half extents >= 0.
+    rotations : array_like, shape (n, 3, 3) or (1, 3, 3)
+        Orthonormal matrices with the box axes as columns.
+    triangles : array_like, shape (n, 3, 3), (n, 9) or one row
+        Corners in meters, counter-clockwise seen from the front.
+    two_sided : bool, default False
+        As in `intersect_obb_triangle`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 3)
+        Penetrations in meters, by the rules of `intersect_obb_triangle`; NaN where apart.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values, negative half extents, matrices that are no rotations
+        and row counts that do not match.
+
+    Examples
+    --------
+    >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
+    >>> intersect_obb_triangle_many([(1, 0.75, 1)], [(1, 1, 1)], [np.eye(3)], floor)
+    array([[0.  , 0.25, 0.  ]])
+    """
+    boxes = obb_rows("", centers, half_extents, rotations)
+    triangle_rows = _checks.triangles("triangles", triangles)
+    out = np.empty((_checks.common_length(**boxes, triangles=triangle_rows), 3))
+    middles, half, turns = boxes.values()
+    pairs.obb_triangle_rows(middles, half, turns, triangle_rows, bool(two_sided), out)
+    return out + 0.0  # never -0
+
+
+def intersect_capsule_triangle_many(
+    capsules: Any, triangles: Any, *, two_sided: bool = False
+) -> NDArray[np.float64]:
+    """Return the penetrations of n capsules, each against the triangle in the same row.
+
+    Parameters
+    ----------
+    capsules : array_like, shape (n, 7) or (1, 7)
+        ax, ay, az, bx, by, bz, radius in meters; radius >= 0.
+    triangles : array_like, shape (n, 3, 3), (n, 9) or one row
+        Corners in meters, counter-clockwise seen from the front.
+    two_sided : bool, default False
+        As in `intersect_capsule_triangle`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 3)
+        Penetrations in meters, by the rules of `intersect_capsule_triangle`; NaN where apart.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values, negative radii and row counts that do not match.
+
+    Examples
+    --------
+    >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
+    >>> intersect_capsule_triangle_many([(1, 0.75, 1, 1, 2, 1, 1)], floor)
+    array([[0.  , 0.25, 0.  ]])
+    """
+    capsule_rows = _checks.capsules("capsules", capsules)
+    triangle_rows = _checks.triangles("triangles", triangles)
+    count = _checks.common_length(capsules=capsule_rows, triangles=triangle_rows)
+    out = np.empty((count, 3))
+    solid_rows.capsule_triangle_rows(capsule_rows, triangle_rows, bool(two_sided), out)
+    return out + 0.0  # never -0

@@ -1,0 +1,186 @@
+"""Triangles against triangles: whether they touch, and the segment in which they cross.
+
+The answers are those of exact arithmetic on the float64 corners, for any order of triangles and
+corners: no tolerance, and no near miss taken for a touch. They hold for coordinates of which the
+largest is less than 1e38 times the smallest that is not zero. The functions of one pair take
+shapes; those ending in ``_many`` take and give arrays. Both run the same kernels.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics import _checks
+from terrain_physics._kernels.geometry import triangle_triangle_rows as triangle_rows
+from terrain_physics._kernels.geometry.coplanar_triangles import CROSSING
+from terrain_physics._kernels.geometry.triangle_triangle import triangles_cross, triangles_touch
+from terrain_physics.geometry.shapes import Segment, Triangle
+
+
+def intersect_triangle_triangle(first: Triangle, second: Triangle) -> bool:
+    """Tell whether two triangles have a point in common.
+
+    Touching counts: a corner on a face, two edges that meet, a shared edge or corner, an overlap
+    within one plane. The corners may run either way round.
+
+    Parameters
+    ----------
+    first, second : Triangle
+        Corners in meters. Without area, a triangle is a segment or a point.
+
+    Returns
+    -------
+    bool
+        The answer of exact arithmetic; see the module for its range.
+
+    Raises
+    ------
+    TypeError
+        For anything but triangles.
+
+    See Also
+    --------
+    intersect_triangle_triangle_many : the same for arrays.
+    crossing_segment : where they cross.
+
+    Examples
+    --------
+    >>> floor = Triangle((0, 0, 0), (0, 0, 4), (4, 0, 0))
+    >>> intersect_triangle_triangle(floor, Triangle((1, -1, 1), (1, 1, 1), (3, 1, 1)))
+    True
+    >>> intersect_triangle_triangle(floor, Triangle((1, 0, 1), (1, 1, 1), (3, 1, 1)))  # on one foot
+    True
+    >>> intersect_triangle_triangle(floor, Triangle((1, 1e-9, 1), (1, 1, 1), (3, 1, 1)))
+    False
+    """
+    _checks.instance("first", first, Triangle)
+    _checks.instance("second", second, Triangle)
+    return bool(
+        triangles_touch(first.a64, first.b64, first.c64, second.a64, second.b64, second.c64)
+    )
+
+
+def crossing_segment(first: Triangle, second: Triangle) -> Segment | None:
+    """Return the segment that two triangles have in common.
+
+    It is a single point, with both ends the same, where they touch in one: a corner on a face, say.
+    A shared edge is that edge.
+
+    Parameters
+    ----------
+    first, second : Triangle
+        Corners in meters. Without area, a triangle is a segment or a point.
+
+    Returns
+    -------
+    Segment or None
+        Its ends in order of x, then y, then z: the same bits for any order of triangles and
+        corners. ``None`` when apart, and when the triangles overlap in a piece of one plane that
+        has an area: `intersect_triangle_triangle` tells the two apart.
+
+    Raises
+    ------
+    TypeError
+        For anything but triangles.
+
+    See Also
+    --------
+    crossing_segment_many : the same for arrays.
+
+    Notes
+    -----
+    Which edges the ends lie on is decided exactly, and ends that are corners are exact. The others
+    are off by a few roundings of their edge's coordinates at most, however flat the angle between
+    the triangles.
+
+    Examples
+    --------
+    >>> floor = Triangle((0, 0, 0), (0, 0, 4), (4, 0, 0))
+    >>> crossing_segment(floor, Triangle((1, -1, 1), (1, 1, 1), (3, 1, 1)))
+    Segment(a64=(1.0, 0.0, 1.0), b64=(2.0, 0.0, 1.0))
+    >>> crossing_segment(floor, Triangle((1, 1, 1), (1, 2, 1), (3, 1, 1))) is None
+    True
+    """
+    _checks.instance("first", first, Triangle)
+    _checks.instance("second", second, Triangle)
+    kind, start, end = triangles_cross(
+        first.a64, first.b64, first.c64, second.a64, second.b64, second.c64
+    )
+    if kind != CROSSING:
+        return None
+    return Segment(
+        (start[0] + 0.0, start[1] + 0.0, start[2] + 0.0),  # + 0.0: never "-0"
+        (end[0] + 0.0, end[1] + 0.0, end[2] + 0.0),
+    )
+
+
+def intersect_triangle_triangle_many(first: Any, second: Any) -> NDArray[np.bool_]:
+    """Tell of n pairs of triangles, row by row, whether they have a point in common.
+
+    Parameters
+    ----------
+    first, second : array_like, shape (n, 3, 3), (n, 9) or one row
+        Corners in meters. Without area, a triangle is a segment or a point.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        As `intersect_triangle_triangle`: touching counts.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values and row counts that do not match.
+
+    Examples
+    --------
+    >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
+    >>> intersect_triangle_triangle_many(
+    ...     floor, [[(1, -1, 1), (1, 1, 1), (3, 1, 1)], [(1, 1, 1), (1, 2, 1), (3, 1, 1)]]
+    ... )
+    array([ True, False])
+    """
+    first_rows, second_rows, count = _rows(first, second)
+    out = np.empty(count, dtype=np.bool_)
+    triangle_rows.triangles_touch_rows(first_rows, second_rows, out)
+    return out
+
+
+def crossing_segment_many(first: Any, second: Any) -> NDArray[np.float64]:
+    """Return the segments that n pairs of triangles have in common, row by row.
+
+    Parameters
+    ----------
+    first, second : array_like, shape (n, 3, 3), (n, 9) or one row
+        Corners in meters. Without area, a triangle is a segment or a point.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 2, 3)
+        The ends in meters, by the rules of `crossing_segment`; NaN where apart and where triangles
+        of one plane overlap in a piece that has an area.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values and row counts that do not match.
+
+    Examples
+    --------
+    >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
+    >>> crossing_segment_many(floor, [[(1, -1, 1), (1, 1, 1), (3, 1, 1)]])
+    array([[[1., 0., 1.],
+            [2., 0., 1.]]])
+    """
+    first_rows, second_rows, count = _rows(first, second)
+    out = np.empty((count, 2, 3))
+    triangle_rows.triangles_cross_rows(first_rows, second_rows, out)
+    out += 0.0  # never "-0"
+    return out
+
+
+def _rows(first: Any, second: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+    first_rows = _checks.triangles("first", first)
+    second_rows = _checks.triangles("second", second)
+    return first_rows, second_rows, _checks.common_length(first=first_rows, second=second_rows)

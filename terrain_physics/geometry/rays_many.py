@@ -1,0 +1,194 @@
+"""Rays against shapes, many at once: arrays in, distances out, by the rules of one ray.
+
+See `rays.py`; both run the same kernels.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics import _checks
+from terrain_physics._kernels.geometry import ray_rows
+from terrain_physics.geometry.operands import obb_rows
+
+Floats = NDArray[np.float64]
+
+
+def _rays(origins: Any, directions: Any) -> tuple[Floats, Floats]:
+    """Return rays as two arrays (n, 3)."""
+    return _checks.points("origins", origins), _checks.directions("directions", directions)
+
+
+def raycast_triangle_many(origins: Any, directions: Any, triangles: Any) -> Floats:
+    """Return how far along n rays they meet the triangles in the same rows, as one ray does.
+
+    Parameters
+    ----------
+    origins, directions : array_like, shape (n, 3) or (1, 3)
+        Origins in meters; directions of any length but zero.
+    triangles : array_like, shape (n, 3, 3), (n, 9) or one row
+        Corners in meters.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Meters from the origin, whatever the length of the direction; NaN where missed.
+
+    Raises
+    ------
+    ValueError
+        For other shapes, non-finite values, zero directions and row counts that do not match.
+
+    Examples
+    --------
+    >>> floor = [[(0, 0, 0), (0, 0, 4), (4, 0, 0)]]
+    >>> raycast_triangle_many([(1, 5, 1), (3, 5, 3)], [(0, -2, 0)], floor)
+    array([ 5., nan])
+    """
+    origin_rows, direction_rows = _rays(origins, directions)
+    rows = _checks.triangles("triangles", triangles)
+    count = _checks.common_length(origins=origin_rows, directions=direction_rows, triangles=rows)
+    out = np.empty(count)
+    ray_rows.ray_triangle_rows(origin_rows, direction_rows, rows, out)
+    return out
+
+
+def raycast_sphere_many(origins: Any, directions: Any, spheres: Any) -> Floats:
+    """Return how far along n rays they meet the solid spheres in the same rows.
+
+    Parameters
+    ----------
+    origins, directions : array_like, shape (n, 3) or (1, 3)
+        Origins in meters; directions of any length but zero.
+    spheres : array_like, shape (n, 4) or (1, 4)
+        x, y, z, radius in meters; radius >= 0.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Meters from the origin, 0.0 from inside; NaN where missed.
+
+    Raises
+    ------
+    ValueError
+        As `raycast_triangle_many`, and for negative radii.
+
+    Examples
+    --------
+    >>> raycast_sphere_many([(-5, 0, 0), (0, 0, 0)], [(2, 0, 0)], [(0, 0, 0, 1)])
+    array([4., 0.])
+    """
+    origin_rows, direction_rows = _rays(origins, directions)
+    rows = _checks.spheres("spheres", spheres)
+    count = _checks.common_length(origins=origin_rows, directions=direction_rows, spheres=rows)
+    out = np.empty(count)
+    ray_rows.ray_sphere_rows(origin_rows, direction_rows, rows, out)
+    return out
+
+
+def raycast_aabb_many(origins: Any, directions: Any, lowers: Any, uppers: Any) -> Floats:
+    """Return how far along n rays they meet the solid axis-aligned boxes in the same rows.
+
+    Parameters
+    ----------
+    origins, directions : array_like, shape (n, 3) or (1, 3)
+        Origins in meters; directions of any length but zero.
+    lowers, uppers : array_like, shape (n, 3) or (1, 3)
+        Corners in meters, lower <= upper on every axis.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Meters from the origin, 0.0 from inside; NaN where missed.
+
+    Raises
+    ------
+    ValueError
+        As `raycast_triangle_many`, and for corners the wrong way round.
+
+    Examples
+    --------
+    >>> raycast_aabb_many([(-5, 1, 0), (-5, 3, 0)], [(1, 0, 0)], [(0, 0, 0)], [(1, 2, 1)])
+    array([ 5., nan])
+    """
+    origin_rows, direction_rows = _rays(origins, directions)
+    low, high = _checks.aabbs("lowers", lowers, "uppers", uppers)
+    count = _checks.common_length(
+        origins=origin_rows, directions=direction_rows, lowers=low, uppers=high
+    )
+    out = np.empty(count)
+    ray_rows.ray_aabb_rows(origin_rows, direction_rows, low, high, out)
+    return out
+
+
+def raycast_obb_many(
+    origins: Any, directions: Any, centers: Any, half_extents: Any, rotations: Any
+) -> Floats:
+    """Return how far along n rays they meet the solid boxes in the same rows.
+
+    Parameters
+    ----------
+    origins, directions : array_like, shape (n, 3) or (1, 3)
+        Origins in meters; directions of any length but zero.
+    centers, half_extents : array_like, shape (n, 3) or (1, 3)
+        In meters; half extents >= 0.
+    rotations : array_like, shape (n, 3, 3) or (1, 3, 3)
+        Orthonormal matrices with the box axes as columns.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Meters from the origin, 0.0 from inside; NaN where missed.
+
+    Raises
+    ------
+    ValueError
+        As `raycast_triangle_many`, and for negative half extents and matrices that are no
+        rotations.
+
+    Examples
+    --------
+    >>> raycast_obb_many([(-5, 0, 0)], [(1, 0, 0)], [(0, 0, 0)], [(1, 2, 3)], [np.eye(3)])
+    array([4.])
+    """
+    origin_rows, direction_rows = _rays(origins, directions)
+    boxes = obb_rows("", centers, half_extents, rotations)
+    count = _checks.common_length(origins=origin_rows, directions=direction_rows, **boxes)
+    out = np.empty(count)
+    middles, half, turns = boxes.values()
+    ray_rows.ray_obb_rows(origin_rows, direction_rows, middles, half, turns, out)
+    return out
+
+
+def raycast_capsule_many(origins: Any, directions: Any, capsules: Any) -> Floats:
+    """Return how far along n rays they meet the solid capsules in the same rows.
+
+    Parameters
+    ----------
+    origins, directions : array_like, shape (n, 3) or (1, 3)
+        Origins in meters; directions of any length but zero.
+    capsules : array_like, shape (n, 7) or (1, 7)
+        Both ends, x y z each, and the radius, in meters; radius >= 0.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Meters from the origin, 0.0 from inside; NaN where missed.
+
+    Raises
+    ------
+    ValueError
+        As `raycast_triangle_many`, and for negative radii.
+
+    Examples
+    --------
+    >>> raycast_capsule_many([(-5, 0, 0)], [(1, 0, 0)], [(0, -2, 0, 0, 2, 0, 0.5)])
+    array([4.5])
+    """
+    origin_rows, direction_rows = _rays(origins, directions)
+    rows = _checks.capsules("capsules", capsules)
+    count = _checks.common_length(origins=origin_rows, directions=direction_rows, capsules=rows)
+    out = np.empty(count)
+    ray_rows.ray_capsule_rows(origin_rows, direction_rows, rows, out)
+    return out

@@ -1,0 +1,313 @@
+"""Shapes: immutable values in float64, seen as ``vec3`` by the game.
+
+Each takes anything with three numbers for a point, copies it, and hands out copies: changing a
+vector that was passed in or handed out never changes a shape.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from pyglm import glm
+
+from terrain_physics import _checks
+from terrain_physics._checks import Floats3, Floats9
+
+_IDENTITY: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True, init=False)
+class Sphere:
+    """A ball.
+
+    Parameters
+    ----------
+    center : three numbers
+        In meters.
+    radius : float
+        In meters, >= 0.
+
+    Examples
+    --------
+    >>> Sphere((1, 2, 3), 0.5)
+    Sphere(center64=(1.0, 2.0, 3.0), radius=0.5)
+    >>> Sphere((1, 2, 3), -1)
+    Traceback (most recent call last):
+    ValueError: radius must be finite and >= 0, got -1.0
+    """
+
+    center64: Floats3
+    radius: float
+
+    def __init__(self, center: Any, radius: float) -> None:
+        object.__setattr__(self, "center64", _checks.vector("center", center))
+        object.__setattr__(self, "radius", _checks.non_negative("radius", radius))
+
+    @property
+    def center(self) -> glm.vec3:
+        """The center in meters, a copy in float32."""
+        return glm.vec3(self.center64)
+
+
+@dataclass(frozen=True, init=False)
+class AABB:
+    """An axis-aligned box, corners included.
+
+    Parameters
+    ----------
+    lower, upper : three numbers
+        Corners in meters, ``lower <= upper`` on every axis.
+    """
+
+    lower64: Floats3
+    upper64: Floats3
+
+    def __init__(self, lower: Any, upper: Any) -> None:
+        low, high = _checks.vector("lower", lower), _checks.vector("upper", upper)
+        for axis, start, end in zip("xyz", low, high, strict=True):
+            if start > end:
+                raise ValueError(f"lower.{axis} must be <= upper.{axis}, got {start} > {end}")
+        object.__setattr__(self, "lower64", low)
+        object.__setattr__(self, "upper64", high)
+
+    @property
+    def lower(self) -> glm.vec3:
+        """The corner with the least coordinates, a copy in float32."""
+        return glm.vec3(self.lower64)
+
+    @property
+    def upper(self) -> glm.vec3:
+        """The corner with the greatest coordinates, a copy in float32."""
+        return glm.vec3(self.upper64)
+
+
+@dataclass(frozen=True, init=False)
+class OBB:
+    """A box turned any way.
+
+    Parameters
+    ----------
+    center : three numbers
+        In meters.
+    half_extents : three numbers
+        Half the edge lengths along the box's own axes in meters, each >= 0.
+    rotation : glm.quat, glm.mat3 or 3 x 3 array, optional
+        Takes box axes to world axes. Orthonormal within float32, not mirrored. Arrays and nested
+        lists are rows; a sequence of three vectors is columns, as PyGLM's matrices are.
+    """
+
+    center64: Floats3
+    half_extents64: Floats3
+    rotation64: Floats9
+
+    def __init__(self, center: Any, half_extents: Any, rotation: Any = None) -> None:
+        extents = _checks.vector("half_extents", half_extents)
+        for axis, extent in zip("xyz", extents, strict=True):
+            _checks.non_negative(f"half_extents.{axis}", extent)
+        matrix = _IDENTITY if rotation is None else _checks.rotation("rotation", rotation)
+        object.__setattr__(self, "center64", _checks.vector("center", center))
+        object.__setattr__(self, "half_extents64", extents)
+        object.__setattr__(self, "rotation64", matrix)
+
+    @property
+    def center(self) -> glm.vec3:
+        """The center in meters, a copy in float32."""
+        return glm.vec3(self.center64)
+
+    @property
+    def half_extents(self) -> glm.vec3:
+        """Half the edge lengths in meters, a copy in float32."""
+        return glm.vec3(self.half_extents64)
+
+    @property
+    def rotation(self) -> glm.mat3:
+        """The rotation as a matrix whose columns are the box's axes, a copy in float32."""
+        m = self.rotation64  # rows; glm takes columns
+        return glm.mat3(m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
+
+
+@dataclass(frozen=True, init=False)
+class Triangle:
+    """A triangle whose front is the side from which its corners run counter-clockwise.
+
+    Parameters
+    ----------
+    a, b, c : three numbers
+        Corners in meters. They may lie on one line or in one point.
+
+    Examples
+    --------
+    >>> Triangle((0, 0, 0), (0, 0, 4), (4, 0, 0)).normal
+    vec3( 0, 1, 0 )
+    """
+
+    a64: Floats3
+    b64: Floats3
+    c64: Floats3
+
+    def __init__(self, a: Any, b: Any, c: Any) -> None:
+        object.__setattr__(self, "a64", _checks.vector("a", a))
+        object.__setattr__(self, "b64", _checks.vector("b", b))
+        object.__setattr__(self, "c64", _checks.vector("c", c))
+
+    @property
+    def a(self) -> glm.vec3:
+        """The first corner, a copy in float32."""
+        return glm.vec3(self.a64)
+
+    @property
+    def b(self) -> glm.vec3:
+        """The second corner, a copy in float32."""
+        return glm.vec3(self.b64)
+
+    @property
+    def c(self) -> glm.vec3:
+        """The third corner, a copy in float32."""
+        return glm.vec3(self.c64)
+
+    @property
+    def normal64(self) -> Floats3:
+        """The unit normal of the front; +Y for a triangle without area."""
+        from terrain_physics._kernels.geometry.closest_point import triangle_normal
+
+        has_area, normal = triangle_normal(self.a64, self.b64, self.c64)
+        if not has_area:
+            return (0.0, 1.0, 0.0)
+        return (normal[0] + 0.0, normal[1] + 0.0, normal[2] + 0.0)  # + 0.0: never "-0"
+
+    @property
+    def normal(self) -> glm.vec3:
+        """The unit normal of the front, in float32; +Y for a triangle without area."""
+        return glm.vec3(self.normal64)
+
+
+@dataclass(frozen=True, init=False)
+class Ray:
+    """A half-line.
+
+    Parameters
+    ----------
+    origin : three numbers
+        In meters.
+    direction : three numbers
+        Of any length but zero; kept with length 1, so that distances along the ray are meters.
+    """
+
+    origin64: Floats3
+    direction64: Floats3
+
+    def __init__(self, origin: Any, direction: Any) -> None:
+        object.__setattr__(self, "origin64", _checks.vector("origin", origin))
+        object.__setattr__(self, "direction64", _unit("direction", direction))
+
+    @property
+    def origin(self) -> glm.vec3:
+        """The start in meters, a copy in float32."""
+        return glm.vec3(self.origin64)
+
+    @property
+    def direction(self) -> glm.vec3:
+        """The unit direction, a copy in float32."""
+        return glm.vec3(self.direction64)
+
+
+@dataclass(frozen=True, init=False)
+class Capsule:
+    """All that is within a radius of a line segment.
+
+    Parameters
+    ----------
+    a, b : three numbers
+        Ends of the segment in meters; where they are one point, the capsule is a ball.
+    radius : float
+        In meters, >= 0.
+    """
+
+    a64: Floats3
+    b64: Floats3
+    radius: float
+
+    def __init__(self, a: Any, b: Any, radius: float) -> None:
+        object.__setattr__(self, "a64", _checks.vector("a", a))
+        object.__setattr__(self, "b64", _checks.vector("b", b))
+        object.__setattr__(self, "radius", _checks.non_negative("radius", radius))
+
+    @property
+    def a(self) -> glm.vec3:
+        """One end of the segment in meters, a copy in float32."""
+        return glm.vec3(self.a64)
+
+    @property
+    def b(self) -> glm.vec3:
+        """The other end of the segment in meters, a copy in float32."""
+        return glm.vec3(self.b64)
+
+
+@dataclass(frozen=True, init=False)
+class Segment:
+    """A line between two points, ends included.
+
+    Parameters
+    ----------
+    a, b : three numbers
+        Ends in meters; may be one point.
+    """
+
+    a64: Floats3
+    b64: Floats3
+
+    def __init__(self, a: Any, b: Any) -> None:
+        object.__setattr__(self, "a64", _checks.vector("a", a))
+        object.__setattr__(self, "b64", _checks.vector("b", b))
+
+    @property
+    def a(self) -> glm.vec3:
+        """One end in meters, a copy in float32."""
+        return glm.vec3(self.a64)
+
+    @property
+    def b(self) -> glm.vec3:
+        """The other end in meters, a copy in float32."""
+        return glm.vec3(self.b64)
+
+
+@dataclass(frozen=True, init=False)
+class Plane:
+    """A plane without end.
+
+    Parameters
+    ----------
+    point : three numbers
+        Any point of the plane, in meters.
+    normal : three numbers
+        Square to the plane, of any length but zero; kept with length 1.
+    """
+
+    point64: Floats3
+    normal64: Floats3
+
+    def __init__(self, point: Any, normal: Any) -> None:
+        object.__setattr__(self, "point64", _checks.vector("point", point))
+        object.__setattr__(self, "normal64", _unit("normal", normal))
+
+    @property
+    def point(self) -> glm.vec3:
+        """A point of the plane in meters, a copy in float32."""
+        return glm.vec3(self.point64)
+
+    @property
+    def normal(self) -> glm.vec3:
+        """The unit normal, a copy in float32."""
+        return glm.vec3(self.normal64)
+
+
+def _unit(name: str, value: Any) -> Floats3:
+    """Return a vector of any length but zero with length 1."""
+    x, y, z = _checks.vector(name, value)
+    # Scaled by its largest part first, so that tiny and huge vectors keep their direction.
+    largest = max(abs(x), abs(y), abs(z))
+    if largest == 0.0:
+        raise ValueError(f"{name} must not be zero, got {(x, y, z)}")
+    x, y, z = x / largest, y / largest, z / largest
+    length = math.sqrt(x * x + y * y + z * z)
+    return x / length, y / length, z / length

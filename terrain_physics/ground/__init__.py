@@ -1,0 +1,1 @@
+"""Several height maps and meshes, asked and stood on as one ground."""

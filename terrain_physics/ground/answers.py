@@ -1,0 +1,134 @@
+"""What several parts of a ground answer, put together in the same order always."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels.ground.owners import Ints, put_rows
+from terrain_physics.surface.results import Contacts, RayHits, SweepHits, Triangles
+
+Hits = TypeVar("Hits", RayHits, SweepHits)
+
+
+class Owners(NamedTuple):
+    """Whose the triangles of an answer are.
+
+    Attributes
+    ----------
+    ids : ndarray of int64, shape (n,)
+        The ground's ids of the triangles.
+    parts : ndarray of int64, shape (n,)
+        Which parts they are of.
+    """
+
+    ids: Ints
+    parts: Ints
+
+
+def keys_of(queries: Sequence[Ints], owners: Sequence[Owners], part_count: int) -> Ints:
+    """Return what answers in a row are ordered by: query, then part, then as the parts have it."""
+    return np.concatenate(
+        [query * part_count + owner.parts for query, owner in zip(queries, owners, strict=True)]
+    )
+
+
+def order_of(keys: Ints) -> Ints:
+    """Return the order by keys: ascending stretches, which this sort finds and merges."""
+    return np.argsort(keys, kind="stable")
+
+
+def joined_contacts(
+    answers: Sequence[Contacts], owners: Sequence[Owners], part_count: int, *, deepest: bool
+) -> Contacts:
+    """Return contacts by query, part and the part's own order; or of each query the deepest.
+
+    None of the answers is empty.
+    """
+    queries = [answer.query for answer in answers]
+    keys = keys_of(queries, owners, part_count)
+    if len(answers) == 1 and (keys[1:] >= keys[:-1]).all():
+        return answers[0].with_triangles(owners[0].ids)
+    order = order_of(keys)
+    if deepest:
+        depths = np.concatenate([answer.depth for answer in answers])[order]
+        order = order[_first_deepest(np.concatenate(queries)[order], depths)]
+    ints = np.empty((2, len(order)), dtype=np.int64)
+    np.take(np.concatenate(queries), order, out=ints[0])
+    np.take(np.concatenate([owner.ids for owner in owners]), order, out=ints[1])
+    floats = np.empty((3, len(order), 3))
+    places = np.full(len(keys), -1)
+    places[order] = np.arange(len(order))
+    start = 0
+    for answer in answers:
+        here = places[start : start + len(answer)]
+        put_rows(here, answer.penetration, floats[0])
+        put_rows(here, answer.normal, floats[1])
+        put_rows(here, answer.point, floats[2])
+        start += len(answer)
+    return Contacts(ints, floats, np.concatenate([answer.material for answer in answers])[order])
+
+
+def _first_deepest(queries: Ints, depths: NDArray[np.float64]) -> Ints:
+    """Return where each query has its greatest depth first; the queries are sorted, n >= 1."""
+    is_new = np.ones(len(queries), dtype=np.bool_)
+    is_new[1:] = queries[1:] != queries[:-1]
+    greatest = np.maximum.reduceat(depths, np.flatnonzero(is_new))
+    deep = np.flatnonzero(depths == greatest[np.cumsum(is_new) - 1])
+    is_first = np.ones(len(deep), dtype=np.bool_)
+    is_first[1:] = queries[deep[1:]] != queries[deep[:-1]]
+    first: Ints = deep[is_first]
+    return first
+
+
+def nearest_hits(answers: Sequence[Hits], owners: Sequence[Owners]) -> Hits:
+    """Return of each row the hit at the least distance, of those as near that of the first part.
+
+    Written over the first answer.
+    """
+    hits = answers[0]._replace(triangle=owners[0].ids)
+    columns: list[NDArray[Any]] = list(hits)
+    parts = owners[0].parts.copy()
+    for answer, owner in zip(answers[1:], owners[1:], strict=True):
+        best, distance = hits.distance, answer.distance
+        # Missed is NaN, which is not less than anything.
+        is_nearer = (distance < best) | (np.isnan(best) & ~np.isnan(distance))
+        is_nearer |= (distance == best) & (owner.parts < parts)
+        rows = np.flatnonzero(is_nearer)
+        parts[rows] = owner.parts[rows]
+        others: list[NDArray[Any]] = list(answer._replace(triangle=owner.ids))
+        for values, new in zip(columns, others, strict=True):
+            values[rows] = new[rows]
+    return hits
+
+
+def joined_triangles(answers: Sequence[Triangles], owners: Sequence[Owners]) -> Triangles:
+    """Return triangles by part and the part's own order."""
+    order = order_of(np.concatenate([owner.parts for owner in owners]))
+    return Triangles(
+        np.concatenate([answer.vertices for answer in answers])[order],
+        np.concatenate([answer.normals for answer in answers])[order],
+        np.concatenate([owner.ids for owner in owners])[order],
+    )
+
+
+def joined_lists(
+    offsets: Sequence[Ints], owners: Sequence[Owners], part_count: int
+) -> tuple[Ints, Ints]:
+    """Return (offsets, ids) of lists for each query, by part and the part's own order."""
+    queries = [np.repeat(np.arange(len(starts) - 1), np.diff(starts)) for starts in offsets]
+    order = order_of(keys_of(queries, owners, part_count))
+    return np.sum(offsets, axis=0), np.concatenate([owner.ids for owner in owners])[order]
+
+
+def highest(
+    heights: Sequence[NDArray[np.float64]], normals: Sequence[NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return the normals (..., 3) of the highest surfaces, of those as high that of the first."""
+    best, result = heights[0], normals[0]
+    for level, normal in zip(heights[1:], normals[1:], strict=True):
+        is_higher = (level > best) | (np.isnan(best) & ~np.isnan(level))
+        best = np.where(is_higher, level, best)
+        result = np.where(is_higher[..., np.newaxis], normal, result)
+    return result

@@ -1,0 +1,298 @@
+"""Height maps that share border lines, put together as the one map they are parts of."""
+
+import threading
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels._jit import Direct
+from terrain_physics._kernels.ground.owners import Ints, owner_of, put_owners
+from terrain_physics.heightmap.cells import Region
+from terrain_physics.heightmap.export import Edit
+from terrain_physics.heightmap.heightmap import HeightMap
+
+# Cells by which a map may be off the lattice of another: rounding of its origin.
+_OFF_LATTICE = 1e-6
+
+# A union may have this many times the cells of its parts; beyond, it would be mostly empty.
+_MOST_EMPTY = 4.0
+
+_OWNER, _OWNERS = Direct(owner_of), Direct(put_owners)
+
+
+class Place(NamedTuple):
+    """Where a part lies in a union: its first cell, and how many cells it has."""
+
+    row: int
+    column: int
+    rows: int
+    columns: int
+
+
+def lattice_place(land: HeightMap, other: HeightMap) -> Place | None:
+    """Return where a map lies on the lattice of another; None if it does not fit it."""
+    x0, y0, z0 = other.origin64
+    x, y, z = land.origin64
+    cell_x, cell_z = other.cell_size
+    if land.cell_size != other.cell_size or land.height_scale != other.height_scale or y != y0:
+        return None
+    column, row = (x - x0) / cell_x, (z - z0) / cell_z
+    if max(abs(column - round(column)), abs(row - round(row))) > _OFF_LATTICE:
+        return None
+    rows, columns = land.cell_count
+    return Place(round(row), round(column), rows, columns)
+
+
+def groups_of_neighbors(lands: list[HeightMap]) -> list[list[int]]:
+    """Return which maps make one: those that share a stretch of border line, step by step."""
+    left = list(range(len(lands)))
+    groups = []
+    while left:
+        group = [left.pop(0)]
+        for index in group:  # grows while it is walked
+            for other in left[:]:
+                if _are_neighbors(lands[index], lands[other]):
+                    group.append(other)
+                    left.remove(other)
+        groups.append(sorted(group) if _is_worth_it(lands, group) else [group[0]])
+        if len(groups[-1]) < len(group):
+            groups += [[index] for index in group[1:]]
+    return groups
+
+
+def _are_neighbors(land: HeightMap, other: HeightMap) -> bool:
+    """Tell whether two maps share a border line, no cell, and the samples on that line."""
+    place = lattice_place(other, land)
+    if place is None:
+        return False
+    own = Place(0, 0, *land.cell_count)
+    shared = _overlap(own, place)
+    if shared is None or (shared.rows == 0) == (shared.columns == 0):
+        return False
+    return _agree(land, own, other, place)
+
+
+def _overlap(one: Place, other: Place) -> Place | None:
+    """Return the place of the samples in both, a line of them without cells; None if none are."""
+    row, column = max(one.row, other.row), max(one.column, other.column)
+    rows = min(one.row + one.rows, other.row + other.rows) - row
+    columns = min(one.column + one.columns, other.column + other.columns) - column
+    return None if rows < 0 or columns < 0 else Place(row, column, rows, columns)
+
+
+def _within(samples: Place, place: Place) -> tuple[slice, slice]:
+    """Return where samples are in the map at a place."""
+    row, column = samples.row - place.row, samples.column - place.column
+    return slice(row, row + samples.rows + 1), slice(column, column + samples.columns + 1)
+
+
+def _agree(land: HeightMap, place: Place, other: HeightMap, other_place: Place) -> bool:
+    """Tell whether two maps have equal samples where both have some."""
+    shared = _overlap(place, other_place)
+    return shared is None or bool(
+        np.array_equal(
+            land.heights[_within(shared, place)],
+            other.heights[_within(shared, other_place)],
+            equal_nan=True,
+        )
+    )
+
+
+def _is_worth_it(lands: list[HeightMap], group: list[int]) -> bool:
+    """Tell whether a union is not mostly empty, and its parts neither overlap nor disagree."""
+    places = [lattice_place(lands[index], lands[group[0]]) for index in group]
+    if any(place is None for place in places):
+        return False
+    found = [place for place in places if place is not None]
+    rows = max(p.row + p.rows for p in found) - min(p.row for p in found)
+    columns = max(p.column + p.columns for p in found) - min(p.column for p in found)
+    cells = sum(p.rows * p.columns for p in found)
+    if rows * columns > _MOST_EMPTY * cells:
+        return False
+    for k, p in enumerate(found):
+        for i, q in enumerate(found[:k]):
+            shared = _overlap(p, q)
+            if shared is None:
+                continue
+            if shared.rows > 0 and shared.columns > 0:
+                return False
+            # Neighbours of neighbours may be a cliff apart, or differ where corners meet.
+            if not _agree(lands[group[k]], p, lands[group[i]], q):
+                return False
+    return True
+
+
+class UnitedMap(HeightMap):
+    """A map that takes over what others hold.
+
+    Its lock may be taken again by who holds it: characters hold it while they ask for its arrays,
+    for which edits of the parts are taken over.
+    """
+
+    __slots__ = ()
+
+    def _start(self) -> None:
+        super()._start()
+        self._lock = threading.RLock()
+
+    def put(self, edit: Edit, row: int, column: int) -> None:
+        """Take over cells of another map, whose first cell is here at (row, column)."""
+        rows, columns = self.cell_count
+        row_0, column_0 = row + edit.region.row_start, column + edit.region.column_start
+        row_1, column_1 = row + edit.region.row_stop, column + edit.region.column_stop
+        # The cells around share samples with these.
+        touched = Region(
+            max(row_0 - 1, 0),
+            min(row_1 + 1, rows),
+            max(column_0 - 1, 0),
+            min(column_1 + 1, columns),
+        )
+        with self._lock:
+            self._prepare_edit()
+            self._heights[row_0 : row_1 + 1, column_0 : column_1 + 1] = edit.heights
+            self._cells[row_0:row_1, column_0:column_1] = edit.bits
+            if edit.materials is not None:
+                if self._materials is None:
+                    self._materials = np.zeros((rows, columns), dtype=np.uint8)
+                self._materials[row_0:row_1, column_0:column_1] = edit.materials
+            self._changed(touched, heights=True, holes=False)
+
+
+class Union:
+    """One map made of several; what is edited in a part is copied over by `follow`.
+
+    Samples that parts share are equal in all of them and in the one map, but for edits not yet
+    followed. So whoever differs from the one map has edited.
+
+    Whoever follows holds the lock of the one map, and takes those of parts one after the other,
+    each let go before the next. Nobody who holds the lock of a part asks for another: no two
+    threads wait for each other.
+    """
+
+    def __init__(self, parts: list[HeightMap]) -> None:
+        self._parts = parts
+        places = [lattice_place(part, parts[0]) for part in parts]
+        found = [place for place in places if place is not None]
+        row = min(place.row for place in found)
+        column = min(place.column for place in found)
+        self._places = [p._replace(row=p.row - row, column=p.column - column) for p in found]
+        rows = max(place.row + place.rows for place in self._places)
+        columns = max(place.column + place.columns for place in self._places)
+        # The origin of the part at the low corner: all samples are where that part has them.
+        x0, y0, z0 = parts[0].origin64
+        cell_x, cell_z = parts[0].cell_size
+        corner = next(
+            (
+                part.origin64
+                for part, place in zip(parts, self._places, strict=True)
+                if place.row == 0 and place.column == 0
+            ),
+            (x0 + column * cell_x, y0, z0 + row * cell_z),
+        )
+        self.land = UnitedMap(
+            np.full((rows + 1, columns + 1), np.nan, dtype=np.float32),
+            cell_size=(cell_x, cell_z),
+            height_scale=parts[0].height_scale,
+            origin=corner,
+            border="open",
+            diagonal=np.zeros((rows, columns), dtype=np.bool_),
+            holes=np.ones((rows, columns), dtype=np.bool_),
+            thickness=min(part.thickness for part in parts),
+        )
+        self._make_owners()
+        self._whole = Place(0, 0, rows, columns)
+        # For each part, who shares samples with it, and which.
+        self._beside: list[list[tuple[int, Place]]] = [[] for _ in parts]
+        for k, place in enumerate(self._places):
+            for j, other in enumerate(self._places[:k]):
+                shared = _overlap(place, other)
+                if shared is not None:
+                    self._beside[k].append((j, shared))
+                    self._beside[j].append((k, shared))
+        self._seen = [-1] * len(parts)
+        self.follow()
+
+    def _make_owners(self) -> None:
+        """Make the table of which part has the cells between the lines where parts end."""
+        rows = {edge for place in self._places for edge in (place.row, place.row + place.rows)}
+        columns = {
+            edge for place in self._places for edge in (place.column, place.column + place.columns)
+        }
+        edges = np.array(sorted(rows)), np.array(sorted(columns))
+        table = np.zeros((len(rows), len(columns)), dtype=np.int64)
+        for k, (row, column, height, width) in enumerate(self._places):
+            row_0, row_1 = np.searchsorted(edges[0], (row, row + height))
+            column_0, column_1 = np.searchsorted(edges[1], (column, column + width))
+            table[row_0:row_1, column_0:column_1] = k
+        # What kernels want to know of the union, see `put_owners`.
+        self._tables = self.land.cell_count[1], *edges, table, np.array(self._places)
+
+    def owners(self, triangles: Ints, parts: Ints, first_ids: Ints) -> tuple[Ints, Ints, bool]:
+        """Return the ids of triangles (n,) of the union in a ground, their parts, if they ascend.
+
+        The parts of the union are these of the ground, with these first ids. What is -1 stays.
+        """
+        ids, owners = triangles.copy(), np.empty_like(triangles)
+        ascend = _OWNERS.call(*self._tables, first_ids, parts, ids, owners)
+        return ids, owners, ascend
+
+    def owner(self, triangle: int, parts: Ints, first_ids: Ints) -> tuple[int, int]:
+        """Return the same of one triangle."""
+        found: tuple[int, int] = _OWNER.call(*self._tables, first_ids, parts, triangle)
+        return found
+
+    def follow(self) -> None:
+        """Copy what was edited in the parts since the last time, to parts that share it too.
+
+        Part by part in order: of edits of one sample in several parts, the last part's stays.
+        """
+        if [part.version for part in self._parts] == self._seen:
+            return
+        with self.land.lock:
+            for k, part in enumerate(self._parts):
+                if part.version != self._seen[k]:
+                    self._take_over(k)
+
+    def _take_over(self, k: int) -> None:
+        """Copy what was edited in a part. Who calls holds the lock."""
+        place = self._places[k]
+        version, edits = self._parts[k].edits_since(self._seen[k])
+        for edit in edits:
+            row, column = place.row + edit.region.row_start, place.column + edit.region.column_start
+            edited = Place(row, column, *edit.bits.shape)
+            before = []
+            for j, shared in self._beside[k]:
+                samples = _overlap(edited, shared)
+                if samples is not None:
+                    old = self.land.heights[_within(samples, self._whole)].copy()
+                    before.append((j, samples, old))
+            self.land.put(edit, place.row, place.column)
+            for j, samples, old in before:
+                self._hand_on(j, samples, old)
+        thickness = min(part.thickness for part in self._parts)
+        if thickness != self.land.thickness:
+            self.land.thickness = thickness
+        self._seen[k] = version
+
+    def _hand_on(self, j: int, samples: Place, old: NDArray[np.float32]) -> None:
+        """Give a part new samples where it has the old ones; take over what follows from them."""
+        place = self._places[j]
+        new = self.land.heights[_within(samples, self._whole)]
+        answer = self._parts[j].replace_samples(_within(samples, place), old, new)
+        if answer is not None and answer[0] == self._seen[j] + 1:
+            # Its diagonals may have changed. With edits of its own in between, its turn comes.
+            self.land.put(answer[1], place.row, place.column)
+            self._seen[j] = answer[0]
+
+    def add_bump(self, center: Any, radius: float, rise: float) -> None:
+        """Raise the one map and all parts, see `HeightMap.raise_`; below zero, carve."""
+        with self.land.lock:
+            self.follow()
+            (rows, columns), heights = self.land.with_bump(center, radius, rise)
+            edited = Place(rows.start, columns.start, *(np.array(heights.shape) - 1).tolist())
+            for part, place in zip(self._parts, self._places, strict=True):
+                samples = _overlap(edited, place)
+                if samples is not None:
+                    part[_within(samples, place)] = heights[_within(samples, edited)]
+            self.follow()

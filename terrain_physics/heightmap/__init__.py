@@ -1,0 +1,1 @@
+"""A height map as ground: its samples, edits, files and queries."""

@@ -1,0 +1,289 @@
+"""What a caller hands in for a height map becomes checked arrays, or a clear error."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pyglm import glm
+
+from terrain_physics import _checks
+from terrain_physics._checks import Floats3
+from terrain_physics._kernels.heightmap import grid as kernels
+
+# The least thickness: ground without any would be a skin.
+TINY = 1e-9
+
+DIAGONALS = ("a-c", "b-d", "alternating", "shortest")
+_CODES = (kernels.DIAGONAL_AC, kernels.DIAGONAL_BD, kernels.DIAGONAL_ALTERNATING)
+
+
+def checked_heights(heights: ArrayLike, *, copy: bool) -> NDArray[np.float32]:
+    """Return heights as float32, a new array or, if not to be copied, the caller's."""
+    if not copy:
+        if not (
+            isinstance(heights, np.ndarray)
+            and heights.dtype == np.float32
+            and heights.flags.c_contiguous
+            and not isinstance(heights, np.ma.MaskedArray)
+        ):
+            raise TypeError(
+                "heights must be a C-contiguous float32 array to be borrowed (copy=False)"
+            )
+        wide = np.asarray(heights)
+    else:
+        if isinstance(heights, np.ma.MaskedArray):
+            heights = np.ma.filled(heights.astype(np.float64), np.nan)
+        wide = _checks.real_array("heights", heights)
+    if wide.ndim != 2 or min(wide.shape) < 2:
+        raise ValueError(
+            f"heights must have shape (rows, columns), at least (2, 2), got {wide.shape}"
+        )
+    result = as_float32(wide) if copy else wide.view()
+    refuse_infinite(result, wide)
+    return result
+
+
+def as_float32(wide: NDArray[Any]) -> NDArray[np.float32]:
+    """Return a new float32 array; what does not fit turns infinite."""
+    with np.errstate(over="ignore"):
+        return np.array(wide, dtype=np.float32, order="C")
+
+
+def refuse_infinite(heights: NDArray[np.float32], given: NDArray[Any]) -> None:
+    """Raise ValueError naming the first height that is infinite as float32."""
+    bad = np.isinf(heights)
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(
+            f"heights must be finite (within float32) or NaN for a hole, "
+            f"got {given[where]} at {list(where)}"
+        )
+
+
+def checked_cell_size(cell_size: Any) -> tuple[float, float]:
+    """Return the size of a cell along x and z."""
+    kinds = (tuple, list, glm.vec2, glm.dvec2)
+    if not isinstance(cell_size, kinds) and getattr(cell_size, "ndim", 0) == 0:
+        size = _checks.positive("cell_size", cell_size)
+        return size, size
+    sizes = list(cell_size)
+    if len(sizes) != 2:
+        raise ValueError(f"cell_size must be a number or (x, z), got {_checks.shorten(cell_size)}")
+    return _checks.positive("cell_size[0]", sizes[0]), _checks.positive("cell_size[1]", sizes[1])
+
+
+def refuse_overflow(
+    heights: NDArray[np.float32],
+    scale: float,
+    origin: Floats3,
+    cell_size: tuple[float, float],
+    samples: tuple[int, int],
+) -> None:
+    """Refuse maps whose slopes overflow, or whose samples fall together in float64."""
+    if heights.size:
+        largest = float(np.fmax.reduce(np.abs(heights), axis=None))  # NaN if all are holes
+        if abs(scale) * largest + abs(origin[1]) >= 1e100:
+            raise ValueError(
+                "height_scale and origin.y must keep heights below 1e100 m, "
+                f"got {scale}, {origin[1]}"
+            )
+    for axis, start, size, count in zip("zx", origin[::-2], cell_size[::-1], samples, strict=True):
+        far = max(abs(start), abs(start + size * count))
+        if not (size >= 1e-40 + far * 2.0**-50 and far < 1e100):
+            raise ValueError(
+                f"cell_size and origin must keep samples apart and below 1e100 m along {axis}, "
+                f"got {size} and {start}"
+            )
+
+
+def checked_diagonal(
+    diagonal: str | ArrayLike, heights: NDArray[np.float32]
+) -> tuple[int, NDArray[np.bool_] | None]:
+    """Return the kind of diagonal, and the table of cells split from b to d if there is one."""
+    if isinstance(diagonal, str):
+        kind = _checks.choice("diagonal", diagonal, DIAGONALS)
+        if kind != "shortest":
+            return _CODES[DIAGONALS.index(kind)], None
+        return kernels.DIAGONAL_TABLE, shorter_diagonals(heights)
+    table = bool_cells("diagonal", diagonal, heights, ", ".join(map(repr, DIAGONALS)))
+    return kernels.DIAGONAL_TABLE, table
+
+
+def shorter_diagonals(heights: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Return which cells are split from b to d because that line is the shorter one."""
+    # Both lines span the same cell, so the one with the smaller rise is the shorter.
+    wide = heights.astype(np.float64)
+    rise_ac = np.abs(wide[1:, :-1] - wide[:-1, 1:])
+    rise_bd = np.abs(wide[1:, 1:] - wide[:-1, :-1])
+    return np.asarray(rise_bd < rise_ac)
+
+
+def bool_cells(
+    name: str, value: ArrayLike, heights: NDArray[np.float32], others: str = ""
+) -> NDArray[np.bool_]:
+    """Return an array of bool with a value for each cell."""
+    try:
+        table = np.array(value)
+    except ValueError:  # ragged
+        table = np.array(None)
+    cells = (heights.shape[0] - 1, heights.shape[1] - 1)
+    if table.dtype != np.bool_ or table.shape != cells:
+        rule = f"one of {others} or an array" if others else "an array"
+        raise ValueError(
+            f"{name} must be {rule} of bool of "
+            f"shape {cells}, got dtype {table.dtype} of shape {table.shape}"
+        )
+    return table
+
+
+def hole_cells(value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return marks of holes, broadcast to a shape of cells."""
+    given = np.asarray(value)
+    if given.dtype != np.bool_:
+        raise TypeError(f"holes must be bool, got dtype {given.dtype}")
+    try:
+        return np.broadcast_to(given, shape)
+    except ValueError:
+        raise ValueError(f"holes must have shape {shape}, got {given.shape}") from None
+
+
+def checked_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of up to 256 materials, each another."""
+    given = (names,) if isinstance(names, str) else tuple(names)
+    if not all(isinstance(name, str) for name in given) or len(set(given)) != len(given):
+        raise ValueError(f"material_names must be different strings, got {_checks.shorten(names)}")
+    if not 1 <= len(given) <= 256:
+        raise ValueError(f"material_names must be 1 to 256 strings, got {len(given)}")
+    return given
+
+
+def material_numbers(value: Any, *, names: tuple[str, ...] | None) -> NDArray[Any]:
+    """Return an array with numbers in place of the names of materials."""
+    raw = np.asarray(value)
+    if raw.dtype.kind != "U" or names is None:
+        return raw
+    different, places = np.unique(raw, return_inverse=True)
+    for name in different.tolist():
+        _checks.choice("materials", name, names)
+    numbers = np.array([names.index(name) for name in different.tolist()], dtype=np.uint8)
+    return numbers[places].reshape(raw.shape)
+
+
+def material_cells(
+    value: ArrayLike, shape: tuple[int, ...], *, names: tuple[str, ...] | None
+) -> NDArray[np.uint8]:
+    """Return a new array of materials that fits a shape of cells."""
+    raw = material_numbers(value, names=names)
+    if raw.dtype.kind not in "biu":
+        raise TypeError(f"materials must be whole numbers, got dtype {raw.dtype}")
+    try:
+        raw = np.broadcast_to(raw, shape)
+    except ValueError:
+        raise ValueError(f"materials must have shape {shape}, got {raw.shape}") from None
+    most = 255 if names is None else len(names) - 1
+    bad = (raw < 0) | (raw > most)
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(f"materials must be from 0 to {most}, got {raw[where]} at {list(where)}")
+    return raw.astype(np.uint8)
+
+
+def basic_index(index: Any, shape: tuple[int, ...]) -> tuple[int | slice, int | slice]:
+    """Return an index of two axes as whole numbers and slices."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if any(part is Ellipsis for part in parts):
+        at = next(k for k, part in enumerate(parts) if part is Ellipsis)
+        parts = (*parts[:at], *[slice(None)] * (3 - len(parts)), *parts[at + 1 :])
+    parts = (*parts, *[slice(None)] * (2 - len(parts)))
+    if len(parts) != 2:
+        raise IndexError(f"index must have at most two axes, got {_checks.shorten(index)}")
+    result: list[int | slice] = []
+    for part, count in zip(parts, shape, strict=True):
+        if isinstance(part, slice):
+            start, stop, step = part.indices(count)
+            if step < 0:
+                raise IndexError(f"index must not step backward, got {_checks.shorten(index)}")
+            result.append(slice(start, max(stop, start), step))
+            continue
+        try:
+            place = _checks.whole("index", part, -count, count - 1)
+        except (TypeError, ValueError) as reason:
+            raise IndexError(
+                f"index must be whole numbers in {shape} or slices, got {_checks.shorten(index)}"
+            ) from reason
+        result.append(place % count)
+    return result[0], result[1]
+
+
+def checked_samples(heights: NDArray[Any], frame: Sequence[float]) -> NDArray[np.float32]:
+    """Return heights as a map may hold them; its frame: origin, cell size and height scale."""
+    new = as_float32(heights)
+    refuse_infinite(new, heights)
+    x0, y0, z0, cell_x, cell_z, scale = frame
+    refuse_overflow(new, scale, (x0, y0, z0), (cell_x, cell_z), (1, 1))
+    return new
+
+
+def edited(index: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, int], tuple[int, int]]:
+    """Return an index, and the ranges of rows and of columns it names: slices or a mask."""
+    if not isinstance(index, np.ndarray) or index.dtype != np.bool_ or index.ndim != 2:
+        rows, columns = basic_index(index, shape)
+        return (rows, columns), reach_of(rows), reach_of(columns)
+    if index.shape != shape:
+        raise IndexError(f"index must have shape {shape} where it is bool, got {index.shape}")
+    row_places, column_places = np.flatnonzero(index.any(axis=1)), np.flatnonzero(index.any(axis=0))
+    if row_places.size == 0:
+        return index, (0, 0), (0, 0)
+    return (
+        index,
+        (int(row_places[0]), int(row_places[-1]) + 1),
+        (int(column_places[0]), int(column_places[-1]) + 1),
+    )
+
+
+def reach_of(place: int | slice) -> tuple[int, int]:
+    """Return the range from the first to after the last of what an index names."""
+    if isinstance(place, slice):
+        return place.start, place.start + (len(range(place.start, place.stop, place.step)) - 1) * (
+            place.step
+        ) + 1
+    return place, place + 1
+
+
+def nearest_cell(point: Floats3, frame: NDArray[np.float64]) -> tuple[int, int]:
+    """Return the row and column of the cell of a map nearest to a point seen from above."""
+    x0, _, z0, cell_x, cell_z = frame[:5].tolist()
+    last_row, last_column = (frame[[kernels.ROWS, kernels.COLUMNS]] - 1.0).tolist()
+    return (
+        int(min(max((point[2] - z0) / cell_z, 0.0), last_row)),
+        int(min(max((point[0] - x0) / cell_x, 0.0), last_column)),
+    )
+
+
+def samples_within(place: float, radius: float, size: float, count: int) -> tuple[int, int]:
+    """Return the range of samples along one axis that lie within a radius."""
+    first = min(max(np.ceil((place - radius) / size), 0.0), float(count))
+    last = min(max(np.floor((place + radius) / size) + 1.0, first), float(count))
+    return int(first), int(last)
+
+
+def bump(
+    center: Any, radius: float, frame: Sequence[float], samples: tuple[int, ...]
+) -> tuple[tuple[slice, slice], NDArray[np.float64]]:
+    """Return which samples are within a radius of a place, and a smooth bump of height 1 there.
+
+    The frame begins with origin and cell size.
+    """
+    if isinstance(center, (tuple, list, np.ndarray, glm.vec2, glm.dvec2)) and len(center) == 2:
+        x, z = _checks.finite("center[0]", center[0]), _checks.finite("center[1]", center[1])
+    else:
+        x, _, z = _checks.vector("center", center)
+    wide = _checks.positive("radius", radius)
+    x0, _, z0, cell_x, cell_z = frame
+    row_0, row_1 = samples_within(z - z0, wide, cell_z, samples[0])
+    column_0, column_1 = samples_within(x - x0, wide, cell_x, samples[1])
+    beside = (x0 + np.arange(column_0, column_1) * cell_x - x) / wide
+    along = (z0 + np.arange(row_0, row_1) * cell_z - z) / wide
+    share = 1.0 - (along[:, np.newaxis] ** 2 + beside**2)
+    return np.s_[row_0:row_1, column_0:column_1], np.where(share > 0.0, share, 0.0) ** 2

@@ -1,0 +1,321 @@
+"""Height maps as files: read from .npy, .r16/.raw, .hgt, .dds, .png and .tiff; written to some."""
+
+import operator
+import os
+import stat
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import numpy as np
+
+from terrain_physics import _checks
+from terrain_physics._files import file_name, written_whole
+from terrain_physics.heightmap.formats import PIXEL_LIMIT, READERS, Heights, Loaded, Source
+
+_WRITTEN = (".npy", ".r16", ".raw", ".png")
+_PIXELS_AT_ONCE = 1 << 20
+
+
+def load_heights(
+    path: str | os.PathLike[str],
+    *,
+    shape: Sequence[int] | None = None,
+    byte_order: Literal["little", "big"] = "little",
+    height_range: Sequence[float] | None = None,
+    flip: Literal["rows", "columns", "both"] | None = None,
+) -> Heights:
+    """Return the heights a file holds, as a new two-dimensional array ``[row, column]``.
+
+    The suffix, in either case, tells the format:
+
+    - ``.npy``: integers of 1 to 8 bytes, floats of 2 to 8; nothing is ever unpickled.
+    - ``.r16``, ``.raw``: unsigned 16-bit integers without a header; a square unless ``shape`` is
+      given.
+    - ``.hgt``: SRTM tiles, big-endian signed 16-bit meters; a square (1201, 3601 or any other)
+      unless ``shape`` is given. The value -32768, *void*, becomes NaN, a hole.
+    - ``.dds``: one channel without compression: 8 or 16-bit unsigned integers ("luminance", R8,
+      R16) or floats (R16F, R32F), with the old header or that of DX10; the top mip level.
+    - ``.png``: grayscale of 8 or 16 bits; 16 bits stay 16 bits. Every checksum must hold.
+    - ``.tif``, ``.tiff``: one channel of 32-bit floats, 8 or 16-bit unsigned or 16-bit signed
+      integers, without compression or with a lossless one; the first page. Big-endian ones must be
+      uncompressed or unsigned. The value a GeoTIFF names as "no data" becomes NaN, a hole.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file.
+    shape : (int, int), optional
+        Rows and columns of an ``.r16``, ``.raw`` or ``.hgt`` file that is no square; each >= 2.
+    byte_order : {"little", "big"}
+        Of the integers in an ``.r16`` or ``.raw`` file.
+    height_range : (float, float), optional
+        Meters at the lowest and at the highest number an 8 or 16-bit unsigned file can hold:
+        0..255 or 0..65535 become low..high, linearly, in float64. Without it integers are
+        returned as they are. Not for signed integers and floats, which are meters already.
+    flip : {"rows", "columns", "both"}, optional
+        Reverse the order of the rows, the columns or both. Pictures and SRTM tiles have north on
+        top, in row 0; row 0 of a height map is the one of least z.
+
+    Returns
+    -------
+    ndarray of shape (rows, columns)
+        At least 2 x 2, native byte order, row after row in memory. Floats keep their precision.
+        With ``.hgt`` and a "no data" value integers become float32, which holds each exactly.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    ValueError
+        The file is no regular file, damaged, shorter or longer than it should be, of several
+        channels, an image of more than 80 million pixels or 1 GiB, holds an infinite height or
+        does not go with an option. The message names the file, the rule and the value.
+    TypeError
+        ``path``, ``shape`` or ``height_range`` is of no such type.
+    ImportError
+        The file is an image and Pillow is missing.
+    """
+    name = file_name(path)
+    suffix = Path(name).suffix.lower()
+    if suffix not in READERS:
+        raise ValueError(f"{name}: suffix must be one of {', '.join(READERS)}, got {suffix!r}")
+    _check_options(name, suffix, byte_order=byte_order, flip=flip)
+    if shape is not None and suffix not in {".r16", ".raw", ".hgt"}:
+        raise ValueError(f"{name}: shape is for .r16, .raw and .hgt files, got {suffix}")
+    counts = _checked_shape(shape)
+    limits = _checked_range(height_range)
+
+    status = _status(name)
+    with Path(name).open("rb") as file:
+        source = Source(name, file, status.st_size, counts, byte_order)
+        loaded = READERS[suffix](source)
+        heights = _in_meters(source, loaded, limits)
+    infinite = np.isinf(heights)
+    if infinite.any():
+        row, column = np.argwhere(infinite)[0]
+        raise source.bad(f"heights must be finite or NaN, got infinity at [{row}, {column}]")
+    heights = _flipped(heights, flip)
+    return np.ascontiguousarray(heights, dtype=heights.dtype.newbyteorder("="))
+
+
+def save_heights(
+    path: str | os.PathLike[str],
+    heights: Any,
+    *,
+    height_range: Sequence[float] | None = None,
+    flip: Literal["rows", "columns", "both"] | None = None,
+    byte_order: Literal["little", "big"] = "little",
+) -> tuple[float, float] | None:
+    """Write heights to a file that `load_heights` gives back; return the range to load it with.
+
+    The suffix, in either case, tells the format:
+
+    - ``.npy`` keeps every number, and holes.
+    - ``.png`` (grayscale) and ``.r16``/``.raw`` (no header) hold 16-bit unsigned integers. Loaded
+      with the range returned, each height comes back to half of 1/65535 of that range, its ends
+      exactly. Arrays of 8 or 16-bit unsigned integers, unless a range is given, are written as
+      they are: then there is no range, and a ``.png`` of 8-bit ones has 8 bits.
+
+    The file is there only when it is complete; until then, and after an error, one that existed
+    stays as it was. Pillow is not needed.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file; one that exists is replaced.
+    heights : array_like, shape (rows, columns)
+        At least 2 x 2, integers or floats. NaN is a hole, which only ``.npy`` can keep.
+    height_range : (float, float), optional
+        Meters at the lowest and at the highest 16-bit number; no height may be outside. The least
+        and the largest height if not given. Not for ``.npy``.
+    flip : {"rows", "columns", "both"}, optional
+        Reverse the order of the rows, the columns or both in the file.
+    byte_order : {"little", "big"}
+        Of the integers in an ``.r16`` or ``.raw`` file.
+
+    Returns
+    -------
+    (float, float) or None
+        The ``height_range`` for `load_heights`; None where it needs none.
+
+    Raises
+    ------
+    ValueError
+        For other suffixes and shapes, infinite heights, holes that the format cannot keep, heights
+        outside of ``height_range``, options that do not go with the format, and images of more
+        than 80 million pixels.
+    TypeError
+        ``path``, ``heights`` or ``height_range`` is of no such type.
+    OSError
+        The file cannot be written.
+    """
+    name = file_name(path)
+    suffix = Path(name).suffix.lower()
+    if suffix not in _WRITTEN:
+        raise ValueError(f"{name}: suffix must be one of {', '.join(_WRITTEN)}, got {suffix!r}")
+    _check_options(name, suffix, byte_order=byte_order, flip=flip)
+    limits = _checked_range(height_range)
+    values = _flipped(_checked_heights(name, heights), flip)
+    if suffix == ".npy":
+        if limits is not None:
+            raise ValueError(f"{name}: height_range is for .png, .r16 and .raw files, got {suffix}")
+        with written_whole(name) as file:
+            np.lib.format.write_array(file, np.ascontiguousarray(values), allow_pickle=False)
+        return None
+    if limits is not None or values.dtype.str[1:] not in {"u1", "u2"}:
+        limits = _fitting_range(name, values, limits)
+    if suffix == ".png" and values.size > PIXEL_LIMIT:
+        raise ValueError(f"{name}: must have at most {PIXEL_LIMIT} pixels, got {values.size}")
+    with written_whole(name) as file:
+        if suffix == ".png":
+            _write_png(file, values, limits)
+        else:
+            kind = "<u2" if byte_order == "little" else ">u2"
+            for numbers in _numbers(values, limits):
+                file.write(numbers.astype(kind).tobytes())
+    return limits
+
+
+def _check_options(name: str, suffix: str, *, byte_order: Any, flip: Any) -> None:
+    _checks.choice("byte_order", byte_order, ("little", "big"))
+    if byte_order == "big" and suffix not in {".r16", ".raw"}:
+        raise ValueError(f"{name}: byte_order is for .r16 and .raw files, got {suffix}")
+    if flip is not None:
+        _checks.choice("flip", flip, ("rows", "columns", "both"))
+
+
+def _flipped(heights: Heights, flip: str | None) -> Heights:
+    heights = heights[::-1] if flip in {"rows", "both"} else heights
+    return heights[:, ::-1] if flip in {"columns", "both"} else heights
+
+
+def _checked_shape(shape: Any) -> tuple[int, int] | None:
+    if shape is None:
+        return None
+    got = _checks.shorten(shape)
+    try:
+        rows, columns = (operator.index(count) for count in shape)
+    except (TypeError, ValueError):
+        raise TypeError(f"shape must be two integers (rows, columns), got {got}") from None
+    if min(rows, columns) < 2:
+        raise ValueError(f"shape must be at least 2 x 2, got {got}")
+    return rows, columns
+
+
+def _checked_range(height_range: Any) -> tuple[float, float] | None:
+    if height_range is None:
+        return None
+    try:
+        low, high = height_range
+    except (TypeError, ValueError):
+        got = _checks.shorten(height_range)
+        raise TypeError(f"height_range must be two numbers (low, high), got {got}") from None
+    low, high = _checks.finite("height_range[0]", low), _checks.finite("height_range[1]", high)
+    if low >= high:
+        raise ValueError(f"height_range must have low < high, got ({low}, {high})")
+    return low, high
+
+
+def _status(name: str) -> os.stat_result:
+    status = Path(name).stat()
+    if not stat.S_ISREG(status.st_mode):  # opening a named pipe would wait for ever
+        raise ValueError(f"{name}: must be a regular file, got {stat.filemode(status.st_mode)}")
+    return status
+
+
+def _in_meters(source: Source, loaded: Loaded, limits: tuple[float, float] | None) -> Heights:
+    heights, holes = loaded
+    if limits is not None:
+        if heights.dtype.str[1:] not in {"u1", "u2"}:
+            rule = "height_range is for 8 or 16-bit unsigned heights"
+            raise source.bad(f"{rule}, got {heights.dtype.name}")
+        share = heights.astype(np.float64) / (255.0 if heights.dtype.itemsize == 1 else 65535.0)
+        heights = limits[1] * share + limits[0] * (1.0 - share)  # exact at both ends
+    if holes is not None:
+        heights = heights.astype(np.float64 if limits else np.float32)
+        heights[holes] = np.nan
+    return heights
+
+
+def _checked_heights(name: str, heights: Any) -> Heights:
+    """Return heights as they are, two-dimensional and without infinities."""
+    try:
+        values = np.asarray(heights)
+    except ValueError:
+        raise ValueError("heights must be an array of numbers with rows of one length") from None
+    if values.dtype.kind not in "iuf":
+        raise TypeError(f"heights must hold integers or floats, got dtype {values.dtype}")
+    if values.ndim != 2 or min(values.shape) < 2:
+        raise ValueError(f"heights must have shape (rows, columns) >= (2, 2), got {values.shape}")
+    if values.dtype.itemsize > 8:  # a long double, which no file keeps
+        values = values.astype(np.float64)
+    infinite = np.isinf(values)
+    if infinite.any():
+        row, column = np.argwhere(infinite)[0]
+        rule = "heights must be finite or NaN, got infinity at"
+        raise ValueError(f"{name}: {rule} [{row}, {column}]")
+    return values
+
+
+def _fitting_range(
+    name: str, values: Heights, limits: tuple[float, float] | None
+) -> tuple[float, float]:
+    """Return the range given, or that of the heights; refuse holes and heights outside."""
+    holes = np.isnan(values)
+    if holes.any():
+        row, column = np.argwhere(holes)[0]
+        rule = "16-bit files cannot keep holes (save them as .npy), got NaN at"
+        raise ValueError(f"{name}: {rule} [{row}, {column}]")
+    least, largest = float(values.min()), float(values.max())
+    if limits is None:
+        if least < largest:
+            return least, largest
+        # A flat map: any range that has its height at one end.
+        room = max(1.0, abs(least))
+        return (least - room, least) if least > 0.0 else (least, least + room)
+    if not limits[0] <= least <= largest <= limits[1]:
+        raise ValueError(
+            f"{name}: heights must be within height_range {limits}, got {least} to {largest}"
+        )
+    return limits
+
+
+def _numbers(values: Heights, limits: tuple[float, float] | None) -> Iterator[Heights]:
+    """Yield some rows after the other as the integers to be written."""
+    step = max(1, _PIXELS_AT_ONCE // values.shape[1])
+    for first in range(0, len(values), step):
+        rows = values[first : first + step]
+        if limits is None:
+            yield rows
+        else:
+            # Halves: the difference itself may be too large.
+            low, high = 0.5 * limits[0], 0.5 * limits[1]
+            share = (0.5 * rows.astype(np.float64) - low) / (high - low)
+            yield np.rint(65535.0 * share).astype(np.uint16)
+
+
+def _write_png(file: BinaryIO, values: Heights, limits: tuple[float, float] | None) -> None:
+    size = 1 if limits is None and values.dtype.itemsize == 1 else 2
+    rows, columns = values.shape
+
+    def put(kind: bytes, content: bytes) -> None:
+        checksum = zlib.crc32(kind + content)
+        file.write(struct.pack(">I", len(content)) + kind + content + struct.pack(">I", checksum))
+
+    file.write(b"\x89PNG\r\n\x1a\n")
+    put(b"IHDR", struct.pack(">IIBBBBB", columns, rows, 8 * size, 0, 0, 0, 0))
+    packer = zlib.compressobj()
+    above = np.zeros((1, columns * size), np.uint8)
+    for numbers in _numbers(values, limits):
+        lines = np.ascontiguousarray(numbers.astype(f">u{size}")).view(np.uint8)
+        # Each byte less the one above it, filter 2 of the format: smooth land packs well.
+        filtered = np.full((len(lines), columns * size + 1), 2, np.uint8)
+        filtered[:, 1:] = lines - np.concatenate([above, lines[:-1]])
+        if packed := packer.compress(filtered.tobytes()):
+            put(b"IDAT", packed)
+        above = lines[-1:]
+    put(b"IDAT", packer.flush())
+    put(b"IEND", b"")

@@ -1,0 +1,1 @@
+"""A triangle mesh as ground: its tree and queries."""

@@ -1,0 +1,1 @@
+"""An octree that finds the overlapping pairs of many moving spheres or boxes."""

@@ -1,0 +1,229 @@
+"""The objects of an octree while they come, go and move.
+
+Trees of flat arrays are quick to build and hard to change. So a changed object leaves a gap in its
+tree and goes into a new, small one, and trees of similar size are built into one (J. Bentley and
+J. Saxe, "Decomposable searching problems", 1980): for each change an object is built into a tree
+O(log n) times, on average. The trees lie one after the other in the same arrays, which a kernel
+walks as if they were one.
+"""
+
+import threading
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels.octree.build import build_tree, fill_slots, object_boxes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Arrays = tuple[Floats, Floats, Ints, Floats, Ints]
+A = TypeVar("A", bound=NDArray[Any])
+
+MOST_ROWS = 2**31 - 1  # two of them share a key of 63 bits
+
+_PENDING, _REMOVED = -1, -2  # in place of a slot
+_NOWHERE = (np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf)
+
+
+class Forest:
+    """Objects by row, and the trees that hold them; ``octree_build`` describes the arrays.
+
+    Rows are in the order of the ids. An object keeps its row until something is inserted.
+
+    Any number of threads may ask for `arrays` at once; the first one builds what is missing, under
+    a lock. All else must be called by one thread at a time, while nobody uses the arrays.
+    """
+
+    def __init__(self, width: int, cube: Floats, max_depth: int, leaf_capacity: int) -> None:
+        self.cube, self.max_depth, self.leaf_capacity = cube, max_depth, leaf_capacity
+        self.next_id = 0
+        self.alive = 0
+        self._count = 0  # rows in use, those of removed objects included
+        self._shapes = np.empty((0, width))
+        self._ids = np.empty(0, dtype=np.int64)
+        self._row_slots = np.empty(0, dtype=np.int64)
+        self._changed: list[Ints] = []  # rows that no tree holds
+
+        self._balls = np.empty((0, 4))
+        self._boxes = np.empty((0, 6))
+        self._rows = np.empty(0, dtype=np.int64)
+        self._node_boxes = np.empty((0, 6))
+        self._spans = np.empty((0, 3), dtype=np.int64)
+        self._trees: list[tuple[int, int]] = []  # first slot, first node
+        self._slots = self._nodes = 0
+        self._gaps = 0  # slots of objects that have left
+        self._arrays: Arrays | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def ids(self) -> Ints:
+        """Ids by row, those of removed objects among them."""
+        return self._ids[: self._count]
+
+    @property
+    def shapes(self) -> Floats:
+        """Shapes by row."""
+        return self._shapes[: self._count]
+
+    def living(self) -> Ints:
+        """Return the rows of all objects."""
+        return np.flatnonzero(self._row_slots[: self._count] != _REMOVED)
+
+    def rows(self, ids: Ints) -> Ints:
+        """Return the rows of objects; KeyError naming the first one that is not there."""
+        rows = np.searchsorted(self.ids, ids)
+        there = rows < self._count
+        there[there] = self._ids[rows[there]] == ids[there]
+        there[there] = self._row_slots[rows[there]] != _REMOVED
+        if not there.all():
+            raise KeyError(f"no object has the id {ids[~there][0]}")
+        return rows
+
+    def insert(self, shapes: Floats, ids: Ints) -> None:
+        """Add shapes with ids that ascend and are greater than all before."""
+        self._make_room(len(shapes))
+        first, self._count = self._count, self._count + len(shapes)
+        self._shapes[first : self._count] = shapes
+        self._ids[first : self._count] = ids
+        self._row_slots[first : self._count] = _PENDING
+        self._changed.append(np.arange(first, self._count))
+        self.alive += len(shapes)
+        self.next_id = int(ids[-1]) + 1 if len(ids) else self.next_id
+        self._arrays = None
+
+    def remove(self, rows: Ints) -> None:
+        """Remove the objects in these rows, which are all different."""
+        self._leave(rows, _REMOVED)
+        self.alive -= len(rows)
+
+    def move(self, rows: Ints, shapes: Floats) -> None:
+        """Give the objects in these rows, which are all different, other shapes."""
+        self._shapes[rows] = shapes
+        self._changed.append(rows[self._row_slots[rows] != _PENDING])
+        self._leave(rows, _PENDING)
+
+    def arrays(self) -> Arrays:
+        """Return balls, boxes, rows, node boxes and spans of all objects, for kernels."""
+        if (ready := self._arrays) is not None:
+            return ready
+        with self._lock:
+            if self._arrays is None:
+                try:
+                    self._settle()
+                except BaseException:  # no memory, or Ctrl-C
+                    self._forget_trees()
+                    raise
+                self._arrays = (
+                    self._balls[: self._slots],
+                    self._boxes[: self._slots],
+                    self._rows[: self._slots],
+                    self._node_boxes[: self._nodes],
+                    self._spans[: self._nodes],
+                )
+            return self._arrays
+
+    def _leave(self, rows: Ints, state: int) -> None:
+        slots = self._row_slots[rows]
+        slots = slots[slots >= 0]
+        self._boxes[slots] = _NOWHERE
+        if len(self._balls) > 0:
+            self._balls[slots] = np.nan
+        self._gaps += len(slots)
+        self._row_slots[rows] = state
+        self._arrays = None
+
+    def _make_room(self, more: int) -> None:
+        """Have rows for more objects, those of removed ones if these are half of all."""
+        if self._count + more <= len(self._ids):
+            return
+        living = self.living()
+        if 2 * len(living) <= self._count:
+            for values in (self._shapes, self._ids, self._row_slots):
+                values[: len(living)] = values[living]
+            self._count = len(living)
+            self._forget_trees()
+        size = max(self._count + more, min(2 * self._count, MOST_ROWS))
+        if size > MOST_ROWS:
+            raise ValueError(f"an octree must have at most {MOST_ROWS} objects, got {size}")
+        self._shapes = _grown(self._shapes, size)
+        self._ids = _grown(self._ids, size)
+        self._row_slots = _grown(self._row_slots, size)
+
+    def _forget_trees(self) -> None:
+        self._trees.clear()
+        self._slots = self._nodes = self._gaps = 0
+        living = self.living()
+        self._row_slots[living] = _PENDING
+        self._changed = [living]
+        self._arrays = None
+
+    def _settle(self) -> None:
+        """Put all objects into trees."""
+        if 2 * self._gaps > self._slots:
+            self._forget_trees()
+        changed = np.concatenate(self._changed) if self._changed else np.empty(0, dtype=np.int64)
+        changed = changed[self._row_slots[changed] == _PENDING]
+        self._changed.clear()
+        if len(changed) == 0:
+            return
+
+        # The new tree takes in the last ones, while they are not much larger than all of it.
+        first, first_node = self._slots, self._nodes
+        while self._trees:
+            slot, node = self._trees[-1]
+            if first - slot > 2 * (len(changed) + self._slots - first):
+                break
+            first, first_node = slot, node
+            self._trees.pop()
+        taken = self._rows[first : self._slots]
+        taken = taken[self._row_slots[taken] == np.arange(first, self._slots)]
+        self._gaps -= self._slots - first - len(taken)
+        members = np.concatenate([taken, changed])
+
+        count = len(members)
+        boxes = np.empty((count, 6))
+        object_boxes(self._shapes, members, boxes)
+        order = np.empty(count, dtype=np.int64)
+        node_boxes, spans = np.empty((2 * count, 6)), np.empty((2 * count, 3), dtype=np.int64)
+        nodes = build_tree(
+            boxes,
+            self.cube,
+            self.max_depth,
+            self.leaf_capacity,
+            first,
+            first_node,
+            order,
+            node_boxes,
+            spans,
+        )
+        self._slots, self._nodes = first + count, first_node + nodes
+        if self._shapes.shape[1] == 4:
+            self._balls = _grown(self._balls, self._slots)
+        self._boxes = _grown(self._boxes, self._slots)
+        self._rows = _grown(self._rows, self._slots)
+        self._node_boxes = _grown(self._node_boxes, self._nodes)
+        self._spans = _grown(self._spans, self._nodes)
+        self._node_boxes[first_node : self._nodes] = node_boxes[:nodes]
+        self._spans[first_node : self._nodes] = spans[:nodes]
+        fill_slots(
+            self._shapes,
+            members,
+            boxes,
+            order,
+            first,
+            self._balls,
+            self._boxes,
+            self._rows,
+            self._row_slots,
+        )
+        self._trees.append((first, first_node))
+
+
+def _grown(values: A, size: int) -> A:
+    """Return an array of at least so many rows with the same content; the same one if it is."""
+    if len(values) >= size:
+        return values
+    larger = np.empty((max(size, len(values) * 3 // 2), *values.shape[1:]), dtype=values.dtype)
+    larger[: len(values)] = values
+    return larger  # type: ignore[return-value]

@@ -1,0 +1,322 @@
+"""The objects of an octree: balls or boxes with ids, that come, go and move."""
+
+from typing import Any
+
+import numpy as np
+
+from terrain_physics import _checks
+from terrain_physics.geometry.shapes import AABB, Sphere
+from terrain_physics.octree.forest import Floats, Forest, Ints
+
+_FARTHEST = 1e100  # products of such lengths stay finite
+_MOST_HALVINGS = 1000
+_LAST_ID = 2**62
+_NO_IDS = np.empty(0, dtype=np.int64)
+
+
+class OctreeObjects:
+    """What `Octree` knows of its objects: balls (n, 4) or boxes (n, 6), their ids and changes."""
+
+    def __init__(
+        self, rows: Floats, bounds: AABB | None, max_depth: int, leaf_capacity: int
+    ) -> None:
+        max_depth = _checks.whole("max_depth", max_depth, 0, _MOST_HALVINGS)
+        leaf_capacity = _checks.whole("leaf_capacity", leaf_capacity, 1, 2**31 - 1)
+        if bounds is None:
+            bounds = _bounds_of(rows)  # a little farther out than the farthest, with a large radius
+        else:
+            _checks.instance("bounds", bounds, AABB)
+            refuse_far("bounds", np.array([bounds.lower64, bounds.upper64]))
+        lower, upper = np.array(bounds.lower64), np.array(bounds.upper64)
+        cube = np.append(0.5 * lower + 0.5 * upper, 0.5 * (upper - lower).max())
+        self._bounds = bounds
+        self._forest = Forest(rows.shape[1], cube, max_depth, leaf_capacity)
+        self._forest.insert(rows, np.arange(len(rows)))
+
+    @property
+    def bounds(self) -> AABB:
+        """The box whose cube is divided: the one given, or that around the first objects."""
+        return self._bounds
+
+    @property
+    def max_depth(self) -> int:
+        """How often the cube may be halved."""
+        return self._forest.max_depth
+
+    @property
+    def leaf_capacity(self) -> int:
+        """How many objects a cell may have and stay undivided."""
+        return self._forest.leaf_capacity
+
+    @property
+    def ids(self) -> Ints:
+        """The ids of all objects, ascending; a copy."""
+        return self._forest.ids[self._forest.living()]
+
+    @property
+    def _holds_balls(self) -> bool:
+        return self._forest.shapes.shape[1:] == (4,)
+
+    def __len__(self) -> int:
+        return self._forest.alive
+
+    def __contains__(self, object_id: object) -> bool:
+        try:
+            self._forest.rows(_one_id(object_id))
+        except (KeyError, TypeError, ValueError):
+            return False
+        return True
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self)} {'balls' if self._holds_balls else 'boxes'}>"
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        forest, living = self._forest, self._forest.living()
+        return (
+            forest.shapes[living],
+            forest.ids[living],
+            forest.next_id,
+            self._bounds,
+            self.max_depth,
+            self.leaf_capacity,
+        )
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        shapes, ids, next_id, bounds, max_depth, leaf_capacity = state
+        OctreeObjects.__init__(self, shapes[:0], bounds, max_depth, leaf_capacity)
+        self._forest.insert(shapes, ids)
+        self._forest.next_id = next_id
+
+    def shape_of(self, object_id: int) -> Sphere | AABB:
+        """Return an object as it is now.
+
+        Parameters
+        ----------
+        object_id : int
+            Its id.
+
+        Returns
+        -------
+        Sphere or AABB
+            In meters, what was given for it last.
+
+        Raises
+        ------
+        KeyError
+            If no object has this id, or none any more.
+        """
+        numbers = self._forest.shapes[self._forest.rows(_one_id(object_id))[0]].tolist()
+        if self._holds_balls:
+            return Sphere(numbers[:3], numbers[3])
+        return AABB(numbers[:3], numbers[3:])
+
+    def insert(self, shape: Sphere | AABB) -> int:
+        """Add an object.
+
+        Parameters
+        ----------
+        shape : Sphere or AABB
+            In meters, of the kind the octree was made of.
+
+        Returns
+        -------
+        int
+            Its id: one more than the last id given.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For another kind of shape, and numbers beyond 1e100.
+        """
+        row = self._row_of(shape)
+        new_id = self._forest.next_id
+        self._forest.insert(row, np.array([new_id]))
+        return new_id
+
+    def insert_many(self, shapes: Any) -> Ints:
+        """Add objects.
+
+        Parameters
+        ----------
+        shapes : array_like, shape (n, 4) or (n, 6)
+            In meters: x, y, z, radius in an octree of balls, the lower and the upper corner in one
+            of boxes.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+            Their ids, counted on from the last one given.
+
+        Raises
+        ------
+        ValueError, TypeError
+            By the rules of the constructor; then nothing is inserted.
+        """
+        rows = self._checked_rows(shapes)
+        ids = np.arange(self._forest.next_id, self._forest.next_id + len(rows))
+        self._forest.insert(rows, ids)
+        return ids.copy()
+
+    def remove(self, object_id: int) -> None:
+        """Take an object out. Its id is not used again.
+
+        Parameters
+        ----------
+        object_id : int
+            Its id.
+
+        Raises
+        ------
+        KeyError
+            If no object has this id, or none any more.
+        """
+        self._forest.remove(self._forest.rows(_one_id(object_id)))
+
+    def remove_many(self, object_ids: Any) -> None:
+        """Take objects out. Their ids are not used again.
+
+        Parameters
+        ----------
+        object_ids : array_like of int, shape (n,)
+            Their ids, all different.
+
+        Raises
+        ------
+        KeyError, ValueError, TypeError
+            For an id that no object has, or that comes twice; then nothing is removed.
+        """
+        self._forest.remove(self._forest.rows(_different_ids(object_ids)))
+
+    def move(self, object_id: int, shape: Sphere | AABB) -> None:
+        """Put an object elsewhere, or give it another size.
+
+        Parameters
+        ----------
+        object_id : int
+            Its id, which it keeps.
+        shape : Sphere or AABB
+            In meters, what it is from now on.
+
+        Raises
+        ------
+        KeyError, ValueError, TypeError
+            If no object has this id, or by the rules of `insert`; then nothing is changed.
+        """
+        row = self._row_of(shape)
+        self._forest.move(self._forest.rows(_one_id(object_id)), row)
+
+    def move_many(self, object_ids: Any, shapes: Any) -> None:
+        """Put objects elsewhere, or give them other sizes.
+
+        Parameters
+        ----------
+        object_ids : array_like of int, shape (n,)
+            Their ids, all different, which they keep.
+        shapes : array_like, shape (n, 4) or (n, 6)
+            In meters, what they are from now on; see `insert_many`.
+
+        Raises
+        ------
+        KeyError, ValueError, TypeError
+            For an id that no object has, or that comes twice, and by the rules of `insert_many`;
+            then nothing is changed.
+        """
+        ids, rows = _different_ids(object_ids), self._checked_rows(shapes)
+        if len(ids) != len(rows):
+            raise ValueError(
+                f"object_ids and shapes must be equally many, got {len(ids)} and {len(rows)}"
+            )
+        self._forest.move(self._forest.rows(ids), rows)
+
+    def _row_of(self, shape: Sphere | AABB) -> Floats:
+        _checks.instance("shape", shape, Sphere if self._holds_balls else AABB)
+        if isinstance(shape, Sphere):
+            row = np.array([(*shape.center64, shape.radius)])
+        else:
+            row = np.array([shape.lower64 + shape.upper64])
+        refuse_far("shape", row)
+        return row
+
+    def _checked_rows(self, shapes: Any) -> Floats:
+        if self._holds_balls:
+            return ball_rows("shapes", shapes)
+        rows = _checks.array("shapes", shapes, (None, 6))
+        return box_rows("shapes", rows[:, :3], "shapes", rows[:, 3:])
+
+
+def point_rows(name: str, value: Any) -> Floats:
+    """Return points (n, 3) none of which is too far away; an empty list has none."""
+    rows = _checks.array(name, value, (None, 3), (0,)).reshape(-1, 3)
+    refuse_far(name, rows)
+    return rows
+
+
+def ball_rows(name: str, value: Any) -> Floats:
+    """Return balls (n, 4): x, y, z, radius."""
+    rows = _checks.array(name, value, (None, 4), (0,)).reshape(-1, 4)
+    _checks.refuse_negative("radius", name, rows[:, 3:])
+    refuse_far(name, rows)
+    return rows
+
+
+def box_rows(lower_name: str, lowers: Any, upper_name: str, uppers: Any) -> Floats:
+    """Return boxes (n, 6): lower and upper corner."""
+    lower, upper = point_rows(lower_name, lowers), point_rows(upper_name, uppers)
+    if len(lower) != len(upper):
+        raise ValueError(
+            f"{lower_name} and {upper_name} must be equally many, got {len(lower)} and {len(upper)}"
+        )
+    rows = np.concatenate([lower, upper], axis=1)
+    rows.setflags(write=False)
+    for row, axis in np.argwhere(lower > upper)[:1]:
+        raise ValueError(
+            f"lower must be <= upper, got {lower[row, axis]} > {upper[row, axis]} "
+            f"in {lower_name}[{row}]"
+        )
+    return rows
+
+
+def refuse_far(name: str, rows: Floats) -> None:
+    """Raise ValueError naming the first number whose products might overflow."""
+    if rows.max(initial=0.0) <= _FARTHEST and rows.min(initial=0.0) >= -_FARTHEST:
+        return
+    row, column = np.argwhere(np.abs(rows) > _FARTHEST)[0]
+    raise ValueError(
+        f"{name} must be within {_FARTHEST:g} of 0, got {rows[row, column]} in row {row}"
+    )
+
+
+def _bounds_of(rows: Floats) -> AABB:
+    if len(rows) == 0:
+        return AABB((0, 0, 0), (0, 0, 0))
+    # By columns: many times as fast as along the rows.
+    columns = rows.T
+    if len(columns) == 6:
+        return AABB([c.min() for c in columns[:3]], [c.max() for c in columns[3:]])
+    *places, radii = columns
+    return AABB([(c - radii).min() for c in places], [(c + radii).max() for c in places])
+
+
+def _one_id(object_id: Any) -> Ints:
+    try:
+        return np.array([_checks.whole("object_id", object_id, 0, _LAST_ID)])
+    except ValueError:
+        raise KeyError(f"no object has the id {_checks.shorten(object_id)}") from None
+
+
+def _different_ids(object_ids: Any) -> Ints:
+    _checks.refuse_masked("object_ids", object_ids)
+    ids = np.asarray(object_ids)
+    if ids.size == 0:
+        return _NO_IDS
+    if ids.ndim != 1 or ids.dtype.kind not in "iu":
+        raise TypeError(
+            f"object_ids must be whole numbers in one row, got {_checks.shorten(object_ids)}"
+        )
+    for beyond in ids[ids > _LAST_ID][:1]:  # uint64 might not fit
+        raise KeyError(f"no object has the id {beyond}")
+    ids = ids.astype(np.int64)
+    sorted_ids = np.sort(ids)
+    for twice in sorted_ids[1:][sorted_ids[1:] == sorted_ids[:-1]][:1]:
+        raise ValueError(f"object_ids must be all different, got {twice} twice")
+    return ids

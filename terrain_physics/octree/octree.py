@@ -1,0 +1,393 @@
+"""A loose octree of balls or boxes: which of them overlap, what is near, what a ray hits first."""
+
+import math
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from terrain_physics import _checks
+from terrain_physics._kernels.octree.pairs import ROW_BITS, ROW_MASK, overlapping_pairs, split_keys
+from terrain_physics._kernels.octree.queries import first_met, objects_met
+from terrain_physics.geometry.shapes import AABB, Ray, Sphere
+from terrain_physics.octree.forest import Floats, Ints
+from terrain_physics.octree.objects import (
+    OctreeObjects,
+    ball_rows,
+    box_rows,
+    point_rows,
+    refuse_far,
+)
+
+_KEYS = 2048  # room for what is found, at first and at least: more than is gathered at a time
+
+
+class OctreeHit(NamedTuple):
+    """What a ray meets first.
+
+    Attributes
+    ----------
+    distance : float
+        Along the ray from its origin, in meters; 0 from inside.
+    object_id : int
+        The id of the object.
+    """
+
+    distance: float
+    object_id: int
+
+
+class Octree(OctreeObjects):
+    """Balls, or axis-aligned boxes, that come, go and move.
+
+    Objects have ids: those given to the constructor 0, 1, 2 and so on in their order, those
+    inserted later the next ones. The id of a removed object is not used again.
+
+    Touching is overlapping. Balls overlap where ``dx * dx + dy * dy + dz * dz <= (r1 + r2) ** 2``,
+    computed in float64 in this order; boxes where neither lies beyond the other on any axis; a ball
+    and a box by the rule for balls, with the ball's radius and the way to the box.
+
+    An object goes by its center into a cell not smaller than itself, and is never held up where it
+    lies across the border of two cells. Small and large objects may be mixed.
+
+    Parameters
+    ----------
+    centers : array_like, shape (n, 3)
+        In meters, none beyond 1e100; n may be 0.
+    radii : array_like, shape (n,), or float
+        In meters, >= 0; one number serves for all.
+    bounds : AABB, optional
+        Where most objects will be: the cells are parts of the smallest cube around its center that
+        holds it. Objects elsewhere are found as well. Default: the box around all objects given.
+    max_depth : int, default 100
+        How often the cube may be halved, 0 to 1000. What is together then is compared all with all.
+        The default parts micrometers in a cube of 10^23 meters; cells in between take no memory.
+    leaf_capacity : int, default 16
+        A cell with no more objects than this is not divided, 1 or more.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For other shapes, numbers that are not finite or too large, and negative radii.
+
+    See Also
+    --------
+    Octree.from_aabbs : an octree of boxes.
+
+    Notes
+    -----
+    Building takes O(n log n) steps where objects are spread out, never more than O(n) for each
+    level, and O(n) memory. `overlapping_pairs` then takes little more than O(n log n) and a step
+    for each pair, also for objects in a line or a plane and for sizes far apart.
+
+    Changes are noted at once and take effect with the next question: changed objects get a small
+    tree of their own, and trees of similar size are merged. On average an object is built into a
+    tree O(log n) times for each change; many changes at once cost no more than building anew.
+
+    Any number of threads may ask questions at once while nothing is changed: after a change the
+    first one brings the trees up to date, and the others wait for it. A change must not run at the
+    same time as a question or another change.
+
+    Examples
+    --------
+    >>> octree = Octree([(0, 0, 0), (-0.5, -0.5, -0.5), (0.1, 0.2, 0.3)], [0.9, 0.1, 0.3])
+    >>> octree.overlapping_pairs()
+    array([[0, 1],
+           [0, 2]])
+    >>> octree.move(1, Sphere((5, 0, 0), 0.1))
+    >>> octree.overlapping_pairs()
+    array([[0, 2]])
+    >>> octree.raycast(Ray((9, 0, 0), (-1, 0, 0)))
+    OctreeHit(distance=3.9, object_id=1)
+    """
+
+    def __init__(
+        self,
+        centers: Any,
+        radii: Any,
+        *,
+        bounds: AABB | None = None,
+        max_depth: int = 100,
+        leaf_capacity: int = 16,
+    ) -> None:
+        places = point_rows("centers", centers)
+        sizes = _checks.array("radii", radii, (None,), ())
+        if sizes.ndim == 1 and len(sizes) != len(places):
+            raise ValueError(
+                f"centers and radii must be equally many, got {len(places)} and {len(sizes)}"
+            )
+        sizes = np.broadcast_to(sizes, len(places)).reshape(-1, 1)
+        _checks.refuse_negative("radius", "radii", sizes)
+        refuse_far("radii", sizes)
+        rows = np.concatenate([places, sizes], axis=1)
+        super().__init__(rows, bounds, max_depth, leaf_capacity)
+
+    @classmethod
+    def from_aabbs(
+        cls,
+        lowers: Any,
+        uppers: Any,
+        *,
+        bounds: AABB | None = None,
+        max_depth: int = 100,
+        leaf_capacity: int = 16,
+    ) -> Self:
+        """Return an octree of boxes.
+
+        Parameters
+        ----------
+        lowers, uppers : array_like, shape (n, 3)
+            Corners in meters, ``lowers <= uppers``, none beyond 1e100.
+        bounds : AABB, optional
+            As in `Octree`.
+        max_depth : int, default 100
+            As in `Octree`.
+        leaf_capacity : int, default 16
+            As in `Octree`.
+
+        Returns
+        -------
+        Octree
+            One whose `insert` and `move` take `AABB` instead of `Sphere`.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `Octree`, and for a lower coordinate greater than the upper one.
+
+        Examples
+        --------
+        >>> walls = Octree.from_aabbs([(0, 0, 0), (1, 0, 0)], [(1, 2, 1), (3, 1, 1)])
+        >>> walls.overlapping_pairs()
+        array([[0, 1]])
+        >>> walls.query_sphere(Sphere((3, 2, 0), 1))
+        array([1])
+        """
+        octree = cls.__new__(cls)
+        rows = box_rows("lowers", lowers, "uppers", uppers)
+        OctreeObjects.__init__(octree, rows, bounds, max_depth, leaf_capacity)
+        return octree
+
+    def overlapping_pairs(self) -> Ints:
+        """Return all pairs of objects that overlap or touch, each once.
+
+        Returns
+        -------
+        ndarray of int64, shape (m, 2)
+            Ids, the lesser one first, sorted by the first, then by the second.
+        """
+        keys, _ = self._pair_keys()
+        keys.sort()
+        pairs = np.empty((len(keys), 2), dtype=np.int64)
+        split_keys(keys, self._forest.ids, pairs)
+        return pairs
+
+    def count_pair_tests(self) -> int:
+        """Return how many pairs `overlapping_pairs` looks at: the pairs, and those nearly so.
+
+        Returns
+        -------
+        int
+            ``n * (n - 1) / 2`` if each object had to be compared with each other.
+        """
+        return self._pair_keys()[1]
+
+    def _pair_keys(self) -> tuple[Ints, int]:
+        """Return the keys of all pairs, unsorted, and how many pairs were looked at."""
+        arrays = self._forest.arrays()
+        keys = np.empty(8 * len(self) + _KEYS, dtype=np.int64)
+        node, count, tests = 0, 0, 0
+        while True:
+            node, count, tests = overlapping_pairs(*arrays, node, count, tests, keys)
+            if node == len(arrays[-1]):
+                return keys[:count], tests
+            keys = np.concatenate([keys, np.empty_like(keys)])
+
+    def query_sphere(self, sphere: Sphere) -> Ints:
+        """Return the objects that a ball overlaps or touches.
+
+        Parameters
+        ----------
+        sphere : Sphere
+            In meters, within 1e100 of 0; it need not be within the bounds.
+
+        Returns
+        -------
+        ndarray of int64, shape (m,)
+            Ids, ascending.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For what is no `Sphere` or is too far away.
+        """
+        _checks.instance("sphere", sphere, Sphere)
+        row = np.array([(*sphere.center64, sphere.radius)])
+        refuse_far("sphere", row)
+        return self._forest.ids[self._met(row)]
+
+    def query_aabb(self, aabb: AABB) -> Ints:
+        """Return the objects that a box overlaps or touches.
+
+        Parameters
+        ----------
+        aabb : AABB
+            In meters, within 1e100 of 0; it need not be within the bounds.
+
+        Returns
+        -------
+        ndarray of int64, shape (m,)
+            Ids, ascending.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For what is no `AABB` or is too far away.
+        """
+        _checks.instance("aabb", aabb, AABB)
+        row = np.array([aabb.lower64 + aabb.upper64])
+        refuse_far("aabb", row)
+        return self._forest.ids[self._met(row)]
+
+    def query_spheres_many(self, spheres: Any) -> tuple[Ints, Ints]:
+        """Return the objects that each of q balls overlaps or touches.
+
+        Parameters
+        ----------
+        spheres : array_like, shape (q, 4)
+            x, y, z, radius in meters; radius >= 0.
+
+        Returns
+        -------
+        offsets : ndarray of int64, shape (q + 1,)
+            Query i has the ids ``ids[offsets[i] : offsets[i + 1]]``.
+        ids : ndarray of int64, shape (m,)
+            Ascending for each query.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For other shapes, numbers that are not finite or beyond 1e100, and negative radii.
+
+        Examples
+        --------
+        >>> octree = Octree([(0, 0, 0), (3, 0, 0)], 1)
+        >>> octree.query_spheres_many([(1.5, 0, 0, 0.5), (9, 0, 0, 1), (3, 0, 0, 0)])
+        (array([0, 2, 2, 3]), array([0, 1, 1]))
+        """
+        return self._met_by_each(ball_rows("spheres", spheres))
+
+    def query_aabbs_many(self, lowers: Any, uppers: Any) -> tuple[Ints, Ints]:
+        """Return the objects that each of q boxes overlaps or touches.
+
+        Parameters
+        ----------
+        lowers, uppers : array_like, shape (q, 3)
+            Corners in meters, ``lowers <= uppers``.
+
+        Returns
+        -------
+        offsets : ndarray of int64, shape (q + 1,)
+            Query i has the ids ``ids[offsets[i] : offsets[i + 1]]``.
+        ids : ndarray of int64, shape (m,)
+            Ascending for each query.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For other shapes, numbers that are not finite or beyond 1e100, and a lower coordinate
+            greater than the upper one.
+        """
+        return self._met_by_each(box_rows("lowers", lowers, "uppers", uppers))
+
+    def _met_by_each(self, queries: Floats) -> tuple[Ints, Ints]:
+        keys = self._met(queries)
+        offsets = np.searchsorted(keys >> ROW_BITS, np.arange(len(queries) + 1))
+        return offsets, self._forest.ids[keys & ROW_MASK]
+
+    def _met(self, queries: Floats) -> Ints:
+        """Return sorted keys, query above and row below: of a single query the rows."""
+        queries.setflags(write=False)  # kernels are compiled for arrays that are
+        arrays = self._forest.arrays()
+        keys = np.empty(4 * len(queries) + _KEYS, dtype=np.int64)
+        query, count = 0, 0
+        while True:
+            query, count = objects_met(*arrays, queries, query, count, keys)
+            if query == len(queries):
+                break
+            keys = np.concatenate([keys, np.empty_like(keys)])
+        keys = keys[:count]
+        keys.sort()
+        return keys
+
+    def raycast(self, ray: Ray, max_distance: float = math.inf) -> OctreeHit | None:
+        """Return the object that a ray meets first.
+
+        Parameters
+        ----------
+        ray : Ray
+            Starts within 1e100 of 0.
+        max_distance : float, default inf
+            How far to look, in meters, this distance included.
+
+        Returns
+        -------
+        OctreeHit or None
+            Distance and id; distance 0 from inside. Of equally near objects the one with the least
+            id. ``None`` if there is none.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For what is no `Ray` or starts too far away, and distances that are negative or NaN.
+        """
+        _checks.instance("ray", ray, Ray)
+        origin = np.array([ray.origin64])
+        refuse_far("ray", origin)
+        distances, ids = self._first_met(origin, np.array([ray.direction64]), max_distance)
+        if ids[0] < 0:
+            return None
+        return OctreeHit(float(distances[0]), int(ids[0]))
+
+    def raycast_many(
+        self, origins: Any, directions: Any, max_distance: float = math.inf
+    ) -> tuple[Floats, Ints]:
+        """Return the object that each of q rays meets first.
+
+        Parameters
+        ----------
+        origins : array_like, shape (q, 3) or (1, 3)
+            In meters.
+        directions : array_like, shape (q, 3) or (1, 3)
+            Of any length but zero.
+        max_distance : float, default inf
+            How far to look, in meters, this distance included.
+
+        Returns
+        -------
+        distances : ndarray of float64, shape (q,)
+            In meters, by the rules of `raycast`; NaN where nothing is met.
+        ids : ndarray of int64, shape (q,)
+            -1 where nothing is met.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For other shapes, numbers that are not finite or beyond 1e100, zero directions, and
+            distances that are negative or NaN.
+        """
+        origin_rows = point_rows("origins", origins)
+        units = _checks.directions("directions", directions)
+        return self._first_met(origin_rows, units, max_distance)
+
+    def _first_met(
+        self, origins: Floats, directions: Floats, max_distance: float
+    ) -> tuple[Floats, Ints]:
+        limit = _checks.between("max_distance", max_distance, 0.0, math.inf)
+        for rows in (origins, directions):
+            rows.setflags(write=False)  # kernels are compiled for arrays that are
+        count = _checks.common_length(origins=origins, directions=directions)
+        distances, nearest = np.empty(count), np.empty(count, dtype=np.int64)
+        first_met(*self._forest.arrays(), origins, directions, limit, distances, nearest)
+        met = nearest >= 0
+        nearest[met] = self._forest.ids[nearest[met]]
+        return distances, nearest

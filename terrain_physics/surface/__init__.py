@@ -1,0 +1,1 @@
+"""The questions that every ground answers, their results, and OBJ files."""

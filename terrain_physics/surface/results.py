@@ -1,0 +1,392 @@
+"""Results: what a query or a step answers, as small immutable values."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pyglm import glm
+
+from terrain_physics.geometry.shapes import Triangle
+
+
+class Triangles:
+    """Triangles as read-only arrays; iterating gives them one by one as `Triangle`.
+
+    Attributes
+    ----------
+    vertices : ndarray of float64, shape (n, 3, 3)
+        Corners in meters, counter-clockwise seen from the front.
+    normals : ndarray of float64, shape (n, 3)
+        Unit normals of the front.
+    ids : ndarray of int64, shape (n,)
+        The same triangle always has the same id; -1 outside the map.
+    """
+
+    __slots__ = ("ids", "normals", "vertices")
+
+    vertices: NDArray[np.float64]
+    normals: NDArray[np.float64]
+    ids: NDArray[np.int64]
+
+    def __init__(
+        self, vertices: NDArray[np.float64], normals: NDArray[np.float64], ids: NDArray[np.int64]
+    ) -> None:
+        for name, values in (("vertices", vertices), ("normals", normals), ("ids", ids)):
+            view = values.view()
+            view.setflags(write=False)
+            object.__setattr__(self, name, view)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Triangles are immutable, cannot set {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Triangles, (self.vertices, self.normals, self.ids)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Triangle]:
+        for a, b, c in self.vertices.tolist():
+            yield Triangle(a, b, c)
+
+    def __repr__(self) -> str:
+        return f"<Triangles: {len(self)}>"
+
+
+class RayHit(NamedTuple):
+    """Where a ray meets the ground first.
+
+    Attributes
+    ----------
+    distance : float
+        Along the ray from its origin, in meters.
+    point : glm.vec3
+        In meters.
+    normal : glm.vec3
+        The unit normal of the triangle's front.
+    triangle : int
+        The triangle's id; -1 outside the map.
+    material : int
+        What the cell is made of, the nearest one outside the map.
+    """
+
+    distance: float
+    point: glm.vec3
+    normal: glm.vec3
+    triangle: int
+    material: int = 0
+
+
+class MoveResult(NamedTuple):
+    """What one update of a character did.
+
+    Attributes
+    ----------
+    grounded : bool
+        Whether the character stands on walkable ground, or is wedged between steep slopes.
+    ground_normal : glm.vec3 or None
+        The normal of the ground it stands on; None in the air.
+    contacts : int
+        How many triangles hold it up at the end; those that a neighbour covers do not count.
+    penetration : float
+        The deepest penetration left, in meters.
+    converged : bool
+        Whether it ended outside of the ground, to 1e-5 m.
+    rounds : int
+        The most rounds of gather, shuffle and push that a step needed; 0 at rest.
+    lifted : float
+        How far it was lifted straight up in this update, in meters: from below the ground, or where
+        pushing out found no near way.
+    """
+
+    grounded: bool
+    ground_normal: glm.vec3 | None
+    contacts: int
+    penetration: float
+    converged: bool
+    rounds: int
+    lifted: float
+
+
+class RayHits(NamedTuple):
+    """Where rays meet the ground first; row i is of ray i.
+
+    Attributes
+    ----------
+    distance : ndarray of float64, shape (n,)
+        Along the ray in meters; NaN where the ray met nothing.
+    point : ndarray of float64, shape (n, 3)
+        In meters; NaN where missed.
+    normal : ndarray of float64, shape (n, 3)
+        The unit normal of the triangle's front; NaN where missed.
+    triangle : ndarray of int64, shape (n,)
+        The triangle's id; -1 where missed, and outside a map.
+    material : ndarray of uint8, shape (n,)
+        What the cell is made of, the nearest one outside the map; 0 where missed, and of meshes.
+    """
+
+    distance: NDArray[np.float64]
+    point: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    triangle: NDArray[np.int64]
+    material: NDArray[np.uint8]
+
+
+class SweepHit(NamedTuple):
+    """Where a moving shape first touches the ground.
+
+    Attributes
+    ----------
+    fraction : float
+        The part of the motion until then, from 0 to 1.
+    distance : float
+        The way until then, in meters.
+    normal : glm.vec3
+        The unit normal of the touch, towards the shape.
+    point : glm.vec3
+        A point of the ground that is touched, in meters.
+    triangle : int
+        The triangle's id; -1 outside the map.
+    material : int
+        What the cell is made of, the nearest one outside the map.
+    """
+
+    fraction: float
+    distance: float
+    normal: glm.vec3
+    point: glm.vec3
+    triangle: int
+    material: int = 0
+
+
+class SweepHits(NamedTuple):
+    """Where moving shapes first touch the ground; row i is of shape i.
+
+    Attributes
+    ----------
+    fraction : ndarray of float64, shape (n,)
+        The part of the motion until then, from 0 to 1; NaN where the way is free.
+    distance : ndarray of float64, shape (n,)
+        The way until then, in meters; NaN where free.
+    normal : ndarray of float64, shape (n, 3)
+        The unit normal of the touch, towards the shape; NaN where free.
+    point : ndarray of float64, shape (n, 3)
+        A point of the ground that is touched, in meters; NaN where free.
+    triangle : ndarray of int64, shape (n,)
+        The triangle's id; -1 where free, and outside the map.
+    material : ndarray of uint8, shape (n,)
+        What the cell is made of, the nearest one outside the map; 0 where free.
+    """
+
+    fraction: NDArray[np.float64]
+    distance: NDArray[np.float64]
+    normal: NDArray[np.float64]
+    point: NDArray[np.float64]
+    triangle: NDArray[np.int64]
+    material: NDArray[np.uint8]
+
+
+class BlockBounds(NamedTuple):
+    """The boxes around blocks of a height map's cells, which let queries skip far.
+
+    Attributes
+    ----------
+    cells : int
+        Cells along the side of a block; those at the map's last rows and columns may have fewer.
+    lower : ndarray of float64, shape (rows, columns, 3)
+        Least x, y and z of each block, in meters; NaN heights where all of it is missing.
+    upper : ndarray of float64, shape (rows, columns, 3)
+        Greatest x, y and z.
+    """
+
+    cells: int
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+
+class GroundReport(NamedTuple):
+    """What a character stands on or touches, as of its last update.
+
+    Attributes
+    ----------
+    state : {"grounded", "wedged", "steep", "airborne"}
+        On walkable ground; held between slopes too steep to walk on; touching such a slope, down
+        which it slides; touching no ground.
+    normal : glm.vec3 or None
+        The unit normal of that ground; None in the air.
+    point : glm.vec3 or None
+        Where the body touches it, in meters; None in the air.
+    triangle : int
+        The id of the triangle touched; -1 in the air, and outside a map.
+    material : int
+        What a map is made of there, outside it the cell nearest to the point; 0 where there is no
+        material.
+    slope : float or None
+        How steep the ground is, in radians from 0 to pi / 2; None in the air.
+    air_time : float
+        Seconds since it was grounded or wedged last, or since its first update; 0 while it is.
+    landing_speed : float
+        How fast it fell when it landed last, in m/s; 0 before it ever did.
+    """
+
+    state: str
+    normal: glm.vec3 | None
+    point: glm.vec3 | None
+    triangle: int
+    material: int
+    slope: float | None
+    air_time: float
+    landing_speed: float
+
+
+class Contact(NamedTuple):
+    """One contact of a shape with a triangle of the ground.
+
+    Attributes
+    ----------
+    query : int
+        Which of the shapes asked about.
+    triangle : int
+        The triangle's id; -1 outside the map.
+    penetration : glm.vec3
+        The move that takes the shape out of the triangle, in meters.
+    normal : glm.vec3
+        The unit direction of that move.
+    point : glm.vec3
+        The point of the triangle nearest to a ball's or a box's center, or a capsule's axis.
+    material : int
+        What the triangle's cell is made of; 0 if the map does not say.
+    """
+
+    query: int
+    triangle: int
+    penetration: glm.vec3
+    normal: glm.vec3
+    point: glm.vec3
+    material: int
+
+    @property
+    def depth(self) -> float:
+        """The length of the penetration, in meters."""
+        return glm.length(self.penetration)
+
+
+class Contacts:
+    """Contacts of shapes with the ground as read-only arrays; iterating gives each as `Contact`.
+
+    Ordered by query, and for each query by row, column and half of a map's triangles, by a mesh's
+    faces, or by a ground's parts.
+
+    Parameters
+    ----------
+    ints : ndarray of int64, shape (2, n)
+        Queries and triangles.
+    floats : ndarray of float64, shape (3, n, 3)
+        Penetrations, normals and points.
+    material : ndarray of uint8, shape (n,), optional
+        What the triangles' cells are made of; at first all 0.
+    """
+
+    __slots__ = ("_floats", "_ints", "_material")
+
+    _floats: NDArray[np.float64]
+    _ints: NDArray[np.int64]
+    _material: NDArray[np.uint8] | None
+
+    def __init__(
+        self,
+        ints: NDArray[np.int64],
+        floats: NDArray[np.float64],
+        material: NDArray[np.uint8] | None = None,
+    ) -> None:
+        # No `__setattr__` to forbid what slots and properties forbid: it would cost as much as all
+        # of the answer for a single ball.
+        ints.setflags(write=False)
+        floats.setflags(write=False)
+        if material is not None:
+            material.setflags(write=False)
+        self._ints, self._floats, self._material = ints, floats, material
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Contacts, (self._ints.copy(), self._floats.copy(), self._material)
+
+    def with_triangles(self, ids: NDArray[np.int64]) -> "Contacts":
+        """Return these contacts with other ids (n,) of their triangles."""
+        ints = self._ints.copy()
+        ints[1] = ids
+        return Contacts(ints, self._floats, self._material)
+
+    def ordered(self, order: NDArray[np.int64]) -> "Contacts":
+        """Return the contacts of these rows (n,)."""
+        return Contacts(
+            np.take(self._ints, order, axis=1),
+            np.take(self._floats, order, axis=1),
+            None if self._material is None else self._material[order],
+        )
+
+    @property
+    def query(self) -> NDArray[np.int64]:
+        """Which of the shapes asked about, shape (n,)."""
+        values: NDArray[np.int64] = self._ints[0]
+        return values
+
+    @property
+    def triangle(self) -> NDArray[np.int64]:
+        """The triangles' ids, shape (n,); -1 outside the map."""
+        values: NDArray[np.int64] = self._ints[1]
+        return values
+
+    @property
+    def penetration(self) -> NDArray[np.float64]:
+        """The moves that take the shapes out of the triangles, in meters, shape (n, 3)."""
+        values: NDArray[np.float64] = self._floats[0]
+        return values
+
+    @property
+    def normal(self) -> NDArray[np.float64]:
+        """The unit directions of the moves, shape (n, 3)."""
+        values: NDArray[np.float64] = self._floats[1]
+        return values
+
+    @property
+    def point(self) -> NDArray[np.float64]:
+        """The points of the triangles nearest to the shapes' middles, in meters, shape (n, 3).
+
+        The middle of a ball or a box is its center, that of a capsule its axis.
+        """
+        values: NDArray[np.float64] = self._floats[2]
+        return values
+
+    @property
+    def depth(self) -> NDArray[np.float64]:
+        """The lengths of the penetrations, in meters, shape (n,)."""
+        x, y, z = self._floats[0].T
+        depths: NDArray[np.float64] = np.sqrt(x * x + y * y + z * z)
+        depths.flags.writeable = False
+        return depths
+
+    @property
+    def material(self) -> NDArray[np.uint8]:
+        """What the triangles' cells are made of, shape (n,); 0 if the map does not say.
+
+        Outside the map that of the nearest cell.
+        """
+        if self._material is None:
+            return np.broadcast_to(np.uint8(0), (len(self),))
+        return self._material
+
+    def __len__(self) -> int:
+        return int(self._ints.shape[1])
+
+    def __iter__(self) -> Iterator[Contact]:
+        rows = zip(
+            *self._ints.tolist(), *self._floats.tolist(), self.material.tolist(), strict=True
+        )
+        for query, triangle, move, normal, point, material in rows:
+            yield Contact(
+                query, triangle, glm.vec3(move), glm.vec3(normal), glm.vec3(point), material
+            )
+
+    def __repr__(self) -> str:
+        return f"<Contacts: {len(self)}>"
