@@ -11,7 +11,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.contest import data_sets, oracle
+from tests.counter import data_sets
+from tests.oracles import counter as oracle
 
 SAMPLE = """\
 4 6

@@ -17,7 +17,7 @@ import numpy as np
 
 from terrain_physics import count_touching
 from tests.benchmarks.timing import median_seconds
-from tests.contest import data_sets
+from tests.counter import data_sets
 
 SIZES = (20_000, 63_000, 200_000, 630_000, 2_000_000)
 

@@ -6,18 +6,7 @@ import sys
 import textwrap
 
 from terrain_physics import HeightMap
-from tests.behaviour import (
-    crowds,
-    fuzz,
-    hard,
-    lands,
-    peer,
-    places,
-    rough,
-    slopes,
-    stairs,
-    walks,
-)
+from tests.behaviour import crowds, fuzz, hard, lands, peer, places, rough, slopes, stairs, walks
 from tests.behaviour.drive import COLLIDERS, RESOLVERS, worst
 from tests.behaviour.test_stairs import BODIES
 

@@ -16,7 +16,7 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
-from tests import penetration
+from tests.helpers import penetration
 
 UPDATES = 12
 LONGEST = 20.0  # seconds for one update; a loop without end takes longer

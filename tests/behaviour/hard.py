@@ -7,10 +7,10 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics import BoxCollider, Ground, HeightMap, TriangleMesh
-from tests import penetration
 from tests.behaviour import lands
 from tests.behaviour.drive import COLLIDERS, FRAME, character, push
 from tests.behaviour.measure import depth_in_map, depth_in_triangles
+from tests.helpers import penetration
 
 PLATES = {
     "lying plate": BoxCollider((0.5, 0.01, 0.5)),

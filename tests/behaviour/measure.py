@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from terrain_physics import BoxCollider
-from tests import penetration
+from tests.helpers import penetration
 
 
 def _clamped(p, a, b):

@@ -19,7 +19,7 @@ from tests.benchmarks.counter_peers import (
     write_problem,
 )
 from tests.benchmarks.timing import median_seconds, print_table
-from tests.contest import data_sets
+from tests.counter import data_sets
 
 ROOT = Path(__file__).parents[2]
 
@@ -126,7 +126,7 @@ def cgal(scale: int, repeats: int) -> None:
 
 def memory_of(file: Path) -> str:
     """Return the greatest memory that counting a file takes, where the system tells."""
-    command = [sys.executable, "-m", "tests.contest.peak_memory", "count", str(file)]
+    command = [sys.executable, "-m", "tests.counter.peak_memory", "count", str(file)]
     finished = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True)
     return f"{finished.stderr.strip()} MB"
 

@@ -15,7 +15,7 @@ from demo.scenes import load_land, make_scene
 from demo.simulation import Simulation
 from terrain_physics import HeightMap
 from tests.benchmarks.timing import median_seconds, print_table
-from tests.demo_frames import bodies_on, hills
+from tests.demo.frames import bodies_on, hills
 
 PARTS = {
     "choose patches": ("visible_patches", "patch_vertices"),

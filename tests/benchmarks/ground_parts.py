@@ -9,7 +9,7 @@ from terrain_physics import Ground, HeightMap, Ray, Sphere, TriangleMesh
 from tests.benchmarks.terrain import near_surface, wide_land
 from tests.benchmarks.terrain_rays import rays_over
 from tests.benchmarks.timing import median_seconds, print_table
-from tests.mesh_cases import grid
+from tests.helpers.meshes import grid
 
 Asked = HeightMap | TriangleMesh | Ground
 

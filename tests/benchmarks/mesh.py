@@ -8,7 +8,7 @@ import numpy as np
 
 from terrain_physics import Sphere, TriangleMesh
 from tests.benchmarks.timing import median_seconds, print_table
-from tests.mesh_cases import Case, bumpy_sphere, grid
+from tests.helpers.meshes import Case, bumpy_sphere, grid
 
 NOT_RUN = "not run (not installed)"
 

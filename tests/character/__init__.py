@@ -1,0 +1,1 @@
+"""Characters, groups and recordings."""

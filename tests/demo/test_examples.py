@@ -1,0 +1,35 @@
+"""Every example runs, says something, and ends by itself."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted(
+    path.stem for path in (ROOT / "demo" / "examples").glob("*.py") if not path.name.startswith("_")
+)
+
+
+def test_there_are_examples() -> None:
+    assert EXAMPLES
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name: str) -> None:
+    finished = subprocess.run(
+        [sys.executable, "-m", f"demo.examples.{name}"],
+        cwd=ROOT,
+        # Without a screen and without sound.
+        env=dict(os.environ, SDL_VIDEODRIVER="dummy", SDL_AUDIODRIVER="dummy"),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    assert not finished.stderr
+    assert finished.stdout.strip()

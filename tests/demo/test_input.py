@@ -1,0 +1,295 @@
+"""Keys and mouse of the demo, as scripted events."""
+
+import numpy as np
+import pygame
+import pytest
+
+from demo.camera import project
+from demo.controls import HELP, Events
+from demo.scenes import NAMES
+from demo.views import VIEWS
+from tests.demo.stand_in import SIZE, click, key, open_app, press
+
+MIDDLE = (SIZE[0] // 2, SIZE[1] // 2)
+
+
+def test_a_frame_is_drawn_overlaid_and_shown() -> None:
+    app = open_app()
+    renderer = app.renderer
+    assert (renderer.drawn, renderer.overlaid, renderer.presented) == (1, 1, 1)
+    assert renderer.panel.any()
+    assert app.scene.steps == 2
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=[view.name for view in VIEWS])
+def test_view_keys_switch_views(view) -> None:
+    app = open_app("reference")
+    for _ in range(130):
+        app.frame(1 / 60, [])
+    press(app, "p")
+    app.frame(1 / 60, [])
+    plain = app.renderer.last
+    press(app, view.key)
+    assert app.views == {view.name}
+    seen = app.renderer.last
+    changed = [
+        len(seen.lines) != len(plain.lines),
+        len(seen.tints) != len(plain.tints),
+        seen.wireframe != plain.wireframe,
+    ]
+    assert any(changed)
+    press(app, view.key)
+    assert not app.views
+
+
+def test_grid_and_panel_and_help() -> None:
+    app = open_app()
+    press(app, "g")
+    assert app.renderer.last.grid
+    assert app.help_left > 0.0
+    with_help = np.count_nonzero(app.renderer.panel)
+    press(app, "h")
+    assert app.help_left == 0.0
+    without = np.count_nonzero(app.renderer.panel)
+    assert without < with_help
+    press(app, "F1")
+    assert app.help_left > 1e6
+    press(app, "h")
+    count = app.renderer.overlaid
+    press(app, "TAB")
+    assert app.renderer.overlaid == count
+    press(app, "TAB")
+    assert app.renderer.overlaid > count
+
+
+def test_help_goes_by_itself() -> None:
+    app = open_app()
+    app.help_left = 0.01
+    app.frame(1 / 60, [])
+    assert app.help_left == 0.0
+    assert len({keys for keys, _ in HELP}) == len(HELP)
+
+
+def test_pause_single_step_back_and_forward() -> None:
+    app = open_app("digging")
+    for _ in range(20):
+        app.frame(1 / 60, [])
+    press(app, "p")
+    steps, state = app.scene.steps, app.scene.state_hash()
+    app.frame(1 / 60, [])
+    assert app.scene.steps == steps
+    press(app, "o")
+    after = app.scene.state_hash()
+    assert app.scene.steps == steps + 1
+    press(app, "COMMA")
+    assert (app.scene.steps, app.scene.state_hash()) == (steps, state)
+    press(app, "PERIOD")
+    assert (app.scene.steps, app.scene.state_hash()) == (steps + 1, after)
+    press(app, "COMMA", frames=31)  # held: repeats after 0.3 s
+    assert app.scene.steps <= steps - 10
+    press(app, "p")
+    assert app.scene.steps > 2
+
+
+def test_restart_and_scenes() -> None:
+    app = open_app()
+    app.frame(1 / 60, [])
+    press(app, "r")
+    assert app.scene.steps <= 6
+    for index, name in enumerate(NAMES):
+        press(app, str(index + 1))
+        assert app.scene.name == name
+    press(app, "RIGHTBRACKET")
+    assert app.scene.name == NAMES[0]
+    press(app, "LEFTBRACKET")
+    assert app.scene.name == NAMES[-1]
+    assert app.renderer.drawn > 2 * len(NAMES)
+
+
+def test_walking_running_and_jumping() -> None:
+    app = open_app("digging")
+    for _ in range(40):
+        app.frame(1 / 60, [])
+    body = app.scene.player.body
+    _, _, z = body.place
+    press(app, "w", frames=30)
+    walked = z - body.place[2]
+    assert 1.5 < walked < 2.6
+    for _ in range(60):
+        app.frame(1 / 60, [])
+    _, _, z = body.place
+    press(app, "w", "LSHIFT", frames=30)
+    assert z - body.place[2] > 1.7 * walked
+    for _ in range(30):
+        app.frame(1 / 60, [])
+    assert body.result.grounded
+    press(app, "SPACE", frames=5)
+    assert not body.result.grounded
+
+
+def test_throwing_and_dropping() -> None:
+    app = open_app()
+    count = len(app.scene.bodies)
+    press(app, "b")
+    press(app, "n")
+    thrown = [body for body in app.scene.bodies if body.name == "thrown"]
+    assert len(thrown) == len(app.scene.bodies) - count == 2
+    assert thrown[0].speed > 15.0
+    press(app, "2")
+    press(app, "1")
+    press(app, "b")  # a scene without a player throws from the camera
+    ball = app.scene.bodies[len(app.scene.bodies) - 1]
+    away = np.array(ball.place) - np.array(app.renderer.last.camera.position)
+    assert np.sqrt(away @ away) < 3.0
+
+
+def test_the_mouse_digs_heaps_up_and_makes_holes() -> None:
+    app = open_app("digging")
+    land = app.scene.land
+    for _ in range(5):
+        app.frame(1 / 60, [])
+    before = np.array(land.heights)
+    click(app, (500, 200), frames=3)
+    assert land.version > 0
+    assert (land.heights <= before).all()
+    assert land.heights.min() < before.min() - 0.1
+    dug = np.array(land.heights)
+    app.frame(1 / 60, [key("LSHIFT")])
+    click(app, (500, 200), frames=3)
+    app.frame(1 / 60, [key("LSHIFT", down=False)])
+    assert (land.heights >= dug).all()
+    assert not np.array(land.holes).any()
+    press(app, "x")
+    assert 0 < np.array(land.holes).sum() <= 18
+
+
+def test_clicks_pick_what_is_there() -> None:
+    app = open_app()
+    for _ in range(30):
+        app.frame(1 / 60, [])
+    x, y, z = app.scene.player.body.place
+    pixel = project(app.renderer.last.camera, SIZE, [(x, y + 0.9, z)])[0]
+    click(app, (round(pixel[0]), round(pixel[1])))
+    assert "player" in app.picked
+    click(app, (SIZE[0] - 40, SIZE[1] - 60))
+    assert app.picked.startswith("triangle ")
+    for _ in range(260):
+        app.frame(1 / 60, [])
+    assert not app.picked
+
+
+def test_sliders_set_rules() -> None:
+    app = open_app()
+    slider = app.panel.gravity
+    assert slider.rect is not None
+    assert app.scene.bodies.rules.gravity == 9.81
+    click(app, (slider.rect.right, slider.rect.centery))
+    assert app.scene.bodies.rules.gravity == pytest.approx(30.0)
+    assert app.panel.dragged is None
+    resolver = app.panel.resolver
+    click(app, (resolver.rect.right, resolver.rect.centery))
+    assert app.scene.bodies.rules.resolver == "simultaneous"
+    assert app.scene.bodies[0].mover.resolver == "simultaneous"
+    time = app.panel.time
+    click(app, (time.rect.left, time.rect.centery))
+    steps = app.scene.steps
+    app.frame(1 / 60, [])
+    assert app.scene.steps == steps
+    press(app, "2")
+    assert app.panel.gravity.value == 9.81
+
+
+def test_camera_modes_look_zoom_and_home() -> None:
+    app = open_app()
+    modes = [app.rig.mode]
+    for _ in range(4):
+        press(app, "c")
+        modes.append(app.rig.mode)
+    assert modes == ["third person", "first person", "orbit", "free", "third person"]
+    yaw, distance = app.rig.camera.yaw, app.rig.distance
+    click(app, MIDDLE, button=3)
+    assert app.events.captured
+    turn = pygame.event.Event(pygame.MOUSEMOTION, pos=MIDDLE, rel=(50, 10), buttons=(0, 0, 0))
+    app.frame(1 / 60, [turn])
+    assert app.rig.camera.yaw < yaw
+    press(app, "ESCAPE")
+    assert not app.events.captured
+    assert app.running
+    app.frame(1 / 60, [pygame.event.Event(pygame.MOUSEWHEEL, x=0, y=2)])
+    assert app.rig.distance < distance
+    press(app, "HOME")
+    assert app.rig.distance == distance
+    press(app, "ESCAPE")
+    assert not app.running
+
+
+def test_camera_flies_but_never_under_the_ground() -> None:
+    app = open_app("edges")
+    before = app.renderer.last.camera.position
+    press(app, "w", "d", frames=10)
+    assert app.renderer.last.camera.position != before
+    press(app, "c")
+    assert app.rig.mode == "free"
+    press(app, "q", "LSHIFT", frames=120)
+    x, y, z = app.renderer.last.camera.position
+    assert y > app.scene.land.height_at(x, z) + 0.3
+
+
+def test_losing_focus_lets_go_of_everything() -> None:
+    app = open_app("digging")
+    app.frame(1 / 60, [key("w")])
+    assert app.events.controls().forward == 1.0
+    click(app, MIDDLE, button=3)
+    app.frame(1 / 60, [pygame.event.Event(pygame.WINDOWFOCUSLOST)])
+    assert app.events.controls().forward == 0.0
+    assert not app.events.captured
+    app.frame(1 / 60, [key("w", down=False)])
+    app.frame(20.0, [])  # the window was dragged: no spiral
+    assert app.running
+
+
+def test_resizing() -> None:
+    app = open_app()
+    app.frame(1 / 60, [pygame.event.Event(pygame.VIDEORESIZE, w=900, h=500, size=(900, 500))])
+    assert app.renderer.size == app.size == (900, 500)
+    app.frame(1 / 60, [pygame.event.Event(pygame.VIDEORESIZE, w=1, h=1, size=(1, 1))])
+    assert app.renderer.size == (64, 64)
+
+
+def test_screenshot_key_saves_what_is_seen() -> None:
+    saved = []
+
+    def keep(pixels: np.ndarray) -> str:
+        saved.append(pixels)
+        return "saved it"
+
+    app = open_app(save_picture=keep)
+    press(app, "F12")
+    assert saved[0].shape == (SIZE[1], SIZE[0], 3)
+    assert app.picked == "saved it"
+
+
+def test_closing_the_window_ends() -> None:
+    app = open_app()
+    app.frame(1 / 60, [pygame.event.Event(pygame.QUIT)])
+    assert not app.running
+
+
+def test_two_keys_for_one_direction() -> None:
+    events = Events()
+    for event in (key("w"), key("UP"), key("w", down=False)):
+        events.handle(event)
+    assert events.controls().forward == 1.0
+    events.handle(key("s"))
+    assert events.controls().forward == 0.0
+    events.handle(key("UP", down=False))
+    assert events.controls().forward == -1.0
+
+
+def test_scripted_runs_follow_the_script() -> None:
+    app = open_app("slopes", scripted=True)
+    app.simulation.source = app.scene.script
+    for _ in range(5):
+        app.frame(1 / 60, [])
+    assert app.rig.camera.yaw == app.scene.script().yaw
+    assert app.help_left == 0.0

@@ -1,0 +1,298 @@
+"""The demo's renderers: pictures, and what has to be seen in them."""
+
+import os
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+pygame = pytest.importorskip("pygame")
+
+from demo import camera as cameras  # noqa: E402 after pygame's settings
+from demo.camera_rig import CameraRig  # noqa: E402
+from demo.frame import Camera, Frame  # noqa: E402
+from demo.inputs import STEP  # noqa: E402
+from demo.renderers import open_renderer  # noqa: E402
+from demo.renderers.software import SoftwareRenderer  # noqa: E402
+from demo.scenes import make_scene  # noqa: E402
+from demo.views import VIEW_NAMES, fill_views  # noqa: E402
+from tests.demo.frames import bodies_on, hills, island, stairs, with_overlays  # noqa: E402
+
+SIZE = (320, 180)
+GOLDEN = Path(__file__).parents[1] / "golden"
+# Compilers and processors round differently: a few pixels along edges may change their side.
+MEAN_TOLERANCE = 0.8
+FAR_TOLERANCE, FAR_SHARE = 40, 0.004
+
+
+@cache
+def driver() -> str:
+    """Why OpenGL cannot be used, or nothing."""
+    try:
+        open_gl().close()
+    except Exception as error:
+        return str(error) or type(error).__name__
+    return ""
+
+
+def open_gl():
+    from demo.renderers.gl import GLRenderer
+
+    return GLRenderer(SIZE, visible=False)
+
+
+@pytest.fixture(params=["software", "gl"], scope="module")
+def renderer(request):
+    if request.param == "gl" and driver():
+        pytest.skip(f"no OpenGL driver: {driver()}")
+    opened = (
+        SoftwareRenderer(SIZE, visible=False, threads=2)
+        if request.param == "software"
+        else open_gl()
+    )
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def land():
+    return hills()
+
+
+def picture(renderer, frame):
+    renderer.draw(frame)
+    return renderer.read().astype(int)
+
+
+def changed_share(a, b):
+    """The share of pixels that differ visibly."""
+    return float((np.abs(a - b).max(axis=2) > 12).mean())
+
+
+def golden_frame(name):
+    if name == "hills":
+        ground = hills()
+        return bodies_on(ground, 60.0, 64.0)
+    if name == "island":
+        return island()[1]
+    ground = hills()
+    frame = with_overlays(bodies_on(ground, 60.0, 64.0), 60.0, 64.0)
+    frame.grid, frame.labels = True, []  # fonts are pygame's matter
+    return frame
+
+
+@pytest.mark.parametrize("name", ["hills", "island", "overlays"])
+def test_software_draws_the_golden_pictures(name):
+    drawn = SoftwareRenderer(SIZE, visible=False, threads=2)
+    seen = picture(drawn, golden_frame(name))
+    drawn.close()
+    file = GOLDEN / f"{name}.png"
+    if os.environ.get("WRITE_GOLDEN"):
+        GOLDEN.mkdir(exist_ok=True)
+        Image.fromarray(seen.astype(np.uint8)).save(file, optimize=True)
+    with Image.open(file) as image:
+        expected = np.asarray(image.convert("RGB")).astype(int)
+    apart = np.abs(seen - expected)
+    assert apart.mean() <= MEAN_TOLERANCE
+    assert (apart.max(axis=2) > FAR_TOLERANCE).mean() <= FAR_SHARE
+
+
+def test_any_number_of_threads_draws_the_same_pixels(land):
+    frame = with_overlays(bodies_on(land, 60.0, 64.0), 60.0, 64.0)
+    frame.grid = True
+    pictures = []
+    for threads in (1, 2, 5):
+        drawn = SoftwareRenderer((331, 187), visible=False, threads=threads)
+        pictures.append(picture(drawn, frame))
+        drawn.close()
+    np.testing.assert_array_equal(pictures[0], pictures[1])
+    np.testing.assert_array_equal(pictures[0], pictures[2])
+
+
+def test_drawing_again_gives_the_same_pixels(renderer, land):
+    frame = bodies_on(land, 60.0, 64.0)
+    first = picture(renderer, frame)
+    picture(renderer, Frame(Camera((3.0, 60.0, 3.0), 1.0, -0.5), land))
+    np.testing.assert_array_equal(picture(renderer, frame), first)
+
+
+def test_sky_above_and_ground_below(renderer, land):
+    y = land.height_at(64.0, 64.0)
+    seen = picture(renderer, Frame(Camera((64.0, y + 30.0, 64.0), 0.3, 0.0), land))
+    assert seen.shape == (SIZE[1], SIZE[0], 3)
+    top, bottom = seen[:40], seen[-40:]
+    assert (top[..., 2] > top[..., 1]).mean() > 0.95
+    assert (bottom[..., 1] > bottom[..., 2]).mean() > 0.8
+    assert seen.std() > 20.0
+
+
+def test_both_renderers_show_the_same(land):
+    if driver():
+        pytest.skip(f"no OpenGL driver: {driver()}")
+    ours, theirs = SoftwareRenderer(SIZE, visible=False), open_gl()
+    for frame in (bodies_on(land, 60.0, 64.0), island()[1]):
+        apart = np.abs(picture(ours, frame) - picture(theirs, frame))
+        assert apart.mean() < 6.0
+        assert (apart.max(axis=2) > 60).mean() < 0.03
+    ours.close()
+    theirs.close()
+
+
+@pytest.mark.parametrize("view", ["wireframe", "grid", "tints", "lines", "labels"])
+def test_every_view_changes_the_picture(renderer, land, view):
+    plain = bodies_on(land, 60.0, 64.0)
+    other = bodies_on(land, 60.0, 64.0)
+    if view in {"wireframe", "grid"}:
+        setattr(other, view, True)
+    else:
+        setattr(other, view, getattr(with_overlays(bodies_on(land, 60, 64), 60.0, 64.0), view))
+    assert changed_share(picture(renderer, plain), picture(renderer, other)) > 0.002
+
+
+@pytest.fixture(scope="module")
+def played():
+    """A scene after some seconds, and what is seen of it without any view."""
+    scene = make_scene("stairs", 0, small=True)
+    for _ in range(300):
+        scene.step(STEP, scene.script())
+    camera = CameraRig(scene).placed(scene, 1.0)
+    frame = Frame(camera)
+    scene.fill(frame, 1.0)
+    return scene, frame
+
+
+@pytest.mark.parametrize("name", VIEW_NAMES)
+def test_every_debug_view_changes_the_picture(renderer, played, name):
+    scene, plain = played
+    frame = Frame(plain.camera)
+    scene.fill(frame, 1.0)
+    fill_views(frame, scene, [name])
+    assert changed_share(picture(renderer, plain), picture(renderer, frame)) > 0.002
+
+
+@pytest.mark.parametrize("kind", ["balls", "boxes", "capsules", "meshes"])
+def test_every_kind_of_body_is_drawn_and_casts_a_shadow(renderer, kind):
+    flat = hills(65, relief=1e-3)
+    frame = bodies_on(flat, 30.0, 32.0, count=24, seed=4)
+    frame.meshes = [stairs(24.0, 22.0)]
+    frame.camera = cameras.looking_at((25.0, 15.0, 36.0), (25.0, 0.0, 22.0))
+    bare = picture(renderer, Frame(frame.camera, flat))
+    only = Frame(frame.camera, flat, **{kind: getattr(frame, kind)})
+    seen = picture(renderer, only)
+    assert changed_share(bare, seen) > 0.004
+    darker = (seen.sum(axis=2) < 0.8 * bare.sum(axis=2)) & (seen[..., 1] >= seen[..., 0] - 8)
+    assert darker.mean() > 0.0015
+
+
+def test_holes_are_gaps(renderer):
+    land, frame = island()
+    middle = cameras.project(frame.camera, SIZE, [(14.0, land.height_at(9.9, 16.0), 16.5)])[0]
+    column, row = int(middle[0]), int(middle[1])
+    through = picture(renderer, frame)[row, column]
+    land.holes[:] = False
+    solid = picture(renderer, frame)[row, column]
+    assert solid[1] > solid[2] + 20  # grass
+    assert through[1] < through[2] + 20  # the sky below
+
+
+def test_an_edit_is_seen_and_gives_the_picture_of_a_new_map(renderer):
+    land = hills()
+    frame = bodies_on(land, 60.0, 64.0)
+    before = picture(renderer, frame)
+    land.carve((60.0, 64.0), 6.0, 5.0)
+    land.raise_((50.0, 70.0), 4.0, 3.0)
+    land.holes[50:54, 60:66] = True
+    after = picture(renderer, frame)
+    assert changed_share(before, after) > 0.01
+    from_file = hills(holes=np.asarray(land.holes))
+    from_file[:, :] = land.heights
+    frame.land = from_file
+    assert np.abs(picture(renderer, frame) - after).mean() < 0.3
+
+
+def test_the_sun_moves_shadows(renderer, land):
+    frame = bodies_on(land, 60.0, 64.0)
+    noon = picture(renderer, frame)
+    frame.sun = (-0.9, 0.25, 0.1)
+    assert changed_share(noon, picture(renderer, frame)) > 0.1
+
+
+def test_shadows_of_hills_lie_behind_them():
+    from concurrent.futures import ThreadPoolExecutor
+
+    from demo.renderers.ground import Ground
+    from terrain_physics import HeightMap
+
+    heights = np.zeros((41, 41))
+    heights[20, 20] = 5.0
+    with ThreadPoolExecutor(1) as pool:
+        for sun, dark, clear in (
+            ((1.0, 1.0, 0.0), (20, 17), (20, 23)),
+            ((0.0, 1.0, -1.0), (23, 20), (17, 20)),
+            ((-0.4, 0.4, 0.4), (17, 23), (23, 17)),
+        ):
+            ground = Ground(HeightMap(heights), sun, pool)
+            assert ground.shadows[dark] > 0.5
+            assert ground.shadows[clear] < 0.0
+
+
+@pytest.mark.parametrize("origin", [(0.0, 0.0, 0.0), (2e5, 300.0, -1e5)])
+def test_pictures_do_not_depend_on_where_the_map_lies(renderer, origin):
+    land = hills(65, origin=origin)
+    x, z = origin[0] + 30.0, origin[2] + 32.0
+    seen = picture(renderer, bodies_on(land, x, z))
+    assert (seen[-30:, :, 1] > seen[-30:, :, 2]).mean() > 0.7
+
+
+def test_resizing_and_the_panel(renderer, land):
+    frame = bodies_on(land, 60.0, 64.0)
+    renderer.resize((200, 120))
+    assert picture(renderer, frame).shape == (120, 200, 3)
+    panel = pygame.Surface((200, 120), pygame.SRCALPHA)
+    panel.fill((255, 0, 0, 255), (0, 0, 50, 30))
+    panel.fill((0, 255, 0, 128), (150, 90, 50, 30))
+    before = renderer.read().astype(int)
+    renderer.overlay(panel)
+    renderer.present()
+    after = renderer.read().astype(int)
+    assert (after[:30, :50] == [255, 0, 0]).all()
+    np.testing.assert_array_equal(after[40:80], before[40:80])
+    assert (after[95:115, 155:195, 1] > before[95:115, 155:195, 1]).all()
+    renderer.resize(SIZE)
+    assert picture(renderer, frame).shape == (SIZE[1], SIZE[0], 3)
+
+
+def test_nothing_at_all_is_drawn_as_sky(renderer):
+    seen = picture(renderer, Frame(Camera((0.0, 5.0, 0.0), 0.0, 0.0)))
+    assert (seen[..., 2] >= seen[..., 0]).all()
+
+
+def test_a_hidden_label_is_not_written(renderer, land):
+    frame = Frame(Camera((64.0, land.height_at(64, 64) + 2.0, 64.0), 0.0, 0.0), land)
+    bare = picture(renderer, frame)
+    frame.labels = with_overlays(bodies_on(land, 60, 64), 60.0, 64.0).labels
+    frame.labels[0].place = (64.0, land.height_at(64.0, 30.0) - 5.0, 30.0)
+    np.testing.assert_array_equal(picture(renderer, frame), bare)
+
+
+def test_without_a_driver_one_line_tells_and_software_draws(monkeypatch, capsys):
+    import demo.renderers.gl as gl
+
+    def fails(size, *, visible):
+        raise RuntimeError("no\ndriver")
+
+    monkeypatch.setattr(gl, "GLRenderer", fails)
+    for kind in ("auto", "gl"):
+        opened = open_renderer(kind, SIZE, visible=False)
+        assert opened.name == "software"
+        assert capsys.readouterr().err == "no OpenGL (no driver): drawing in software\n"
+        opened.close()
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(ValueError, match="kind must be one of auto, gl, software, got 'metal'"):
+        open_renderer("metal", SIZE, visible=False)

@@ -1,0 +1,270 @@
+"""Scenes of the demo: the same again for the same seed, and back and forth without a difference."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from demo.frame import Frame
+from demo.inputs import STEP, Controls, Rules, from_plain, looking, to_plain
+from demo.pick import NOTHING
+from demo.scenes import NAMES, make_scene, scene_class
+from demo.views import VIEW_NAMES, VIEWS, candidates_of, contacts_of, fill_views
+from terrain_physics import HeightMap
+
+FRAMES = 120
+ROOT = Path(__file__).parents[2]
+
+
+def make(name: str, seed: int = 0, **options: Any) -> Any:
+    return make_scene(name, seed, **options)
+
+
+def run(name: str, seed: int, steps: int = 2 * FRAMES) -> Any:
+    scene = make(name, seed, small=True)
+    for _ in range(steps):
+        scene.step(STEP, scene.script())
+    return scene
+
+
+def drawn(scene, views: Sequence[str] = ()) -> Frame:
+    frame = Frame(scene.home)
+    scene.fill(frame, 0.5)
+    fill_views(frame, scene, views)
+    return frame
+
+
+def all_numbers(frame: Frame) -> bytes:
+    """Return everything in a frame that can be drawn, as bytes."""
+    parts = []
+    for group in (*frame.balls, *frame.boxes, *frame.capsules, *frame.lines, *frame.tints):
+        parts += [np.asarray(values).tobytes() for values in vars(group).values()]
+    parts += [repr((label.text, label.place)).encode() for label in frame.labels]
+    return b"".join(parts)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_same_seed_same_run(name: str) -> None:
+    first, second, other = run(name, 3), run(name, 3), run(name, 4)
+    assert first.steps == 2 * FRAMES
+    assert first.state_hash() == second.state_hash()
+    assert first.state_hash() != other.state_hash()
+    assert all_numbers(drawn(first)) == all_numbers(drawn(second))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_start_begins_anew(name: str) -> None:
+    scene = run(name, 3, 40)
+    scene.start(3)
+    assert scene.steps == 0
+    assert scene.state_hash() == make(name, 3, small=True).state_hash()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_restore_goes_on_as_the_first_time(name: str) -> None:
+    scene = run(name, 3, 50)
+    held, before = scene.state(), scene.state_hash()
+    inputs, hashes = [], []
+    for step in range(60):
+        controls = scene.script() if step != 7 else Controls(throw=True, drop=True, pitch=-0.2)
+        inputs.append(controls)
+        scene.step(STEP, controls)
+        hashes.append(scene.state_hash())
+    assert len(set(hashes)) == 60
+    scene.restore(held)
+    assert scene.state_hash() == before
+    for controls, expected in zip(inputs, hashes, strict=True):
+        scene.step(STEP, controls)
+        assert scene.state_hash() == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_frame_is_well_formed(name: str) -> None:
+    frame = drawn(run(name, 0, 30), VIEW_NAMES)
+    bodies = [*frame.balls, *frame.boxes, *frame.capsules, *frame.lines, *frame.tints]
+    assert bodies
+    for group in bodies:
+        sizes = {len(values) for values in vars(group).values() if isinstance(values, np.ndarray)}
+        assert len(sizes) == 1
+        for values in vars(group).values():
+            assert np.isfinite(values).all()
+    for mesh in frame.meshes:
+        assert 0 <= mesh.faces.min()
+        assert mesh.faces.max() < len(mesh.vertices)
+
+
+def test_nobody_falls_out_of_the_world() -> None:
+    for name in NAMES:
+        scene = run(name, 1)
+        for body in scene.bodies:
+            if name != "digging":
+                assert body.place[1] > -5.0, (name, body.name)
+
+
+def test_interpolation_is_between_two_steps() -> None:
+    scene = run("walk", 0, 60)
+    body = scene.player.body
+    assert body.before != body.place
+    ends = []
+    for alpha in (0.0, 1.0):
+        frame = Frame(scene.home)
+        scene.bodies.fill(frame, alpha)
+        ends.append(frame.balls[0].centers)
+    frame = Frame(scene.home)
+    scene.bodies.fill(frame, 0.5)
+    np.testing.assert_allclose(frame.balls[0].centers, 0.5 * (ends[0] + ends[1]), atol=1e-12)
+
+
+def test_slopes_stand_up_to_the_limit() -> None:
+    scene = run("slopes", 0, 90)
+    standing = {body.name: body.result.grounded for body in scene.bodies if "deg" in body.name}
+    assert standing == {"10 degrees": True, "40 degrees": True, "70 degrees": False}
+    steep = Controls(rules=Rules(slope_limit=np.radians(5.0)))
+    for _ in range(90):
+        scene.step(STEP, steep)
+    assert not next(body for body in scene.bodies if body.name == "40 degrees").result.grounded
+
+
+def test_stairs_are_climbed_up_to_the_offset() -> None:
+    scene = make("stairs", 0, small=True)
+    tops = {body.name: 0.0 for body in scene.bodies if "steps" in body.name}
+    for _ in range(600):
+        scene.step(STEP, Controls())
+        for body in scene.bodies:
+            if body.name in tops:
+                tops[body.name] = max(tops[body.name], body.place[1])
+    assert [name for name, top in tops.items() if top > 2.0] == [
+        "0.1 m steps",
+        "0.2 m steps",
+        "0.3 m steps",
+        "0.4 m steps",
+    ]
+    assert tops["0.5 m steps"] < 0.1
+
+
+def test_edges_trip_only_whom_they_should() -> None:
+    scene = run("edges", 0, 380)
+    handled, naive = scene.bumps[0], scene.bumps[1]
+    assert handled == 0
+    assert naive > 0
+    assert abs(scene.bodies[0].speed - 8.0) < 1e-6
+
+
+def test_counter_counts_what_is_lit() -> None:
+    scene = run("counter", 0, 10)
+    lit = scene._touched()
+    assert lit.sum() <= scene.counts.sum()
+    assert (lit.sum() > 0) == (scene.counts.sum() > 0)
+    assert any("touches" in line for line in scene.menu())
+
+
+def test_digging_changes_the_ground_and_back() -> None:
+    scene = make("digging", 0, small=True)
+    held, place = scene.state(), (0.0, 0.0, 0.0)
+    before = scene.land.height_at(0.0, 0.0)
+    scene.step(STEP, Controls(tool="dig", place=place))
+    assert scene.land.height_at(0.0, 0.0) < before
+    scene.step(STEP, Controls(tool="heap", place=place))
+    assert scene.land.height_at(0.0, 0.0) == pytest.approx(before, abs=1e-6)
+    scene.step(STEP, Controls(tool="hole", place=place))
+    assert np.isnan(scene.land.height_at(0.0, 0.0))
+    assert "material earth" in scene.pick((2.5, 5.0, 0.5), (0.0, -1.0, 0.0))
+    scene.restore(held)
+    assert scene.land.height_at(0.0, 0.0) == before
+    assert scene.land.version == 0
+
+
+def test_player_walks_jumps_and_throws() -> None:
+    scene = make("digging", 0, small=True)
+    for _ in range(60):
+        scene.step(STEP, Controls())
+    _, _, z = scene.player.body.place
+    for _ in range(120):
+        scene.step(STEP, Controls(forward=1.0, yaw=np.pi))
+    assert scene.player.body.place[2] - z == pytest.approx(4.5, abs=0.3)
+    scene.step(STEP, Controls(jump=True))
+    for _ in range(20):
+        scene.step(STEP, Controls())
+    assert not scene.player.body.result.grounded
+    count = len(scene.bodies)
+    scene.step(STEP, Controls(throw=True))
+    scene.step(STEP, Controls(drop=True))
+    assert len(scene.bodies) == count + 2
+    assert scene.bodies[count].speed > 15.0
+
+
+def test_pick_tells_body_ground_and_nothing() -> None:
+    scene = run("slopes", 0, 60)
+    x, y, z = scene.player.body.place
+    assert "capsule" in scene.pick((x, y + 1.0, z + 5.0), (0.0, 0.0, -1.0))
+    assert "player" in scene.pick((x, y + 1.0, z + 5.0), (0.0, 0.0, -1.0))
+    text = scene.pick((x, y + 10.0, z + 3.0), (0.0, -1.0, 0.0))
+    assert text.startswith("triangle ")
+    assert "slope 0.0 degrees" in text
+    assert "height 0.00 m" in text
+    assert scene.pick((x, y + 10.0, z), (0.0, 1.0, 0.0)) == NOTHING
+    on_mesh = run("stairs", 0, 2)
+    assert on_mesh.pick((3.0, 5.0, 20.0), (0.0, -1.0, 0.0)).startswith("mesh triangle ")
+
+
+def test_candidates_hold_the_contacts() -> None:
+    scene = run("reference", 0, 300)
+    resting = [body for body in scene.bodies if body.result.grounded]
+    assert resting
+    for body in resting:
+        assert len(candidates_of(scene, body)) >= body.result.contacts >= 1
+        found = contacts_of(scene, body)
+        assert found
+        for contact in found:
+            assert contact.depth < 1e-2
+            assert np.sqrt(contact.normal @ contact.normal) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=VIEW_NAMES)
+def test_each_view_adds_something(view) -> None:
+    scene = run("reference", 0, 260)
+    plain, seen = drawn(scene), drawn(scene, [view.name])
+    assert all_numbers(plain) != all_numbers(seen) or seen.wireframe
+
+
+def test_given_land_takes_the_place_of_ours() -> None:
+    land = HeightMap(np.zeros((80, 90)), cell_size=2.0, origin=(-50.0, 3.0, 20.0))
+    takers = [name for name in NAMES if scene_class(name).takes_land]
+    assert takers == ["reference", "walk", "crowd", "digging"]
+    for name in takers:
+        scene = make(name, land=land, small=True)
+        for _ in range(10):
+            scene.step(STEP, Controls())
+        assert scene.land.sample_count == (80, 90)
+    assert land.version == 0
+
+
+def test_inputs_as_json_keep_their_bits() -> None:
+    controls = Controls(
+        forward=1.0, yaw=0.1 + 0.2, tool="dig", place=(1.0, 2.0, 3.0), rules=Rules(gravity=1 / 3)
+    )
+    assert from_plain(to_plain(controls)) == controls
+    assert to_plain(Controls()) == {}
+    with pytest.raises(ValueError, match="tool must be"):
+        from_plain({"tool": "axe"})
+
+
+def test_unknown_scene_is_refused() -> None:
+    with pytest.raises(ValueError, match="scene must be one of reference, walk"):
+        make("moon")
+
+
+def test_looking_follows_the_camera_conventions() -> None:
+    np.testing.assert_allclose(looking(0.0, 0.0), (0, 0, -1), atol=1e-15)
+    np.testing.assert_allclose(looking(np.pi / 2, 0.0), (-1, 0, 0), atol=1e-15)
+    np.testing.assert_allclose(looking(0.0, np.pi / 2), (0, 1, 0), atol=1e-15)
+
+
+def test_scenes_need_no_pygame() -> None:
+    sources = [*(ROOT / "demo" / "playground").glob("*.py")]
+    sources += [ROOT / "demo" / name for name in ("scene.py", "bodies.py", "views.py", "pick.py")]
+    sources += [ROOT / "demo" / name for name in ("simulation.py", "replay.py", "inputs.py")]
+    for path in sources:
+        assert "import pygame" not in path.read_text(encoding="utf-8"), path

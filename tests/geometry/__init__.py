@@ -1,0 +1,1 @@
+"""Shapes and pairs of shapes."""

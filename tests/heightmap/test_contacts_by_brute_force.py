@@ -1,0 +1,283 @@
+"""Contacts with a height map are those of the pair functions with every triangle, to the bit."""
+
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from terrain_physics import (
+    AABB,
+    Capsule,
+    HeightMap,
+    Sphere,
+    Triangle,
+    intersect_obb_triangle_many,
+    intersect_sphere_triangle_many,
+)
+from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
+from terrain_physics._kernels.heightmap.broad_phase import corner_places
+from terrain_physics._kernels.heightmap.grid import half_corners
+from terrain_physics.heightmap import contact_parts as map_contact_parts
+from tests.helpers.heightmaps import boxes, coordinates, maps
+
+pytestmark = pytest.mark.kernels
+
+RNG = np.random.default_rng(8)
+LAND = RNG.uniform(0, 2, (12, 14)).astype(np.float32)
+HOLED = np.where(RNG.random(LAND.shape) < 0.1, np.nan, LAND)
+
+MAPS = {
+    "plain": lambda: HeightMap(LAND),
+    "open, far": lambda: HeightMap(
+        LAND, border="open", diagonal="shortest", cell_size=(0.7, 1.3), origin=(1e6, -3e3, -1e6)
+    ),
+    "holes": lambda: HeightMap(
+        HOLED, diagonal="alternating", holes=RNG.random((11, 13)) < 0.1, height_scale=-0.5
+    ),
+    "level": lambda: HeightMap(np.zeros((8, 5)), diagonal=RNG.random((7, 4)) < 0.5),
+    "steps": lambda: HeightMap(np.round(LAND), diagonal="b-d"),
+    "cliffs": lambda: HeightMap(LAND * 500, cell_size=0.5),
+    "huge": lambda: HeightMap(LAND, cell_size=1e5, height_scale=1e5),
+    "tiny": lambda: HeightMap(LAND, cell_size=1e-9, height_scale=1e-9),
+    "one cell": lambda: HeightMap(LAND[:2, :2], border="open"),
+}
+
+
+def places(land, rng, count, reach):
+    """Return points near the surface, on and beside the map; some on samples and lines."""
+    size_x, size_z = land.cell_size
+    rows, columns = land.cell_count
+    x, z = rng.uniform(-3, columns + 3, count), rng.uniform(-3, rows + 3, count)
+    x[::3], z[::4] = np.round(x[::3] * 2) / 2, np.round(z[::4] * 2) / 2
+    x, z = land.origin64[0] + x * size_x, land.origin64[2] + z * size_z
+    y = land.height_at(x, z)
+    y = np.where(np.isnan(y), land.origin64[1], y) + rng.uniform(-1, 1, count) * reach
+    y[::7] = land.origin64[1]
+    return np.column_stack([x, y, z])
+
+
+def brute(land, lowers, uppers, pushes):
+    """Return (queries, ids, penetrations) by the pair function with all triangles around."""
+    slack = 0.5 * min(land.cell_size)
+    found = []
+    for i, (lower, upper) in enumerate(zip(lowers, uppers, strict=True)):
+        near = land.triangles_in(AABB(lower - slack, upper + slack), margin=0)
+        if len(near):
+            moves = pushes(i, near.vertices)
+            touching = ~np.isnan(moves[:, 0])
+            found.append((np.full(touching.sum(), i), near.ids[touching], moves[touching]))
+    if not found:
+        return np.empty(0, int), np.empty(0, int), np.empty((0, 3))
+    return tuple(np.concatenate(part) for part in zip(*found, strict=True))
+
+
+def assert_same(contacts, expected):
+    queries, ids, moves = expected
+    assert contacts.query.tolist() == queries.tolist()
+    assert contacts.triangle.tolist() == ids.tolist()
+    assert contacts.penetration.tobytes() == moves.tobytes()
+    np.testing.assert_allclose(np.linalg.norm(contacts.normal, axis=1), 1.0, atol=1e-12)
+
+
+def deepest_of(contacts):
+    """Return where the deepest contact of each query is, the first of those equally deep."""
+    order = np.lexsort((np.arange(len(contacts)), -contacts.depth, contacts.query))
+    new = np.diff(contacts.query[order], prepend=-1) > 0
+    return order[new]
+
+
+def balls_of(land, seed, count):
+    rng = np.random.default_rng(seed)
+    radii = rng.uniform(0, 2.5, count) * min(land.cell_size)
+    radii[:2] = 0.0
+    radii[2] = 18 * min(land.cell_size)
+    centers = places(land, rng, count, radii)
+    return np.column_stack([centers, radii])
+
+
+@pytest.mark.parametrize("kind", MAPS)
+def test_balls(kind):
+    land = MAPS[kind]()
+    balls = balls_of(land, 1, 40)
+    centers, radii = balls[:, :3], balls[:, 3:]
+    expected = brute(
+        land,
+        centers - radii,
+        centers + radii,
+        lambda i, corners: intersect_sphere_triangle_many(balls[i : i + 1], corners),
+    )
+    every = land.contacts(balls)
+    assert_same(every, expected)
+    assert land.contact_counts(balls).tolist() == np.bincount(expected[0], minlength=40).tolist()
+    deepest, kept = land.contacts(balls, keep="deepest"), deepest_of(every)
+    for name in ("query", "triangle", "penetration", "normal", "point"):
+        assert getattr(deepest, name).tobytes() == getattr(every, name)[kept].tobytes()
+    for i in range(0, 40, 4):
+        alone, own = land.contacts(Sphere(centers[i], radii[i, 0])), every.query == i
+        for name in ("triangle", "penetration", "normal", "point"):
+            assert getattr(alone, name).tobytes() == getattr(every, name)[own].tobytes()
+
+
+def boxes_of(land, seed, count):
+    rng = np.random.default_rng(seed)
+    half = rng.uniform(0, 1.2, (count, 3)) * min(land.cell_size)
+    turns, _ = np.linalg.qr(rng.normal(size=(count, 3, 3)))
+    turns[:, :, 0] *= np.linalg.det(turns)[:, None]
+    turns[::4] = np.eye(3)
+    return places(land, rng, count, half[:, 1]), half, np.round(turns, 14)
+
+
+@pytest.mark.parametrize("kind", MAPS)
+def test_boxes(kind):
+    land = MAPS[kind]()
+    centers, half, turns = boxes_of(land, 2, 24)
+    reach = (np.abs(turns) @ half[:, :, None])[:, :, 0]
+    expected = brute(
+        land,
+        centers - reach,
+        centers + reach,
+        lambda i, corners: intersect_obb_triangle_many(
+            centers[i : i + 1], half[i : i + 1], turns[i : i + 1], corners
+        ),
+    )
+    every = land.obb_contacts(centers, half, turns)
+    assert_same(every, expected)
+    deepest = land.obb_contacts(centers, half, turns, keep="deepest")
+    kept = deepest_of(every)
+    assert deepest.triangle.tolist() == every.triangle[kept].tolist()
+    assert deepest.penetration.tobytes() == every.penetration[kept].tobytes()
+
+
+@pytest.mark.parametrize("kind", MAPS)
+def test_capsules(kind):
+    land = MAPS[kind]()
+    rng = np.random.default_rng(3)
+    size = min(land.cell_size)
+    starts = places(land, rng, 16, size)
+    ends = starts + rng.uniform(-1, 1, (16, 3)) * 2 * size
+    ends[0] = starts[0]
+    radii = rng.uniform(0, 0.8, (16, 1)) * size
+
+    def pushes(i, corners):
+        rows = []
+        for triangle in corners:
+            shape = Capsule(starts[i], ends[i], radii[i, 0])
+            t = Triangle(*triangle)
+            touching, move = capsule_triangle(
+                shape.a64, shape.b64, shape.radius, t.a64, t.b64, t.c64, False
+            )
+            rows.append(move if touching else (np.nan,) * 3)
+        return np.array(rows) + 0.0
+
+    lower, upper = np.minimum(starts, ends) - radii, np.maximum(starts, ends) + radii
+    every = land.capsule_contacts(np.column_stack([starts, ends, radii]))
+    assert_same(every, brute(land, lower, upper, pushes))
+
+
+def test_threads_and_chunks_do_not_matter(monkeypatch):
+    monkeypatch.setattr(map_contact_parts, "_PART", 50)
+    land = MAPS["holes"]()
+    balls = np.tile(balls_of(land, 4, 30)[3:], (11, 1))
+    one, two = land.contacts(balls, threads=1), land.contacts(balls, threads=3)
+    for name in ("query", "triangle", "penetration", "normal", "point"):
+        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
+    monkeypatch.setattr(map_contact_parts, "_PART", 10**6)
+    once = land.contacts(balls)
+    assert one.penetration.tobytes() == once.penetration.tobytes()
+    assert len(one) == 11 * len(land.contacts(balls[:27]))
+    a, b = (land.contacts(balls, threads=n, keep="deepest") for n in (1, 3))
+    assert a.triangle.tolist() == b.triangle.tolist()
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_parts_may_have_many_more_contacts_than_those_before(monkeypatch, order):
+    land = MAPS["plain"]()
+    balls = balls_of(land, 5, 40)
+    balls = balls[np.argsort(order * balls[:, 3])]
+    once = land.contacts(balls)
+    monkeypatch.setattr(map_contact_parts, "_PART", 3)
+    for threads in (1, 3):
+        parts = land.contacts(balls, threads=threads)
+        for name in ("query", "triangle", "penetration", "normal", "point"):
+            assert getattr(parts, name).tobytes() == getattr(once, name).tobytes()
+
+
+def test_a_part_that_is_refused_keeps_none_waiting(monkeypatch):
+    monkeypatch.setattr(map_contact_parts, "_PART", 2)
+    balls = np.tile([[3.0, 1.0, 3.0, 0.5]], (40, 1))
+    balls[[11, 30], 3] = 1e5
+    with pytest.raises(ValueError, match="at most 100 million cells, got shape 11"):
+        MAPS["plain"]().contacts(balls, threads=3)
+
+
+def test_none_waits_for_a_part_that_is_never_begun():
+    rows = map_contact_parts._Rows(4)
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(rows.take, 2, 4, 0)
+        rows.give_up()
+        with pytest.raises(CancelledError):
+            second.result(10)
+
+
+def test_large_and_far_shapes():
+    land = HeightMap(np.random.default_rng(1).uniform(0, 3, (40, 70)))
+    far = [(1e12, 1.0, -3e11, 2.0), (30.0, 1.0, 20.0, 20.0), (1e9, 1.0, 20.0, 1.5)]
+    centers, radii = np.array(far)[:, :3], np.array(far)[:, 3:]
+    expected = brute(
+        land,
+        centers - radii,
+        centers + radii,
+        lambda i, corners: intersect_sphere_triangle_many(np.array(far)[i : i + 1], corners),
+    )
+    assert_same(land.contacts(far), expected)
+    assert set(expected[0].tolist()) == {0, 1, 2}
+
+
+@settings(max_examples=60, deadline=None)
+@given(maps(exact=True), st.data())
+def test_ties_on_exact_maps(case, data):
+    x, z = data.draw(coordinates(case, 0)), data.draw(coordinates(case, 2))
+    radius = data.draw(st.sampled_from([0.0, 0.25, 0.5, 1.0]))
+    y = case.land.origin64[1] + data.draw(st.integers(-8, 8)) / 4
+    ball = np.array([[x, y, z, radius]])
+    expected = brute(
+        case.land,
+        ball[:, :3] - radius,
+        ball[:, :3] + radius,
+        lambda _, corners: intersect_sphere_triangle_many(ball, corners),
+    )
+    assert_same(case.land.contacts(ball), expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(maps(), st.data())
+def test_triangles_in_many_is_triangles_in(case, data):
+    drawn = [data.draw(boxes(case)) for _ in range(3)]
+    margin = data.draw(st.sampled_from([0.0, 0.1, 0.5]))
+    offsets, ids = case.land.triangles_in_many(
+        [box.lower64 for box in drawn], [box.upper64 for box in drawn], margin=margin
+    )
+    for i, box in enumerate(drawn):
+        own = case.land.triangles_in(box, margin=margin)
+        assert ids[offsets[i] : offsets[i + 1]].tolist() == own.ids.tolist()
+    assert offsets[-1] == len(ids)
+
+
+def test_triangles_in_many_refuses_bad_input():
+    land = MAPS["plain"]()
+    with pytest.raises(ValueError, match=r"lowers must be <= uppers, got 1\.0 > 0\.0 in row 1"):
+        land.triangles_in_many([(0, 0, 0), (0, 1, 0)], [(1, 1, 1), (1, 0, 1)])
+    with pytest.raises(ValueError, match="at most 100 million cells, got box 0"):
+        land.triangles_in_many([(0, 0, 0)], [(1e5, 1, 1e5)])
+    offsets, ids = land.triangles_in_many(np.empty((0, 3)), np.empty((0, 3)))
+    assert (offsets.tolist(), ids.tolist()) == ([0], [])
+    one, _ = land.triangles_in_many([(0, 0, 0)], [(1, 9, 1), (2, 9, 2)])
+    assert len(one) == 3
+
+
+@pytest.mark.parametrize("half", [0, 1])
+@pytest.mark.parametrize("flipped", [0, 1])
+def test_corners_without_branches(flipped, half):
+    assert corner_places(flipped, half) == half_corners(bool(flipped), half)

@@ -1,0 +1,246 @@
+"""Height-map files of every format, read back; options; paths; Pillow missing."""
+
+import io
+import struct
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from terrain_physics.heightmap.files import load_heights
+from tests.helpers.height_files import RAMP, gray_png, npy_bytes, npy_header, tiff_bytes
+
+
+@pytest.fixture
+def put(tmp_path: Path) -> Callable[[str, bytes], Path]:
+    """Write a file, return its path."""
+
+    def write(name: str, content: bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content)
+        return path
+
+    return write
+
+
+def same(loaded: Any, expected: Any, dtype: Any) -> None:
+    assert loaded.dtype == dtype
+    assert loaded.dtype.isnative
+    assert loaded.flags.c_contiguous
+    assert loaded.flags.writeable
+    np.testing.assert_array_equal(loaded, expected)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "<u2", ">u2", ">i4", "<i8", "<f2", "<f4", ">f8"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_npy_keeps_type_and_values(put, dtype, order):
+    heights = np.asarray(np.arange(12).reshape(3, 4) * 9 + 0.25, dtype=dtype, order=order)
+    loaded = load_heights(put("a.npy", npy_bytes(heights)))
+    same(loaded, heights, np.dtype(dtype).newbyteorder("="))
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+def test_npy_of_every_format_version(put, version):
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, RAMP, version=version)
+    same(load_heights(put("a.npy", buffer.getvalue())), RAMP, np.uint16)
+
+
+def test_npy_header_as_other_programs_write_it(put):
+    text = '{"shape":(2,3),"descr":"<f4","fortran_order":False}'
+    content = npy_header(text) + struct.pack("<6f", *range(6))
+    same(load_heights(put("a.npy", content)), [[0, 1, 2], [3, 4, 5]], np.float32)
+
+
+def test_npy_extremes_survive(put):
+    heights = np.array([[np.finfo(float).max, 5e-324], [-0.0, np.nan]])
+    same(load_heights(put("a.npy", npy_bytes(heights))), heights, np.float64)
+
+
+@pytest.mark.parametrize("suffix", [".r16", ".raw", ".RAW"])
+def test_raw_square_little_endian(put, suffix):
+    content = struct.pack("<9H", 0, 1, 2, 256, 257, 32767, 32768, 65534, 65535)
+    expected = [[0, 1, 2], [256, 257, 32767], [32768, 65534, 65535]]
+    same(load_heights(put("a" + suffix, content)), expected, np.uint16)
+
+
+def test_raw_oblong_big_endian(put):
+    path = put("a.raw", struct.pack(">6H", 0, 1, 2, 256, 65534, 65535))
+    loaded = load_heights(path, shape=(2, 3), byte_order="big")
+    same(loaded, [[0, 1, 2], [256, 65534, 65535]], np.uint16)
+    same(load_heights(path, shape=[3, 2], byte_order="big"), loaded.reshape(3, 2), "u2")
+
+
+def test_hgt_voids_are_holes(put):
+    path = put("N47E011.hgt", struct.pack(">4h", -32768, -32767, 8848, 32767))
+    same(load_heights(path), [[np.nan, -32767], [8848, 32767]], np.float32)
+
+
+@pytest.mark.parametrize("side", [1201, 3601])
+def test_hgt_of_the_two_usual_sizes(put, side):
+    heights = (np.arange(side * side) % 60001 - 30000).astype(">i2").reshape(side, side)
+    loaded = load_heights(put("S01W001.hgt", heights.tobytes()))
+    same(loaded, heights, np.float32)
+
+
+def test_hgt_oblong(put):
+    path = put("N60E010.hgt", struct.pack(">6h", *range(6)))
+    same(load_heights(path, shape=(3, 2)), [[0, 1], [2, 3], [4, 5]], np.float32)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_png_written_by_hand(put, dtype):
+    heights = RAMP.astype(dtype)
+    same(load_heights(put("a.png", gray_png(heights))), heights, dtype)
+
+
+def test_png_written_by_pillow_keeps_all_65536_values(put, tmp_path):
+    heights = np.arange(65536, dtype=np.uint16).reshape(256, 256)
+    Image.fromarray(heights).save(tmp_path / "a.png")
+    same(load_heights(tmp_path / "a.png"), heights, np.uint16)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("big", [False, True])
+@pytest.mark.parametrize("deflate", [False, True])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int16, np.float32])
+def test_tiff_written_by_hand(put, order, big, deflate, dtype):
+    heights = (RAMP * (0.37 if dtype == np.float32 else 1)).astype(dtype)
+    path = put("a.tiff", tiff_bytes(heights, order=order, big=big, deflate=deflate))
+    if order == ">" and big:
+        with pytest.raises(ValueError, match="must start as a TIFF file, got b'MM"):
+            load_heights(path)
+    elif order == ">" and deflate and heights.dtype.kind != "u":
+        with pytest.raises(ValueError, match="must be little-endian, got big"):
+            load_heights(path)
+    else:
+        same(load_heights(path), heights, dtype)
+
+
+@pytest.mark.parametrize("compression", ["raw", "tiff_lzw", "tiff_adobe_deflate", "packbits"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+def test_tiff_written_by_pillow(tmp_path, compression, dtype):
+    heights = (np.arange(64 * 48).reshape(64, 48) * 21.25).astype(dtype)
+    Image.fromarray(heights).save(tmp_path / "a.tif", compression=compression)
+    same(load_heights(tmp_path / "a.tif"), heights, dtype)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "text"),
+    [(np.float32, b"-3.4028234663852886e+38"), (np.int16, b"-32768"), (np.uint16, b" 3 ")],
+)
+def test_tiff_no_data_is_a_hole(put, dtype, text):
+    heights = RAMP.astype(dtype)
+    heights[1, 2] = dtype(float(text))
+    expected = heights.astype(np.float32)
+    expected[heights == heights[1, 2]] = np.nan
+    content = tiff_bytes(heights, changes=[(42113, 2, len(text) + 1, text + b"\0")])
+    same(load_heights(put("a.tif", content)), expected, np.float32)
+
+
+def test_nan_is_a_hole_and_infinity_is_refused(put):
+    heights = np.array([[1, np.nan], [2, 3]], np.float32)
+    for name, content in (("a.npy", npy_bytes(heights)), ("a.tif", tiff_bytes(heights))):
+        same(load_heights(put(name, content)), heights, np.float32)
+    heights[1, 0] = -np.inf
+    for name, content in (("a.npy", npy_bytes(heights)), ("a.tif", tiff_bytes(heights))):
+        with pytest.raises(ValueError, match=rf"{name}: heights must be finite.* at \[1, 0\]"):
+            load_heights(put(name, content))
+
+
+@pytest.mark.parametrize(("dtype", "most"), [(np.uint8, 255), (np.uint16, 65535)])
+def test_height_range_spans_what_the_format_can_hold(put, dtype, most):
+    heights = np.array([[0, 1], [most // 3, most]], dtype)
+    loaded = load_heights(put("a.png", gray_png(heights)), height_range=(-20, 300.5))
+    assert loaded.dtype == np.float64
+    assert (loaded[0, 0], loaded[1, 1]) == (-20, 300.5)
+    np.testing.assert_allclose(loaded, -20 + heights * (320.5 / most), rtol=0, atol=1e-12)
+
+
+def test_height_range_with_holes(put):
+    heights = np.array([[0, 9], [9, 65535]], np.uint16)
+    path = put("a.tif", tiff_bytes(heights, changes=[(42113, 2, 2, b"9\0")]))
+    same(load_heights(path, height_range=(1, 2)), [[1, np.nan], [np.nan, 2]], np.float64)
+
+
+def test_flip(put):
+    path = put("a.npy", npy_bytes(np.array([[1, 2, 3], [4, 5, 6]])))
+    same(load_heights(path, flip="rows"), [[4, 5, 6], [1, 2, 3]], int)
+    same(load_heights(path, flip="columns"), [[3, 2, 1], [6, 5, 4]], int)
+    same(load_heights(path, flip="both"), [[6, 5, 4], [3, 2, 1]], int)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "error", "message"),
+    [
+        ("a.png", {"shape": (5, 7)}, ValueError, "a.png: shape is for .r16, .raw and .hgt"),
+        ("a.png", {"byte_order": "big"}, ValueError, "a.png: byte_order is for .r16 and .raw"),
+        ("a.hgt", {"byte_order": "big"}, ValueError, "a.hgt: byte_order is for .r16 and .raw"),
+        (
+            "a.raw",
+            {"byte_order": "middle"},
+            ValueError,
+            "byte_order must be one of .* got 'middle'",
+        ),
+        ("a.raw", {"shape": (1, 4)}, ValueError, "shape must be at least 2 x 2, got .1, 4"),
+        ("a.raw", {"shape": (-2, -2)}, ValueError, "shape must be at least 2 x 2"),
+        ("a.raw", {"shape": (2, 3)}, ValueError, "a.raw: .*must have 12 bytes, got 8"),
+        ("a.raw", {"shape": (1 << 40, 1 << 40)}, ValueError, "a.raw: .*, got 8"),
+        ("a.raw", {"shape": 4}, TypeError, "shape must be two integers .*, got 4"),
+        ("a.raw", {"shape": (2, 2, 2)}, TypeError, "shape must be two integers"),
+        ("a.raw", {"shape": (2.0, 2)}, TypeError, "shape must be two integers"),
+        ("a.raw", {"shape": "22"}, TypeError, "shape must be two integers"),
+        ("a.raw", {"flip": "up"}, ValueError, "flip must be one of .*, got 'up'"),
+        ("a.raw", {"flip": ["rows"]}, ValueError, "flip must be one of"),
+        ("a.raw", {"height_range": (3, 3)}, ValueError, "height_range must have low < high"),
+        ("a.raw", {"height_range": (0, np.inf)}, ValueError, r"height_range\[1\] must be finite"),
+        ("a.raw", {"height_range": (np.nan, 1)}, ValueError, r"height_range\[0\] must be finite"),
+        ("a.raw", {"height_range": 60}, TypeError, "height_range must be two numbers"),
+        ("a.raw", {"height_range": (0, 1, 2)}, TypeError, "height_range must be two numbers"),
+        ("a.raw", {"height_range": "09"}, TypeError, "height_range.* must be a finite number"),
+        ("a.hgt", {"height_range": (0, 9)}, ValueError, "a.hgt: height_range .*, got int16"),
+        ("a.npy", {"height_range": (0, 9)}, ValueError, "a.npy: height_range .*, got float32"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(put, name, options, error, message):
+    contents = {"a.npy": npy_bytes(np.zeros((2, 2), np.float32)), "a.png": gray_png(RAMP)}
+    path = put(name, contents.get(name, struct.pack("<4H", 1, 2, 3, 4)))
+    with pytest.raises(error, match=message):
+        load_heights(path, **options)
+
+
+def test_paths_of_every_kind(put, tmp_path, monkeypatch):
+    path = put("höhe 1.npy", npy_bytes(RAMP))
+    same(load_heights(str(path)), RAMP, np.uint16)
+    monkeypatch.chdir(tmp_path)
+    same(load_heights("höhe 1.npy"), RAMP, np.uint16)
+    for wrong in (7, None, ["a.npy"], b"a.npy"):
+        with pytest.raises(TypeError, match=r"path must be a str or os\.PathLike, got"):
+            load_heights(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"path must be one the system takes, got 'a\\x00b.npy'"):
+        load_heights("a\0b.npy")
+
+
+def test_without_pillow_only_images_fail_and_the_extra_is_named(put, monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    for name, content in (("a.png", gray_png(RAMP)), ("a.tif", tiff_bytes(RAMP))):
+        with pytest.raises(ImportError, match=r'pip install "terrain-physics\[images\]"') as caught:
+            load_heights(put(name, content))
+        assert name in str(caught.value)
+    same(load_heights(put("a.npy", npy_bytes(RAMP))), RAMP, np.uint16)
+
+
+def test_our_land_leaves_room_for_the_reference_scene():
+    land = Path(__file__).parents[2] / "assets" / "land.png"
+    heights = load_heights(land, height_range=(0, 80))
+    assert heights.shape == (513, 513)
+    corner = heights[:102, :102]  # scenes drop their bodies here, from y = 20
+    assert 0.0 < corner.min() < corner.max() < 17.0
+    assert 78.0 < heights.max() < 80.0
+    slopes = np.degrees(np.arctan(np.hypot(*np.gradient(heights))))
+    assert 0.5 < np.mean(slopes < 30.0) < 0.8
+    assert np.mean(slopes > 50.0) > 0.02

@@ -1,0 +1,306 @@
+"""Height-map files that are none, are damaged or lie about their size."""
+
+import os
+import random
+import re
+import struct
+import tracemalloc
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from terrain_physics.heightmap.files import load_heights
+from terrain_physics.heightmap.formats import IMAGE_BYTES_LIMIT, PIXEL_LIMIT
+from tests.helpers.height_files import (
+    RAMP,
+    dds_bytes,
+    gray_png,
+    npy_bytes,
+    npy_header,
+    png_bytes,
+    png_chunk,
+    tiff_bytes,
+)
+
+ZIP = npy_header("{'descr': '|O', 'fortran_order': False, 'shape': (2, 2), }") + b"cos\nsystem\n"
+HUGE_NPY = npy_header("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999, 99999999), }")
+LINE = npy_header("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }") + b"\0" * 16
+RGB = png_bytes(2, 2, 8, 2, [b"\0" * 6] * 2)
+GRAY_ALPHA = png_bytes(2, 2, 16, 4, [b"\0" * 8] * 2)
+PALETTE = png_bytes(2, 2, 8, 3, [b"\0\1"] * 2, extra=png_chunk(b"PLTE", bytes(6)))
+ONE_BIT = png_bytes(2, 2, 1, 0, [b"\x40"] * 2)
+CLEAR = png_bytes(2, 2, 8, 0, [b"\0\1"] * 2, extra=png_chunk(b"tRNS", b"\0\1"))
+THIN = png_bytes(1, 9, 8, 0, [bytes(9)])
+NO_PIXELS = png_bytes(2, 2, 8, 0, [])
+HUGE_PNG = png_bytes(1 << 31, 1 << 31, 16, 0, [b"\0\0"])
+WIDE_PNG = png_bytes(9000, 9000, 8, 0, [bytes(9001)] * 9000)  # a real bomb: 80 KB, 81 MB
+FEW_PNG = png_bytes(8000, 8000, 16, 0, [b"\0\0"])
+HUGE_TIFF = tiff_bytes(RAMP, changes=[(256, 4, 1, 9000), (257, 4, 1, 9000)])
+FEW_TIFF = tiff_bytes(RAMP, changes=[(256, 4, 1, 5000)])
+FEW_DEFLATE = tiff_bytes(RAMP, deflate=True, changes=[(256, 4, 1, 5000), (257, 4, 1, 5000)])
+
+
+@pytest.fixture
+def put(tmp_path: Path) -> Callable[[str, bytes], Path]:
+    """Write a file, return its path."""
+
+    def write(name: str, content: bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.npy", b"", "must start as a NumPy file, got b''"),
+        ("a.npy", gray_png(RAMP), "must start as a NumPy file"),
+        ("a.npy", npy_bytes(RAMP)[:-1], "truncated: needs 198 bytes, got 197"),
+        ("a.npy", npy_bytes(RAMP)[:60], "damaged header"),
+        ("a.npy", npy_bytes(RAMP).replace(b"NUMPY\1", b"NUMPY\7"), "format version 7"),
+        ("a.npy", HUGE_NPY, "truncated: needs 79999998400000"),
+        ("a.npy", ZIP, "must hold integers or floats of up to 8 bytes"),
+        ("a.npy", npy_bytes(np.zeros((2, 2), complex)), "must hold integers or floats"),
+        ("a.npy", npy_bytes(np.zeros((2, 2), bool)), "must hold integers or floats"),
+        ("a.npy", npy_bytes(np.zeros((2, 2), "S4")), "must hold integers or floats"),
+        ("a.npy", npy_bytes(np.zeros((2, 2), [("x", "f4")])), "must hold integers or floats"),
+        ("a.npy", LINE, r"two-dimensional, at least 2 x 2, got shape \(2,\)"),
+        ("a.npy", npy_bytes(np.zeros((2, 2, 2))), "two-dimensional"),
+        ("a.npy", npy_bytes(np.zeros((1, 9))), "at least 2 x 2"),
+        ("a.npy", npy_bytes(np.zeros((0, 4))), "at least 2 x 2"),
+        ("a.r16", b"", "square of 16-bit heights, .* got 0 bytes"),
+        ("a.r16", bytes(2), "got 2 bytes"),
+        ("a.r16", bytes(2 * 3 * 4), "got 24 bytes"),
+        ("a.raw", bytes(19), "got 19 bytes"),
+        ("a.hgt", bytes(1201 * 1201 * 2 - 2), "got 2884800 bytes"),
+        ("a.png", b"", "must start as a PNG file"),
+        ("a.png", b"GIF89a" + bytes(60), "must start as a PNG file, got b'GIF89a"),
+        ("a.png", gray_png(RAMP)[:20], "must start as a PNG file"),
+        ("a.png", gray_png(RAMP)[:40], "truncated"),
+        ("a.png", gray_png(RAMP)[:-1], "truncated: no end"),
+        ("a.png", gray_png(RAMP)[:-24], "truncated: PNG chunk b'IDAT'"),
+        ("a.png", RGB, "must be grayscale, one channel, got RGB"),
+        ("a.png", GRAY_ALPHA, "must be grayscale, one channel, got gray with alpha"),
+        ("a.png", PALETTE, "must be grayscale, one channel, got a palette"),
+        ("a.png", ONE_BIT, "must have 8 or 16 bits per pixel, got 1"),
+        ("a.png", CLEAR, "must be opaque"),
+        ("a.png", THIN, "at least 2 x 2 heights, got 1 rows, 9 columns"),
+        ("a.png", NO_PIXELS, "damaged PNG file"),
+        ("a.png", HUGE_PNG, "at most 80000000 pixels, got 2147483648 rows"),
+        ("a.png", WIDE_PNG, "at most 80000000 pixels, got 9000 rows"),
+        ("a.png", FEW_PNG, "truncated: too few bytes for its pixels, got 8000 rows"),
+        ("a.tif", b"", "must start as a TIFF file"),
+        ("a.tif", b"II*\0", "truncated"),
+        ("a.tif", tiff_bytes(RAMP)[:-9], "truncated"),
+        ("a.tif", gray_png(RAMP), "must start as a TIFF file"),
+        ("a.tif", tiff_bytes(RAMP.astype(float)), "must be 32-bit float, .* got 64-bit float"),
+        ("a.tif", tiff_bytes(RAMP.astype(np.uint32)), "got 32-bit unsigned"),
+        ("a.tif", tiff_bytes(RAMP, changes=[(277, 3, 1, 3)]), "one channel.* got 3 channels"),
+        ("a.tif", tiff_bytes(RAMP, changes=[(262, 3, 1, 3)]), "photometric 3"),
+        ("a.tif", tiff_bytes(RAMP, changes=[(262, 3, 1, 0)]), "photometric 0"),
+        (
+            "a.tif",
+            tiff_bytes(RAMP, changes=[(259, 3, 1, 7)]),
+            "compression must be one of .* got 7",
+        ),
+        ("a.tif", tiff_bytes(RAMP, changes=[(257, 4, 1, 1)]), "at least 2 x 2 heights"),
+        (
+            "a.tif",
+            tiff_bytes(RAMP, changes=[(42113, 2, 3, b"no\0")]),
+            "must be a number, got b'no'",
+        ),
+        ("a.tif", HUGE_TIFF, "at most 80000000 pixels"),
+        ("a.tif", FEW_TIFF, "too few bytes for its pixels"),
+        ("a.tif", FEW_DEFLATE, "too few bytes for its pixels"),
+    ],
+)
+def test_bad_files_are_refused_by_name_rule_and_value(put, name, content, message):
+    path = put(name, content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=message) as caught:
+            load_heights(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert str(caught.value).startswith(f"{path}: ")
+    assert peak < len(content) + 3_000_000  # the file itself, and Pillow's import
+
+
+def test_size_limits_hold_before_anything_is_read(tmp_path):
+    path = tmp_path / "a.png"
+    with path.open("wb") as file:
+        file.write(gray_png(RAMP))
+        file.truncate(IMAGE_BYTES_LIMIT + 1)  # sparse: takes no room on the disk
+    with pytest.raises(ValueError, match=re.escape(f"{path}: must have at most {1 << 30} bytes")):
+        load_heights(path)
+
+
+@pytest.mark.parametrize("content", [HUGE_PNG, WIDE_PNG, FEW_PNG, HUGE_TIFF, FEW_TIFF, FEW_DEFLATE])
+def test_bombs_never_reach_the_decoder(put, monkeypatch, content):
+    opened = []
+    monkeypatch.setattr(Image, "open", lambda *given, **_: opened.append(given))
+    with pytest.raises(ValueError, match="pixels"):
+        load_heights(put("a.png" if content.startswith(b"\x89") else "a.tif", content))
+    assert not opened
+
+
+def test_the_largest_usual_image_is_within_the_limit():
+    assert 8193 * 8193 <= PIXEL_LIMIT < (Image.MAX_IMAGE_PIXELS or 0)  # above its own Pillow warns
+
+
+def test_a_broken_bit_anywhere_in_a_png_is_noticed(put):
+    content = bytearray(gray_png(RAMP[:2, :2]))
+    path = put("a.png", content)
+    load_heights(path)
+    for place in range(len(content)):
+        damaged = bytearray(content)
+        damaged[place] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=re.escape(f"{path}: ")):
+            load_heights(path)
+
+
+def test_unknown_suffix_lists_the_known_ones(put):
+    for name in ("a.jpg", "png", ".png"):
+        path = put(name, gray_png(RAMP))
+        with pytest.raises(
+            ValueError, match=r"must be one of \.npy, \.r16, .*\.tiff, got"
+        ) as error:
+            load_heights(path)
+        assert str(path) in str(error.value)
+
+
+def test_missing_file_directory_and_pipe(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        load_heights(tmp_path / "missing.png")
+    assert "missing.png" in str(caught.value)
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(ValueError, match=r"folder.png: must be a regular file, got d"):
+        load_heights(tmp_path / "folder.png")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.raw")
+        with pytest.raises(ValueError, match=r"pipe.raw: must be a regular file, got p"):
+            load_heights(tmp_path / "pipe.raw")
+
+
+TILE = (np.arange(12 * 12).reshape(12, 12) * 401 % 60000).astype(np.uint16)
+SEEDS = {
+    "npy": ("a.npy", npy_bytes(TILE)),
+    "npy, fortran order, floats": ("a.npy", npy_bytes(np.asfortranarray(TILE, np.float32))),
+    "r16": ("a.r16", TILE.tobytes()),
+    "hgt": ("a.hgt", TILE.tobytes()),
+    "dds, 8 bit": ("a.dds", dds_bytes(TILE.astype(np.uint8))),
+    "dds, 16 bit": ("a.dds", dds_bytes(TILE)),
+    "dds, DX10, floats": ("a.dds", dds_bytes(TILE.astype(np.float32), dx10=41)),
+    "png, 8 bit": ("a.png", gray_png(TILE.astype(np.uint8))),
+    "png, 16 bit": ("a.png", gray_png(TILE)),
+    "tiff, floats": ("a.tif", tiff_bytes(TILE.astype(np.float32))),
+    "tiff, deflate": ("a.tif", tiff_bytes(TILE, order=">", deflate=True)),
+    "tiff, big": ("a.tif", tiff_bytes(TILE, big=True, changes=[(42113, 2, 9, b"-9999.00\0")])),
+}
+
+
+def mutated(content: bytes, chance: random.Random) -> bytes:
+    """Break a file in one to four places: bits, lengths, missing, added and moved parts."""
+    data = bytearray(content)
+    for _ in range(chance.randint(1, 4)):
+        place = chance.randrange(len(data) or 1)
+        span = chance.choice((1, 2, 4, 8, 40))
+        match chance.randrange(7):
+            case 0:
+                data[place : place + 1] = bytes([chance.randrange(256)])
+            case 1:
+                del data[place:]
+            case 2:
+                del data[place : place + span]
+            case 3:
+                data[place:place] = chance.randbytes(span)
+            case 4:
+                data[place : place + span] = chance.choice((b"\0", b"\xff", b"9")) * span
+            case 5:
+                data[place:place] = data[chance.randrange(len(data) or 1) :][:span]
+            case 6:
+                number = chance.choice((0, 1, 2, 0x7FFF, 0xFFFF, 0x10000, 0x7FFFFFFF, 0xFFFFFFFF))
+                data[place : place + 4] = struct.pack(chance.choice("<>") + "I", number)
+    return bytes(data)
+
+
+def with_true_checksums(content: bytes) -> bytes:
+    """Mend the checksums of a PNG's chunks, so that damage gets past them."""
+    data, offset = bytearray(content), 8
+    while offset + 12 <= len(data):
+        end = offset + 12 + int.from_bytes(data[offset : offset + 4], "big")
+        if end > len(data):
+            break
+        data[end - 4 : end] = struct.pack(">I", zlib.crc32(data[offset + 4 : end - 4]))
+        offset = end
+    return bytes(data)
+
+
+def outcome(path: Path) -> str:
+    """Return "loaded" or "refused"; any other exception is the test's failure."""
+    try:
+        heights = load_heights(path)
+    except (ValueError, OSError) as error:
+        return "refused" if str(path) in str(error) else f"refused without naming it: {error}"
+    assert heights.ndim == 2
+    assert min(heights.shape) >= 2
+    assert heights.dtype.kind in "iuf"
+    return "loaded"
+
+
+def fuzz(path: Path, content: bytes, count: int, seed: str) -> None:
+    chance = random.Random(seed)  # noqa: S311
+    outcomes = {"loaded": 0, "refused": 0}
+    outcome(path)  # imports Pillow, which is not what is measured
+    tracemalloc.start()
+    try:
+        for _ in range(count):
+            damaged = mutated(content, chance)
+            if path.suffix == ".png" and chance.random() < 0.8:
+                damaged = with_true_checksums(damaged)
+            path.write_bytes(damaged)
+            outcomes[outcome(path)] += 1
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 4_000_000  # the files have less than 1 KB
+    assert outcomes["loaded"] + outcomes["refused"] == count
+    assert outcomes["refused"] > count // 10
+
+
+@pytest.mark.parametrize("kind", SEEDS)
+def test_mutated_files_load_or_are_refused_by_name(put, kind):
+    name, content = SEEDS[kind]
+    path = put(name, content)
+    assert outcome(path) == "loaded"
+    fuzz(path, content, 400, seed=kind)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", SEEDS)
+def test_many_mutated_files(put, kind):
+    name, content = SEEDS[kind]
+    fuzz(put(name, content), content, 20_000, seed="long " + kind)
+
+
+@given(
+    st.sampled_from([".npy", ".r16", ".hgt", ".dds", ".png", ".tif"]),
+    st.sampled_from(
+        [b"", b"\x93NUMPY\1\0", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"II*\0", b"MM\0+", b"DDS |"]
+    ),
+    st.binary(max_size=200),
+)
+def test_random_bytes_load_or_are_refused_by_name(tmp_path_factory, suffix, start, rest):
+    path = tmp_path_factory.getbasetemp() / ("random" + suffix)
+    path.write_bytes(start + rest)
+    assert outcome(path) in {"loaded", "refused"}

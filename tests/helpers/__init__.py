@@ -1,0 +1,1 @@
+"""Cases, scenes and strategies that several tests share."""

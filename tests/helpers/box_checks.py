@@ -1,0 +1,120 @@
+"""What the penetration of a box promises, held against the exact oracle for one case."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from terrain_physics import intersect_obb_triangle_many
+from tests.helpers import strategies
+from tests.helpers.strategies import Array, BoxCase
+from tests.oracles import boxes as oracle_box
+from tests.oracles import geometry as oracle
+from tests.oracles.geometry import corners_of, dot, doubled_area_normal, scale, unit, vector
+
+THIN = 1e-7
+"""Below this height over length, whether a triangle has area is left to rounding."""
+
+TILT = 1e-10
+"""Two directions that are square, or parallel, but for this sine are so but for rounding."""
+
+
+def push_of(case: BoxCase, *, two_sided: bool = False) -> Array:
+    """Return the library's penetration, NaN where apart."""
+    rows = intersect_obb_triangle_many(
+        *(part[None] for part in case),
+        two_sided=two_sided,
+    )
+    return strategies.as_array(rows[0])
+
+
+def exact(case: BoxCase) -> tuple[oracle_box.Box, oracle.Corners]:
+    box = oracle_box.box_of(case.center.tolist(), case.half.tolist(), case.rotation)
+    return box, corners_of(case.triangle.tolist())
+
+
+def tolerance_of(case: BoxCase, depth: float) -> float:
+    size = oracle.span(corners_of(case.triangle.tolist())) + 2.0 * float(np.max(case.half))
+    return oracle.tolerance(size, depth, case.center, case.triangle)
+
+
+def check(case: BoxCase, *, two_sided: bool) -> None:
+    """Hold one case against the oracle.
+
+    Left to rounding: contact or not within the tolerance around touching; and, one-sided, whether a
+    direction that is square to the normal but for ``TILT`` is allowed, and where a ray leaves
+    that runs along a facet but for ``TILT``.
+    """
+    box, triangle = exact(case)
+    push = push_of(case, two_sided=two_sided)
+    depth = float(np.linalg.norm(np.nan_to_num(push)))
+    slack = Fraction(tolerance_of(case, depth))
+    sides = oracle_box.difference_facets(box, triangle)
+    deepest = oracle_box.depth(sides) if sides else Fraction(0)
+
+    if np.isnan(push).any():
+        assert np.isnan(push).all()
+        missed = oracle_box.touches(oracle_box.grown(box, -slack), triangle) and deepest > slack
+        assert not missed, "contact missed"
+        return
+    assert oracle_box.touches(oracle_box.grown(box, slack), triangle), "apart, but a contact"
+    move = vector(map(float, push))
+    check_just_touching(oracle_box.moved(box, move), triangle, slack)
+    thinness = oracle.thinness(triangle)
+    if two_sided or thinness == 0.0:
+        assert abs(oracle.length(move) - deepest) <= slack, "not the shortest way out"
+        check_longer_and_shorter(box, triangle, move, slack)
+    elif thinness >= THIN:
+        check_one_sided(box, triangle, move, slack)
+
+
+def check_just_touching(box: oracle_box.Box, triangle: oracle.Corners, slack: Fraction) -> None:
+    assert oracle_box.touches(oracle_box.grown(box, slack), triangle), "pushed too far"
+    if min(box.half) > slack:
+        inside = oracle_box.touches(oracle_box.grown(box, -slack), triangle)
+    else:  # a sheet does not shrink
+        sides = oracle_box.difference_facets(box, triangle)
+        inside = bool(sides) and oracle_box.depth(sides) > slack
+    assert not inside, "after the push still inside"
+
+
+def check_longer_and_shorter(
+    box: oracle_box.Box, triangle: oracle.Corners, move: oracle.Vector, slack: Fraction
+) -> None:
+    """The shortest move made longer sets them apart; made shorter it does not part them."""
+    depth = oracle.length(move)
+    if depth > slack:
+        longer = oracle_box.moved(box, scale(move, 1 + 3 * slack / depth))
+        assert not oracle_box.touches(longer, triangle)
+    if depth > slack * 10**7:
+        shorter = oracle_box.moved(box, scale(move, Fraction(999_999, 1_000_000)))
+        assert oracle_box.touches(shorter, triangle)
+
+
+def check_one_sided(
+    box: oracle_box.Box, triangle: oracle.Corners, move: oracle.Vector, slack: Fraction
+) -> None:
+    """None is shorter along any of the 13 signed axes u with u . n >= 0, and it is along one."""
+    front = unit(doubled_area_normal(triangle))
+    tilt = TILT / oracle.thinness(triangle)
+    depth = oracle.length(move)
+    assert dot(move, front) >= -slack - depth * Fraction(tilt), "pushed against the front"
+    sides = oracle_box.difference_facets(box, triangle)
+    least: list[Fraction] = []
+    greatest: list[Fraction] = []
+    axes = oracle_box.signed_axes(box, triangle)
+    for axis in axes:
+        facing = float(dot(axis.unit, front))
+        if facing < -tilt:
+            continue
+        early, late = oracle_box.exit_bounds(sides, axis.unit, slack=float(slack), tilt=tilt)
+        if axis.sine < TILT:  # an edge parallel to a box axis, but for rounding: any axis at all
+            early = max(oracle_box.depth(sides), Fraction(0))
+        least.append(early)
+        if late is not None and facing > tilt and axis.sine > TILT:
+            greatest.append(late)
+    assert min(least) - slack <= depth, "shorter than the shapes part"
+    assert depth <= min(greatest) + slack, "a shorter move along an allowed axis does it"
+    if depth > slack * 10**7 and min(axis.sine for axis in axes) > 1e-6:
+        direction = unit(move)
+        best = max(dot(direction, axis.unit) for axis in axes)
+        assert 1 - best < Fraction(tilt), "not along one of the 13 axes"

@@ -1,0 +1,490 @@
+"""The kernel cache survives each trap: a tiny package around a copy of ``_jit.py``, run by itself.
+
+Each run is a process of its own, as a game's would be, and tells what it saw.
+"""
+
+import compileall
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from terrain_physics._kernels import _jit
+from tests.helpers.tiny_package import INNER_REPORT, INNER_RESULT, REPORT, RESULT, Tiny, preceded_by
+
+pytest.importorskip("numba")
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Tiny:
+    return Tiny(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def first_run(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
+    tiny = Tiny(tmp_path_factory.mktemp("first"))
+    tiny.run()
+    return tiny
+
+
+@pytest.fixture
+def warm(tiny: Tiny, first_run: Tiny) -> Tiny:
+    """Return a package whose machine code is on disk already: it does not depend on the place."""
+    shutil.copytree(first_run.cache, tiny.cache)
+    return tiny
+
+
+def test_second_process_loads_what_the_first_compiled(tiny: Tiny) -> None:
+    first, second = tiny.run(), tiny.run()
+    assert first == {
+        "result": RESULT,
+        "compiled": True,
+        "hits": 0,
+        "cached_before": False,
+        "cached_after": True,
+        "folder": str(tiny.cached_files()[0].parent),
+        "warnings": [],
+    }
+    assert second == first | {"hits": 1, "cached_before": True}
+    assert {file.suffix for file in tiny.cached_files()} == {".bin"}  # nothing half written is left
+
+
+def test_kernels_in_folders_are_cached_under_their_whole_names(tiny: Tiny) -> None:
+    assert (tiny.run()["result"], tiny.run()["hits"]) == (RESULT, 1)
+    report = tiny.run(INNER_REPORT)
+    assert (report["result"], report["hits"]) == (INNER_RESULT, 0)
+    assert tiny.run(INNER_REPORT) == report | {"hits": 1, "cached_before": True}
+    stems = {file.name.rpartition("-")[0] for file in tiny.cached_files()}
+    assert stems >= {"caller.total", "callee.weight.inside"}
+    assert stems >= {"inner.caller.total", "inner.deep.callee.weight.inside"}
+
+
+def test_edited_source_in_a_folder_is_followed(tiny: Tiny) -> None:
+    tiny.run(INNER_REPORT)
+    callee = tiny.package / "inner/deep/callee.py"
+    callee.write_text(callee.read_text().replace("7.0", "9.0"))
+    edited = tiny.run(INNER_REPORT)
+    assert (edited["result"], edited["hits"]) == (9.0 * 3.0 - 9.0 * 5.0, 0)
+    code = INNER_REPORT.replace(
+        "if __name__",
+        """
+def reload_edited():
+    import importlib
+    from pathlib import Path
+    from tiny.inner import caller
+    from tiny.inner.deep import callee
+    source = Path(callee.__file__)
+    source.write_text(source.read_text().replace("9.0", "16.0"))
+    importlib.invalidate_caches()
+    importlib.reload(callee)
+    importlib.reload(caller)
+
+report()
+reload_edited()
+if __name__""",
+    )
+    reloaded = tiny.run(code)
+    assert (reloaded["result"], reloaded["hits"]) == (16.0 * 3.0 - 16.0 * 5.0, 0)
+    assert tiny.run(INNER_REPORT) == reloaded | {"hits": 1, "cached_before": True}
+
+
+def test_sources_are_scanned_once_per_process(tiny: Tiny) -> None:
+    code = preceded_by("""
+import os
+scan, scanned = os.scandir, []
+os.scandir = lambda path: scanned.append(str(path)) or scan(path)
+""").replace("report()))", "report() | {'scanned': scanned}))")
+    scanned = [
+        Path(path).relative_to(tiny.package)
+        for path in tiny.run(code)["scanned"]
+        if str(tiny.package) in path
+    ]
+    assert sorted(map(str, scanned)) == [".", "inner", "inner/deep"]
+
+
+@pytest.mark.parametrize(
+    "obstacle",
+    [
+        "file/home",
+        "file",
+        pytest.param("/dev/null", marks=pytest.mark.skipif(os.name == "nt", reason="POSIX")),
+    ],
+)
+def test_home_and_package_folder_cannot_be_written(tiny: Tiny, obstacle: str) -> None:
+    # Permissions do not bind root, a regular file in the way binds everybody.
+    (tiny.place / "file").write_text("in the way")
+    home = str(tiny.place / obstacle)
+    tiny.package.chmod(0o555)
+    before = sorted(tiny.package.rglob("*"))
+    env = {"TERRAIN_PHYSICS_CACHE_DIR": "", "HOME": home, "LOCALAPPDATA": home}
+    if os.name == "nt":
+        env["TERRAIN_PHYSICS_CACHE_DIR"] = home
+    report = tiny.run(env=env)
+    tiny.package.chmod(0o755)
+    assert (report["result"], report["hits"], report["cached_after"]) == (RESULT, 0, False)
+    assert sorted(tiny.package.rglob("*")) == before
+
+
+def test_cache_setting_that_names_a_file(tiny: Tiny) -> None:
+    tiny.cache.write_text("not a folder")
+    report = tiny.run()
+    assert (report["result"], report["compiled"], report["cached_after"]) == (RESULT, True, False)
+    assert tiny.cache.read_text() == "not a folder"
+
+
+def test_nobody_knows_where_home_is(tiny: Tiny) -> None:
+    # platformdirs leaves "~/.cache" as it stands, and a folder named "~" would be made.
+    code = preceded_by(
+        "import platformdirs; platformdirs.user_cache_dir = lambda *_, **__: '~/.cache/tiny'"
+    )
+    report = tiny.run(code, env={"TERRAIN_PHYSICS_CACHE_DIR": ""})
+    assert (report["result"], report["folder"]) == (RESULT, None)
+    assert not (tiny.place / "~").exists()
+
+
+def test_full_cache_that_is_read_only_is_used(warm: Tiny) -> None:
+    # As an installer leaves it for all users: their files, our code, no right to write.
+    folder = warm.cached_files()[0].parent
+    folder.chmod(0o555)
+    report = warm.run()
+    folder.chmod(0o755)
+    assert (report["result"], report["hits"]) == (RESULT, 1)
+
+
+def test_zipped_package_is_cached_too(tiny: Tiny) -> None:
+    tiny.path = tiny.place / "tiny.zip"
+    with zipfile.ZipFile(tiny.path, "w") as archive:
+        for file in tiny.package.rglob("*.py"):
+            archive.write(file, file.relative_to(tiny.package.parent))
+    shutil.rmtree(tiny.package)
+    assert (tiny.run()["result"], tiny.run()["hits"]) == (RESULT, 1)
+    assert (tiny.run(INNER_REPORT)["result"], tiny.run(INNER_REPORT)["hits"]) == (INNER_RESULT, 1)
+
+
+def test_package_without_sources_is_cached_too(tiny: Tiny) -> None:
+    assert compileall.compile_dir(tiny.package, quiet=2, legacy=True)
+    for file in tiny.package.rglob("*.py"):
+        file.unlink()
+    assert (tiny.run()["result"], tiny.run()["hits"]) == (RESULT, 1)
+    assert (tiny.run(INNER_REPORT)["result"], tiny.run(INNER_REPORT)["hits"]) == (INNER_RESULT, 1)
+
+
+def test_frozen_application_is_known_by_its_executable(tiny: Tiny) -> None:
+    # PyInstaller: modules come out of the executable, there is no file where __file__ points.
+    program = tiny.place / "game.exe"
+    program.write_text("version 1")
+    code = preceded_by(f"""
+import importlib.resources, numba, sys
+from pathlib import Path
+sys.frozen, sys.executable = True, {str(program)!r}
+importlib.resources.files = lambda package: Path("nowhere")
+""")
+    assert (tiny.run(code)["result"], tiny.run(code)["hits"]) == (RESULT, 1)
+    inner = code.replace("tiny.caller", "tiny.inner.caller")
+    assert (tiny.run(inner)["result"], tiny.run(inner)["hits"]) == (INNER_RESULT, 1)
+    program.write_text("the second version")
+    assert tiny.run(code)["hits"] == 0
+    assert tiny.run(inner)["hits"] == 0
+
+
+def test_unknown_importer_without_sources_has_no_cache(tiny: Tiny) -> None:
+    # Without a trace of the sources a stale result could not be told from a right one.
+    code = preceded_by("""
+import importlib.resources, numba
+from pathlib import Path
+importlib.resources.files = lambda package: Path("nowhere")
+""")
+    report = tiny.run(code)
+    assert (report["result"], report["compiled"], report["folder"]) == (RESULT, True, None)
+
+
+def checksummed(payload: bytes) -> bytes:
+    return hashlib.sha256(payload).digest() + payload
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(lambda stored: stored[: len(stored) // 2], id="truncated"),
+        pytest.param(lambda stored: stored[:0], id="empty"),
+        pytest.param(lambda stored: stored[::-1], id="garbage"),
+        pytest.param(lambda stored: stored[:999] + b"!" + stored[1000:], id="one wrong byte"),
+        pytest.param(lambda stored: checksummed(stored[::-1]), id="garbage, right checksum"),
+    ],
+)
+def test_damaged_file_is_compiled_again(warm: Tiny, damage: Any) -> None:
+    for file in warm.cached_files():
+        file.write_bytes(damage(file.read_bytes()))
+    report = warm.run()
+    assert (report["result"], report["hits"]) == (RESULT, 0)
+    assert warm.run()["hits"] == 1
+
+
+def test_folder_in_the_place_of_a_file(warm: Tiny) -> None:
+    for file in warm.cached_files():
+        file.unlink()
+        file.mkdir()
+    report = warm.run()
+    assert (report["result"], report["hits"]) == (RESULT, 0)
+    assert {file.suffix for file in warm.cached_files()} == {".bin"}
+
+
+def test_edited_callee_in_another_file_is_followed(warm: Tiny) -> None:
+    callee = warm.package / "callee.py"
+    stat = callee.stat()
+    callee.write_text(callee.read_text().replace("2.0", "4.0"))
+    os.utime(callee, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # same size, same time
+    edited = warm.run()
+    assert (edited["result"], edited["hits"]) == (4.0 * 3.0 + 1.0 + 4.0 * 5.0 + 1.0, 0)
+    callee.write_text(callee.read_text().replace("4.0", "2.0"))
+    restored = warm.run()
+    assert (restored["result"], restored["hits"]) == (RESULT, 1)
+
+
+def test_modules_reloaded_after_an_edit_are_followed(tiny: Tiny) -> None:
+    code = preceded_by("""
+import importlib
+from pathlib import Path
+from tiny import callee, caller
+caller.total(3.0, 5.0)
+source = Path(callee.__file__)
+source.write_text(source.read_text().replace("2.0", "16.0"))
+importlib.invalidate_caches()
+importlib.reload(callee)
+importlib.reload(caller)
+""")
+    edited = tiny.run(code)
+    assert (edited["result"], edited["hits"]) == (16.0 * 3.0 + 1.0 + 16.0 * 5.0 + 1.0, 0)
+
+
+def test_missing_callee_apart_is_compiled_with_its_caller(warm: Tiny) -> None:
+    # LLVM would end the process at a call of what is nowhere.
+    (callee,) = warm.cached_files("callee.weight.inside-*")
+    callee.unlink()
+    assert (warm.run()["result"], warm.run()["hits"]) == (RESULT, 1)
+    (callee,) = warm.cached_files("callee.weight.inside-*")
+    callee.write_bytes(callee.read_bytes()[:-1])
+    assert (warm.run()["result"], warm.run()["hits"]) == (RESULT, 1)
+
+
+def test_callee_compiled_under_another_name_is_followed(tiny: Tiny) -> None:
+    # numba counts what it has compiled and puts the number into the name.
+    other = "from tiny import callee; callee.weight(3.0)"
+    later = "import numba; [numba.njit(lambda x: x)(1) for _ in range(3)]"
+    tiny.run(preceded_by(other))
+    (callee,) = tiny.cached_files("callee.weight.inside-*")
+    assert tiny.run()["result"] == RESULT
+    callee.unlink()
+    tiny.run(preceded_by(f"{later}; {other}"))
+    assert (tiny.run()["result"], tiny.run()["hits"]) == (RESULT, 1)
+
+
+def test_callee_apart_is_not_compiled_within_its_callers(tiny: Tiny) -> None:
+    code = preceded_by("""
+from tiny import callee, caller
+caller.total(3.0, 5.0)
+def defined(kernel):
+    (result,) = kernel.overloads.values()
+    return {f.name for f in result.library.get_defined_functions()}
+(result,) = callee.weight.inner().overloads.values()
+name = result.fndesc.llvm_func_name
+assert name in defined(callee.weight.inner()) - defined(caller.total)
+""")
+    assert tiny.run(code)["result"] == RESULT
+
+
+def test_constants_make_no_versions(tiny: Tiny) -> None:
+    caller = tiny.package / "caller.py"
+    caller.write_text(caller.read_text().replace("weight(second)", "weight(5) + 0 * weight(7)"))
+    code = preceded_by("""
+from tiny import callee, caller
+caller.total(3.0, 5.0)
+assert [len(args) for args in callee.weight.inner().overloads] == [1, 1]
+""")
+    assert tiny.run(code)["result"] == RESULT
+
+
+def test_four_processes_start_cold_at_once(tiny: Tiny) -> None:
+    signal = tiny.place / "go"
+    code = preceded_by(f"""
+import time
+from pathlib import Path
+from tiny import caller
+print("ready", flush=True)
+while not Path({str(signal)!r}).exists():
+    time.sleep(0.001)
+""")
+    processes = [tiny.start(code) for _ in range(4)]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    signal.touch()
+    reports = [tiny.finish(process) for process in processes]
+    assert [report["result"] for report in reports] == [RESULT] * 4
+    assert tiny.run()["hits"] == 1
+    assert len(tiny.cached_files("caller.total-*")) == 1
+    assert {file.suffix for file in tiny.cached_files()} == {".bin"}
+
+
+@pytest.mark.parametrize("error", ["ImportError", "SystemError", "AttributeError"])
+def test_numba_absent_or_broken_means_plain_python(tiny: Tiny, error: str) -> None:
+    (tiny.path / "numba.py").write_text(f"raise {error}('it does not work here')\n")
+    report = tiny.run()
+    assert (report["result"], report["compiled"], report["folder"]) == (RESULT, False, None)
+    assert len(report["warnings"]) == 1
+    assert f"{error}: it does not work here" in report["warnings"][0]
+    assert "terrain_physics runs as plain Python" in report["warnings"][0]
+
+
+def test_compiling_switched_off_means_plain_python(tiny: Tiny) -> None:
+    report = tiny.run(env={"NUMBA_DISABLE_JIT": "1"})
+    assert (report["result"], report["compiled"], report["warnings"]) == (RESULT, False, [])
+    assert not tiny.cache.exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "import numba.core.ccallback, numba.core.caching as part; del part.NullCache",
+        "from numba.core.compiler import CompileResult as part; del part._rebuild",
+        "from numba.core.compiler import CompileResult as part; del part._reduce",
+        "from numba.core.codegen import CodeLibrary as part; del part.has_dynamic_globals",
+    ],
+)
+def test_private_parts_of_numba_moved_means_no_cache(tiny: Tiny, change: str) -> None:
+    tiny.run(preceded_by(change))
+    report = tiny.run(preceded_by(change))
+    assert (report["result"], report["compiled"], report["hits"]) == (RESULT, True, 0)
+    assert report["warnings"] == []
+
+
+def test_where_the_cache_lies(tiny: Tiny) -> None:
+    ours, theirs = tiny.place / "ours", tiny.place / "theirs"
+    none = {"TERRAIN_PHYSICS_CACHE_DIR": ""}
+    code = preceded_by(
+        "import os, numba; numba.config.CACHE_DIR = os.environ.get('SET_BY_HOST', '')"
+    )
+
+    def folder(env: Mapping[str, str], code: str = "") -> Path:
+        report = tiny.run(code, env=env)
+        assert report["cached_after"]
+        return Path(report["folder"]).parent
+
+    both = {"TERRAIN_PHYSICS_CACHE_DIR": str(ours), "NUMBA_CACHE_DIR": str(theirs)}
+    assert folder(both) == ours
+    assert not theirs.exists()
+    assert folder(none | {"NUMBA_CACHE_DIR": str(theirs)}) == theirs / "terrain_physics"
+    assert folder(none | {"SET_BY_HOST": str(theirs)}, code) == theirs / "terrain_physics"
+    if os.name == "posix":
+        assert tiny.home in folder(none).parents
+
+
+def test_relative_cache_setting_outlives_a_change_of_folder(tiny: Tiny) -> None:
+    code = REPORT.replace("result = ", "os.chdir('home'); result = ")
+    report = tiny.run(code, env={"TERRAIN_PHYSICS_CACHE_DIR": "cache"})
+    assert Path(report["folder"]).parent == tiny.cache
+    assert tiny.cached_files()
+    assert not (tiny.home / "cache").exists()
+
+
+def test_host_game_and_its_numba_are_left_alone(tiny: Tiny) -> None:
+    host = tiny.place / "host"
+    host.mkdir()
+    (host / "game.py").write_text("""
+import numba
+before = dict(vars(numba.config))
+from tiny import _jit, caller
+
+@numba.njit(cache=True)
+def own(value):
+    return value + 1
+
+@_jit.kernel
+def made_with_our_decorator(value):
+    return value + 2
+
+def play():
+    results = own(1), caller.total(3.0, 5.0), made_with_our_decorator(1)
+    assert dict(vars(numba.config)) == before
+    return {"results": results, "path": own.stats.cache_path}
+""")
+    code = "import json, game; print(json.dumps(game.play()))"
+    report = tiny.run(code, env={"PYTHONPATH": os.pathsep.join([str(tiny.path), str(host)])})
+    assert report["results"] == [2, RESULT, 3]
+    assert Path(report["path"]) == host / "__pycache__"
+    assert list((host / "__pycache__").glob("game.own-*.nbi"))
+    # The folder knows nothing of sources outside of the package.
+    assert not tiny.cached_files("game*")
+
+
+def test_closures_are_not_cached(tiny: Tiny) -> None:
+    # What a closure holds is not in the sources: both would have one file.
+    (tiny.package / "factory.py").write_text("""
+from tiny._jit import kernel
+
+def adder(amount):
+    @kernel
+    def add(value):
+        return value + amount
+    return add
+""")
+    code = "from tiny.factory import adder; print([adder(n)(0) for n in (1, 2)])"
+    assert tiny.run(code) == [1, 2]
+    assert not tiny.cached_files("factory*")
+
+
+@pytest.mark.parametrize("setting", ["NUMBA_BOUNDSCHECK", "NUMBA_CPU_NAME", "NUMBA_OPT"])
+def test_settings_that_change_the_code_have_files_of_their_own(warm: Tiny, setting: str) -> None:
+    env = {setting: "generic" if setting == "NUMBA_CPU_NAME" else "1"}
+    assert (warm.run(env=env)["hits"], warm.run(env=env)["hits"], warm.run()["hits"]) == (0, 1, 1)
+
+
+def test_old_folders_are_deleted_when_a_new_one_begins(tiny: Tiny) -> None:
+    unused = time.time() - _jit.UNUSED_SECONDS - 60
+    names = ["kernels-" + "0" * 20, "kernels-" + "1" * 20, "kernels-of-somebody-else", "kernels"]
+    for name in names:
+        (tiny.cache / name).mkdir(parents=True)
+        (tiny.cache / name / "vec3.dot-0.bin").touch()
+        os.utime(tiny.cache / name, (unused, unused))
+    os.utime(tiny.cache / names[1])
+    report = tiny.run()
+    kept = {path.name for path in tiny.cache.iterdir()}
+    assert kept == {*names[1:], Path(report["folder"]).name}
+
+
+def test_use_keeps_a_folder_young(tiny: Tiny) -> None:
+    folder = Path(tiny.run()["folder"])
+    os.utime(folder, (0, 0))
+    assert tiny.run()["hits"] == 1
+    assert folder.stat().st_mtime > time.time() - 3600
+
+
+def test_the_counter_uses_the_widest_vectors_there_are() -> None:
+    """Results would be the same without them: only the speed tells, and this test."""
+    code = """
+import numpy as np
+from llvmlite import binding
+from terrain_physics import count_touching
+from terrain_physics._kernels.counter import count as touch_count
+count_touching(np.zeros((1, 9)), np.ones((1, 4)))
+text = "".join(touch_count.count_chunks.inspect_asm().values())
+print(binding.get_host_cpu_features().get("avx512f", False), "zmm" in text)
+"""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+    # A cached kernel has no assembly to look at.
+    environment["TERRAIN_PHYSICS_CACHE_DIR"] = os.devnull
+    told = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    has_wide, uses_wide = told.stdout.split()
+    if has_wide == "False":
+        pytest.skip("needs a processor with AVX-512")
+    assert uses_wide == "True"

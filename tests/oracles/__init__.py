@@ -1,0 +1,1 @@
+"""Slow, obviously correct answers, written independently of the library."""

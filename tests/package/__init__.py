@@ -1,0 +1,1 @@
+"""The package as a whole: names, documents, command line, wheel."""

@@ -1,0 +1,56 @@
+"""ARCHITECTURE.md is the document that stays true: what it names is there."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+DOCUMENT = ROOT / "terrain_physics" / "ARCHITECTURE.md"
+
+
+def named_paths(text: str) -> set[str]:
+    """Return what stands in backticks, outside of code blocks, and looks like a path."""
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    quoted = re.findall(r"`([^`\n]+)`", prose)
+    return {
+        name for name in quoted if re.fullmatch(r"[\w.*/-]+(/[\w.*-]*|\.(py|pyi|md|toml))", name)
+    }
+
+
+def exists(name: str) -> bool:
+    places = (ROOT, DOCUMENT.parent, DOCUMENT.parent / "_kernels")
+    return any(any(place.glob(name.rstrip("/"))) for place in places)
+
+
+def test_a_path_is_told_from_other_code() -> None:
+    text = "`a/b.py` `c.py` `demo/` `x * y` `glm.vec3` `a / b`\n```\n`not/this.py`\n```\n`_k/*.py`"
+    assert named_paths(text) == {"a/b.py", "c.py", "demo/", "_k/*.py"}
+
+
+def test_every_path_it_names_exists() -> None:
+    names = named_paths(DOCUMENT.read_text(encoding="utf-8"))
+    assert names, "no path found: has the form of the document changed?"
+    assert not {name for name in names if not exists(name)}
+
+
+def folders() -> list[Path]:
+    """Return the folders of the package that hold code."""
+    return [path.parent for path in DOCUMENT.parent.rglob("__init__.py")][1:]
+
+
+def test_every_folder_stands_with_its_own_first_line() -> None:
+    text = DOCUMENT.read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w[\w/]*)/` \| (.+) \|$", text, flags=re.MULTILINE))
+    lines = {}
+    for folder in folders():
+        source = (folder / "__init__.py").read_text(encoding="utf-8")
+        doc = ast.get_docstring(ast.parse(source)) or ""
+        lines[folder.relative_to(DOCUMENT.parent).as_posix()] = doc.partition("\n")[0]
+    assert len(lines) > 10
+    assert rows == lines
+
+
+def test_pictures_and_links_are_there() -> None:
+    text = DOCUMENT.read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link]
+    assert not {link for link in links if not (DOCUMENT.parent / link).exists()}

@@ -1,0 +1,259 @@
+"""`python -m terrain_physics`: answers, messages with line numbers, exit statuses."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from terrain_physics import __main__ as command_line
+from terrain_physics import __version__
+from terrain_physics._kernels import _jit
+
+CONTEST = Path(__file__).parents[2] / "assets" / "contest"
+TRIANGLE = "0 0 0 4 0 0 0 0 4"
+N_RULE = "n, the number of triangles, must be a plain integer >= 0, got"
+Q_RULE = "q, the number of spheres, must be a plain integer >= 0, got"
+END = "numbers that follow n and q"
+EXTRA = "nothing may follow the 9 n + 4 q = 4 numbers after n and q, got"
+PROBLEM = f"1 2\n{TRIANGLE}\n1 1 1 1\n1 1 9 1\n"
+
+
+@pytest.fixture
+def count(monkeypatch, capsysbinary):
+    """Run `count` within this process; return status, standard output, standard error."""
+
+    def run(*files, stdin=b""):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        status = command_line.run(["count", *map(str, files)])
+        out, err = capsysbinary.readouterr()
+        return status, out, err.decode()
+
+    return run
+
+
+def start(*arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "terrain_physics", *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+        **{"stdout": subprocess.PIPE, **options},
+    )
+
+
+@pytest.mark.parametrize("name", sorted(file.stem for file in CONTEST.glob("*.in")))
+def test_each_kept_problem_is_answered_byte_for_byte(name, count):
+    expected = (CONTEST / f"{name}.out").read_bytes()
+    assert count(CONTEST / f"{name}.in") == (0, expected, "")
+    assert count(stdin=(CONTEST / f"{name}.in").read_bytes()) == (0, expected, "")
+
+
+def test_there_are_kept_problems():
+    names = {file.stem for file in CONTEST.glob("*.in")}
+    assert {"sample", "ties", "degenerate", "empty"} <= names
+    assert names == {file.stem for file in CONTEST.glob("*.out")}
+
+
+@pytest.mark.long
+def test_kept_problems_and_answers_are_those_of_their_script(tmp_path):
+    subprocess.run([sys.executable, CONTEST.parent / "make_contest.py", tmp_path], check=True)
+    kept, made = (
+        {file.name: file.read_bytes() for file in folder.iterdir()}
+        for folder in (CONTEST, tmp_path)
+    )
+    assert kept == made
+
+
+def test_a_process_answers_the_sample():
+    process = start("count")
+    out, err = process.communicate((CONTEST / "sample.in").read_bytes(), timeout=120)
+    assert (process.returncode, out, err) == (0, (CONTEST / "sample.out").read_bytes(), b"")
+
+
+@pytest.mark.parametrize("space", ["\n", "\r\n", " ", "\t\t", "\n\n \v\f"])
+def test_any_white_space_separates_numbers(space, count):
+    text = space.join(PROBLEM.split()).encode()
+    assert count(stdin=text) == (0, b"1\n0\n", "")
+    assert count(stdin=space.encode() + text + space.encode()) == (0, b"1\n0\n", "")
+
+
+def test_several_files_are_answered_in_order(tmp_path, count):
+    first, second = tmp_path / "first.in", tmp_path / "second.in"
+    first.write_text(PROBLEM)
+    second.write_text(f"2 1\n{TRIANGLE} {TRIANGLE}\n1 1 1 1\n")
+    assert count(first, "-", second, stdin=b"0 1 5 0 0 0") == (0, b"1\n0\n0\n2\n", "")
+
+
+def test_nothing_is_answered_if_a_later_file_is_bad(tmp_path, count):
+    first, second = tmp_path / "first.in", tmp_path / "second.in"
+    first.write_text(PROBLEM)
+    second.write_text("1 0\n0 0\n0 1 x 0 0 0 0\n")
+    assert count(first, second) == (2, b"", f"{second}:3: expected a number, got 'x'\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", f"1: {N_RULE} the end of the input"),
+        ("\n\n 1 \n\n", f"3: {Q_RULE} the end of the input"),
+        ("-1 0", f"1: {N_RULE} '-1'"),
+        ("1.0 0", f"1: {N_RULE} '1.0'"),
+        ("0\n1e3", f"2: {Q_RULE} '1e3'"),
+        ("1_0 0", f"1: {N_RULE} '1_0'"),
+        ("0 \xb2", f"1: {Q_RULE} '\\xc2\\xb2'"),
+        ("1 0\n0 0 0\n1 1 1\n\n", f"3: the input ends after 6 of the 9 n + 4 q = 9 {END}"),
+        ("0 1\n1 2 3 4\n\n5 6", f"4: {EXTRA} '5'"),
+        ("0 1\n1 2\nnan 4", "3: expected a number, got 'nan'"),
+        ("0 1\n1 2\ninf 4", "3: expected a number, got 'inf'"),
+        ("0 1\n1 2\n-Infinity 4", "3: expected a number, got '-Infinity'"),
+        ("0 1\n1 2\n0x10 4", "3: expected a number, got '0x10'"),
+        ("0 1\n1 2\n1_0 4", "3: expected a number, got '1_0'"),
+        ("0 1\n1 2\n1,5 4", "3: expected a number, got '1,5'"),
+        ("0 1\n1 2\n. 4", "3: expected a number, got '.'"),
+        ("0 1\n1 2\n1e 4", "3: expected a number, got '1e'"),
+        ("0 1\n1 2\n1e+ 4", "3: expected a number, got '1e+'"),
+        ("0 1\n1 2\n+-1 4", "3: expected a number, got '+-1'"),
+        ("0 1\n1 2\n1.2.3 4", "3: expected a number, got '1.2.3'"),
+        ("0 1\n1 2\n1\0 4", r"3: expected a number, got '1\x00'"),
+        ("0 1\n1 2\n1f 4", "3: expected a number, got '1f'"),
+        ("0 1\n1 2\n1e309 4", "3: a number must be finite in float64, got '1e309'"),
+        (
+            "0 1\n1 2\n-1e999999999999999999999 4",
+            "3: a number must be finite in float64, got '-1e999999999999999999999'",
+        ),
+        ("0 2\n1 2 3 4\n-1e-9 2 3 4", "3: a radius must be >= 0, got '-1e-9'"),
+        ("0 3\n1 2 3 4\n-1 2 3 4\n1 x 3 4", "3: a radius must be >= 0, got '-1'"),
+        ("0 3\n1 2 3 4\n1 x 3 4\n-1 2 3 4", "3: expected a number, got 'x'"),
+        ("0 2\n1 2 3 x\n1 2 3", "2: expected a number, got 'x'"),
+        ("0 1\n1 2 3 4\nx", f"3: {EXTRA} 'x'"),
+        (
+            "999999999999999999 5\n1 2 3",
+            f"2: the input ends after 3 of the 9 n + 4 q = 9000000000000000011 {END}",
+        ),
+        (
+            "9" * 6000 + " 0 1",
+            f"1: the input ends after 1 of the 9 n + 4 q = 89999999999999999991 {END}",
+        ),
+        ("0 1\n1 2 3 " + "y" * 99, "2: expected a number, got '" + "y" * 37 + "...'"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_with_its_line(text, message, count):
+    assert count(stdin=text.encode()) == (2, b"", f"stdin:{message}\n")
+
+
+@pytest.mark.parametrize("zero", ["-0", "0", "-0.0e5", "-1e-999"])
+def test_a_radius_of_zero_may_have_a_sign(zero, count):
+    assert count(stdin=f"1 1 {TRIANGLE} {zero} 1 0 1".encode()) == (0, b"1\n", "")
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path, count):
+    missing = tmp_path / "missing.in"
+    assert count(missing) == (
+        2,
+        b"",
+        f"terrain-physics: cannot read {missing}: No such file or directory\n",
+    )
+    status, out, err = count(tmp_path)
+    assert (status, out) == (2, b"")
+    assert err.startswith(f"terrain-physics: cannot read {tmp_path}: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything"
+)
+def test_a_file_without_permission_is_named(tmp_path, count):
+    file = tmp_path / "secret.in"
+    file.write_text(PROBLEM)
+    file.chmod(0)
+    assert count(file) == (2, b"", f"terrain-physics: cannot read {file}: Permission denied\n")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a named pipe")
+def test_ctrl_c_ends_quietly_with_130(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    process = start("count", pipe)
+    with pipe.open("wb"):  # open for writing only once the process reads
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a closed pipe is another error there")
+def test_a_closed_pipe_is_no_matter():
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = start("count", CONTEST / "sample.in", stdout=writer)
+    os.close(writer)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (command_line.PIPE_CLOSED, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_answers_that_cannot_be_written_are_an_error():
+    with Path("/dev/full").open("wb") as full:
+        process = start("count", CONTEST / "sample.in", stdout=full)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert err == b"terrain-physics: cannot write the answers: No space left on device\n"
+
+
+def test_counting_imports_no_vectors_and_no_windows():
+    program = (
+        "import sys\n"
+        "from terrain_physics.__main__ import run\n"
+        "status = run(['count', sys.argv[1]])\n"
+        "found = {'pyglm', 'glm', 'pygame', 'PIL', 'scipy'} & set(sys.modules)\n"
+        "sys.exit(f'{found}' if found else status)"
+    )
+    subprocess.run(
+        [sys.executable, "-c", program, CONTEST / "sample.in"],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+@pytest.mark.parametrize("is_cached", [True, False])
+def test_a_terminal_is_told_that_it_compiles(is_terminal, is_cached, count, monkeypatch):
+    monkeypatch.setattr(_jit, "is_cached", lambda _: is_cached)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal, raising=False)
+    status, out, err = count(stdin=PROBLEM.encode())
+    compiles = _jit.HAS_NUMBA and os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
+    told = "terrain_physics: compiling once for this machine, some seconds\n"
+    assert (status, out) == (0, b"1\n0\n")
+    assert err == (told if is_terminal and not is_cached and compiles else "")
+
+
+def test_info_names_versions_and_the_cache(capsys):
+    assert command_line.run(["info"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert f"terrain_physics {__version__}" in lines
+    assert (
+        sum(
+            line.startswith(("Python ", "numpy ", "numba ", "compiled functions: "))
+            for line in lines
+        )
+        == 4
+    )
+    assert lines[-1] in {"counter compiled: yes", "counter compiled: no"}
+
+
+@pytest.mark.parametrize("arguments", [[], ["dance"], ["count", "--verbose"]])
+def test_wrong_use_is_explained(arguments, capsys):
+    with pytest.raises(SystemExit) as error:
+        command_line.run(arguments)
+    assert error.value.code == 2
+    assert "usage: terrain-physics" in capsys.readouterr().err
+
+
+def test_help_has_an_example(capsys):
+    with pytest.raises(SystemExit) as error:
+        command_line.run(["count", "--help"])
+    assert error.value.code == 0
+    assert "python -m terrain_physics count" in capsys.readouterr().out

@@ -1,0 +1,144 @@
+"""What a user gets: the wheel, built from the source archive, in a bare environment elsewhere."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import venv
+import zipfile
+from collections.abc import Sequence
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+from terrain_physics import __version__
+
+pytestmark = pytest.mark.packaging
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "assets" / "contest" / "sample.in"
+
+LOOP = """
+from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+
+land = HeightMap([[0, 0, 0], [0, 1, 0], [0, 0, 0]], cell_size=4.0)
+mover = CharacterMovement(land, SphereCollider(0.5), position=(1, 3, 6.5))
+for frame in range(180):
+    result = mover.update(1 / 60)
+assert result.grounded
+x, y, z = mover.position
+assert land.height_at(x, z) + 0.45 < y < land.height_at(x, z) + 0.6, mover.position
+print("stands")
+"""
+
+
+def run(command: Sequence[object], *, cwd: Path, stdin: bytes = b"") -> bytes:
+    finished = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        input=stdin,
+        capture_output=True,
+        timeout=600,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stdout.decode() + finished.stderr.decode()
+    return finished.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("built")
+    run([sys.executable, "-m", "build", "--outdir", folder, ROOT], cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> Path:
+    (file,) = built.glob("*.whl")
+    return file
+
+
+@pytest.fixture(scope="module")
+def scripts(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of programs of an environment that holds the wheel and what it needs."""
+    place = tmp_path_factory.mktemp("bare")
+    # Without a pip of its own: Debian's Python cannot make one.
+    venv.create(place, with_pip=False, symlinks=os.name != "nt")
+    folder = place / Path(sysconfig.get_path("scripts", "venv", {"base": "", "platbase": ""})).name
+    run(
+        [sys.executable, "-m", "pip", "--python", folder / "python", "install", "--quiet", wheel],
+        cwd=place,
+    )
+    return folder
+
+
+def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names} == {
+        "terrain_physics",
+        f"terrain_physics-{__version__}.dist-info",
+    }
+    package = ROOT / "terrain_physics"
+    kept = {".py", ".pyi", ".typed", ".md", ".svg", ".png"}
+    expected = {
+        file.relative_to(ROOT).as_posix() for file in package.rglob("*") if file.suffix in kept
+    }
+    assert {name for name in names if ".dist-info/" not in name} == expected
+    assert {"terrain_physics/py.typed", "terrain_physics/__init__.pyi"} <= expected
+
+
+def test_wheel_says_what_it_is(wheel: Path) -> None:
+    folder = f"terrain_physics-{__version__}.dist-info"
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = Parser().parsestr(archive.read(f"{folder}/METADATA").decode())
+        assert f"{folder}/licenses/LICENSE" in archive.namelist()
+    assert metadata["License-Expression"] == "MIT"
+    assert metadata["Requires-Python"] == ">=3.11"
+    required = [entry for entry in metadata.get_all("Requires-Dist", []) if "extra ==" not in entry]
+    assert {entry.split(">=")[0] for entry in required} == {
+        "numpy",
+        "pyglm",
+        "numba",
+        "platformdirs",
+        "tqdm",
+    }
+
+
+def test_source_archive_holds_what_the_tests_need(built: Path) -> None:
+    (file,) = built.glob("*.tar.gz")
+    with tarfile.open(file) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "pyproject.toml",
+        "assets/contest/sample.in",
+        "demo/examples/minimal_loop.py",
+        "tests/test_packaging.py",
+    } <= names
+    assert not [name for name in names if "__pycache__" in name or name.startswith(".venv")]
+
+
+def test_installed_counter_answers_the_sample(scripts: Path, tmp_path: Path) -> None:
+    expected = SAMPLE.with_suffix(".out").read_bytes()
+    problem = SAMPLE.read_bytes()
+    module = [scripts / "python", "-m", "terrain_physics", "count"]
+    assert run(module, cwd=tmp_path, stdin=problem) == expected
+    assert run([scripts / "terrain-physics", "count"], cwd=tmp_path, stdin=problem) == expected
+    assert run([*module, SAMPLE], cwd=tmp_path) == expected
+
+
+def test_installed_library_serves_a_loop(scripts: Path, tmp_path: Path) -> None:
+    assert run([scripts / "python", "-W", "error", "-c", LOOP], cwd=tmp_path).split() == [b"stands"]
+
+
+def test_installed_library_comes_without_the_demo(scripts: Path, tmp_path: Path) -> None:
+    code = (
+        "import importlib.util as u; print([u.find_spec(n) for n in ('demo', 'tests', 'pygame')])"
+    )
+    assert run([scripts / "python", "-c", code], cwd=tmp_path).strip() == b"[None, None, None]"
