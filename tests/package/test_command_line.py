@@ -60,7 +60,9 @@ def test_there_are_kept_problems():
 
 @pytest.mark.long
 def test_kept_problems_and_answers_are_those_of_their_script(tmp_path):
-    subprocess.run([sys.executable, CONTEST.parent / "make_contest.py", tmp_path], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "demo.making.contest", tmp_path], cwd=CONTEST.parents[1], check=True
+    )
     kept, made = (
         {file.name: file.read_bytes() for file in folder.iterdir()}
         for folder in (CONTEST, tmp_path)

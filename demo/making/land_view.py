@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from terrain_physics import HeightMap
 
-Grid = NDArray[np.float32]
+Grid = NDArray[np.floating]  # of float32, or what float32 and float64 give together
 
 HEIGHT = 80.0  # meters at the number 65535 of land.png
 FINER = 4  # samples a meter of the smooth surface that is drawn
@@ -64,11 +64,13 @@ class LandView:
 
     def __init__(self, land: HeightMap) -> None:
         axis = np.arange(513.0)
-        heights = land.height_at(*np.meshgrid(axis, axis))
+        x, z = np.meshgrid(axis, axis)
+        heights = land.heights_at(x, z)
         fine = smooth(heights)
         self.heights = fine.astype(np.float32)
-        slopes = np.gradient(fine, 1.0 / FINER)
-        self.slope_z, self.slope_x = (s.astype(np.float32) for s in slopes)
+        slope_z, slope_x = np.gradient(fine, 1.0 / FINER)
+        self.slope_z: Grid = slope_z.astype(np.float32)
+        self.slope_x: Grid = slope_x.astype(np.float32)
         self.open = self._openness(heights).astype(np.float32)
         chance = np.random.default_rng(1)
         self.noise = [clouds(chance, 512, 1.2), clouds(chance, 512, 1.2), clouds(chance, 512, 1.5)]

@@ -1,4 +1,4 @@
-"""Render assets/terrain.png, the picture of the README: ``python assets/make_pictures.py``.
+"""Render assets/terrain.png, the picture of the README: ``python -m demo.making.terrain_picture``.
 
 100 balls and 25 crates, dropped on our land and brought to rest by the library. Drawn by marching
 rays over the height field in NumPy, with sun, shadows, haze and 2 x 2 samples a pixel. Takes a
@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from land_view import HEIGHT, SUN, Grid, LandView, bilinear, fold, mixed, rise, unit
 from numpy.typing import NDArray
 from PIL import Image
 
+from demo.making import ASSETS
+from demo.making.land_view import HEIGHT, SUN, Grid, LandView, bilinear, fold, mixed, rise, unit
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
 
-HERE = Path(__file__).parent
 SUNLIGHT = np.array([4.6, 3.6, 2.5], np.float32)
 SKYLIGHT = np.array([0.36, 0.52, 0.80], np.float32)
 HAZE = np.array([0.40, 0.53, 0.72], np.float32)
@@ -57,7 +57,7 @@ def turned(normal: Any, angle: float) -> NDArray[np.float64]:
 def settled(land: HeightMap) -> list[Body]:
     """Drop balls and crates in front of the camera and return where they come to rest."""
     chance = np.random.default_rng(7)
-    dropped: list[tuple[CharacterMovement, float, Grid, NDArray[np.float64] | None]] = []
+    dropped: list[tuple[CharacterMovement, tuple[float, Grid, NDArray[np.float64] | None]]] = []
     taken: list[tuple[float, float]] = []
     while len(dropped) < 125:
         x, z = chance.uniform(0.0, 100.0, 2)
@@ -81,11 +81,11 @@ def settled(land: HeightMap) -> list[Body]:
             mover = CharacterMovement(
                 land, BoxCollider((size, size, size)), position=start, rotation=rotation, seed=seed
             )
-        dropped.append((mover, size, color, rotation))
+        dropped.append((mover, (size, color, rotation)))
     for _ in range(600):
-        for mover, *_ in dropped:
+        for mover, _ in dropped:
             mover.update(1.0 / 60.0)
-    return [Body(np.array(m.position64), *rest) for m, *rest in dropped]
+    return [Body(np.array(mover.position64), *look) for mover, look in dropped]
 
 
 def ray_ball(body: Body, origin: Grid, direction: Grid) -> Grid:
@@ -332,9 +332,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--width", type=int, default=1280)
     parser.add_argument("--samples", type=int, default=2, help="along each side of a pixel")
-    parser.add_argument("--output", type=Path, default=HERE / "terrain.png")
+    parser.add_argument("--output", type=Path, default=ASSETS / "terrain.png")
     given = parser.parse_args()
-    land = HeightMap.load(HERE / "land.png", height_range=(0, HEIGHT))
+    land = HeightMap.load(ASSETS / "land.png", height_range=(0, HEIGHT))
     scene = Scene(LandView(land), settled(land))
     wide = given.width * given.samples
     camera = Camera(EYE, TARGET, wide, wide * 9 // 16, LENS)

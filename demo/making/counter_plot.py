@@ -1,4 +1,4 @@
-"""Time the counter on growing sets and draw it: `python assets/plot_counter.py [FILE.png]`.
+"""Time the counter on growing sets and draw it: `python -m demo.making.counter_plot [FILE.png]`.
 
 Needs matplotlib (extra `bench`). Times are the machine's that runs it: median of five, two threads.
 """
@@ -7,14 +7,13 @@ import sys
 from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
 import matplotlib as mpl
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
+from demo.making import ASSETS
 from terrain_physics import count_touching
 from tests.benchmarks.timing import median_seconds
 from tests.counter import data_sets
@@ -66,5 +65,4 @@ def main(file: Path) -> None:
 
 
 if __name__ == "__main__":
-    chosen = sys.argv[1:] or [Path(__file__).parent / "counter.png"]
-    main(Path(chosen[0]))
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ASSETS / "counter.png")

@@ -1,19 +1,18 @@
-"""Draw what a height map can be: ``python assets/make_ground_pictures.py``.
+"""Draw what a height map can be: ``python -m demo.making.ground_pictures``.
 
 Holes, materials and an edit, on land of the demo, drawn by the demo's software renderer.
 """
-
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from demo.frame import Balls, Camera, Frame, Label
+from demo.making import ASSETS
 from demo.renderers import open_renderer
 from terrain_physics import CharacterMovement, HeightMap, SphereCollider
 
-OUT = Path(__file__).parent
+OUT = ASSETS
 SIZE = (640, 400)
 RED = (200, 50, 40)
 
@@ -29,7 +28,9 @@ def balls(centers: NDArray[np.float64], radius: float, color: tuple[int, int, in
     """Return balls of one size and color."""
     count = len(centers)
     turns = np.tile(np.eye(3), (count, 1, 1))
-    return Balls(centers, np.full(count, radius), turns, np.tile(np.uint8(color), (count, 1)))
+    return Balls(
+        centers, np.full(count, radius), turns, np.tile(np.array(color, np.uint8), (count, 1))
+    )
 
 
 def dropped(land: HeightMap, places: list[tuple[float, float]], seconds: float) -> Balls:

@@ -1,4 +1,4 @@
-"""Draw the demo's pictures for README.md: ``python assets/make_demo_pictures.py [NAME ...]``.
+"""Draw the demo's pictures for README.md: ``python -m demo.making.demo_pictures [NAME ...]``.
 
 Each is a frame of the demo itself, drawn by its software renderer at twice the size and halved.
 The walk that moves comes from ``python -m demo --scene walk --record assets/demo/walk.webp``.
@@ -11,8 +11,9 @@ from pathlib import Path
 from PIL import Image
 
 from demo.command_line import main as demo
+from demo.making import ASSETS
 
-OUT = Path(__file__).parent / "demo"
+OUT = ASSETS / "demo"
 SIZE = (960, 540)
 
 # Name: scene, frames of 1/60 s, views; with the panel where the name says so.

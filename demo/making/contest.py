@@ -1,4 +1,4 @@
-"""Write the contest problems and their answers: `python assets/make_contest.py [FOLDER]`.
+"""Write the contest problems and their answers: `python -m demo.making.contest [FOLDER]`.
 
 The answers come from exact fractions (tests/contest/oracle.py), which share no code with the
 library.
@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
+from demo.making import ASSETS
 from tests.counter import data_sets
 from tests.oracles import counter as oracle
 
@@ -79,4 +78,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "contest")
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ASSETS / "contest")

@@ -1,15 +1,11 @@
 """Ask terrain libraries the same questions, and draw how long they take to answer.
 
-`python assets/plot_terrain.py` needs the extra `bench`, and writes `terrain_peers.png` and
+`python -m demo.making.terrain_plot` needs the extra `bench`, and writes `terrain_peers.png` and
 `terrain_peers.md` beside itself.
 """
 
 import os
 import platform
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import matplotlib as mpl
 
@@ -18,9 +14,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import terrain_physics
+from demo.making import ASSETS
 from tests.benchmarks.terrain_peers import PEERS, QUESTIONS, Ours, Row, measure
 
-FOLDER = Path(__file__).resolve().parent
 COLORS = dict(
     zip(
         [Ours.name, *(peer.name for peer in PEERS)],
@@ -49,7 +45,7 @@ def draw(rows: list[Row]) -> None:
     axes.legend(handles, COLORS, fontsize=8, loc="lower right")
     axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
-    figure.savefig(FOLDER / "terrain_peers.png", metadata={"Software": None})
+    figure.savefig(ASSETS / "terrain_peers.png", metadata={"Software": None})
 
 
 def table(rows: list[Row], versions: dict[str, str]) -> str:
@@ -58,8 +54,8 @@ def table(rows: list[Row], versions: dict[str, str]) -> str:
         "",
         "Microseconds for each answer on one thread, called from Python, on `land.png` (513 x 513",
         "samples); in brackets how often the answer agrees with ours to 5 cm. Medians, all in one",
-        "run, by `python assets/plot_terrain.py`. Many: 100,000 questions in one call where the",
-        "library has such a call, else 1,000 calls.",
+        "run, by `python -m demo.making.terrain_plot`. Many: 100,000 questions in one call where",
+        "the library has such a call, else 1,000 calls.",
         "",
         "| | " + " | ".join(COLORS) + " |",
         "|---" * (len(COLORS) + 1) + "|",
@@ -83,7 +79,7 @@ def table(rows: list[Row], versions: dict[str, str]) -> str:
 def main() -> None:
     rows, versions = measure(100_000, 7)
     draw(rows)
-    (FOLDER / "terrain_peers.md").write_text(table(rows, versions), encoding="utf-8")
+    (ASSETS / "terrain_peers.md").write_text(table(rows, versions), encoding="utf-8")
 
 
 if __name__ == "__main__":

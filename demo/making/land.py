@@ -1,4 +1,4 @@
-"""Make assets/land.png, 513 x 513 heights as 16-bit grayscale: ``python assets/make_land.py``.
+"""Make assets/land.png, 513 x 513 heights as 16-bit grayscale: ``python -m demo.making.land``.
 
 Load it with ``HeightMap.load("assets/land.png", height_range=(0, 80))`` and cells of 1 m: heights
 from 1 to 79.5 m. Noise lays out where the ground rises; rivers cut it down while it does, slopes
@@ -11,12 +11,13 @@ round sines and powers differently: the committed file is the land, this is how 
 
 import heapq
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
+
+from demo.making import ASSETS
 
 Grid = NDArray[np.float64]
 
@@ -340,7 +341,7 @@ def land() -> Grid:
 def main() -> None:
     heights = land()
     numbers = np.rint(heights * (65535.0 / HEIGHT)).astype(np.uint16)
-    path = Path(__file__).with_name("land.png")
+    path = ASSETS / "land.png"
     Image.fromarray(numbers).save(path, optimize=True)
     corner = heights[:101, :101]
     steep = np.degrees(np.arctan(slope(heights)))
