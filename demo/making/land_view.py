@@ -68,9 +68,8 @@ class LandView:
         heights = land.heights_at(x, z)
         fine = smooth(heights)
         self.heights = fine.astype(np.float32)
-        slope_z, slope_x = np.gradient(fine, 1.0 / FINER)
-        self.slope_z: Grid = slope_z.astype(np.float32)
-        self.slope_x: Grid = slope_x.astype(np.float32)
+        self.slope_z: Grid = np.asarray(np.gradient(fine, 1.0 / FINER, axis=0), np.float32)
+        self.slope_x: Grid = np.asarray(np.gradient(fine, 1.0 / FINER, axis=1), np.float32)
         self.open = self._openness(heights).astype(np.float32)
         chance = np.random.default_rng(1)
         self.noise = [clouds(chance, 512, 1.2), clouds(chance, 512, 1.2), clouds(chance, 512, 1.5)]

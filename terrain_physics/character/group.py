@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.group import update_many
+from terrain_physics._kernels.types import Floats
 from terrain_physics._threads import Workers
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.group_data import CrowdData, Key
@@ -18,8 +19,6 @@ from terrain_physics.character.state import LONGEST_STEP
 
 # So few that a thread is not worth its while.
 _LEAST_AT_ONCE = 64
-
-Floats = NDArray[np.float64]
 
 
 def _shown(values: NDArray[Any]) -> NDArray[Any]:

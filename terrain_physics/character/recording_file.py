@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _checks
+from terrain_physics._kernels.types import Words
 from terrain_physics.character.colliders import (
     BoxCollider,
     CapsuleCollider,
@@ -20,8 +21,6 @@ from terrain_physics.character.colliders import (
 )
 from terrain_physics.character.group_data import GroupState, Key, checked_key
 from terrain_physics.character.state import LONGEST_STEP, PACKED_SIZE
-
-_Bits = NDArray[np.uint64]
 
 FORMAT, VERSION = "terrain_physics recording", 1
 
@@ -41,11 +40,11 @@ class Frame:
     bodies: list[tuple[Key, Collider]]  # who came, and who was given another body
     who: NDArray[np.int32]  # characters by number, in the order after all that
     where: NDArray[np.int32]  # places in a packed state
-    bits: _Bits  # what was written there
+    bits: Words  # what was written there
     hashes: dict[Key, str]
 
 
-def packed_rows(state: GroupState) -> _Bits:
+def packed_rows(state: GroupState) -> Words:
     """Return the packed states of a group (n, PACKED_SIZE); read-only."""
     return np.frombuffer(state.rows, dtype="<u8").reshape(-1, PACKED_SIZE)
 

@@ -8,13 +8,12 @@ are to be within 1e-75 and 1e75 m.
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._kernels.geometry import obb_obb, solid_pairs
 from terrain_physics._kernels.geometry import solid_pair_rows as rows
+from terrain_physics._kernels.types import Floats
 from terrain_physics.geometry.operands import (
     Rows,
     as_vec3,
@@ -25,8 +24,6 @@ from terrain_physics.geometry.operands import (
     penetrations,
 )
 from terrain_physics.geometry.shapes import AABB, OBB, Sphere
-
-Floats = NDArray[np.float64]
 
 
 def _aabbs(prefix: str, lowers: Any, uppers: Any) -> Rows:

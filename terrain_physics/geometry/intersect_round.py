@@ -8,17 +8,14 @@ are to be within 1e-75 and 1e75 m.
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._kernels.geometry import solid_pair_rows as rows
 from terrain_physics._kernels.geometry import solid_pairs
+from terrain_physics._kernels.types import Floats
 from terrain_physics.geometry.operands import as_vec3, ball, ends, penetrations
 from terrain_physics.geometry.shapes import Capsule, Sphere
-
-Floats = NDArray[np.float64]
 
 
 def intersect_sphere_sphere(first: Sphere, second: Sphere) -> glm.vec3 | None:

@@ -4,14 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3, Floats9
+from terrain_physics._kernels.types import Floats
 from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Sphere
 
-Floats = NDArray[np.float64]
 Rows = dict[str, Floats]
 
 

@@ -3,16 +3,13 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics import _checks
 from terrain_physics._kernels.geometry import point_in_triangle
 from terrain_physics._kernels.geometry import sphere_surface_rows as touch_rows
 from terrain_physics._kernels.geometry.sphere_surface import touches
+from terrain_physics._kernels.types import Flags, Floats
 from terrain_physics.geometry.shapes import Plane, Segment, Sphere, Triangle
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 def surface_touches(sphere: Sphere, surface: Plane | Segment | Triangle) -> bool:

@@ -10,14 +10,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics import _checks
 from terrain_physics._kernels.geometry import rays as kernels
 from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Ray, Sphere, Triangle
-
-Floats = NDArray[np.float64]
 
 
 def _check(ray: Ray, name: str, shape: object, kind: type) -> None:

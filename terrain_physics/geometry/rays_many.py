@@ -6,13 +6,11 @@ See `rays.py`; both run the same kernels.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics import _checks
 from terrain_physics._kernels.geometry import ray_rows
+from terrain_physics._kernels.types import Floats
 from terrain_physics.geometry.operands import obb_rows
-
-Floats = NDArray[np.float64]
 
 
 def _rays(origins: Any, directions: Any) -> tuple[Floats, Floats]:

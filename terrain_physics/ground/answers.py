@@ -6,7 +6,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.ground.owners import Ints, put_rows
+from terrain_physics._kernels.ground.owners import put_rows
+from terrain_physics._kernels.types import Longs
 from terrain_physics.surface.results import Contacts, RayHits, SweepHits, Triangles
 
 Hits = TypeVar("Hits", RayHits, SweepHits)
@@ -23,18 +24,18 @@ class Owners(NamedTuple):
         Which parts they are of.
     """
 
-    ids: Ints
-    parts: Ints
+    ids: Longs
+    parts: Longs
 
 
-def keys_of(queries: Sequence[Ints], owners: Sequence[Owners], part_count: int) -> Ints:
+def keys_of(queries: Sequence[Longs], owners: Sequence[Owners], part_count: int) -> Longs:
     """Return what answers in a row are ordered by: query, then part, then as the parts have it."""
     return np.concatenate(
         [query * part_count + owner.parts for query, owner in zip(queries, owners, strict=True)]
     )
 
 
-def order_of(keys: Ints) -> Ints:
+def order_of(keys: Longs) -> Longs:
     """Return the order by keys: ascending stretches, which this sort finds and merges."""
     return np.argsort(keys, kind="stable")
 
@@ -70,7 +71,7 @@ def joined_contacts(
     return Contacts(ints, floats, np.concatenate([answer.material for answer in answers])[order])
 
 
-def _first_deepest(queries: Ints, depths: NDArray[np.float64]) -> Ints:
+def _first_deepest(queries: Longs, depths: NDArray[np.float64]) -> Longs:
     """Return where each query has its greatest depth first; the queries are sorted, n >= 1."""
     is_new = np.ones(len(queries), dtype=np.bool_)
     is_new[1:] = queries[1:] != queries[:-1]
@@ -78,7 +79,7 @@ def _first_deepest(queries: Ints, depths: NDArray[np.float64]) -> Ints:
     deep = np.flatnonzero(depths == greatest[np.cumsum(is_new) - 1])
     is_first = np.ones(len(deep), dtype=np.bool_)
     is_first[1:] = queries[deep[1:]] != queries[deep[:-1]]
-    first: Ints = deep[is_first]
+    first: Longs = deep[is_first]
     return first
 
 
@@ -114,8 +115,8 @@ def joined_triangles(answers: Sequence[Triangles], owners: Sequence[Owners]) -> 
 
 
 def joined_lists(
-    offsets: Sequence[Ints], owners: Sequence[Owners], part_count: int
-) -> tuple[Ints, Ints]:
+    offsets: Sequence[Longs], owners: Sequence[Owners], part_count: int
+) -> tuple[Longs, Longs]:
     """Return (offsets, ids) of lists for each query, by part and the part's own order."""
     queries = [np.repeat(np.arange(len(starts) - 1), np.diff(starts)) for starts in offsets]
     order = order_of(keys_of(queries, owners, part_count))

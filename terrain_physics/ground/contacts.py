@@ -3,11 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from terrain_physics._kernels.types import Floats
 from terrain_physics.geometry.shapes import AABB
 from terrain_physics.ground.answers import joined_contacts, joined_lists, joined_triangles, order_of
 from terrain_physics.ground.parts import GroundData
 from terrain_physics.heightmap.heightmap import MOST_TRIANGLES
-from terrain_physics.surface.contacts import Floats, Shape, ShapeContacts
+from terrain_physics.surface.contacts import Shape, ShapeContacts
 from terrain_physics.surface.results import Contacts, Triangles
 
 

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.ground.candidates import NO_MAPS, NO_MESH, read_only
-from terrain_physics._kernels.ground.owners import Ints
 from terrain_physics._kernels.heightmap import grid as grid_kernels
+from terrain_physics._kernels.types import Longs
 from terrain_physics.ground.answers import Owners
 from terrain_physics.ground.union import Union, groups_of_neighbors
 from terrain_physics.heightmap.heightmap import HeightMap
@@ -42,24 +42,24 @@ class Surface(NamedTuple):
 
     asked: Part
     union: Union | None
-    parts: Ints
-    first_ids: Ints
+    parts: Longs
+    first_ids: Longs
     part: int
     first_id: int
 
     @classmethod
-    def of(cls, asked: Part, union: Union | None, parts: Ints, first_ids: Ints) -> "Surface":
+    def of(cls, asked: Part, union: Union | None, parts: Longs, first_ids: Longs) -> "Surface":
         """Return the surface of these parts."""
         return cls(asked, union, parts, first_ids, int(parts[0]), int(first_ids[0]))
 
-    def owners(self, triangles: Ints) -> Owners:
+    def owners(self, triangles: Longs) -> Owners:
         """Return whose triangles (n,) are; -1 stays, and is of the first part."""
         if self.union is None:
             return Owners(self.ids(triangles)[0], np.full(len(triangles), self.part))
         ids, parts, _ = self.union.owners(triangles, self.parts, self.first_ids)
         return Owners(ids, parts)
 
-    def ids(self, triangles: Ints) -> tuple[Ints, Ints | None]:
+    def ids(self, triangles: Longs) -> tuple[Longs, Longs | None]:
         """Return the ground's ids of triangles (n,), and their parts unless these ascend."""
         if self.union is None:
             if self.first_id == 0:
@@ -135,7 +135,7 @@ class GroundData:
         return self._parts
 
     @property
-    def first_ids(self) -> Ints:
+    def first_ids(self) -> Longs:
         """The id of each part's first triangle: a triangle's id is that plus the part's own id."""
         return np.concatenate([np.zeros(1, dtype=np.int64), self._ends[:-1]])
 

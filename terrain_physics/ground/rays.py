@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyglm import glm
 
+from terrain_physics._kernels.types import Floats
 from terrain_physics.geometry.shapes import Ray
 from terrain_physics.ground.answers import highest, nearest_hits
 from terrain_physics.ground.parts import GroundData, Part
@@ -15,7 +16,6 @@ from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.heightmap.rays import surface_of
 from terrain_physics.surface.results import RayHit, RayHits
 
-Floats = NDArray[np.float64]
 _Many = NDArray[Any] | Sequence[float]
 
 

@@ -1,9 +1,10 @@
 """Moving shapes on a ground of several parts: where they first touch it."""
 
+from terrain_physics._kernels.types import Floats
 from terrain_physics.ground.answers import nearest_hits
 from terrain_physics.ground.parts import GroundData
 from terrain_physics.surface.results import SweepHit, SweepHits
-from terrain_physics.surface.sweeps import Floats, ShapeSweeps
+from terrain_physics.surface.sweeps import ShapeSweeps
 
 
 class GroundSweeps(ShapeSweeps, GroundData):

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import Direct
-from terrain_physics._kernels.ground.owners import Ints, owner_of, put_owners
+from terrain_physics._kernels.ground.owners import owner_of, put_owners
+from terrain_physics._kernels.types import Longs
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.export import Edit
 from terrain_physics.heightmap.heightmap import HeightMap
@@ -228,7 +229,7 @@ class Union:
         # What kernels want to know of the union, see `put_owners`.
         self._tables = self.land.cell_count[1], *edges, table, np.array(self._places)
 
-    def owners(self, triangles: Ints, parts: Ints, first_ids: Ints) -> tuple[Ints, Ints, bool]:
+    def owners(self, triangles: Longs, parts: Longs, first_ids: Longs) -> tuple[Longs, Longs, bool]:
         """Return the ids of triangles (n,) of the union in a ground, their parts, if they ascend.
 
         The parts of the union are these of the ground, with these first ids. What is -1 stays.
@@ -237,7 +238,7 @@ class Union:
         ascend = _OWNERS.call(*self._tables, first_ids, parts, ids, owners)
         return ids, owners, ascend
 
-    def owner(self, triangle: int, parts: Ints, first_ids: Ints) -> tuple[int, int]:
+    def owner(self, triangle: int, parts: Longs, first_ids: Longs) -> tuple[int, int]:
         """Return the same of one triangle."""
         found: tuple[int, int] = _OWNER.call(*self._tables, first_ids, parts, triangle)
         return found

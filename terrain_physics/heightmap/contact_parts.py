@@ -8,10 +8,10 @@ from concurrent.futures import CancelledError
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import contact_rows as kernels
 from terrain_physics._kernels.heightmap.find_contacts import find_contacts
+from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.heightmap.storage import KernelArrays
 from terrain_physics.surface.contacts import by_kind
@@ -22,32 +22,30 @@ _PART = 2048
 # Room beyond what the parts so far let expect. Memory that is not written to costs nothing.
 _SPARE = 1.1
 
-_Ints = NDArray[np.int64]
-_Floats = NDArray[np.float64]
 # How many touches, which shape, row, code: see `find_contacts`.
-_Touches = tuple[int, _Ints, _Ints, _Ints]
+_Touches = tuple[int, Longs, Longs, Longs]
 
 
 class Query:
     """Shapes of one kind, one row each, and the arrays of the map they are asked about."""
 
     def __init__(
-        self, views: KernelArrays, kind: int, bodies: _Floats, cell_count: tuple[int, int] | None
+        self, views: KernelArrays, kind: int, bodies: Floats, cell_count: tuple[int, int] | None
     ) -> None:
         self._views, self._count, self._cell_count = views, len(bodies), cell_count
         self._shapes = by_kind(kind, bodies)
 
-    def counts(self, workers: Workers) -> _Ints:
+    def counts(self, workers: Workers) -> Longs:
         """Return how many triangles each shape touches."""
 
-        def count(first: int, last: int) -> _Ints:
+        def count(first: int, last: int) -> Longs:
             found, who, _, _ = self._find(first, last)
             return np.bincount(who[:found] - first, minlength=last - first)
 
         parts = workers.run(count, self._count, _PART, _PART)
         return np.concatenate([np.empty(0, dtype=np.int64), *parts])
 
-    def contacts(self, workers: Workers) -> tuple[_Ints, _Floats, _Ints]:
+    def contacts(self, workers: Workers) -> tuple[Longs, Floats, Longs]:
         """Return (queries and triangles, penetrations, normals and points, cells): see `Contacts`.
 
         Cells are row * columns + column of the map's nearest; none if not asked for.
@@ -55,7 +53,7 @@ class Query:
         heights, cells, _, frame = self._views
         rows = _Rows(self._count)
 
-        def work(first: int, last: int) -> _Ints:
+        def work(first: int, last: int) -> Longs:
             found = 0
             try:
                 found, who, row, code = self._find(first, last)
@@ -73,11 +71,11 @@ class Query:
             raise
         return *rows.all(), np.concatenate([np.empty(0, dtype=np.int64), *parts])
 
-    def deepest(self, workers: Workers) -> tuple[_Ints, _Floats, _Ints]:
+    def deepest(self, workers: Workers) -> tuple[Longs, Floats, Longs]:
         """Return the same of the deepest contact of each shape."""
         heights, cells, _, frame = self._views
 
-        def work(first: int, last: int) -> tuple[_Ints, _Floats, _Ints]:
+        def work(first: int, last: int) -> tuple[Longs, Floats, Longs]:
             found, *touches = self._find(first, last)
             who, row, code = (values[:found] for values in touches)
             size = int(np.count_nonzero(np.diff(who, prepend=-1)))
@@ -104,7 +102,7 @@ class Query:
             )
         return found
 
-    def _cells_of(self, row: _Ints, code: _Ints) -> _Ints:
+    def _cells_of(self, row: Longs, code: Longs) -> Longs:
         if self._cell_count is None:
             return np.empty(0, dtype=np.int64)
         out = np.empty(len(row), dtype=np.int64)
@@ -120,10 +118,10 @@ class _Rows:
         self._turn = threading.Condition()
         self._next = self._total = 0
         self._is_over = False
-        self._pieces: list[tuple[_Ints, _Floats]] = []
+        self._pieces: list[tuple[Longs, Floats]] = []
         self._used: list[int] = []
 
-    def take(self, first: int, last: int, count: int) -> tuple[_Ints, _Floats, int]:
+    def take(self, first: int, last: int, count: int) -> tuple[Longs, Floats, int]:
         """Return (flat arrays, where in them) for the contacts of shapes first .. last.
 
         Waits until those of the shapes before have been given theirs.
@@ -155,7 +153,7 @@ class _Rows:
             self._is_over = True
             self._turn.notify_all()
 
-    def all(self) -> tuple[_Ints, _Floats]:
+    def all(self) -> tuple[Longs, Floats]:
         """Return all contacts."""
         ints = [piece[0][:, :used] for piece, used in zip(self._pieces, self._used, strict=True)]
         floats = [piece[1][:, :used] for piece, used in zip(self._pieces, self._used, strict=True)]

@@ -7,11 +7,12 @@ from terrain_physics import _checks
 from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.heightmap.one_sphere import ball_contacts
 from terrain_physics._kernels.heightmap.triangle_ids import list_triangles
+from terrain_physics._kernels.types import Floats
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import Sphere
 from terrain_physics.heightmap.contact_parts import Query
 from terrain_physics.heightmap.storage import MapData
-from terrain_physics.surface.contacts import Floats, Shape, ShapeContacts
+from terrain_physics.surface.contacts import Shape, ShapeContacts
 from terrain_physics.surface.results import Contacts
 
 _ONE_BALL = Direct(ball_contacts)

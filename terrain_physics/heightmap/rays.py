@@ -12,12 +12,11 @@ from terrain_physics import _checks
 from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.heightmap.heights import surface_at
 from terrain_physics._kernels.heightmap.rays import ray_hit, ray_hits
+from terrain_physics._kernels.types import Floats
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import Ray
 from terrain_physics.heightmap.storage import KernelArrays, MapData
 from terrain_physics.surface.results import RayHit, RayHits
-
-Floats = NDArray[np.float64]
 
 # Fewer than these are done at once, without another thread.
 _LEAST_POINTS, _LEAST_RAYS = 100_000, 4_000

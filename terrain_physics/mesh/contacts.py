@@ -15,10 +15,11 @@ from terrain_physics._kernels.mesh.contacts import (
     put_contacts,
 )
 from terrain_physics._kernels.surface.shape_rows import BALL, BOX, CAPSULE
+from terrain_physics._kernels.types import Floats
 from terrain_physics._threads import Workers
 from terrain_physics.mesh.batches import ONE_VISIT, refuse_far, refuse_far_row, visits_of
 from terrain_physics.mesh.storage import MeshData
-from terrain_physics.surface.contacts import Floats, Shape, ShapeContacts, by_kind, row_of
+from terrain_physics.surface.contacts import Shape, ShapeContacts, by_kind, row_of
 from terrain_physics.surface.results import Contacts
 
 # Shapes that a thread should get at once: less is not worth the handing over.

@@ -4,11 +4,12 @@ import numpy as np
 
 from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.mesh.sweeps import sweep_mesh
+from terrain_physics._kernels.types import Floats
 from terrain_physics._threads import Workers
 from terrain_physics.mesh.batches import ONE_VISIT, refuse_far, refuse_far_row, visits_of
 from terrain_physics.mesh.storage import MeshData
 from terrain_physics.surface.results import SweepHit, SweepHits
-from terrain_physics.surface.sweeps import Floats, ShapeSweeps, hit_of, hits_of
+from terrain_physics.surface.sweeps import ShapeSweeps, hit_of, hits_of
 
 # Fewer than these are done at once, without another thread.
 _LEAST_BODIES = 512

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.octree.build import build_tree, fill_slots, object_boxes
+from terrain_physics._kernels.types import Floats, Longs
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Arrays = tuple[Floats, Floats, Ints, Floats, Ints]
+Arrays = tuple[Floats, Floats, Longs, Floats, Longs]
 A = TypeVar("A", bound=NDArray[Any])
 
 MOST_ROWS = 2**31 - 1  # two of them share a key of 63 bits
@@ -43,7 +42,7 @@ class Forest:
         self._shapes = np.empty((0, width))
         self._ids = np.empty(0, dtype=np.int64)
         self._row_slots = np.empty(0, dtype=np.int64)
-        self._changed: list[Ints] = []  # rows that no tree holds
+        self._changed: list[Longs] = []  # rows that no tree holds
 
         self._balls = np.empty((0, 4))
         self._boxes = np.empty((0, 6))
@@ -57,7 +56,7 @@ class Forest:
         self._lock = threading.Lock()
 
     @property
-    def ids(self) -> Ints:
+    def ids(self) -> Longs:
         """Ids by row, those of removed objects among them."""
         return self._ids[: self._count]
 
@@ -66,11 +65,11 @@ class Forest:
         """Shapes by row."""
         return self._shapes[: self._count]
 
-    def living(self) -> Ints:
+    def living(self) -> Longs:
         """Return the rows of all objects."""
         return np.flatnonzero(self._row_slots[: self._count] != _REMOVED)
 
-    def rows(self, ids: Ints) -> Ints:
+    def rows(self, ids: Longs) -> Longs:
         """Return the rows of objects; KeyError naming the first one that is not there."""
         rows = np.searchsorted(self.ids, ids)
         there = rows < self._count
@@ -80,7 +79,7 @@ class Forest:
             raise KeyError(f"no object has the id {ids[~there][0]}")
         return rows
 
-    def insert(self, shapes: Floats, ids: Ints) -> None:
+    def insert(self, shapes: Floats, ids: Longs) -> None:
         """Add shapes with ids that ascend and are greater than all before."""
         self._make_room(len(shapes))
         first, self._count = self._count, self._count + len(shapes)
@@ -92,12 +91,12 @@ class Forest:
         self.next_id = int(ids[-1]) + 1 if len(ids) else self.next_id
         self._arrays = None
 
-    def remove(self, rows: Ints) -> None:
+    def remove(self, rows: Longs) -> None:
         """Remove the objects in these rows, which are all different."""
         self._leave(rows, _REMOVED)
         self.alive -= len(rows)
 
-    def move(self, rows: Ints, shapes: Floats) -> None:
+    def move(self, rows: Longs, shapes: Floats) -> None:
         """Give the objects in these rows, which are all different, other shapes."""
         self._shapes[rows] = shapes
         self._changed.append(rows[self._row_slots[rows] != _PENDING])
@@ -123,7 +122,7 @@ class Forest:
                 )
             return self._arrays
 
-    def _leave(self, rows: Ints, state: int) -> None:
+    def _leave(self, rows: Longs, state: int) -> None:
         slots = self._row_slots[rows]
         slots = slots[slots >= 0]
         self._boxes[slots] = _NOWHERE

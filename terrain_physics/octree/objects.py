@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 
 from terrain_physics import _checks
+from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics.geometry.shapes import AABB, Sphere
-from terrain_physics.octree.forest import Floats, Forest, Ints
+from terrain_physics.octree.forest import Forest
 
 _FARTHEST = 1e100  # products of such lengths stay finite
 _MOST_HALVINGS = 1000
@@ -49,7 +50,7 @@ class OctreeObjects:
         return self._forest.leaf_capacity
 
     @property
-    def ids(self) -> Ints:
+    def ids(self) -> Longs:
         """The ids of all objects, ascending; a copy."""
         return self._forest.ids[self._forest.living()]
 
@@ -133,7 +134,7 @@ class OctreeObjects:
         self._forest.insert(row, np.array([new_id]))
         return new_id
 
-    def insert_many(self, shapes: Any) -> Ints:
+    def insert_many(self, shapes: Any) -> Longs:
         """Add objects.
 
         Parameters
@@ -297,14 +298,14 @@ def _bounds_of(rows: Floats) -> AABB:
     return AABB([(c - radii).min() for c in places], [(c + radii).max() for c in places])
 
 
-def _one_id(object_id: Any) -> Ints:
+def _one_id(object_id: Any) -> Longs:
     try:
         return np.array([_checks.whole("object_id", object_id, 0, _LAST_ID)])
     except ValueError:
         raise KeyError(f"no object has the id {_checks.shorten(object_id)}") from None
 
 
-def _different_ids(object_ids: Any) -> Ints:
+def _different_ids(object_ids: Any) -> Longs:
     _checks.refuse_masked("object_ids", object_ids)
     ids = np.asarray(object_ids)
     if ids.size == 0:

@@ -8,8 +8,8 @@ import numpy as np
 from terrain_physics import _checks
 from terrain_physics._kernels.octree.pairs import ROW_BITS, ROW_MASK, overlapping_pairs, split_keys
 from terrain_physics._kernels.octree.queries import first_met, objects_met
+from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics.geometry.shapes import AABB, Ray, Sphere
-from terrain_physics.octree.forest import Floats, Ints
 from terrain_physics.octree.objects import (
     OctreeObjects,
     ball_rows,
@@ -167,7 +167,7 @@ class Octree(OctreeObjects):
         OctreeObjects.__init__(octree, rows, bounds, max_depth, leaf_capacity)
         return octree
 
-    def overlapping_pairs(self) -> Ints:
+    def overlapping_pairs(self) -> Longs:
         """Return all pairs of objects that overlap or touch, each once.
 
         Returns
@@ -191,7 +191,7 @@ class Octree(OctreeObjects):
         """
         return self._pair_keys()[1]
 
-    def _pair_keys(self) -> tuple[Ints, int]:
+    def _pair_keys(self) -> tuple[Longs, int]:
         """Return the keys of all pairs, unsorted, and how many pairs were looked at."""
         arrays = self._forest.arrays()
         keys = np.empty(8 * len(self) + _KEYS, dtype=np.int64)
@@ -202,7 +202,7 @@ class Octree(OctreeObjects):
                 return keys[:count], tests
             keys = np.concatenate([keys, np.empty_like(keys)])
 
-    def query_sphere(self, sphere: Sphere) -> Ints:
+    def query_sphere(self, sphere: Sphere) -> Longs:
         """Return the objects that a ball overlaps or touches.
 
         Parameters
@@ -225,7 +225,7 @@ class Octree(OctreeObjects):
         refuse_far("sphere", row)
         return self._forest.ids[self._met(row)]
 
-    def query_aabb(self, aabb: AABB) -> Ints:
+    def query_aabb(self, aabb: AABB) -> Longs:
         """Return the objects that a box overlaps or touches.
 
         Parameters
@@ -248,7 +248,7 @@ class Octree(OctreeObjects):
         refuse_far("aabb", row)
         return self._forest.ids[self._met(row)]
 
-    def query_spheres_many(self, spheres: Any) -> tuple[Ints, Ints]:
+    def query_spheres_many(self, spheres: Any) -> tuple[Longs, Longs]:
         """Return the objects that each of q balls overlaps or touches.
 
         Parameters
@@ -276,7 +276,7 @@ class Octree(OctreeObjects):
         """
         return self._met_by_each(ball_rows("spheres", spheres))
 
-    def query_aabbs_many(self, lowers: Any, uppers: Any) -> tuple[Ints, Ints]:
+    def query_aabbs_many(self, lowers: Any, uppers: Any) -> tuple[Longs, Longs]:
         """Return the objects that each of q boxes overlaps or touches.
 
         Parameters
@@ -299,12 +299,12 @@ class Octree(OctreeObjects):
         """
         return self._met_by_each(box_rows("lowers", lowers, "uppers", uppers))
 
-    def _met_by_each(self, queries: Floats) -> tuple[Ints, Ints]:
+    def _met_by_each(self, queries: Floats) -> tuple[Longs, Longs]:
         keys = self._met(queries)
         offsets = np.searchsorted(keys >> ROW_BITS, np.arange(len(queries) + 1))
         return offsets, self._forest.ids[keys & ROW_MASK]
 
-    def _met(self, queries: Floats) -> Ints:
+    def _met(self, queries: Floats) -> Longs:
         """Return sorted keys, query above and row below: of a single query the rows."""
         queries.setflags(write=False)  # kernels are compiled for arrays that are
         arrays = self._forest.arrays()
@@ -350,7 +350,7 @@ class Octree(OctreeObjects):
 
     def raycast_many(
         self, origins: Any, directions: Any, max_distance: float = math.inf
-    ) -> tuple[Floats, Ints]:
+    ) -> tuple[Floats, Longs]:
         """Return the object that each of q rays meets first.
 
         Parameters
@@ -381,7 +381,7 @@ class Octree(OctreeObjects):
 
     def _first_met(
         self, origins: Floats, directions: Floats, max_distance: float
-    ) -> tuple[Floats, Ints]:
+    ) -> tuple[Floats, Longs]:
         limit = _checks.between("max_distance", max_distance, 0.0, math.inf)
         for rows in (origins, directions):
             rows.setflags(write=False)  # kernels are compiled for arrays that are

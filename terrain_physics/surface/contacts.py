@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics import _checks
 from terrain_physics._kernels.surface.shape_rows import BALL, BOX, CAPSULE
+from terrain_physics._kernels.types import Floats
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Sphere
 from terrain_physics.surface.results import Contacts
 
-Floats = NDArray[np.float64]
 Shape = Sphere | Capsule | OBB | AABB
 _SHAPES = (Sphere, Capsule, OBB, AABB)
 

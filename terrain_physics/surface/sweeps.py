@@ -18,10 +18,9 @@ from terrain_physics._kernels.surface.sweep import (
     ROTATION,
     SPHERE,
 )
+from terrain_physics._kernels.types import Floats
 from terrain_physics.geometry.shapes import OBB, Capsule, Sphere
 from terrain_physics.surface.results import SweepHit, SweepHits
-
-Floats = NDArray[np.float64]
 
 _KINDS: tuple[tuple[type, int], ...] = ((Sphere, SPHERE), (Capsule, CAPSULE), (OBB, BOX))
 

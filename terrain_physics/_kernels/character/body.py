@@ -19,8 +19,8 @@ from terrain_physics._kernels.geometry.obb_triangle import (
     to_world,
 )
 from terrain_physics._kernels.ground.candidates import NORMAL, THICKNESS, A, B, C, surface_at, three
-from terrain_physics._kernels.heightmap.grid import Floats
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, add, dot, length, scale, subtract
+from terrain_physics._kernels.types import Floats
 
 SPHERE, BOX, CAPSULE = 0, 1, 2
 

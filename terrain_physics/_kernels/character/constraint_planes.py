@@ -1,8 +1,5 @@
 """The planes that hold a body where it stands, found again for whoever wants to see them."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import reach_along
@@ -17,20 +14,20 @@ from terrain_physics._kernels.character.resolve import (
     list_contacts,
     make_memory,
 )
-from terrain_physics._kernels.ground.candidates import Ints, Singles, borrow_ground, three
-from terrain_physics._kernels.heightmap.grid import Cells, Floats, Heights
+from terrain_physics._kernels.ground.candidates import borrow_ground, three
 from terrain_physics._kernels.math.vec3 import dot
+from terrain_physics._kernels.types import Bytes, Floats, Ints, Singles, Words
 
 
 @kernel
 def put_constraint_planes(
     state: Floats,
     rules: Floats,
-    random_state: NDArray[np.uint64],
+    random_state: Words,
     out: Floats,
-    heights: Heights,
-    cells: Cells,
-    blocks: Heights,
+    heights: Singles,
+    cells: Bytes,
+    blocks: Singles,
     frames: Floats,
     corners: Floats,
     boxes: Singles,

@@ -2,9 +2,6 @@
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import (
     Vec3,
@@ -16,6 +13,7 @@ from terrain_physics._kernels.math.vec3 import (
     scale,
     subtract,
 )
+from terrain_physics._kernels.types import Floats
 
 # Slack on the cosine of the slope limit: a slope of exactly the limit is walkable.
 COSINE_SLACK = 1e-9
@@ -28,13 +26,13 @@ MOST_PLANES = 32
 
 
 @kernel(inline=True)
-def plane_normal(planes: NDArray[np.float64], i: int) -> Vec3:
+def plane_normal(planes: Floats, i: int) -> Vec3:
     """Return one of the planes' unit normals."""
     return (float(planes[i, 0]), float(planes[i, 1]), float(planes[i, 2]))
 
 
 @kernel
-def add_plane(planes: NDArray[np.float64], count: int, normal: Vec3) -> int:
+def add_plane(planes: Floats, count: int, normal: Vec3) -> int:
     """Remember a plane by its normal, once; return how many there are."""
     for i in range(count):
         if length(subtract(normal, plane_normal(planes, i))) < ALONG:
@@ -46,7 +44,7 @@ def add_plane(planes: NDArray[np.float64], count: int, normal: Vec3) -> int:
 
 
 @kernel
-def _leads_into_none(planes: NDArray[np.float64], count: int, velocity: Vec3, slack: float) -> bool:
+def _leads_into_none(planes: Floats, count: int, velocity: Vec3, slack: float) -> bool:
     for i in range(count):
         if dot(plane_normal(planes, i), velocity) < -slack:
             return False
@@ -54,7 +52,7 @@ def _leads_into_none(planes: NDArray[np.float64], count: int, velocity: Vec3, sl
 
 
 @kernel
-def along_planes(planes: NDArray[np.float64], count: int, velocity: Vec3) -> Vec3:
+def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
     """Return the velocity nearest to the given one that leads into none of the planes.
 
     That is the projection onto a cone: the velocity itself, or without its part into one plane, or
@@ -85,7 +83,7 @@ def along_planes(planes: NDArray[np.float64], count: int, velocity: Vec3) -> Vec
 
 
 @kernel
-def ground_by_planes(planes: NDArray[np.float64], count: int, cosine: float) -> tuple[bool, Vec3]:
+def ground_by_planes(planes: Floats, count: int, cosine: float) -> tuple[bool, Vec3]:
     """Return (grounded, ground normal): a walkable plane, or wedged between steep ones.
 
     Wedged means that the planes leave no way down steeper than the slope limit: straight down, led
@@ -120,9 +118,7 @@ def ground_by_sum(count: int, total: Vec3, cosine: float) -> tuple[bool, Vec3]:
 
 
 @kernel
-def settle_velocity(
-    planes: NDArray[np.float64], count: int, velocity: Vec3, grounded: bool
-) -> Vec3:
+def settle_velocity(planes: Floats, count: int, velocity: Vec3, grounded: bool) -> Vec3:
     """Return the velocity without its part into the planes.
 
     On ground the downward speed goes first: taken along a slope instead, it would turn a fall into

@@ -1,28 +1,25 @@
 """Many characters by one call: each as if it were alone."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.layout import LIFTED, ROUNDS
 from terrain_physics._kernels.character.resolve import borrow_memory, make_memory
 from terrain_physics._kernels.character.update import advance, is_at_rest
-from terrain_physics._kernels.ground.candidates import Ints, Singles, borrow_ground
-from terrain_physics._kernels.heightmap.grid import Cells, Floats, Heights
+from terrain_physics._kernels.ground.candidates import borrow_ground
+from terrain_physics._kernels.types import Bytes, Floats, Ints, Singles, Words
 
 
 @kernel
 def update_many(
     states: Floats,
-    random_states: NDArray[np.uint64],
+    random_states: Words,
     rules: Floats,
     delta_time: float,
     first: int,
     last: int,
-    heights: Heights,
-    cells: Cells,
-    blocks: Heights,
+    heights: Singles,
+    cells: Bytes,
+    blocks: Singles,
     frames: Floats,
     corners: Floats,
     boxes: Singles,

@@ -9,8 +9,8 @@ on a ridge it leaves the directions between the normals of the two flanks.
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.ground.candidates import THICKNESS, A, three
-from terrain_physics._kernels.heightmap.grid import Floats
 from terrain_physics._kernels.math.vec3 import Vec3, dot, subtract
+from terrain_physics._kernels.types import Floats
 
 # Part of a length by which a neighbour may reach beyond without blocking: rounding on level ground.
 # Corners that are no farther apart than this part of an edge are one corner.

@@ -2,8 +2,8 @@
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import BOX, CAPSULE, Body
-from terrain_physics._kernels.heightmap.grid import Floats
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, scale
+from terrain_physics._kernels.types import Floats
 
 # Places in the array of what changes from update to update.
 POSITION, VELOCITY, GROUNDED, GROUND_NORMAL = 0, 3, 6, 7

@@ -12,7 +12,6 @@ from terrain_physics._kernels.geometry.obb_triangle import (
     put_difference_faces,
     to_box,
 )
-from terrain_physics._kernels.heightmap.grid import Floats
 from terrain_physics._kernels.math.vec3 import (
     Mat3,
     Vec3,
@@ -24,6 +23,7 @@ from terrain_physics._kernels.math.vec3 import (
     scale,
     subtract,
 )
+from terrain_physics._kernels.types import Floats
 
 
 @kernel

@@ -1,11 +1,10 @@
 """The least move that leaves several half-spaces at once: it does not depend on their order."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.heightmap.grid import Floats
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot, scale
+from terrain_physics._kernels.types import Floats, Longs
 
 # Part of a depth by which a move may fall short and still counts as out.
 SHORT = 1e-9
@@ -23,7 +22,7 @@ def _push(rows: Floats, i: int) -> Vec3:
 
 
 @kernel
-def _leaves_all(rows: Floats, order: NDArray[np.int64], count: int, move: Vec3) -> bool:
+def _leaves_all(rows: Floats, order: Longs, count: int, move: Vec3) -> bool:
     for k in range(count):
         depth = float(rows[order[k], _DEPTH])
         if dot(_push(rows, order[k]), move) < depth - SHORT * (depth + 1e-3):
@@ -32,7 +31,7 @@ def _leaves_all(rows: Floats, order: NDArray[np.int64], count: int, move: Vec3) 
 
 
 @kernel(apart=True)
-def least_move(rows: Floats, order: NDArray[np.int64], count: int) -> Vec3:
+def least_move(rows: Floats, order: Longs, count: int) -> Vec3:
     """Return the shortest move m with push . m >= depth for all rows named by ``order``.
 
     It ends on one plane, on the line of two or in the point of three of them: each is tried, and

@@ -18,8 +18,9 @@ from terrain_physics._kernels.character.layout import (
 )
 from terrain_physics._kernels.character.resolve import CANDIDATE, PUSH, Scene
 from terrain_physics._kernels.ground.candidates import COLUMN, HALF, MESH_PART, PART, ROW, three
-from terrain_physics._kernels.heightmap.grid import COLUMNS, FRAME_SIZE, ROWS, Floats
+from terrain_physics._kernels.heightmap.grid import COLUMNS, FRAME_SIZE, ROWS
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot
+from terrain_physics._kernels.types import Floats
 
 
 @kernel

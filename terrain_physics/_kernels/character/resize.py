@@ -1,8 +1,5 @@
 """Another shape for a body where it stands, if it fits."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP
@@ -31,15 +28,9 @@ from terrain_physics._kernels.character.resolve import (
     make_scene,
 )
 from terrain_physics._kernels.character.update import CONVERGED_DEPTH
-from terrain_physics._kernels.ground.candidates import (
-    Ground,
-    Ints,
-    Singles,
-    borrow_ground,
-    gather_candidates,
-)
-from terrain_physics._kernels.heightmap.grid import Cells, Floats, Heights
+from terrain_physics._kernels.ground.candidates import Ground, borrow_ground, gather_candidates
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
+from terrain_physics._kernels.types import Bytes, Floats, Ints, Singles, Words
 
 # The shape's part of the rules.
 SHAPE_SIZE = ROTATION + 9
@@ -53,7 +44,7 @@ def around(
     rules: Floats,
     center: Vec3,
     room: float,
-    random_state: NDArray[np.uint64],
+    random_state: Words,
     ground: Ground,
     memory: Memory,
 ) -> Scene:
@@ -83,10 +74,10 @@ def resize_body(
     state: Floats,
     rules: Floats,
     wanted: Floats,
-    random_state: NDArray[np.uint64],
-    heights: Heights,
-    cells: Cells,
-    blocks: Heights,
+    random_state: Words,
+    heights: Singles,
+    cells: Bytes,
+    blocks: Singles,
     frames: Floats,
     corners: Floats,
     boxes: Singles,

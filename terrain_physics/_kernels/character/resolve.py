@@ -8,7 +8,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import borrow
 from terrain_physics._kernels._jit import kernel
@@ -33,9 +32,9 @@ from terrain_physics._kernels.ground.candidates import (
     surface_at,
     three,
 )
-from terrain_physics._kernels.heightmap.grid import Floats
 from terrain_physics._kernels.math.random64 import shuffle
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
+from terrain_physics._kernels.types import Floats, Longs, Words
 
 # A body that overlaps a triangle by more than this, while no contact is left, is lifted.
 STUCK = 1e-4
@@ -66,11 +65,11 @@ class Scene(NamedTuple):
     size: int  # how many candidates
     body: Body
     contacts: Floats  # (.., CONTACT_SIZE)
-    order: NDArray[np.int64]  # (..,)
+    order: Longs  # (..,)
     faces: Floats  # (FACE_COUNT, 4)
     planes: Floats  # (MOST_PLANES, 3), met in this step
     resolver: int
-    random_state: NDArray[np.uint64]
+    random_state: Words
 
 
 class Memory(NamedTuple):
@@ -78,7 +77,7 @@ class Memory(NamedTuple):
 
     candidates: Floats
     contacts: Floats
-    order: NDArray[np.int64]
+    order: Longs
     faces: Floats
     planes: Floats
 
@@ -113,7 +112,7 @@ def make_scene(
     count: int,
     body: Body,
     resolver: int,
-    random_state: NDArray[np.uint64],
+    random_state: Words,
     memory: Memory,
 ) -> Scene:
     """Return a scene that works in a memory, or in a larger one if it needs that."""

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import Body
@@ -18,6 +17,7 @@ from terrain_physics._kernels.character.resolve import (
 )
 from terrain_physics._kernels.ground.candidates import Ground, gather_candidates, three
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
+from terrain_physics._kernels.types import Words
 
 # A step moves a body by at most this part of its least half extent, so that its center never
 # passes a surface unseen.
@@ -43,7 +43,7 @@ def look(
     drop: float,
     step: float,
     resolver: int,
-    random_state: NDArray[np.uint64],
+    random_state: Words,
     memory: Memory,
 ) -> Scene:
     """Return the scene around a body that may move by ``far`` any way, and down by ``drop``."""

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
@@ -80,9 +79,9 @@ from terrain_physics._kernels.character.walk import (
     support,
     walk,
 )
-from terrain_physics._kernels.ground.candidates import Ground, Ints, Singles, borrow_ground
-from terrain_physics._kernels.heightmap.grid import Cells, Floats, Heights
+from terrain_physics._kernels.ground.candidates import Ground, borrow_ground
 from terrain_physics._kernels.math.vec3 import add, add_scaled, length, scale, subtract
+from terrain_physics._kernels.types import Bytes, Floats, Ints, Singles, Words
 
 # How often in a step a body that is pushed away looks at the ground again.
 MOST_LOOKS = 16
@@ -98,7 +97,7 @@ RESCUE_STEP = 0.3
 @kernel(apart=True)
 def advance(
     state: Floats,
-    random_state: NDArray[np.uint64],
+    random_state: Words,
     rules: Floats,
     ground: Ground,
     delta_time: float,
@@ -328,12 +327,12 @@ def is_at_rest(state: Floats, rules: Floats) -> bool:
 @kernel
 def update_character(
     state: Floats,
-    random_state: NDArray[np.uint64],
+    random_state: Words,
     rules: Floats,
     delta_time: float,
-    heights: Heights,
-    cells: Cells,
-    blocks: Heights,
+    heights: Singles,
+    cells: Bytes,
+    blocks: Singles,
     frames: Floats,
     corners: Floats,
     boxes: Singles,

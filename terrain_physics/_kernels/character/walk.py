@@ -27,8 +27,8 @@ from terrain_physics._kernels.character.resolve import (
     push_out,
 )
 from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, put_three, surface_at, three
-from terrain_physics._kernels.heightmap.grid import Floats
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, scale, subtract
+from terrain_physics._kernels.types import Floats
 
 # Contacts whose normals are more upright than this, up or down, cannot be left horizontally.
 OVERHEAD = 0.995

@@ -1,20 +1,20 @@
 """Checks on the counter: a recount by the definition, and how many pairs pruning leaves."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.counter.tree import LANES, Tree
 from terrain_physics._kernels.geometry.sphere_surface import touches
+from terrain_physics._kernels.types import Floats, Longs, Singles
 
 
 @kernel
 def recount(
-    triangles: NDArray[np.float64],
-    spheres: NDArray[np.float64],
+    triangles: Floats,
+    spheres: Floats,
     first: int,
     last: int,
-    counts: NDArray[np.int64],
+    counts: Longs,
 ) -> None:
     """Add to counts (q,) the triangles first..last that each sphere touches, by brute force."""
     for row in range(len(spheres)):
@@ -32,7 +32,7 @@ def recount(
 
 @kernel(inline=True)
 def _meets(
-    boxes: NDArray[np.float32],
+    boxes: Singles,
     index: int,
     lane: int,
     x: float,
@@ -54,7 +54,7 @@ def _meets(
 
 
 @kernel
-def pairs_tested(tree: Tree, spheres: NDArray[np.float64], first: int, last: int) -> int:
+def pairs_tested(tree: Tree, spheres: Floats, first: int, last: int) -> int:
     """Return how many triangles lie in leaves whose box the surfaces of spheres first..last reach.
 
     These are the pairs that the counter tests, save for the few leaves that float32 lets through

@@ -10,7 +10,6 @@ one.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
@@ -19,6 +18,7 @@ from terrain_physics._kernels.counter.tree import BLOCK, LANES, Single, Tree
 from terrain_physics._kernels.geometry.sphere_surface import touches
 from terrain_physics._kernels.geometry.sphere_surface_bounds import TOUCHING, UNDECIDED, verdict
 from terrain_physics._kernels.math.space_curve import ROW_BITS
+from terrain_physics._kernels.types import Floats, Ints, Longs, Singles, Words
 
 _ZERO: Single = np.float32(0.0)
 _ONE: Single = np.float32(1.0)
@@ -45,7 +45,7 @@ def _across(lower: Single, upper: Single, a: Single, b: Single) -> Single:
 
 @kernel(inline=True, contract=True)
 def _boxes_met(
-    boxes: NDArray[np.float32],
+    boxes: Singles,
     index: int,
     ax: Single,
     ay: Single,
@@ -76,9 +76,9 @@ def _boxes_met(
 
 @kernel(inline=True, contract=True)
 def _balls_met(
-    balls: NDArray[np.float32],
+    balls: Singles,
     index: int,
-    boxes: NDArray[np.float32],
+    boxes: Singles,
     row: int,
     lane: int,
 ) -> np.int32:
@@ -106,13 +106,13 @@ def _balls_met(
 @kernel(contract=True)
 def count_chunks(
     tree: Tree,
-    spheres: NDArray[np.float64],
-    keys: NDArray[np.uint64],
-    groups: NDArray[np.float32],
-    boxes: NDArray[np.float32],
+    spheres: Floats,
+    keys: Words,
+    groups: Singles,
+    boxes: Singles,
     first: int,
     last: int,
-    counts: NDArray[np.int64],
+    counts: Longs,
 ) -> None:
     """Add to counts (q,) the triangles touched by each sphere of chunks first..last."""
     # Taken out here, once: each access to a field counts references, which threads would fight
@@ -169,13 +169,13 @@ def count_chunks(
 
 @kernel(inline=True, contract=True)
 def _count_ball(
-    leaves: NDArray[np.float32],
-    leaf_boxes: NDArray[np.float32],
+    leaves: Singles,
+    leaf_boxes: Singles,
     block: int,
-    groups: NDArray[np.float32],
+    groups: Singles,
     group: int,
     ball: int,
-    unsure: NDArray[np.int32],
+    unsure: Ints,
 ) -> np.int32:
     """Return how many triangles of a block a sphere touches, plus bits, from _OPEN up, of leaves.
 
@@ -204,7 +204,7 @@ def _count_ball(
 
 @kernel(inline=True, contract=True)
 def _count_leaf(
-    leaves: NDArray[np.float32],
+    leaves: Singles,
     leaf: int,
     x: Single,
     y: Single,
@@ -238,7 +238,7 @@ def _count_leaf(
 
 @kernel(inline=True)
 def _count_leaf_closely(
-    leaves: NDArray[np.float32],
+    leaves: Singles,
     leaf: int,
     x: Single,
     y: Single,
@@ -265,12 +265,12 @@ def _count_leaf_closely(
 
 @kernel
 def _count_exactly(
-    triangles: NDArray[np.float64],
-    order: NDArray[np.int64],
+    triangles: Floats,
+    order: Longs,
     block: int,
     leaves: int,
-    unsure: NDArray[np.int32],
-    spheres: NDArray[np.float64],
+    unsure: Ints,
+    spheres: Floats,
     row: int,
 ) -> int:
     """Return how many are touched of the triangles ``unsure``, in leaves whose bit is set."""

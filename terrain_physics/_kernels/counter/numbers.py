@@ -1,10 +1,10 @@
 """Numbers as bytes: a parser, the same as ``float()`` bit for bit, and a printer of integers."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.double_double import two_product
+from terrain_physics._kernels.types import Bytes, Floats, Longs
 
 # What became of a range of tokens: all parsed, or stopped at one that Python has to look at.
 PARSED, ASK = 0, 1
@@ -31,7 +31,7 @@ def _is_space(byte: np.uint8) -> bool:
 
 
 @kernel
-def count_tokens(text: NDArray[np.uint8], first: int, last: int) -> int:
+def count_tokens(text: Bytes, first: int, last: int) -> int:
     """Return how many tokens start in text[first:last], first being 0 or behind white space."""
     if first >= last:
         return 0
@@ -79,9 +79,7 @@ def _scaled(digits: np.uint64, exponent: int) -> tuple[bool, float]:
 
 
 @kernel
-def parse_numbers(
-    text: NDArray[np.uint8], first: int, last: int, values: NDArray[np.float64]
-) -> tuple[int, int, int]:
+def parse_numbers(text: Bytes, first: int, last: int, values: Floats) -> tuple[int, int, int]:
     """Set values to the numbers in text[first:last]; return (outcome, tokens parsed, position).
 
     A number is ``[+-]digits[.digits][e[+-]digits]``, with digits on at least one side of the
@@ -146,7 +144,7 @@ def parse_numbers(
 
 
 @kernel
-def print_integers(numbers: NDArray[np.int64], text: NDArray[np.uint8]) -> int:
+def print_integers(numbers: Longs, text: Bytes) -> int:
     """Write each number >= 0 on a line of its own; return how many bytes of text were used.
 
     ``text`` needs room for the longest number and a line feed, times the numbers.

@@ -31,12 +31,12 @@ triangle.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.counter.tree import LANES, NOWHERE
 from terrain_physics._kernels.geometry.sphere_surface import TOLERANCE
 from terrain_physics._kernels.math.space_curve import ROW_BITS, cell_of
+from terrain_physics._kernels.types import Floats, Singles, Words
 
 # Rows of a box of centers, lower x y z and upper x y z, then the least low and the greatest high of
 # its spheres. A group of spheres has the same rows, the center being both corners, and two more.
@@ -61,7 +61,7 @@ def _spread_4(bits: np.uint32) -> np.uint32:
 
 
 @kernel(inline=True)
-def _is_out(spheres: NDArray[np.float64], row: int, frame: NDArray[np.float64]) -> bool:
+def _is_out(spheres: Floats, row: int, frame: Floats) -> bool:
     """Tell whether the box of all triangles is certainly outside or within a sphere."""
     factor = float(frame[3])
     radius = float(spheres[row, 0]) * factor
@@ -79,12 +79,12 @@ def _is_out(spheres: NDArray[np.float64], row: int, frame: NDArray[np.float64]) 
 
 @kernel
 def sphere_keys(
-    spheres: NDArray[np.float64],
+    spheres: Floats,
     first: int,
     last: int,
-    frame: NDArray[np.float64],
-    window: NDArray[np.float64],
-    keys: NDArray[np.uint64],
+    frame: Floats,
+    window: Floats,
+    keys: Words,
 ) -> None:
     """Set keys[first:last] to (Morton place << 32) + row; spheres that touch nothing come last.
 
@@ -103,13 +103,13 @@ def sphere_keys(
 
 @kernel
 def fill_groups(
-    spheres: NDArray[np.float64],
-    keys: NDArray[np.uint64],
+    spheres: Floats,
+    keys: Words,
     first: int,
     last: int,
-    frame: NDArray[np.float64],
-    groups: NDArray[np.float32],
-    boxes: NDArray[np.float32],
+    frame: Floats,
+    groups: Singles,
+    boxes: Singles,
 ) -> None:
     """Fill groups first..last (groups, 10, 16) and their boxes (chunks, 8, 16), by sorted keys."""
     factor, half = float(frame[3]), float(frame[7])

@@ -10,10 +10,10 @@ none exceeds 1 and float32 neither overflows nor underflows.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.space_curve import ROW_BITS
+from terrain_physics._kernels.types import Floats, Longs, Singles, Words
 
 LANES = 16
 BLOCK = LANES * LANES
@@ -30,24 +30,24 @@ _UNDERFLOWS = np.float32(1e-11)  # a product of three squares this small leaves 
 class Tree(NamedTuple):
     """Triangles as the counter wants them; arrays only, so that kernels take it as it is."""
 
-    triangles: NDArray[np.float64]  # (n, 9), the caller's
-    order: NDArray[np.int64]  # (leaves * 16,), the row of each lane
-    leaves: NDArray[np.float32]  # (leaves, 10, 16): ax .. cz, enclosing circle's squared radius
-    leaf_boxes: NDArray[np.float32]  # (blocks, 6, 16): lower x y z, upper x y z
-    block_boxes: NDArray[np.float32]  # (ceil(blocks / 16), 6, 16)
-    frame: NDArray[np.float64]  # (8,): middle x y z, factor; scaled half extents, the largest
+    triangles: Floats  # (n, 9), the caller's
+    order: Longs  # (leaves * 16,), the row of each lane
+    leaves: Singles  # (leaves, 10, 16): ax .. cz, enclosing circle's squared radius
+    leaf_boxes: Singles  # (blocks, 6, 16): lower x y z, upper x y z
+    block_boxes: Singles  # (ceil(blocks / 16), 6, 16)
+    frame: Floats  # (8,): middle x y z, factor; scaled half extents, the largest
 
 
 @kernel
 def fill_leaves(
-    triangles: NDArray[np.float64],
-    keys: NDArray[np.uint64],
+    triangles: Floats,
+    keys: Words,
     first: int,
     last: int,
-    frame: NDArray[np.float64],
-    order: NDArray[np.int64],
-    leaves: NDArray[np.float32],
-    leaf_boxes: NDArray[np.float32],
+    frame: Floats,
+    order: Longs,
+    leaves: Singles,
+    leaf_boxes: Singles,
 ) -> None:
     """Fill leaves first..last, their boxes and the order, from the sorted keys."""
     x0, y0, z0 = float(frame[0]), float(frame[1]), float(frame[2])
@@ -76,7 +76,7 @@ def fill_leaves(
 
 
 @kernel(inline=True)
-def _circle_square(leaves: NDArray[np.float32], leaf: int, lane: int) -> Single:
+def _circle_square(leaves: Singles, leaf: int, lane: int) -> Single:
     """Return a little more than the squared radius of the smallest circle around a triangle.
 
     The stored value is at least rho^2 (1 + 2e-3) with rho of the rounded corners; ``touch_count``

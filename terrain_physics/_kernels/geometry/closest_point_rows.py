@@ -1,8 +1,5 @@
 """Closest points by the row: the loops around the closest-point kernels."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import (
     closest_on_segment,
@@ -11,8 +8,7 @@ from terrain_physics._kernels.geometry.closest_point import (
 )
 from terrain_physics._kernels.math.rows import corner, row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
-
-Floats = NDArray[np.float64]
+from terrain_physics._kernels.types import Floats
 
 
 @kernel

@@ -11,15 +11,13 @@ origin. The center is rounded to the world's coordinates last, and only then the
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.enclosing_support import exchange
 from terrain_physics._kernels.math.double_double import Double, DoubleVec3, add, at_most, difference
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot, scale, subtract
-
-Floats = NDArray[np.float64]
+from terrain_physics._kernels.types import Floats
 
 # A point sticks out if its squared distance is larger by this share. Rounding the center to
 # float64 and squaring make up about as much.

@@ -15,11 +15,11 @@ units in the last place: the answer is that of a problem so close to the one ask
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, choose, dot, length, scale, subtract
+from terrain_physics._kernels.types import Floats
 
 FACES = 26
 
@@ -87,7 +87,7 @@ def _put_faces(
     b: Vec3,
     c: Vec3,
     half: Vec3,
-    faces: NDArray[np.float64],
+    faces: Floats,
     count: int,
     margin: float,
 ) -> bool:
@@ -106,7 +106,7 @@ def _put_faces(
 
 @kernel
 def put_difference_faces(
-    a: Vec3, b: Vec3, c: Vec3, half: Vec3, faces: NDArray[np.float64], margin: float
+    a: Vec3, b: Vec3, c: Vec3, half: Vec3, faces: Floats, margin: float
 ) -> tuple[int, bool]:
     """Write the faces of the Minkowski difference; return (how many, whether normals come first).
 
@@ -143,13 +143,13 @@ def put_difference_faces(
 
 
 @kernel(inline=True)
-def face_normal(faces: NDArray[np.float64], k: int) -> Vec3:
+def face_normal(faces: Floats, k: int) -> Vec3:
     """Return the unit normal of one face."""
     return (float(faces[k, 0]), float(faces[k, 1]), float(faces[k, 2]))
 
 
 @kernel
-def way_out(faces: NDArray[np.float64], count: int, direction: Vec3) -> float:
+def way_out(faces: Floats, count: int, direction: Vec3) -> float:
     """Return how far from the center, inside, the polytope is left in a unit direction."""
     shortest = np.inf
     for k in range(count):
@@ -231,9 +231,7 @@ def nearest_face(
 
 
 @kernel
-def _nearest_allowed(
-    faces: NDArray[np.float64], count: int, front: Vec3, slack: float
-) -> tuple[Vec3, float]:
+def _nearest_allowed(faces: Floats, count: int, front: Vec3, slack: float) -> tuple[Vec3, float]:
     """Return (unit direction, length) of the shortest move out that is not against the front.
 
     The next best face need not be hit by the foot of its own perpendicular, so each allowed
@@ -275,7 +273,7 @@ def obb_contact(
     b: Vec3,
     c: Vec3,
     two_sided: bool,
-    faces: NDArray[np.float64],
+    faces: Floats,
 ) -> tuple[bool, Vec3, Vec3]:
     """Return (whether they touch, penetration of the box, its unit direction)."""
     a = to_box(rotation, subtract(a, center))
@@ -304,7 +302,7 @@ def obb_triangle(
     b: Vec3,
     c: Vec3,
     two_sided: bool,
-    faces: NDArray[np.float64],
+    faces: Floats,
 ) -> tuple[bool, Vec3]:
     """Return (whether they touch, penetration of the box); ``faces`` (FACE_COUNT, 4) is scratch."""
     touching, move, _ = obb_contact(center, half, rotation, a, b, c, two_sided, faces)

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
@@ -14,9 +13,7 @@ from terrain_physics._kernels.math.orientation_2d import (
     largest_exponent,
     orientation_sign,
 )
-
-Floats = NDArray[np.float64]
-Bytes = NDArray[np.uint8]
+from terrain_physics._kernels.types import Bytes, Floats
 
 OUTSIDE, INSIDE, UNDECIDED = np.uint8(0), np.uint8(1), np.uint8(2)
 _BLOCK = 4096  # rows looked at again while they are in the nearest cache

@@ -6,9 +6,6 @@ length but zero.
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.rays import (
     ray_aabb,
@@ -18,8 +15,7 @@ from terrain_physics._kernels.geometry.rays import (
     ray_triangle,
 )
 from terrain_physics._kernels.math.rows import corner, matrix, row3, row_of
-
-Floats = NDArray[np.float64]
+from terrain_physics._kernels.types import Floats
 
 
 @kernel(inline=True)

@@ -1,8 +1,5 @@
 """Pairs of balls, boxes and capsules by the row: every input has n rows, or one that serves all."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.geometry.obb_obb import obb_obb
@@ -16,8 +13,7 @@ from terrain_physics._kernels.geometry.solid_pairs import (
 )
 from terrain_physics._kernels.math.rows import corner, matrix, put_move, row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3
-
-Floats = NDArray[np.float64]
+from terrain_physics._kernels.types import Floats
 
 
 @kernel(inline=True)

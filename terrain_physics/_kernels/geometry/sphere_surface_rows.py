@@ -2,17 +2,12 @@
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.sphere_surface import TOLERANCE, touches
 from terrain_physics._kernels.math.double_double import at_most, difference, dot, multiply, two_sum
 from terrain_physics._kernels.math.rows import corner, row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, length, scale, subtract
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from terrain_physics._kernels.types import Flags, Floats
 
 _BAND = 16.0 * 2.0**-53  # more than ten roundings of sums and products
 

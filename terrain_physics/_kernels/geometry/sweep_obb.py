@@ -8,9 +8,6 @@ their beginnings, along the axis whose it is.
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.geometry.obb_triangle import (
@@ -25,6 +22,7 @@ from terrain_physics._kernels.geometry.obb_triangle import (
 )
 from terrain_physics._kernels.geometry.sweep_sphere import FREE, FROM_BEHIND, stopped
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, dot, length, scale, subtract
+from terrain_physics._kernels.types import Floats
 
 # How far from a box the points of a triangle may be that count as touched by it, as a part of the
 # size of the box, and of the distances that rounding depends on.
@@ -73,7 +71,7 @@ def _touch_at_start(
     b: Vec3,
     c: Vec3,
     two_sided: bool,
-    faces: NDArray[np.float64],
+    faces: Floats,
 ) -> tuple[float, Vec3]:
     """Return what the sweep returns for a box that touches at the start; in the box's frame."""
     count, has_area = put_difference_faces(a, b, c, half, faces, math.inf)
@@ -99,7 +97,7 @@ def sweep_obb(
     b: Vec3,
     c: Vec3,
     two_sided: bool,
-    faces: NDArray[np.float64],
+    faces: Floats,
 ) -> tuple[float, Vec3]:
     """Return (travel until they touch, unit normal towards the box); infinity: free.
 
@@ -140,9 +138,7 @@ def sweep_obb(
 
 
 @kernel
-def _clip(
-    faces: NDArray[np.float64], first: int, count: int, axis: int, side: float, reach: float
-) -> int:
+def _clip(faces: Floats, first: int, count: int, axis: int, side: float, reach: float) -> int:
     """Cut a polygon by a plane, from rows at ``first`` to the other half of ``faces``; count."""
     other = 13 - first
     kept = 0
@@ -165,7 +161,7 @@ def _clip(
 
 @kernel
 def touched_point(
-    half: Vec3, rotation: Mat3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, faces: NDArray[np.float64]
+    half: Vec3, rotation: Mat3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, faces: Floats
 ) -> Vec3:
     """Return the middle of what a box around the origin touches of a triangle it just touches."""
     margin = NEAR_BOX * length(half) + ROUNDING * max(length(a), length(b), length(c))

@@ -1,14 +1,12 @@
 """Pairs of shapes by the row: the loops around the pair kernels."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT, obb_triangle
 from terrain_physics._kernels.geometry.sphere_triangle import sphere_triangle
 from terrain_physics._kernels.math.rows import corner, matrix, put_move, row3, row_of
-
-Floats = NDArray[np.float64]
+from terrain_physics._kernels.types import Floats
 
 
 @kernel

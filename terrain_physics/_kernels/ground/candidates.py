@@ -18,10 +18,7 @@ from terrain_physics._kernels.heightmap.blocks import BLOCK, block_span, blocks_
 from terrain_physics._kernels.heightmap.grid import (
     FIRST_BLOCK,
     FRAME_SIZE,
-    Cells,
-    Floats,
     Grid,
-    Heights,
     cell_span,
     corner_heights,
     half_corners,
@@ -41,9 +38,7 @@ from terrain_physics._kernels.mesh.tree import (
     in_frame,
     lanes_in_box,
 )
-
-Ints = NDArray[np.int32]
-Singles = NDArray[np.float32]
+from terrain_physics._kernels.types import Bytes, Floats, Ints, Singles
 
 # Columns of a candidate.
 A, B, C, NORMAL, PART, ROW, COLUMN, HALF, THICKNESS = 0, 3, 6, 9, 12, 13, 14, 15, 16
@@ -59,9 +54,9 @@ _WIDE = 2 * BLOCK
 class Ground(NamedTuple):
     """Maps one behind the other, and one mesh; each may be absent. Arrays only."""
 
-    heights: Heights
-    cells: Cells
-    blocks: Heights
+    heights: Singles
+    cells: Bytes
+    blocks: Singles
     frames: Floats  # (FRAME_SIZE for each map,)
     corners: Floats  # (n, 9) of the mesh, by slot
     boxes: Singles
@@ -72,7 +67,7 @@ class Ground(NamedTuple):
 
 @kernel(inline=True)
 def borrow_ground(
-    heights: Heights, cells: Cells, blocks: Heights, frames: Floats,
+    heights: Singles, cells: Bytes, blocks: Singles, frames: Floats,
     corners: Floats, boxes: Singles, children: Ints, mesh_frame: Floats, order: Ints,
 ) -> Ground:  # fmt: skip
     """Return a ground of arrays that live longer than it; see `borrow`."""

@@ -1,16 +1,11 @@
 """Whose the triangles of united maps are, and rows of several answers put in one order."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics._kernels._jit import kernel
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from terrain_physics._kernels.types import Floats, Longs
 
 
 @kernel
-def _last_at_most(edges: Ints, value: int) -> int:
+def _last_at_most(edges: Longs, value: int) -> int:
     """Return the place of the last edge that is not above a value, of ascending edges."""
     low, high = 0, edges.shape[0]
     while high - low > 1:
@@ -25,10 +20,10 @@ def _last_at_most(edges: Ints, value: int) -> int:
 @kernel(inline=True)
 def _place_of(
     columns: int,
-    row_edges: Ints,
-    column_edges: Ints,
-    table: Ints,
-    frames: Ints,
+    row_edges: Longs,
+    column_edges: Longs,
+    table: Longs,
+    frames: Longs,
     triangle: int,
     part: int,
 ) -> tuple[int, int]:
@@ -45,12 +40,12 @@ def _place_of(
 @kernel
 def owner_of(
     columns: int,
-    row_edges: Ints,
-    column_edges: Ints,
-    table: Ints,
-    frames: Ints,
-    first_ids: Ints,
-    parts: Ints,
+    row_edges: Longs,
+    column_edges: Longs,
+    table: Longs,
+    frames: Longs,
+    first_ids: Longs,
+    parts: Longs,
     triangle: int,
 ) -> tuple[int, int]:
     """Return what `put_owners` writes for one triangle: its id and the part it is of."""
@@ -63,14 +58,14 @@ def owner_of(
 @kernel
 def put_owners(
     columns: int,
-    row_edges: Ints,
-    column_edges: Ints,
-    table: Ints,
-    frames: Ints,
-    first_ids: Ints,
-    parts: Ints,
-    triangles: Ints,
-    owners: Ints,
+    row_edges: Longs,
+    column_edges: Longs,
+    table: Longs,
+    frames: Longs,
+    first_ids: Longs,
+    parts: Longs,
+    triangles: Longs,
+    owners: Longs,
 ) -> bool:
     """Write whose triangles (n,) of a map with so many columns are, and over them their own ids.
 
@@ -92,7 +87,7 @@ def put_owners(
 
 
 @kernel
-def put_rows(places: Ints, rows: Floats, out: Floats) -> None:
+def put_rows(places: Longs, rows: Floats, out: Floats) -> None:
     """Write rows (n, 3) to their places; those below 0 are left out."""
     for k in range(places.shape[0]):
         place = int(places[k])

@@ -8,15 +8,8 @@ triangle there. Two float32 for 64 cells: 3.2 % of the memory of the heights, al
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.heightmap.grid import (
-    COLUMNS,
-    FIRST_BLOCK,
-    FIRST_HEIGHT,
-    ROWS,
-    Floats,
-    Grid,
-    Heights,
-)
+from terrain_physics._kernels.heightmap.grid import COLUMNS, FIRST_BLOCK, FIRST_HEIGHT, ROWS, Grid
+from terrain_physics._kernels.types import Floats, Singles
 
 BLOCK_BITS = 3
 BLOCK = 1 << BLOCK_BITS
@@ -50,7 +43,7 @@ def level_start(rows: int, columns: int, level: int) -> int:
 
 
 @kernel(inline=True)
-def block_span(grid: Grid, blocks: Heights, place: int) -> tuple[float, float]:
+def block_span(grid: Grid, blocks: Singles, place: int) -> tuple[float, float]:
     """Return the least and the greatest height of a block in meters; inf, -inf without ground.
 
     Heights are rounded the same way as those of samples, so that none lies outside.
@@ -63,8 +56,8 @@ def block_span(grid: Grid, blocks: Heights, place: int) -> tuple[float, float]:
 
 @kernel
 def put_blocks(
-    heights: Heights, frame: Floats, row_0: int, row_1: int, column_0: int, column_1: int,
-    blocks: Heights,
+    heights: Singles, frame: Floats, row_0: int, row_1: int, column_0: int, column_1: int,
+    blocks: Singles,
 ) -> None:  # fmt: skip
     """Write the blocks over cells [row_0, row_1) x [column_0, column_1), and all above them."""
     rows, columns = int(frame[ROWS]), int(frame[COLUMNS])

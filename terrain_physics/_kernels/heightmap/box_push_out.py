@@ -21,10 +21,9 @@ from terrain_physics._kernels.geometry.obb_triangle import (
     to_world,
 )
 from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, TOUCHING
-from terrain_physics._kernels.heightmap.broad_phase import Ints32
-from terrain_physics._kernels.heightmap.grid import Floats
 from terrain_physics._kernels.heightmap.triangle_columns import box_at, corners_at
 from terrain_physics._kernels.math.vec3 import Vec3, choose, dot, scale, subtract
+from terrain_physics._kernels.types import Floats, Ints
 
 # Boxes worked on at once.
 LANES = 64
@@ -82,10 +81,10 @@ def _put_edge(
 def _put_axes(
     boxes: Floats,
     corners: Floats,
-    chosen: Ints32,
+    chosen: Ints,
     table: Floats,
     slacks: Floats,
-    doubts: Ints32,
+    doubts: Ints,
 ) -> None:
     """Write the axes of n cases, ``table`` (AXES, NUMBERS, LANES)."""
     prefer_wide_vectors()
@@ -142,9 +141,7 @@ def _put_shares(table: Floats, count: int, shares: Floats) -> None:
 
 
 @kernel(apart=True, noalias=True)
-def _choose_axes(
-    shares: Floats, slacks: Floats, best: Floats, doubts: Ints32, which: Ints32
-) -> None:
+def _choose_axes(shares: Floats, slacks: Floats, best: Floats, doubts: Ints, which: Ints) -> None:
     """Write which of n times all axes has the shortest way out, the first of equals.
 
     Where another one is nearly as good, there is doubt. ``best`` is working memory.
@@ -180,13 +177,13 @@ def _end(table: Floats, place: int, u: Vec3, least: float) -> float:
 @kernel(apart=True, noalias=True)
 def _put_ways(
     boxes: Floats,
-    chosen: Ints32,
+    chosen: Ints,
     table: Floats,
-    which: Ints32,
-    doubts: Ints32,
+    which: Ints,
+    doubts: Ints,
     moves: Floats,
     directions: Floats,
-    verdicts: Ints32,
+    verdicts: Ints,
 ) -> None:
     """Write the penetrations and unit directions (n, 3) of n cases, and their verdicts."""
     prefer_wide_vectors()
@@ -226,7 +223,7 @@ def _put_ways(
 def put_allowed_ways(
     boxes: Floats,
     corners: Floats,
-    verdicts: Ints32,
+    verdicts: Ints,
     moves: Floats,
     directions: Floats,
 ) -> None:

@@ -6,7 +6,6 @@ below it.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import copy_eight, prefer_wide_vectors, put_eight
 from terrain_physics._kernels._jit import kernel
@@ -25,17 +24,12 @@ from terrain_physics._kernels.heightmap.grid import (
     DIAGONAL_TABLE,
     FARTHEST_CELL,
     FIRST_BLOCK,
-    Floats,
     Grid,
-    Heights,
     cell_bits,
     vertex,
 )
 from terrain_physics._kernels.math.vec3 import Vec3
-
-Ints = NDArray[np.int64]
-Ints32 = NDArray[np.int32]
-Floats32 = NDArray[np.float32]
+from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 # Cells that one shape may lie over: half a second of work.
 MOST_CELLS = 1e8
@@ -93,7 +87,7 @@ def near_cells(
 
 
 @kernel
-def outline(grid: Grid, blocks: Heights, frame: Floats) -> tuple[float, float, float, float]:
+def outline(grid: Grid, blocks: Singles, frame: Floats) -> tuple[float, float, float, float]:
     """Return what bounds all queries of a map: (least height, greatest, slack, greatest reach).
 
     The slack, in meters, is more than rounding moves a touch up or down. float32 is wide enough for
@@ -132,8 +126,8 @@ def put_range(
     lower: Vec3,
     upper: Vec3,
     k: int,
-    ranges: Ints,
-    corners: Ints32,
+    ranges: Longs,
+    corners: Ints,
 ) -> None:
     """Write the range of shape k, which is within lower..upper; ``edges`` are the `outline`.
 
@@ -161,15 +155,15 @@ def put_range(
 
 @kernel(apart=True, noalias=True)
 def put_pairs(
-    heights: Heights,
+    heights: Singles,
     grid: Grid,
-    ranges: Ints,
-    parts: Floats32,
+    ranges: Longs,
+    parts: Singles,
     first: int,
     count: int,
-    places: Ints32,
-    samples: Floats32,
-    numbers: Floats32,
+    places: Ints,
+    samples: Singles,
+    numbers: Singles,
 ) -> tuple[np.int64, int]:
     """Write the cells of shapes first, first + 1, ...; return (how many, the next shape).
 
@@ -226,7 +220,7 @@ def put_pairs(
 
 @kernel
 def _next_column(
-    grid: Grid, blocks: Heights, first: int, row: int, column: int, low: float, high: float
+    grid: Grid, blocks: Singles, first: int, row: int, column: int, low: float, high: float
 ) -> int:
     """Return the first column from ``column`` on whose block may hold heights in low..high.
 
@@ -254,15 +248,15 @@ def _next_column(
 @kernel
 def put_cells(
     grid: Grid,
-    blocks: Heights,
+    blocks: Singles,
     first_block: int,
-    ranges: Ints,
+    ranges: Longs,
     k: int,
     low: float,
     high: float,
-    place: Ints,
-    rows: Ints,
-    columns: Ints,
+    place: Longs,
+    rows: Longs,
+    columns: Longs,
 ) -> int:
     """Write cells of shape k with heights in low..high, by row and column; return how many.
 
@@ -290,7 +284,7 @@ def put_cells(
 
 
 @kernel(noalias=True)
-def put_codes(grid: Grid, places: Ints32, samples: Floats32, codes: Ints32) -> None:
+def put_codes(grid: Grid, places: Ints, samples: Singles, codes: Ints) -> None:
     """Write codes of n pairs' cells; a cell marked as a hole loses its samples.
 
     A code is 4 * column + 2 * (whether the cell is split from b to d) + half.
@@ -332,7 +326,7 @@ def half_triangle(
 
 
 @kernel
-def with_room(values: NDArray[np.int64], count: int, room: int) -> NDArray[np.int64]:
+def with_room(values: Longs, count: int, room: int) -> Longs:
     """Return an array with the first values and room for as many more, at least doubled."""
     if count + room <= values.shape[0]:
         return values
@@ -343,7 +337,7 @@ def with_room(values: NDArray[np.int64], count: int, room: int) -> NDArray[np.in
 
 
 @kernel
-def pack(verdicts: Ints32, hits: Ints32) -> np.int64:
+def pack(verdicts: Ints, hits: Ints) -> np.int64:
     """Write 2 * pair + half for each half touched; return how many.
 
     ``hits`` has room for one more than all.
@@ -361,13 +355,13 @@ def pack(verdicts: Ints32, hits: Ints32) -> np.int64:
 
 @kernel(noalias=True)
 def put_touches(
-    hits: Ints32,
+    hits: Ints,
     first: int,
-    places: Ints32,
-    codes: Ints32,
-    list_who: Ints,
-    list_row: Ints,
-    list_code: Ints,
+    places: Ints,
+    codes: Ints,
+    list_who: Longs,
+    list_row: Longs,
+    list_code: Longs,
 ) -> None:
     """Write what is listed of n touches: which shape, row, code."""
     prefer_wide_vectors()

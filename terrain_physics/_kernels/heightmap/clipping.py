@@ -9,10 +9,7 @@ from terrain_physics._kernels.heightmap.blocks import block_span, level_count, l
 from terrain_physics._kernels.heightmap.grid import (
     FARTHEST_CELL,
     FIRST_BLOCK,
-    Cells,
-    Floats,
     Grid,
-    Heights,
     corner_heights,
     half_slopes,
     is_flipped,
@@ -20,6 +17,7 @@ from terrain_physics._kernels.heightmap.grid import (
     unpack_grid,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, dot, subtract
+from terrain_physics._kernels.types import Bytes, Floats, Singles
 
 # Slack of all culling, as a part of the sizes of the coordinates: 2^-53 is the rounding of one
 # operation, there are fewer than 20 from a coordinate to a bound, and their errors add up.
@@ -48,7 +46,7 @@ class Land(NamedTuple):
     """A map and what says of it where a way may pass by."""
 
     grid: Grid
-    blocks: Heights
+    blocks: Singles
     first_block: int
     levels: int  # of blocks
     low: float  # of all heights, in meters
@@ -56,7 +54,7 @@ class Land(NamedTuple):
 
 
 @kernel(inline=True)
-def survey(heights: Heights, cells: Cells, blocks: Heights, frame: Floats) -> Land:
+def survey(heights: Singles, cells: Bytes, blocks: Singles, frame: Floats) -> Land:
     """Return a map as one value, for kernels to which it is lent."""
     grid = unpack_grid(borrow(heights), borrow(cells), frame)
     first_block = int(frame[FIRST_BLOCK])

@@ -5,7 +5,6 @@ the function of that pair, on the corners that `triangles_in.py` gives.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import prefer_wide_vectors, put_eight
 from terrain_physics._kernels._jit import kernel
@@ -18,8 +17,8 @@ from terrain_physics._kernels.geometry.obb_triangle import (
 )
 from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, TOUCHING, ball_at_origin
 from terrain_physics._kernels.heightmap.box_push_out import put_allowed_ways
-from terrain_physics._kernels.heightmap.broad_phase import Ints, half_triangle
-from terrain_physics._kernels.heightmap.grid import Cells, Floats, Grid, Heights, unpack_grid
+from terrain_physics._kernels.heightmap.broad_phase import half_triangle
+from terrain_physics._kernels.heightmap.grid import Grid, unpack_grid
 from terrain_physics._kernels.heightmap.triangle_columns import (
     ROOM,
     STEP,
@@ -36,11 +35,12 @@ from terrain_physics._kernels.surface.contact import (
     touch_of_capsule,
 )
 from terrain_physics._kernels.surface.shape_rows import BALL, BOX, Rows, row_vector
+from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
 
 
 @kernel(noalias=True)
 def put_ids(
-    grid: Grid, list_who: Ints, list_row: Ints, list_code: Ints, queries: Ints, triangles: Ints
+    grid: Grid, list_who: Longs, list_row: Longs, list_code: Longs, queries: Longs, triangles: Longs
 ) -> None:
     """Write shapes' numbers and triangles' ids of n touches."""
     prefer_wide_vectors()
@@ -53,7 +53,7 @@ def put_ids(
 
 
 @kernel
-def put_numbers(bodies: Floats, width: int, list_who: Ints, numbers: Floats) -> None:
+def put_numbers(bodies: Floats, width: int, list_who: Longs, numbers: Floats) -> None:
     """Write the rows of n shapes as columns (width, ROOM)."""
     # Eight times the same shape, wanted or not: it has several touches, one behind the other.
     k = 0
@@ -83,7 +83,12 @@ def put_triangle(corners: Floats, k: int, a: Vec3, b: Vec3, c: Vec3) -> None:
 
 @kernel(apart=True, noalias=True)
 def put_corners(
-    heights: Heights, grid: Grid, numbers: Floats, list_row: Ints, list_code: Ints, corners: Floats
+    heights: Singles,
+    grid: Grid,
+    numbers: Floats,
+    list_row: Longs,
+    list_code: Longs,
+    corners: Floats,
 ) -> None:
     """Write the corners of n halves of cells relative to the shapes' centers, (9, ROOM)."""
     prefer_wide_vectors()
@@ -101,7 +106,7 @@ def put_ball_rows(
     moves: Floats,
     directions: Floats,
     points: Floats,
-    verdicts: NDArray[np.int32],
+    verdicts: Ints,
 ) -> int:
     """Write n touches of balls; return the greatest verdict."""
     prefer_wide_vectors()
@@ -124,7 +129,7 @@ def put_box_rows(
     moves: Floats,
     directions: Floats,
     points: Floats,
-    verdicts: NDArray[np.int32],
+    verdicts: Ints,
 ) -> int:
     """Write n touches of boxes; return the greatest verdict: IN_DOUBT if a way is not allowed."""
     prefer_wide_vectors()
@@ -152,13 +157,13 @@ def _put_slowly(
     balls: Rows,
     capsules: Rows,
     boxes: Rows,
-    list_who: Ints,
-    list_row: Ints,
-    list_code: Ints,
+    list_who: Longs,
+    list_row: Longs,
+    list_code: Longs,
     moves: Floats,
     directions: Floats,
     points: Floats,
-    verdicts: NDArray[np.int32],
+    verdicts: Ints,
     faces: Floats,
 ) -> None:
     """Write those of n touches that have the verdict IN_DOUBT."""
@@ -181,16 +186,16 @@ def _put_slowly(
 
 @kernel
 def put_contacts(
-    heights: Heights,
-    cells: Cells,
+    heights: Singles,
+    cells: Bytes,
     frame: Floats,
     balls: Rows,
     capsules: Rows,
     boxes: Rows,
-    list_who: Ints,
-    list_row: Ints,
-    list_code: Ints,
-    ints: Ints,
+    list_who: Longs,
+    list_row: Longs,
+    list_code: Longs,
+    ints: Longs,
     floats: Floats,
     start: int,
     count: int,
@@ -247,17 +252,17 @@ def put_contacts(
 
 @kernel
 def put_deepest(
-    heights: Heights,
-    cells: Cells,
+    heights: Singles,
+    cells: Bytes,
     frame: Floats,
     balls: Rows,
     capsules: Rows,
     boxes: Rows,
-    list_who: Ints,
-    list_row: Ints,
-    list_code: Ints,
-    places: Ints,
-    ints: Ints,
+    list_who: Longs,
+    list_row: Longs,
+    list_code: Longs,
+    places: Longs,
+    ints: Longs,
     floats: Floats,
 ) -> None:
     """Write the deepest touch of each shape that has any, the first of those equally deep.
@@ -289,7 +294,9 @@ def put_deepest(
 
 
 @kernel
-def put_nearest_cells(rows: int, columns: int, list_row: Ints, list_code: Ints, out: Ints) -> None:
+def put_nearest_cells(
+    rows: int, columns: int, list_row: Longs, list_code: Longs, out: Longs
+) -> None:
     """Write the cells of n touches, row * columns + column, outside the map the nearest one."""
     for k in range(out.shape[0]):
         row = min(max(int(list_row[k]), 0), rows - 1)

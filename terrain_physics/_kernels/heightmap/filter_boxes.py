@@ -4,18 +4,11 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.heightmap.broad_phase import (
-    CHUNK,
-    PAIRS,
-    SMALL,
-    Floats32,
-    Ints,
-    Ints32,
-    put_range,
-)
+from terrain_physics._kernels.heightmap.broad_phase import CHUNK, PAIRS, SMALL, put_range
 from terrain_physics._kernels.heightmap.filter_spheres import APART, TOUCHED, UNKNOWN
-from terrain_physics._kernels.heightmap.grid import Floats, Grid
+from terrain_physics._kernels.heightmap.grid import Grid
 from terrain_physics._kernels.surface.shape_rows import BOX, bounds_of
+from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 # Overlaps are in doubt by this part of the sizes. In units of 2^-24: the corners in the box's frame
 # are off by at most 8 of all lengths at hand, an edge's product with an axis by 8 of the edge, the
@@ -34,9 +27,9 @@ def put_boxes(
     grid: Grid,
     edges: tuple[float, float, float, float],
     bodies: Floats,
-    ranges: Ints,
-    corners: Ints32,
-    boxes: Floats32,
+    ranges: Longs,
+    corners: Ints,
+    boxes: Singles,
 ) -> None:
     """Write the ranges of n boxes, and what the stage in float32 asks of them."""
     for k in range(bodies.shape[0] // BOX):
@@ -139,9 +132,7 @@ def _verdict(
 
 
 @kernel(apart=True, noalias=True, contract=True)
-def judge_boxes(
-    grid: Grid, samples: Floats32, boxes: Floats32, codes: Ints32, verdicts: Ints32
-) -> None:
+def judge_boxes(grid: Grid, samples: Singles, boxes: Singles, codes: Ints, verdicts: Ints) -> None:
     """Write the verdicts on n pairs of a box and a cell: that on half 0 + 2 * that on half 1."""
     prefer_wide_vectors()
     zero, none = np.int32(0), np.float32(0.0)

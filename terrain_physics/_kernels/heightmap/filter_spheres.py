@@ -4,16 +4,9 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.heightmap.broad_phase import (
-    CHUNK,
-    PAIRS,
-    SMALL,
-    Floats32,
-    Ints,
-    Ints32,
-    put_range,
-)
-from terrain_physics._kernels.heightmap.grid import Floats, Grid
+from terrain_physics._kernels.heightmap.broad_phase import CHUNK, PAIRS, SMALL, put_range
+from terrain_physics._kernels.heightmap.grid import Grid
+from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 # Lengths are in doubt by this part of the sizes, and squares of distances by this part of the
 # squares. In units of 2^-24: places and heights relative to the ball are off by at most 4 of all
@@ -34,9 +27,9 @@ def put_balls(
     grid: Grid,
     edges: tuple[float, float, float, float],
     bodies: Floats,
-    ranges: Ints,
-    corners: Ints32,
-    parts: Floats32,
+    ranges: Longs,
+    corners: Ints,
+    parts: Singles,
 ) -> None:
     """Write the ranges of n balls, and what the stages in float32 ask of them.
 
@@ -127,9 +120,7 @@ def _verdict(
 
 
 @kernel(apart=True, noalias=True, contract=True)
-def judge_balls(
-    grid: Grid, samples: Floats32, balls: Floats32, codes: Ints32, verdicts: Ints32
-) -> None:
+def judge_balls(grid: Grid, samples: Singles, balls: Singles, codes: Ints, verdicts: Ints) -> None:
     """Write the verdicts on n pairs of a ball and a cell: that on half 0 + 2 * that on half 1."""
     prefer_wide_vectors()
     zero, none = np.int32(0), np.float32(0.0)

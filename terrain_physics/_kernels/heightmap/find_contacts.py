@@ -15,8 +15,6 @@ from terrain_physics._kernels.heightmap.broad_phase import (
     PAIRS,
     RANGE,
     REFUSED,
-    Ints,
-    Ints32,
     half_triangle,
     height_limits,
     outline,
@@ -32,16 +30,14 @@ from terrain_physics._kernels.heightmap.filter_boxes import BOX_PARTS, judge_box
 from terrain_physics._kernels.heightmap.filter_spheres import BALL_PARTS, judge_balls, put_balls
 from terrain_physics._kernels.heightmap.grid import (
     FIRST_BLOCK,
-    Cells,
-    Floats,
     Grid,
-    Heights,
     corner_heights,
     has_ground,
     is_flipped,
     unpack_grid,
 )
 from terrain_physics._kernels.surface.shape_rows import BALL, BOX, Rows, bounds_of, touches
+from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
 
 # Bits of a verdict: half 0 or 1 is touched; half 0 or 1 is too near to tell.
 TOUCHED_0, TOUCHED_1, DOUBT_0, DOUBT_1 = 1, 2, 4, 8
@@ -56,9 +52,9 @@ def _settle(
     capsules: Rows,
     boxes: Rows,
     first: int,
-    places: Ints32,
-    codes: Ints32,
-    verdicts: Ints32,
+    places: Ints,
+    codes: Ints,
+    verdicts: Ints,
     faces: Floats,
 ) -> None:
     """Replace doubt by the answer."""
@@ -78,7 +74,7 @@ def _settle(
 
 @kernel
 def judge_by_height(
-    grid: Grid, capsules: Floats, slack: float, first: int, places: Ints32, verdicts: Ints32
+    grid: Grid, capsules: Floats, slack: float, first: int, places: Ints, verdicts: Ints
 ) -> None:
     """Leave in doubt what is neither above nor below a capsule."""
     for k in range(verdicts.shape[0]):
@@ -93,21 +89,21 @@ def judge_by_height(
 @kernel(apart=True)
 def add_large(
     grid: Grid,
-    blocks: Heights,
+    blocks: Singles,
     first_block: int,
     slack: float,
     balls: Rows,
     capsules: Rows,
     boxes: Rows,
     who: int,
-    ranges: Ints,
+    ranges: Longs,
     k: int,
     faces: Floats,
-    list_who: Ints,
-    list_row: Ints,
-    list_code: Ints,
+    list_who: Longs,
+    list_row: Longs,
+    list_code: Longs,
     total: int,
-) -> tuple[int, Ints, Ints, Ints]:
+) -> tuple[int, Longs, Longs, Longs]:
     """Append the touches of one shape, the row k of the ranges; return (count, the lists)."""
     rows, columns = np.empty(_FAR, dtype=np.int64), np.empty(_FAR, dtype=np.int64)
     place = np.empty(2, dtype=np.int64)
@@ -137,16 +133,16 @@ def add_large(
 
 @kernel
 def find_contacts(
-    heights: Heights,
-    cells: Cells,
-    blocks: Heights,
+    heights: Singles,
+    cells: Bytes,
+    blocks: Singles,
     frame: Floats,
     balls: Rows,
     capsules: Rows,
     boxes: Rows,
     first: int,
     last: int,
-) -> tuple[int, Ints, Ints, Ints]:
+) -> tuple[int, Longs, Longs, Longs]:
     """Return (count, which shape, row, code) of all touches of shapes first .. last, in order.
 
     For the shapes see `surface/shape_rows.py`. Codes are those of `broad_phase.pack`. A count of

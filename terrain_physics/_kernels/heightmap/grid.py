@@ -10,10 +10,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.types import Bytes, Floats, Singles
 
 # Kinds of diagonal.
 DIAGONAL_AC, DIAGONAL_BD, DIAGONAL_ALTERNATING, DIAGONAL_TABLE = range(4)
@@ -31,10 +31,6 @@ ROWS, COLUMNS, HAS_TABLE = 9, 10, 11
 FIRST_HEIGHT, FIRST_CELL, FIRST_BLOCK = 12, 13, 14
 FRAME_SIZE = 15
 
-Heights = NDArray[np.float32]
-Cells = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-
 
 class Grid(NamedTuple):
     """A height map inside a kernel. Samples outside the map repeat its border.
@@ -42,8 +38,8 @@ class Grid(NamedTuple):
     The arrays may hold several maps, one behind the other.
     """
 
-    heights: Heights  # (.., (rows + 1) * (columns + 1), ..), row by row
-    cells: Cells  # (.., rows * columns, ..): bits of each cell, if there is a table
+    heights: Singles  # (.., (rows + 1) * (columns + 1), ..), row by row
+    cells: Bytes  # (.., rows * columns, ..): bits of each cell, if there is a table
     rows: int  # of cells
     columns: int
     x0: float
@@ -61,7 +57,7 @@ class Grid(NamedTuple):
 
 
 @kernel(inline=True)
-def unpack_grid_at(heights: Heights, cells: Cells, frames: Floats, start: int) -> Grid:
+def unpack_grid_at(heights: Singles, cells: Bytes, frames: Floats, start: int) -> Grid:
     """Return the map whose frame begins at a place, as one value."""
     return Grid(
         heights,
@@ -84,7 +80,7 @@ def unpack_grid_at(heights: Heights, cells: Cells, frames: Floats, start: int) -
 
 
 @kernel(inline=True)
-def unpack_grid(heights: Heights, cells: Cells, frame: Floats) -> Grid:
+def unpack_grid(heights: Singles, cells: Bytes, frame: Floats) -> Grid:
     """Return the map as one value. Passed from Python, a named tuple costs three times as much."""
     return unpack_grid_at(heights, cells, frame, 0)
 
@@ -304,8 +300,8 @@ def cell_span(
 
 @kernel
 def height_at(
-    heights: Heights,
-    cells: Cells,
+    heights: Singles,
+    cells: Bytes,
     frame: Floats,
     x: float,
     z: float,
@@ -316,8 +312,8 @@ def height_at(
 
 @kernel
 def normal_at(
-    heights: Heights,
-    cells: Cells,
+    heights: Singles,
+    cells: Bytes,
     frame: Floats,
     x: float,
     z: float,

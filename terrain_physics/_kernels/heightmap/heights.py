@@ -7,7 +7,6 @@ to decide on: on the far border, outside, in cells without ground.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
@@ -16,15 +15,11 @@ from terrain_physics._kernels.heightmap.grid import (
     CELL_HOLE,
     DIAGONAL_ALTERNATING,
     DIAGONAL_BD,
-    Cells,
-    Floats,
-    Heights,
     height,
     normal,
     unpack_grid,
 )
-
-Marks = NDArray[np.int32]
+from terrain_physics._kernels.types import Bytes, Floats, Ints, Singles
 
 # Points at a time: their working memory stays in the first-level cache.
 CHUNK = 512
@@ -35,8 +30,8 @@ MOST_SAMPLES = 2**31 - 1
 
 @kernel(noalias=True)
 def _spans(
-    heights: Heights,
-    cells: Cells,
+    heights: Singles,
+    cells: Bytes,
     xs: Floats,
     zs: Floats,
     columns: int,
@@ -53,7 +48,7 @@ def _spans(
     across: Floats,
     along: Floats,
     levels: Floats,
-    marks: Marks,
+    marks: Ints,
 ) -> None:
     """Write rise across and along the half at each point, its height, and marks of points to redo.
 
@@ -109,8 +104,8 @@ def _slopes_to_normals(
 
 @kernel
 def surface_at(
-    heights: Heights,
-    cells: Cells,
+    heights: Singles,
+    cells: Bytes,
     frame: Floats,
     xs: Floats,
     zs: Floats,

@@ -1,7 +1,6 @@
 """The contacts of a single small ball with a height map: what a game asks between frames."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.sphere_triangle import (
@@ -12,18 +11,11 @@ from terrain_physics._kernels.geometry.sphere_triangle import (
 )
 from terrain_physics._kernels.heightmap.broad_phase import half_triangle, near_cells
 from terrain_physics._kernels.heightmap.contact_rows import put_ball_rows, put_triangle
-from terrain_physics._kernels.heightmap.grid import (
-    Cells,
-    Floats,
-    Heights,
-    has_ground,
-    in_map,
-    is_flipped,
-    unpack_grid,
-)
+from terrain_physics._kernels.heightmap.grid import has_ground, in_map, is_flipped, unpack_grid
 from terrain_physics._kernels.heightmap.triangle_columns import ROOM, corners_at
 from terrain_physics._kernels.math.vec3 import subtract
 from terrain_physics._kernels.surface.contact import put_vector
+from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
 
 # Halves of cells that a ball may lie over to be answered this way.
 MOST_HALVES = 64
@@ -34,8 +26,8 @@ LANES = 8
 
 @kernel
 def ball_contacts(
-    heights: Heights, cells: Cells, frame: Floats, x: float, y: float, z: float, radius: float
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    heights: Singles, cells: Bytes, frame: Floats, x: float, y: float, z: float, radius: float
+) -> tuple[Longs, Floats]:
     """Return (queries and triangles (2, n), penetrations, directions and points (3, n, 3)).
 
     The quick way for a single small ball: no list, nothing in float32. n = 1 with the query -1

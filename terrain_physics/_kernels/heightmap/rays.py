@@ -4,7 +4,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.rays import RayFrame, ray_frame, shear, sheared_triangle
@@ -23,10 +22,7 @@ from terrain_physics._kernels.heightmap.clipping import (
 )
 from terrain_physics._kernels.heightmap.grid import (
     CELL_HOLE,
-    Cells,
-    Floats,
     Grid,
-    Heights,
     cell_bits,
     height_within,
     in_map,
@@ -48,6 +44,7 @@ from terrain_physics._kernels.heightmap.traversal import (
 )
 from terrain_physics._kernels.math.rows import row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled
+from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
 
 
 class Met(NamedTuple):
@@ -176,9 +173,9 @@ def _cast(
 
 @kernel
 def ray_hits(
-    heights: Heights,
-    cells: Cells,
-    blocks: Heights,
+    heights: Singles,
+    cells: Bytes,
+    blocks: Singles,
     frame: Floats,
     origins: Floats,
     directions: Floats,
@@ -188,7 +185,7 @@ def ray_hits(
     distances: Floats,
     points: Floats,
     normals: Floats,
-    whole: NDArray[np.int64],
+    whole: Longs,
 ) -> None:
     """Write the hits of rays [first, last) of n.
 
@@ -211,9 +208,9 @@ def ray_hits(
 
 @kernel
 def ray_hit(
-    heights: Heights,
-    cells: Cells,
-    blocks: Heights,
+    heights: Singles,
+    cells: Bytes,
+    blocks: Singles,
     frame: Floats,
     x: float,
     y: float,

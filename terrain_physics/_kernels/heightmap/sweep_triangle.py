@@ -11,10 +11,11 @@ from terrain_physics._kernels.heightmap.clipping import (
     front_normal,
     half_of,
 )
-from terrain_physics._kernels.heightmap.grid import Floats, Grid, corner_heights, is_flipped
+from terrain_physics._kernels.heightmap.grid import Grid, corner_heights, is_flipped
 from terrain_physics._kernels.heightmap.internal_edges import BLOCKED, look_around
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, dot, scale
 from terrain_physics._kernels.surface.sweep import point_of_touch, travel
+from terrain_physics._kernels.types import Floats
 
 
 class Body(NamedTuple):

@@ -4,7 +4,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
@@ -22,10 +21,7 @@ from terrain_physics._kernels.heightmap.clipping import (
 )
 from terrain_physics._kernels.heightmap.grid import (
     CELL_HOLE,
-    Cells,
-    Floats,
     Grid,
-    Heights,
     cell_bits,
     corner_heights,
     in_map,
@@ -46,6 +42,7 @@ from terrain_physics._kernels.heightmap.traversal import (
 from terrain_physics._kernels.math.rows import row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, subtract
 from terrain_physics._kernels.surface.sweep import body_of, reach_of, split_motion
+from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
 
 
 class Touch(NamedTuple):
@@ -122,9 +119,9 @@ def _first_touch(
 
 @kernel
 def sweep_hits(
-    heights: Heights,
-    cells: Cells,
-    blocks: Heights,
+    heights: Singles,
+    cells: Bytes,
+    blocks: Singles,
     frame: Floats,
     kind: int,
     bodies: Floats,
@@ -132,7 +129,7 @@ def sweep_hits(
     first: int,
     last: int,
     numbers: Floats,
-    whole: NDArray[np.int64],
+    whole: Longs,
 ) -> None:
     """Write the first touches of bodies [first, last) of n, each on its way.
 

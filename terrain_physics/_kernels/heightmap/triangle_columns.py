@@ -6,8 +6,9 @@ Unsigned places, and no choice between loads: what a compiler needs to gather.
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.heightmap.grid import Floats, Grid, Heights
+from terrain_physics._kernels.heightmap.grid import Grid
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3
+from terrain_physics._kernels.types import Floats, Singles
 
 # Touches worked on at once.
 STEP = 240
@@ -18,7 +19,7 @@ ROOM = STEP + 8
 
 
 @kernel(inline=True)
-def half_at(heights: Heights, grid: Grid, row: np.int64, code: np.int64) -> tuple[Vec3, Vec3, Vec3]:
+def half_at(heights: Singles, grid: Grid, row: np.int64, code: np.int64) -> tuple[Vec3, Vec3, Vec3]:
     """Return the corners of a listed half, as `broad_phase.half_triangle` does."""
     one, none = np.int64(1), np.int64(0)
     column, is_second, is_flipped = (

@@ -7,29 +7,21 @@ from terrain_physics._kernels.heightmap.broad_phase import (
     CHUNK,
     MOST_CELLS,
     RANGE,
-    Ints,
     outline,
     put_cells,
     with_room,
 )
-from terrain_physics._kernels.heightmap.grid import (
-    FIRST_BLOCK,
-    Cells,
-    Floats,
-    Heights,
-    cell_span,
-    in_map,
-    unpack_grid,
-)
+from terrain_physics._kernels.heightmap.grid import FIRST_BLOCK, cell_span, in_map, unpack_grid
 from terrain_physics._kernels.heightmap.triangles_in import meets
+from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
 
 _CELLS = 64
 
 
 @kernel
 def list_triangles(
-    heights: Heights, cells: Cells, blocks: Heights, frame: Floats, boxes: Floats, offsets: Ints
-) -> tuple[int, Ints]:
+    heights: Singles, cells: Bytes, blocks: Singles, frame: Floats, boxes: Floats, offsets: Longs
+) -> tuple[int, Longs]:
     """Return (count, ids); write where each box's begin. -1 - k: box k is over too many cells.
 
     ``boxes`` is flat: lower and upper corners.

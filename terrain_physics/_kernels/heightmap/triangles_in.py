@@ -1,14 +1,10 @@
 """The triangles of a height map within a box, written out as arrays."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.grid import (
-    Cells,
-    Floats,
     Grid,
-    Heights,
     cell_span,
     corner_heights,
     half_corners,
@@ -21,6 +17,7 @@ from terrain_physics._kernels.heightmap.grid import (
     vertex,
 )
 from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
 
 # Cells looked at in one query: half a second of work.
 MOST_CELLS = 1e8
@@ -47,13 +44,13 @@ def meets(grid: Grid, row: int, column: int, lower: Vec3, upper: Vec3) -> bool:
 
 @kernel
 def triangles_in(
-    heights: Heights,
-    cells: Cells,
+    heights: Singles,
+    cells: Bytes,
     frame: Floats,
     lower: Vec3,
     upper: Vec3,
     most: int,
-) -> tuple[int, Floats, Floats, NDArray[np.int64]]:
+) -> tuple[int, Floats, Floats, Longs]:
     """Return (count, vertices (n, 3, 3), normals (n, 3), ids (n,)); empty if count > ``most``.
 
     Both triangles of every cell whose closed box meets lower..upper, by row, column, half.

@@ -6,13 +6,9 @@ J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Ge
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.double_double import two_product, two_sum
-
-Floats = NDArray[np.float64]
+from terrain_physics._kernels.types import Floats
 
 BAND = 4.0 * 2.0**-53
 """A difference of two products, of two differences each, is off by less than this part of the sum

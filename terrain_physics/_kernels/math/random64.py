@@ -6,9 +6,9 @@ warns of wrapping, gives the same bits without a word.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.types import Longs, Words
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -31,7 +31,7 @@ def _multiply(a: np.uint64, b: np.uint64) -> np.uint64:
 
 
 @kernel
-def next_uint64(state: NDArray[np.uint64]) -> np.uint64:
+def next_uint64(state: Words) -> np.uint64:
     """Advance ``state`` (1,) and return 64 random bits."""
     state[0] = _add(state[0], np.uint64(0x9E3779B97F4A7C15))
     z = state[0]
@@ -41,7 +41,7 @@ def next_uint64(state: NDArray[np.uint64]) -> np.uint64:
 
 
 @kernel
-def random_below(state: NDArray[np.uint64], bound: int) -> int:
+def random_below(state: Words, bound: int) -> int:
     """Return an integer from 0 to bound - 1, each as likely (Lemire 2019); 1 <= bound < 2**32."""
     n = np.uint64(bound)
     threshold = (np.uint64(1 << 32) - n) % n
@@ -52,7 +52,7 @@ def random_below(state: NDArray[np.uint64], bound: int) -> int:
 
 
 @kernel
-def shuffle(state: NDArray[np.uint64], order: NDArray[np.int64], count: int) -> None:
+def shuffle(state: Words, order: Longs, count: int) -> None:
     """Shuffle the first ``count`` entries (Fisher-Yates); fewer than two draw no number."""
     for i in range(count - 1, 0, -1):
         k = random_below(state, i + 1)

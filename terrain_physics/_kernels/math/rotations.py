@@ -2,13 +2,9 @@
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot
-
-Floats = NDArray[np.float64]
+from terrain_physics._kernels.types import Floats
 
 
 @kernel(inline=True)

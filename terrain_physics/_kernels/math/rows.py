@@ -1,12 +1,10 @@
 """Rows of arrays, read as vectors and matrices."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3
-
-Floats = NDArray[np.float64]
+from terrain_physics._kernels.types import Floats
 
 
 @kernel(inline=True)

@@ -3,9 +3,9 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.types import Floats, Words
 
 ROW_BITS = np.uint64(0xFFFFFFFF)  # of a key; the place on the curve is above
 
@@ -22,7 +22,7 @@ _KEY_ZERO = np.uint32(0)
 _LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
 
-def frame_around(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:
+def frame_around(lower: Floats, upper: Floats) -> Floats:
     """Return the ``frame`` (8,) of a `Tree` for triangles within a box (3,), (3,)."""
     middle = 0.5 * lower + 0.5 * upper
     half = np.maximum(upper - middle, middle - lower)
@@ -35,11 +35,11 @@ def frame_around(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDAr
 
 @kernel
 def column_bounds(
-    values: NDArray[np.float64],
+    values: Floats,
     first: int,
     last: int,
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
+    lower: Floats,
+    upper: Floats,
 ) -> bool:
     """Widen lower and upper (columns,) by rows first..last; tell whether all are finite."""
     finite = True
@@ -101,11 +101,11 @@ def cell_of(value: float, cells: float) -> np.uint32:
 
 @kernel
 def triangle_keys(
-    triangles: NDArray[np.float64],
+    triangles: Floats,
     first: int,
     last: int,
-    frame: NDArray[np.float64],
-    keys: NDArray[np.uint64],
+    frame: Floats,
+    keys: Words,
 ) -> None:
     """Set keys[first:last] to (Hilbert place << 32) + row, by each triangle's centroid."""
     x0, y0, z0 = float(frame[0]), float(frame[1]), float(frame[2])

@@ -3,14 +3,12 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from terrain_physics._kernels.mesh.tree import Floats, Ints
+from terrain_physics._kernels.types import Floats, Ints, Longs, Words
 
 BORDER = -1
 CROWDED = -2
 
-Keys = NDArray[np.uint64]
 
 _LOW = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
@@ -92,10 +90,10 @@ def weld(vertices: Floats) -> Ints:
     return welded
 
 
-def _place_keys(places: Floats) -> Keys:
+def _place_keys(places: Floats) -> Words:
     """Return a number for each position (v, 3), equal for equal ones, hardly ever for others."""
     x, y, z = np.ascontiguousarray(places.T).view(np.uint64)
-    keys: Keys = x * np.uint64(0x9E3779B97F4A7C15)
+    keys: Words = x * np.uint64(0x9E3779B97F4A7C15)
     keys ^= keys >> _SHIFT
     keys = (keys ^ y) * np.uint64(0xC2B2AE3D27D4EB4F)
     keys ^= keys >> _SHIFT
@@ -104,11 +102,11 @@ def _place_keys(places: Floats) -> Keys:
     return keys
 
 
-def _edge_keys(low: Ints, high: Ints) -> Keys:
+def _edge_keys(low: Ints, high: Ints) -> Words:
     return (low.astype(np.uint64) << _SHIFT) | high.astype(np.uint64)
 
 
-def _starts(keys: Keys) -> NDArray[np.int64]:
+def _starts(keys: Words) -> Longs:
     """Return where runs of equal sorted keys begin."""
     if len(keys) == 0:
         return np.empty(0, np.int64)

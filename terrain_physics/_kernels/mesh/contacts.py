@@ -5,7 +5,6 @@ is more than all rounding. What is touched, and how, is what asking all triangle
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros, keep
 from terrain_physics._kernels._jit import kernel
@@ -13,10 +12,7 @@ from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.math.vec3 import Vec3, length
 from terrain_physics._kernels.mesh.tree import (
     STACK,
-    Floats,
-    Ints,
     Single,
-    Singles,
     corner,
     in_frame,
     lanes_in_box,
@@ -29,8 +25,7 @@ from terrain_physics._kernels.surface.contact import (
     touch_of_capsule,
 )
 from terrain_physics._kernels.surface.shape_rows import Rows, bounds_of, row_vector
-
-Longs = NDArray[np.int64]
+from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 # What is kept of each shape's contacts.
 ALL, DEEPEST, NUMBER = range(3)

@@ -8,26 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import count_trailing_zeros
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.triangle_triangle import triangles_touch
 from terrain_physics._kernels.math.orientation import line_side, plane_side
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.mesh.tree import (
-    LANES,
-    OUTWARDS,
-    Floats,
-    Ints,
-    Mesh,
-    Single,
-    Singles,
-    corner,
-    lanes_in_box,
-)
+from terrain_physics._kernels.mesh.tree import LANES, OUTWARDS, Mesh, Single, corner, lanes_in_box
+from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
-Longs = NDArray[np.int64]
 Box = tuple[Single, Single, Single, Single, Single, Single]  # lower x y z, upper x y z
 Face = tuple[int, int, int]  # three vertices
 Run = Callable[[Callable[[int, int], Any], int, int], list[Any]]

@@ -8,7 +8,6 @@ one by one would give, and of equals the lowest face is taken, whatever the orde
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import (
     borrow,
@@ -29,9 +28,8 @@ from terrain_physics._kernels.mesh.traversal import (
     limit_of,
     way_in_frame,
 )
-from terrain_physics._kernels.mesh.tree import LANES, STACK, Floats, Ints, Single, Singles, corner
-
-Longs = NDArray[np.int64]
+from terrain_physics._kernels.mesh.tree import LANES, STACK, Single, corner
+from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 # How far float32 may be wrong about the distance of a point, in units of the mesh's frame, per unit
 # of the point's distance from the frame's middle; beyond the far limit it could no longer tell one

@@ -7,7 +7,6 @@ triangles one by one would give, and of equals the lowest face.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros, keep
 from terrain_physics._kernels._jit import kernel
@@ -17,7 +16,7 @@ from terrain_physics._kernels.geometry.sweep_sphere import FREE, stopped
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot, scale, subtract
 from terrain_physics._kernels.mesh.traversal import entry_of, lanes_on_way, limit_of, way_in_frame
-from terrain_physics._kernels.mesh.tree import STACK, Floats, Ints, Singles, corner
+from terrain_physics._kernels.mesh.tree import STACK, corner
 from terrain_physics._kernels.surface.sweep import (
     body_of,
     point_of_touch,
@@ -25,8 +24,7 @@ from terrain_physics._kernels.surface.sweep import (
     split_motion,
     travel,
 )
-
-Longs = NDArray[np.int64]
+from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 # Part of a length by which a neighbour may reach beyond without blocking: rounding on level ground.
 LEVEL = 1e-9

@@ -10,7 +10,8 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled
-from terrain_physics._kernels.mesh.tree import LANES, Single, Singles
+from terrain_physics._kernels.mesh.tree import LANES, Single
+from terrain_physics._kernels.types import Singles
 
 NO_WIDTH = (0.0, 0.0, 0.0)
 

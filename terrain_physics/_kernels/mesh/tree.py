@@ -11,16 +11,13 @@ exactly), and rounded outwards: they only say what may be near. What is, the cor
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.space_curve import column_bounds, frame_around, triangle_keys
 from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Ints = NDArray[np.int32]
 Single = Any  # a float32, to be kept one: mixed with a float it would become float64
 
 LANES = 16
@@ -196,7 +193,7 @@ def triangles_near(
     frame: Floats,
     lower: Vec3,
     upper: Vec3,
-    out: NDArray[np.int64],
+    out: Longs,
 ) -> int:
     """Write the faces whose closed boxes meet lower..upper to out (k,), ascending.
 

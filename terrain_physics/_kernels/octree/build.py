@@ -16,12 +16,9 @@ Several trees may follow each other in the same arrays; a walk takes them for on
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from terrain_physics._kernels.types import Bytes, Floats, Longs
 
 # More than the rounding of the ball test, and of the box made here.
 _WIDER = 1.0 + 2.0**-50
@@ -39,7 +36,7 @@ def ball_side(middle: float, radius: float, sign: float) -> float:
 
 
 @kernel
-def object_boxes(shapes: Floats, members: Ints, out: Floats) -> None:
+def object_boxes(shapes: Floats, members: Longs, out: Floats) -> None:
     """Write the boxes (k, 6) of the shapes (n, 4) or (n, 6) in the rows ``members``."""
     for i in range(len(members)):
         row = int(members[i])
@@ -81,13 +78,13 @@ def _spread(places: Floats, out: Floats) -> None:
 @kernel
 def _split(
     places: Floats,
-    order: Ints,
+    order: Longs,
     cell: Floats,
     limit: float,
-    codes: NDArray[np.uint8],
+    codes: Bytes,
     spare_places: Floats,
-    spare_order: Ints,
-    ends: Ints,
+    spare_order: Longs,
+    ends: Longs,
 ) -> None:
     """Sort by child: first what is longer than ``limit``, then the octants about x, y, z.
 
@@ -174,7 +171,7 @@ def _sink(
 
 @kernel(inline=True)
 def _wait(
-    tasks: Ints,
+    tasks: Longs,
     cells: Floats,
     top: int,
     first: int,
@@ -205,9 +202,9 @@ def build_tree(
     leaf_capacity: int,
     first_slot: int,
     first_node: int,
-    order: Ints,
+    order: Longs,
     node_boxes: Floats,
-    spans: Ints,
+    spans: Longs,
 ) -> int:
     """Build a tree over k boxes, k > 0; return the number of its nodes, fewer than 2 k.
 
@@ -288,13 +285,13 @@ def build_tree(
 @kernel
 def _close(
     boxes: Floats,
-    order: Ints,
+    order: Longs,
     nodes: int,
-    parents: Ints,
+    parents: Longs,
     first_slot: int,
     first_node: int,
     node_boxes: Floats,
-    spans: Ints,
+    spans: Longs,
 ) -> None:
     """Set the boxes of the nodes, and which node comes after each one's descendants."""
     for node in range(nodes):
@@ -328,14 +325,14 @@ def _close(
 @kernel
 def fill_slots(
     shapes: Floats,
-    members: Ints,
+    members: Longs,
     member_boxes: Floats,
-    order: Ints,
+    order: Longs,
     first_slot: int,
     balls: Floats,
     boxes: Floats,
-    rows: Ints,
-    row_slots: Ints,
+    rows: Longs,
+    row_slots: Longs,
 ) -> None:
     """Put the objects of a new tree, and their boxes and rows, into its slots."""
     for i in range(len(order)):

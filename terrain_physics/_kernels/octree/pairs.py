@@ -1,13 +1,10 @@
 """All pairs of objects of a loose octree that overlap, each once."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from terrain_physics._kernels.types import Floats, Longs
 
 ROW_BITS = 32  # of a key for the greater row; the lesser one is above
 ROW_MASK = (1 << ROW_BITS) - 1
@@ -72,7 +69,7 @@ def _boxes_met(near: Floats, chunk: int, boxes: Floats, slot: int) -> np.int64:
 
 
 @kernel(inline=True)
-def _gather(shapes: Floats, slot: int, place: int, near: Floats, slots: Ints) -> None:
+def _gather(shapes: Floats, slot: int, place: int, near: Floats, slots: Longs) -> None:
     chunk, lane = place // LANES, place % LANES
     for k in range(shapes.shape[1]):
         near[chunk, k, lane] = shapes[slot, k]
@@ -83,14 +80,14 @@ def _gather(shapes: Floats, slot: int, place: int, near: Floats, slots: Ints) ->
 def _compare(
     balls: Floats,
     boxes: Floats,
-    rows: Ints,
+    rows: Longs,
     first: int,
     last: int,
     near: Floats,
-    slots: Ints,
+    slots: Longs,
     gathered: int,
     count: int,
-    keys: Ints,
+    keys: Longs,
 ) -> tuple[int, int]:
     """Add the pairs of slots first..last with what was gathered; return (pairs, pairs tested).
 
@@ -128,13 +125,13 @@ def _compare(
 def overlapping_pairs(
     balls: Floats,
     boxes: Floats,
-    rows: Ints,
+    rows: Longs,
     node_boxes: Floats,
-    spans: Ints,
+    spans: Longs,
     node: int,
     count: int,
     tests: int,
-    keys: Ints,
+    keys: Longs,
 ) -> tuple[int, int, int]:
     """Add a key for each overlapping pair; return (the node to go on with, pairs, pairs tested).
 
@@ -191,7 +188,7 @@ def overlapping_pairs(
 
 
 @kernel
-def split_keys(keys: Ints, ids: Ints, pairs: Ints) -> None:
+def split_keys(keys: Longs, ids: Longs, pairs: Longs) -> None:
     """Write the ids (m, 2) of the rows in each key."""
     for i in range(len(pairs)):
         key = int(keys[i])

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.rays import ray_aabb, ray_sphere
@@ -11,9 +10,7 @@ from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.octree.build import ball_side
 from terrain_physics._kernels.octree.pairs import ROW_BITS, boxes_meet, is_within
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from terrain_physics._kernels.types import Floats, Longs
 
 _MISSED = -1
 _CHILDREN = 9
@@ -44,13 +41,13 @@ def _ball_meets_box(balls: Floats, i: int, boxes: Floats, j: int) -> bool:
 def objects_met(
     balls: Floats,
     boxes: Floats,
-    rows: Ints,
+    rows: Longs,
     node_boxes: Floats,
-    spans: Ints,
+    spans: Longs,
     queries: Floats,
     query: int,
     count: int,
-    keys: Ints,
+    keys: Longs,
 ) -> tuple[int, int]:
     """Add a key, query above and row below, for each object met; return (query, keys).
 
@@ -133,14 +130,14 @@ def _inverse(part: float) -> float:
 @kernel(inline=True)
 def _push(
     node_boxes: Floats,
-    spans: Ints,
+    spans: Longs,
     node: int,
     end: int,
     origin: Vec3,
     inverse: Vec3,
     best: float,
     top: int,
-    waiting: Ints,
+    waiting: Longs,
     entries: Floats,
 ) -> int:
     """Add the siblings node..end that a ray enters within ``best``, the nearest on top."""
@@ -159,7 +156,7 @@ def _push(
 
 
 @kernel
-def _doubled(waiting: Ints, entries: Floats, top: int) -> tuple[Ints, Floats]:
+def _doubled(waiting: Longs, entries: Floats, top: int) -> tuple[Longs, Floats]:
     """Return larger arrays that begin with the same nodes."""
     more, more_entries = np.empty(2 * len(waiting), dtype=np.int64), np.empty(2 * len(entries))
     for k in range(top):
@@ -171,14 +168,14 @@ def _doubled(waiting: Ints, entries: Floats, top: int) -> tuple[Ints, Floats]:
 def first_met(
     balls: Floats,
     boxes: Floats,
-    rows: Ints,
+    rows: Longs,
     node_boxes: Floats,
-    spans: Ints,
+    spans: Longs,
     origins: Floats,
     directions: Floats,
     limit: float,
     distances: Floats,
-    nearest: Ints,
+    nearest: Longs,
 ) -> None:
     """Write the distance (q,) and the row of what each ray meets first; NaN and -1 if nothing.
 

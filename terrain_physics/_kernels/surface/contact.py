@@ -3,9 +3,6 @@
 The bits are those of the function of that pair. Shapes are rows, see `shape_rows.py`.
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
@@ -19,8 +16,7 @@ from terrain_physics._kernels.geometry.sphere_triangle import (
 from terrain_physics._kernels.geometry.triangle_segment import nearest_to_segment
 from terrain_physics._kernels.math.vec3 import Vec3, add, length, scale, subtract
 from terrain_physics._kernels.surface.shape_rows import BALL, BOX, CAPSULE, row_matrix, row_vector
-
-Floats = NDArray[np.float64]
+from terrain_physics._kernels.types import Floats
 
 
 @kernel

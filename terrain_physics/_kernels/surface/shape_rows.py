@@ -5,20 +5,17 @@ center, half extents and rotation row by row. A kernel takes one array for each 
 the other kinds: what is for those is then not even compiled.
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.geometry.obb_triangle import obb_triangle
 from terrain_physics._kernels.geometry.sphere_triangle import sphere_triangle
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3
+from terrain_physics._kernels.types import Floats
 
 # Widths of the rows.
 BALL, CAPSULE, BOX = 4, 7, 15
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.float64] | None
+Rows = Floats | None
 
 
 @kernel(inline=True)

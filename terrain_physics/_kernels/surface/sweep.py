@@ -1,16 +1,12 @@
 """Moving bodies as rows of float64 numbers, and what one does against one triangle."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
 from terrain_physics._kernels.geometry.sweep_capsule import nearest_pair, sweep_capsule
 from terrain_physics._kernels.geometry.sweep_obb import sweep_obb, touched_point
 from terrain_physics._kernels.geometry.sweep_sphere import sweep_sphere
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, add, length, scale, subtract
-
-Floats = NDArray[np.float64]
+from terrain_physics._kernels.types import Floats
 
 # Kinds of bodies, numbered as those of characters.
 SPHERE, BOX, CAPSULE = range(3)
