@@ -12,7 +12,6 @@ from terrain_physics._checks import Floats9
 from terrain_physics._kernels.character.constraint_planes import put_constraint_planes
 from terrain_physics._kernels.character.grounding import MOST_PLANES
 from terrain_physics._kernels.character.resize import SHAPE_SIZE, resize_body
-from terrain_physics._kernels.ground.candidates import NO_MESH
 from terrain_physics.character.colliders import (
     BoxCollider,
     CapsuleCollider,
@@ -22,6 +21,7 @@ from terrain_physics.character.colliders import (
 from terrain_physics.ground.ground import Ground
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
+from terrain_physics.surface.surface import queries_of
 
 AnyGround = HeightMap | TriangleMesh | Ground
 
@@ -50,12 +50,8 @@ def checked_collider(collider: Any) -> Collider:
 @contextmanager
 def reading(ground: AnyGround) -> Iterator[tuple[NDArray[Any], ...]]:
     """Give a ground's arrays to a long query; edits in the meantime leave them as they are."""
-    if isinstance(ground, HeightMap):
-        with ground.reading() as arrays:
-            yield (*arrays, *NO_MESH)
-    else:
-        with ground.reading() as arrays:
-            yield arrays
+    with queries_of(ground).reading() as arrays:
+        yield arrays
 
 
 def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> NDArray[np.float64]:
@@ -90,8 +86,9 @@ def resize(
         )
     wanted = rules.copy()
     wanted[:SHAPE_SIZE] = placed_shape(ground, collider, linear)
-    with ground.lock:
-        return bool(resize_body(state, rules, wanted, random_state, *ground.ground_arrays))
+    queries = queries_of(ground)
+    with queries.lock:
+        return bool(resize_body(state, rules, wanted, random_state, *queries.ground_arrays))
 
 
 def constraint_planes(
@@ -102,6 +99,8 @@ def constraint_planes(
 ) -> NDArray[np.float64]:
     """Return the planes (m, 4) that a body touches. See `CharacterBody`."""
     planes = np.empty((MOST_PLANES, 4))
-    with ground.lock:
-        count = put_constraint_planes(state, rules, random_state, planes, *ground.ground_arrays)
+    queries = queries_of(ground)
+    with queries.lock:
+        arrays = queries.ground_arrays
+        count = put_constraint_planes(state, rules, random_state, planes, *arrays)
     return planes[:count] + 0.0  # zeros without a sign

@@ -1,0 +1,106 @@
+"""What all grounds share: one set of questions, the same arguments, nothing internal to be seen."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+
+from terrain_physics import AABB, OBB, Ground, HeightMap, Ray, Sphere, Surface, TriangleMesh
+from terrain_physics.surface.queries import Queries
+from terrain_physics.surface.surface import queries_of
+
+HEIGHTS = np.add.outer(np.sin(np.arange(9)), np.cos(np.arange(9)))
+
+
+def land() -> HeightMap:
+    return HeightMap(HEIGHTS, holes=np.eye(8, dtype=np.bool_))
+
+
+def mesh() -> TriangleMesh:
+    whole = HeightMap(HEIGHTS).to_mesh()
+    return TriangleMesh(whole.vertices + (0, 0.5, 0), whole.indices.reshape(-1, 3))
+
+
+GROUNDS = {"map": land, "mesh": mesh, "ground": lambda: Ground([land(), mesh()])}
+
+
+@pytest.fixture(params=GROUNDS)
+def ground(request: pytest.FixtureRequest) -> Any:
+    return GROUNDS[request.param]()
+
+
+def public(kind: type) -> set[str]:
+    return {name for name in dir(kind) if not name.startswith("_")}
+
+
+def test_each_kind_of_ground_is_asked_through_one_class() -> None:
+    for kind in (HeightMap, TriangleMesh, Ground):
+        assert kind.__mro__ == (kind, Surface, object)
+        assert not public(Surface).intersection(vars(kind)) - {"version"}
+
+
+def test_nothing_internal_is_public() -> None:
+    internal = {name for name in vars(Queries) if not name.startswith("_")}
+    shared = {"triangles_in", "contacts", "contact_counts", "sweep", "closest_point"}
+    shared |= {"closest_points", "version"}
+    for kind in (HeightMap, TriangleMesh, Ground):
+        assert public(kind) & internal == shared
+        for name in public(kind) - {"T"}:
+            assert inspect.getdoc(getattr(kind, name)), name
+
+
+def test_every_question_of_queries_is_answered_by_each(ground: Any) -> None:
+    assert not inspect.isabstract(type(queries_of(ground)))
+
+
+def test_boxes_along_the_axes_are_boxes(ground: Any) -> None:
+    level = AABB((2, 1.5, 2), (3, 4, 3.5))
+    turned = OBB((2.5, 2.75, 2.75), (0.5, 1.25, 0.75))
+    way = (0.5, -4, 0.25)
+    one, other = ground.sweep(level, way), ground.sweep(turned, way)
+    assert one == other
+    assert one.fraction < 1
+    assert ground.sweep_many([level, level], [way]).fraction.tolist() == [one.fraction] * 2
+    assert (
+        ground.contacts(level).penetration.tolist() == ground.contacts(turned).penetration.tolist()
+    )
+
+
+def test_contacts_and_sweeps_take_the_same_shapes(ground: Any) -> None:
+    sphere, way = Sphere((3, 4, 3), 0.5), [(0, -8, 0)]
+    rows = [(3, 4, 3, 0.5)]
+    one = ground.sweep(sphere, way[0])
+    for shapes in (sphere, [sphere], rows, np.array(rows)):
+        assert ground.sweep_many(shapes, way).fraction.tolist() == [one.fraction]
+        assert ground.contact_counts(shapes).tolist() == [len(ground.contacts(sphere))]
+
+
+def test_a_question_for_one_is_that_for_many_to_the_last_bit(ground: Any) -> None:
+    rng = np.random.default_rng(1)
+    places = rng.uniform((-2, -3, -2), (10, 4, 10), (60, 3))
+    ways = rng.uniform(-3, 3, (60, 3))
+    x, z = places[:, 0], places[:, 2]
+    heights, normals = ground.heights_at(x, z), ground.normals_at(x, z)
+    hits, radii = ground.raycast_many(places, ways), rng.uniform(0, 1, 60)
+    swept = ground.sweep_spheres(np.column_stack([places, radii]), ways)
+    for i, (place, way) in enumerate(zip(places, ways, strict=True)):
+        assert ground.height_at(*place[::2].tolist()) == pytest.approx(
+            heights[i], abs=0, nan_ok=True
+        )
+        normal = ground.normal_at(*place[::2].tolist())
+        np.testing.assert_array_equal(np.float32(normals[i]), np.float32(normal))
+        hit = ground.raycast(Ray(place, way))
+        assert (hit is None) == np.isnan(hits.distance[i])
+        if hit is not None:
+            assert (hit.distance, hit.triangle) == (hits.distance[i], hits.triangle[i])
+        stop = ground.sweep(Sphere(place, radii[i]), way)
+        assert (stop is None) == np.isnan(swept.fraction[i])
+        if stop is not None:
+            assert (stop.fraction, stop.triangle) == (swept.fraction[i], swept.triangle[i])
+        for keep in ("all", "deepest"):
+            alone = ground.contacts(Sphere(place, radii[i]), keep=keep)
+            many = ground.contacts([(*place, radii[i])], keep=keep)
+            assert alone.triangle.tolist() == many.triangle.tolist()
+            assert alone.penetration.tolist() == many.penetration.tolist()
+            assert alone.point.tolist() == many.point.tolist()
