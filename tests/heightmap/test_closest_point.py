@@ -276,6 +276,37 @@ def test_from_far_away(far):
         assert found.triangle == (nearest if border == "open" else -1)
 
 
+def test_thin_triangles():
+    """What rounding makes of a thin triangle may be nearer than the box around it."""
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        heights = rng.normal(size=(5, 5)) * 10.0 ** rng.uniform(3, 9)
+        case = both(heights, border="open", cell_size=(1.0, 0.1))
+        for _ in range(5):
+            x, z = float(rng.integers(0, 5)), rng.uniform(0.0, 0.4)
+            point = (x, float(case.land.height_at(x, z)), z)
+            square, number = one_by_one(case, point)
+            assert closest(case.land, *point)[:2] == (number, math.sqrt(square))
+
+
+def test_the_border_line_belongs_to_the_map():
+    rng = np.random.default_rng(6)
+    land = HeightMap(rng.normal(size=(12, 9)), cell_size=(0.7, 0.3))
+    points = rng.uniform((0.0, -9.0, 0.0), (8 * 0.7, 9.0, 11 * 0.3), (800, 3))
+    points[:200, 0] = 0.0
+    points[200:400, 2] = 11 * 0.3
+    triangles, *_ = many(land, points)
+    assert (triangles >= 0).all()
+
+
+def test_a_rough_border_seen_from_beside():
+    rng = np.random.default_rng(7)
+    case = both(20.0 * rng.normal(size=(12, 9)), cell_size=(0.7, 0.3))
+    points = rng.uniform((-5.0, -30.0, -5.0), (-0.1, 30.0, 8.0), (60, 3))
+    check(case, points)
+    check(case, points[:, [2, 1, 0]])
+
+
 def test_rows_in_parts():
     rng = np.random.default_rng(8)
     land = HeightMap(rng.normal(size=(20, 20)))
