@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from math import isnan
+from math import inf, isnan
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from terrain_physics._checks import Floats3
 from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.ground.candidates import NO_MESH
 from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.heightmap.closest_point import closest_one, closest_rows
 from terrain_physics._kernels.heightmap.heights import surface_at
 from terrain_physics._kernels.heightmap.one_sphere import ball_contacts
 from terrain_physics._kernels.heightmap.rays import ray_hit, ray_hits
@@ -44,6 +45,7 @@ _LEAST_POINTS, _LEAST_RAYS, _LEAST_SHAPES = 100_000, 4_000, 1_000
 
 _HEIGHT, _NORMAL = Direct(kernels.height_at), Direct(kernels.normal_at)
 _RAY, _SWEEP, _ONE_SPHERE = Direct(ray_hit), Direct(sweep_hits), Direct(ball_contacts)
+_CLOSEST = Direct(closest_one)
 
 
 class MapQueries(Queries):
@@ -202,10 +204,31 @@ class MapQueries(Queries):
     # Closest points
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
-        raise NotImplementedError
+        storage = self.storage
+        with storage.lock:
+            triangle, distance, x, y, z, cell = _CLOSEST.call(*storage.views, *point)
+            materials = storage.materials
+            if materials is None or distance == inf:
+                material = 0
+            else:
+                material = int(materials.item(cell))
+        return ClosestPoint(glm.vec3(x, y, z), distance, triangle, material)
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        raise NotImplementedError
+        count = len(points)
+        places, distances = np.empty((count, 3)), np.empty(count)
+        triangles, nearest = np.empty(count, np.int64), np.empty(count, np.int64)
+        with self.storage.reading() as views, Workers(threads) as workers:
+            materials = self.storage.materials
+
+            def work(first: int, last: int) -> None:
+                closest_rows(*views, points, first, last, places, distances, triangles, nearest)
+
+            workers.run(work, count, _LEAST_SHAPES)
+            # Without any ground there is no cell either.
+            found = np.where(np.isinf(distances), np.nan, distances)
+            made_of = _materials_at(materials, found, nearest)
+        return ClosestPoints(places, distances, triangles, made_of)
 
     @property
     def triangle_count(self) -> int:

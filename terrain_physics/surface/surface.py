@@ -725,7 +725,7 @@ class Surface:
         --------
         >>> from terrain_physics import HeightMap
         >>> HeightMap([[1, 1], [1, 1]]).closest_point((0.25, 3, 0.5))
-        ClosestPoint(point=vec3( 0.25, 1, 0.5 ), distance=2.0, triangle=0, material=0)
+        ClosestPoint(point=vec3( 0.25, 1, 0.5 ), distance=2.0, triangle=1, material=0)
         """
         return self._queries.closest_point(_checks.vector("point", point))
 

@@ -14,7 +14,8 @@ HEIGHTS = np.add.outer(np.sin(np.arange(9)), np.cos(np.arange(9)))
 
 
 def land() -> HeightMap:
-    return HeightMap(HEIGHTS, holes=np.eye(8, dtype=np.bool_))
+    materials = np.arange(64, dtype=np.uint8).reshape(8, 8)
+    return HeightMap(HEIGHTS, holes=np.eye(8, dtype=np.bool_), materials=materials)
 
 
 def mesh() -> TriangleMesh:
@@ -84,6 +85,7 @@ def test_a_question_for_one_is_that_for_many_to_the_last_bit(ground: Any) -> Non
     heights, normals = ground.heights_at(x, z), ground.normals_at(x, z)
     hits, radii = ground.raycast_many(places, ways), rng.uniform(0, 1, 60)
     swept = ground.sweep_spheres(np.column_stack([places, radii]), ways)
+    closest = ground.closest_points(places)
     for i, (place, way) in enumerate(zip(places, ways, strict=True)):
         np.testing.assert_array_equal(ground.height_at(*place[::2].tolist()), heights[i])
         normal = ground.normal_at(*place[::2].tolist())
@@ -96,9 +98,39 @@ def test_a_question_for_one_is_that_for_many_to_the_last_bit(ground: Any) -> Non
         assert (stop is None) == np.isnan(swept.fraction[i])
         if stop is not None:
             assert (stop.fraction, stop.triangle) == (swept.fraction[i], swept.triangle[i])
+        nearest = ground.closest_point(place)
+        assert (nearest.distance, nearest.triangle, nearest.material) == (
+            closest.distance[i],
+            closest.triangle[i],
+            closest.material[i],
+        )
+        np.testing.assert_array_equal(np.float32(closest.point[i]), np.float32(nearest.point))
         for keep in ("all", "deepest"):
             alone = ground.contacts(Sphere(place, radii[i]), keep=keep)
             many = ground.contacts([(*place, radii[i])], keep=keep)
             assert alone.triangle.tolist() == many.triangle.tolist()
             assert alone.penetration.tolist() == many.penetration.tolist()
             assert alone.point.tolist() == many.point.tolist()
+
+
+def test_the_closest_point_of_parts_is_that_of_the_nearest_part() -> None:
+    ground = Ground([land(), mesh()])
+    points = np.random.default_rng(2).uniform((0, -3, 0), (8, 4, 8), (200, 3))
+    of_land, of_mesh = (part.closest_points(points) for part in ground.parts)
+    found = ground.closest_points(points, threads=2)
+    on_mesh = of_mesh.distance < of_land.distance
+    assert 20 < on_mesh.sum() < 180
+    assert (found.distance == np.minimum(of_land.distance, of_mesh.distance)).all()
+    assert (ground.part_of(found.triangle)[0] == on_mesh).all()
+    assert (found.material == np.where(on_mesh, 0, of_land.material)).all()
+
+
+def test_no_ground_at_all_is_infinitely_far() -> None:
+    nowhere = HeightMap(np.full((3, 3), np.nan), border="open", materials=np.ones((2, 2), np.uint8))
+    found = nowhere.closest_points([(1, 1, 1), (0, 0, 0)])
+    assert np.isinf(found.distance).all()
+    assert np.isnan(found.point).all()
+    assert (found.triangle.tolist(), found.material.tolist()) == ([-1, -1], [0, 0])
+    one = nowhere.closest_point((1, 1, 1))
+    assert (one.distance, one.triangle, one.material) == (np.inf, -1, 0)
+    assert np.isnan(one.point.x)
