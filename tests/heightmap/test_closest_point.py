@@ -276,17 +276,19 @@ def test_from_far_away(far):
         assert found.triangle == (nearest if border == "open" else -1)
 
 
-def test_thin_triangles():
-    """What rounding makes of a thin triangle may be nearer than the box around it."""
+@pytest.mark.parametrize(("rise", "cell_size"), [(0.0, 0.1), (0.0, (0.3, 0.7)), (1e6, (1.0, 0.1))])
+def test_rounding_leaves_out_nothing(rise, cell_size):
+    """Rounding may make a triangle nearer than the box around it: on level ground, or thin ones."""
     rng = np.random.default_rng(5)
+    origin = (1036999.0384, 210222.5277, 340604.9729)
+    heights = rise * rng.normal(size=(7, 6))
+    case = both(heights, border="open", cell_size=cell_size, origin=origin)
     for _ in range(60):
-        heights = rng.normal(size=(5, 5)) * 10.0 ** rng.uniform(3, 9)
-        case = both(heights, border="open", cell_size=(1.0, 0.1))
-        for _ in range(5):
-            x, z = float(rng.integers(0, 5)), rng.uniform(0.0, 0.4)
-            point = (x, float(case.land.height_at(x, z)), z)
-            square, number = one_by_one(case, point)
-            assert closest(case.land, *point)[:2] == (number, math.sqrt(square))
+        x, _, z = case.oracle.point(int(rng.integers(7)), int(rng.integers(6)))
+        level = float(case.land.height_at(x, z))
+        point = (x, level + rng.normal() * rng.choice([1.0, 1e3, 1e6]), z)
+        square, number = one_by_one(case, point)
+        assert closest(case.land, *point)[:2] == (number, math.sqrt(square))
 
 
 def test_the_border_line_belongs_to_the_map():
