@@ -15,6 +15,8 @@ from terrain_physics._kernels.math.rotations import put_orthonormal
 
 Floats3 = tuple[float, float, float]
 Floats9 = tuple[float, float, float, float, float, float, float, float, float]
+Rows = dict[str, NDArray[np.float64]]
+"""Checked arrays by the names of the arguments they came from."""
 
 # glm.quat and glm.mat3 hold float32: a product of a few thousand rotations stays within this.
 ROTATION_TOLERANCE = 1e-4
@@ -362,6 +364,14 @@ def aabbs(
         start, end = low[row % len(low), axis], high[row % len(high), axis]
         raise ValueError(f"{low_name} must be <= {high_name}, got {start} > {end} at {[row, axis]}")
     return low, high
+
+
+def obbs(prefix: str, centers: Any, half_extents: Any, rotation_matrices: Any) -> Rows:
+    """Return centers and half extents (n, 3) and rotations (n, 3, 3), each of n rows or one."""
+    names = [f"{prefix}{name}" for name in ("centers", "half_extents", "rotations")]
+    middles, half = points(names[0], centers), points(names[1], half_extents)
+    refuse_negative("half extent", names[1], half)
+    return {names[0]: middles, names[1]: half, names[2]: rotations(names[2], rotation_matrices)}
 
 
 def directions(name: str, value: Any) -> NDArray[np.float64]:

@@ -11,11 +11,8 @@ from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._kernels.geometry import closest_point_rows as closest_rows
+from terrain_physics.geometry.operands import as_vec3
 from terrain_physics.geometry.shapes import Segment, Triangle
-
-
-def _as_vec3(point: tuple[float, float, float]) -> glm.vec3:
-    return glm.vec3(point[0] + 0.0, point[1] + 0.0, point[2] + 0.0)  # + 0.0: never "-0"
 
 
 def closest_point_on_triangle(point: Any, triangle: Triangle) -> glm.vec3:
@@ -57,7 +54,7 @@ def closest_point_on_triangle(point: Any, triangle: Triangle) -> glm.vec3:
     """
     place = _checks.vector("point", point)
     _checks.instance("triangle", triangle, Triangle)
-    return _as_vec3(closest_rows.point_to_triangle(place, triangle.a64, triangle.b64, triangle.c64))
+    return as_vec3(closest_rows.point_to_triangle(place, triangle.a64, triangle.b64, triangle.c64))
 
 
 def closest_point_on_segment(point: Any, segment: Segment) -> glm.vec3:
@@ -91,7 +88,7 @@ def closest_point_on_segment(point: Any, segment: Segment) -> glm.vec3:
     """
     place = _checks.vector("point", point)
     _checks.instance("segment", segment, Segment)
-    return _as_vec3(closest_rows.point_to_segment(place, segment.a64, segment.b64))
+    return as_vec3(closest_rows.point_to_segment(place, segment.a64, segment.b64))
 
 
 def closest_point_on_triangle_many(points: Any, triangles: Any) -> NDArray[np.float64]:

@@ -11,19 +11,24 @@ from typing import Any
 from pyglm import glm
 
 from terrain_physics import _checks
+from terrain_physics._checks import Floats3, Floats9, Rows
 from terrain_physics._kernels.geometry import obb_obb, solid_pairs
 from terrain_physics._kernels.geometry import solid_pair_rows as rows
 from terrain_physics._kernels.types import Floats
-from terrain_physics.geometry.operands import (
-    Rows,
-    as_vec3,
-    ball,
-    box,
-    corners,
-    obb_rows,
-    penetrations,
-)
+from terrain_physics.geometry.operands import as_move, penetrations, sphere_floats
 from terrain_physics.geometry.shapes import AABB, OBB, Sphere
+
+
+def _corners(name: str, shape: AABB) -> tuple[Floats3, Floats3]:
+    """Return both corners."""
+    _checks.instance(name, shape, AABB)
+    return shape.lower64, shape.upper64
+
+
+def _box(name: str, shape: OBB) -> tuple[Floats3, Floats3, Floats9]:
+    """Return center, half extents and rotation."""
+    _checks.instance(name, shape, OBB)
+    return shape.center64, shape.half_extents64, shape.rotation64
 
 
 def _aabbs(prefix: str, lowers: Any, uppers: Any) -> Rows:
@@ -56,7 +61,7 @@ def intersect_aabb_aabb(first: AABB, second: AABB) -> glm.vec3 | None:
     >>> intersect_aabb_aabb(AABB((0, 0.75, 0), (1, 2, 1)), AABB((0, 0, 0), (1, 1, 1)))
     vec3( 0, 0.25, 0 )
     """
-    return as_vec3(*solid_pairs.aabb_aabb(*corners("first", first), *corners("second", second)))
+    return as_move(*solid_pairs.aabb_aabb(*_corners("first", first), *_corners("second", second)))
 
 
 def intersect_aabb_sphere(aabb: AABB, sphere: Sphere) -> glm.vec3 | None:
@@ -86,7 +91,9 @@ def intersect_aabb_sphere(aabb: AABB, sphere: Sphere) -> glm.vec3 | None:
     >>> intersect_aabb_sphere(AABB((0, 0, 0), (1, 1, 1)), Sphere((0.5, 1.75, 0.5), 1))
     vec3( 0, -0.25, 0 )
     """
-    return as_vec3(*solid_pairs.aabb_sphere(*corners("aabb", aabb), *ball("sphere", sphere)))
+    return as_move(
+        *solid_pairs.aabb_sphere(*_corners("aabb", aabb), *sphere_floats("sphere", sphere))
+    )
 
 
 def intersect_obb_sphere(obb: OBB, sphere: Sphere) -> glm.vec3 | None:
@@ -115,7 +122,7 @@ def intersect_obb_sphere(obb: OBB, sphere: Sphere) -> glm.vec3 | None:
     >>> intersect_obb_sphere(OBB((0, 0, 0), (1, 1, 1)), Sphere((0, 1.75, 0), 1))
     vec3( 0, -0.25, 0 )
     """
-    return as_vec3(*solid_pairs.obb_sphere(*box("obb", obb), *ball("sphere", sphere)))
+    return as_move(*solid_pairs.obb_sphere(*_box("obb", obb), *sphere_floats("sphere", sphere)))
 
 
 def intersect_obb_obb(first: OBB, second: OBB) -> glm.vec3 | None:
@@ -143,7 +150,7 @@ def intersect_obb_obb(first: OBB, second: OBB) -> glm.vec3 | None:
     >>> intersect_obb_obb(OBB((0, 1.75, 0), (1, 1, 1)), OBB((0, 0, 0), (1, 1, 1)))
     vec3( 0, 0.25, 0 )
     """
-    return as_vec3(*obb_obb.obb_obb(*box("first", first), *box("second", second)))
+    return as_move(*obb_obb.obb_obb(*_box("first", first), *_box("second", second)))
 
 
 def intersect_aabb_aabb_many(
@@ -241,7 +248,7 @@ def intersect_obb_sphere_many(
     """
     return penetrations(
         rows.obb_sphere_rows,
-        obb_rows("", centers, half_extents, rotations),
+        _checks.obbs("", centers, half_extents, rotations),
         {"spheres": _checks.spheres("spheres", spheres)},
     )
 
@@ -281,6 +288,6 @@ def intersect_obb_obb_many(
     """
     return penetrations(
         rows.obb_obb_rows,
-        obb_rows("", centers, half_extents, rotations),
-        obb_rows("other_", other_centers, other_half_extents, other_rotations),
+        _checks.obbs("", centers, half_extents, rotations),
+        _checks.obbs("other_", other_centers, other_half_extents, other_rotations),
     )

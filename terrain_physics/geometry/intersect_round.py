@@ -11,11 +11,18 @@ from typing import Any
 from pyglm import glm
 
 from terrain_physics import _checks
+from terrain_physics._checks import Floats3
 from terrain_physics._kernels.geometry import solid_pair_rows as rows
 from terrain_physics._kernels.geometry import solid_pairs
 from terrain_physics._kernels.types import Floats
-from terrain_physics.geometry.operands import as_vec3, ball, ends, penetrations
+from terrain_physics.geometry.operands import as_move, penetrations, sphere_floats
 from terrain_physics.geometry.shapes import Capsule, Sphere
+
+
+def _floats(name: str, shape: Capsule) -> tuple[Floats3, Floats3, float]:
+    """Return both ends of the axis, and the radius."""
+    _checks.instance(name, shape, Capsule)
+    return shape.a64, shape.b64, shape.radius
 
 
 def intersect_sphere_sphere(first: Sphere, second: Sphere) -> glm.vec3 | None:
@@ -42,7 +49,9 @@ def intersect_sphere_sphere(first: Sphere, second: Sphere) -> glm.vec3 | None:
     >>> intersect_sphere_sphere(Sphere((1.5, 0, 0), 1), Sphere((0, 0, 0), 1))
     vec3( 0.5, 0, 0 )
     """
-    return as_vec3(*solid_pairs.sphere_sphere(*ball("first", first), *ball("second", second)))
+    return as_move(
+        *solid_pairs.sphere_sphere(*sphere_floats("first", first), *sphere_floats("second", second))
+    )
 
 
 def intersect_capsule_sphere(capsule: Capsule, sphere: Sphere) -> glm.vec3 | None:
@@ -71,7 +80,9 @@ def intersect_capsule_sphere(capsule: Capsule, sphere: Sphere) -> glm.vec3 | Non
     >>> intersect_capsule_sphere(Capsule((0, 1.75, 0), (0, 3, 0), 1), Sphere((0, 0, 0), 1))
     vec3( 0, 0.25, 0 )
     """
-    return as_vec3(*solid_pairs.capsule_sphere(*ends("capsule", capsule), *ball("sphere", sphere)))
+    return as_move(
+        *solid_pairs.capsule_sphere(*_floats("capsule", capsule), *sphere_floats("sphere", sphere))
+    )
 
 
 def intersect_capsule_capsule(first: Capsule, second: Capsule) -> glm.vec3 | None:
@@ -100,7 +111,9 @@ def intersect_capsule_capsule(first: Capsule, second: Capsule) -> glm.vec3 | Non
     >>> intersect_capsule_capsule(Capsule((0, 0.75, -1), (0, 0.75, 1), 0.5), level)
     vec3( 0, 0.25, 0 )
     """
-    return as_vec3(*solid_pairs.capsule_capsule(*ends("first", first), *ends("second", second)))
+    return as_move(
+        *solid_pairs.capsule_capsule(*_floats("first", first), *_floats("second", second))
+    )
 
 
 def intersect_sphere_sphere_many(spheres: Any, other_spheres: Any) -> Floats:

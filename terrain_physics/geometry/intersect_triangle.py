@@ -17,7 +17,7 @@ from terrain_physics._kernels.geometry import triangle_rows as pairs
 from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT, obb_triangle
 from terrain_physics._kernels.geometry.sphere_triangle import sphere_triangle
-from terrain_physics.geometry.operands import as_vec3, obb_rows
+from terrain_physics.geometry.operands import as_move
 from terrain_physics.geometry.shapes import OBB, Capsule, Sphere, Triangle
 
 
@@ -72,7 +72,7 @@ def intersect_sphere_triangle(
     touching, move = sphere_triangle(
         sphere.center64, sphere.radius, triangle.a64, triangle.b64, triangle.c64, bool(two_sided)
     )
-    return as_vec3(touching, move)
+    return as_move(touching, move)
 
 
 def intersect_obb_triangle(
@@ -133,7 +133,7 @@ def intersect_obb_triangle(
         bool(two_sided),
         np.empty((FACE_COUNT, 4)),
     )
-    return as_vec3(touching, move)
+    return as_move(touching, move)
 
 
 def intersect_capsule_triangle(
@@ -201,7 +201,7 @@ def intersect_capsule_triangle(
         triangle.c64,
         bool(two_sided),
     )
-    return as_vec3(touching, move)
+    return as_move(touching, move)
 
 
 def intersect_sphere_triangle_many(
@@ -278,7 +278,7 @@ def intersect_obb_triangle_many(
     >>> intersect_obb_triangle_many([(1, 0.75, 1)], [(1, 1, 1)], [np.eye(3)], floor)
     array([[0.  , 0.25, 0.  ]])
     """
-    boxes = obb_rows("", centers, half_extents, rotations)
+    boxes = _checks.obbs("", centers, half_extents, rotations)
     triangle_rows = _checks.triangles("triangles", triangles)
     out = np.empty((_checks.common_length(**boxes, triangles=triangle_rows), 3))
     middles, half, turns = boxes.values()

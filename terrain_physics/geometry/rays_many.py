@@ -10,7 +10,6 @@ import numpy as np
 from terrain_physics import _checks
 from terrain_physics._kernels.geometry import ray_rows
 from terrain_physics._kernels.types import Floats
-from terrain_physics.geometry.operands import obb_rows
 
 
 def _rays(origins: Any, directions: Any) -> tuple[Floats, Floats]:
@@ -151,7 +150,7 @@ def raycast_obb_many(
     array([4.])
     """
     origin_rows, direction_rows = _rays(origins, directions)
-    boxes = obb_rows("", centers, half_extents, rotations)
+    boxes = _checks.obbs("", centers, half_extents, rotations)
     count = _checks.common_length(origins=origin_rows, directions=direction_rows, **boxes)
     out = np.empty(count)
     middles, half, turns = boxes.values()
