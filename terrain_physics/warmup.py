@@ -42,11 +42,11 @@ def _rays_and_sweeps() -> None:
 
 def _contacts() -> None:
     land, mesh = HeightMap([[0, 0], [0, 0]]), _small_mesh()
-    ball, capsule = Sphere((0, 0, 0), 0.5), Capsule((0, 0, 0), (0, 1, 0), 0.5)
+    sphere, capsule = Sphere((0, 0, 0), 0.5), Capsule((0, 0, 0), (0, 1, 0), 0.5)
     tile = HeightMap([[0, 0], [0, 0]], origin=(1, 0, 0))
     for ground in (land, mesh, Ground([land, mesh]), Ground([land, tile])):
-        ground.contacts(ball)
-        for shape in (ball, capsule, OBB((0, 0, 0), (0.5, 0.5, 0.5))):
+        ground.contacts(sphere)
+        for shape in (sphere, capsule, OBB((0, 0, 0), (0.5, 0.5, 0.5))):
             ground.contacts([shape])
             ground.contacts([shape], keep="deepest")
             ground.contact_counts([shape])
@@ -89,10 +89,10 @@ def _ground() -> None:
     # Beside what its parts are asked: whose a triangle of maps that are one is.
     tiles = [HeightMap([[0, 0], [0, 0]], origin=(x, 0, 0)) for x in (0, 1)]
     ground = Ground([*tiles, _small_mesh()])
-    balls = np.array([(0.2, 0, 0.2, 0.5), (1.2, 0, 0.2, 0.5)])
+    spheres = np.array([(0.2, 0, 0.2, 0.5), (1.2, 0, 0.2, 0.5)])
     ground.raycast(Ray((0.2, 1, 0.2), (0, -1, 0)))
     ground.contacts(Sphere((0.2, 0, 0.2), 0.5))
-    ground.contacts(balls)
+    ground.contacts(spheres)
 
 
 def _pairs() -> None:

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels import _jit
-from terrain_physics._kernels.counter import count as touch_count
+from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.counter.tree import Tree
 from terrain_physics._threads import Workers
-from terrain_physics.counter import counter as contest
-from terrain_physics.counter.text import ContestError, NumberReader, write_counts
+from terrain_physics.counter import counter
+from terrain_physics.counter.text import NumberReader, TextError, write_counts
 
 WRONG_COUNT = 1
 BAD_INPUT = 2
@@ -122,7 +122,7 @@ class _Problem:
     ) -> None:
         """Add to the counts the triangles (n, 9) touched by the spheres (q, 4) of all blocks."""
         workers, sample = self._workers, self._sample
-        tree = self.timed("build", contest.build_tree, workers, triangles)
+        tree = self.timed("build", counter.build_tree, workers, triangles)
         self._triangles += len(triangles)
         is_first = not self.counts
         keep = np.int64 if may_grow or len(triangles) > _LARGEST_INT32 else np.int32
@@ -134,7 +134,7 @@ class _Problem:
                 if spheres is None:
                     break
                 counts = self.timed(
-                    "query", contest.count_with, workers, tree, spheres, progress.advance
+                    "query", counter.count_with, workers, tree, spheres, progress.advance
                 )
                 if is_first:
                     self.counts.append(counts.astype(keep))
@@ -147,14 +147,14 @@ class _Problem:
                 del spheres  # before the next are read
         self._spheres = first
         if len(sample.rows):
-            recounted = contest.recount(workers, triangles, sample.spheres)
+            recounted = counter.recount(workers, triangles, sample.spheres)
             sample.counts = recounted if sample.counts is None else sample.counts + recounted
 
     def _pairs_tested(self, tree: Tree, spheres: NDArray[np.float64]) -> int:
         step = -(-len(spheres) * len(tree.leaf_boxes) // _BOX_TESTS) or 1
         self._is_estimate |= step > 1
         some = np.ascontiguousarray(spheres[::step])
-        return contest.pairs_tested(self._workers, tree, some) * len(spheres) // len(some)
+        return counter.pairs_tested(self._workers, tree, some) * len(spheres) // len(some)
 
     def finish(self) -> None:
         """Compare with the recount, and print what was asked for."""
@@ -182,7 +182,7 @@ class _Problem:
 
 def _taken(counts: Counts, rows: NDArray[np.int64]) -> list[int]:
     return [
-        int(counts[row // contest.SPHERES_AT_ONCE][row % contest.SPHERES_AT_ONCE])
+        int(counts[row // counter.SPHERES_AT_ONCE][row % counter.SPHERES_AT_ONCE])
         for row in rows.tolist()
     ]
 
@@ -215,7 +215,7 @@ class _Command:
             reader = problem.timed("parse", self._read, stack, file)
             n, q = reader.counts()
             triangles = problem.timed("parse", reader.triangles, n)
-            problem.count(triangles, reader.spheres(q, contest.SPHERES_AT_ONCE), q)
+            problem.count(triangles, reader.spheres(q, counter.SPHERES_AT_ONCE), q)
         problem.finish()
         self.answers += problem.counts
 
@@ -225,7 +225,7 @@ class _Command:
         several = len(triangle_files) > 1
         with ExitStack() as stack:
             spheres = problem.timed("parse", self._read, stack, sphere_file)
-            blocks = spheres.spheres(None, contest.SPHERES_AT_ONCE)
+            blocks = spheres.spheres(None, counter.SPHERES_AT_ONCE)
             # Numbers are read once: later rounds take them from here, not from the text.
             spool = stack.enter_context(tempfile.TemporaryFile()) if several else None
             for index, file in enumerate(triangle_files):
@@ -252,7 +252,7 @@ def _spooling(
 
 def _spooled(spool: BinaryIO) -> Iterator[NDArray[np.float64]]:
     spool.seek(0)
-    while data := spool.read(32 * contest.SPHERES_AT_ONCE):
+    while data := spool.read(32 * counter.SPHERES_AT_ONCE):
         yield np.frombuffer(bytearray(data)).reshape(-1, 4)
 
 
@@ -266,9 +266,8 @@ def run(
     verify: int,
 ) -> int:
     """Count, print, and return the exit status."""
-    kernel = touch_count.count_chunks
-    is_plain_python = not hasattr(kernel, "py_func")
-    if sys.stderr.isatty() and not is_plain_python and not _jit.is_cached(kernel):
+    is_plain_python = not hasattr(count_chunks, "py_func")
+    if sys.stderr.isatty() and not is_plain_python and not _jit.is_cached(count_chunks):
         print("terrain_physics: compiling once for this machine, some seconds", file=sys.stderr)
     try:
         with Workers(threads) as workers:
@@ -278,7 +277,7 @@ def run(
             else:
                 for file in files or ["-"]:
                     command.whole(file)
-    except ContestError as error:
+    except TextError as error:
         print(error, file=sys.stderr)
         return BAD_INPUT
     except WrongCountError as error:

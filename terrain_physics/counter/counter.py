@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _checks
-from terrain_physics._kernels.counter import audit as touch_audit
-from terrain_physics._kernels.counter import count as touch_count
-from terrain_physics._kernels.counter import sphere_groups
-from terrain_physics._kernels.counter import tree as bvh
-from terrain_physics._kernels.counter.tree import BLOCK, LANES, NOWHERE, Tree
+from terrain_physics._kernels.counter import audit, sphere_groups
+from terrain_physics._kernels.counter.count import count_chunks
+from terrain_physics._kernels.counter.tree import BLOCK, LANES, NOWHERE, Tree, fill_leaves
 from terrain_physics._kernels.math import space_curve
 from terrain_physics._threads import Workers
 
@@ -71,8 +69,8 @@ def count_touching(
     """
     with Workers(threads) as workers:
         corners = _table("triangles", triangles, 9)
-        balls = _table("spheres", spheres, 4)
-        return count_with(workers, build_tree(workers, corners), balls)
+        sphere_rows = _table("spheres", spheres, 4)
+        return count_with(workers, build_tree(workers, corners), sphere_rows)
 
 
 class TouchCounter:
@@ -215,7 +213,7 @@ def build_tree(workers: Workers, triangles: NDArray[np.float64]) -> Tree:
     )
     keys.sort()
     workers.run(
-        lambda first, last: bvh.fill_leaves(
+        lambda first, last: fill_leaves(
             triangles, keys, first, last, frame, order, leaves, leaf_boxes
         ),
         leaf_count,
@@ -293,7 +291,7 @@ def _count_block(
     )
 
     def count(first: int, last: int) -> int:
-        touch_count.count_chunks(tree, spheres, keys, groups, boxes, first, last, counts)
+        count_chunks(tree, spheres, keys, groups, boxes, first, last, counts)
         return min(last * BLOCK, len(spheres)) - first * BLOCK
 
     for done in workers.each(count, chunk_count, _CHUNKS_PER_TASK):
@@ -308,7 +306,7 @@ def recount(
 
     def ask(first: int, last: int) -> NDArray[np.int64]:
         counts = np.zeros(len(spheres), np.int64)
-        touch_audit.recount(triangles, spheres, first, last, counts)
+        audit.recount(triangles, spheres, first, last, counts)
         return counts
 
     least = max(1, _PAIRS_PER_TASK // max(len(spheres), 1))
@@ -321,7 +319,7 @@ def pairs_tested(workers: Workers, tree: Tree, spheres: NDArray[np.float64]) -> 
     """Return how many pairs the boxes of leaves leave, to be tested one by one."""
     return sum(
         workers.run(
-            lambda first, last: touch_audit.pairs_tested(tree, spheres, first, last),
+            lambda first, last: audit.pairs_tested(tree, spheres, first, last),
             len(spheres),
             256,
         )

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.counter import numbers as number_text
+from terrain_physics._kernels.counter import numbers
 from terrain_physics._threads import Workers
 
 _PIECE = 1 << 23  # bytes of text read at once; no token may be longer
@@ -34,7 +34,7 @@ _SPACE_BYTES = b"".join(_SPACES)
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
-class ContestError(ValueError):
+class TextError(ValueError):
     """Text that is no contest problem; the message starts with its name and line."""
 
 
@@ -62,7 +62,7 @@ class NumberReader:
     """The numbers of a text, in order. They are read exactly as ``float()`` reads them.
 
     Memory is taken for the numbers that are there, never for those that n and q promise. What is
-    wrong first is raised as a `ContestError`, ``name:line: what is wrong``.
+    wrong first is raised as a `TextError`, ``name:line: what is wrong``.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ class NumberReader:
 
         def count(first: int, last: int) -> tuple[int, int, int]:
             start, end = cut(body + first) if first else body, cut(body + last)
-            return start, end, number_text.count_tokens(self._data, start, end)
+            return start, end, numbers.count_tokens(self._data, start, end)
 
         parts = self._workers.run(count, self._whole - body, _BYTES_PER_TASK)
         starts = list(accumulate((tokens for _, _, tokens in parts), initial=0))
@@ -257,11 +257,9 @@ class NumberReader:
         """Read the tokens of one part; return like `_parse`."""
         found = 0
         while True:
-            outcome, parsed, first = number_text.parse_numbers(
-                self._data, first, last, values[found:]
-            )
+            outcome, parsed, first = numbers.parse_numbers(self._data, first, last, values[found:])
             found += parsed
-            if outcome == number_text.PARSED:
+            if outcome == numbers.PARSED:
                 return found, first, None
             match = _TOKEN.match(self._text, first, last)
             token = match.group() if match else b""
@@ -289,7 +287,7 @@ class NumberReader:
             return line, self._last_line
         return line, line - self._text.count(b"\n", end, self._whole)
 
-    def _too_few(self, columns: int) -> ContestError:
+    def _too_few(self, columns: int) -> TextError:
         if self._promised is None:
             return self._ends(
                 f"the input ends after {self._taken % columns} of the {columns} numbers of a row"
@@ -299,12 +297,12 @@ class NumberReader:
             "that follow n and q"
         )
 
-    def _ends(self, message: str) -> ContestError:
-        return ContestError(f"{self._name}:{self._lines()[1]}: {message}")
+    def _ends(self, message: str) -> TextError:
+        return TextError(f"{self._name}:{self._lines()[1]}: {message}")
 
-    def _error(self, problem: _Problem) -> ContestError:
+    def _error(self, problem: _Problem) -> TextError:
         line = self._line + self._text.count(b"\n", 0, problem.position)
-        return ContestError(f"{self._name}:{line}: {problem.message}")
+        return TextError(f"{self._name}:{line}: {problem.message}")
 
 
 def _most_numbers(stream: BinaryIO) -> int | None:
@@ -335,4 +333,4 @@ def write_counts(counts: NDArray[np.integer[Any]]) -> bytes:
     if len(counts) == 0:
         return b""
     text = np.empty(len(counts) * (len(str(counts.max())) + 1), np.uint8)
-    return text[: number_text.print_integers(counts.astype(np.int64), text)].tobytes()
+    return text[: numbers.print_integers(counts.astype(np.int64), text)].tobytes()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics import _checks
-from terrain_physics._kernels.geometry import closest_point_rows as closest_rows
+from terrain_physics._kernels.geometry import closest_point_rows
 from terrain_physics.geometry.operands import as_vec3
 from terrain_physics.geometry.shapes import Segment, Triangle
 
@@ -54,7 +54,9 @@ def closest_point_on_triangle(point: Any, triangle: Triangle) -> glm.vec3:
     """
     place = _checks.vector("point", point)
     _checks.instance("triangle", triangle, Triangle)
-    return as_vec3(closest_rows.point_to_triangle(place, triangle.a64, triangle.b64, triangle.c64))
+    return as_vec3(
+        closest_point_rows.point_to_triangle(place, triangle.a64, triangle.b64, triangle.c64)
+    )
 
 
 def closest_point_on_segment(point: Any, segment: Segment) -> glm.vec3:
@@ -88,7 +90,7 @@ def closest_point_on_segment(point: Any, segment: Segment) -> glm.vec3:
     """
     place = _checks.vector("point", point)
     _checks.instance("segment", segment, Segment)
-    return as_vec3(closest_rows.point_to_segment(place, segment.a64, segment.b64))
+    return as_vec3(closest_point_rows.point_to_segment(place, segment.a64, segment.b64))
 
 
 def closest_point_on_triangle_many(points: Any, triangles: Any) -> NDArray[np.float64]:
@@ -121,7 +123,7 @@ def closest_point_on_triangle_many(points: Any, triangles: Any) -> NDArray[np.fl
     point_rows = _checks.points("points", points)
     triangle_rows = _checks.triangles("triangles", triangles)
     out = np.empty((_checks.common_length(points=point_rows, triangles=triangle_rows), 3))
-    closest_rows.closest_on_triangle_rows(point_rows, triangle_rows, out)
+    closest_point_rows.closest_on_triangle_rows(point_rows, triangle_rows, out)
     return out
 
 
@@ -153,5 +155,5 @@ def closest_point_on_segment_many(points: Any, segments: Any) -> NDArray[np.floa
     point_rows = _checks.points("points", points)
     segment_rows = _checks.array("segments", segments, (None, 2, 3), (None, 6)).reshape(-1, 2, 3)
     out = np.empty((_checks.common_length(points=point_rows, segments=segment_rows), 3))
-    closest_rows.closest_on_segment_rows(point_rows, segment_rows, out)
+    closest_point_rows.closest_on_segment_rows(point_rows, segment_rows, out)
     return out

@@ -12,8 +12,7 @@ from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3, Floats9, Rows
-from terrain_physics._kernels.geometry import obb_obb, solid_pairs
-from terrain_physics._kernels.geometry import solid_pair_rows as rows
+from terrain_physics._kernels.geometry import obb_obb, solid_pair_rows, solid_pairs
 from terrain_physics._kernels.types import Floats
 from terrain_physics.geometry.operands import as_move, penetrations, sphere_floats
 from terrain_physics.geometry.shapes import AABB, OBB, Sphere
@@ -179,7 +178,7 @@ def intersect_aabb_aabb_many(
     array([[0.  , 0.25, 0.  ]])
     """
     return penetrations(
-        rows.aabb_aabb_rows,
+        solid_pair_rows.aabb_aabb_rows,
         _aabbs("", lowers, uppers),
         _aabbs("other_", other_lowers, other_uppers),
     )
@@ -211,7 +210,7 @@ def intersect_aabb_sphere_many(lowers: Any, uppers: Any, spheres: Any) -> Floats
     array([[ 0.  , -0.25,  0.  ]])
     """
     return penetrations(
-        rows.aabb_sphere_rows,
+        solid_pair_rows.aabb_sphere_rows,
         _aabbs("", lowers, uppers),
         {"spheres": _checks.spheres("spheres", spheres)},
     )
@@ -243,11 +242,12 @@ def intersect_obb_sphere_many(
 
     Examples
     --------
+    >>> import numpy as np
     >>> intersect_obb_sphere_many([(0, 0, 0)], [(1, 1, 1)], [np.eye(3)], [(0, 1.75, 0, 1)])
     array([[ 0.  , -0.25,  0.  ]])
     """
     return penetrations(
-        rows.obb_sphere_rows,
+        solid_pair_rows.obb_sphere_rows,
         _checks.obbs("", centers, half_extents, rotations),
         {"spheres": _checks.spheres("spheres", spheres)},
     )
@@ -282,12 +282,13 @@ def intersect_obb_obb_many(
 
     Examples
     --------
+    >>> import numpy as np
     >>> one, turn = [(1, 1, 1)], [np.eye(3)]
     >>> intersect_obb_obb_many([(0, 1.75, 0)], one, turn, [(0, 0, 0)], one, turn)
     array([[0.  , 0.25, 0.  ]])
     """
     return penetrations(
-        rows.obb_obb_rows,
+        solid_pair_rows.obb_obb_rows,
         _checks.obbs("", centers, half_extents, rotations),
         _checks.obbs("other_", other_centers, other_half_extents, other_rotations),
     )

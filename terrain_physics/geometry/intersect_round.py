@@ -12,8 +12,7 @@ from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3
-from terrain_physics._kernels.geometry import solid_pair_rows as rows
-from terrain_physics._kernels.geometry import solid_pairs
+from terrain_physics._kernels.geometry import solid_pair_rows, solid_pairs
 from terrain_physics._kernels.types import Floats
 from terrain_physics.geometry.operands import as_move, penetrations, sphere_floats
 from terrain_physics.geometry.shapes import Capsule, Sphere
@@ -141,7 +140,7 @@ def intersect_sphere_sphere_many(spheres: Any, other_spheres: Any) -> Floats:
            [nan, nan, nan]])
     """
     return penetrations(
-        rows.sphere_sphere_rows,
+        solid_pair_rows.sphere_sphere_rows,
         {"spheres": _checks.spheres("spheres", spheres)},
         {"other_spheres": _checks.spheres("other_spheres", other_spheres)},
     )
@@ -173,7 +172,7 @@ def intersect_capsule_sphere_many(capsules: Any, spheres: Any) -> Floats:
     array([[0.  , 0.25, 0.  ]])
     """
     return penetrations(
-        rows.capsule_sphere_rows,
+        solid_pair_rows.capsule_sphere_rows,
         {"capsules": _checks.capsules("capsules", capsules)},
         {"spheres": _checks.spheres("spheres", spheres)},
     )
@@ -204,7 +203,7 @@ def intersect_capsule_capsule_many(capsules: Any, other_capsules: Any) -> Floats
     array([[0.  , 0.25, 0.  ]])
     """
     return penetrations(
-        rows.capsule_capsule_rows,
+        solid_pair_rows.capsule_capsule_rows,
         {"capsules": _checks.capsules("capsules", capsules)},
         {"other_capsules": _checks.capsules("other_capsules", other_capsules)},
     )

@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics import _checks
-from terrain_physics._kernels.geometry import solid_pair_rows as solid_rows
-from terrain_physics._kernels.geometry import triangle_rows as pairs
 from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT, obb_triangle
+from terrain_physics._kernels.geometry.solid_pair_rows import capsule_triangle_rows
 from terrain_physics._kernels.geometry.sphere_triangle import sphere_triangle
+from terrain_physics._kernels.geometry.triangle_rows import (
+    obb_triangle_rows,
+    sphere_triangle_rows,
+)
 from terrain_physics.geometry.operands import as_move
 from terrain_physics.geometry.shapes import OBB, Capsule, Sphere, Triangle
 
@@ -239,7 +242,7 @@ def intersect_sphere_triangle_many(
     triangle_rows = _checks.triangles("triangles", triangles)
     count = _checks.common_length(spheres=sphere_rows, triangles=triangle_rows)
     out = np.empty((count, 3))
-    pairs.sphere_triangle_rows(sphere_rows, triangle_rows, bool(two_sided), out)
+    sphere_triangle_rows(sphere_rows, triangle_rows, bool(two_sided), out)
     return out + 0.0  # never -0
 
 
@@ -282,7 +285,7 @@ def intersect_obb_triangle_many(
     triangle_rows = _checks.triangles("triangles", triangles)
     out = np.empty((_checks.common_length(**boxes, triangles=triangle_rows), 3))
     middles, half, turns = boxes.values()
-    pairs.obb_triangle_rows(middles, half, turns, triangle_rows, bool(two_sided), out)
+    obb_triangle_rows(middles, half, turns, triangle_rows, bool(two_sided), out)
     return out + 0.0  # never -0
 
 
@@ -320,5 +323,5 @@ def intersect_capsule_triangle_many(
     triangle_rows = _checks.triangles("triangles", triangles)
     count = _checks.common_length(capsules=capsule_rows, triangles=triangle_rows)
     out = np.empty((count, 3))
-    solid_rows.capsule_triangle_rows(capsule_rows, triangle_rows, bool(two_sided), out)
+    capsule_triangle_rows(capsule_rows, triangle_rows, bool(two_sided), out)
     return out + 0.0  # never -0

@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _checks
-from terrain_physics._kernels.geometry import triangle_triangle_rows as triangle_rows
 from terrain_physics._kernels.geometry.coplanar_triangles import CROSSING
 from terrain_physics._kernels.geometry.triangle_triangle import triangles_cross, triangles_touch
+from terrain_physics._kernels.geometry.triangle_triangle_rows import (
+    triangles_cross_rows,
+    triangles_touch_rows,
+)
 from terrain_physics.geometry.shapes import Segment, Triangle
 
 
@@ -143,7 +146,7 @@ def intersect_triangle_triangle_many(first: Any, second: Any) -> NDArray[np.bool
     """
     first_rows, second_rows, count = _rows(first, second)
     out = np.empty(count, dtype=np.bool_)
-    triangle_rows.triangles_touch_rows(first_rows, second_rows, out)
+    triangles_touch_rows(first_rows, second_rows, out)
     return out
 
 
@@ -175,7 +178,7 @@ def crossing_segment_many(first: Any, second: Any) -> NDArray[np.float64]:
     """
     first_rows, second_rows, count = _rows(first, second)
     out = np.empty((count, 2, 3))
-    triangle_rows.triangles_cross_rows(first_rows, second_rows, out)
+    triangles_cross_rows(first_rows, second_rows, out)
     out += 0.0  # never "-0"
     return out
 

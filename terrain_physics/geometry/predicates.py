@@ -6,8 +6,12 @@ import numpy as np
 
 from terrain_physics import _checks
 from terrain_physics._kernels.geometry import point_in_triangle
-from terrain_physics._kernels.geometry import sphere_surface_rows as touch_rows
 from terrain_physics._kernels.geometry.sphere_surface import touches
+from terrain_physics._kernels.geometry.sphere_surface_rows import (
+    touches_corners_rows,
+    touches_plane,
+    touches_plane_rows,
+)
 from terrain_physics._kernels.types import Flags, Floats
 from terrain_physics.geometry.shapes import Plane, Segment, Sphere, Triangle
 
@@ -55,7 +59,7 @@ def surface_touches(sphere: Sphere, surface: Plane | Segment | Triangle) -> bool
     if isinstance(surface, Segment):
         return bool(touches(surface.a64, surface.b64, surface.b64, center, radius))
     if isinstance(surface, Plane):
-        return bool(touch_rows.touches_plane(surface.point64, surface.normal64, center, radius))
+        return bool(touches_plane(surface.point64, surface.normal64, center, radius))
     raise TypeError(
         f"surface must be one of Plane, Segment, Triangle, got {_checks.shorten(surface)}"
     )
@@ -92,7 +96,7 @@ def surface_touches_plane_many(spheres: Any, planes: Any) -> Flags:
         raise ValueError(f"normal must not be zero, got (0.0, 0.0, 0.0) in planes[{row}]")
     sphere_rows = _checks.spheres("spheres", spheres)
     out = np.empty(_checks.common_length(spheres=sphere_rows, planes=plane_rows), np.bool_)
-    touch_rows.touches_plane_rows(sphere_rows, plane_rows, out)
+    touches_plane_rows(sphere_rows, plane_rows, out)
     return out
 
 
@@ -157,7 +161,7 @@ def _touches_corners(spheres: Any, name: str, corners: Floats) -> Flags:
     sphere_rows = _checks.spheres("spheres", spheres)
     count = _checks.common_length(**{"spheres": sphere_rows, name: corners})
     out = np.empty(count, np.bool_)
-    touch_rows.touches_corners_rows(sphere_rows, corners, out)
+    touches_corners_rows(sphere_rows, corners, out)
     return out
 
 

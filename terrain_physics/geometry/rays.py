@@ -11,7 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from terrain_physics import _checks
-from terrain_physics._kernels.geometry import rays as kernels
+from terrain_physics._kernels.geometry.rays import (
+    ray_aabb,
+    ray_capsule,
+    ray_obb,
+    ray_sphere,
+    ray_triangle,
+)
 from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Ray, Sphere, Triangle
 
 
@@ -59,9 +65,7 @@ def raycast_triangle(ray: Ray, triangle: Triangle) -> float | None:
     """
     _check(ray, "triangle", triangle, Triangle)
     return _hit(
-        kernels.ray_triangle(
-            ray.origin64, ray.direction64, triangle.a64, triangle.b64, triangle.c64
-        )
+        ray_triangle(ray.origin64, ray.direction64, triangle.a64, triangle.b64, triangle.c64)
     )
 
 
@@ -91,7 +95,7 @@ def raycast_sphere(ray: Ray, sphere: Sphere) -> float | None:
     4.0
     """
     _check(ray, "sphere", sphere, Sphere)
-    return _hit(kernels.ray_sphere(ray.origin64, ray.direction64, sphere.center64, sphere.radius))
+    return _hit(ray_sphere(ray.origin64, ray.direction64, sphere.center64, sphere.radius))
 
 
 def raycast_aabb(ray: Ray, aabb: AABB) -> float | None:
@@ -120,7 +124,7 @@ def raycast_aabb(ray: Ray, aabb: AABB) -> float | None:
     5.0
     """
     _check(ray, "aabb", aabb, AABB)
-    return _hit(kernels.ray_aabb(ray.origin64, ray.direction64, aabb.lower64, aabb.upper64))
+    return _hit(ray_aabb(ray.origin64, ray.direction64, aabb.lower64, aabb.upper64))
 
 
 def raycast_obb(ray: Ray, obb: OBB) -> float | None:
@@ -150,9 +154,7 @@ def raycast_obb(ray: Ray, obb: OBB) -> float | None:
     """
     _check(ray, "obb", obb, OBB)
     return _hit(
-        kernels.ray_obb(
-            ray.origin64, ray.direction64, obb.center64, obb.half_extents64, obb.rotation64
-        )
+        ray_obb(ray.origin64, ray.direction64, obb.center64, obb.half_extents64, obb.rotation64)
     )
 
 
@@ -183,7 +185,7 @@ def raycast_capsule(ray: Ray, capsule: Capsule) -> float | None:
     """
     _check(ray, "capsule", capsule, Capsule)
     return _hit(
-        kernels.ray_capsule(ray.origin64, ray.direction64, capsule.a64, capsule.b64, capsule.radius)
+        ray_capsule(ray.origin64, ray.direction64, capsule.a64, capsule.b64, capsule.radius)
     )
 
 

@@ -44,7 +44,7 @@ class Forest:
         self._row_slots = np.empty(0, dtype=np.int64)
         self._changed: list[Longs] = []  # rows that no tree holds
 
-        self._balls = np.empty((0, 4))
+        self._spheres = np.empty((0, 4))
         self._boxes = np.empty((0, 6))
         self._rows = np.empty(0, dtype=np.int64)
         self._node_boxes = np.empty((0, 6))
@@ -114,7 +114,7 @@ class Forest:
                     self._forget_trees()
                     raise
                 self._arrays = (
-                    self._balls[: self._slots],
+                    self._spheres[: self._slots],
                     self._boxes[: self._slots],
                     self._rows[: self._slots],
                     self._node_boxes[: self._nodes],
@@ -126,8 +126,8 @@ class Forest:
         slots = self._row_slots[rows]
         slots = slots[slots >= 0]
         self._boxes[slots] = _NOWHERE
-        if len(self._balls) > 0:
-            self._balls[slots] = np.nan
+        if len(self._spheres) > 0:
+            self._spheres[slots] = np.nan
         self._gaps += len(slots)
         self._row_slots[rows] = state
         self._arrays = None
@@ -198,7 +198,7 @@ class Forest:
         )
         self._slots, self._nodes = first + count, first_node + nodes
         if self._shapes.shape[1] == 4:
-            self._balls = _grown(self._balls, self._slots)
+            self._spheres = _grown(self._spheres, self._slots)
         self._boxes = _grown(self._boxes, self._slots)
         self._rows = _grown(self._rows, self._slots)
         self._node_boxes = _grown(self._node_boxes, self._nodes)
@@ -211,7 +211,7 @@ class Forest:
             boxes,
             order,
             first,
-            self._balls,
+            self._spheres,
             self._boxes,
             self._rows,
             self._row_slots,

@@ -55,7 +55,7 @@ class OctreeObjects:
         return self._forest.ids[self._forest.living()]
 
     @property
-    def _holds_balls(self) -> bool:
+    def _holds_spheres(self) -> bool:
         return self._forest.shapes.shape[1:] == (4,)
 
     def __len__(self) -> int:
@@ -69,7 +69,9 @@ class OctreeObjects:
         return True
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self)} {'balls' if self._holds_balls else 'boxes'}>"
+        return (
+            f"<{type(self).__name__}: {len(self)} {'spheres' if self._holds_spheres else 'boxes'}>"
+        )
 
     def __getstate__(self) -> tuple[Any, ...]:
         forest, living = self._forest, self._forest.living()
@@ -107,7 +109,7 @@ class OctreeObjects:
             If no object has this id, or none any more.
         """
         numbers = self._forest.shapes[self._forest.rows(_one_id(object_id))[0]].tolist()
-        if self._holds_balls:
+        if self._holds_spheres:
             return Sphere(numbers[:3], numbers[3])
         return AABB(numbers[:3], numbers[3:])
 
@@ -230,7 +232,7 @@ class OctreeObjects:
         self._forest.move(self._forest.rows(ids), rows)
 
     def _row_of(self, shape: Sphere | AABB) -> Floats:
-        _checks.instance("shape", shape, Sphere if self._holds_balls else AABB)
+        _checks.instance("shape", shape, Sphere if self._holds_spheres else AABB)
         if isinstance(shape, Sphere):
             row = np.array([(*shape.center64, shape.radius)])
         else:
@@ -239,8 +241,8 @@ class OctreeObjects:
         return row
 
     def _checked_rows(self, shapes: Any) -> Floats:
-        if self._holds_balls:
-            return ball_rows("shapes", shapes)
+        if self._holds_spheres:
+            return sphere_rows("shapes", shapes)
         rows = _checks.array("shapes", shapes, (None, 6))
         return box_rows("shapes", rows[:, :3], "shapes", rows[:, 3:])
 
@@ -252,7 +254,7 @@ def point_rows(name: str, value: Any) -> Floats:
     return rows
 
 
-def ball_rows(name: str, value: Any) -> Floats:
+def sphere_rows(name: str, value: Any) -> Floats:
     """Return balls (n, 4): x, y, z, radius."""
     rows = _checks.array(name, value, (None, 4), (0,)).reshape(-1, 4)
     _checks.refuse_negative("radius", name, rows[:, 3:])

@@ -12,10 +12,10 @@ from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics.geometry.shapes import AABB, Ray, Sphere
 from terrain_physics.octree.objects import (
     OctreeObjects,
-    ball_rows,
     box_rows,
     point_rows,
     refuse_far,
+    sphere_rows,
 )
 
 _KEYS = 2048  # room for what is found, at first and at least: more than is gathered at a time
@@ -274,7 +274,7 @@ class Octree(OctreeObjects):
         >>> octree.query_spheres_many([(1.5, 0, 0, 0.5), (9, 0, 0, 1), (3, 0, 0, 0)])
         (array([0, 2, 2, 3]), array([0, 1, 1]))
         """
-        return self._met_by_each(ball_rows("spheres", spheres))
+        return self._met_by_each(sphere_rows("spheres", spheres))
 
     def query_aabbs_many(self, lowers: Any, uppers: Any) -> tuple[Longs, Longs]:
         """Return the objects that each of q boxes overlaps or touches.

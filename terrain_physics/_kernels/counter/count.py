@@ -75,8 +75,8 @@ def _boxes_met(
 
 
 @kernel(inline=True, contract=True)
-def _balls_met(
-    balls: Singles,
+def _spheres_met(
+    spheres: Singles,
     index: int,
     boxes: Singles,
     row: int,
@@ -89,16 +89,16 @@ def _balls_met(
     bits = _NONE
     for k in range(LANES):
         gap = (
-            _apart(balls[index, 0, k], balls[index, 3, k], ax, bx)
-            + _apart(balls[index, 1, k], balls[index, 4, k], ay, by)
-            + _apart(balls[index, 2, k], balls[index, 5, k], az, bz)
+            _apart(spheres[index, 0, k], spheres[index, 3, k], ax, bx)
+            + _apart(spheres[index, 1, k], spheres[index, 4, k], ay, by)
+            + _apart(spheres[index, 2, k], spheres[index, 5, k], az, bz)
         )
         far = (
-            _across(balls[index, 0, k], balls[index, 3, k], ax, bx)
-            + _across(balls[index, 1, k], balls[index, 4, k], ay, by)
-            + _across(balls[index, 2, k], balls[index, 5, k], az, bz)
+            _across(spheres[index, 0, k], spheres[index, 3, k], ax, bx)
+            + _across(spheres[index, 1, k], spheres[index, 4, k], ay, by)
+            + _across(spheres[index, 2, k], spheres[index, 5, k], az, bz)
         )
-        keep = (gap <= balls[index, HIGH, k]) & (far >= balls[index, LOW, k])
+        keep = (gap <= spheres[index, HIGH, k]) & (far >= spheres[index, LOW, k])
         bits = np.int32(bits | (np.int32(1 << k) if keep else _NONE))
     return bits
 
@@ -148,17 +148,17 @@ def count_chunks(
                 lane = count_trailing_zeros(blocks)
                 blocks = np.int32(blocks & (blocks - 1))
                 block = upper * LANES + lane
-                met = _balls_met(boxes, chunk, block_boxes, upper, lane)
+                met = _spheres_met(boxes, chunk, block_boxes, upper, lane)
                 while met != 0:
                     group = chunk * LANES + count_trailing_zeros(met)
                     met = np.int32(met & (met - 1))
-                    balls = _balls_met(groups, group, block_boxes, upper, lane)
-                    while balls != 0:
-                        ball = count_trailing_zeros(balls)
-                        balls = np.int32(balls & (balls - 1))
-                        row = int(np.int64(keys[group * LANES + ball] & ROW_BITS))
-                        touched = _count_ball(
-                            leaves, leaf_boxes, block, groups, group, ball, unsure
+                    members = _spheres_met(groups, group, block_boxes, upper, lane)
+                    while members != 0:
+                        member = count_trailing_zeros(members)
+                        members = np.int32(members & (members - 1))
+                        row = int(np.int64(keys[group * LANES + member] & ROW_BITS))
+                        touched = _count_sphere(
+                            leaves, leaf_boxes, block, groups, group, member, unsure
                         )
                         if touched >= _OPEN:
                             counts[row] += _count_exactly(
@@ -168,13 +168,13 @@ def count_chunks(
 
 
 @kernel(inline=True, contract=True)
-def _count_ball(
+def _count_sphere(
     leaves: Singles,
     leaf_boxes: Singles,
     block: int,
     groups: Singles,
     group: int,
-    ball: int,
+    member: int,
     unsure: Ints,
 ) -> np.int32:
     """Return how many triangles of a block a sphere touches, plus bits, from _OPEN up, of leaves.
@@ -183,9 +183,9 @@ def _count_ball(
     They are not decided here: with a call that is not inlined, numba would count references of
     every array for every sphere, which takes as long as all the rest.
     """
-    x, y, z = groups[group, X, ball], groups[group, Y, ball], groups[group, Z, ball]
-    low, high = groups[group, LOW, ball], groups[group, HIGH, ball]
-    reach, band = groups[group, REACH, ball], groups[group, BAND, ball]
+    x, y, z = groups[group, X, member], groups[group, Y, member], groups[group, Z, member]
+    low, high = groups[group, LOW, member], groups[group, HIGH, member]
+    reach, band = groups[group, REACH, member], groups[group, BAND, member]
     total = _NONE
     met = _boxes_met(leaf_boxes, block, x, y, z, x, y, z, low, high)
     while met != 0:

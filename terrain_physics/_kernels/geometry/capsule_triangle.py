@@ -94,7 +94,7 @@ def _reach(axis: Vec3, corners: Corners, direction: Vec3) -> float:
 
 
 @kernel
-def _way_out(
+def _distance_out(
     axis: Vec3,
     radius: float,
     corners: Corners,
@@ -124,7 +124,7 @@ def _way_out(
 
 
 @kernel
-def _way_through(
+def _move_off_face(
     axis: Vec3, radius: float, corners: Corners, normal: Vec3, two_sided: bool, size: float
 ) -> Vec3:
     """Return the move of a capsule whose axis goes through the face: the nearest side of the prism.
@@ -161,7 +161,7 @@ def _least_allowed(axis: Vec3, radius: float, corners: Corners, normal: Vec3, si
     A side that is not the nearest need not be where its direction leaves the prism, so each is
     measured to where the shapes part.
     """
-    best, least = normal, _way_out(axis, radius, corners, normal, normal, size, math.inf)
+    best, least = normal, _distance_out(axis, radius, corners, normal, normal, size, math.inf)
     for k in range(6):
         edge = subtract(corners[(k + 1) % 3], corners[k % 3])
         direction = cross(edge, normal)
@@ -173,7 +173,7 @@ def _least_allowed(axis: Vec3, radius: float, corners: Corners, normal: Vec3, si
         direction = scale(direction, 1.0 / length(direction))
         if dot(direction, normal) < -SQUARE:
             continue
-        way = _way_out(axis, radius, corners, normal, direction, size, least)
+        way = _distance_out(axis, radius, corners, normal, direction, size, least)
         if way < least - TIE * size:
             best, least = direction, way
     return scale(best, least)
@@ -198,14 +198,14 @@ def capsule_triangle(
     distance = math.sqrt(distance2)
     if distance <= slack:
         if has_area:
-            return True, _way_through(axis, radius, corners, normal, two_sided, size)
+            return True, _move_off_face(axis, radius, corners, normal, two_sided, size)
         return True, scale(direction_across(axis, _longest_edge(corners)), radius)
     if not has_area or two_sided or dot(gap, normal) >= -SQUARE * distance:
         if feature == FACE:
             return True, scale(normal, math.copysign(max(radius - distance, 0.0), height))
         return True, scale(gap, max(radius - distance, 0.0) / distance)
     if feature == FACE:
-        way = _way_out(axis, radius, corners, normal, normal, size, math.inf)
+        way = _distance_out(axis, radius, corners, normal, normal, size, math.inf)
         return True, scale(normal, way)
     if -radius <= height < 0.0:
         return True, _least_allowed(axis, radius, corners, normal, size)

@@ -115,7 +115,7 @@ def _boxes_meet(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> bool:
 
 
 @kernel
-def flat_triangles_touch(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> bool:
+def coplanar_triangles_touch(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> bool:
     """Tell whether two triangles of one plane, or two without area, have a point in common."""
     if not _boxes_meet(a, b, c, d, e, f):
         return False
@@ -152,7 +152,7 @@ def _inside(sides: Sides, k: int, p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> bool:
 
 
 @kernel
-def flat_triangles_share(
+def coplanar_triangles_share(
     a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3
 ) -> tuple[int, Vec3, Vec3]:
     """Return what two such triangles that touch share: (OVERLAP, zeros) or (CROSSING, its ends).

@@ -22,7 +22,7 @@ from terrain_physics._kernels.math.vec3 import Vec3
 
 Edges = tuple[DoubleVec3, DoubleVec3, DoubleVec3, DoubleVec3]
 Support = tuple[Vec3, Vec3, Vec3, Vec3]
-Ball = tuple[DoubleVec3, Double]  # center, squared radius
+DoubleSphere = tuple[DoubleVec3, Double]  # center, squared radius
 
 # For sizes of about one. What is thinner is a part of less than 1e-50 of its size away from a set
 # with fewer points, whose sphere is tried as well.
@@ -103,7 +103,7 @@ def _reach(edges: Edges, count: int, center: DoubleVec3) -> Double:
 
 
 @kernel
-def exchange(support: Support, count: int, pivot: Vec3) -> tuple[Support, int, Ball]:
+def exchange(support: Support, count: int, pivot: Vec3) -> tuple[Support, int, DoubleSphere]:
     """Return the smallest sphere around pivot and support, and the points it rests on.
 
     The first ``count`` points are the support, the rest is ignored. The pivot must lie outside of

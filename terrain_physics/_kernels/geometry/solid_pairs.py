@@ -121,7 +121,7 @@ def aabb_aabb(lower: Vec3, upper: Vec3, other_lower: Vec3, other_upper: Vec3) ->
 
 
 @kernel
-def _box_ball(lower: Vec3, upper: Vec3, radius: float) -> tuple[bool, Vec3]:
+def _box_sphere(lower: Vec3, upper: Vec3, radius: float) -> tuple[bool, Vec3]:
     """Return (whether they touch, penetration of the box) for a ball around the origin."""
     gap = (
         max(lower[0], min(upper[0], 0.0)),
@@ -140,7 +140,7 @@ def _box_ball(lower: Vec3, upper: Vec3, radius: float) -> tuple[bool, Vec3]:
 @kernel
 def aabb_sphere(lower: Vec3, upper: Vec3, center: Vec3, radius: float) -> tuple[bool, Vec3]:
     """Return (whether they touch, penetration of the box)."""
-    return _box_ball(subtract(lower, center), subtract(upper, center), radius)
+    return _box_sphere(subtract(lower, center), subtract(upper, center), radius)
 
 
 @kernel
@@ -151,5 +151,5 @@ def obb_sphere(
     middle = to_box(rotation, subtract(box_center, center))
     lower = subtract(middle, half)
     upper = (middle[0] + half[0], middle[1] + half[1], middle[2] + half[2])
-    touching, move = _box_ball(lower, upper, radius)
+    touching, move = _box_sphere(lower, upper, radius)
     return touching, to_world(rotation, move)

@@ -12,8 +12,8 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.coplanar_triangles import (
     APART,
     CROSSING,
-    flat_triangles_share,
-    flat_triangles_touch,
+    coplanar_triangles_share,
+    coplanar_triangles_touch,
 )
 from terrain_physics._kernels.geometry.edge_crossing import on_plane
 from terrain_physics._kernels.math.orientation import plane_side, plane_sides
@@ -96,7 +96,7 @@ def triangles_touch(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> boo
         return False
     if _all_on(of_second):
         if _all_on(of_first):
-            return flat_triangles_touch(a, b, c, d, e, f)
+            return coplanar_triangles_touch(a, b, c, d, e, f)
         return _segment_touches(a, b, c, of_first, d, e, f)
     if _all_on(of_first):
         return _segment_touches(d, e, f, of_second, a, b, c)
@@ -182,7 +182,7 @@ def _share(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> tuple[int, V
     of_second = plane_sides(a, b, c, d, e, f)
     of_first = plane_sides(d, e, f, a, b, c)
     if _all_on(of_second) and _all_on(of_first):
-        return flat_triangles_share(a, b, c, d, e, f)
+        return coplanar_triangles_share(a, b, c, d, e, f)
     one, two = (a, b, c), (d, e, f)
     if _all_on(of_second):
         return _pierced(a, b, c, of_first, two)

@@ -7,7 +7,7 @@ stored of a cell is the box of all that is in it; the cells only say what is put
 - ``boxes`` (slots, 6): lower and upper corner of each object, in the order of the cells. A ball's
   box is a little larger than the ball, so that boxes apart mean that the ball test says apart.
   Of a removed object lower is infinity and upper minus infinity.
-- ``balls`` (slots, 4): x, y, z, radius, NaN where removed; no rows if the objects are boxes.
+- ``spheres`` (slots, 4): x, y, z, radius, NaN where removed; no rows if the objects are boxes.
 - ``rows`` (slots,): what the object is called outside.
 - ``node_boxes`` (nodes, 6) and ``spans`` (nodes, 3): first slot, last slot (exclusive), and the
   node to go on with when this one is passed over. A leaf's is the next one.
@@ -29,7 +29,7 @@ _GROUPS = 9  # what is too large for the eight children, and these
 
 
 @kernel(inline=True)
-def ball_side(middle: float, radius: float, sign: float) -> float:
+def sphere_side(middle: float, radius: float, sign: float) -> float:
     """Return the lower (sign -1) or upper (1) coordinate of a ball's box."""
     side = middle + sign * (radius * _WIDER + _UNDERFLOWS)
     return side + sign * (abs(side) * _ROUNDING)
@@ -43,8 +43,8 @@ def object_boxes(shapes: Floats, members: Longs, out: Floats) -> None:
         for k in range(3):
             if shapes.shape[1] == 4:
                 middle, radius = float(shapes[row, k]), float(shapes[row, 3])
-                out[i, k] = ball_side(middle, radius, -1.0)
-                out[i, k + 3] = ball_side(middle, radius, 1.0)
+                out[i, k] = sphere_side(middle, radius, -1.0)
+                out[i, k + 3] = sphere_side(middle, radius, 1.0)
             else:
                 out[i, k] = shapes[row, k]
                 out[i, k + 3] = shapes[row, k + 3]
@@ -329,7 +329,7 @@ def fill_slots(
     member_boxes: Floats,
     order: Longs,
     first_slot: int,
-    balls: Floats,
+    spheres: Floats,
     boxes: Floats,
     rows: Longs,
     row_slots: Longs,
@@ -344,4 +344,4 @@ def fill_slots(
             boxes[slot, axis] = member_boxes[k, axis]
         if shapes.shape[1] == 4:
             for axis in range(4):
-                balls[slot, axis] = shapes[row, axis]
+                spheres[slot, axis] = shapes[row, axis]

@@ -31,14 +31,14 @@ def boxes_meet(a: Floats, i: int, b: Floats, j: int) -> bool:
 
 @kernel(inline=True)
 def is_within(dx: float, dy: float, dz: float, reach: float) -> bool:
-    """Return whether a way is no longer than ``reach``. This decides whether balls touch."""
+    """Return whether a way is no longer than ``reach``. This decides whether spheres touch."""
     return bool(dx * dx + dy * dy + dz * dz <= reach * reach)
 
 
 @kernel(inline=True)
-def _balls_met(near: Floats, chunk: int, balls: Floats, slot: int) -> np.int64:
-    """Return bits: which of the balls of a chunk one ball overlaps or touches."""
-    x, y, z, radius = balls[slot, 0], balls[slot, 1], balls[slot, 2], balls[slot, 3]
+def _spheres_met(near: Floats, chunk: int, spheres: Floats, slot: int) -> np.int64:
+    """Return bits: which of the spheres of a chunk one ball overlaps or touches."""
+    x, y, z, radius = spheres[slot, 0], spheres[slot, 1], spheres[slot, 2], spheres[slot, 3]
     prefer_wide_vectors()
     bits = _NONE
     for k in range(LANES):
@@ -78,7 +78,7 @@ def _gather(shapes: Floats, slot: int, place: int, near: Floats, slots: Longs) -
 
 @kernel
 def _compare(
-    balls: Floats,
+    spheres: Floats,
     boxes: Floats,
     rows: Longs,
     first: int,
@@ -107,8 +107,8 @@ def _compare(
         tests += gathered - done
         row = int(rows[slot])
         for chunk in range(done // LANES, chunks):
-            if len(balls) > 0:
-                bits = _balls_met(near, chunk, balls, slot)
+            if len(spheres) > 0:
+                bits = _spheres_met(near, chunk, spheres, slot)
             else:
                 bits = _boxes_met(near, chunk, boxes, slot)
             if chunk == done // LANES:
@@ -123,7 +123,7 @@ def _compare(
 
 @kernel
 def overlapping_pairs(
-    balls: Floats,
+    spheres: Floats,
     boxes: Floats,
     rows: Longs,
     node_boxes: Floats,
@@ -139,7 +139,7 @@ def overlapping_pairs(
     meets the leaf's box is gathered, then each object of the leaf is compared with that, a chunk
     at a time. When the keys do not suffice, that leaf is returned, else the number of nodes.
     """
-    shapes = balls if len(balls) > 0 else boxes
+    shapes = spheres if len(spheres) > 0 else boxes
     near = np.full((_CHUNKS, 6, LANES), np.nan)
     slots = np.zeros(_CHUNKS * LANES, dtype=np.int64)
     nodes = len(spans)
@@ -155,7 +155,7 @@ def overlapping_pairs(
             gathered += 1
             if gathered == _GATHERED:
                 found, more = _compare(
-                    balls, boxes, rows, first, last, near, slots, gathered, found, keys
+                    spheres, boxes, rows, first, last, near, slots, gathered, found, keys
                 )
                 if found < 0:
                     return node, count, tests
@@ -172,14 +172,16 @@ def overlapping_pairs(
                     gathered += 1 if boxes_meet(boxes, slot, node_boxes, node) else 0
                     if gathered == _GATHERED:
                         found, more = _compare(
-                            balls, boxes, rows, first, last, near, slots, gathered, found, keys
+                            spheres, boxes, rows, first, last, near, slots, gathered, found, keys
                         )
                         if found < 0:
                             return node, count, tests
                         tested += more
                         gathered = 0
             other += 1
-        found, more = _compare(balls, boxes, rows, first, last, near, slots, gathered, found, keys)
+        found, more = _compare(
+            spheres, boxes, rows, first, last, near, slots, gathered, found, keys
+        )
         if found < 0:
             return node, count, tests
         count, tests = found, tested + more
