@@ -1,4 +1,4 @@
-"""Command line: count touched triangles, compile ahead of time, tell what is installed.
+"""Command line: count touched triangles, compile ahead of time, print what is installed.
 
 python -m terrain_physics count < problem.in
 python -m terrain_physics warm-up
@@ -157,8 +157,8 @@ def run(arguments: Sequence[str]) -> int:
 def main() -> NoReturn:
     """Run the command of ``sys.argv`` and end the process.
 
-    It ends at once: an orderly end of the interpreter takes a tenth of a small job, and after
-    Ctrl-C it would wait for threads still counting.
+    It ends at once: the interpreter's normal exit takes a tenth of the time of a small job, and
+    after Ctrl-C it would wait for threads that are still counting.
     """
     status = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):

@@ -1,7 +1,7 @@
-"""The command ``count``: problems in, counts out, in bounded memory.
+"""The command ``count``: reads problems, writes counts, in bounded memory.
 
-Spheres are read, counted and let go in blocks; what stays is the triangles with their tree, and
-the counts, which are written once everything has been read without an error.
+Spheres are read and counted in blocks, and then freed. Only the triangles, their tree and the
+counts are kept. The counts are written once everything has been read without an error.
 """
 
 import sys
@@ -27,18 +27,18 @@ BAD_INPUT = 2
 PIPE_CLOSED = 141  # as shells report a process ended by writing to a closed pipe
 
 _PATIENCE = 1.0  # seconds of work before a progress bar appears
-_BOX_TESTS = 1 << 27  # spent on finding out how many pairs are tested, for each block of spheres
+_BOX_TESTS = 1 << 27  # at most, for each block of spheres, to find out how many pairs are tested
 _LARGEST_INT32 = 2**31 - 1
 
 Counts = list[NDArray[np.integer[Any]]]
 
 
 class WrongCountError(Exception):
-    """A recount by brute force came out differently; the message says where."""
+    """A recount by brute force gave another count; the message says where."""
 
 
 class _Progress:
-    """A bar on standard error, if that is a terminal and there is time to read one."""
+    """A bar on standard error, if that is a terminal and the work takes long enough."""
 
     def __init__(self, total: int | None) -> None:
         self._total = total
@@ -58,7 +58,7 @@ class _Progress:
         if self._bar is not None:
             self._bar.update(spheres)
         elif time.monotonic() - self._start > _PATIENCE:
-            import tqdm  # here, because most runs are over before
+            import tqdm  # here, because most runs end earlier
 
             self._bar = tqdm.tqdm(
                 total=self._total,
@@ -71,7 +71,7 @@ class _Progress:
 
 
 class _Sample:
-    """Some of a stream of spheres, each as likely as any other, the same ones each time."""
+    """A sample of a stream of spheres: all are equally likely, and it is the same each time."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -92,7 +92,7 @@ class _Sample:
 
 
 class _Problem:
-    """Counts the spheres of one problem, against one lot of triangles after the other."""
+    """Counts for the spheres of one problem, against one set of triangles after the other."""
 
     def __init__(self, workers: Workers, name: str, *, stats: bool, verify: int) -> None:
         self._workers = workers
@@ -105,7 +105,7 @@ class _Problem:
         self.counts: Counts = []
 
     def timed(self, what: str, call: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what a call returns; its time is one of the statistics."""
+        """Return what a call returns, and add its time to the statistics."""
         start = time.perf_counter()
         try:
             return call(*arguments)
@@ -120,7 +120,7 @@ class _Problem:
         *,
         may_grow: bool = False,
     ) -> None:
-        """Add to the counts the triangles (n, 9) touched by the spheres (q, 4) of all blocks."""
+        """Add to the counts how many triangles (n, 9) the spheres (q, 4) of all blocks touch."""
         workers, sample = self._workers, self._sample
         tree = self.timed("build", counter.build_tree, workers, triangles)
         self._triangles += len(triangles)
@@ -144,7 +144,7 @@ class _Problem:
                 if self._stats:
                     self._tested += self._pairs_tested(tree, spheres)
                 first += len(spheres)
-                del spheres  # before the next are read
+                del spheres  # frees the memory before the next block is read
         self._spheres = first
         if len(sample.rows):
             recounted = counter.recount(workers, triangles, sample.spheres)
@@ -157,7 +157,7 @@ class _Problem:
         return counter.pairs_tested(self._workers, tree, some) * len(spheres) // len(some)
 
     def finish(self) -> None:
-        """Compare with the recount, and print what was asked for."""
+        """Compare with the recount, and print statistics and the result if they were asked for."""
         if self._stats:
             touched = sum(int(counts.sum(dtype=np.int64)) for counts in self.counts)
             about = "about " if self._is_estimate else ""
@@ -198,7 +198,7 @@ def _name(file: str) -> str:
 
 
 class _Command:
-    """Reads and counts; ``answers`` are those of all problems, in order."""
+    """Reads and counts; ``answers`` holds the counts of all problems, in order."""
 
     def __init__(self, workers: Workers, *, stats: bool, verify: int) -> None:
         self._workers = workers
@@ -209,7 +209,7 @@ class _Command:
         return NumberReader(self._workers, stack.enter_context(_opened(file)), _name(file))
 
     def whole(self, file: str) -> None:
-        """Answer a file that holds n, q, triangles and spheres."""
+        """Answer the problem in a file that holds n, q, triangles and spheres."""
         problem = _Problem(self._workers, _name(file), **self._options)
         with ExitStack() as stack:
             reader = problem.timed("parse", self._read, stack, file)
@@ -220,13 +220,13 @@ class _Command:
         self.answers += problem.counts
 
     def parts(self, triangle_files: Sequence[str], sphere_file: str) -> None:
-        """Answer a problem that is spread over files: counts add up over those of triangles."""
+        """Answer a problem spread over files: counts add up over the files of triangles."""
         problem = _Problem(self._workers, _name(sphere_file), **self._options)
         several = len(triangle_files) > 1
         with ExitStack() as stack:
             spheres = problem.timed("parse", self._read, stack, sphere_file)
             blocks = spheres.spheres(None, counter.SPHERES_AT_ONCE)
-            # Numbers are read once: later rounds take them from here, not from the text.
+            # The text is parsed once: later rounds read the spheres from this file.
             spool = stack.enter_context(tempfile.TemporaryFile()) if several else None
             for index, file in enumerate(triangle_files):
                 with ExitStack() as inner:
@@ -234,7 +234,7 @@ class _Command:
                 if spool is not None:
                     blocks = _spooled(spool) if index else _spooling(blocks, spool)
                 problem.count(triangles, blocks, None, may_grow=several)
-                del triangles  # before the next are read
+                del triangles  # frees the memory before the next file is read
         problem.finish()
         self.answers += problem.counts
 
@@ -268,7 +268,7 @@ def run(
     """Count, print, and return the exit status."""
     is_plain_python = not hasattr(count_chunks, "py_func")
     if sys.stderr.isatty() and not is_plain_python and not _jit.is_cached(count_chunks):
-        print("terrain_physics: compiling once for this machine, some seconds", file=sys.stderr)
+        print("terrain_physics: compiling once for this machine, a few seconds", file=sys.stderr)
     try:
         with Workers(threads) as workers:
             command = _Command(workers, stats=stats, verify=verify)

@@ -1,6 +1,6 @@
-"""Closest points: where on a triangle or a segment is the point nearest to a given one.
+"""Closest points: the point of a triangle or a segment nearest to a given one.
 
-Sizes and distances that are not zero are to be within 1e-75 and 1e75 m.
+Sizes and distances must be 0 or from 1e-75 to 1e75 m.
 """
 
 from typing import Any
@@ -28,12 +28,12 @@ def closest_point_on_triangle(point: Any, triangle: Triangle) -> glm.vec3:
     Returns
     -------
     glm.vec3
-        In meters: in the face, on an edge, or a corner. A point on the triangle is its own.
+        In meters: in the face, on an edge, or a corner. For a point on the triangle, that point.
 
     Raises
     ------
     TypeError, ValueError
-        For anything else than three finite numbers and this shape.
+        For anything other than three finite numbers and this shape.
 
     See Also
     --------
@@ -41,8 +41,9 @@ def closest_point_on_triangle(point: Any, triangle: Triangle) -> glm.vec3:
 
     Notes
     -----
-    In float64 it is right to 1e-15 of the distance to the farthest corner, divided by the height of
-    the triangle over its length. Below 1e-10, that counts as a segment.
+    The error in float64 is at most 1e-15 of the distance to the farthest corner, divided by the
+    ratio of the triangle's height to its length. A triangle with a ratio below 1e-10 counts as a
+    segment.
 
     Examples
     --------
@@ -67,17 +68,17 @@ def closest_point_on_segment(point: Any, segment: Segment) -> glm.vec3:
     point : three numbers
         In meters.
     segment : Segment
-        Both ends in meters; they may be one point.
+        Both ends in meters; they may coincide.
 
     Returns
     -------
     glm.vec3
-        In meters: between the ends, or one of them. A point on the segment is its own.
+        In meters: between the ends, or one of them. For a point on the segment, that point.
 
     Raises
     ------
     TypeError, ValueError
-        For anything else than three finite numbers and this shape.
+        For anything other than three finite numbers and this shape.
 
     See Also
     --------
@@ -94,7 +95,7 @@ def closest_point_on_segment(point: Any, segment: Segment) -> glm.vec3:
 
 
 def closest_point_on_triangle_many(points: Any, triangles: Any) -> NDArray[np.float64]:
-    """Return for n points the closest points of the triangles in the same rows.
+    """Return the closest points to n points, each of the triangle in its row.
 
     Parameters
     ----------
@@ -128,14 +129,14 @@ def closest_point_on_triangle_many(points: Any, triangles: Any) -> NDArray[np.fl
 
 
 def closest_point_on_segment_many(points: Any, segments: Any) -> NDArray[np.float64]:
-    """Return for n points the closest points of the segments in the same rows.
+    """Return the closest points to n points, each of the segment in its row.
 
     Parameters
     ----------
     points : array_like, shape (n, 3) or (1, 3)
         In meters.
     segments : array_like, shape (n, 2, 3), (n, 6) or one row
-        Both ends in meters; they may be one point.
+        Both ends in meters; they may coincide.
 
     Returns
     -------

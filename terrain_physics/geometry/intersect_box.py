@@ -1,9 +1,9 @@
-"""Boxes against boxes and balls: do they touch, and which least move parts them.
+"""Boxes against boxes and spheres: do they touch, and the shortest move that separates them.
 
-The first shape moves, and no other move that parts them is shorter. The functions of one pair take
-shapes and give a ``vec3``; those ending in ``_many`` take float64 arrays, of n rows or of one row
-that serves for all, and give one. Both run the same kernels. Sizes and distances that are not zero
-are to be within 1e-75 and 1e75 m.
+The first shape moves, and no shorter move separates them. Functions of one pair take shapes and
+return a ``vec3``; those ending in ``_many`` take float64 arrays, each of n rows or of one row for
+all, and return an array. Both run the same kernels. Sizes and distances must be 0 or from 1e-75 to
+1e75 m.
 """
 
 from typing import Any
@@ -47,13 +47,13 @@ def intersect_aabb_aabb(first: AABB, second: AABB) -> glm.vec3 | None:
     Returns
     -------
     glm.vec3 or None
-        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Of equal
-        ways the earlier of +X, -X, +Y, -Y, +Z, -Z.
+        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Of
+        equally short moves the first of +X, -X, +Y, -Y, +Z, -Z.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -77,13 +77,13 @@ def intersect_aabb_sphere(aabb: AABB, sphere: Sphere) -> glm.vec3 | None:
     -------
     glm.vec3 or None
         Penetration of the box in meters, zero when they just touch; ``None`` when apart. A center
-        in the box leaves through the nearest face; of equal ways the box takes the earlier of
-        +X, -X, +Y, -Y, +Z, -Z.
+        in the box leaves through the nearest face; of equally short moves the box takes the first
+        of +X, -X, +Y, -Y, +Z, -Z.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -108,13 +108,13 @@ def intersect_obb_sphere(obb: OBB, sphere: Sphere) -> glm.vec3 | None:
     Returns
     -------
     glm.vec3 or None
-        Penetration of the box in meters, zero when they just touch; ``None`` when apart. Center in
-        the box: as in `intersect_aabb_sphere`, along the axes of the box.
+        Penetration of the box in meters, zero when they just touch; ``None`` when apart. A center
+        in the box is treated as in `intersect_aabb_sphere`, along the axes of the box.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -135,14 +135,15 @@ def intersect_obb_obb(first: OBB, second: OBB) -> glm.vec3 | None:
     Returns
     -------
     glm.vec3 or None
-        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Of equal
-        ways the earlier axis: those of the first box, of the second, products of one of each in
-        that order; forward where the centers are level on it.
+        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Of
+        equally short moves the one along the first axis, in this order: the axes of the first box,
+        those of the second, cross products of one of each. Where the centers are level on that
+        axis, the box moves forward along it.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -202,7 +203,8 @@ def intersect_aabb_sphere_many(lowers: Any, uppers: Any, spheres: Any) -> Floats
     Raises
     ------
     ValueError
-        For other shapes, non-finite values, inverted boxes, negative radii and other row counts.
+        For other shapes, non-finite values, inverted boxes, negative radii and row counts that do
+        not match.
 
     Examples
     --------
@@ -238,7 +240,8 @@ def intersect_obb_sphere_many(
     Raises
     ------
     ValueError
-        For other shapes, non-finite or negative values, no rotations and other row counts.
+        For other shapes, non-finite or negative values, matrices that are no rotations and row
+        counts that do not match.
 
     Examples
     --------
@@ -278,7 +281,8 @@ def intersect_obb_obb_many(
     Raises
     ------
     ValueError
-        For other shapes, non-finite or negative values, no rotations and other row counts.
+        For other shapes, non-finite or negative values, matrices that are no rotations and row
+        counts that do not match.
 
     Examples
     --------

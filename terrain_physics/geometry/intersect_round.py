@@ -1,9 +1,9 @@
-"""Balls and capsules against each other: do they touch, and which least move parts them.
+"""Spheres and capsules: do they touch, and the shortest move that separates them.
 
-The first shape moves, and no other move that parts them is shorter. The functions of one pair take
-shapes and give a ``vec3``; those ending in ``_many`` take float64 arrays, of n rows or of one row
-that serves for all, and give one. Both run the same kernels. Sizes and distances that are not zero
-are to be within 1e-75 and 1e75 m.
+The first shape moves, and no shorter move separates them. Functions of one pair take shapes and
+return a ``vec3``; those ending in ``_many`` take float64 arrays, each of n rows or of one row for
+all, and return an array. Both run the same kernels. Sizes and distances must be 0 or from 1e-75 to
+1e75 m.
 """
 
 from typing import Any
@@ -35,13 +35,13 @@ def intersect_sphere_sphere(first: Sphere, second: Sphere) -> glm.vec3 | None:
     Returns
     -------
     glm.vec3 or None
-        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Along
-        the line of the centers; +Y where they are one point.
+        Penetration of the first in meters, zero when they just touch; ``None`` when apart. It
+        leads along the line of the centers, or to +Y where the centers coincide.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -59,20 +59,21 @@ def intersect_capsule_sphere(capsule: Capsule, sphere: Sphere) -> glm.vec3 | Non
     Parameters
     ----------
     capsule : Capsule
-        In meters; may be a ball.
+        In meters; may be a sphere.
     sphere : Sphere
         In meters.
 
     Returns
     -------
     glm.vec3 or None
-        Penetration of the capsule in meters, zero when they just touch; ``None`` when apart. A
-        center on the axis: square to the axis, as near to +Y as that allows; +X off an upright one.
+        Penetration of the capsule in meters, zero when they just touch; ``None`` when apart. With
+        the center on the axis it is perpendicular to the axis, as near to +Y as possible; +X for
+        an upright axis.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -90,19 +91,19 @@ def intersect_capsule_capsule(first: Capsule, second: Capsule) -> glm.vec3 | Non
     Parameters
     ----------
     first, second : Capsule
-        In meters; may be balls.
+        In meters; may be spheres.
 
     Returns
     -------
     glm.vec3 or None
-        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Axes
-        that meet: square to both, on the side nearer to +Y (both level: along first x second); on
-        one line as in `intersect_capsule_sphere`.
+        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Where
+        the axes meet it is perpendicular to both, on the side nearer to +Y (along first x second if
+        both are level); for axes on one line, as in `intersect_capsule_sphere`.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------

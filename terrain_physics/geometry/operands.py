@@ -1,4 +1,4 @@
-"""What the functions of pairs share: a sphere as floats, moves as vectors, a kernel over rows."""
+"""Helpers of the functions of pairs: a sphere as floats, moves as vectors, a kernel over rows."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ def as_vec3(point: Floats3) -> glm.vec3:
 
 
 def as_move(touching: bool, move: Floats3) -> glm.vec3 | None:  # noqa: FBT001
-    """Return what the kernel of a pair says as a vector; None where the shapes are apart."""
+    """Return the result of a pair's kernel as a vector; None where the shapes are apart."""
     return as_vec3(move) if touching else None
 
 

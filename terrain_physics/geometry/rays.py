@@ -1,9 +1,9 @@
 """Rays against shapes: how far along a ray a shape begins.
 
-Shapes are closed and, but for triangles, solid: a ray that only touches hits, and one that starts
-inside hits at distance 0. What a ray misses by no more than rounding may count as hit or missed.
-Lengths are from 1e-100 to 1e100 m. The functions of one pair take shapes and give a float; those
-ending in ``_many`` take float64 arrays and give one. Both run the same kernels.
+Shapes are closed and, except for triangles, solid: a ray that only touches hits, and a ray that
+starts inside hits at distance 0. Where hit and miss differ by no more than rounding, either may be
+the answer. Lengths must be from 1e-100 to 1e100 m. Functions of one pair take shapes and return a
+float; those in ``rays_many.py`` take float64 arrays and return one. Both run the same kernels.
 """
 
 import math
@@ -33,7 +33,7 @@ def _hit(distance: float) -> float | None:
 def raycast_triangle(ray: Ray, triangle: Triangle) -> float | None:
     """Return how far along a ray it meets a triangle, from either side.
 
-    Watertight: a ray at an edge or a corner that triangles share never passes between them.
+    Watertight: a ray never passes between triangles that share an edge or a corner.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ def raycast_triangle(ray: Ray, triangle: Triangle) -> float | None:
     -------
     float or None
         Meters from the origin; ``None`` when missed. A ray in the triangle's plane hits where it
-        enters, at distance 0 if its origin lies in the triangle.
+        enters the triangle, at distance 0 if its origin lies in it.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def raycast_sphere(ray: Ray, sphere: Sphere) -> float | None:
     ray : Ray
         Origin in meters, and direction.
     sphere : Sphere
-        Center and radius in meters; of radius 0 it is a point.
+        Center and radius in meters; with radius 0 it is a point.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def raycast_sphere(ray: Ray, sphere: Sphere) -> float | None:
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def raycast_aabb(ray: Ray, aabb: AABB) -> float | None:
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def raycast_obb(ray: Ray, obb: OBB) -> float | None:
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def raycast_capsule(ray: Ray, capsule: Capsule) -> float | None:
     ray : Ray
         Origin in meters, and direction.
     capsule : Capsule
-        Ends and radius in meters; with both ends in one point it is a sphere.
+        Ends and radius in meters; where the ends coincide it is a sphere.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def raycast_capsule(ray: Ray, capsule: Capsule) -> float | None:
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -199,7 +199,7 @@ _BY_SHAPE: dict[type, Callable[[Ray, Any], float | None]] = {
 
 
 def raycast(ray: Ray, shape: AABB | Capsule | OBB | Sphere | Triangle) -> float | None:
-    """Return how far along a ray it meets a shape, by the function of that shape.
+    """Return how far along a ray it meets a shape, by the function for that shape.
 
     Parameters
     ----------

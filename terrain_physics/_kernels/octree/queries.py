@@ -1,4 +1,4 @@
-"""What of a loose octree meets a ball or a box, and what a ray meets first."""
+"""Which objects of a loose octree meet a sphere or a box, and which one a ray meets first."""
 
 import math
 
@@ -14,10 +14,10 @@ from terrain_physics._kernels.types import Floats, Longs
 
 _MISSED = -1
 _CHILDREN = 9
-_ROOM = 32  # at first, for nodes that wait; more than there are trees
+_ROOM = 32  # for waiting nodes, at first; more than there are trees
 
-# Boxes are widened by this part of the distances at hand: far more than the rounding of a ray's
-# distance to what is in them, so that no box hides a hit that its objects would give.
+# Boxes are widened by this part of the distances involved. That is far more than the rounding of a
+# ray's distance to the objects in them, so that no box hides a hit of its objects.
 _SLACK = 2.0**-40
 
 # A smaller part of a unit direction counts as this much: its inverse stays finite.
@@ -51,10 +51,10 @@ def objects_met(
     count: int,
     keys: Longs,
 ) -> tuple[int, int]:
-    """Add a key, query above and row below, for each object met; return (query, keys).
+    """Add a key, the query above the row, for each object met; return (query, keys).
 
-    Queries are spheres (q, 4) or boxes (q, 6), answered from ``query`` on. When the keys do not
-    suffice, the query to go on with is returned, else the number of queries.
+    Queries are spheres (q, 4) or boxes (q, 6), answered from ``query`` on. The query returned is
+    the unfinished one if ``keys`` is too short, else the number of queries.
     """
     by_sphere, of_spheres = queries.shape[1] == 4, len(spheres) > 0
     reach = np.empty((1, 6))
@@ -98,7 +98,7 @@ def objects_met(
 
 @kernel(inline=True)
 def _entry(node_boxes: Floats, node: int, origin: Vec3, inverse: Vec3) -> float:
-    """Return where a ray enters the widened box of a node, infinity where it passes by."""
+    """Return how far along a ray it enters the widened box of a node, infinity if it misses."""
     lower = (
         float(node_boxes[node, 0]) - origin[0],
         float(node_boxes[node, 1]) - origin[1],
@@ -123,7 +123,7 @@ def _entry(node_boxes: Floats, node: int, origin: Vec3, inverse: Vec3) -> float:
 
 @kernel(inline=True)
 def _inverse(part: float) -> float:
-    """Return 1 / part, without infinities."""
+    """Return 1 / part, limited so that it is finite."""
     if abs(part) < _PARALLEL:
         return 1.0 / _PARALLEL
     return 1.0 / part
@@ -159,7 +159,7 @@ def _push(
 
 @kernel
 def _doubled(waiting: Longs, entries: Floats, top: int) -> tuple[Longs, Floats]:
-    """Return larger arrays that begin with the same nodes."""
+    """Return arrays twice as long that start with the same nodes."""
     more, more_entries = np.empty(2 * len(waiting), dtype=np.int64), np.empty(2 * len(entries))
     for k in range(top):
         more[k], more_entries[k] = waiting[k], entries[k]
@@ -179,9 +179,9 @@ def first_met(
     distances: Floats,
     nearest: Longs,
 ) -> None:
-    """Write the distance (q,) and the row of what each ray meets first; NaN and -1 if nothing.
+    """Write the distance (q,) and the row of each ray's first object; NaN and -1 if it meets none.
 
-    Origins and directions of length 1 have q rows or one. Of equal distances the lesser row wins.
+    Origins, and directions of length 1, have q rows or one. Of equal distances the lesser row wins.
     """
     waiting, entries = np.empty(_ROOM, dtype=np.int64), np.empty(_ROOM)
     nodes = len(spans)
