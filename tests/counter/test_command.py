@@ -1,4 +1,4 @@
-"""`count` with packed files, parts of a problem, statistics, recounts and progress."""
+"""The command `count`: compressed files, parts of a problem, statistics, recounts, progress."""
 
 import gzip
 import os

@@ -1,4 +1,4 @@
-"""`count_touching` against exact fractions, and the definition of a touch at its very limits."""
+"""`count_touching` against exact fractions, and the definition of a touch at its limits."""
 
 import math
 from decimal import Decimal, localcontext

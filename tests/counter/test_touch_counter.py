@@ -1,4 +1,4 @@
-"""`TouchCounter`: builds once, answers often, travels to other processes; hard sets once more."""
+"""`TouchCounter`: builds once, answers often, can be pickled; hard sets once more."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""The octree: all pairs, what is near, what a ray meets, and how few comparisons that takes."""
+"""The octree: pairs, objects nearby, the first hit of a ray, and how few comparisons they take."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
