@@ -38,7 +38,7 @@ from terrain_physics.surface.results import (
     sweep_hit_of,
     sweep_hits_of,
 )
-from terrain_physics.surface.shapes import Shape, kind_of, row_of, sweep_rows
+from terrain_physics.surface.shapes import Shape, row_of
 
 # Fewer than these are done at once, without another thread.
 _LEAST_POINTS, _LEAST_RAYS, _LEAST_SHAPES = 100_000, 4_000, 1_000
@@ -153,7 +153,8 @@ class MapQueries(Queries):
                     ints, floats = _ONE_SPHERE.call(heights, cells, frame, x, y, z, shape.radius)
             if materials is None and not (ints.size == 2 and ints[0, 0] < 0):
                 return Contacts(ints, floats)
-        return self.contacts(kind_of(shape), np.array([row_of(shape)]), keep, None)
+        kind, row = row_of("shapes", shape)
+        return self.contacts(kind, np.array([row]), keep, None)
 
     def contacts(self, kind: int, rows: Floats, keep: str, threads: int | None) -> Contacts:
         storage = self.storage
@@ -173,7 +174,6 @@ class MapQueries(Queries):
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
         storage = self.storage
-        kind, row = sweep_rows(kind, row)
         numbers, whole = np.empty((1, 8)), np.empty((1, 2), dtype=np.int64)
         with storage.lock:
             _SWEEP.call(*storage.views, kind, row, motion, 0, 1, numbers, whole)
@@ -183,8 +183,8 @@ class MapQueries(Queries):
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
-        kind, rows = sweep_rows(kind, rows)
         numbers, whole = np.empty((count, 8)), np.empty((count, 2), dtype=np.int64)
+        flat = rows.reshape(-1)
         with (
             self.storage.reading() as (heights, cells, blocks, frame),
             Workers(threads) as workers,
@@ -193,7 +193,7 @@ class MapQueries(Queries):
 
             def work(first: int, last: int) -> None:
                 sweep_hits(
-                    heights, cells, blocks, frame, kind, rows, motions, first, last,
+                    heights, cells, blocks, frame, kind, flat, motions, first, last,
                     numbers, whole,
                 )  # fmt: skip
 

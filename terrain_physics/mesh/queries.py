@@ -30,6 +30,7 @@ from terrain_physics._kernels.mesh.queries import (
 )
 from terrain_physics._kernels.mesh.sweeps import sweep_mesh
 from terrain_physics._kernels.mesh.tree import triangles_near
+from terrain_physics._kernels.surface.shapes import SHAPE_KINDS
 from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.mesh.checks import (
@@ -52,16 +53,7 @@ from terrain_physics.surface.results import (
     sweep_hit_of,
     sweep_hits_of,
 )
-from terrain_physics.surface.shapes import (
-    BOX,
-    CAPSULE,
-    SPHERE,
-    Shape,
-    by_kind,
-    kind_of,
-    row_of,
-    sweep_rows,
-)
+from terrain_physics.surface.shapes import Shape, by_kind, row_of
 
 _DOWN = np.array([[0.0, -1.0, 0.0]])
 _DOWN.setflags(write=False)
@@ -73,7 +65,7 @@ _ONE_VISIT.setflags(write=False)
 _RAYS_PER_TASK, _SHAPES_PER_TASK = 2048, 512
 
 _RAY, _CLOSEST, _SWEEP = Direct(ray_hit), Direct(closest_one), Direct(sweep_mesh)
-_CONTACTS = {kind: Direct(contacts_of_one) for kind in (SPHERE, CAPSULE, BOX)}
+_CONTACTS = tuple(Direct(contacts_of_one) for _ in SHAPE_KINDS)
 
 # First and last visit, keys, rows: see `list_contacts`.
 _Found = tuple[int, int, Longs, Floats]
@@ -181,7 +173,7 @@ class MeshQueries(Queries):
     # Shapes
 
     def contacts_of_one(self, shape: Shape, keep: str) -> Contacts:
-        row, kind = row_of(shape), kind_of(shape)
+        kind, row = row_of("shapes", shape)
         refuse_far_row("shapes", row)
         rows = by_kind(kind, np.array(row))
         kept = DEEPEST if keep == "deepest" else ALL
@@ -223,8 +215,7 @@ class MeshQueries(Queries):
         return workers.run(find, len(rows), _SHAPES_PER_TASK)
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        refuse_far_row("shape", row[0].tolist())
-        kind, row = sweep_rows(kind, row)
+        refuse_far_row("shape", row.tolist())
         numbers, triangles = np.empty((1, 8)), np.empty(1, np.int64)
         mesh = self.storage.arrays
         _SWEEP.call(
@@ -237,15 +228,15 @@ class MeshQueries(Queries):
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
         refuse_far("shapes", rows)
-        kind, rows = sweep_rows(kind, rows)
         numbers, triangles = np.empty((count, 8)), np.empty(count, np.int64)
         mesh, neighbors = self.storage.arrays, self.storage.neighbors
         visits = _visits_of(rows if len(rows) > 1 else np.zeros((count, 3)))
+        flat = rows.reshape(-1)
 
         def work(first: int, last: int) -> None:
             sweep_mesh(
                 *mesh[2:], mesh.vertices, mesh.faces, *neighbors,
-                kind, rows, motions, visits, first, last, numbers, triangles,
+                kind, flat, motions, visits, first, last, numbers, triangles,
             )  # fmt: skip
 
         with Workers(threads) as workers:

@@ -95,7 +95,7 @@ class Queries(ABC):
 
     @abstractmethod
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        """Return the first touch of one row (1, w) that moves by (1, 3)."""
+        """Return the first touch of one row (w,) that moves by (1, 3)."""
 
     @abstractmethod
     def sweeps(

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from pyglm import glm
 
 from terrain_physics import _checks
+from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Floats
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, Ray
@@ -25,14 +26,10 @@ from terrain_physics.surface.results import (
     Triangles,
 )
 from terrain_physics.surface.shapes import (
-    BOX,
-    CAPSULE,
     SHAPES,
-    SPHERE,
     Shape,
     box_rows,
     capsule_rows,
-    kind_of,
     row_of,
     rows_of,
     sphere_rows,
@@ -562,13 +559,10 @@ class Surface:
         >>> land.sweep(Sphere((0.5, 1, 0.5), 1), (5, 0, 0)) is None
         True
         """
-        if not isinstance(shape, SHAPES):
-            raise TypeError(
-                f"shape must be a Sphere, Capsule, OBB or AABB, got {_checks.shorten(shape)}"
-            )
-        row, way = np.array([row_of(shape)]), np.array([_checks.vector("motion", motion)])
+        kind, numbers = row_of("shape", shape)
+        row, way = np.array(numbers), np.array([_checks.vector("motion", motion)])
         row.flags.writeable = way.flags.writeable = False
-        return self._queries.sweep(kind_of(shape), row, way)
+        return self._queries.sweep(kind, row, way)
 
     def sweep_spheres(self, spheres: Any, motions: Any, *, threads: int | None = None) -> SweepHits:
         """Return where n moving spheres first touch the ground.
