@@ -24,7 +24,7 @@ With --triangles and --spheres a problem is spread over files that hold rows of 
 four, numbers and no n or q. Counts add up over the files of triangles, which are in
 memory one at a time.
 
-A file may be packed by gzip. Answers appear once all is read. Bad input: file and line on
+A file may be compressed by gzip. Answers appear once all is read. Bad input: file and line on
 standard error, exit 2, no answers."""
 
 _COUNT_EXAMPLE = """\

@@ -369,7 +369,7 @@ def aabbs(
 
 
 def obbs(prefix: str, centers: Any, half_extents: Any, rotation_matrices: Any) -> Rows:
-    """Return centers and half extents (n, 3) and rotations (n, 3, 3), each of n rows or one."""
+    """Return centers and half extents (n, 3) and rotations (n, 3, 3) by their arguments' names."""
     names = [f"{prefix}{name}" for name in ("centers", "half_extents", "rotations")]
     middles, half = points(names[0], centers), points(names[1], half_extents)
     refuse_negative("half extent", names[1], half)

@@ -69,9 +69,8 @@ class OctreeObjects:
         return True
 
     def __repr__(self) -> str:
-        return (
-            f"<{type(self).__name__}: {len(self)} {'spheres' if self._holds_spheres else 'boxes'}>"
-        )
+        kind = "spheres" if self._holds_spheres else "boxes"
+        return f"<{type(self).__name__}: {len(self)} {kind}>"
 
     def __getstate__(self) -> tuple[Any, ...]:
         forest, living = self._forest, self._forest.living()

@@ -62,7 +62,7 @@ class Octree(OctreeObjects):
     max_depth : int, default 100
         How many times the cube may be halved, 0 to 1000. Objects that still share a cell then are
         all compared with each other. The default separates micrometers in a cube of 10^23 meters;
-        levels without a choice take no memory.
+        cells with a single child take no memory.
     leaf_capacity : int, default 16
         A cell with no more objects than this is not divided; 1 or more.
 
