@@ -1,15 +1,11 @@
 """What a caller hands in for a mesh becomes checked arrays, or a clear error."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from terrain_physics import _checks
 from terrain_physics._kernels.types import Floats, Ints
-
-FARTHEST = 1e70
-"""Coordinates are smaller than this, in meters: four lengths can be multiplied."""
+from terrain_physics.surface.limits import refuse_far
 
 
 def checked_vertices(vertices: ArrayLike) -> Floats:
@@ -40,24 +36,3 @@ def checked_faces(faces: ArrayLike, count: int) -> Ints:
     result = np.array(rows, np.int32, order="C")
     result.setflags(write=False)
     return result
-
-
-def refuse_far(name: str, rows: Floats) -> None:
-    """Refuse rows of numbers of which one is too large to compute with."""
-    if np.abs(rows).max(initial=0.0) >= FARTHEST:
-        row = int(np.argmax(np.abs(rows).max(axis=1) >= FARTHEST))
-        raise ValueError(
-            f"{name} must be below {FARTHEST:g} m, got {rows[row].tolist()} at [{row}]"
-        )
-
-
-def refuse_far_row(name: str, row: Sequence[float]) -> None:
-    """Refuse one row: without arrays where there is nothing to refuse."""
-    if max(row) >= FARTHEST or min(row) <= -FARTHEST:
-        refuse_far(name, np.array([row]))
-
-
-def refuse_far_number(name: str, value: float) -> None:
-    """Refuse a number that is too large to compute with."""
-    if not -FARTHEST < value < FARTHEST:
-        raise ValueError(f"{name} must be below {FARTHEST:g} m, got {value}")

@@ -33,13 +33,13 @@ from terrain_physics._kernels.mesh.tree import triangles_near
 from terrain_physics._kernels.surface.shapes import SHAPE_KINDS
 from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._threads import Workers
-from terrain_physics.mesh.checks import (
+from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.surface.limits import (
     FARTHEST,
     refuse_far,
     refuse_far_number,
     refuse_far_row,
 )
-from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,

@@ -53,7 +53,7 @@ class Surface:
     one.
 
     Bad arguments raise ValueError or TypeError that name the argument, the rule and the value.
-    Coordinates must be finite, and below 1e70 m where they are asked of a mesh.
+    Coordinates must be finite; below 1e70 m where they are asked of a mesh, and for closest points.
     """
 
     __slots__ = ("_queries",)

@@ -134,3 +134,13 @@ def test_no_ground_at_all_is_infinitely_far() -> None:
     one = nowhere.closest_point((1, 1, 1))
     assert (one.distance, one.triangle, one.material) == (np.inf, -1, 0)
     assert np.isnan(one.point.x)
+
+
+def test_points_too_far_off_have_no_closest_point(ground: Any) -> None:
+    with pytest.raises(
+        ValueError, match=r"point must be below 1e\+70 m, got \[0.0, -1e\+70, 0.0\]"
+    ):
+        ground.closest_point((0, -1e70, 0))
+    with pytest.raises(ValueError, match=r"points must be below 1e\+70 m, got .* at \[1\]"):
+        ground.closest_points([(0, 0, 0), (1e71, 0, 0)])
+    assert ground.closest_point((0, 1e69, 0)).distance == pytest.approx(1e69)
