@@ -14,7 +14,7 @@ from terrain_physics._threads import Workers
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.group_data import CrowdData, Key
 from terrain_physics.character.member import CrowdMember
-from terrain_physics.character.placement import AnyGround, reading
+from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.state import LONGEST_STEP
 
 # So few that a thread is not worth its while.
@@ -145,11 +145,11 @@ class CharacterGroup(CrowdData):
                 moved = np.maximum(states[stale, columns.MOVED], columns.GROUND_EDITED)
                 states[stale, columns.MOVED] = moved
                 states[:, columns.GROUND_VERSION] = version
-            with reading(self._ground) as arrays, Workers(self._threads) as workers:
+            with self._ground.standing() as ground, Workers(self._threads) as workers:
 
                 def advance(first: int, last: int) -> None:
                     update_many(
-                        self._states, self._randoms, self._rules, seconds, first, last, *arrays
+                        self._states, self._randoms, self._rules, seconds, first, last, ground.table
                     )
 
                 workers.run(advance, count, _LEAST_AT_ONCE)

@@ -187,7 +187,7 @@ class CharacterMovement(CharacterBody):
                 self._random,
                 self._rules,
                 seconds,
-                *self._ground.ground_arrays,
+                self._ground.ground_arrays.table,
             )
         values = self._state.tolist()
         self._show_live(values)

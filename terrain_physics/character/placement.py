@@ -1,7 +1,5 @@
 """A character's body on its ground: how it is placed, and whether another one fits."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,6 @@ from terrain_physics._checks import Floats9
 from terrain_physics._kernels.character.constraint_planes import put_constraint_planes
 from terrain_physics._kernels.character.grounding import MOST_PLANES
 from terrain_physics._kernels.character.resize import SHAPE_SIZE, resize_body
-from terrain_physics._kernels.ground.candidates import NO_MESH
 from terrain_physics.character.colliders import (
     BoxCollider,
     CapsuleCollider,
@@ -45,17 +42,6 @@ def checked_collider(collider: Any) -> Collider:
             f"collider must be a sphere, a box or a capsule, got {_checks.shorten(collider)}"
         )
     return collider
-
-
-@contextmanager
-def reading(ground: AnyGround) -> Iterator[tuple[NDArray[Any], ...]]:
-    """Give a ground's arrays to a long query; edits in the meantime leave them as they are."""
-    if isinstance(ground, HeightMap):
-        with ground.reading() as arrays:
-            yield (*arrays, *NO_MESH)
-    else:
-        with ground.reading() as arrays:
-            yield arrays
 
 
 def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> NDArray[np.float64]:
@@ -91,7 +77,7 @@ def resize(
     wanted = rules.copy()
     wanted[:SHAPE_SIZE] = placed_shape(ground, collider, linear)
     with ground.lock:
-        return bool(resize_body(state, rules, wanted, random_state, *ground.ground_arrays))
+        return bool(resize_body(state, rules, wanted, random_state, ground.ground_arrays.table))
 
 
 def constraint_planes(
@@ -103,5 +89,7 @@ def constraint_planes(
     """Return the planes (m, 4) that a body touches. See `CharacterBody`."""
     planes = np.empty((MOST_PLANES, 4))
     with ground.lock:
-        count = put_constraint_planes(state, rules, random_state, planes, *ground.ground_arrays)
+        count = put_constraint_planes(
+            state, rules, random_state, planes, ground.ground_arrays.table
+        )
     return planes[:count] + 0.0  # zeros without a sign

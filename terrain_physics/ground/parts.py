@@ -6,17 +6,17 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3
-from terrain_physics._kernels.ground.candidates import NO_MAPS, NO_MESH, read_only
 from terrain_physics._kernels.heightmap import grid as grid_kernels
 from terrain_physics._kernels.types import Longs
 from terrain_physics.ground.answers import Owners
 from terrain_physics.ground.union import Union, groups_of_neighbors
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
+from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
 from terrain_physics.surface.results import RayHit, SweepHit
 
 Part = HeightMap | TriangleMesh
@@ -127,7 +127,7 @@ class GroundData:
         self._mesh: TriangleMesh | None = None
         self._seen: tuple[int, ...] = ()
         self._moved: tuple[int, ...] = ()
-        self._arrays: tuple[NDArray[Any], ...] = ()
+        self._arrays = GroundArrays()
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -235,21 +235,22 @@ class GroundData:
         return best._replace(triangle=triangle)
 
     @property
-    def ground_arrays(self) -> tuple[NDArray[Any], ...]:
-        """What the compiled functions take for the ground of characters. Read-only."""
+    def ground_arrays(self) -> GroundArrays:
+        """What characters stand on."""
         return self._follow()
 
     @contextmanager
-    def reading(self) -> Iterator[tuple[NDArray[Any], ...]]:
-        """Give the arrays to a long query; they stay as they are until it ends."""
+    def standing(self) -> Iterator[GroundArrays]:
+        """Give what characters stand on to a long query; it stays as it is until that ends."""
         self._current()
         if len(self._lands) == 1:  # only the arrays of a single map are edited in place
-            with self._lands[0].asked.reading() as maps:
-                yield (*maps[: len(NO_MAPS)], *self._follow()[len(NO_MAPS) :])
+            with self._lands[0].asked.standing() as land:
+                arrays = self._follow()
+                yield arrays if arrays.maps is land.maps else GroundArrays(land.maps, arrays.mesh)
         else:
             yield self._follow()
 
-    def _follow(self) -> tuple[NDArray[Any], ...]:
+    def _follow(self) -> GroundArrays:
         """Return the arrays for characters, made anew if the parts were edited."""
         # Before our lock: characters hold that of a united map, which this takes, and want ours.
         self._current()
@@ -261,11 +262,11 @@ class GroundData:
             if self._meshes and moved != self._moved:
                 self._mesh = _joined([surface.asked for surface in self._meshes])
             lands = [surface.asked for surface in self._lands]
-            maps = (
-                lands[0].ground_arrays[: len(NO_MAPS)] if len(lands) == 1 else _side_by_side(lands)
-            )
-            mesh = NO_MESH if self._mesh is None else self._mesh.ground_arrays[len(NO_MAPS) :]
-            self._arrays, self._seen, self._moved = (*maps, *mesh), versions, moved
+            maps = lands[0].ground_arrays.maps if len(lands) == 1 else _side_by_side(lands)
+            mesh = None if self._mesh is None else self._mesh.ground_arrays.mesh
+            if maps is not self._arrays.maps or mesh is not self._arrays.mesh:
+                self._arrays = GroundArrays(maps, mesh)
+            self._seen, self._moved = versions, moved
             return self._arrays
 
 
@@ -286,10 +287,10 @@ def _joined(meshes: list[Any]) -> TriangleMesh:
     )
 
 
-def _side_by_side(lands: list[Any]) -> tuple[NDArray[Any], ...]:
-    """Return the arrays of several maps one behind the other; none: those of no map."""
+def _side_by_side(lands: list[Any]) -> MapArrays | None:
+    """Return the arrays of several maps one behind the other."""
     if not lands:
-        return NO_MAPS
+        return None
     with ExitStack() as stack:
         arrays = [stack.enter_context(land.reading()) for land in lands]
         frames = []
@@ -302,5 +303,5 @@ def _side_by_side(lands: list[Any]) -> tuple[NDArray[Any], ...]:
             frame[grid_kernels.FIRST_BLOCK] = starts[2] / 2
             starts += [len(values) for values in own[:3]]
             frames.append(frame)
-        joined = [np.concatenate([own[k] for own in arrays]) for k in range(3)]
-    return read_only(*joined, np.concatenate(frames))
+        heights, cells, blocks = (np.concatenate([own[k] for own in arrays]) for k in range(3))
+    return heights, cells, blocks, np.concatenate(frames)

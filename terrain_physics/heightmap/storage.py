@@ -6,6 +6,7 @@ meantime copies them first, so that no query waits, none is refused, and each se
 was when it began.
 """
 
+import operator
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3
-from terrain_physics._kernels.ground.candidates import NO_MESH
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics.heightmap.cells import Fit, MapCells, Read, Region
@@ -33,6 +33,7 @@ from terrain_physics.heightmap.checks import (
     nearest_cell,
     shorter_diagonals,
 )
+from terrain_physics.surface.ground_arrays import GroundArrays
 
 KernelArrays = tuple[
     NDArray[np.float32], NDArray[np.uint8], NDArray[np.float32], NDArray[np.float64]
@@ -55,12 +56,14 @@ class MapData:
         "_changes",
         "_follows_heights",
         "_frame",
+        "_ground_arrays",
         "_heights",
         "_lock",
         "_material_names",
         "_materials",
         "_own",
         "_reading",
+        "_shown",
         "_thickens",
         "_version",
         "_views",
@@ -108,6 +111,7 @@ class MapData:
         self._reading = self._begun = 0
         self._version = 0
         self._changes: deque[tuple[int, Region]] = deque(maxlen=_REMEMBERED_CHANGES)
+        self._shown: tuple[NDArray[Any] | None, ...] = (None,) * 4
         rows, columns = self.cell_count
         levels = block_kernels.level_count(rows, columns)
         count = block_kernels.level_start(rows, columns, levels)
@@ -117,7 +121,11 @@ class MapData:
         block_kernels.put_blocks(heights, frame, 0, rows, 0, columns, self._blocks)
 
     def _publish(self) -> None:
-        """Show the arrays to kernels: flat and read-only."""
+        """Show the arrays to kernels: flat and read-only. What is edited in place stays shown."""
+        own = self._heights, self._cells, self._blocks, self._frame
+        if all(map(operator.is_, own, self._shown)):
+            return
+        self._shown = own
         self._views = (
             self._heights.reshape(-1).view(),
             self._cells.reshape(-1).view(),
@@ -126,6 +134,7 @@ class MapData:
         )
         for values in self._views:
             values.setflags(write=False)
+        self._ground_arrays = GroundArrays(maps=self._views)
 
     def _make_table(self) -> None:
         self._cells = np.zeros(self.cell_count, dtype=np.uint8)
@@ -143,9 +152,9 @@ class MapData:
         return self._views
 
     @property
-    def ground_arrays(self) -> tuple[NDArray[Any], ...]:
-        """What the compiled functions take for the ground of characters. Read-only."""
-        return (*self._views, *NO_MESH)
+    def ground_arrays(self) -> GroundArrays:
+        """What characters stand on."""
+        return self._ground_arrays
 
     @property
     def lock(self) -> AbstractContextManager[Any]:
@@ -164,6 +173,13 @@ class MapData:
             with self._lock:
                 if begun == self._begun:
                     self._reading -= 1
+
+    @contextmanager
+    def standing(self) -> Iterator[GroundArrays]:
+        """Give what characters stand on to a long query, as `reading` does."""
+        with self.reading() as views:
+            arrays = self._ground_arrays
+            yield arrays if arrays.maps is views else GroundArrays(maps=views)
 
     # Edits
 

@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics._checks import Floats3
-from terrain_physics._kernels.ground.candidates import NO_MAPS
 from terrain_physics._kernels.mesh.adjacency import Neighbors, find_neighbors
 from terrain_physics._kernels.mesh.queries import face_normals
 from terrain_physics._kernels.mesh.tree import Mesh, build_mesh, refit_mesh
 from terrain_physics.geometry.shapes import AABB, Sphere
 from terrain_physics.mesh.batches import checked_vertices
+from terrain_physics.surface.ground_arrays import GroundArrays
 
 
 class MeshData:
     """The arrays of a mesh; `terrain_physics.TriangleMesh` is made of it."""
 
-    __slots__ = ("_mesh", "_neighbors", "_normals", "_sphere", "_version")
+    __slots__ = ("_ground_arrays", "_mesh", "_neighbors", "_normals", "_sphere", "_version")
 
     _neighbors: Neighbors | None
     _normals: NDArray[np.float64] | None
@@ -27,6 +27,9 @@ class MeshData:
 
     def _adopt(self, mesh: Mesh, version: int) -> None:
         self._mesh, self._version = mesh, version
+        self._ground_arrays = GroundArrays(
+            mesh=(mesh.corners, mesh.order, mesh.boxes, mesh.children, mesh.frame)
+        )
         self._neighbors = self._normals = self._sphere = None
 
     @property
@@ -84,10 +87,9 @@ class MeshData:
         return self._mesh
 
     @property
-    def ground_arrays(self) -> tuple[NDArray[Any], ...]:
-        """What the compiled functions take for the ground of characters. Read-only."""
-        _, _, corners, order, boxes, children, frame = self._mesh
-        return (*NO_MAPS, corners, boxes, children, frame, order)
+    def ground_arrays(self) -> GroundArrays:
+        """What characters stand on."""
+        return self._ground_arrays
 
     @property
     def lock(self) -> AbstractContextManager[None]:
@@ -95,9 +97,9 @@ class MeshData:
         return nullcontext()
 
     @contextmanager
-    def reading(self) -> Iterator[tuple[NDArray[Any], ...]]:
-        """Give the arrays to a long query; they stay as they are."""
-        yield self.ground_arrays
+    def standing(self) -> Iterator[GroundArrays]:
+        """Give what characters stand on to a long query; it stays as it is."""
+        yield self._ground_arrays
 
     def triangle_at(self, _part: int, face: int, _point: Floats3) -> tuple[int, int]:
         """Return the id and the material of a triangle that a kernel names."""

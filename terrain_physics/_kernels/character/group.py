@@ -5,8 +5,8 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.layout import LIFTED, ROUNDS
 from terrain_physics._kernels.character.resolve import borrow_memory, make_memory
 from terrain_physics._kernels.character.update import advance, is_at_rest
-from terrain_physics._kernels.ground.candidates import borrow_ground
-from terrain_physics._kernels.types import Bytes, Floats, Ints, Singles, Words
+from terrain_physics._kernels.surface.ground_arrays import ground_at
+from terrain_physics._kernels.types import Floats, Longs, Words
 
 
 @kernel
@@ -17,20 +17,10 @@ def update_many(
     delta_time: float,
     first: int,
     last: int,
-    heights: Singles,
-    cells: Bytes,
-    blocks: Singles,
-    frames: Floats,
-    corners: Floats,
-    boxes: Singles,
-    children: Ints,
-    mesh_frame: Floats,
-    order: Ints,
+    table: Longs,
 ) -> None:
     """Advance characters first..last by one update: (n, STATE_SIZE), (n,), (n, RULES_SIZE)."""
-    ground = borrow_ground(
-        heights, cells, blocks, frames, corners, boxes, children, mesh_frame, order
-    )
+    ground = ground_at(table)
     memory = make_memory()
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
     for i in range(first, last):

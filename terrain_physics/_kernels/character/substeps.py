@@ -15,8 +15,9 @@ from terrain_physics._kernels.character.resolve import (
     list_contacts,
     make_scene,
 )
-from terrain_physics._kernels.ground.candidates import Ground, gather_candidates, three
+from terrain_physics._kernels.ground.candidates import gather_candidates, three
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
+from terrain_physics._kernels.surface.ground_arrays import Ground
 from terrain_physics._kernels.types import Words
 
 # A step moves a body by at most this part of its least half extent, so that its center never

@@ -79,9 +79,9 @@ from terrain_physics._kernels.character.walk import (
     support,
     walk,
 )
-from terrain_physics._kernels.ground.candidates import Ground, borrow_ground
 from terrain_physics._kernels.math.vec3 import add, add_scaled, length, scale, subtract
-from terrain_physics._kernels.types import Bytes, Floats, Ints, Singles, Words
+from terrain_physics._kernels.surface.ground_arrays import Ground, ground_at
+from terrain_physics._kernels.types import Floats, Longs, Words
 
 # How often in a step a body that is pushed away looks at the ground again.
 MOST_LOOKS = 16
@@ -330,15 +330,7 @@ def update_character(
     random_state: Words,
     rules: Floats,
     delta_time: float,
-    heights: Singles,
-    cells: Bytes,
-    blocks: Singles,
-    frames: Floats,
-    corners: Floats,
-    boxes: Singles,
-    children: Ints,
-    mesh_frame: Floats,
-    order: Ints,
+    table: Longs,
 ) -> None:
     """Advance ``state`` by one update.
 
@@ -348,9 +340,7 @@ def update_character(
         # What happened when it came to rest is no news.
         state[ROUNDS] = state[LIFTED] = 0.0
         return
-    ground = borrow_ground(
-        heights, cells, blocks, frames, corners, boxes, children, mesh_frame, order
-    )
+    ground = ground_at(table)
     memory = make_memory()
     advance(
         borrow(state),
