@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
-from terrain_physics._kernels.character.group import update_many
+from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.types import Floats
 from terrain_physics._threads import Workers
 from terrain_physics.character.colliders import Collider
@@ -145,11 +145,12 @@ class CharacterGroup(CrowdData):
                 moved = np.maximum(states[stale, columns.MOVED], columns.GROUND_EDITED)
                 states[stale, columns.MOVED] = moved
                 states[:, columns.GROUND_VERSION] = version
+            all_states, all_rules = self._states.reshape(-1), self._rules.reshape(-1)
             with self._ground.standing() as ground, Workers(self._threads) as workers:
 
                 def advance(first: int, last: int) -> None:
-                    update_many(
-                        self._states, self._randoms, self._rules, seconds, first, last, ground.table
+                    update_characters(
+                        all_states, self._randoms, all_rules, seconds, first, last, ground.table
                     )
 
                 workers.run(advance, count, _LEAST_AT_ONCE)
