@@ -124,12 +124,14 @@ from terrain_physics.geometry.shapes import Segment as Segment
 from terrain_physics.geometry.shapes import Sphere as Sphere
 from terrain_physics.geometry.shapes import Triangle as Triangle
 from terrain_physics.ground.ground import Ground as Ground
+from terrain_physics.heightmap.blocks import BlockBounds as BlockBounds
 from terrain_physics.heightmap.cells import Region as Region
 from terrain_physics.heightmap.export import MeshArrays as MeshArrays
 from terrain_physics.heightmap.heightmap import HeightMap as HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh as TriangleMesh
 from terrain_physics.octree.octree import Octree as Octree
-from terrain_physics.surface.results import BlockBounds as BlockBounds
+from terrain_physics.surface.results import ClosestPoint as ClosestPoint
+from terrain_physics.surface.results import ClosestPoints as ClosestPoints
 from terrain_physics.surface.results import Contact as Contact
 from terrain_physics.surface.results import Contacts as Contacts
 from terrain_physics.surface.results import GroundReport as GroundReport
@@ -139,6 +141,7 @@ from terrain_physics.surface.results import RayHits as RayHits
 from terrain_physics.surface.results import SweepHit as SweepHit
 from terrain_physics.surface.results import SweepHits as SweepHits
 from terrain_physics.surface.results import Triangles as Triangles
+from terrain_physics.surface.surface import Surface as Surface
 from terrain_physics.warmup import warm_up as warm_up
 
 __all__ = [
@@ -151,6 +154,8 @@ __all__ = [
     "CharacterGroup",
     "CharacterMovement",
     "CharacterState",
+    "ClosestPoint",
+    "ClosestPoints",
     "Contact",
     "Contacts",
     "Difference",
@@ -170,6 +175,7 @@ __all__ = [
     "Segment",
     "Sphere",
     "SphereCollider",
+    "Surface",
     "SweepHit",
     "SweepHits",
     "TouchCounter",

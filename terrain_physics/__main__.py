@@ -1,4 +1,4 @@
-"""Command line: count touched triangles, compile ahead of time, tell what is installed.
+"""Command line: count touched triangles, compile ahead of time, print what is installed.
 
 python -m terrain_physics count < problem.in
 python -m terrain_physics warm-up
@@ -35,7 +35,7 @@ examples:
   echo '1 2  0 0 0  4 0 0  0 0 4   1  1 1 1   1  1 9 1' | python -m terrain_physics count
 prints 1 and 0.
   python -m terrain_physics count --stats --verify 10 big.in.gz > big.out
-  python -m terrain_physics count --triangles east.txt west.txt --spheres balls.txt"""
+  python -m terrain_physics count --triangles east.txt west.txt --spheres spheres.txt"""
 
 INTERRUPTED = 130  # as shells report a process ended by Ctrl-C
 PIPE_CLOSED = 141  # the same for a closed pipe
@@ -102,9 +102,9 @@ def _count(chosen: argparse.Namespace) -> int:
     if [*chosen.files, *(chosen.triangles or ()), chosen.spheres].count("-") > 1:
         parser.error("standard input can be read only once")
 
-    from terrain_physics.counter import command as count_command
+    from terrain_physics.counter import command
 
-    return count_command.run(
+    return command.run(
         chosen.files,
         chosen.triangles,
         chosen.spheres,
@@ -126,7 +126,7 @@ def _info() -> int:
     from importlib.metadata import PackageNotFoundError, version
 
     from terrain_physics._kernels import _jit
-    from terrain_physics._kernels.counter import count as touch_count
+    from terrain_physics._kernels.counter.count import count_chunks
 
     print(f"terrain_physics {__version__}")
     print(f"Python {platform.python_version()}")
@@ -136,7 +136,7 @@ def _info() -> int:
         except PackageNotFoundError:
             print(f"{package} is not installed")
     print(f"compiled functions: {_jit.cache_folder() or 'not kept'}")
-    print(f"counter compiled: {'yes' if _jit.is_cached(touch_count.count_chunks) else 'no'}")
+    print(f"counter compiled: {'yes' if _jit.is_cached(count_chunks) else 'no'}")
     return 0
 
 
@@ -157,8 +157,8 @@ def run(arguments: Sequence[str]) -> int:
 def main() -> NoReturn:
     """Run the command of ``sys.argv`` and end the process.
 
-    It ends at once: an orderly end of the interpreter takes a tenth of a small job, and after
-    Ctrl-C it would wait for threads still counting.
+    It ends at once: the interpreter's normal exit takes a tenth of the time of a small job, and
+    after Ctrl-C it would wait for threads that are still counting.
     """
     status = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):

@@ -1,7 +1,7 @@
-"""The border: what a caller hands in becomes checked floats and float64 arrays, or a clear error.
+"""Checks of input: what a caller passes becomes floats and float64 arrays, or a clear error.
 
-Every message of bad input is made here, in one form: name, rule, value. Vectors are recognised by
-what they can do (``.x .y .z`` or three numbers), so that this file needs no vector library.
+Messages about bad input have one form: name, rule, value. Vectors are recognized by what they
+can do (``.x .y .z`` or three numbers), so that this module needs no vector library.
 """
 
 import math
@@ -15,13 +15,16 @@ from terrain_physics._kernels.math.rotations import put_orthonormal
 
 Floats3 = tuple[float, float, float]
 Floats9 = tuple[float, float, float, float, float, float, float, float, float]
+Rows = dict[str, NDArray[np.float64]]
+"""Checked arrays by the names of the arguments they came from."""
 
-# glm.quat and glm.mat3 hold float32: a product of a few thousand rotations stays within this.
+# Largest error of a unit length or a dot product of axes. glm.quat and glm.mat3 hold float32: a
+# product of a few thousand rotations stays within this.
 ROTATION_TOLERANCE = 1e-4
 
 
 def shorten(value: object) -> str:
-    """Return the value for an error message, at most one line long."""
+    """Return the value as text for an error message, at most 80 characters on one line."""
     try:
         text = " ".join(repr(value).split())
     except ValueError:  # an int of more than 4300 digits
@@ -33,7 +36,8 @@ _NOT_A_NUMBER = (str, bytes, bytearray, complex, np.complexfloating)
 
 
 def _number(name: str, rule: str, value: Any) -> float:
-    # float() would also take the string "1.0", an array of one element and half a complex number.
+    # float() would also accept the string "1.0", an array of one element, and a NumPy complex
+    # number without its imaginary part.
     if isinstance(value, _NOT_A_NUMBER) or getattr(value, "ndim", 0) != 0:
         raise TypeError(f"{name} must be {rule}, got {shorten(value)}")
     try:
@@ -107,13 +111,13 @@ _PLAIN = (tuple, list)
 
 def vector(name: str, value: Any) -> Floats3:
     """Return three finite floats of a vec3, dvec3, tuple, list, array or object with .x .y .z."""
-    if type(value) in _PLAIN and len(value) == 3:  # as most are; a missed attribute takes long
+    if type(value) in _PLAIN and len(value) == 3:  # the usual case; a missing attribute is slow
         x, y, z = value
     else:
         x, y, z = _three(name, value)
-    if not (type(x) is type(y) is type(z) is float):  # as they are in PyGLM's vectors
+    if not (type(x) is type(y) is type(z) is float):  # PyGLM's vectors hold floats
         x, y, z = (_number(name, "three numbers", part) for part in (x, y, z))
-    # A sum of finite numbers may overflow: only then is the slow look needed.
+    # A sum of finite numbers may overflow, so the slow check decides.
     if not math.isfinite(x + y + z):
         for axis, number in zip("xyz", (x, y, z), strict=True):
             if not math.isfinite(number):
@@ -145,7 +149,7 @@ def _sequence(name: str, value: Any) -> tuple[Any, ...]:
 
 
 def rotation(name: str, value: Any) -> Floats9:
-    """Return a rotation, a quaternion or a 3 x 3 matrix, as nine floats row by row.
+    """Return a rotation, given as a quaternion or a 3 x 3 matrix, as nine floats row by row.
 
     Matrices of PyGLM, and sequences of vectors, are columns; arrays and nested lists are rows.
     Small errors of float32 are removed: the result is orthonormal in float64.
@@ -193,7 +197,7 @@ def rotations(name: str, value: Any) -> NDArray[np.float64]:
 
 
 def _orthonormal(name: str, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the matrices without the small errors of float32; refuse what is no rotation."""
+    """Return the matrices without the small errors of float32; refuse others than rotations."""
     result = np.empty(matrices.shape)
     rows = np.require(matrices, None, ["C"]).reshape(-1).view()
     rows.setflags(write=False)
@@ -223,10 +227,10 @@ def array(name: str, value: Any, *shapes: tuple[int | None, ...]) -> NDArray[np.
     """Return a read-only float64 array of one of the shapes (None: any length), all finite.
 
     The result may share memory with ``value``: kernels read it and never keep it. It is always
-    read-only, since numba compiles once for arrays that are and once for those that are not.
+    read-only, since numba compiles separately for read-only and for writable arrays.
     """
     result = real_array(name, value).view()
-    if result.shape == (0,) and shapes[0][0] is None:  # the empty list: no rows of any length
+    if result.shape == (0,) and shapes[0][0] is None:  # an empty list stands for no rows
         result = result.reshape([length or 0 for length in shapes[0]])
     result.setflags(write=False)
     if not any(
@@ -241,13 +245,13 @@ def array(name: str, value: Any, *shapes: tuple[int | None, ...]) -> NDArray[np.
 
 
 def _shape_text(shape: tuple[int | None, ...]) -> str:
-    """Return a shape as NumPy writes it, n where any length will do."""
+    """Return a shape as NumPy writes it, with n for any length."""
     lengths = ", ".join("n" if length is None else str(length) for length in shape)
     return f"({lengths},)" if len(shape) == 1 else f"({lengths})"
 
 
 def real_array(name: str, value: Any) -> NDArray[np.float64]:
-    """Return any array of real numbers as C-contiguous float64; single numbers get no axis."""
+    """Return any array of real numbers as C-contiguous float64; a single number gets no axis."""
     refuse_masked(name, value)
     try:
         raw = np.asarray(value)
@@ -256,26 +260,26 @@ def real_array(name: str, value: Any) -> NDArray[np.float64]:
     if raw.dtype.kind not in "biuf":
         if raw.size != 0 or raw.dtype.kind != "O":
             raise TypeError(f"{name} must hold real numbers, got dtype {raw.dtype}")
-    with np.errstate(over="ignore"):  # a long double may turn infinite, for callers to refuse
+    with np.errstate(over="ignore"):  # a long double may become infinite, which callers refuse
         return np.require(raw, np.float64, ["C", "A"])
 
 
 def refuse_masked(name: str, value: Any) -> None:
-    """Raise ValueError naming the first number of a masked array that is not there."""
+    """Raise ValueError naming the first masked number of a masked array."""
     mask = np.ma.getmask(value)
-    if mask.any():  # NumPy would hand over whatever lies below the mask
+    if mask.any():  # NumPy would return the data below the mask
         raise ValueError(f"{name} must be unmasked, got a masked number{_place(mask)}")
 
 
 def _place(bad: NDArray[np.bool_]) -> str:
-    """Return where the first one is, for a message; of a single number nothing."""
+    """Return the place of the first bad number, for a message; nothing for a single number."""
     place = np.argwhere(bad)[0].tolist()
     return f" at {place}" if place else ""
 
 
 def refuse_non_finite(name: str, values: NDArray[np.float64]) -> None:
     """Raise ValueError naming the first NaN or infinity."""
-    # The sum of finite values is finite unless it overflows: one quick pass for nearly all input.
+    # The sum of finite values is finite unless it overflows: one fast pass for nearly all input.
     with np.errstate(over="ignore", invalid="ignore"):
         if math.isfinite(float(values.sum())):
             return
@@ -312,7 +316,7 @@ def instance(name: str, value: object, kind: type) -> None:
 
 
 def common_length(**arrays: NDArray[np.float64]) -> int:
-    """Return the number of rows; arrays of one row stand for any number."""
+    """Return the common number of rows; an array of one row serves for any number."""
     lengths = {name: len(values) for name, values in arrays.items() if len(values) != 1}
     if len(set(lengths.values())) > 1:
         stated = ", ".join(f"{name} has {n}" for name, n in lengths.items())
@@ -364,11 +368,19 @@ def aabbs(
     return low, high
 
 
+def obbs(prefix: str, centers: Any, half_extents: Any, rotation_matrices: Any) -> Rows:
+    """Return centers and half extents (n, 3) and rotations (n, 3, 3), each of n rows or one."""
+    names = [f"{prefix}{name}" for name in ("centers", "half_extents", "rotations")]
+    middles, half = points(names[0], centers), points(names[1], half_extents)
+    refuse_negative("half extent", names[1], half)
+    return {names[0]: middles, names[1]: half, names[2]: rotations(names[2], rotation_matrices)}
+
+
 def directions(name: str, value: Any) -> NDArray[np.float64]:
-    """Return directions of any length but zero (n, 3) with length 1; read-only."""
+    """Return directions (n, 3), given with any length but zero, with length 1; read-only."""
     rows = points(name, value)
-    # Column by column, which for NumPy is a fifth of the work of rows of three. Scaled by its
-    # largest part first, so that tiny and huge vectors keep their direction.
+    # Column by column: NumPy takes five times as long for rows of three. Each is scaled by its
+    # largest component first, so that tiny and huge vectors keep their direction.
     x, y, z = np.ascontiguousarray(rows.T)
     largest = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.abs(z))
     for row in np.flatnonzero(largest == 0.0)[:1]:

@@ -1,4 +1,4 @@
-"""Paths, and files that are written as a whole or not at all."""
+"""Paths, and files that are written completely or not at all."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ from terrain_physics import _checks
 
 
 def file_name(path: Any) -> str:
-    """Return a path as a string that the system takes."""
+    """Return a path as a string that the operating system accepts."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be a str or os.PathLike, got {_checks.shorten(path)}")
     name = os.fsdecode(path)
@@ -27,11 +27,11 @@ def file_name(path: Any) -> str:
 
 @contextmanager
 def written_whole(name: str) -> Iterator[BinaryIO]:
-    """Yield a new file that takes the place of ``name`` when the block ends without an error.
+    """Yield a new file that replaces ``name`` when the block ends without an error.
 
-    Until then a file of that name stays as it is, and after an error it still does.
+    Until then, and after an error, an existing file of that name is unchanged.
     """
-    target = Path(name).resolve()  # so that a link is followed, not replaced
+    target = Path(name).resolve()  # follows a link, so that the link itself is not replaced
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", name)
     part = target.with_name(f".{uuid.uuid4().hex}.part")

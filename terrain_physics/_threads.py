@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-_TASKS_PER_THREAD = 8  # so that a thread with light work takes over some of another's
+_TASKS_PER_THREAD = 8  # so that a thread with little work takes over tasks of another
 
 
 def _processors() -> int:
@@ -19,7 +19,7 @@ def _processors() -> int:
 
 
 class Workers:
-    """Threads that run a function over ranges of indices. Leave the ``with`` block to end them."""
+    """Threads that run a function over ranges of indices. They end with the ``with`` block."""
 
     def __init__(self, threads: int | None = None) -> None:
         if threads is not None and (
@@ -39,7 +39,7 @@ class Workers:
         trace: TracebackType | None,
     ) -> None:
         if self._pool is not None:
-            # After Ctrl-C, do not wait for work nobody wants any more.
+            # After Ctrl-C, do not wait for work that is no longer needed.
             self._pool.shutdown(wait=error is None, cancel_futures=True)
             self._pool = None
 
@@ -50,10 +50,10 @@ class Workers:
         least: int,
         most: int | None = None,
     ) -> list[Any]:
-        """Return function(first, last) for ranges that cover 0..count, of ``least`` or more.
+        """Return function(first, last) for ranges that cover 0..count, in order.
 
-        Of at most ``most`` where that is given. They are begun in order: one may wait for those
-        before.
+        A range has at least ``least`` indices, except for the last one, and at most ``most`` if
+        that is given. Ranges start in order, so one may wait for those before it.
         """
         return list(self.each(function, count, least, most))
 
@@ -64,8 +64,8 @@ class Workers:
         least: int,
         most: int | None = None,
     ) -> Iterator[Any]:
-        """Yield what `run` returns, as soon as it is there, in order."""
-        # One thread works through short ranges: between two of them Ctrl-C is heard.
+        """Yield what `run` returns, in order, each result as soon as it is ready."""
+        # One thread works through short ranges: Ctrl-C takes effect between two of them.
         tasks = _TASKS_PER_THREAD * self._threads if self._threads > 1 else count
         step = max(least, -(-count // max(tasks, 1)))
         step = step if most is None else min(step, most)

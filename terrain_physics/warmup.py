@@ -1,4 +1,4 @@
-"""Compiling, or loading, everything a game needs before it needs it."""
+"""Compiles or loads everything a game needs, ahead of time."""
 
 import io
 import threading
@@ -41,11 +41,11 @@ def _rays_and_sweeps() -> None:
 
 def _contacts() -> None:
     land, mesh = HeightMap([[0, 0], [0, 0]]), _small_mesh()
-    ball, capsule = Sphere((0, 0, 0), 0.5), Capsule((0, 0, 0), (0, 1, 0), 0.5)
+    sphere, capsule = Sphere((0, 0, 0), 0.5), Capsule((0, 0, 0), (0, 1, 0), 0.5)
     tile = HeightMap([[0, 0], [0, 0]], origin=(1, 0, 0))
     for ground in (land, mesh, Ground([land, mesh]), Ground([land, tile])):
-        ground.contacts(ball)
-        for shape in (ball, capsule, OBB((0, 0, 0), (0.5, 0.5, 0.5))):
+        ground.contacts(sphere)
+        for shape in (sphere, capsule, OBB((0, 0, 0), (0.5, 0.5, 0.5))):
             ground.contacts([shape])
             ground.contacts([shape], keep="deepest")
             ground.contact_counts([shape])
@@ -53,7 +53,7 @@ def _contacts() -> None:
 
 
 def _character() -> None:
-    # The kernel is one for all bodies and all kinds of ground, for one character and for many.
+    # One kernel serves all bodies and all kinds of ground, one character and many.
     land, body = HeightMap([[0, 0], [0, 0]]), CapsuleCollider(0.5, 1.8)
     mover = CharacterMovement(land, body, position=(0, 0.4, 0))
     mover.update(1 / 60)
@@ -71,7 +71,7 @@ def _mesh() -> None:
     mesh.raycast(Ray((0.2, 1, 0.2), (0, -1, 0)))
     mesh.raycast_many([(0.2, 1, 0.2)], [(0, -1, 0)])
     mesh.closest_point((0, 1, 0))
-    mesh.sweep(Sphere((0, 1, 0), 0.5), (0, -1, 0))  # one kernel for all shapes
+    mesh.sweep(Sphere((0, 1, 0), 0.5), (0, -1, 0))  # one kernel serves all shapes
     for shape in (
         Sphere((0, 1, 0), 0.5),
         Capsule((0, 1, 0), (0, 2, 0), 0.5),
@@ -82,13 +82,13 @@ def _mesh() -> None:
 
 
 def _ground() -> None:
-    # Beside what its parts are asked: whose a triangle of maps that are one is.
+    # In addition to the queries of its parts: which of several united maps owns a triangle.
     tiles = [HeightMap([[0, 0], [0, 0]], origin=(x, 0, 0)) for x in (0, 1)]
     ground = Ground([*tiles, _small_mesh()])
-    balls = np.array([(0.2, 0, 0.2, 0.5), (1.2, 0, 0.2, 0.5)])
+    spheres = np.array([(0.2, 0, 0.2, 0.5), (1.2, 0, 0.2, 0.5)])
     ground.raycast(Ray((0.2, 1, 0.2), (0, -1, 0)))
     ground.contacts(Sphere((0.2, 0, 0.2), 0.5))
-    ground.contacts(balls)
+    ground.contacts(spheres)
 
 
 def _pairs() -> None:
@@ -130,25 +130,25 @@ _JOBS = {
 def warm_up(
     progress: Callable[[str, int, int], None] | None = None, *, background: bool = False
 ) -> threading.Thread | None:
-    """Compile what a game needs now, or load it where it has been compiled before.
+    """Compile what a game needs now, or load it if it was compiled before.
 
-    That is all of height maps, meshes, grounds of several, characters and groups, pairs of shapes,
-    and the counter; not trees of balls and boxes, crossing meshes and enclosing spheres. The first
-    time on a machine this takes about a minute, later a second or two. Without it each kernel is
-    compiled when it is first needed, in the middle of a frame.
+    That covers height maps, meshes, grounds of several parts, characters and groups, pairs of
+    shapes, and the counter; not octrees, crossing meshes and enclosing spheres. The first time on a
+    machine this takes about a minute, later a second or two. Without it each kernel is compiled
+    when it is first needed, in the middle of a frame.
 
     Parameters
     ----------
     progress : callable, optional
-        Called before each job, and once at the end, with what comes next ("done" at the end), how
-        many jobs are done and how many there are.
+        Called before each job, and once at the end, with the name of the next job ("done" at the
+        end), how many jobs are done and how many there are.
     background : bool, default False
-        Do it in a thread, behind a loading screen; the compiler lets other threads run.
+        Do it in a thread, for example behind a loading screen; the compiler lets other threads run.
 
     Returns
     -------
     threading.Thread or None
-        The thread with ``background``; join it to wait.
+        With ``background``, the thread; join it to wait.
 
     Examples
     --------

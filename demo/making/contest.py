@@ -1,6 +1,6 @@
 """Write the contest problems and their answers: `python -m demo.making.contest [FOLDER]`.
 
-The answers come from exact fractions (tests/contest/oracle.py), which share no code with the
+The answers come from exact fractions (tests/oracles/counter.py), which share no code with the
 library.
 """
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3, Floats9
-from terrain_physics._kernels.character.body import BOX, CAPSULE, SPHERE
+from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics.geometry.shapes import OBB, Capsule, Sphere
 
 # Cosine between axes that were square before a transform, above which it shears.

@@ -16,6 +16,7 @@ from terrain_physics.character.group_data import CrowdData, Key
 from terrain_physics.character.member import CrowdMember
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.state import LONGEST_STEP
+from terrain_physics.surface.surface import queries_of
 
 # So few that a thread is not worth its while.
 _LEAST_AT_ONCE = 64
@@ -138,7 +139,7 @@ class CharacterGroup(CrowdData):
         self._compact()
         count = len(self)
         if seconds > 0.0 and count > 0:
-            states, version = self._states[:count], self._ground.version
+            states, version = self._states[:count], queries_of(self._ground).version
             stale = states[:, columns.GROUND_VERSION] != version
             if stale.any():
                 states[stale, columns.UNDISTURBED] = 0.0
@@ -146,7 +147,8 @@ class CharacterGroup(CrowdData):
                 states[stale, columns.MOVED] = moved
                 states[:, columns.GROUND_VERSION] = version
             all_states, all_rules = self._states.reshape(-1), self._rules.reshape(-1)
-            with self._ground.standing() as ground, Workers(self._threads) as workers:
+            reading = queries_of(self._ground).reading()
+            with reading as ground, Workers(self._threads) as workers:
 
                 def advance(first: int, last: int) -> None:
                     update_characters(

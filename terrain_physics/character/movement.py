@@ -22,6 +22,7 @@ from terrain_physics.character.state import (
     unsigned_zeros,
 )
 from terrain_physics.surface.results import MoveResult
+from terrain_physics.surface.surface import queries_of
 
 _UPRIGHT: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 _ZERO: Floats3 = (0.0, 0.0, 0.0)
@@ -176,12 +177,12 @@ class CharacterMovement(CharacterBody):
         if seconds == 0.0:
             return move_result(self._state.tolist())
         self._adopt()
-        if self._state[columns.GROUND_VERSION] != self._ground.version:
-            self._state[columns.GROUND_VERSION] = self._ground.version
+        if self._state[columns.GROUND_VERSION] != queries_of(self._ground).version:
+            self._state[columns.GROUND_VERSION] = queries_of(self._ground).version
             self._wake()
             edited = max(float(self._state[columns.MOVED]), columns.GROUND_EDITED)
             self._state[columns.MOVED] = edited
-        with self._ground.lock:
+        with queries_of(self._ground).lock:
             _UPDATE.call(
                 self._state,
                 self._random,
@@ -189,7 +190,7 @@ class CharacterMovement(CharacterBody):
                 seconds,
                 0,
                 1,
-                self._ground.ground_arrays.table,
+                queries_of(self._ground).ground_arrays.table,
             )
         values = self._state.tolist()
         self._show_live(values)

@@ -19,6 +19,7 @@ from terrain_physics.character.colliders import (
 from terrain_physics.ground.ground import Ground
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
+from terrain_physics.surface.surface import queries_of
 
 AnyGround = HeightMap | TriangleMesh | Ground
 
@@ -76,8 +77,10 @@ def resize(
         )
     wanted = rules.copy()
     wanted[:SHAPE_SIZE] = placed_shape(ground, collider, linear)
-    with ground.lock:
-        return bool(resize_body(state, rules, wanted, random_state, ground.ground_arrays.table))
+    queries = queries_of(ground)
+    with queries.lock:
+        table = queries.ground_arrays.table
+        return bool(resize_body(state, rules, wanted, random_state, table))
 
 
 def constraint_planes(
@@ -88,8 +91,8 @@ def constraint_planes(
 ) -> NDArray[np.float64]:
     """Return the planes (m, 4) that a body touches. See `CharacterBody`."""
     planes = np.empty((MOST_PLANES, 4))
-    with ground.lock:
-        count = put_constraint_planes(
-            state, rules, random_state, planes, ground.ground_arrays.table
-        )
+    queries = queries_of(ground)
+    with queries.lock:
+        table = queries.ground_arrays.table
+        count = put_constraint_planes(state, rules, random_state, planes, table)
     return planes[:count] + 0.0  # zeros without a sign

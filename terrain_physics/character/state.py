@@ -16,6 +16,7 @@ from terrain_physics._kernels.character import layout as columns
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.surface.results import GroundReport, MoveResult
+from terrain_physics.surface.surface import queries_of
 
 MOST_ROUNDS = 1000
 LONGEST_STEP = 1.0  # seconds
@@ -117,7 +118,7 @@ def ground_report(values: list[float], ground: AnyGround) -> GroundReport:
         return GroundReport(state, None, None, -1, 0, None, air_time, landing_speed)
     x, y, z = values[columns.GROUND_NORMAL : columns.GROUND_NORMAL + 3]
     px, py, pz = values[columns.GROUND_POINT : columns.GROUND_POINT + 3]
-    triangle, material = ground.triangle_at(
+    triangle, material = queries_of(ground).triangle_at(
         int(values[columns.GROUND_PART]), int(values[columns.GROUND_TRIANGLE]), (px, py, pz)
     )
     return GroundReport(

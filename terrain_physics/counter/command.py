@@ -1,7 +1,7 @@
-"""The command ``count``: problems in, counts out, in bounded memory.
+"""The command ``count``: reads problems, writes counts, in bounded memory.
 
-Spheres are read, counted and let go in blocks; what stays is the triangles with their tree, and
-the counts, which are written once everything has been read without an error.
+Spheres are read and counted in blocks, and then freed. Only the triangles, their tree and the
+counts are kept. The counts are written once everything has been read without an error.
 """
 
 import sys
@@ -16,29 +16,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels import _jit
-from terrain_physics._kernels.counter import count as touch_count
+from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.counter.tree import Tree
 from terrain_physics._threads import Workers
-from terrain_physics.counter import counter as contest
-from terrain_physics.counter.text import ContestError, NumberReader, write_counts
+from terrain_physics.counter import counter
+from terrain_physics.counter.text import NumberReader, TextError, write_counts
 
 WRONG_COUNT = 1
 BAD_INPUT = 2
 PIPE_CLOSED = 141  # as shells report a process ended by writing to a closed pipe
 
 _PATIENCE = 1.0  # seconds of work before a progress bar appears
-_BOX_TESTS = 1 << 27  # spent on finding out how many pairs are tested, for each block of spheres
+_BOX_TESTS = 1 << 27  # at most, for each block of spheres, to find out how many pairs are tested
 _LARGEST_INT32 = 2**31 - 1
 
 Counts = list[NDArray[np.integer[Any]]]
 
 
 class WrongCountError(Exception):
-    """A recount by brute force came out differently; the message says where."""
+    """A recount by brute force gave another count; the message says where."""
 
 
 class _Progress:
-    """A bar on standard error, if that is a terminal and there is time to read one."""
+    """A bar on standard error, if that is a terminal and the work takes long enough."""
 
     def __init__(self, total: int | None) -> None:
         self._total = total
@@ -58,7 +58,7 @@ class _Progress:
         if self._bar is not None:
             self._bar.update(spheres)
         elif time.monotonic() - self._start > _PATIENCE:
-            import tqdm  # here, because most runs are over before
+            import tqdm  # here, because most runs end earlier
 
             self._bar = tqdm.tqdm(
                 total=self._total,
@@ -71,7 +71,7 @@ class _Progress:
 
 
 class _Sample:
-    """Some of a stream of spheres, each as likely as any other, the same ones each time."""
+    """A sample of a stream of spheres: all are equally likely, and it is the same each time."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -92,7 +92,7 @@ class _Sample:
 
 
 class _Problem:
-    """Counts the spheres of one problem, against one lot of triangles after the other."""
+    """Counts for the spheres of one problem, against one set of triangles after the other."""
 
     def __init__(self, workers: Workers, name: str, *, stats: bool, verify: int) -> None:
         self._workers = workers
@@ -105,7 +105,7 @@ class _Problem:
         self.counts: Counts = []
 
     def timed(self, what: str, call: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what a call returns; its time is one of the statistics."""
+        """Return what a call returns, and add its time to the statistics."""
         start = time.perf_counter()
         try:
             return call(*arguments)
@@ -120,9 +120,9 @@ class _Problem:
         *,
         may_grow: bool = False,
     ) -> None:
-        """Add to the counts the triangles (n, 9) touched by the spheres (q, 4) of all blocks."""
+        """Add to the counts how many triangles (n, 9) the spheres (q, 4) of all blocks touch."""
         workers, sample = self._workers, self._sample
-        tree = self.timed("build", contest.build_tree, workers, triangles)
+        tree = self.timed("build", counter.build_tree, workers, triangles)
         self._triangles += len(triangles)
         is_first = not self.counts
         keep = np.int64 if may_grow or len(triangles) > _LARGEST_INT32 else np.int32
@@ -134,7 +134,7 @@ class _Problem:
                 if spheres is None:
                     break
                 counts = self.timed(
-                    "query", contest.count_with, workers, tree, spheres, progress.advance
+                    "query", counter.count_with, workers, tree, spheres, progress.advance
                 )
                 if is_first:
                     self.counts.append(counts.astype(keep))
@@ -144,20 +144,20 @@ class _Problem:
                 if self._stats:
                     self._tested += self._pairs_tested(tree, spheres)
                 first += len(spheres)
-                del spheres  # before the next are read
+                del spheres  # frees the memory before the next block is read
         self._spheres = first
         if len(sample.rows):
-            recounted = contest.recount(workers, triangles, sample.spheres)
+            recounted = counter.recount(workers, triangles, sample.spheres)
             sample.counts = recounted if sample.counts is None else sample.counts + recounted
 
     def _pairs_tested(self, tree: Tree, spheres: NDArray[np.float64]) -> int:
         step = -(-len(spheres) * len(tree.leaf_boxes) // _BOX_TESTS) or 1
         self._is_estimate |= step > 1
         some = np.ascontiguousarray(spheres[::step])
-        return contest.pairs_tested(self._workers, tree, some) * len(spheres) // len(some)
+        return counter.pairs_tested(self._workers, tree, some) * len(spheres) // len(some)
 
     def finish(self) -> None:
-        """Compare with the recount, and print what was asked for."""
+        """Compare with the recount, and print statistics and the result if they were asked for."""
         if self._stats:
             touched = sum(int(counts.sum(dtype=np.int64)) for counts in self.counts)
             about = "about " if self._is_estimate else ""
@@ -182,7 +182,7 @@ class _Problem:
 
 def _taken(counts: Counts, rows: NDArray[np.int64]) -> list[int]:
     return [
-        int(counts[row // contest.SPHERES_AT_ONCE][row % contest.SPHERES_AT_ONCE])
+        int(counts[row // counter.SPHERES_AT_ONCE][row % counter.SPHERES_AT_ONCE])
         for row in rows.tolist()
     ]
 
@@ -198,7 +198,7 @@ def _name(file: str) -> str:
 
 
 class _Command:
-    """Reads and counts; ``answers`` are those of all problems, in order."""
+    """Reads and counts; ``answers`` holds the counts of all problems, in order."""
 
     def __init__(self, workers: Workers, *, stats: bool, verify: int) -> None:
         self._workers = workers
@@ -209,24 +209,24 @@ class _Command:
         return NumberReader(self._workers, stack.enter_context(_opened(file)), _name(file))
 
     def whole(self, file: str) -> None:
-        """Answer a file that holds n, q, triangles and spheres."""
+        """Answer the problem in a file that holds n, q, triangles and spheres."""
         problem = _Problem(self._workers, _name(file), **self._options)
         with ExitStack() as stack:
             reader = problem.timed("parse", self._read, stack, file)
             n, q = reader.counts()
             triangles = problem.timed("parse", reader.triangles, n)
-            problem.count(triangles, reader.spheres(q, contest.SPHERES_AT_ONCE), q)
+            problem.count(triangles, reader.spheres(q, counter.SPHERES_AT_ONCE), q)
         problem.finish()
         self.answers += problem.counts
 
     def parts(self, triangle_files: Sequence[str], sphere_file: str) -> None:
-        """Answer a problem that is spread over files: counts add up over those of triangles."""
+        """Answer a problem spread over files: counts add up over the files of triangles."""
         problem = _Problem(self._workers, _name(sphere_file), **self._options)
         several = len(triangle_files) > 1
         with ExitStack() as stack:
             spheres = problem.timed("parse", self._read, stack, sphere_file)
-            blocks = spheres.spheres(None, contest.SPHERES_AT_ONCE)
-            # Numbers are read once: later rounds take them from here, not from the text.
+            blocks = spheres.spheres(None, counter.SPHERES_AT_ONCE)
+            # The text is parsed once: later rounds read the spheres from this file.
             spool = stack.enter_context(tempfile.TemporaryFile()) if several else None
             for index, file in enumerate(triangle_files):
                 with ExitStack() as inner:
@@ -234,7 +234,7 @@ class _Command:
                 if spool is not None:
                     blocks = _spooled(spool) if index else _spooling(blocks, spool)
                 problem.count(triangles, blocks, None, may_grow=several)
-                del triangles  # before the next are read
+                del triangles  # frees the memory before the next file is read
         problem.finish()
         self.answers += problem.counts
 
@@ -252,7 +252,7 @@ def _spooling(
 
 def _spooled(spool: BinaryIO) -> Iterator[NDArray[np.float64]]:
     spool.seek(0)
-    while data := spool.read(32 * contest.SPHERES_AT_ONCE):
+    while data := spool.read(32 * counter.SPHERES_AT_ONCE):
         yield np.frombuffer(bytearray(data)).reshape(-1, 4)
 
 
@@ -266,10 +266,9 @@ def run(
     verify: int,
 ) -> int:
     """Count, print, and return the exit status."""
-    kernel = touch_count.count_chunks
-    is_plain_python = not hasattr(kernel, "py_func")
-    if sys.stderr.isatty() and not is_plain_python and not _jit.is_cached(kernel):
-        print("terrain_physics: compiling once for this machine, some seconds", file=sys.stderr)
+    is_plain_python = not hasattr(count_chunks, "py_func")
+    if sys.stderr.isatty() and not is_plain_python and not _jit.is_cached(count_chunks):
+        print("terrain_physics: compiling once for this machine, a few seconds", file=sys.stderr)
     try:
         with Workers(threads) as workers:
             command = _Command(workers, stats=stats, verify=verify)
@@ -278,7 +277,7 @@ def run(
             else:
                 for file in files or ["-"]:
                     command.whole(file)
-    except ContestError as error:
+    except TextError as error:
         print(error, file=sys.stderr)
         return BAD_INPUT
     except WrongCountError as error:

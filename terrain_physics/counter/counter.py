@@ -1,7 +1,7 @@
-"""Count, of n triangles, those that the surface of each of q spheres touches: the contest.
+"""Counts how many of n triangles the surface of each of q spheres touches.
 
-What a touch is, stands in ``_kernels/geometry/sphere_surface.py``; how the counting is fast, in
-``_kernels/counter/tree.py`` and ``_kernels/counter/count.py``.
+``_kernels/geometry/sphere_surface.py`` defines a touch; ``_kernels/counter/tree.py`` and
+``_kernels/counter/count.py`` explain why counting is fast.
 """
 
 from collections.abc import Callable
@@ -11,21 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _checks
-from terrain_physics._kernels.counter import audit as touch_audit
-from terrain_physics._kernels.counter import count as touch_count
-from terrain_physics._kernels.counter import sphere_groups
-from terrain_physics._kernels.counter import tree as bvh
-from terrain_physics._kernels.counter.tree import BLOCK, LANES, NOWHERE, Tree
+from terrain_physics._kernels.counter import audit, sphere_groups
+from terrain_physics._kernels.counter.count import count_chunks
+from terrain_physics._kernels.counter.tree import BLOCK, LANES, NOWHERE, Tree, fill_leaves
 from terrain_physics._kernels.math import space_curve
 from terrain_physics._threads import Workers
 
 SPHERES_AT_ONCE = 1 << 20
-"""Spheres are taken in blocks of this many, so that working memory does not grow with their number.
+"""Spheres are counted in blocks of this many, so that memory does not grow with their number.
 
-A block needs 50 bytes a sphere, besides the spheres themselves.
+A block needs 50 bytes for each sphere, in addition to the spheres themselves.
 """
 
-# Enough of each for one task: below, handing it to another thread costs more than it saves.
+# The least size of a task: handing less to another thread would cost more than it saves.
 _ROWS_PER_TASK = 1 << 15
 _CHUNKS_PER_TASK = 8
 _PAIRS_PER_TASK = 1 << 16
@@ -37,8 +35,9 @@ def count_touching(
     """Return for each sphere how many of the triangles its surface touches.
 
     A sphere touches a triangle if the least distance of its center to the triangle is <= radius +
-    1e-10 and the greatest is >= radius - 1e-10: touching from outside and from within counts,
-    lying wholly inside does not. The counts are exact, and the same for any number of threads.
+    1e-10 and the greatest is >= radius - 1e-10, in meters: touching from outside or from inside
+    counts, lying wholly inside does not. The counts are exact, and the same for any number of
+    threads.
 
     Parameters
     ----------
@@ -71,26 +70,27 @@ def count_touching(
     """
     with Workers(threads) as workers:
         corners = _table("triangles", triangles, 9)
-        balls = _table("spheres", spheres, 4)
-        return count_with(workers, build_tree(workers, corners), balls)
+        sphere_rows = _table("spheres", spheres, 4)
+        return count_with(workers, build_tree(workers, corners), sphere_rows)
 
 
 class TouchCounter:
-    """Triangles made ready once, to count how many of them spheres touch, again and again.
+    """A set of triangles, prepared once, that counts how many of them spheres touch.
 
     A sphere touches a triangle if the least distance of its center to the triangle is <= radius +
-    1e-10 and the greatest is >= radius - 1e-10: touching from outside and from within counts,
-    lying wholly inside does not. The counts are exact, and the same for any number of threads.
+    1e-10 and the greatest is >= radius - 1e-10, in meters: touching from outside or from inside
+    counts, lying wholly inside does not. The counts are exact, and the same for any number of
+    threads.
 
-    It can be pickled, and then counts the same in another process. Counts add up: what several
-    counters, each with a part of the triangles, say of a sphere has the sum that one with all of
-    them says.
+    It can be pickled, and gives the same counts in another process. Counts add up: the counts of
+    several counters, each with a part of the triangles, sum to the count of one counter with all
+    of them.
 
     Parameters
     ----------
     triangles : array_like, shape (n, 9) or (n, 3, 3)
         Corners ax ay az bx by bz cx cy cz, in meters; copied. A triangle without area counts as
-        the segment or the point it is. It takes about 125 bytes a triangle.
+        the segment or the point it is. Takes about 125 bytes for each triangle.
     threads : int, optional
         How many threads build and count; None: one for each processor.
 
@@ -114,7 +114,7 @@ class TouchCounter:
 
     def __init__(self, triangles: Any, *, threads: int | None = None) -> None:
         with Workers(threads) as workers:
-            # Near ties are decided by these numbers, which the caller may change meanwhile.
+            # A copy: near ties are decided by these numbers, and the caller may change theirs.
             self._tree = build_tree(workers, np.array(_table("triangles", triangles, 9)))
         self._threads = threads
 
@@ -126,8 +126,8 @@ class TouchCounter:
     def count(self, spheres: Any) -> NDArray[np.int64]:
         """Return for each sphere how many of the triangles its surface touches.
 
-        Beside the spheres and their counts it takes at most 50 MB, however many they are. Several
-        Python threads may call it at once.
+        In addition to the spheres and their counts it takes at most 50 MB, for any number of
+        spheres. Several Python threads may call it at once.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class TouchCounter:
 
     def __setstate__(self, state: tuple[tuple[NDArray[Any], ...], int | None]) -> None:
         arrays, self._threads = state
-        # Buffers that travelled beside the pickle may be read-only; kernels know one type only.
+        # Buffers passed outside of the pickle may be read-only; kernels take writable ones only.
         self._tree = Tree(*(np.require(array, requirements=["C", "A", "W"]) for array in arrays))
 
     def __repr__(self) -> str:
@@ -164,7 +164,7 @@ class TouchCounter:
 
 def _table(name: str, value: Any, columns: int) -> NDArray[np.float64]:
     """Return a C-contiguous (n, columns) array of float64."""
-    # Kernels are compiled for one type of array only: contiguous, aligned, writable.
+    # Kernels are compiled for one type of array only: contiguous, aligned and writable.
     table = np.require(_checks.real_array(name, value), requirements=["C", "A", "W"])
     if table.size == 0 and table.ndim == 1:
         return np.empty((0, columns))
@@ -179,7 +179,7 @@ def _table(name: str, value: Any, columns: int) -> NDArray[np.float64]:
 def _bounds(
     workers: Workers, name: str, table: NDArray[np.float64], start: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the least and the greatest value of each column; refuse what is not finite.
+    """Return the least and the greatest value of each column; refuse NaN and infinity.
 
     ``start`` is the row of the caller's array that this table begins with.
     """
@@ -215,7 +215,7 @@ def build_tree(workers: Workers, triangles: NDArray[np.float64]) -> Tree:
     )
     keys.sort()
     workers.run(
-        lambda first, last: bvh.fill_leaves(
+        lambda first, last: fill_leaves(
             triangles, keys, first, last, frame, order, leaves, leaf_boxes
         ),
         leaf_count,
@@ -223,7 +223,7 @@ def build_tree(workers: Workers, triangles: NDArray[np.float64]) -> Tree:
     )
     boxes = np.full((upper_count * LANES, 6), NOWHERE, np.float32)
     boxes[:block_count, :3] = leaf_boxes[:, :3].min(axis=2)
-    # Unused lanes lie beyond everything, and must not stretch the last block.
+    # Unused lanes lie beyond everything and must not enlarge the last block.
     upper = leaf_boxes[:, 3:]
     boxes[:block_count, 3:] = np.where(upper == NOWHERE, -NOWHERE, upper).max(axis=2)
     block_boxes = np.ascontiguousarray(boxes.reshape(upper_count, LANES, 6).transpose(0, 2, 1))
@@ -293,7 +293,7 @@ def _count_block(
     )
 
     def count(first: int, last: int) -> int:
-        touch_count.count_chunks(tree, spheres, keys, groups, boxes, first, last, counts)
+        count_chunks(tree, spheres, keys, groups, boxes, first, last, counts)
         return min(last * BLOCK, len(spheres)) - first * BLOCK
 
     for done in workers.each(count, chunk_count, _CHUNKS_PER_TASK):
@@ -308,7 +308,7 @@ def recount(
 
     def ask(first: int, last: int) -> NDArray[np.int64]:
         counts = np.zeros(len(spheres), np.int64)
-        touch_audit.recount(triangles, spheres, first, last, counts)
+        audit.recount(triangles, spheres, first, last, counts)
         return counts
 
     least = max(1, _PAIRS_PER_TASK // max(len(spheres), 1))
@@ -318,10 +318,10 @@ def recount(
 
 
 def pairs_tested(workers: Workers, tree: Tree, spheres: NDArray[np.float64]) -> int:
-    """Return how many pairs the boxes of leaves leave, to be tested one by one."""
+    """Return how many pairs are left to be tested one by one after pruning by boxes of leaves."""
     return sum(
         workers.run(
-            lambda first, last: touch_audit.pairs_tested(tree, spheres, first, last),
+            lambda first, last: audit.pairs_tested(tree, spheres, first, last),
             len(spheres),
             256,
         )

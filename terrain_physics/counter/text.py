@@ -1,7 +1,7 @@
-"""Contest problems as text: numbers read in pieces, from files that may be packed; counts written.
+"""Problems for the counter as text: numbers read piece by piece, also from gzip; counts written.
 
 A reader holds one piece of the text at a time, so that memory does not grow with its length, and
-still names the line of whatever is wrong.
+can still name the line of an error.
 """
 
 import math
@@ -18,12 +18,12 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.counter import numbers as number_text
+from terrain_physics._kernels.counter import numbers
 from terrain_physics._threads import Workers
 
 _PIECE = 1 << 23  # bytes of text read at once; no token may be longer
 _BYTES_PER_TASK = 1 << 18
-_LEAST_ROOM = 1 << 20  # numbers, where it cannot be known how many will come
+_LEAST_ROOM = 1 << 20  # numbers, where nothing tells how many follow
 
 _TOKEN = re.compile(rb"\S+")
 _SPACE = re.compile(rb"\s")
@@ -34,44 +34,44 @@ _SPACE_BYTES = b"".join(_SPACES)
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
-class ContestError(ValueError):
-    """Text that is no contest problem; the message starts with its name and line."""
+class TextError(ValueError):
+    """Text that is not in the format; the message starts with its name and line."""
 
 
 class _Problem(NamedTuple):
-    """What is wrong with a piece, and the byte this starts at."""
+    """An error in a piece, and the byte where it starts."""
 
     position: int
     message: str
 
 
 class _Rejoined:
-    """A stream whose first bytes, read already, are read once more."""
+    """A stream whose first bytes were already read and are read again."""
 
     def __init__(self, head: bytes, stream: BinaryIO) -> None:
         self._head = head
         self._stream = stream
 
     def read(self, size: int) -> bytes:
-        """Return up to size bytes."""
+        """Return up to ``size`` bytes."""
         head, self._head = self._head[:size], self._head[size:]
         return head or self._stream.read(size)
 
 
 class NumberReader:
-    """The numbers of a text, in order. They are read exactly as ``float()`` reads them.
+    """The numbers of a text, in order, read exactly as ``float()`` reads them.
 
-    Memory is taken for the numbers that are there, never for those that n and q promise. What is
-    wrong first is raised as a `ContestError`, ``name:line: what is wrong``.
+    Memory is reserved for the numbers that are there, never for those that n and q promise. The
+    first error is raised as a `TextError`, ``name:line: what is wrong``.
 
     Parameters
     ----------
     workers : Workers
-        Threads that parse.
+        The threads that parse.
     stream : BinaryIO
-        The text, plain or packed by gzip.
+        The text, plain or compressed by gzip.
     name : str
-        What messages call it.
+        Its name in messages.
     """
 
     def __init__(self, workers: Workers, stream: BinaryIO, name: str) -> None:
@@ -79,9 +79,9 @@ class NumberReader:
         self._name = name
         self._text = bytearray(_PIECE)
         self._data = np.frombuffer(self._text, np.uint8)
-        self._position = 0  # of what has not been taken yet
-        self._whole = 0  # up to here the piece ends with a whole token
-        self._end = 0  # of what has been read
+        self._position = 0  # of the first byte that is not parsed yet
+        self._whole = 0  # up to here the piece holds whole tokens only
+        self._end = 0  # of the bytes read
         self._line = self._last_line = 1  # where the piece starts; of the last token before it
         self._finished = False
         self._taken = 0
@@ -100,7 +100,7 @@ class NumberReader:
         self._load()
 
     def counts(self) -> tuple[int, int]:
-        """Return n and q, which the text of a whole problem starts with."""
+        """Return n and q, with which the text of a whole problem starts."""
         n = self._count("n, the number of triangles,")
         q = self._count("q, the number of spheres,")
         self._promised = 9 * n + 4 * q
@@ -117,11 +117,11 @@ class NumberReader:
         if not _COUNT.fullmatch(token):
             raise self._error(_Problem(match.start(), f"{rule}, got {_shown(token)}"))
         self._position = match.end()
-        # Nothing of 19 digits can be met, and int() refuses thousands of them.
+        # 19 digits are enough: no input has so many rows. int() refuses thousands of digits.
         return int(token.lstrip(b"0")[:19] or b"0")
 
     def triangles(self, count: int | None = None) -> NDArray[np.float64]:
-        """Return the next ``count`` triangles (n, 9), or all there are."""
+        """Return the next ``count`` triangles (n, 9), or all that are left."""
         wanted = sys.maxsize if count is None else 9 * count
         values = np.empty(min(wanted, self._most_numbers or _LEAST_ROOM))
         found = self._fill(values)
@@ -135,9 +135,10 @@ class NumberReader:
         return values[:found].reshape(-1, 9)
 
     def spheres(self, count: int | None, at_once: int) -> Iterator[NDArray[np.float64]]:
-        """Yield the next ``count`` spheres (q, 4), or all there are, in blocks; then comes the end.
+        """Yield the next ``count`` spheres (q, 4), or all that are left, in blocks.
 
-        Each block has ``at_once`` rows but for the last, which may have less.
+        Each block has ``at_once`` rows, except for the last one, which may have fewer. The input
+        must end after these spheres.
         """
         left = sys.maxsize if count is None else count
         while left:
@@ -154,9 +155,9 @@ class NumberReader:
         self._refuse_more()
 
     def _fill(self, values: NDArray[np.float64], *, radii: bool = False) -> int:
-        """Set values to the next numbers; return how many, which is fewer only at the end.
+        """Set ``values`` to the next numbers; return how many, fewer only at the end of the input.
 
-        With ``radii`` each fourth number, from the first, must be >= 0.
+        With ``radii`` every fourth number, starting with the first, must be >= 0.
         """
         done = 0
         while done < len(values):
@@ -190,7 +191,7 @@ class NumberReader:
         raise self._error(_Problem(match.start(), message))
 
     def _load(self) -> bool:
-        """Go to the next piece; return False at the end of the input."""
+        """Read the next piece; return False at the end of the input."""
         if self._finished:
             return False
         self._line, self._last_line = self._lines()
@@ -220,20 +221,20 @@ class NumberReader:
         return True
 
     def _parse(self, values: NDArray[np.float64]) -> tuple[int, int, _Problem | None]:
-        """Read what the piece holds, as far as there is room.
+        """Parse the numbers of the piece, as many as there is room for.
 
-        Returns how many numbers were read, the position behind them, and what is wrong there.
+        Returns how many were parsed, the position behind them, and the error there, if any.
         """
         body = self._position
 
-        # Ranges are cut anywhere, then moved to the next white space.
+        # Ranges are cut at any byte, then moved to the next white space.
         def cut(place: int) -> int:
             match = _SPACE.search(self._text, place, self._whole)
             return match.start() if match else self._whole
 
         def count(first: int, last: int) -> tuple[int, int, int]:
             start, end = cut(body + first) if first else body, cut(body + last)
-            return start, end, number_text.count_tokens(self._data, start, end)
+            return start, end, numbers.count_tokens(self._data, start, end)
 
         parts = self._workers.run(count, self._whole - body, _BYTES_PER_TASK)
         starts = list(accumulate((tokens for _, _, tokens in parts), initial=0))
@@ -254,14 +255,12 @@ class NumberReader:
     def _parse_part(
         self, first: int, last: int, values: NDArray[np.float64]
     ) -> tuple[int, int, _Problem | None]:
-        """Read the tokens of one part; return like `_parse`."""
+        """Parse the tokens of one part; return what `_parse` returns."""
         found = 0
         while True:
-            outcome, parsed, first = number_text.parse_numbers(
-                self._data, first, last, values[found:]
-            )
+            outcome, parsed, first = numbers.parse_numbers(self._data, first, last, values[found:])
             found += parsed
-            if outcome == number_text.PARSED:
+            if outcome == numbers.PARSED:
                 return found, first, None
             match = _TOKEN.match(self._text, first, last)
             token = match.group() if match else b""
@@ -276,7 +275,7 @@ class NumberReader:
             first += len(token)
 
     def _token(self, start: int, index: int) -> re.Match[bytes]:
-        """Return a token of this piece by its place behind a position."""
+        """Return the token with this index, counted from a position in this piece."""
         return next(islice(_TOKEN.finditer(self._text, start, self._whole), index, None))
 
     def _lines(self) -> tuple[int, int]:
@@ -289,7 +288,7 @@ class NumberReader:
             return line, self._last_line
         return line, line - self._text.count(b"\n", end, self._whole)
 
-    def _too_few(self, columns: int) -> ContestError:
+    def _too_few(self, columns: int) -> TextError:
         if self._promised is None:
             return self._ends(
                 f"the input ends after {self._taken % columns} of the {columns} numbers of a row"
@@ -299,16 +298,16 @@ class NumberReader:
             "that follow n and q"
         )
 
-    def _ends(self, message: str) -> ContestError:
-        return ContestError(f"{self._name}:{self._lines()[1]}: {message}")
+    def _ends(self, message: str) -> TextError:
+        return TextError(f"{self._name}:{self._lines()[1]}: {message}")
 
-    def _error(self, problem: _Problem) -> ContestError:
+    def _error(self, problem: _Problem) -> TextError:
         line = self._line + self._text.count(b"\n", 0, problem.position)
-        return ContestError(f"{self._name}:{line}: {problem.message}")
+        return TextError(f"{self._name}:{line}: {problem.message}")
 
 
 def _most_numbers(stream: BinaryIO) -> int | None:
-    """Return a number of numbers that a plain file cannot exceed; None for other streams."""
+    """Return an upper bound of how many numbers a plain file holds; None for other streams."""
     try:
         status = os.fstat(stream.fileno())
     except (OSError, AttributeError):
@@ -335,4 +334,4 @@ def write_counts(counts: NDArray[np.integer[Any]]) -> bytes:
     if len(counts) == 0:
         return b""
     text = np.empty(len(counts) * (len(str(counts.max())) + 1), np.uint8)
-    return text[: number_text.print_integers(counts.astype(np.int64), text)].tobytes()
+    return text[: numbers.print_integers(counts.astype(np.int64), text)].tobytes()

@@ -1,6 +1,6 @@
-"""Closest points: where on a triangle or a segment is the point nearest to a given one.
+"""Closest points: the point of a triangle or a segment nearest to a given one.
 
-Sizes and distances that are not zero are to be within 1e-75 and 1e75 m.
+Sizes and distances must be 0 or from 1e-75 to 1e75 m.
 """
 
 from typing import Any
@@ -10,12 +10,9 @@ from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics import _checks
-from terrain_physics._kernels.geometry import closest_point_rows as closest_rows
+from terrain_physics._kernels.geometry import closest_point_rows
+from terrain_physics.geometry.operands import as_vec3
 from terrain_physics.geometry.shapes import Segment, Triangle
-
-
-def _as_vec3(point: tuple[float, float, float]) -> glm.vec3:
-    return glm.vec3(point[0] + 0.0, point[1] + 0.0, point[2] + 0.0)  # + 0.0: never "-0"
 
 
 def closest_point_on_triangle(point: Any, triangle: Triangle) -> glm.vec3:
@@ -31,12 +28,12 @@ def closest_point_on_triangle(point: Any, triangle: Triangle) -> glm.vec3:
     Returns
     -------
     glm.vec3
-        In meters: in the face, on an edge, or a corner. A point on the triangle is its own.
+        In meters: in the face, on an edge, or a corner. For a point on the triangle, that point.
 
     Raises
     ------
     TypeError, ValueError
-        For anything else than three finite numbers and this shape.
+        For anything other than three finite numbers and this shape.
 
     See Also
     --------
@@ -44,8 +41,9 @@ def closest_point_on_triangle(point: Any, triangle: Triangle) -> glm.vec3:
 
     Notes
     -----
-    In float64 it is right to 1e-15 of the distance to the farthest corner, divided by the height of
-    the triangle over its length. Below 1e-10, that counts as a segment.
+    The error in float64 is at most 1e-15 of the distance to the farthest corner, divided by the
+    ratio of the triangle's height to its length. A triangle with a ratio below 1e-10 counts as a
+    segment.
 
     Examples
     --------
@@ -57,7 +55,9 @@ def closest_point_on_triangle(point: Any, triangle: Triangle) -> glm.vec3:
     """
     place = _checks.vector("point", point)
     _checks.instance("triangle", triangle, Triangle)
-    return _as_vec3(closest_rows.point_to_triangle(place, triangle.a64, triangle.b64, triangle.c64))
+    return as_vec3(
+        closest_point_rows.point_to_triangle(place, triangle.a64, triangle.b64, triangle.c64)
+    )
 
 
 def closest_point_on_segment(point: Any, segment: Segment) -> glm.vec3:
@@ -68,17 +68,17 @@ def closest_point_on_segment(point: Any, segment: Segment) -> glm.vec3:
     point : three numbers
         In meters.
     segment : Segment
-        Both ends in meters; they may be one point.
+        Both ends in meters; they may coincide.
 
     Returns
     -------
     glm.vec3
-        In meters: between the ends, or one of them. A point on the segment is its own.
+        In meters: between the ends, or one of them. For a point on the segment, that point.
 
     Raises
     ------
     TypeError, ValueError
-        For anything else than three finite numbers and this shape.
+        For anything other than three finite numbers and this shape.
 
     See Also
     --------
@@ -91,11 +91,11 @@ def closest_point_on_segment(point: Any, segment: Segment) -> glm.vec3:
     """
     place = _checks.vector("point", point)
     _checks.instance("segment", segment, Segment)
-    return _as_vec3(closest_rows.point_to_segment(place, segment.a64, segment.b64))
+    return as_vec3(closest_point_rows.point_to_segment(place, segment.a64, segment.b64))
 
 
 def closest_point_on_triangle_many(points: Any, triangles: Any) -> NDArray[np.float64]:
-    """Return for n points the closest points of the triangles in the same rows.
+    """Return the closest points to n points, each of the triangle in its row.
 
     Parameters
     ----------
@@ -124,19 +124,19 @@ def closest_point_on_triangle_many(points: Any, triangles: Any) -> NDArray[np.fl
     point_rows = _checks.points("points", points)
     triangle_rows = _checks.triangles("triangles", triangles)
     out = np.empty((_checks.common_length(points=point_rows, triangles=triangle_rows), 3))
-    closest_rows.closest_on_triangle_rows(point_rows, triangle_rows, out)
+    closest_point_rows.closest_on_triangle_rows(point_rows, triangle_rows, out)
     return out
 
 
 def closest_point_on_segment_many(points: Any, segments: Any) -> NDArray[np.float64]:
-    """Return for n points the closest points of the segments in the same rows.
+    """Return the closest points to n points, each of the segment in its row.
 
     Parameters
     ----------
     points : array_like, shape (n, 3) or (1, 3)
         In meters.
     segments : array_like, shape (n, 2, 3), (n, 6) or one row
-        Both ends in meters; they may be one point.
+        Both ends in meters; they may coincide.
 
     Returns
     -------
@@ -156,5 +156,5 @@ def closest_point_on_segment_many(points: Any, segments: Any) -> NDArray[np.floa
     point_rows = _checks.points("points", points)
     segment_rows = _checks.array("segments", segments, (None, 2, 3), (None, 6)).reshape(-1, 2, 3)
     out = np.empty((_checks.common_length(points=point_rows, segments=segment_rows), 3))
-    closest_rows.closest_on_segment_rows(point_rows, segment_rows, out)
+    closest_point_rows.closest_on_segment_rows(point_rows, segment_rows, out)
     return out

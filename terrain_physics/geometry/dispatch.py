@@ -1,4 +1,4 @@
-"""Any two shapes: the pair function that fits, picked by their types."""
+"""Any two shapes: the function for their pair, chosen by their types."""
 
 from collections.abc import Callable
 
@@ -31,7 +31,7 @@ def _as_obb(aabb: AABB) -> OBB:
         (low, 0.5 * low + 0.5 * high, high)
         for low, high in zip(aabb.lower64, aabb.upper64, strict=True)
     ]
-    # Measured from the rounded middle to the farther side: what touches the AABB is not lost.
+    # Measured from the rounded middle to the farther side: nothing that touches the AABB is missed.
     return OBB(
         [middle for _, middle, _ in sides],
         [max(middle - low, high - middle) for low, middle, high in sides],
@@ -63,7 +63,7 @@ _PAIRS: dict[tuple[type, type], Callable[..., glm.vec3 | None]] = {
 
 
 def _kind(name: str, shape: object) -> type:
-    """Return the shape's class; of a class derived from it as well."""
+    """Return which of the known classes a shape is of, or derived from."""
     for kind in (Sphere, AABB, OBB, Capsule, Triangle):
         if isinstance(shape, kind):
             return kind
@@ -73,7 +73,7 @@ def _kind(name: str, shape: object) -> type:
 
 
 def intersect(first: Shape, second: Shape, *, two_sided: bool = False) -> glm.vec3 | None:
-    """Return the move that takes the first shape out of the second, by the function for their pair.
+    """Return the move that takes the first shape out of the second, by the function of their pair.
 
     The pairs are Sphere-Sphere, AABB-AABB, AABB-Sphere, OBB-Sphere, OBB-AABB, OBB-OBB,
     Capsule-Sphere and Capsule-Capsule, and Sphere, AABB, OBB and Capsule against a Triangle.
@@ -82,22 +82,22 @@ def intersect(first: Shape, second: Shape, *, two_sided: bool = False) -> glm.ve
     Parameters
     ----------
     first, second : Sphere, AABB, OBB, Capsule or Triangle
-        In any order: where only the reverse of a pair is known, its move is turned round.
+        In any order: where a pair is known only in reverse, its move is reversed.
     two_sided : bool, default False
-        Against a triangle: leave by the shortest way, on whichever side that is. Otherwise the
-        front of the triangle is solid. Means nothing to other pairs.
+        Against a triangle: take the shortest move, to either side. Otherwise the front of the
+        triangle is solid. Other pairs ignore it.
 
     Returns
     -------
     glm.vec3 or None
-        Penetration of ``first`` in meters: add it and the shapes just touch. Zero when they just
-        touch, ``None`` when they are apart. Degenerate shapes: see the function for the pair. An
-        AABB against an OBB or a triangle is treated as an OBB that is not turned.
+        Penetration of ``first`` in meters: add it and the shapes just touch. Zero when they
+        already just touch, ``None`` when they are apart. For degenerate shapes see the function of
+        the pair. An AABB against an OBB or a triangle is treated as an OBB without rotation.
 
     Raises
     ------
     TypeError
-        For what is no shape, and for pairs that are not listed.
+        For anything but these shapes, and for pairs that are not listed.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """The smallest sphere around points.
 
-Both functions run the same kernel: a closed form for up to four points, pivoting for any number.
+Both functions run the same kernel: a closed form for up to four points, pivoting for more.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from terrain_physics import _checks
 from terrain_physics._kernels.geometry.enclosing_sphere import enclosing_spheres
 from terrain_physics.geometry.shapes import Sphere
 
-# A few rounds are the rule, thirty are rare. So many end the search where rounding would not.
+# A few rounds are usual, thirty are rare. The cap ends a search that rounding keeps going.
 _MAX_ROUNDS = 1000
 
 
@@ -20,8 +20,8 @@ def smallest_enclosing_sphere(points: Any) -> Sphere:
     """Return the smallest sphere that holds all points.
 
     Points may be repeated, lie on one line, in one plane or on one sphere. A single point has a
-    sphere of radius 0. In another order of the points the sphere is the same but for rounding; in
-    the same order it is the same to the last bit.
+    sphere of radius 0. Points in another order give the same sphere except for rounding; points in
+    the same order give the same bits.
 
     Parameters
     ----------
@@ -31,18 +31,18 @@ def smallest_enclosing_sphere(points: Any) -> Sphere:
     Returns
     -------
     Sphere
-        Read ``center64`` and ``radius`` for its float64 values. No point is farther from
+        ``center64`` and ``radius`` are its float64 values. No point is farther from
         ``center64`` than ``radius * (1 + 1e-15)``, and no sphere with a radius less than
-        ``radius * (1 - 1e-14) - ulp`` holds all points; ulp is the distance of two neighbouring
-        floats at the largest coordinate, for the center is rounded to float64. This is so for
-        radii of 1e-290 to 1e290. ``center`` is rounded further, to float32.
+        ``radius * (1 - 1e-14) - ulp`` holds all points. The ulp is the distance between neighboring
+        floats at the largest coordinate, since the center is rounded to float64. This holds for
+        radii from 1e-290 to 1e290. ``center`` is rounded further, to float32.
 
     Raises
     ------
     ValueError
         For no points, other shapes, non-finite coordinates, and a radius too large for float64.
     TypeError
-        For what holds no real numbers.
+        If the input does not hold real numbers.
 
     See Also
     --------
@@ -52,8 +52,8 @@ def smallest_enclosing_sphere(points: Any) -> Sphere:
     -----
     The search starts from the first point. In each round the point farthest from the center is
     added to the one to four points that the sphere rests on, and the smallest sphere around those
-    takes its place, until no point sticks out. Should 1000 rounds not do, which no set of points
-    is known to need, the last center stands, and the radius is at most twice the smallest.
+    takes its place, until no point sticks out. No set of points is known to need 1000 rounds; if
+    one did, the last center is kept, and the radius is at most twice the smallest.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def smallest_enclosing_sphere_many(points: Any) -> NDArray[np.float64]:
         For sets of no points, other shapes, non-finite coordinates, and radii too large for
         float64.
     TypeError
-        For what holds no real numbers.
+        If the input does not hold real numbers.
 
     Examples
     --------

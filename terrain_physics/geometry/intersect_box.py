@@ -1,9 +1,9 @@
-"""Boxes against boxes and balls: do they touch, and which least move parts them.
+"""Boxes against boxes and spheres: do they touch, and the shortest move that separates them.
 
-The first shape moves, and no other move that parts them is shorter. The functions of one pair take
-shapes and give a ``vec3``; those ending in ``_many`` take float64 arrays, of n rows or of one row
-that serves for all, and give one. Both run the same kernels. Sizes and distances that are not zero
-are to be within 1e-75 and 1e75 m.
+The first shape moves, and no shorter move separates them. Functions of one pair take shapes and
+return a ``vec3``; those ending in ``_many`` take float64 arrays, each of n rows or of one row for
+all, and return an array. Both run the same kernels. Sizes and distances must be 0 or from 1e-75 to
+1e75 m.
 """
 
 from typing import Any
@@ -11,19 +11,23 @@ from typing import Any
 from pyglm import glm
 
 from terrain_physics import _checks
-from terrain_physics._kernels.geometry import obb_obb, solid_pairs
-from terrain_physics._kernels.geometry import solid_pair_rows as rows
+from terrain_physics._checks import Floats3, Floats9, Rows
+from terrain_physics._kernels.geometry import obb_obb, solid_pair_rows, solid_pairs
 from terrain_physics._kernels.types import Floats
-from terrain_physics.geometry.operands import (
-    Rows,
-    as_vec3,
-    ball,
-    box,
-    corners,
-    obb_rows,
-    penetrations,
-)
+from terrain_physics.geometry.operands import as_move, penetrations, sphere_floats
 from terrain_physics.geometry.shapes import AABB, OBB, Sphere
+
+
+def _corners(name: str, shape: AABB) -> tuple[Floats3, Floats3]:
+    """Return both corners."""
+    _checks.instance(name, shape, AABB)
+    return shape.lower64, shape.upper64
+
+
+def _box(name: str, shape: OBB) -> tuple[Floats3, Floats3, Floats9]:
+    """Return center, half extents and rotation."""
+    _checks.instance(name, shape, OBB)
+    return shape.center64, shape.half_extents64, shape.rotation64
 
 
 def _aabbs(prefix: str, lowers: Any, uppers: Any) -> Rows:
@@ -43,20 +47,20 @@ def intersect_aabb_aabb(first: AABB, second: AABB) -> glm.vec3 | None:
     Returns
     -------
     glm.vec3 or None
-        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Of equal
-        ways the earlier of +X, -X, +Y, -Y, +Z, -Z.
+        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Of
+        equally short moves the first of +X, -X, +Y, -Y, +Z, -Z.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
     >>> intersect_aabb_aabb(AABB((0, 0.75, 0), (1, 2, 1)), AABB((0, 0, 0), (1, 1, 1)))
     vec3( 0, 0.25, 0 )
     """
-    return as_vec3(*solid_pairs.aabb_aabb(*corners("first", first), *corners("second", second)))
+    return as_move(*solid_pairs.aabb_aabb(*_corners("first", first), *_corners("second", second)))
 
 
 def intersect_aabb_sphere(aabb: AABB, sphere: Sphere) -> glm.vec3 | None:
@@ -73,20 +77,22 @@ def intersect_aabb_sphere(aabb: AABB, sphere: Sphere) -> glm.vec3 | None:
     -------
     glm.vec3 or None
         Penetration of the box in meters, zero when they just touch; ``None`` when apart. A center
-        in the box leaves through the nearest face; of equal ways the box takes the earlier of
-        +X, -X, +Y, -Y, +Z, -Z.
+        in the box leaves through the nearest face; of equally short moves the box takes the first
+        of +X, -X, +Y, -Y, +Z, -Z.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
     >>> intersect_aabb_sphere(AABB((0, 0, 0), (1, 1, 1)), Sphere((0.5, 1.75, 0.5), 1))
     vec3( 0, -0.25, 0 )
     """
-    return as_vec3(*solid_pairs.aabb_sphere(*corners("aabb", aabb), *ball("sphere", sphere)))
+    return as_move(
+        *solid_pairs.aabb_sphere(*_corners("aabb", aabb), *sphere_floats("sphere", sphere))
+    )
 
 
 def intersect_obb_sphere(obb: OBB, sphere: Sphere) -> glm.vec3 | None:
@@ -102,20 +108,20 @@ def intersect_obb_sphere(obb: OBB, sphere: Sphere) -> glm.vec3 | None:
     Returns
     -------
     glm.vec3 or None
-        Penetration of the box in meters, zero when they just touch; ``None`` when apart. Center in
-        the box: as in `intersect_aabb_sphere`, along the axes of the box.
+        Penetration of the box in meters, zero when they just touch; ``None`` when apart. A center
+        in the box is treated as in `intersect_aabb_sphere`, along the axes of the box.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
     >>> intersect_obb_sphere(OBB((0, 0, 0), (1, 1, 1)), Sphere((0, 1.75, 0), 1))
     vec3( 0, -0.25, 0 )
     """
-    return as_vec3(*solid_pairs.obb_sphere(*box("obb", obb), *ball("sphere", sphere)))
+    return as_move(*solid_pairs.obb_sphere(*_box("obb", obb), *sphere_floats("sphere", sphere)))
 
 
 def intersect_obb_obb(first: OBB, second: OBB) -> glm.vec3 | None:
@@ -129,21 +135,22 @@ def intersect_obb_obb(first: OBB, second: OBB) -> glm.vec3 | None:
     Returns
     -------
     glm.vec3 or None
-        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Of equal
-        ways the earlier axis: those of the first box, of the second, products of one of each in
-        that order; forward where the centers are level on it.
+        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Of
+        equally short moves the one along the first axis, in this order: the axes of the first box,
+        those of the second, cross products of one of each. Where the centers are level on that
+        axis, the box moves forward along it.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
     >>> intersect_obb_obb(OBB((0, 1.75, 0), (1, 1, 1)), OBB((0, 0, 0), (1, 1, 1)))
     vec3( 0, 0.25, 0 )
     """
-    return as_vec3(*obb_obb.obb_obb(*box("first", first), *box("second", second)))
+    return as_move(*obb_obb.obb_obb(*_box("first", first), *_box("second", second)))
 
 
 def intersect_aabb_aabb_many(
@@ -172,7 +179,7 @@ def intersect_aabb_aabb_many(
     array([[0.  , 0.25, 0.  ]])
     """
     return penetrations(
-        rows.aabb_aabb_rows,
+        solid_pair_rows.aabb_aabb_rows,
         _aabbs("", lowers, uppers),
         _aabbs("other_", other_lowers, other_uppers),
     )
@@ -196,7 +203,8 @@ def intersect_aabb_sphere_many(lowers: Any, uppers: Any, spheres: Any) -> Floats
     Raises
     ------
     ValueError
-        For other shapes, non-finite values, inverted boxes, negative radii and other row counts.
+        For other shapes, non-finite values, inverted boxes, negative radii and row counts that do
+        not match.
 
     Examples
     --------
@@ -204,7 +212,7 @@ def intersect_aabb_sphere_many(lowers: Any, uppers: Any, spheres: Any) -> Floats
     array([[ 0.  , -0.25,  0.  ]])
     """
     return penetrations(
-        rows.aabb_sphere_rows,
+        solid_pair_rows.aabb_sphere_rows,
         _aabbs("", lowers, uppers),
         {"spheres": _checks.spheres("spheres", spheres)},
     )
@@ -232,16 +240,18 @@ def intersect_obb_sphere_many(
     Raises
     ------
     ValueError
-        For other shapes, non-finite or negative values, no rotations and other row counts.
+        For other shapes, non-finite or negative values, matrices that are no rotations and row
+        counts that do not match.
 
     Examples
     --------
+    >>> import numpy as np
     >>> intersect_obb_sphere_many([(0, 0, 0)], [(1, 1, 1)], [np.eye(3)], [(0, 1.75, 0, 1)])
     array([[ 0.  , -0.25,  0.  ]])
     """
     return penetrations(
-        rows.obb_sphere_rows,
-        obb_rows("", centers, half_extents, rotations),
+        solid_pair_rows.obb_sphere_rows,
+        _checks.obbs("", centers, half_extents, rotations),
         {"spheres": _checks.spheres("spheres", spheres)},
     )
 
@@ -271,16 +281,18 @@ def intersect_obb_obb_many(
     Raises
     ------
     ValueError
-        For other shapes, non-finite or negative values, no rotations and other row counts.
+        For other shapes, non-finite or negative values, matrices that are no rotations and row
+        counts that do not match.
 
     Examples
     --------
+    >>> import numpy as np
     >>> one, turn = [(1, 1, 1)], [np.eye(3)]
     >>> intersect_obb_obb_many([(0, 1.75, 0)], one, turn, [(0, 0, 0)], one, turn)
     array([[0.  , 0.25, 0.  ]])
     """
     return penetrations(
-        rows.obb_obb_rows,
-        obb_rows("", centers, half_extents, rotations),
-        obb_rows("other_", other_centers, other_half_extents, other_rotations),
+        solid_pair_rows.obb_obb_rows,
+        _checks.obbs("", centers, half_extents, rotations),
+        _checks.obbs("other_", other_centers, other_half_extents, other_rotations),
     )

@@ -1,9 +1,9 @@
-"""Balls and capsules against each other: do they touch, and which least move parts them.
+"""Spheres and capsules: do they touch, and the shortest move that separates them.
 
-The first shape moves, and no other move that parts them is shorter. The functions of one pair take
-shapes and give a ``vec3``; those ending in ``_many`` take float64 arrays, of n rows or of one row
-that serves for all, and give one. Both run the same kernels. Sizes and distances that are not zero
-are to be within 1e-75 and 1e75 m.
+The first shape moves, and no shorter move separates them. Functions of one pair take shapes and
+return a ``vec3``; those ending in ``_many`` take float64 arrays, each of n rows or of one row for
+all, and return an array. Both run the same kernels. Sizes and distances must be 0 or from 1e-75 to
+1e75 m.
 """
 
 from typing import Any
@@ -11,11 +11,17 @@ from typing import Any
 from pyglm import glm
 
 from terrain_physics import _checks
-from terrain_physics._kernels.geometry import solid_pair_rows as rows
-from terrain_physics._kernels.geometry import solid_pairs
+from terrain_physics._checks import Floats3
+from terrain_physics._kernels.geometry import solid_pair_rows, solid_pairs
 from terrain_physics._kernels.types import Floats
-from terrain_physics.geometry.operands import as_vec3, ball, ends, penetrations
+from terrain_physics.geometry.operands import as_move, penetrations, sphere_floats
 from terrain_physics.geometry.shapes import Capsule, Sphere
+
+
+def _floats(name: str, shape: Capsule) -> tuple[Floats3, Floats3, float]:
+    """Return both ends of the axis, and the radius."""
+    _checks.instance(name, shape, Capsule)
+    return shape.a64, shape.b64, shape.radius
 
 
 def intersect_sphere_sphere(first: Sphere, second: Sphere) -> glm.vec3 | None:
@@ -29,20 +35,22 @@ def intersect_sphere_sphere(first: Sphere, second: Sphere) -> glm.vec3 | None:
     Returns
     -------
     glm.vec3 or None
-        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Along
-        the line of the centers; +Y where they are one point.
+        Penetration of the first in meters, zero when they just touch; ``None`` when apart. It
+        leads along the line of the centers, or to +Y where the centers coincide.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
     >>> intersect_sphere_sphere(Sphere((1.5, 0, 0), 1), Sphere((0, 0, 0), 1))
     vec3( 0.5, 0, 0 )
     """
-    return as_vec3(*solid_pairs.sphere_sphere(*ball("first", first), *ball("second", second)))
+    return as_move(
+        *solid_pairs.sphere_sphere(*sphere_floats("first", first), *sphere_floats("second", second))
+    )
 
 
 def intersect_capsule_sphere(capsule: Capsule, sphere: Sphere) -> glm.vec3 | None:
@@ -51,27 +59,30 @@ def intersect_capsule_sphere(capsule: Capsule, sphere: Sphere) -> glm.vec3 | Non
     Parameters
     ----------
     capsule : Capsule
-        In meters; may be a ball.
+        In meters; may be a sphere.
     sphere : Sphere
         In meters.
 
     Returns
     -------
     glm.vec3 or None
-        Penetration of the capsule in meters, zero when they just touch; ``None`` when apart. A
-        center on the axis: square to the axis, as near to +Y as that allows; +X off an upright one.
+        Penetration of the capsule in meters, zero when they just touch; ``None`` when apart. With
+        the center on the axis it is perpendicular to the axis, as near to +Y as possible; +X for
+        an upright axis.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
     >>> intersect_capsule_sphere(Capsule((0, 1.75, 0), (0, 3, 0), 1), Sphere((0, 0, 0), 1))
     vec3( 0, 0.25, 0 )
     """
-    return as_vec3(*solid_pairs.capsule_sphere(*ends("capsule", capsule), *ball("sphere", sphere)))
+    return as_move(
+        *solid_pairs.capsule_sphere(*_floats("capsule", capsule), *sphere_floats("sphere", sphere))
+    )
 
 
 def intersect_capsule_capsule(first: Capsule, second: Capsule) -> glm.vec3 | None:
@@ -80,19 +91,19 @@ def intersect_capsule_capsule(first: Capsule, second: Capsule) -> glm.vec3 | Non
     Parameters
     ----------
     first, second : Capsule
-        In meters; may be balls.
+        In meters; may be spheres.
 
     Returns
     -------
     glm.vec3 or None
-        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Axes
-        that meet: square to both, on the side nearer to +Y (both level: along first x second); on
-        one line as in `intersect_capsule_sphere`.
+        Penetration of the first in meters, zero when they just touch; ``None`` when apart. Where
+        the axes meet it is perpendicular to both, on the side nearer to +Y (along first x second if
+        both are level); for axes on one line, as in `intersect_capsule_sphere`.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -100,7 +111,9 @@ def intersect_capsule_capsule(first: Capsule, second: Capsule) -> glm.vec3 | Non
     >>> intersect_capsule_capsule(Capsule((0, 0.75, -1), (0, 0.75, 1), 0.5), level)
     vec3( 0, 0.25, 0 )
     """
-    return as_vec3(*solid_pairs.capsule_capsule(*ends("first", first), *ends("second", second)))
+    return as_move(
+        *solid_pairs.capsule_capsule(*_floats("first", first), *_floats("second", second))
+    )
 
 
 def intersect_sphere_sphere_many(spheres: Any, other_spheres: Any) -> Floats:
@@ -128,7 +141,7 @@ def intersect_sphere_sphere_many(spheres: Any, other_spheres: Any) -> Floats:
            [nan, nan, nan]])
     """
     return penetrations(
-        rows.sphere_sphere_rows,
+        solid_pair_rows.sphere_sphere_rows,
         {"spheres": _checks.spheres("spheres", spheres)},
         {"other_spheres": _checks.spheres("other_spheres", other_spheres)},
     )
@@ -160,7 +173,7 @@ def intersect_capsule_sphere_many(capsules: Any, spheres: Any) -> Floats:
     array([[0.  , 0.25, 0.  ]])
     """
     return penetrations(
-        rows.capsule_sphere_rows,
+        solid_pair_rows.capsule_sphere_rows,
         {"capsules": _checks.capsules("capsules", capsules)},
         {"spheres": _checks.spheres("spheres", spheres)},
     )
@@ -191,7 +204,7 @@ def intersect_capsule_capsule_many(capsules: Any, other_capsules: Any) -> Floats
     array([[0.  , 0.25, 0.  ]])
     """
     return penetrations(
-        rows.capsule_capsule_rows,
+        solid_pair_rows.capsule_capsule_rows,
         {"capsules": _checks.capsules("capsules", capsules)},
         {"other_capsules": _checks.capsules("other_capsules", other_capsules)},
     )

@@ -1,8 +1,8 @@
-"""Shapes against triangles: do they touch, and which move takes the shape out of the triangle.
+"""Shapes against triangles: do they touch, and the move that takes the shape out of the triangle.
 
-The functions of one pair take shapes and give a ``vec3``; those ending in ``_many`` take float64
-arrays and give one. Both run the same kernels. Sizes and distances that are not zero are to be
-within 1e-75 and 1e75 m.
+Functions of one pair take shapes and return a ``vec3``; those ending in ``_many`` take float64
+arrays and return one. Both run the same kernels. Sizes and distances must be 0 or from 1e-75 to
+1e75 m.
 """
 
 from typing import Any
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics import _checks
-from terrain_physics._kernels.geometry import solid_pair_rows as solid_rows
-from terrain_physics._kernels.geometry import triangle_rows as pairs
 from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT, obb_triangle
+from terrain_physics._kernels.geometry.solid_pair_rows import capsule_triangle_rows
 from terrain_physics._kernels.geometry.sphere_triangle import sphere_triangle
-from terrain_physics.geometry.operands import as_vec3, obb_rows
+from terrain_physics._kernels.geometry.triangle_rows import (
+    obb_triangle_rows,
+    sphere_triangle_rows,
+)
+from terrain_physics.geometry.operands import as_move
 from terrain_physics.geometry.shapes import OBB, Capsule, Sphere, Triangle
 
 
@@ -27,7 +30,7 @@ def intersect_sphere_triangle(
     """Return the move that takes a sphere out of a triangle.
 
     The front face is solid: where the closest point lies inside the face, the sphere leaves along
-    the front normal, also from behind. At an edge or a corner it leaves straight away from the
+    the front normal, even from behind. At an edge or a corner it moves straight away from the
     closest point. Touching is contact, with a zero-length move.
 
     Parameters
@@ -37,19 +40,19 @@ def intersect_sphere_triangle(
     triangle : Triangle
         Three corners in meters, counter-clockwise seen from the front; may be a segment or a point.
     two_sided : bool, default False
-        Leave by the shortest way, on whichever side that is.
+        Take the shortest move, to either side.
 
     Returns
     -------
     glm.vec3 or None
         Penetration in meters: add it to the center and the shapes just touch. ``None`` when they
-        are farther apart than the radius. A center on the triangle leaves along the normal;
-        where there is no area, square to the segment, as near to straight up as that allows.
+        are farther apart than the radius. A center on the triangle leaves along the normal; if the
+        triangle has no area, perpendicular to the segment, as near to straight up as possible.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     See Also
     --------
@@ -72,7 +75,7 @@ def intersect_sphere_triangle(
     touching, move = sphere_triangle(
         sphere.center64, sphere.radius, triangle.a64, triangle.b64, triangle.c64, bool(two_sided)
     )
-    return as_vec3(touching, move)
+    return as_move(touching, move)
 
 
 def intersect_obb_triangle(
@@ -80,31 +83,32 @@ def intersect_obb_triangle(
 ) -> glm.vec3 | None:
     """Return the move that takes a box out of a triangle, by the 13-axis separating axis test.
 
-    Of the 13 axes (normal, box axes, edge products), each in both directions, the one with the
-    least overlap wins; on a tie the earlier one in that order. One-sided, directions against the
-    front normal are not allowed, so a box whose center is behind the face leaves through the front
-    or sideways. Touching is contact, with a zero-length move.
+    The 13 axes are the normal, the box axes and the cross products of edges and box axes, each in
+    both directions. The direction with the least overlap is taken; on a tie, the first in that
+    order. One-sided, directions against the front normal are not allowed, so a box whose center is
+    behind the face leaves through the front or sideways. Touching is contact, with a zero-length
+    move.
 
     Parameters
     ----------
     obb : OBB
         Center and half extents in meters.
     triangle : Triangle
-        Three corners in meters, counter-clockwise seen from the front; may be a segment or a point,
-        which has no front: then every direction is allowed.
+        Three corners in meters, counter-clockwise seen from the front; may be a segment or a point.
+        These have no front, so every direction is allowed.
     two_sided : bool, default False
-        Leave by the shortest way, on whichever side that is.
+        Take the shortest move, to either side.
 
     Returns
     -------
     glm.vec3 or None
         Penetration in meters: add it to the center and the shapes just touch. ``None`` when apart.
-        A center in the triangle's plane leaves along the front normal if that is a shortest way.
+        A center in the triangle's plane leaves along the front normal if no move is shorter.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     See Also
     --------
@@ -112,8 +116,8 @@ def intersect_obb_triangle(
 
     Notes
     -----
-    Where the direction of least overlap is not allowed, each allowed direction is measured to the
-    point where the shapes part, which may come before the overlap on that axis is used up.
+    Where the direction of least overlap is not allowed, each allowed direction is measured to where
+    the shapes separate. That may come before the overlap on that axis is used up.
 
     Examples
     --------
@@ -133,7 +137,7 @@ def intersect_obb_triangle(
         bool(two_sided),
         np.empty((FACE_COUNT, 4)),
     )
-    return as_vec3(touching, move)
+    return as_move(touching, move)
 
 
 def intersect_capsule_triangle(
@@ -141,32 +145,32 @@ def intersect_capsule_triangle(
 ) -> glm.vec3 | None:
     """Return the move that takes a capsule out of a triangle.
 
-    In front of the face and at its edges the capsule leaves straight away from the point nearest
-    to its axis. Where the axis goes through the face, it leaves the shortest way that does not
-    lead against the front. Touching is contact, with a zero-length move.
+    In front of the face and at its edges the capsule moves straight away from the point nearest
+    to its axis. Where the axis passes through the face, the capsule takes the shortest move that
+    does not lead against the front. Touching is contact, with a zero-length move.
 
     Parameters
     ----------
     capsule : Capsule
-        Ends of the axis and radius in meters; where the ends are one point, it is a ball and the
-        result that of `intersect_sphere_triangle`.
+        Ends of the axis and radius in meters. Where the ends coincide it is a sphere, and the
+        result is that of `intersect_sphere_triangle`.
     triangle : Triangle
         Three corners in meters, counter-clockwise seen from the front; may be a segment or a point,
-        which has no front.
+        which have no front.
     two_sided : bool, default False
-        Leave by the shortest way, on whichever side that is.
+        Take the shortest move, to either side.
 
     Returns
     -------
     glm.vec3 or None
         Penetration in meters: add it to both ends and the shapes just touch. ``None`` when the
         axis is farther away than the radius. An axis that meets a triangle without area leaves
-        square to both, as near to straight up as that allows.
+        perpendicular to both, as near to straight up as possible.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     See Also
     --------
@@ -174,13 +178,18 @@ def intersect_capsule_triangle(
 
     Notes
     -----
-    One-sided, the face holds what comes from behind. A capsule wholly behind whose axis is nearest
-    to the inside of the face leaves along the front normal, however far that is, as a ball does.
-    Where its axis passes behind the face within the radius but is nearer to an edge, and where the
-    axis goes through and the shortest way is not allowed, these ways are measured to where the
-    shapes part, and the least is taken: along the front normal, past each edge in the plane of the
-    face, and square to each edge and the axis. A capsule at an edge and not behind the face leaves
-    straight away from it, even against the front, as a ball does.
+    One-sided, the face also stops a capsule from behind. A capsule wholly behind the face, its axis
+    nearest to the inside of the face, leaves along the front normal, however far that is, as a
+    sphere does.
+
+    Two cases need a search: the axis passes behind the face within the radius but is nearer to an
+    edge, or the axis passes through the face and the shortest move is not allowed. Then these
+    directions are measured to where the shapes separate, and the shortest move is taken: along the
+    front normal, past each edge in the plane of the face, and perpendicular to each edge and the
+    axis.
+
+    A capsule at an edge and not behind the face moves straight away from the edge, even against the
+    front, as a sphere does.
 
     Examples
     --------
@@ -201,7 +210,7 @@ def intersect_capsule_triangle(
         triangle.c64,
         bool(two_sided),
     )
-    return as_vec3(touching, move)
+    return as_move(touching, move)
 
 
 def intersect_sphere_triangle_many(
@@ -239,7 +248,7 @@ def intersect_sphere_triangle_many(
     triangle_rows = _checks.triangles("triangles", triangles)
     count = _checks.common_length(spheres=sphere_rows, triangles=triangle_rows)
     out = np.empty((count, 3))
-    pairs.sphere_triangle_rows(sphere_rows, triangle_rows, bool(two_sided), out)
+    sphere_triangle_rows(sphere_rows, triangle_rows, bool(two_sided), out)
     return out + 0.0  # never -0
 
 
@@ -278,11 +287,11 @@ def intersect_obb_triangle_many(
     >>> intersect_obb_triangle_many([(1, 0.75, 1)], [(1, 1, 1)], [np.eye(3)], floor)
     array([[0.  , 0.25, 0.  ]])
     """
-    boxes = obb_rows("", centers, half_extents, rotations)
+    boxes = _checks.obbs("", centers, half_extents, rotations)
     triangle_rows = _checks.triangles("triangles", triangles)
     out = np.empty((_checks.common_length(**boxes, triangles=triangle_rows), 3))
     middles, half, turns = boxes.values()
-    pairs.obb_triangle_rows(middles, half, turns, triangle_rows, bool(two_sided), out)
+    obb_triangle_rows(middles, half, turns, triangle_rows, bool(two_sided), out)
     return out + 0.0  # never -0
 
 
@@ -320,5 +329,5 @@ def intersect_capsule_triangle_many(
     triangle_rows = _checks.triangles("triangles", triangles)
     count = _checks.common_length(capsules=capsule_rows, triangles=triangle_rows)
     out = np.empty((count, 3))
-    solid_rows.capsule_triangle_rows(capsule_rows, triangle_rows, bool(two_sided), out)
+    capsule_triangle_rows(capsule_rows, triangle_rows, bool(two_sided), out)
     return out + 0.0  # never -0

@@ -1,9 +1,9 @@
 """Triangles against triangles: whether they touch, and the segment in which they cross.
 
 The answers are those of exact arithmetic on the float64 corners, for any order of triangles and
-corners: no tolerance, and no near miss taken for a touch. They hold for coordinates of which the
-largest is less than 1e38 times the smallest that is not zero. The functions of one pair take
-shapes; those ending in ``_many`` take and give arrays. Both run the same kernels.
+corners: there is no tolerance, and a near miss is not a touch. They hold if the largest coordinate
+is less than 1e38 times the smallest one that is not zero. Functions of one pair take shapes; those
+ending in ``_many`` take and return arrays. Both run the same kernels.
 """
 
 from typing import Any
@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _checks
-from terrain_physics._kernels.geometry import triangle_triangle_rows as triangle_rows
 from terrain_physics._kernels.geometry.coplanar_triangles import CROSSING
 from terrain_physics._kernels.geometry.triangle_triangle import triangles_cross, triangles_touch
+from terrain_physics._kernels.geometry.triangle_triangle_rows import (
+    triangles_cross_rows,
+    triangles_touch_rows,
+)
 from terrain_physics.geometry.shapes import Segment, Triangle
 
 
@@ -64,8 +67,8 @@ def intersect_triangle_triangle(first: Triangle, second: Triangle) -> bool:
 def crossing_segment(first: Triangle, second: Triangle) -> Segment | None:
     """Return the segment that two triangles have in common.
 
-    It is a single point, with both ends the same, where they touch in one: a corner on a face, say.
-    A shared edge is that edge.
+    Where they touch in a single point, such as a corner on a face, both ends are that point. For a
+    shared edge the segment is that edge.
 
     Parameters
     ----------
@@ -75,9 +78,9 @@ def crossing_segment(first: Triangle, second: Triangle) -> Segment | None:
     Returns
     -------
     Segment or None
-        Its ends in order of x, then y, then z: the same bits for any order of triangles and
-        corners. ``None`` when apart, and when the triangles overlap in a piece of one plane that
-        has an area: `intersect_triangle_triangle` tells the two apart.
+        Its ends are ordered by x, then y, then z; the bits are the same for any order of triangles
+        and corners. ``None`` when apart, and when coplanar triangles overlap in an area:
+        `intersect_triangle_triangle` tells which.
 
     Raises
     ------
@@ -90,8 +93,8 @@ def crossing_segment(first: Triangle, second: Triangle) -> Segment | None:
 
     Notes
     -----
-    Which edges the ends lie on is decided exactly, and ends that are corners are exact. The others
-    are off by a few roundings of their edge's coordinates at most, however flat the angle between
+    Which edges the ends lie on is decided exactly, and ends that are corners are exact. Other ends
+    are off by at most a few roundings of their edge's coordinates, however small the angle between
     the triangles.
 
     Examples
@@ -116,7 +119,7 @@ def crossing_segment(first: Triangle, second: Triangle) -> Segment | None:
 
 
 def intersect_triangle_triangle_many(first: Any, second: Any) -> NDArray[np.bool_]:
-    """Tell of n pairs of triangles, row by row, whether they have a point in common.
+    """Tell for each of n pairs of triangles whether they have a point in common.
 
     Parameters
     ----------
@@ -143,12 +146,12 @@ def intersect_triangle_triangle_many(first: Any, second: Any) -> NDArray[np.bool
     """
     first_rows, second_rows, count = _rows(first, second)
     out = np.empty(count, dtype=np.bool_)
-    triangle_rows.triangles_touch_rows(first_rows, second_rows, out)
+    triangles_touch_rows(first_rows, second_rows, out)
     return out
 
 
 def crossing_segment_many(first: Any, second: Any) -> NDArray[np.float64]:
-    """Return the segments that n pairs of triangles have in common, row by row.
+    """Return for each of n pairs of triangles the segment they have in common.
 
     Parameters
     ----------
@@ -158,8 +161,8 @@ def crossing_segment_many(first: Any, second: Any) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of float64, shape (n, 2, 3)
-        The ends in meters, by the rules of `crossing_segment`; NaN where apart and where triangles
-        of one plane overlap in a piece that has an area.
+        The ends in meters, by the rules of `crossing_segment`; NaN where apart and where coplanar
+        triangles overlap in an area.
 
     Raises
     ------
@@ -175,7 +178,7 @@ def crossing_segment_many(first: Any, second: Any) -> NDArray[np.float64]:
     """
     first_rows, second_rows, count = _rows(first, second)
     out = np.empty((count, 2, 3))
-    triangle_rows.triangles_cross_rows(first_rows, second_rows, out)
+    triangles_cross_rows(first_rows, second_rows, out)
     out += 0.0  # never "-0"
     return out
 

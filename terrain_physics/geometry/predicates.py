@@ -1,4 +1,4 @@
-"""Yes or no: does the surface of a sphere touch, is a point of the plane in a triangle."""
+"""Yes or no: does a sphere's surface touch something, is a 2D point in a triangle."""
 
 from typing import Any
 
@@ -6,8 +6,12 @@ import numpy as np
 
 from terrain_physics import _checks
 from terrain_physics._kernels.geometry import point_in_triangle
-from terrain_physics._kernels.geometry import sphere_surface_rows as touch_rows
 from terrain_physics._kernels.geometry.sphere_surface import touches
+from terrain_physics._kernels.geometry.sphere_surface_rows import (
+    touches_corners_rows,
+    touches_plane,
+    touches_plane_rows,
+)
 from terrain_physics._kernels.types import Flags, Floats
 from terrain_physics.geometry.shapes import Plane, Segment, Sphere, Triangle
 
@@ -15,18 +19,18 @@ from terrain_physics.geometry.shapes import Plane, Segment, Sphere, Triangle
 def surface_touches(sphere: Sphere, surface: Plane | Segment | Triangle) -> bool:
     """Tell whether the surface of a sphere touches a plane, a segment or a triangle.
 
-    It does if the least distance from the center is <= radius + 1e-10 and the greatest is >= radius
-    - 1e-10: what is wholly inside the sphere does not touch. For triangles this is the definition
-    of `count_touching`.
+    It does if the least distance from the center is <= radius + 1e-10 and the greatest distance is
+    >= radius - 1e-10, in meters: something wholly inside the sphere does not touch. For triangles
+    this is the definition that `count_touching` uses.
 
     Parameters
     ----------
     sphere : Sphere
-        Center and radius in meters; of radius 0 its surface is its center.
+        Center and radius in meters; with radius 0 the surface is the center.
     surface : Plane, Segment or Triangle
-        In meters. Without area a triangle is a segment or a point, and so is a segment without
-        length. A plane is square to its ``normal64``, which is rounded: with normals as they were
-        given, ties are decided by `surface_touches_plane_many`.
+        In meters. A triangle without area is a segment or a point, and a segment without length is
+        a point. A plane is perpendicular to its ``normal64``, which is rounded; to decide ties by
+        the normal as given, use `surface_touches_plane_many`.
 
     Returns
     -------
@@ -40,12 +44,12 @@ def surface_touches(sphere: Sphere, surface: Plane | Segment | Triangle) -> bool
 
     Examples
     --------
-    >>> ball = Sphere((0, 0, 0), 5)
-    >>> surface_touches(ball, Plane((0, 5, 0), (0, 1, 0)))
+    >>> sphere = Sphere((0, 0, 0), 5)
+    >>> surface_touches(sphere, Plane((0, 5, 0), (0, 1, 0)))
     True
-    >>> surface_touches(ball, Segment((1, 0, 0), (2, 0, 0)))
+    >>> surface_touches(sphere, Segment((1, 0, 0), (2, 0, 0)))
     False
-    >>> surface_touches(ball, Triangle((3, 4, 0), (1, 0, 0), (0, 1, 0)))
+    >>> surface_touches(sphere, Triangle((3, 4, 0), (1, 0, 0), (0, 1, 0)))
     True
     """
     _checks.instance("sphere", sphere, Sphere)
@@ -55,14 +59,14 @@ def surface_touches(sphere: Sphere, surface: Plane | Segment | Triangle) -> bool
     if isinstance(surface, Segment):
         return bool(touches(surface.a64, surface.b64, surface.b64, center, radius))
     if isinstance(surface, Plane):
-        return bool(touch_rows.touches_plane(surface.point64, surface.normal64, center, radius))
+        return bool(touches_plane(surface.point64, surface.normal64, center, radius))
     raise TypeError(
         f"surface must be one of Plane, Segment, Triangle, got {_checks.shorten(surface)}"
     )
 
 
 def surface_touches_plane_many(spheres: Any, planes: Any) -> Flags:
-    """Tell of n spheres whether their surfaces touch the planes in the same rows.
+    """Tell for each of n spheres whether its surface touches the plane in its row.
 
     Parameters
     ----------
@@ -74,7 +78,7 @@ def surface_touches_plane_many(spheres: Any, planes: Any) -> Flags:
     Returns
     -------
     ndarray of bool, shape (n,)
-        By the rules of `surface_touches`, for the very normals given.
+        By the rules of `surface_touches`, but with the normals exactly as given.
 
     Raises
     ------
@@ -92,12 +96,12 @@ def surface_touches_plane_many(spheres: Any, planes: Any) -> Flags:
         raise ValueError(f"normal must not be zero, got (0.0, 0.0, 0.0) in planes[{row}]")
     sphere_rows = _checks.spheres("spheres", spheres)
     out = np.empty(_checks.common_length(spheres=sphere_rows, planes=plane_rows), np.bool_)
-    touch_rows.touches_plane_rows(sphere_rows, plane_rows, out)
+    touches_plane_rows(sphere_rows, plane_rows, out)
     return out
 
 
 def surface_touches_segment_many(spheres: Any, segments: Any) -> Flags:
-    """Tell of n spheres whether their surfaces touch the segments in the same rows.
+    """Tell for each of n spheres whether its surface touches the segment in its row.
 
     Parameters
     ----------
@@ -126,7 +130,7 @@ def surface_touches_segment_many(spheres: Any, segments: Any) -> Flags:
 
 
 def surface_touches_triangle_many(spheres: Any, triangles: Any) -> Flags:
-    """Tell of n spheres whether their surfaces touch the triangles in the same rows.
+    """Tell for each of n spheres whether its surface touches the triangle in its row.
 
     Parameters
     ----------
@@ -157,7 +161,7 @@ def _touches_corners(spheres: Any, name: str, corners: Floats) -> Flags:
     sphere_rows = _checks.spheres("spheres", spheres)
     count = _checks.common_length(**{"spheres": sphere_rows, name: corners})
     out = np.empty(count, np.bool_)
-    touch_rows.touches_corners_rows(sphere_rows, corners, out)
+    touches_corners_rows(sphere_rows, corners, out)
     return out
 
 
@@ -173,11 +177,12 @@ def _two(name: str, value: Any) -> tuple[float, float]:
 
 
 def point_in_triangle_2d(point: Any, a: Any, b: Any, c: Any) -> bool:
-    """Tell whether a point of the plane lies in a triangle, borders included.
+    """Tell whether a 2D point lies in a triangle, edges and corners included.
 
-    Corners may run either way round. Of P the point, the cross products PA × PB, PB × PC and PC ×
-    PA then have one sign, or are zero. The signs are exact, so of triangles that tile a region at
-    least one holds any point of it, and a point on a shared edge is in both.
+    Corners may run either way round. A point P is in the triangle where none of the cross products
+    PA × PB, PB × PC and PC × PA has the opposite sign of another; they may be zero. The signs are
+    exact: of triangles that tile a region, at least one holds each point of the region, and a point
+    on a shared edge is in both.
 
     Parameters
     ----------
@@ -187,7 +192,7 @@ def point_in_triangle_2d(point: Any, a: Any, b: Any, c: Any) -> bool:
     Returns
     -------
     bool
-        Without area the triangle is a segment or a point, and holds what lies exactly on it.
+        A triangle without area is a segment or a point, and holds the points exactly on it.
 
     See Also
     --------
@@ -195,7 +200,7 @@ def point_in_triangle_2d(point: Any, a: Any, b: Any, c: Any) -> bool:
 
     Notes
     -----
-    Exact if, on each axis, no coordinate but 0 is less than 1e-290 of the largest.
+    Exact if, on each axis, every coordinate is 0 or at least 1e-290 of the largest.
 
     Examples
     --------
@@ -214,14 +219,14 @@ def point_in_triangle_2d(point: Any, a: Any, b: Any, c: Any) -> bool:
 
 
 def point_in_triangle_2d_many(points: Any, a: Any, b: Any, c: Any) -> Flags:
-    """Tell of n points of the plane whether they lie in the triangles in the same rows.
+    """Tell for each of n 2D points whether it lies in the triangle in its row.
 
     Parameters
     ----------
     points : array_like, shape (n, 2) or (1, 2)
         In meters.
     a, b, c : array_like, shape (n, 2), (1, 2) or (2,)
-        Corners in meters. One triangle for all points is quickest.
+        Corners in meters. One triangle for all points is fastest.
 
     Returns
     -------
@@ -259,7 +264,7 @@ def point_in_triangle_2d_many(points: Any, a: Any, b: Any, c: Any) -> Flags:
 
 
 def _repeated(rows: Floats, count: int) -> Floats:
-    """Return rows, or one row as often as there are others; read-only."""
+    """Return the rows, one row repeated ``count`` times; read-only."""
     if len(rows) == count:
         return rows
     result = np.repeat(rows, count, axis=0)

@@ -1,9 +1,9 @@
 """Rays against shapes: how far along a ray a shape begins.
 
-Shapes are closed and, but for triangles, solid: a ray that only touches hits, and one that starts
-inside hits at distance 0. What a ray misses by no more than rounding may count as hit or missed.
-Lengths are from 1e-100 to 1e100 m. The functions of one pair take shapes and give a float; those
-ending in ``_many`` take float64 arrays and give one. Both run the same kernels.
+Shapes are closed and, except for triangles, solid: a ray that only touches hits, and a ray that
+starts inside hits at distance 0. Where hit and miss differ by no more than rounding, either may be
+the answer. Lengths must be from 1e-100 to 1e100 m. Functions of one pair take shapes and return a
+float; those in ``rays_many.py`` take float64 arrays and return one. Both run the same kernels.
 """
 
 import math
@@ -11,7 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from terrain_physics import _checks
-from terrain_physics._kernels.geometry import rays as kernels
+from terrain_physics._kernels.geometry.rays import (
+    ray_aabb,
+    ray_capsule,
+    ray_obb,
+    ray_sphere,
+    ray_triangle,
+)
 from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Ray, Sphere, Triangle
 
 
@@ -27,7 +33,7 @@ def _hit(distance: float) -> float | None:
 def raycast_triangle(ray: Ray, triangle: Triangle) -> float | None:
     """Return how far along a ray it meets a triangle, from either side.
 
-    Watertight: a ray at an edge or a corner that triangles share never passes between them.
+    Watertight: a ray never passes between triangles that share an edge or a corner.
 
     Parameters
     ----------
@@ -40,12 +46,12 @@ def raycast_triangle(ray: Ray, triangle: Triangle) -> float | None:
     -------
     float or None
         Meters from the origin; ``None`` when missed. A ray in the triangle's plane hits where it
-        enters, at distance 0 if its origin lies in the triangle.
+        enters the triangle, at distance 0 if its origin lies in it.
 
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -59,9 +65,7 @@ def raycast_triangle(ray: Ray, triangle: Triangle) -> float | None:
     """
     _check(ray, "triangle", triangle, Triangle)
     return _hit(
-        kernels.ray_triangle(
-            ray.origin64, ray.direction64, triangle.a64, triangle.b64, triangle.c64
-        )
+        ray_triangle(ray.origin64, ray.direction64, triangle.a64, triangle.b64, triangle.c64)
     )
 
 
@@ -73,7 +77,7 @@ def raycast_sphere(ray: Ray, sphere: Sphere) -> float | None:
     ray : Ray
         Origin in meters, and direction.
     sphere : Sphere
-        Center and radius in meters; of radius 0 it is a point.
+        Center and radius in meters; with radius 0 it is a point.
 
     Returns
     -------
@@ -83,7 +87,7 @@ def raycast_sphere(ray: Ray, sphere: Sphere) -> float | None:
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -91,7 +95,7 @@ def raycast_sphere(ray: Ray, sphere: Sphere) -> float | None:
     4.0
     """
     _check(ray, "sphere", sphere, Sphere)
-    return _hit(kernels.ray_sphere(ray.origin64, ray.direction64, sphere.center64, sphere.radius))
+    return _hit(ray_sphere(ray.origin64, ray.direction64, sphere.center64, sphere.radius))
 
 
 def raycast_aabb(ray: Ray, aabb: AABB) -> float | None:
@@ -112,7 +116,7 @@ def raycast_aabb(ray: Ray, aabb: AABB) -> float | None:
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -120,7 +124,7 @@ def raycast_aabb(ray: Ray, aabb: AABB) -> float | None:
     5.0
     """
     _check(ray, "aabb", aabb, AABB)
-    return _hit(kernels.ray_aabb(ray.origin64, ray.direction64, aabb.lower64, aabb.upper64))
+    return _hit(ray_aabb(ray.origin64, ray.direction64, aabb.lower64, aabb.upper64))
 
 
 def raycast_obb(ray: Ray, obb: OBB) -> float | None:
@@ -141,7 +145,7 @@ def raycast_obb(ray: Ray, obb: OBB) -> float | None:
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -150,9 +154,7 @@ def raycast_obb(ray: Ray, obb: OBB) -> float | None:
     """
     _check(ray, "obb", obb, OBB)
     return _hit(
-        kernels.ray_obb(
-            ray.origin64, ray.direction64, obb.center64, obb.half_extents64, obb.rotation64
-        )
+        ray_obb(ray.origin64, ray.direction64, obb.center64, obb.half_extents64, obb.rotation64)
     )
 
 
@@ -164,7 +166,7 @@ def raycast_capsule(ray: Ray, capsule: Capsule) -> float | None:
     ray : Ray
         Origin in meters, and direction.
     capsule : Capsule
-        Ends and radius in meters; with both ends in one point it is a sphere.
+        Ends and radius in meters; where the ends coincide it is a sphere.
 
     Returns
     -------
@@ -174,7 +176,7 @@ def raycast_capsule(ray: Ray, capsule: Capsule) -> float | None:
     Raises
     ------
     TypeError
-        For anything else than these shapes.
+        For anything other than these shapes.
 
     Examples
     --------
@@ -183,7 +185,7 @@ def raycast_capsule(ray: Ray, capsule: Capsule) -> float | None:
     """
     _check(ray, "capsule", capsule, Capsule)
     return _hit(
-        kernels.ray_capsule(ray.origin64, ray.direction64, capsule.a64, capsule.b64, capsule.radius)
+        ray_capsule(ray.origin64, ray.direction64, capsule.a64, capsule.b64, capsule.radius)
     )
 
 
@@ -197,7 +199,7 @@ _BY_SHAPE: dict[type, Callable[[Ray, Any], float | None]] = {
 
 
 def raycast(ray: Ray, shape: AABB | Capsule | OBB | Sphere | Triangle) -> float | None:
-    """Return how far along a ray it meets a shape, by the function of that shape.
+    """Return how far along a ray it meets a shape, by the function for that shape.
 
     Parameters
     ----------

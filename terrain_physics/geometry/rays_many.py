@@ -1,6 +1,6 @@
-"""Rays against shapes, many at once: arrays in, distances out, by the rules of one ray.
+"""Many rays against shapes: arrays in, distances out, by the rules of ``rays.py``.
 
-See `rays.py`; both run the same kernels.
+Both run the same kernels.
 """
 
 from typing import Any
@@ -10,7 +10,6 @@ import numpy as np
 from terrain_physics import _checks
 from terrain_physics._kernels.geometry import ray_rows
 from terrain_physics._kernels.types import Floats
-from terrain_physics.geometry.operands import obb_rows
 
 
 def _rays(origins: Any, directions: Any) -> tuple[Floats, Floats]:
@@ -19,7 +18,7 @@ def _rays(origins: Any, directions: Any) -> tuple[Floats, Floats]:
 
 
 def raycast_triangle_many(origins: Any, directions: Any, triangles: Any) -> Floats:
-    """Return how far along n rays they meet the triangles in the same rows, as one ray does.
+    """Return how far along n rays each meets the triangle in its row, as `raycast_triangle` does.
 
     Parameters
     ----------
@@ -31,7 +30,7 @@ def raycast_triangle_many(origins: Any, directions: Any, triangles: Any) -> Floa
     Returns
     -------
     ndarray of float64, shape (n,)
-        Meters from the origin, whatever the length of the direction; NaN where missed.
+        Meters from the origin, for directions of any length; NaN where missed.
 
     Raises
     ------
@@ -53,7 +52,7 @@ def raycast_triangle_many(origins: Any, directions: Any, triangles: Any) -> Floa
 
 
 def raycast_sphere_many(origins: Any, directions: Any, spheres: Any) -> Floats:
-    """Return how far along n rays they meet the solid spheres in the same rows.
+    """Return how far along n rays each meets the solid sphere in its row.
 
     Parameters
     ----------
@@ -86,7 +85,7 @@ def raycast_sphere_many(origins: Any, directions: Any, spheres: Any) -> Floats:
 
 
 def raycast_aabb_many(origins: Any, directions: Any, lowers: Any, uppers: Any) -> Floats:
-    """Return how far along n rays they meet the solid axis-aligned boxes in the same rows.
+    """Return how far along n rays each meets the solid axis-aligned box in its row.
 
     Parameters
     ----------
@@ -103,7 +102,7 @@ def raycast_aabb_many(origins: Any, directions: Any, lowers: Any, uppers: Any) -
     Raises
     ------
     ValueError
-        As `raycast_triangle_many`, and for corners the wrong way round.
+        As `raycast_triangle_many`, and for a lower corner above an upper one on any axis.
 
     Examples
     --------
@@ -123,7 +122,7 @@ def raycast_aabb_many(origins: Any, directions: Any, lowers: Any, uppers: Any) -
 def raycast_obb_many(
     origins: Any, directions: Any, centers: Any, half_extents: Any, rotations: Any
 ) -> Floats:
-    """Return how far along n rays they meet the solid boxes in the same rows.
+    """Return how far along n rays each meets the solid box in its row.
 
     Parameters
     ----------
@@ -151,7 +150,7 @@ def raycast_obb_many(
     array([4.])
     """
     origin_rows, direction_rows = _rays(origins, directions)
-    boxes = obb_rows("", centers, half_extents, rotations)
+    boxes = _checks.obbs("", centers, half_extents, rotations)
     count = _checks.common_length(origins=origin_rows, directions=direction_rows, **boxes)
     out = np.empty(count)
     middles, half, turns = boxes.values()
@@ -160,7 +159,7 @@ def raycast_obb_many(
 
 
 def raycast_capsule_many(origins: Any, directions: Any, capsules: Any) -> Floats:
-    """Return how far along n rays they meet the solid capsules in the same rows.
+    """Return how far along n rays each meets the solid capsule in its row.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Shapes: immutable values in float64, seen as ``vec3`` by the game.
+"""Shapes: immutable values in float64, which a game reads as ``vec3``.
 
-Each takes anything with three numbers for a point, copies it, and hands out copies: changing a
-vector that was passed in or handed out never changes a shape.
+A shape takes anything with three numbers for a point. It copies its input and returns copies, so
+changing a vector that was passed in or returned never changes the shape.
 """
 
 import math
@@ -18,7 +18,7 @@ _IDENTITY: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 @dataclass(frozen=True, init=False)
 class Sphere:
-    """A ball.
+    """A sphere, given by center and radius.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class AABB:
 
 @dataclass(frozen=True, init=False)
 class OBB:
-    """A box turned any way.
+    """An oriented box, rotated in any way.
 
     Parameters
     ----------
@@ -92,8 +92,9 @@ class OBB:
     half_extents : three numbers
         Half the edge lengths along the box's own axes in meters, each >= 0.
     rotation : glm.quat, glm.mat3 or 3 x 3 array, optional
-        Takes box axes to world axes. Orthonormal within float32, not mirrored. Arrays and nested
-        lists are rows; a sequence of three vectors is columns, as PyGLM's matrices are.
+        Takes vectors from the box's axes to the world's. It must be orthonormal to float32 and
+        must not mirror. Arrays and nested lists are rows; a sequence of three vectors is columns,
+        as PyGLM's matrices are.
     """
 
     center64: Floats3
@@ -133,7 +134,7 @@ class Triangle:
     Parameters
     ----------
     a, b, c : three numbers
-        Corners in meters. They may lie on one line or in one point.
+        Corners in meters. They may lie on one line or coincide.
 
     Examples
     --------
@@ -183,14 +184,14 @@ class Triangle:
 
 @dataclass(frozen=True, init=False)
 class Ray:
-    """A half-line.
+    """A half-line from an origin.
 
     Parameters
     ----------
     origin : three numbers
         In meters.
     direction : three numbers
-        Of any length but zero; kept with length 1, so that distances along the ray are meters.
+        Of any length but zero; stored with length 1, so that distances along the ray are meters.
     """
 
     origin64: Floats3
@@ -213,12 +214,12 @@ class Ray:
 
 @dataclass(frozen=True, init=False)
 class Capsule:
-    """All that is within a radius of a line segment.
+    """A capsule: all points within a radius of a line segment.
 
     Parameters
     ----------
     a, b : three numbers
-        Ends of the segment in meters; where they are one point, the capsule is a ball.
+        Ends of the segment in meters; where they coincide, the capsule is a sphere.
     radius : float
         In meters, >= 0.
     """
@@ -245,12 +246,12 @@ class Capsule:
 
 @dataclass(frozen=True, init=False)
 class Segment:
-    """A line between two points, ends included.
+    """A line segment, ends included.
 
     Parameters
     ----------
     a, b : three numbers
-        Ends in meters; may be one point.
+        Ends in meters; they may coincide.
     """
 
     a64: Floats3
@@ -273,14 +274,14 @@ class Segment:
 
 @dataclass(frozen=True, init=False)
 class Plane:
-    """A plane without end.
+    """An infinite plane.
 
     Parameters
     ----------
     point : three numbers
         Any point of the plane, in meters.
     normal : three numbers
-        Square to the plane, of any length but zero; kept with length 1.
+        Perpendicular to the plane, of any length but zero; stored with length 1.
     """
 
     point64: Floats3
@@ -302,9 +303,9 @@ class Plane:
 
 
 def _unit(name: str, value: Any) -> Floats3:
-    """Return a vector of any length but zero with length 1."""
+    """Return a vector of any length but zero, scaled to length 1."""
     x, y, z = _checks.vector(name, value)
-    # Scaled by its largest part first, so that tiny and huge vectors keep their direction.
+    # Scaled by its largest component first, so that tiny and huge vectors keep their direction.
     largest = max(abs(x), abs(y), abs(z))
     if largest == 0.0:
         raise ValueError(f"{name} must not be zero, got {(x, y, z)}")

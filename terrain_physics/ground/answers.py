@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.ground.owners import put_rows
-from terrain_physics._kernels.types import Longs
-from terrain_physics.surface.results import Contacts, RayHits, SweepHits, Triangles
+from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics.surface.results import ClosestPoints, Contacts, RayHits, SweepHits, Triangles
 
-Hits = TypeVar("Hits", RayHits, SweepHits)
+Hits = TypeVar("Hits", RayHits, SweepHits, ClosestPoints)
 
 
 class Owners(NamedTuple):
@@ -123,13 +123,11 @@ def joined_lists(
     return np.sum(offsets, axis=0), np.concatenate([owner.ids for owner in owners])[order]
 
 
-def highest(
-    heights: Sequence[NDArray[np.float64]], normals: Sequence[NDArray[np.float64]]
-) -> NDArray[np.float64]:
-    """Return the normals (..., 3) of the highest surfaces, of those as high that of the first."""
+def highest(heights: Sequence[Floats], normals: Sequence[Floats]) -> tuple[Floats, Floats]:
+    """Return the heights (n,) and normals (n, 3) that are highest, of those as high the first."""
     best, result = heights[0], normals[0]
     for level, normal in zip(heights[1:], normals[1:], strict=True):
         is_higher = (level > best) | (np.isnan(best) & ~np.isnan(level))
         best = np.where(is_higher, level, best)
-        result = np.where(is_higher[..., np.newaxis], normal, result)
-    return result
+        result = np.where(is_higher[:, np.newaxis], normal, result)
+    return best, result

@@ -1,18 +1,25 @@
 """Ground made of several parts: height maps and meshes that are asked and stood on as one."""
 
 from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from terrain_physics import _checks
-from terrain_physics.ground.contacts import GroundContacts
-from terrain_physics.ground.edits import GroundEdits
-from terrain_physics.ground.parts import Part
-from terrain_physics.ground.rays import GroundRays
-from terrain_physics.ground.sweeps import GroundSweeps
+from terrain_physics._kernels.types import Longs
+from terrain_physics.ground.parts import GroundParts, PartQueries
+from terrain_physics.ground.queries import GroundQueries
+from terrain_physics.heightmap.edits import add_bump, with_bump
 from terrain_physics.heightmap.heightmap import HeightMap
+from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.mesh.mesh import TriangleMesh
+from terrain_physics.surface.surface import Surface, queries_of
+
+Part = HeightMap | TriangleMesh
 
 
-class Ground(GroundContacts, GroundSweeps, GroundRays, GroundEdits):
+class Ground(Surface):
     """Several height maps and meshes as one ground.
 
     Maps on one lattice that share stretches of border lines, samples included, are one map, with
@@ -50,7 +57,10 @@ class Ground(GroundContacts, GroundSweeps, GroundRays, GroundEdits):
     (9.0, (1, 0))
     """
 
-    __slots__ = ()
+    __slots__ = ("_held", "_parts")
+
+    _parts: tuple[Part, ...]
+    _held: GroundParts
 
     def __init__(self, parts: Sequence[Part]) -> None:
         if isinstance(parts, (HeightMap, TriangleMesh)):
@@ -67,15 +77,158 @@ class Ground(GroundContacts, GroundSweeps, GroundRays, GroundEdits):
                     f"parts[{index}] must be a HeightMap or a TriangleMesh, "
                     f"got {_checks.shorten(part)}"
                 )
-        self._hold(given)
+        self._adopt(tuple(given))
+
+    def _adopt(self, parts: tuple[Part, ...]) -> None:
+        self._parts = parts
+        queries = [queries_of(part) for part in parts]
+        self._held = GroundParts(cast("list[PartQueries]", queries))
+        self._queries = GroundQueries(self._held)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts, in the order given."""
+        return self._parts
+
+    @property
+    def first_ids(self) -> Longs:
+        """The id of each part's first triangle: a triangle's id is that plus the part's own id."""
+        return self._held.first_ids
+
+    def part_of(self, triangle: ArrayLike) -> tuple[Any, Any]:
+        """Return which part a triangle is of, and its id there.
+
+        Parameters
+        ----------
+        triangle : int, or array_like of integers
+            Ids, as answers give them.
+
+        Returns
+        -------
+        part : int, or ndarray of int64
+            The index in `parts`; -1 for the id -1, which is of no part.
+        own : int, or ndarray of int64
+            The id in that part.
+
+        Raises
+        ------
+        TypeError
+            For what is no integer.
+        ValueError
+            For ids that no triangle has.
+
+        Examples
+        --------
+        >>> from terrain_physics import Ground, HeightMap
+        >>> tiles = [HeightMap([[0, 0], [0, 0]], origin=(x, 0, 0)) for x in (0, 1)]
+        >>> Ground(tiles).part_of(3)
+        (1, 1)
+        >>> Ground(tiles).part_of([0, 3, -1])
+        (array([ 0,  1, -1]), array([ 0,  1, -1]))
+        """
+        ids = np.asarray(triangle)
+        if ids.dtype.kind not in "iu" and ids.size:
+            raise TypeError(f"triangle must be an integer, got {_checks.shorten(triangle)}")
+        for bad in ids[(ids < -1) | (ids >= self._held.ends[-1])][:1]:
+            raise ValueError(f"triangle must be from -1 to {self._held.ends[-1] - 1}, got {bad}")
+        ids = ids.astype(np.int64)
+        found = np.searchsorted(self._held.ends, ids, side="right")
+        part = np.where(ids < 0, -1, found)
+        own = np.where(ids < 0, -1, ids - self.first_ids[found])
+        return (part, own) if ids.ndim else (int(part), int(own))
+
+    # Edits
+
+    def carve(self, center: Any, radius: float, depth: float) -> None:
+        """Dig a round pit in all maps, across their borders; meshes stay as they are.
+
+        Maps that are one change as the one map would, to the last bit, and for questions from other
+        threads at once.
+
+        Parameters
+        ----------
+        center : three numbers, or two
+            A point in meters, such as where a ray hit, of which only x and z count; or (x, z).
+        radius : float
+            In meters, > 0.
+        depth : float
+            How much deeper the ground is at the center, in meters; from there it rises smoothly to
+            nothing at the radius.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For other numbers, for heights that would overflow, and if no part is a map. Nothing has
+            changed then.
+
+        Examples
+        --------
+        >>> from terrain_physics import Ground, HeightMap
+        >>> tiles = [HeightMap([[0] * 5] * 5, origin=(x, 0, 0)) for x in (0, 4)]
+        >>> ground = Ground(tiles)
+        >>> ground.carve((4, 2), radius=2, depth=1)
+        >>> ground.height_at(4, 2), tiles[0].height_at(4, 2), tiles[1].height_at(4, 2)
+        (-1.0, -1.0, -1.0)
+        """
+        self._add_bump(center, radius, -_checks.finite("depth", depth))
+
+    def raise_(self, center: Any, radius: float, height: float) -> None:
+        """Heap up a round hill on all maps, across their borders; meshes stay as they are.
+
+        Maps that are one change as the one map would, to the last bit, and for questions from other
+        threads at once.
+
+        Parameters
+        ----------
+        center : three numbers, or two
+            A point in meters, such as where a ray hit, of which only x and z count; or (x, z).
+        radius : float
+            In meters, > 0.
+        height : float
+            How much higher the ground is at the center, in meters; from there it falls smoothly to
+            nothing at the radius.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For other numbers, for heights that would overflow, and if no part is a map. Nothing has
+            changed then.
+
+        Examples
+        --------
+        >>> from terrain_physics import Ground, HeightMap
+        >>> tiles = [HeightMap([[0] * 5] * 5, origin=(x, 0, 0)) for x in (0, 4)]
+        >>> ground = Ground(tiles)
+        >>> ground.raise_((4, 2), radius=2, height=1)
+        >>> ground.height_at(4, 2), ground.height_at(5, 2)
+        (1.0, 0.5625)
+        """
+        self._add_bump(center, radius, _checks.finite("height", height))
+
+    def _add_bump(self, center: Any, radius: float, rise: float) -> None:
+        # A map given twice is asked twice, and changes once.
+        once = {
+            id(self._held.queries[source.part]): (source.queries.storage, source.union)
+            for source in self._held.current()
+            if isinstance(source.queries, MapQueries)
+        }
+        if not once:
+            raise ValueError("parts must hold a HeightMap for carve and raise_, got meshes only")
+        for land, _ in once.values():  # refused by one map, refused by all
+            with_bump(land, center, radius, rise)
+        for land, union in once.values():
+            if union is None:
+                add_bump(land, center, radius, rise)
+            else:
+                union.add_bump(center, radius, rise)
 
     def __repr__(self) -> str:
         maps = sum(isinstance(part, HeightMap) for part in self._parts)
         return f"<Ground: {maps} height maps, {len(self._parts) - maps} meshes>"
 
     def __getstate__(self) -> tuple[Part, ...]:
-        self._current()  # so that the copies share their borders too
+        self._held.current()  # so that the copies share their borders too
         return self._parts
 
     def __setstate__(self, state: tuple[Part, ...]) -> None:
-        self._hold(state)
+        self._adopt(state)

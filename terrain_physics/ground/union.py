@@ -8,10 +8,17 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.ground.owners import owner_of, put_owners
+from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Longs
-from terrain_physics.heightmap.cells import Region
-from terrain_physics.heightmap.export import Edit
-from terrain_physics.heightmap.heightmap import HeightMap
+from terrain_physics.heightmap.edits import (
+    edits_since,
+    put_edit,
+    replace_samples,
+    set_heights,
+    set_thickness,
+    with_bump,
+)
+from terrain_physics.heightmap.storage import MapStorage
 
 # Cells by which a map may be off the lattice of another: rounding of its origin.
 _OFF_LATTICE = 1e-6
@@ -31,10 +38,10 @@ class Place(NamedTuple):
     columns: int
 
 
-def lattice_place(land: HeightMap, other: HeightMap) -> Place | None:
+def lattice_place(land: MapStorage, other: MapStorage) -> Place | None:
     """Return where a map lies on the lattice of another; None if it does not fit it."""
-    x0, y0, z0 = other.origin64
-    x, y, z = land.origin64
+    x0, y0, z0 = other.origin
+    x, y, z = land.origin
     cell_x, cell_z = other.cell_size
     if land.cell_size != other.cell_size or land.height_scale != other.height_scale or y != y0:
         return None
@@ -45,7 +52,7 @@ def lattice_place(land: HeightMap, other: HeightMap) -> Place | None:
     return Place(round(row), round(column), rows, columns)
 
 
-def groups_of_neighbors(lands: list[HeightMap]) -> list[list[int]]:
+def groups_of_neighbors(lands: list[MapStorage]) -> list[list[int]]:
     """Return which maps make one: those that share a stretch of border line, step by step."""
     left = list(range(len(lands)))
     groups = []
@@ -62,7 +69,7 @@ def groups_of_neighbors(lands: list[HeightMap]) -> list[list[int]]:
     return groups
 
 
-def _are_neighbors(land: HeightMap, other: HeightMap) -> bool:
+def _are_neighbors(land: MapStorage, other: MapStorage) -> bool:
     """Tell whether two maps share a border line, no cell, and the samples on that line."""
     place = lattice_place(other, land)
     if place is None:
@@ -88,7 +95,7 @@ def _within(samples: Place, place: Place) -> tuple[slice, slice]:
     return slice(row, row + samples.rows + 1), slice(column, column + samples.columns + 1)
 
 
-def _agree(land: HeightMap, place: Place, other: HeightMap, other_place: Place) -> bool:
+def _agree(land: MapStorage, place: Place, other: MapStorage, other_place: Place) -> bool:
     """Tell whether two maps have equal samples where both have some."""
     shared = _overlap(place, other_place)
     return shared is None or bool(
@@ -100,7 +107,7 @@ def _agree(land: HeightMap, place: Place, other: HeightMap, other_place: Place) 
     )
 
 
-def _is_worth_it(lands: list[HeightMap], group: list[int]) -> bool:
+def _is_worth_it(lands: list[MapStorage], group: list[int]) -> bool:
     """Tell whether a union is not mostly empty, and its parts neither overlap nor disagree."""
     places = [lattice_place(lands[index], lands[group[0]]) for index in group]
     if any(place is None for place in places):
@@ -124,42 +131,6 @@ def _is_worth_it(lands: list[HeightMap], group: list[int]) -> bool:
     return True
 
 
-class UnitedMap(HeightMap):
-    """A map that takes over what others hold.
-
-    Its lock may be taken again by who holds it: characters hold it while they ask for its arrays,
-    for which edits of the parts are taken over.
-    """
-
-    __slots__ = ()
-
-    def _start(self) -> None:
-        super()._start()
-        self._lock = threading.RLock()
-
-    def put(self, edit: Edit, row: int, column: int) -> None:
-        """Take over cells of another map, whose first cell is here at (row, column)."""
-        rows, columns = self.cell_count
-        row_0, column_0 = row + edit.region.row_start, column + edit.region.column_start
-        row_1, column_1 = row + edit.region.row_stop, column + edit.region.column_stop
-        # The cells around share samples with these.
-        touched = Region(
-            max(row_0 - 1, 0),
-            min(row_1 + 1, rows),
-            max(column_0 - 1, 0),
-            min(column_1 + 1, columns),
-        )
-        with self._lock:
-            self._prepare_edit()
-            self._heights[row_0 : row_1 + 1, column_0 : column_1 + 1] = edit.heights
-            self._cells[row_0:row_1, column_0:column_1] = edit.bits
-            if edit.materials is not None:
-                if self._materials is None:
-                    self._materials = np.zeros((rows, columns), dtype=np.uint8)
-                self._materials[row_0:row_1, column_0:column_1] = edit.materials
-            self._changed(touched, heights=True, holes=False)
-
-
 class Union:
     """One map made of several; what is edited in a part is copied over by `follow`.
 
@@ -171,7 +142,7 @@ class Union:
     threads wait for each other.
     """
 
-    def __init__(self, parts: list[HeightMap]) -> None:
+    def __init__(self, parts: list[MapStorage]) -> None:
         self._parts = parts
         places = [lattice_place(part, parts[0]) for part in parts]
         found = [place for place in places if place is not None]
@@ -181,26 +152,27 @@ class Union:
         rows = max(place.row + place.rows for place in self._places)
         columns = max(place.column + place.columns for place in self._places)
         # The origin of the part at the low corner: all samples are where that part has them.
-        x0, y0, z0 = parts[0].origin64
+        x0, y0, z0 = parts[0].origin
         cell_x, cell_z = parts[0].cell_size
         corner = next(
             (
-                part.origin64
+                part.origin
                 for part, place in zip(parts, self._places, strict=True)
                 if place.row == 0 and place.column == 0
             ),
             (x0 + column * cell_x, y0, z0 + row * cell_z),
         )
-        self.land = UnitedMap(
+        thickness = min(part.thickness for part in parts)
+        kind = float(kernels.DIAGONAL_TABLE)
+        self.land = MapStorage(
             np.full((rows + 1, columns + 1), np.nan, dtype=np.float32),
-            cell_size=(cell_x, cell_z),
-            height_scale=parts[0].height_scale,
-            origin=corner,
-            border="open",
-            diagonal=np.zeros((rows, columns), dtype=np.bool_),
+            (*corner, cell_x, cell_z, parts[0].height_scale, 0.0, kind, thickness),
+            flipped=np.zeros((rows, columns), dtype=np.bool_),
             holes=np.ones((rows, columns), dtype=np.bool_),
-            thickness=min(part.thickness for part in parts),
         )
+        # A holder may take it again: characters hold it while they ask for the arrays, for which
+        # edits of the parts are taken over.
+        self.land.lock = threading.RLock()
         self._make_owners()
         self._whole = Place(0, 0, rows, columns)
         # For each part, who shares samples with it, and which.
@@ -258,7 +230,7 @@ class Union:
     def _take_over(self, k: int) -> None:
         """Copy what was edited in a part. Who calls holds the lock."""
         place = self._places[k]
-        version, edits = self._parts[k].edits_since(self._seen[k])
+        version, edits = edits_since(self._parts[k], self._seen[k])
         for edit in edits:
             row, column = place.row + edit.region.row_start, place.column + edit.region.column_start
             edited = Place(row, column, *edit.bits.shape)
@@ -268,32 +240,32 @@ class Union:
                 if samples is not None:
                     old = self.land.heights[_within(samples, self._whole)].copy()
                     before.append((j, samples, old))
-            self.land.put(edit, place.row, place.column)
+            put_edit(self.land, edit, place.row, place.column)
             for j, samples, old in before:
                 self._hand_on(j, samples, old)
         thickness = min(part.thickness for part in self._parts)
         if thickness != self.land.thickness:
-            self.land.thickness = thickness
+            set_thickness(self.land, thickness)
         self._seen[k] = version
 
     def _hand_on(self, j: int, samples: Place, old: NDArray[np.float32]) -> None:
         """Give a part new samples where it has the old ones; take over what follows from them."""
         place = self._places[j]
         new = self.land.heights[_within(samples, self._whole)]
-        answer = self._parts[j].replace_samples(_within(samples, place), old, new)
+        answer = replace_samples(self._parts[j], _within(samples, place), old, new)
         if answer is not None and answer[0] == self._seen[j] + 1:
             # Its diagonals may have changed. With edits of its own in between, its turn comes.
-            self.land.put(answer[1], place.row, place.column)
+            put_edit(self.land, answer[1], place.row, place.column)
             self._seen[j] = answer[0]
 
     def add_bump(self, center: Any, radius: float, rise: float) -> None:
         """Raise the one map and all parts, see `HeightMap.raise_`; below zero, carve."""
         with self.land.lock:
             self.follow()
-            (rows, columns), heights = self.land.with_bump(center, radius, rise)
+            (rows, columns), heights = with_bump(self.land, center, radius, rise)
             edited = Place(rows.start, columns.start, *(np.array(heights.shape) - 1).tolist())
             for part, place in zip(self._parts, self._places, strict=True):
                 samples = _overlap(edited, place)
                 if samples is not None:
-                    part[_within(samples, place)] = heights[_within(samples, edited)]
+                    set_heights(part, _within(samples, place), heights[_within(samples, edited)])
             self.follow()

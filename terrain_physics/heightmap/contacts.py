@@ -1,66 +1,165 @@
-"""Contacts of many shapes with a height map, as arrays."""
+"""Contacts of many shapes, found and written part by part, by one thread or several.
+
+A part's touches are listed and written at once, while the list is still in a near cache.
+"""
+
+import threading
+from concurrent.futures import CancelledError
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from terrain_physics import _checks
-from terrain_physics._kernels._jit import Direct
-from terrain_physics._kernels.heightmap.one_sphere import ball_contacts
-from terrain_physics._kernels.heightmap.triangle_ids import list_triangles
-from terrain_physics._kernels.types import Floats
+from terrain_physics._kernels.heightmap import contact_rows as kernels
+from terrain_physics._kernels.heightmap.find_contacts import find_contacts
+from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._threads import Workers
-from terrain_physics.geometry.shapes import Sphere
-from terrain_physics.heightmap.contact_parts import Query
-from terrain_physics.heightmap.storage import MapData
-from terrain_physics.surface.contacts import Shape, ShapeContacts
-from terrain_physics.surface.results import Contacts
+from terrain_physics.surface.ground_arrays import MapArrays
+from terrain_physics.surface.shapes import by_kind
 
-_ONE_BALL = Direct(ball_contacts)
+# Shapes of one part: less is not worth the handing over, and the list of more leaves the cache.
+_PART = 2048
+
+# Room beyond what the parts so far let expect. Memory that is not written to costs nothing.
+_SPARE = 1.1
+
+# How many touches, which shape, row, code: see `find_contacts`.
+_Touches = tuple[int, Longs, Longs, Longs]
 
 
-class MapContacts(ShapeContacts, MapData):
-    """What `terrain_physics.HeightMap` answers about contacts, and triangles in many boxes."""
+class ContactQuery:
+    """Shapes of one kind, one row each, and the arrays of the map they are asked about."""
 
-    __slots__ = ()
+    def __init__(
+        self, views: MapArrays, kind: int, bodies: Floats, cell_count: tuple[int, int] | None
+    ) -> None:
+        self._views, self._count, self._cell_count = views, len(bodies), cell_count
+        self._shapes = by_kind(kind, bodies)
 
-    def triangles_in_rows(self, boxes: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the offsets and ids of boxes: lower and upper corners, flat."""
-        offsets = np.zeros(len(boxes) // 6 + 1, dtype=np.int64)
-        with self.reading() as views:
-            total, ids = list_triangles(*views, boxes, offsets)
-        if total < 0:
-            raise ValueError(f"boxes must be over at most 100 million cells, got box {-1 - total}")
-        return offsets, ids[:total]
+    def counts(self, workers: Workers) -> Longs:
+        """Return how many triangles each shape touches."""
 
-    def contacts_of_one(self, shape: Shape, keep: str) -> Contacts | None:
-        """Return all contacts of a small ball, without the ways of many; else None."""
-        if type(shape) is not Sphere or keep != "all":
-            return None
-        x, y, z = shape.center64
-        with self._lock:
-            if self._materials is not None:
-                return None
-            heights, cells, _, frame = self._views
-            ints, floats = _ONE_BALL.call(heights, cells, frame, x, y, z, shape.radius)
-        return None if ints.size == 2 and ints[0, 0] < 0 else Contacts(ints, floats)
+        def count(first: int, last: int) -> Longs:
+            found, who, _, _ = self._find(first, last)
+            return np.bincount(who[:found] - first, minlength=last - first)
 
-    def counts_of_rows(self, kind: int, bodies: Floats, threads: int | None) -> NDArray[np.int64]:
-        """Return how many triangles each row touches."""
-        with Workers(threads) as workers, self.reading() as views:
-            return Query(views, kind, bodies, None).counts(workers)
+        parts = workers.run(count, self._count, _PART, _PART)
+        return np.concatenate([np.empty(0, dtype=np.int64), *parts])
 
-    def contacts_of_rows(
-        self,
-        kind: int,
-        bodies: Floats,
-        keep: str,
-        threads: int | None,
-    ) -> Contacts:
-        """Return the contacts of rows of one kind, all or the deepest of each."""
-        deepest = _checks.choice("keep", keep, ("all", "deepest")) == "deepest"
-        with Workers(threads) as workers, self.reading() as views:
-            materials = self._materials
-            query = Query(views, kind, bodies, None if materials is None else self.cell_count)
-            ints, floats, cells = (query.deepest if deepest else query.contacts)(workers)
-            made_of = None if materials is None else materials.reshape(-1)[cells]
-        return Contacts(ints, floats, made_of)
+    def contacts(self, workers: Workers) -> tuple[Longs, Floats, Longs]:
+        """Return (queries and triangles, penetrations, normals and points, cells): see `Contacts`.
+
+        Cells are row * columns + column of the map's nearest; none if not asked for.
+        """
+        heights, cells, _, frame = self._views
+        rows = _Rows(self._count)
+
+        def work(first: int, last: int) -> Longs:
+            found = 0
+            try:
+                found, who, row, code = self._find(first, last)
+            finally:  # others wait for their turn, whatever happens to this one
+                ints, floats, start = rows.take(first, last, found)
+            kernels.put_contacts(
+                heights, cells, frame, *self._shapes, who, row, code, ints, floats, start, found
+            )
+            return self._cells_of(row[:found], code[:found])
+
+        try:
+            parts = workers.run(work, self._count, _PART, _PART)
+        except BaseException:
+            rows.give_up()
+            raise
+        return *rows.all(), np.concatenate([np.empty(0, dtype=np.int64), *parts])
+
+    def deepest(self, workers: Workers) -> tuple[Longs, Floats, Longs]:
+        """Return the same of the deepest contact of each shape."""
+        heights, cells, _, frame = self._views
+
+        def work(first: int, last: int) -> tuple[Longs, Floats, Longs]:
+            found, *touches = self._find(first, last)
+            who, row, code = (values[:found] for values in touches)
+            size = int(np.count_nonzero(np.diff(who, prepend=-1)))
+            places = np.empty(size, dtype=np.int64)
+            ints, floats = np.empty((2, size), dtype=np.int64), np.empty((3, size, 3))
+            kernels.put_deepest(
+                heights, cells, frame, *self._shapes, who, row, code,
+                places, ints.reshape(-1), floats.reshape(-1),
+            )  # fmt: skip
+            return ints, floats, self._cells_of(row[places], code[places])
+
+        parts: list[Any] = workers.run(work, self._count, _PART, _PART)
+        return (
+            np.concatenate([np.empty((2, 0), dtype=np.int64), *(p[0] for p in parts)], axis=1),
+            np.concatenate([np.empty((3, 0, 3)), *(p[1] for p in parts)], axis=1),
+            np.concatenate([np.empty(0, dtype=np.int64), *(p[2] for p in parts)]),
+        )
+
+    def _find(self, first: int, last: int) -> _Touches:
+        found: _Touches = find_contacts(*self._views, *self._shapes, first, last)
+        if found[0] < 0:
+            raise ValueError(
+                f"shapes must be over at most 100 million cells, got shape {-1 - found[0]}"
+            )
+        return found
+
+    def _cells_of(self, row: Longs, code: Longs) -> Longs:
+        if self._cell_count is None:
+            return np.empty(0, dtype=np.int64)
+        out = np.empty(len(row), dtype=np.int64)
+        kernels.put_nearest_cells(*self._cell_count, row, code, out)
+        return out
+
+
+class _Rows:
+    """Arrays that parts are written to, one behind the other, before it is known how many come."""
+
+    def __init__(self, shapes: int) -> None:
+        self._shapes = shapes
+        self._turn = threading.Condition()
+        self._next = self._total = 0
+        self._is_over = False
+        self._pieces: list[tuple[Longs, Floats]] = []
+        self._used: list[int] = []
+
+    def take(self, first: int, last: int, count: int) -> tuple[Longs, Floats, int]:
+        """Return (flat arrays, where in them) for the contacts of shapes first .. last.
+
+        Waits until those of the shapes before have been given theirs.
+        """
+        with self._turn:
+            self._turn.wait_for(lambda: self._is_over or self._next == first)
+            if self._is_over:
+                raise CancelledError
+            try:
+                self._total += count
+                if not self._pieces or self._used[-1] + count > self._pieces[-1][0].shape[1]:
+                    left = self._total * (self._shapes - last) / last
+                    room = count + int(_SPARE * left)
+                    self._pieces.append(
+                        (np.empty((2, room), dtype=np.int64), np.empty((3, room, 3)))
+                    )
+                    self._used.append(0)
+                ints, floats = self._pieces[-1]
+                start = self._used[-1]
+                self._used[-1] += count
+                return ints.reshape(-1), floats.reshape(-1), start
+            finally:
+                self._next = last
+                self._turn.notify_all()
+
+    def give_up(self) -> None:
+        """Let none wait any more: the part before it may never have been begun."""
+        with self._turn:
+            self._is_over = True
+            self._turn.notify_all()
+
+    def all(self) -> tuple[Longs, Floats]:
+        """Return all contacts."""
+        ints = [piece[0][:, :used] for piece, used in zip(self._pieces, self._used, strict=True)]
+        floats = [piece[1][:, :used] for piece, used in zip(self._pieces, self._used, strict=True)]
+        if len(ints) == 1:
+            return ints[0], floats[0]
+        return (
+            np.concatenate([np.empty((2, 0), dtype=np.int64), *ints], axis=1),
+            np.concatenate([np.empty((3, 0, 3)), *floats], axis=1),
+        )

@@ -1,4 +1,4 @@
-"""Height maps as files: read from .npy, .r16/.raw, .hgt, .dds, .png and .tiff; written to some."""
+"""Height maps as files: .npy, .r16/.raw, .hgt, .dds, .png and .tiff are read, some are written."""
 
 import operator
 import os
@@ -27,56 +27,56 @@ def load_heights(
     height_range: Sequence[float] | None = None,
     flip: Literal["rows", "columns", "both"] | None = None,
 ) -> Heights:
-    """Return the heights a file holds, as a new two-dimensional array ``[row, column]``.
+    """Return the heights in a file, as a new two-dimensional array ``[row, column]``.
 
-    The suffix, in either case, tells the format:
+    The suffix, in upper or lower case, determines the format:
 
     - ``.npy``: integers of 1 to 8 bytes, floats of 2 to 8; nothing is ever unpickled.
     - ``.r16``, ``.raw``: unsigned 16-bit integers without a header; a square unless ``shape`` is
       given.
     - ``.hgt``: SRTM tiles, big-endian signed 16-bit meters; a square (1201, 3601 or any other)
-      unless ``shape`` is given. The value -32768, *void*, becomes NaN, a hole.
+      unless ``shape`` is given. The value -32768, called *void*, becomes NaN, a hole.
     - ``.dds``: one channel without compression: 8 or 16-bit unsigned integers ("luminance", R8,
-      R16) or floats (R16F, R32F), with the old header or that of DX10; the top mip level.
-    - ``.png``: grayscale of 8 or 16 bits; 16 bits stay 16 bits. Every checksum must hold.
+      R16) or floats (R16F, R32F), with the old header or the DX10 header; the top mip level.
+    - ``.png``: grayscale of 8 or 16 bits; 16 bits stay 16 bits. Every checksum must be right.
     - ``.tif``, ``.tiff``: one channel of 32-bit floats, 8 or 16-bit unsigned or 16-bit signed
-      integers, without compression or with a lossless one; the first page. Big-endian ones must be
-      uncompressed or unsigned. The value a GeoTIFF names as "no data" becomes NaN, a hole.
+      integers, uncompressed or with lossless compression; the first page. A big-endian file must
+      be uncompressed or unsigned. The "no data" value of a GeoTIFF becomes NaN, a hole.
 
     Parameters
     ----------
     path : str or os.PathLike
         The file.
     shape : (int, int), optional
-        Rows and columns of an ``.r16``, ``.raw`` or ``.hgt`` file that is no square; each >= 2.
+        Rows and columns of an ``.r16``, ``.raw`` or ``.hgt`` file that is not square; each >= 2.
     byte_order : {"little", "big"}
-        Of the integers in an ``.r16`` or ``.raw`` file.
+        The byte order of an ``.r16`` or ``.raw`` file.
     height_range : (float, float), optional
-        Meters at the lowest and at the highest number an 8 or 16-bit unsigned file can hold:
-        0..255 or 0..65535 become low..high, linearly, in float64. Without it integers are
-        returned as they are. Not for signed integers and floats, which are meters already.
+        The heights in meters of the lowest and the highest number that an 8 or 16-bit unsigned file
+        can hold: 0..255 or 0..65535 become low..high, linearly, in float64. Without it integers are
+        returned as they are. Not for signed integers and floats, which are already meters.
     flip : {"rows", "columns", "both"}, optional
-        Reverse the order of the rows, the columns or both. Pictures and SRTM tiles have north on
-        top, in row 0; row 0 of a height map is the one of least z.
+        Reverse the order of the rows, the columns or both. Pictures and SRTM tiles have north at
+        the top, in row 0; row 0 of a height map has the least z.
 
     Returns
     -------
     ndarray of shape (rows, columns)
-        At least 2 x 2, native byte order, row after row in memory. Floats keep their precision.
-        With ``.hgt`` and a "no data" value integers become float32, which holds each exactly.
+        At least 2 x 2, in native byte order, C-contiguous. Floats keep their precision. Integers
+        of ``.hgt`` files and with a "no data" value become float32, which holds them exactly.
 
     Raises
     ------
     FileNotFoundError
-        There is no such file.
+        If there is no such file.
     ValueError
-        The file is no regular file, damaged, shorter or longer than it should be, of several
-        channels, an image of more than 80 million pixels or 1 GiB, holds an infinite height or
-        does not go with an option. The message names the file, the rule and the value.
+        If the file is not a regular file, is damaged, too short or too long, has several channels,
+        is an image of more than 80 million pixels or 1 GiB, holds an infinite height, or does not
+        fit an option. The message names the file, the rule and the value.
     TypeError
-        ``path``, ``shape`` or ``height_range`` is of no such type.
+        If ``path``, ``shape`` or ``height_range`` has the wrong type.
     ImportError
-        The file is an image and Pillow is missing.
+        If the file is an image and Pillow is missing.
     """
     name = file_name(path)
     suffix = Path(name).suffix.lower()
@@ -109,48 +109,48 @@ def save_heights(
     flip: Literal["rows", "columns", "both"] | None = None,
     byte_order: Literal["little", "big"] = "little",
 ) -> tuple[float, float] | None:
-    """Write heights to a file that `load_heights` gives back; return the range to load it with.
+    """Write heights to a file for `load_heights`; return the height range to load it with.
 
-    The suffix, in either case, tells the format:
+    The suffix, in upper or lower case, determines the format:
 
     - ``.npy`` keeps every number, and holes.
     - ``.png`` (grayscale) and ``.r16``/``.raw`` (no header) hold 16-bit unsigned integers. Loaded
-      with the range returned, each height comes back to half of 1/65535 of that range, its ends
-      exactly. Arrays of 8 or 16-bit unsigned integers, unless a range is given, are written as
-      they are: then there is no range, and a ``.png`` of 8-bit ones has 8 bits.
+      with the returned range, each height is off by at most half of 1/65535 of that range, and both
+      ends are exact. Arrays of 8 or 16-bit unsigned integers are written as they are unless a range
+      is given; then no range is returned, and 8-bit integers make an 8-bit ``.png``.
 
-    The file is there only when it is complete; until then, and after an error, one that existed
-    stays as it was. Pillow is not needed.
+    The file appears only when it is complete; until then, and after an error, an existing file
+    is unchanged. Pillow is not needed.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The file; one that exists is replaced.
+        The file; an existing one is replaced.
     heights : array_like, shape (rows, columns)
         At least 2 x 2, integers or floats. NaN is a hole, which only ``.npy`` can keep.
     height_range : (float, float), optional
-        Meters at the lowest and at the highest 16-bit number; no height may be outside. The least
-        and the largest height if not given. Not for ``.npy``.
+        The heights in meters of the lowest and the highest 16-bit number; no height may be outside.
+        Default: the least and the greatest height. Not for ``.npy``.
     flip : {"rows", "columns", "both"}, optional
         Reverse the order of the rows, the columns or both in the file.
     byte_order : {"little", "big"}
-        Of the integers in an ``.r16`` or ``.raw`` file.
+        The byte order of an ``.r16`` or ``.raw`` file.
 
     Returns
     -------
     (float, float) or None
-        The ``height_range`` for `load_heights`; None where it needs none.
+        The ``height_range`` for `load_heights`; None if it needs none.
 
     Raises
     ------
     ValueError
         For other suffixes and shapes, infinite heights, holes that the format cannot keep, heights
-        outside of ``height_range``, options that do not go with the format, and images of more
-        than 80 million pixels.
+        outside of ``height_range``, options that do not fit the format, and images of more than 80
+        million pixels.
     TypeError
-        ``path``, ``heights`` or ``height_range`` is of no such type.
+        If ``path``, ``heights`` or ``height_range`` has the wrong type.
     OSError
-        The file cannot be written.
+        If the file cannot be written.
     """
     name = file_name(path)
     suffix = Path(name).suffix.lower()
@@ -221,7 +221,7 @@ def _checked_range(height_range: Any) -> tuple[float, float] | None:
 
 def _status(name: str) -> os.stat_result:
     status = Path(name).stat()
-    if not stat.S_ISREG(status.st_mode):  # opening a named pipe would wait for ever
+    if not stat.S_ISREG(status.st_mode):  # opening a named pipe would wait forever
         raise ValueError(f"{name}: must be a regular file, got {stat.filemode(status.st_mode)}")
     return status
 
@@ -241,7 +241,7 @@ def _in_meters(source: Source, loaded: Loaded, limits: tuple[float, float] | Non
 
 
 def _checked_heights(name: str, heights: Any) -> Heights:
-    """Return heights as they are, two-dimensional and without infinities."""
+    """Return heights unchanged; refuse other shapes and infinite heights."""
     try:
         values = np.asarray(heights)
     except ValueError:
@@ -250,7 +250,7 @@ def _checked_heights(name: str, heights: Any) -> Heights:
         raise TypeError(f"heights must hold integers or floats, got dtype {values.dtype}")
     if values.ndim != 2 or min(values.shape) < 2:
         raise ValueError(f"heights must have shape (rows, columns) >= (2, 2), got {values.shape}")
-    if values.dtype.itemsize > 8:  # a long double, which no file keeps
+    if values.dtype.itemsize > 8:  # a long double, which no format keeps
         values = values.astype(np.float64)
     infinite = np.isinf(values)
     if infinite.any():
@@ -263,7 +263,7 @@ def _checked_heights(name: str, heights: Any) -> Heights:
 def _fitting_range(
     name: str, values: Heights, limits: tuple[float, float] | None
 ) -> tuple[float, float]:
-    """Return the range given, or that of the heights; refuse holes and heights outside."""
+    """Return the given range, or the range of the heights; refuse holes and heights outside."""
     holes = np.isnan(values)
     if holes.any():
         row, column = np.argwhere(holes)[0]
@@ -273,7 +273,7 @@ def _fitting_range(
     if limits is None:
         if least < largest:
             return least, largest
-        # A flat map: any range that has its height at one end.
+        # A flat map: any range with its height at one end.
         room = max(1.0, abs(least))
         return (least - room, least) if least > 0.0 else (least, least + room)
     if not limits[0] <= least <= largest <= limits[1]:
@@ -284,14 +284,14 @@ def _fitting_range(
 
 
 def _numbers(values: Heights, limits: tuple[float, float] | None) -> Iterator[Heights]:
-    """Yield some rows after the other as the integers to be written."""
+    """Yield the integers to write, some rows at a time."""
     step = max(1, _PIXELS_AT_ONCE // values.shape[1])
     for first in range(0, len(values), step):
         rows = values[first : first + step]
         if limits is None:
             yield rows
         else:
-            # Halves: the difference itself may be too large.
+            # Of halves: the whole difference may overflow.
             low, high = 0.5 * limits[0], 0.5 * limits[1]
             share = (0.5 * rows.astype(np.float64) - low) / (high - low)
             yield np.rint(65535.0 * share).astype(np.uint16)
@@ -311,7 +311,7 @@ def _write_png(file: BinaryIO, values: Heights, limits: tuple[float, float] | No
     above = np.zeros((1, columns * size), np.uint8)
     for numbers in _numbers(values, limits):
         lines = np.ascontiguousarray(numbers.astype(f">u{size}")).view(np.uint8)
-        # Each byte less the one above it, filter 2 of the format: smooth land packs well.
+        # Filter 2 of the format, each byte minus the one above: smooth land compresses well.
         filtered = np.full((len(lines), columns * size + 1), 2, np.uint8)
         filtered[:, 1:] = lines - np.concatenate([above, lines[:-1]])
         if packed := packer.compress(filtered.tobytes()):

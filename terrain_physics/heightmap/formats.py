@@ -1,8 +1,8 @@
 """Readers of height-map files, one for each format: .npy, .r16/.raw, .hgt, .dds, .png and .tiff.
 
-A file is checked before anything of its size is reserved: what its header claims is held against
-how many bytes there are, so that a damaged or hostile file costs an error message and no memory.
-Only PNG and TIFF need Pillow, imported when one is opened (extra ``images``).
+A file is checked before memory is reserved for it: the sizes in its header are compared with its
+length, so that a damaged or hostile file causes an error message and takes no memory. Only PNG and
+TIFF need Pillow (extra ``images``), which is imported when such a file is opened.
 """
 
 import io
@@ -18,27 +18,28 @@ from numpy.typing import NDArray
 
 Heights = NDArray[np.integer[Any] | np.floating[Any]]
 
-PIXEL_LIMIT = 80_000_000  # of an image: 8193 x 8193 passes; other formats cannot hide a bomb
-IMAGE_BYTES_LIMIT = 1 << 30  # an image file is read whole
+# Of an image: 8193 x 8193 passes. Other formats are not compressed, so they cannot be bombs.
+PIXEL_LIMIT = 80_000_000
+IMAGE_BYTES_LIMIT = 1 << 30  # an image file is read as a whole
 
 _PNG_COLORS = {2: "RGB", 3: "a palette", 4: "gray with alpha", 6: "RGB with alpha"}
-_DEFLATE_RATIO = 1040  # bytes that can come out of one
-# The same for lossless TIFF compressions: none, LZW, deflate twice, packbits, LZMA, Zstandard.
+_DEFLATE_RATIO = 1040  # bytes that one compressed byte can expand to, at most
+# The same for TIFF compressions: none, LZW, deflate (two codes), PackBits, LZMA, Zstandard.
 _TIFF_RATIOS = {1: 1, 5: 4096, 8: 1040, 32946: 1040, 32773: 130, 34925: 1 << 14, 50000: 1 << 16}
-# Sample format (unsigned, signed, float) and bits.
+# By sample format (unsigned, signed, float) and bits.
 _TIFF_KINDS = {(1, 8): "u1", (1, 16): "u2", (2, 16): "i2", (3, 32): "f4"}
 _TIFF_INTEGERS = {3: "H", 4: "I", 16: "Q"}
 
-# DDS: flags of a pixel format, and of what is no plain picture.
+# DDS: flags of pixel formats, and of files that are not a plain picture.
 _DDS_ALPHA, _DDS_CODE, _DDS_RGB, _DDS_LUMINANCE = 0x1, 0x4, 0x40, 0x20000
 _DDS_CUBE, _DDS_VOLUME = 0x200, 0x200000
-# Pixel formats by DXGI number; by number of Direct3D 9 in the place of a code.
+# Pixel formats by DXGI number, and by the Direct3D 9 number that may replace a four-letter code.
 _DXGI_KINDS = {41: "<f4", 54: "<f2", 56: "<u2", 57: "<u2", 61: "u1", 62: "u1"}
 _DIRECT3D_9_KINDS = {50: "u1", 81: "<u2", 111: "<f2", 114: "<f4"}
 
 
 class Source(NamedTuple):
-    """An open file and what its options say of it."""
+    """An open file, with the options that apply to it."""
 
     name: str
     file: BinaryIO
@@ -52,14 +53,14 @@ class Source(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """What a file holds, and where it has holes."""
+    """The heights in a file, and where it has holes."""
 
     heights: Heights
     holes: NDArray[np.bool_] | None = None
 
 
 def _read_numbers(source: Source, kind: str, shape: tuple[int, int]) -> Heights:
-    """Read from where the file stands. The caller has made sure that the file is long enough."""
+    """Read from the file's position. The caller has made sure that the file is long enough."""
     content = bytearray(shape[0] * shape[1] * np.dtype(kind).itemsize)
     if source.file.readinto(content) != len(content):  # type: ignore[attr-defined]
         raise source.bad("truncated while being read")
@@ -67,8 +68,8 @@ def _read_numbers(source: Source, kind: str, shape: tuple[int, int]) -> Heights:
 
 
 def _read_npy(source: Source) -> Loaded:
-    # Three patterns read the header, a Python literal, rather than NumPy's own reader: that one
-    # evaluates it, and answers damage with half a dozen kinds of exception and warning.
+    # Three patterns read the header, which is a Python literal. NumPy's own reader evaluates it and
+    # raises half a dozen kinds of exceptions and warnings for damaged files.
     start = source.file.read(12)
     if start[:6] != b"\x93NUMPY" or len(start) < 12:
         raise source.bad(f"must start as a NumPy file, got {start[:6]!r}")
@@ -123,7 +124,7 @@ def _read_dds(source: Source) -> Loaded:
     header = source.file.read(148)
     if header[:4] != b"DDS " or len(header) < 128:
         raise source.bad(f"must start as a DDS file, got {header[:16]!r}")
-    # Its layout: Microsoft, "Programming Guide for DDS".
+    # The layout is from Microsoft, "Programming Guide for DDS".
     size, _, rows, columns, _, _, mip_count = struct.unpack_from("<7I", header, 4)
     caps = struct.unpack_from("<I", header, 112)[0]
     if size != 124:
@@ -133,7 +134,7 @@ def _read_dds(source: Source) -> Loaded:
     kind, offset = _dds_kind(source, header)
     tight = columns * np.dtype(kind).itemsize
     _refuse_few(source, rows, columns)
-    # Rows follow each other, but some old tools fill each up to whole words of 32 bits.
+    # Rows follow each other, but some old tools pad each row to whole words of 32 bits.
     words = -(-tight // 4) * 4
     pitch = words if mip_count <= 1 and source.size == offset + rows * words else tight
     needed = offset + rows * pitch
@@ -145,7 +146,7 @@ def _read_dds(source: Source) -> Loaded:
 
 
 def _dds_kind(source: Source, header: bytes) -> tuple[str, int]:
-    """Return the type of the numbers, and where the first one is."""
+    """Return the type of the numbers, and the offset of the first one."""
     flags, code, bits, *masks = struct.unpack_from("<7I", header, 80)
     if flags & _DDS_CODE and header[84:88] == b"DX10":
         if len(header) < 148:
@@ -182,7 +183,7 @@ def _read_png(source: Source) -> Loaded:
 
 
 def _packed_png_bytes(source: Source, data: bytes) -> int:
-    """Return how many bytes the packed pixels have. Checks all checksums: Pillow skips some."""
+    """Return how many bytes the compressed pixels take. Checks all checksums: Pillow skips some."""
     packed, offset = 0, 8
     while True:
         if offset + 12 > len(data):
@@ -222,27 +223,30 @@ def _read_tiff(source: Source) -> Loaded:
     if compression not in _TIFF_RATIOS:
         raise source.bad(f"TIFF compression must be one of {[*_TIFF_RATIOS]}, got {compression}")
     if data[:2] == b"MM" and compression != 1 and sample_format != 1:
-        # Pillow 13 turns the bytes of these twice. Undoing it would break where that is mended.
+        # Pillow 13 swaps the bytes of these twice. Undoing that would break once Pillow is fixed.
         raise source.bad("compressed floats and signed integers must be little-endian, got big")
     most = len(data) * _TIFF_RATIOS[compression]
     _refuse_size(source, width, height, width * height * bits // 8, most)
     heights = _decode(source, "TIFF", data, _TIFF_KINDS[sample_format, bits])
     if no_data is None:
         return Loaded(heights)
-    with np.errstate(over="ignore"):  # GDAL writes float32's end with the digits of a double
+    with np.errstate(over="ignore"):  # GDAL writes the largest float32 with the digits of a double
         return Loaded(heights, heights == np.float64(no_data).astype(np.float32))
 
 
 def _tiff_fields(source: Source, data: bytes) -> tuple[dict[int, int], float | None]:
-    """Return the first directory's integers by tag and GDAL's "no data" value, or struct.error."""
+    """Return the first directory's integers by tag, and GDAL's "no data" value.
+
+    Raises struct.error where the directory leads beyond the file.
+    """
     order = {b"II*\0": "<", b"MM\0*": ">", b"II+\0": "<"}.get(data[:4])
-    if order is None:  # or a BigTIFF with its high bytes first, which Pillow takes for a small one
+    if order is None:  # or a big-endian BigTIFF, which Pillow takes for a classic TIFF
         raise source.bad(f"must start as a TIFF file, got {data[:4]!r}")
     big = b"+" in data[:4]
     number, room, entry_size = ("Q", 8, 20) if big else ("I", 4, 12)
 
     def read(letter: str, offset: int) -> int:
-        if offset > len(data):  # struct has another error for offsets beyond the word size
+        if offset > len(data):  # struct raises another error for offsets beyond the word size
             raise struct.error
         return int(struct.unpack_from(order + letter, data, offset)[0])
 
@@ -280,7 +284,7 @@ def _refuse_few(source: Source, rows: int, columns: int) -> None:
 
 
 def _refuse_size(source: Source, width: int, height: int, claimed: int, most: int) -> None:
-    """Refuse before decoding: ``claimed`` bytes of pixels, ``most`` that can come out."""
+    """Refuse, before decoding, ``claimed`` bytes of pixels where at most ``most`` can come out."""
     got = f"got {height} rows, {width} columns"
     _refuse_few(source, height, width)
     if width * height > PIXEL_LIMIT:
@@ -298,10 +302,10 @@ def _decode(source: Source, kind: Literal["PNG", "TIFF"], data: bytes, dtype: st
     try:
         with Image.open(io.BytesIO(data), formats=[kind]) as image:
             image.load()
-            # Read as stored, never through convert(), which clips 16 bits to 8. Some modes hand
-            # 16 bits out as 32-bit integers; the values are the same.
+            # Read as stored, never through convert(), which clips 16 bits to 8. Some modes return
+            # 16 bits as 32-bit integers with the same values.
             heights: Heights = np.asarray(image).astype(dtype)
-    except Exception as error:  # on damaged files Pillow raises whatever its parsers stumble on
+    except Exception as error:  # Pillow's parsers raise all kinds of errors for damaged files
         cause = f"{type(error).__name__}: {error}"
         raise source.bad(f"damaged {kind} file ({cause})") from error
     if heights.ndim != 2:

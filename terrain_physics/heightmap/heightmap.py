@@ -1,9 +1,9 @@
-"""A height map as solid ground: its triangles, heights and normals."""
+"""A height map as solid ground."""
 
 import os
 from collections.abc import Sequence
-from math import isfinite
-from typing import Any, Self, overload
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,10 +11,9 @@ from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3
-from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.heightmap.triangles_in import triangles_in
-from terrain_physics.geometry.shapes import AABB
+from terrain_physics.heightmap.blocks import BlockBounds, block_bounds, block_levels
+from terrain_physics.heightmap.cells import MapCells, Region
 from terrain_physics.heightmap.checks import (
     TINY,
     bool_cells,
@@ -22,22 +21,27 @@ from terrain_physics.heightmap.checks import (
     checked_diagonal,
     checked_heights,
     checked_names,
+    edited,
+    hole_cells,
     material_cells,
+    material_numbers,
     refuse_overflow,
 )
-from terrain_physics.heightmap.contacts import MapContacts
-from terrain_physics.heightmap.export import MapExport
-from terrain_physics.heightmap.rays import MapRays
-from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES
-from terrain_physics.heightmap.sweeps import MapSweeps
-from terrain_physics.surface.results import Triangles
+from terrain_physics.heightmap.edits import (
+    add_bump,
+    set_heights,
+    set_holes,
+    set_materials,
+    set_thickness,
+)
+from terrain_physics.heightmap.export import MeshArrays, checked_region, mesh_arrays, save_obj
+from terrain_physics.heightmap.files import load_heights, save_heights
+from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES, MapStorage
+from terrain_physics.surface.surface import Surface
 
-_Many = NDArray[Any] | Sequence[float]
-MOST_TRIANGLES = 20_000_000
-_HEIGHT, _NORMAL = Direct(kernels.height_at), Direct(kernels.normal_at)
 
-
-class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
+class HeightMap(Surface):
     """Solid ground over a grid of samples.
 
     ``heights[row, column]`` is the height at x = ``origin.x + column * cell_size``,
@@ -86,11 +90,14 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
     (2.0, 1.5)
     >>> land.cell_count
     (2, 2)
+    >>> from terrain_physics import AABB
     >>> len(land.triangles_in(AABB((0.2, 0, 0.2), (0.8, 2, 0.8))))
     2
     """
 
-    __slots__ = ("_origin",)
+    __slots__ = ("_storage",)
+
+    _storage: MapStorage
 
     def __init__(
         self,
@@ -112,8 +119,8 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
         scale = _checks.finite("height_scale", height_scale)
         if scale == 0.0:
             raise ValueError("height_scale must not be 0, got 0.0")
-        self._origin = _checks.vector("origin", origin)
-        refuse_overflow(samples, scale, self._origin, (cell_x, cell_z), samples.shape)
+        place = _checks.vector("origin", origin)
+        refuse_overflow(samples, scale, place, (cell_x, cell_z), samples.shape)
         extend = _checks.choice("border", border, ("extend", "open")) == "extend"
         marked = None if holes is None else bool_cells("holes", holes, samples)
         if thickness is not None:
@@ -125,16 +132,21 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
         names = None if material_names is None else checked_names(material_names)
         cells = (samples.shape[0] - 1, samples.shape[1] - 1)
         made_of = None if materials is None else material_cells(materials, cells, names=names)
-        self._hold(
-            samples,
-            (*self._origin, cell_x, cell_z, scale, float(extend), float(kind), depth),
-            flipped,
-            marked,
-            follows_heights=isinstance(diagonal, str) and diagonal == "shortest",
-            thickens=thickness is None and depth == np.inf,
-            own=copy,
+        self._adopt(
+            MapStorage(
+                samples,
+                (*place, cell_x, cell_z, scale, float(extend), float(kind), depth),
+                flipped,
+                marked,
+                follows_heights=isinstance(diagonal, str) and diagonal == "shortest",
+                thickens=thickness is None and depth == np.inf,
+                own=copy,
+            )
         )
-        self._materials, self._material_names = made_of, names
+        self._storage.materials, self._storage.material_names = made_of, names
+
+    def _adopt(self, storage: MapStorage) -> None:
+        self._storage, self._queries = storage, MapQueries(storage)
 
     @classmethod
     def load(
@@ -179,8 +191,6 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
         ImportError
             If the file is a picture and Pillow is missing, naming the extra to install.
         """
-        from terrain_physics.heightmap.files import load_heights
-
         return cls(
             load_heights(path, **file_options),
             cell_size=cell_size,
@@ -194,10 +204,12 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
             material_names=material_names,
         )
 
+    # What it is
+
     @property
     def heights(self) -> NDArray[np.float32]:
         """The samples, before scale and origin; read-only, and up to date until the next edit."""
-        view = self._heights.view()
+        view = self._storage.heights.view()
         view.setflags(write=False)
         return view
 
@@ -208,170 +220,286 @@ class HeightMap(MapContacts, MapSweeps, MapRays, MapExport):
     ) -> NDArray[Any]:
         if copy is False:
             raise ValueError("a HeightMap must be copied to become an array; see `heights`")
-        return np.array(self._heights, dtype=dtype)
+        return np.array(self._storage.heights, dtype=dtype)
 
     @property
     def sample_count(self) -> tuple[int, int]:
         """The number of samples, rows by columns."""
-        return self._heights.shape[0], self._heights.shape[1]
+        rows, columns = self._storage.heights.shape
+        return rows, columns
 
     @property
     def cell_size(self) -> tuple[float, float]:
         """The size of a cell in meters, along x and z."""
-        return float(self._frame[3]), float(self._frame[4])
+        return self._storage.cell_size
 
     @property
     def height_scale(self) -> float:
         """Meters per unit of height."""
-        return float(self._frame[5])
+        return self._storage.height_scale
 
     @property
     def origin(self) -> glm.vec3:
         """Where sample (0, 0) of height 0 lies, in meters."""
-        return glm.vec3(self._origin)
+        return glm.vec3(self._storage.origin)
 
-    @overload
-    def height_at(self, x: float, z: float) -> float: ...
-    @overload
-    def height_at(self, x: _Many, z: _Many | float) -> NDArray[np.float64]: ...
-    @overload
-    def height_at(self, x: float, z: _Many) -> NDArray[np.float64]: ...
-    def height_at(self, x: Any, z: Any) -> Any:
-        """Return the height of the surface in meters.
-
-        Parameters
-        ----------
-        x, z : float or array_like
-            Where, in meters; arrays are broadcast.
-
-        Returns
-        -------
-        float or ndarray of float64
-            Exactly the height of the triangle there. NaN in holes, and outside an open border.
-
-        Raises
-        ------
-        ValueError
-            For NaN and infinity.
-        """
-        if isinstance(x, (float, int)) and isinstance(z, (float, int)):
-            if not (type(x) is type(z) is float and isfinite(x + z)):  # the sum may overflow
-                x, z = _checks.finite("x", x), _checks.finite("z", z)
-            with self._lock:
-                heights, cells, _, frame = self._views
-                return _HEIGHT.call(heights, cells, frame, x, z)
-        heights_there = self.heights_at(x, z)
-        return heights_there if heights_there.ndim else float(heights_there)
-
-    @overload
-    def normal_at(self, x: float, z: float) -> glm.vec3: ...
-    @overload
-    def normal_at(self, x: _Many, z: _Many | float) -> NDArray[np.float64]: ...
-    @overload
-    def normal_at(self, x: float, z: _Many) -> NDArray[np.float64]: ...
-    def normal_at(self, x: Any, z: Any) -> Any:
-        """Return the unit normal of the surface.
-
-        Parameters
-        ----------
-        x, z : float or array_like
-            Where, in meters; arrays are broadcast.
-
-        Returns
-        -------
-        glm.vec3 or ndarray of float64, shape (..., 3)
-            The normal of the triangle there, of one of them where several meet. NaN in holes, and
-            outside an open border.
-
-        Raises
-        ------
-        ValueError
-            For NaN and infinity.
-        """
-        if isinstance(x, (float, int)) and isinstance(z, (float, int)):
-            if not (type(x) is type(z) is float and isfinite(x + z)):
-                x, z = _checks.finite("x", x), _checks.finite("z", z)
-            with self._lock:
-                heights, cells, _, frame = self._views
-                return glm.vec3(_NORMAL.call(heights, cells, frame, x, z)) + 0.0
-        normals_there = self.normals_at(x, z)
-        return normals_there if normals_there.ndim > 1 else glm.vec3(normals_there)
-
-    def triangles_in(self, aabb: AABB, *, margin: float = 0.1) -> Triangles:
-        """Return the triangles within a box.
-
-        Parameters
-        ----------
-        aabb : AABB
-            In meters.
-        margin : float, default 0.1
-            The box is widened by this much on every side, in meters; >= 0.
-
-        Returns
-        -------
-        Triangles
-            Both triangles of every cell whose closed box (its area by its span of heights) meets
-            the widened box, ordered by row, column and half. Cells outside the map have the id -1.
-
-        Raises
-        ------
-        ValueError
-            For more than 20 million triangles or 100 million cells.
-        """
-        _checks.instance("aabb", aabb, AABB)
-        wider = _checks.non_negative("margin", margin)
-        x0, y0, z0 = aabb.lower64
-        x1, y1, z1 = aabb.upper64
-        with self.reading() as (heights, cells, _, frame):
-            count, vertices, normals, ids = triangles_in(
-                heights,
-                cells,
-                frame,
-                (x0 - wider, y0 - wider, z0 - wider),
-                (x1 + wider, y1 + wider, z1 + wider),
-                MOST_TRIANGLES,
-            )
-        if count > MOST_TRIANGLES:
-            raise ValueError(f"aabb must hold at most {MOST_TRIANGLES} triangles, got {aabb}")
-        return Triangles(vertices, normals + 0.0, ids)
+    @property
+    def cell_count(self) -> tuple[int, int]:
+        """The number of cells, rows by columns; one less than samples."""
+        return self._storage.cell_count
 
     @property
     def origin64(self) -> Floats3:
         """Where sample (0, 0) of height 0 lies, in meters, in float64."""
-        return self._origin
+        return self._storage.origin
 
     @property
     def border(self) -> str:
         """What is outside the map: "extend" or "open"."""
-        return "extend" if self._frame[kernels.EXTEND] else "open"
+        return "extend" if self._storage.frame[kernels.EXTEND] else "open"
 
     def __repr__(self) -> str:
         rows, columns = self.sample_count
         return f"<HeightMap: {rows} x {columns} samples, cells of {self.cell_size} m>"
 
+    # Edits
+
+    def changes_since(self, version: int) -> list[Region]:
+        """Return what was edited after a version, so that a renderer need not start over.
+
+        Parameters
+        ----------
+        version : int
+            What `version` was when the renderer last looked.
+
+        Returns
+        -------
+        list of Region
+            Cells that look different, oldest edit first. The whole map, if there were more edits
+            since than are remembered (256).
+        """
+        last = _checks.whole("version", version, 0, self.version)
+        with self._storage.lock:
+            return self._storage.regions_since(last)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return heights, a copy, before scale and origin; a mask picks samples."""
+        heights = self._storage.heights
+        value = heights[edited(index, heights.shape)[0]]
+        return value.copy() if isinstance(value, np.ndarray) else float(value)
+
+    def __setitem__(self, index: Any, heights: ArrayLike) -> None:
+        """Set heights, before scale and origin; NaN makes holes. Refused as a whole, or done."""
+        set_heights(self._storage, index, heights)
+
+    @property
+    def thickness(self) -> float:
+        """How deep below its surface the ground is solid, in meters; inf: to any depth."""
+        return self._storage.thickness
+
+    @thickness.setter
+    def thickness(self, value: float) -> None:
+        set_thickness(self._storage, _checks.between("thickness", value, TINY, np.inf))
+
+    def carve(self, center: Any, radius: float, depth: float) -> None:
+        """Dig a round pit.
+
+        Parameters
+        ----------
+        center : three numbers, or two
+            A point in meters, such as where a ray hit, of which only x and z count; or (x, z).
+        radius : float
+            In meters, > 0.
+        depth : float
+            How much deeper the ground is at the center, in meters; from there it rises smoothly to
+            nothing at the radius.
+        """
+        add_bump(self._storage, center, radius, -_checks.finite("depth", depth))
+
+    def raise_(self, center: Any, radius: float, height: float) -> None:
+        """Heap up a round hill.
+
+        Parameters
+        ----------
+        center : three numbers, or two
+            A point in meters, such as where a ray hit, of which only x and z count; or (x, z).
+        radius : float
+            In meters, > 0.
+        height : float
+            How much higher the ground is at the center, in meters; from there it falls smoothly to
+            nothing at the radius.
+        """
+        add_bump(self._storage, center, radius, _checks.finite("height", height))
+
+    @property
+    def holes(self) -> MapCells:
+        """Which cells are marked as holes, as an array of bool to read and to write.
+
+        A cell with a NaN at a corner has no ground either, but is not marked here.
+        """
+        storage = self._storage
+        return MapCells(
+            "holes",
+            self.cell_count,
+            get=lambda: storage.hole_marks,
+            put=partial(set_holes, storage, hole_cells),
+            read=np.asarray,
+            fit=hole_cells,
+        )
+
+    @holes.setter
+    def holes(self, values: Any) -> None:
+        self.holes.put_all(values)
+
+    @property
+    def materials(self) -> MapCells:
+        """The materials of the cells, as an array of uint8 to read and to write; at first all 0.
+
+        Names are taken for numbers where the map has `material_names`.
+        """
+        storage, shape = self._storage, self.cell_count
+        fit = partial(material_cells, names=storage.material_names)
+
+        def get() -> NDArray[np.uint8]:
+            made = storage.materials
+            return np.zeros(shape, dtype=np.uint8) if made is None else made
+
+        return MapCells(
+            "materials",
+            shape,
+            get=get,
+            put=partial(set_materials, storage, fit),
+            read=partial(material_numbers, names=storage.material_names),
+            fit=fit,
+        )
+
+    @materials.setter
+    def materials(self, values: Any) -> None:
+        self.materials.put_all(values)
+
+    @property
+    def material_names(self) -> tuple[str, ...] | None:
+        """The names of materials 0, 1, ..., if they have any."""
+        return self._storage.material_names
+
+    # For renderers and files
+
+    def to_mesh(self, region: Region | None = None, *, relative_to: Any = (0, 0, 0)) -> MeshArrays:
+        """Return the surface as arrays, with the map's own diagonals and holes.
+
+        Parameters
+        ----------
+        region : Region, optional
+            Only these cells, such as `changes_since` gives; a vertex for each of their corners.
+        relative_to : three numbers, default (0, 0, 0)
+            In meters; subtracted in float64, so that vertices far from the origin stay exact.
+
+        Returns
+        -------
+        MeshArrays
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what is no region, and for one outside the map.
+        """
+        rows, columns = self.cell_count
+        part = Region(0, rows, 0, columns)
+        if region is not None:
+            part = checked_region(region, rows, columns)
+        return mesh_arrays(self._storage, part, _checks.vector("relative_to", relative_to))
+
+    @property
+    def block_levels(self) -> int:
+        """How many levels of blocks there are; the last has a single one."""
+        return block_levels(self._storage)
+
+    def blocks(self, level: int = 0) -> BlockBounds:
+        """Return the boxes that queries test before they look at cells.
+
+        A block of level 0 is 8 x 8 cells, one of the next level 8 x 8 blocks, and so on.
+
+        Parameters
+        ----------
+        level : int, default 0
+            Less than `block_levels`.
+
+        Returns
+        -------
+        BlockBounds
+            Copies. Every triangle of a block is within its box; the box is the least one, but
+            where cells are marked as holes.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap
+        >>> land = HeightMap([[0, 1, 2], [3, 4, 5]], cell_size=2)
+        >>> bounds = land.blocks()
+        >>> bounds.cells, bounds.lower.tolist(), bounds.upper.tolist()
+        (8, [[[0.0, 0.0, 0.0]]], [[[4.0, 5.0, 2.0]]])
+        """
+        number = _checks.whole("level", level, 0, self.block_levels - 1)
+        return block_bounds(self._storage, number)
+
+    def save(self, path: str | os.PathLike[str], **file_options: Any) -> tuple[float, float] | None:
+        """Write the samples, before scale and origin, to a file.
+
+        Nothing else: cells marked as holes, materials and the shape of the map (cell size, scale,
+        origin, border, diagonal, thickness) are handed to `load` again.
+
+        Parameters
+        ----------
+        path : path
+            ``.npy``, ``.png`` (16 bit gray), ``.r16`` or ``.raw``; written whole or not at all.
+        **file_options
+            As for `terrain_physics.heightmap.files.save_heights`: ``height_range``, ``flip``,
+            ``byte_order``.
+
+        Returns
+        -------
+        (float, float) or None
+            The ``height_range`` that brings the heights back when the file is loaded; None for
+            files that hold them as they are.
+
+        Raises
+        ------
+        ValueError
+            Naming the file, for NaN where the format has none and heights outside the range.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from terrain_physics import HeightMap
+        >>> land = HeightMap([[0, 1, 2], [3, 4, 5]], materials=[[7, 8]])
+        >>> land.holes[0, 1] = True
+        >>> with tempfile.TemporaryDirectory() as name:
+        ...     folder = Path(name)
+        ...     land.save(folder / "land.npy")
+        ...     np.save(folder / "holes.npy", land.holes[:])
+        ...     np.save(folder / "materials.npy", land.materials[:])
+        ...     again = HeightMap.load(
+        ...         folder / "land.npy",
+        ...         holes=np.load(folder / "holes.npy"),
+        ...         materials=np.load(folder / "materials.npy"),
+        ...     )
+        >>> again.holes[:], again.materials[:]
+        (array([[False,  True]]), array([[7, 8]], dtype=uint8))
+        """
+        return save_heights(path, self._storage.heights, **file_options)
+
+    def save_obj(self, path: str | os.PathLike[str]) -> None:
+        """Write the surface in meters as a Wavefront OBJ file, with normals.
+
+        Parameters
+        ----------
+        path : path
+            Written as a whole or not at all.
+        """
+        save_obj(self._storage, path)
+
     def __getstate__(self) -> tuple[Any, ...]:
-        with self._lock:
-            return (
-                self._heights.copy(),
-                self._cells.copy(),
-                self._frame,
-                self._follows_heights,
-                self._thickens,
-                None if self._materials is None else self._materials.copy(),
-                self._material_names,
-                self._origin,
-            )
+        return self._storage.snapshot()
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        (
-            self._heights,
-            self._cells,
-            self._frame,
-            self._follows_heights,
-            self._thickens,
-            self._materials,
-            self._material_names,
-            self._origin,
-        ) = state
-        self._own = True
-        self._start()
+        self._adopt(MapStorage.of_snapshot(state))

@@ -1,43 +1,21 @@
-"""Triangle meshes: rays, closest points, heights, triangles in a box, meshes that cross; shapes."""
-
-import math
-from collections.abc import Sequence
-from typing import Any, overload
+"""Triangle meshes."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pyglm import glm
 
 from terrain_physics import _checks
-from terrain_physics._kernels._jit import Direct
-from terrain_physics._kernels.mesh import intersections as mesh_pairs
-from terrain_physics._kernels.mesh.queries import closest_one, ray_hit
-from terrain_physics._kernels.mesh.tree import build_mesh, triangles_near
+from terrain_physics._kernels.mesh import intersections
+from terrain_physics._kernels.mesh.adjacency import Neighbors
+from terrain_physics._kernels.types import Floats, Ints
 from terrain_physics._threads import Workers
-from terrain_physics.geometry.shapes import AABB, Ray
-from terrain_physics.mesh.batches import (
-    ClosestPoint,
-    ClosestPoints,
-    cast_rays,
-    checked_faces,
-    checked_vertices,
-    find_closest,
-    look_down,
-    near_number,
-    near_points,
-    refuse_far_row,
-)
-from terrain_physics.mesh.contacts import MeshContacts
-from terrain_physics.mesh.sweeps import MeshSweeps
-from terrain_physics.surface.results import RayHit, RayHits, Triangles
-
-_Many = NDArray[Any] | Sequence[float]
-
-MOST_TRIANGLES = 20_000_000
-_RAY, _CLOSEST = Direct(ray_hit), Direct(closest_one)
+from terrain_physics.geometry.shapes import AABB, Sphere
+from terrain_physics.mesh.checks import checked_faces, checked_vertices
+from terrain_physics.mesh.queries import MeshQueries
+from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.surface.surface import Surface
 
 
-class TriangleMesh(MeshContacts, MeshSweeps):
+class TriangleMesh(Surface):
     """Triangles that share vertices, made ready to be asked many questions.
 
     A face's index is its id. Triangles are two-sided surfaces, closed at their edges: touching
@@ -68,255 +46,92 @@ class TriangleMesh(MeshContacts, MeshSweeps):
     <TriangleMesh: 2 faces, 4 vertices>
     >>> mesh.height_at(1, 1), mesh.height_at(3, 3)
     (0.0, 1.0)
+    >>> from terrain_physics import Ray
     >>> mesh.raycast(Ray((1, 5, 1), (0, -1, 0)))
     RayHit(distance=5.0, point=vec3( 1, 0, 1 ), normal=vec3( 0, 1, 0 ), triangle=0, material=0)
     >>> mesh.closest_point((-3, 4, 1))
-    ClosestPoint(point=vec3( 0, 0, 1 ), distance=5.0, triangle=0)
+    ClosestPoint(point=vec3( 0, 0, 1 ), distance=5.0, triangle=0, material=0)
     >>> mesh.contacts([(1, -0.5, 1, 1), (1, 9, 1, 1)]).penetration
     array([[ 0. , -0.5,  0. ]])
     """
 
-    __slots__ = ()
+    __slots__ = ("_storage",)
+
+    _storage: MeshStorage
 
     def __init__(self, vertices: ArrayLike, faces: ArrayLike) -> None:
         places = checked_vertices(vertices)
-        self._adopt(build_mesh(places, checked_faces(faces, len(places))), 0)
+        self._adopt(MeshStorage(places, checked_faces(faces, len(places))))
 
-    def triangles_in(self, aabb: AABB, *, margin: float = 0.1) -> Triangles:
-        """Return the triangles near a box.
+    def _adopt(self, storage: MeshStorage) -> None:
+        self._storage, self._queries = storage, MeshQueries(storage)
+
+    # What it is
+
+    @property
+    def vertices(self) -> NDArray[np.float64]:
+        """The vertices (v, 3) in meters; read-only."""
+        return self._storage.arrays.vertices
+
+    @property
+    def faces(self) -> NDArray[np.int32]:
+        """The rows of ``vertices`` of each face (n, 3); read-only."""
+        return self._storage.arrays.faces
+
+    @property
+    def normals(self) -> NDArray[np.float64]:
+        """The unit normals (n, 3) of the faces' fronts, +Y without area; read-only."""
+        return self._storage.normals
+
+    @property
+    def bounds(self) -> AABB:
+        """The smallest box around all faces."""
+        corners = self._storage.arrays.corners.reshape(-1, 3)
+        return AABB(corners.min(axis=0), corners.max(axis=0))
+
+    @property
+    def bounding_sphere(self) -> Sphere:
+        """The smallest sphere around all faces."""
+        return self._storage.bounding_sphere
+
+    @property
+    def neighbors(self) -> Neighbors:
+        """What lies across each edge and around each vertex; read-only, found on first use.
+
+        The arrays ``welded``, ``across``, ``ring_offsets`` and ``ring``; vertices at one position
+        count as one.
+        """
+        return self._storage.neighbors
+
+    def __len__(self) -> int:
+        return len(self.faces)
+
+    def __repr__(self) -> str:
+        return f"<TriangleMesh: {len(self)} faces, {len(self.vertices)} vertices>"
+
+    def refit(self, vertices: ArrayLike) -> None:
+        """Move the vertices; faces stay. Not while another thread asks.
+
+        The answers are those of a new mesh, which answers sooner if the shape is quite another.
 
         Parameters
         ----------
-        aabb : AABB
-            In meters.
-        margin : float, default 0.1
-            The box is widened by this much on every side, in meters; >= 0.
-
-        Returns
-        -------
-        Triangles
-            All whose closed box meets the widened box, by id.
+        vertices : array_like, shape (v, 3)
+            All of them, in meters; copied.
 
         Raises
         ------
-        ValueError
-            For more than 20 million triangles.
+        TypeError, ValueError
+            As for `TriangleMesh`, and for another number of vertices.
         """
-        _checks.instance("aabb", aabb, AABB)
-        wider = _checks.non_negative("margin", margin)
-        x0, y0, z0 = aabb.lower64
-        x1, y1, z1 = aabb.upper64
-        lower, upper = (x0 - wider, y0 - wider, z0 - wider), (x1 + wider, y1 + wider, z1 + wider)
-        ids = np.empty(128, np.int64)
-        count = triangles_near(*self._mesh[2:], lower, upper, ids)
-        if count > MOST_TRIANGLES:
-            raise ValueError(f"aabb must hold at most {MOST_TRIANGLES} triangles, got {aabb}")
-        if count > len(ids):
-            ids = np.empty(count, np.int64)
-            triangles_near(*self._mesh[2:], lower, upper, ids)
-        ids = ids[:count]
-        return Triangles(self.vertices[self.faces[ids]], self.normals[ids], ids)
+        places = checked_vertices(vertices)
+        if len(places) != len(self.vertices):
+            raise ValueError(
+                f"vertices must have {len(self.vertices)} rows as before, got {len(places)}"
+            )
+        self._storage.refit(places)
 
-    def raycast(self, ray: Ray, max_distance: float = math.inf) -> RayHit | None:
-        """Return where a ray meets the mesh first, from either side.
-
-        Parameters
-        ----------
-        ray : Ray
-        max_distance : float, default infinity
-            In meters, >= 0; a triangle at just this distance is met.
-
-        Returns
-        -------
-        RayHit or None
-            None if it meets nothing. A ray within a triangle's plane meets it where it enters.
-        """
-        if type(ray) is not Ray:
-            _checks.instance("ray", ray, Ray)
-        refuse_far_row("ray", ray.origin64)
-        longest = _checks.between("max_distance", max_distance, 0.0, math.inf)
-        triangle, distance, x, y, z, nx, ny, nz = _RAY.call(
-            *self._mesh[2:], *ray.origin64, *ray.direction64, longest
-        )
-        if triangle < 0:
-            return None
-        return RayHit(distance, glm.vec3(x, y, z), glm.vec3(nx, ny, nz), triangle)
-
-    def raycast_many(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        max_distance: float = math.inf,
-        *,
-        threads: int | None = None,
-    ) -> RayHits:
-        """Return where m rays meet the mesh first, from either side.
-
-        Parameters
-        ----------
-        origins : array_like, shape (m, 3) or (1, 3)
-            In meters.
-        directions : array_like, shape (m, 3) or (1, 3)
-            Of any length but zero; distances are in meters all the same.
-        max_distance : float, default infinity
-            In meters, >= 0, for all rays.
-        threads : int, optional
-            How many threads; None: one for each processor. The results are the same.
-
-        Returns
-        -------
-        RayHits
-            By the rules of `raycast`, in float64.
-
-        Raises
-        ------
-        ValueError
-            For other shapes, non-finite values, zero directions and row counts that do not match.
-        """
-        starts = near_points("origins", origins)
-        units = _checks.directions("directions", directions)
-        return cast_rays(self._mesh, starts, units, max_distance, threads)
-
-    @overload
-    def height_at(self, x: float, z: float) -> float: ...
-    @overload
-    def height_at(self, x: _Many, z: _Many | float) -> NDArray[np.float64]: ...
-    @overload
-    def height_at(self, x: float, z: _Many) -> NDArray[np.float64]: ...
-    def height_at(self, x: Any, z: Any) -> Any:
-        """Return the height of the highest surface in meters.
-
-        Parameters
-        ----------
-        x, z : float or array_like
-            Where, in meters, finite; arrays are broadcast.
-
-        Returns
-        -------
-        float or ndarray of float64
-            NaN where there is no triangle.
-        """
-        if isinstance(x, (float, int)) and isinstance(z, (float, int)):
-            hit = self._hit_below(x, z)
-            return float(self._mesh.frame[4]) - hit[1]
-        heights_there = self.heights_at(x, z)
-        return heights_there if heights_there.ndim else float(heights_there)
-
-    def heights_at(self, x: Any, z: Any, *, threads: int | None = None) -> NDArray[np.float64]:
-        """Return the heights of the highest surface at many places, in meters.
-
-        Parameters
-        ----------
-        x, z : array_like
-            Where, in meters, finite; broadcast.
-        threads : int, optional
-            How many threads; None: one for each processor. The results are the same.
-
-        Returns
-        -------
-        ndarray of float64
-            Of the shape of x and z together; NaN where there is no triangle.
-
-        Raises
-        ------
-        ValueError
-            For NaN and infinity, and shapes that do not fit.
-        """
-        hits, top, shape = look_down(self._mesh, x, z, threads)
-        return (top - hits.distance).reshape(shape)
-
-    @overload
-    def normal_at(self, x: float, z: float) -> glm.vec3: ...
-    @overload
-    def normal_at(self, x: _Many, z: _Many | float) -> NDArray[np.float64]: ...
-    @overload
-    def normal_at(self, x: float, z: _Many) -> NDArray[np.float64]: ...
-    def normal_at(self, x: Any, z: Any) -> Any:
-        """Return the unit normal of the highest surface.
-
-        Parameters
-        ----------
-        x, z : float or array_like
-            Where, in meters, finite; arrays are broadcast.
-
-        Returns
-        -------
-        glm.vec3 or ndarray of float64, shape (..., 3)
-            Of the front, which may look down. NaN where there is no triangle.
-        """
-        if isinstance(x, (float, int)) and isinstance(z, (float, int)):
-            return glm.vec3(self._hit_below(x, z)[5:])
-        normals_there = self.normals_at(x, z)
-        return normals_there if normals_there.ndim > 1 else glm.vec3(normals_there)
-
-    def normals_at(self, x: Any, z: Any, *, threads: int | None = None) -> NDArray[np.float64]:
-        """Return the unit normals of the highest surface at many places.
-
-        Parameters
-        ----------
-        x, z : array_like
-            Where, in meters, finite; broadcast.
-        threads : int, optional
-            How many threads; None: one for each processor. The results are the same.
-
-        Returns
-        -------
-        ndarray of float64, shape (..., 3)
-            Of the front, which may look down. NaN where there is no triangle.
-
-        Raises
-        ------
-        ValueError
-            For NaN and infinity, and shapes that do not fit.
-        """
-        hits, _, shape = look_down(self._mesh, x, z, threads)
-        return hits.normal.reshape(*shape, 3)
-
-    def _hit_below(self, x: float, z: float) -> tuple[Any, ...]:
-        """Return what a ray straight down from the highest vertex's height meets first."""
-        x, z, mesh = near_number("x", x), near_number("z", z), self._mesh
-        top = float(mesh.frame[4])
-        hit: tuple[Any, ...] = _RAY.call(*mesh[2:], x, top, z, 0.0, -1.0, 0.0, math.inf)
-        return hit
-
-    def closest_point(self, point: Any) -> ClosestPoint:
-        """Return the point of the mesh closest to a point.
-
-        Parameters
-        ----------
-        point : three numbers
-            In meters.
-
-        Returns
-        -------
-        ClosestPoint
-        """
-        place = _checks.vector("point", point)
-        refuse_far_row("point", place)
-        triangle, distance, x, y, z = _CLOSEST.call(*self._mesh[2:], *place)
-        return ClosestPoint(glm.vec3(x, y, z), distance, triangle)
-
-    def closest_points(self, points: ArrayLike, *, threads: int | None = None) -> ClosestPoints:
-        """Return the points of the mesh closest to m points.
-
-        Parameters
-        ----------
-        points : array_like, shape (m, 3)
-            In meters.
-        threads : int, optional
-            How many threads; None: one for each processor. The results are the same.
-
-        Returns
-        -------
-        ClosestPoints
-            In float64.
-
-        Raises
-        ------
-        ValueError
-            For another shape and values that are not finite.
-        """
-        return find_closest(self._mesh, near_points("points", points), threads)
+    # Meshes that cross
 
     def intersecting_pairs(
         self, other: "TriangleMesh", *, threads: int | None = None
@@ -337,8 +152,9 @@ class TriangleMesh(MeshContacts, MeshSweeps):
             none is there that does not.
         """
         _checks.instance("other", other, TriangleMesh)
+        ours, theirs = self._storage.arrays, other._storage.arrays  # noqa: SLF001 of its own kind
         with Workers(threads) as workers:
-            return mesh_pairs.touching_pairs(workers.run, self._mesh, other.kernel_arrays)
+            return intersections.touching_pairs(workers.run, ours, theirs)
 
     def self_intersections(self, *, threads: int | None = None) -> NDArray[np.int64]:
         """Return which triangles of the mesh meet where they should not.
@@ -360,5 +176,15 @@ class TriangleMesh(MeshContacts, MeshSweeps):
         ndarray of int64, shape (m, 2)
             Faces i < j, sorted. Exact.
         """
+        arrays, welded = self._storage.arrays, self.neighbors.welded
         with Workers(threads) as workers:
-            return mesh_pairs.self_pairs(workers.run, self._mesh, self.neighbors.welded)
+            return intersections.self_pairs(workers.run, arrays, welded)
+
+    def __getstate__(self) -> tuple[Floats, Ints, int]:
+        return self.vertices, self.faces, self.version
+
+    def __setstate__(self, state: tuple[Floats, Ints, int]) -> None:
+        vertices, faces, version = state
+        for values in (vertices, faces):
+            values.setflags(write=False)  # kernels know one type only
+        self._adopt(MeshStorage(vertices, faces, version))

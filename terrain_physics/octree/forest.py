@@ -1,10 +1,10 @@
-"""The objects of an octree while they come, go and move.
+"""The trees of an octree while objects are inserted, removed and moved.
 
 Trees of flat arrays are quick to build and hard to change. So a changed object leaves a gap in its
-tree and goes into a new, small one, and trees of similar size are built into one (J. Bentley and
+tree and goes into a new, small tree, and trees of similar size are merged into one (J. Bentley and
 J. Saxe, "Decomposable searching problems", 1980): for each change an object is built into a tree
 O(log n) times, on average. The trees lie one after the other in the same arrays, which a kernel
-walks as if they were one.
+traverses as if they were one tree.
 """
 
 import threading
@@ -19,19 +19,20 @@ from terrain_physics._kernels.types import Floats, Longs
 Arrays = tuple[Floats, Floats, Longs, Floats, Longs]
 A = TypeVar("A", bound=NDArray[Any])
 
-MOST_ROWS = 2**31 - 1  # two of them share a key of 63 bits
+MOST_ROWS = 2**31 - 1  # a key of 63 bits holds two row numbers
 
 _PENDING, _REMOVED = -1, -2  # in place of a slot
 _NOWHERE = (np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf)
 
 
 class Forest:
-    """Objects by row, and the trees that hold them; ``octree_build`` describes the arrays.
+    """Objects by row, and their trees; ``_kernels/octree/build.py`` describes the arrays.
 
     Rows are in the order of the ids. An object keeps its row until something is inserted.
 
-    Any number of threads may ask for `arrays` at once; the first one builds what is missing, under
-    a lock. All else must be called by one thread at a time, while nobody uses the arrays.
+    Any number of threads may call `arrays` at once; the first one builds what is missing, under
+    a lock. All other methods must be called by one thread at a time, while no thread uses the
+    arrays.
     """
 
     def __init__(self, width: int, cube: Floats, max_depth: int, leaf_capacity: int) -> None:
@@ -44,7 +45,7 @@ class Forest:
         self._row_slots = np.empty(0, dtype=np.int64)
         self._changed: list[Longs] = []  # rows that no tree holds
 
-        self._balls = np.empty((0, 4))
+        self._spheres = np.empty((0, 4))
         self._boxes = np.empty((0, 6))
         self._rows = np.empty(0, dtype=np.int64)
         self._node_boxes = np.empty((0, 6))
@@ -57,7 +58,7 @@ class Forest:
 
     @property
     def ids(self) -> Longs:
-        """Ids by row, those of removed objects among them."""
+        """Ids by row, including those of removed objects."""
         return self._ids[: self._count]
 
     @property
@@ -66,11 +67,11 @@ class Forest:
         return self._shapes[: self._count]
 
     def living(self) -> Longs:
-        """Return the rows of all objects."""
+        """Return the rows of all objects that are not removed."""
         return np.flatnonzero(self._row_slots[: self._count] != _REMOVED)
 
     def rows(self, ids: Longs) -> Longs:
-        """Return the rows of objects; KeyError naming the first one that is not there."""
+        """Return the rows of objects; raise KeyError naming the first id that does not exist."""
         rows = np.searchsorted(self.ids, ids)
         there = rows < self._count
         there[there] = self._ids[rows[there]] == ids[there]
@@ -80,7 +81,7 @@ class Forest:
         return rows
 
     def insert(self, shapes: Floats, ids: Longs) -> None:
-        """Add shapes with ids that ascend and are greater than all before."""
+        """Add shapes; their ids ascend and are greater than all earlier ids."""
         self._make_room(len(shapes))
         first, self._count = self._count, self._count + len(shapes)
         self._shapes[first : self._count] = shapes
@@ -92,29 +93,29 @@ class Forest:
         self._arrays = None
 
     def remove(self, rows: Longs) -> None:
-        """Remove the objects in these rows, which are all different."""
+        """Remove the objects in these rows, each of which is given once."""
         self._leave(rows, _REMOVED)
         self.alive -= len(rows)
 
     def move(self, rows: Longs, shapes: Floats) -> None:
-        """Give the objects in these rows, which are all different, other shapes."""
+        """Give the objects in these rows, each of which is given once, new shapes."""
         self._shapes[rows] = shapes
         self._changed.append(rows[self._row_slots[rows] != _PENDING])
         self._leave(rows, _PENDING)
 
     def arrays(self) -> Arrays:
-        """Return balls, boxes, rows, node boxes and spans of all objects, for kernels."""
+        """Return spheres, boxes, rows, node boxes and spans of all objects, for kernels."""
         if (ready := self._arrays) is not None:
             return ready
         with self._lock:
             if self._arrays is None:
                 try:
                     self._settle()
-                except BaseException:  # no memory, or Ctrl-C
+                except BaseException:  # out of memory, or Ctrl-C
                     self._forget_trees()
                     raise
                 self._arrays = (
-                    self._balls[: self._slots],
+                    self._spheres[: self._slots],
                     self._boxes[: self._slots],
                     self._rows[: self._slots],
                     self._node_boxes[: self._nodes],
@@ -126,14 +127,14 @@ class Forest:
         slots = self._row_slots[rows]
         slots = slots[slots >= 0]
         self._boxes[slots] = _NOWHERE
-        if len(self._balls) > 0:
-            self._balls[slots] = np.nan
+        if len(self._spheres) > 0:
+            self._spheres[slots] = np.nan
         self._gaps += len(slots)
         self._row_slots[rows] = state
         self._arrays = None
 
     def _make_room(self, more: int) -> None:
-        """Have rows for more objects, those of removed ones if these are half of all."""
+        """Make rows for more objects; reuse those of removed objects if they are half of all."""
         if self._count + more <= len(self._ids):
             return
         living = self.living()
@@ -158,7 +159,7 @@ class Forest:
         self._arrays = None
 
     def _settle(self) -> None:
-        """Put all objects into trees."""
+        """Put all objects that are in no tree into trees."""
         if 2 * self._gaps > self._slots:
             self._forget_trees()
         changed = np.concatenate(self._changed) if self._changed else np.empty(0, dtype=np.int64)
@@ -167,7 +168,7 @@ class Forest:
         if len(changed) == 0:
             return
 
-        # The new tree takes in the last ones, while they are not much larger than all of it.
+        # The new tree absorbs the last trees as long as they are not much larger than itself.
         first, first_node = self._slots, self._nodes
         while self._trees:
             slot, node = self._trees[-1]
@@ -198,7 +199,7 @@ class Forest:
         )
         self._slots, self._nodes = first + count, first_node + nodes
         if self._shapes.shape[1] == 4:
-            self._balls = _grown(self._balls, self._slots)
+            self._spheres = _grown(self._spheres, self._slots)
         self._boxes = _grown(self._boxes, self._slots)
         self._rows = _grown(self._rows, self._slots)
         self._node_boxes = _grown(self._node_boxes, self._nodes)
@@ -211,7 +212,7 @@ class Forest:
             boxes,
             order,
             first,
-            self._balls,
+            self._spheres,
             self._boxes,
             self._rows,
             self._row_slots,
@@ -220,7 +221,7 @@ class Forest:
 
 
 def _grown(values: A, size: int) -> A:
-    """Return an array of at least so many rows with the same content; the same one if it is."""
+    """Return an array with this content and at least ``size`` rows; this one if it has them."""
     if len(values) >= size:
         return values
     larger = np.empty((max(size, len(values) * 3 // 2), *values.shape[1:]), dtype=values.dtype)

@@ -1,4 +1,4 @@
-"""The objects of an octree: balls or boxes with ids, that come, go and move."""
+"""The objects of an octree: spheres or boxes with ids, inserted, removed and moved."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics.geometry.shapes import AABB, Sphere
 from terrain_physics.octree.forest import Forest
 
-_FARTHEST = 1e100  # products of such lengths stay finite
+_FARTHEST = 1e100  # meters; products of such lengths stay finite
 _MOST_HALVINGS = 1000
 _LAST_ID = 2**62
 _NO_IDS = np.empty(0, dtype=np.int64)
 
 
 class OctreeObjects:
-    """What `Octree` knows of its objects: balls (n, 4) or boxes (n, 6), their ids and changes."""
+    """The objects of an `Octree`: spheres (n, 4) or boxes (n, 6), their ids and changes."""
 
     def __init__(
         self, rows: Floats, bounds: AABB | None, max_depth: int, leaf_capacity: int
@@ -24,7 +24,7 @@ class OctreeObjects:
         max_depth = _checks.whole("max_depth", max_depth, 0, _MOST_HALVINGS)
         leaf_capacity = _checks.whole("leaf_capacity", leaf_capacity, 1, 2**31 - 1)
         if bounds is None:
-            bounds = _bounds_of(rows)  # a little farther out than the farthest, with a large radius
+            bounds = _bounds_of(rows)  # with a large radius, this may lie a little beyond _FARTHEST
         else:
             _checks.instance("bounds", bounds, AABB)
             refuse_far("bounds", np.array([bounds.lower64, bounds.upper64]))
@@ -36,17 +36,17 @@ class OctreeObjects:
 
     @property
     def bounds(self) -> AABB:
-        """The box whose cube is divided: the one given, or that around the first objects."""
+        """The box whose cube is divided: the one given, or the box around the first objects."""
         return self._bounds
 
     @property
     def max_depth(self) -> int:
-        """How often the cube may be halved."""
+        """How many times the cube may be halved."""
         return self._forest.max_depth
 
     @property
     def leaf_capacity(self) -> int:
-        """How many objects a cell may have and stay undivided."""
+        """How many objects a cell may hold without being divided."""
         return self._forest.leaf_capacity
 
     @property
@@ -55,7 +55,7 @@ class OctreeObjects:
         return self._forest.ids[self._forest.living()]
 
     @property
-    def _holds_balls(self) -> bool:
+    def _holds_spheres(self) -> bool:
         return self._forest.shapes.shape[1:] == (4,)
 
     def __len__(self) -> int:
@@ -69,7 +69,9 @@ class OctreeObjects:
         return True
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {len(self)} {'balls' if self._holds_balls else 'boxes'}>"
+        return (
+            f"<{type(self).__name__}: {len(self)} {'spheres' if self._holds_spheres else 'boxes'}>"
+        )
 
     def __getstate__(self) -> tuple[Any, ...]:
         forest, living = self._forest, self._forest.living()
@@ -89,7 +91,7 @@ class OctreeObjects:
         self._forest.next_id = next_id
 
     def shape_of(self, object_id: int) -> Sphere | AABB:
-        """Return an object as it is now.
+        """Return the current shape of an object.
 
         Parameters
         ----------
@@ -99,15 +101,15 @@ class OctreeObjects:
         Returns
         -------
         Sphere or AABB
-            In meters, what was given for it last.
+            In meters, as last given.
 
         Raises
         ------
         KeyError
-            If no object has this id, or none any more.
+            If no object has this id, or it was removed.
         """
         numbers = self._forest.shapes[self._forest.rows(_one_id(object_id))[0]].tolist()
-        if self._holds_balls:
+        if self._holds_spheres:
             return Sphere(numbers[:3], numbers[3])
         return AABB(numbers[:3], numbers[3:])
 
@@ -117,12 +119,12 @@ class OctreeObjects:
         Parameters
         ----------
         shape : Sphere or AABB
-            In meters, of the kind the octree was made of.
+            In meters, of the kind that this octree holds.
 
         Returns
         -------
         int
-            Its id: one more than the last id given.
+            Its id: one more than the last id.
 
         Raises
         ------
@@ -140,18 +142,18 @@ class OctreeObjects:
         Parameters
         ----------
         shapes : array_like, shape (n, 4) or (n, 6)
-            In meters: x, y, z, radius in an octree of balls, the lower and the upper corner in one
+            In meters: x, y, z, radius in an octree of spheres; lower and upper corner in an octree
             of boxes.
 
         Returns
         -------
         ndarray of int64, shape (n,)
-            Their ids, counted on from the last one given.
+            Their ids, which continue from the last id.
 
         Raises
         ------
         ValueError, TypeError
-            By the rules of the constructor; then nothing is inserted.
+            As the constructor; then nothing is inserted.
         """
         rows = self._checked_rows(shapes)
         ids = np.arange(self._forest.next_id, self._forest.next_id + len(rows))
@@ -159,7 +161,7 @@ class OctreeObjects:
         return ids.copy()
 
     def remove(self, object_id: int) -> None:
-        """Take an object out. Its id is not used again.
+        """Remove an object. Its id is not used again.
 
         Parameters
         ----------
@@ -169,12 +171,12 @@ class OctreeObjects:
         Raises
         ------
         KeyError
-            If no object has this id, or none any more.
+            If no object has this id, or it was removed.
         """
         self._forest.remove(self._forest.rows(_one_id(object_id)))
 
     def remove_many(self, object_ids: Any) -> None:
-        """Take objects out. Their ids are not used again.
+        """Remove objects. Their ids are not used again.
 
         Parameters
         ----------
@@ -184,43 +186,43 @@ class OctreeObjects:
         Raises
         ------
         KeyError, ValueError, TypeError
-            For an id that no object has, or that comes twice; then nothing is removed.
+            For an id that no object has or that is given twice; then nothing is removed.
         """
         self._forest.remove(self._forest.rows(_different_ids(object_ids)))
 
     def move(self, object_id: int, shape: Sphere | AABB) -> None:
-        """Put an object elsewhere, or give it another size.
+        """Move an object, or change its size.
 
         Parameters
         ----------
         object_id : int
             Its id, which it keeps.
         shape : Sphere or AABB
-            In meters, what it is from now on.
+            Its new shape, in meters.
 
         Raises
         ------
         KeyError, ValueError, TypeError
-            If no object has this id, or by the rules of `insert`; then nothing is changed.
+            If no object has this id, and as `insert`; then nothing is changed.
         """
         row = self._row_of(shape)
         self._forest.move(self._forest.rows(_one_id(object_id)), row)
 
     def move_many(self, object_ids: Any, shapes: Any) -> None:
-        """Put objects elsewhere, or give them other sizes.
+        """Move objects, or change their sizes.
 
         Parameters
         ----------
         object_ids : array_like of int, shape (n,)
             Their ids, all different, which they keep.
         shapes : array_like, shape (n, 4) or (n, 6)
-            In meters, what they are from now on; see `insert_many`.
+            Their new shapes, in meters; see `insert_many`.
 
         Raises
         ------
         KeyError, ValueError, TypeError
-            For an id that no object has, or that comes twice, and by the rules of `insert_many`;
-            then nothing is changed.
+            For an id that no object has or that is given twice, and as `insert_many`; then nothing
+            is changed.
         """
         ids, rows = _different_ids(object_ids), self._checked_rows(shapes)
         if len(ids) != len(rows):
@@ -230,7 +232,7 @@ class OctreeObjects:
         self._forest.move(self._forest.rows(ids), rows)
 
     def _row_of(self, shape: Sphere | AABB) -> Floats:
-        _checks.instance("shape", shape, Sphere if self._holds_balls else AABB)
+        _checks.instance("shape", shape, Sphere if self._holds_spheres else AABB)
         if isinstance(shape, Sphere):
             row = np.array([(*shape.center64, shape.radius)])
         else:
@@ -239,21 +241,21 @@ class OctreeObjects:
         return row
 
     def _checked_rows(self, shapes: Any) -> Floats:
-        if self._holds_balls:
-            return ball_rows("shapes", shapes)
+        if self._holds_spheres:
+            return sphere_rows("shapes", shapes)
         rows = _checks.array("shapes", shapes, (None, 6))
         return box_rows("shapes", rows[:, :3], "shapes", rows[:, 3:])
 
 
 def point_rows(name: str, value: Any) -> Floats:
-    """Return points (n, 3) none of which is too far away; an empty list has none."""
+    """Return points (n, 3), none too far away; an empty list has no rows."""
     rows = _checks.array(name, value, (None, 3), (0,)).reshape(-1, 3)
     refuse_far(name, rows)
     return rows
 
 
-def ball_rows(name: str, value: Any) -> Floats:
-    """Return balls (n, 4): x, y, z, radius."""
+def sphere_rows(name: str, value: Any) -> Floats:
+    """Return spheres (n, 4): x, y, z, radius."""
     rows = _checks.array(name, value, (None, 4), (0,)).reshape(-1, 4)
     _checks.refuse_negative("radius", name, rows[:, 3:])
     refuse_far(name, rows)
@@ -290,7 +292,7 @@ def refuse_far(name: str, rows: Floats) -> None:
 def _bounds_of(rows: Floats) -> AABB:
     if len(rows) == 0:
         return AABB((0, 0, 0), (0, 0, 0))
-    # By columns: many times as fast as along the rows.
+    # By columns: many times faster than along the rows.
     columns = rows.T
     if len(columns) == 6:
         return AABB([c.min() for c in columns[:3]], [c.max() for c in columns[3:]])

@@ -1,4 +1,4 @@
-"""A loose octree of balls or boxes: which of them overlap, what is near, what a ray hits first."""
+"""A loose octree of spheres or boxes: overlapping pairs, objects nearby, the first hit of a ray."""
 
 import math
 from typing import Any, NamedTuple, Self
@@ -12,22 +12,22 @@ from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics.geometry.shapes import AABB, Ray, Sphere
 from terrain_physics.octree.objects import (
     OctreeObjects,
-    ball_rows,
     box_rows,
     point_rows,
     refuse_far,
+    sphere_rows,
 )
 
-_KEYS = 2048  # room for what is found, at first and at least: more than is gathered at a time
+_KEYS = 2048  # the least room for keys: more than a kernel adds at a time
 
 
 class OctreeHit(NamedTuple):
-    """What a ray meets first.
+    """The first object that a ray meets.
 
     Attributes
     ----------
     distance : float
-        Along the ray from its origin, in meters; 0 from inside.
+        Along the ray from its origin, in meters; 0 if the ray starts inside.
     object_id : int
         The id of the object.
     """
@@ -37,17 +37,18 @@ class OctreeHit(NamedTuple):
 
 
 class Octree(OctreeObjects):
-    """Balls, or axis-aligned boxes, that come, go and move.
+    """Many spheres, or many axis-aligned boxes, that may be inserted, removed and moved.
 
-    Objects have ids: those given to the constructor 0, 1, 2 and so on in their order, those
-    inserted later the next ones. The id of a removed object is not used again.
+    Objects have ids. Those given to the constructor are 0, 1, 2 and so on in their order; objects
+    inserted later get the next ids. The id of a removed object is not used again.
 
-    Touching is overlapping. Balls overlap where ``dx * dx + dy * dy + dz * dz <= (r1 + r2) ** 2``,
-    computed in float64 in this order; boxes where neither lies beyond the other on any axis; a ball
-    and a box by the rule for balls, with the ball's radius and the way to the box.
+    Touching is overlapping. Spheres overlap if ``dx * dx + dy * dy + dz * dz <= (r1 + r2) ** 2``,
+    computed in float64 in this order. Boxes overlap if neither lies beyond the other on any axis. A
+    sphere and a box follow the rule for spheres, with the sphere's radius and the vector from its
+    center to the nearest point of the box.
 
-    An object goes by its center into a cell not smaller than itself, and is never held up where it
-    lies across the border of two cells. Small and large objects may be mixed.
+    An object goes by its center into a cell no smaller than itself, even if it lies across the
+    border of two cells. Small and large objects may be mixed.
 
     Parameters
     ----------
@@ -56,13 +57,14 @@ class Octree(OctreeObjects):
     radii : array_like, shape (n,), or float
         In meters, >= 0; one number serves for all.
     bounds : AABB, optional
-        Where most objects will be: the cells are parts of the smallest cube around its center that
+        Where most objects will be: the cells divide the smallest cube around its center that
         holds it. Objects elsewhere are found as well. Default: the box around all objects given.
     max_depth : int, default 100
-        How often the cube may be halved, 0 to 1000. What is together then is compared all with all.
-        The default parts micrometers in a cube of 10^23 meters; cells in between take no memory.
+        How many times the cube may be halved, 0 to 1000. Objects that still share a cell then are
+        all compared with each other. The default separates micrometers in a cube of 10^23 meters;
+        levels without a choice take no memory.
     leaf_capacity : int, default 16
-        A cell with no more objects than this is not divided, 1 or more.
+        A cell with no more objects than this is not divided; 1 or more.
 
     Raises
     ------
@@ -75,17 +77,17 @@ class Octree(OctreeObjects):
 
     Notes
     -----
-    Building takes O(n log n) steps where objects are spread out, never more than O(n) for each
-    level, and O(n) memory. `overlapping_pairs` then takes little more than O(n log n) and a step
-    for each pair, also for objects in a line or a plane and for sizes far apart.
+    Building takes O(n log n) steps if the objects are spread out, never more than O(n) for each
+    level, and O(n) memory. `overlapping_pairs` then takes little more than O(n log n) steps and one
+    for each pair, even for objects along a line or a plane and for very different sizes.
 
-    Changes are noted at once and take effect with the next question: changed objects get a small
+    Changes are recorded at once and take effect with the next query: changed objects get a small
     tree of their own, and trees of similar size are merged. On average an object is built into a
     tree O(log n) times for each change; many changes at once cost no more than building anew.
 
-    Any number of threads may ask questions at once while nothing is changed: after a change the
-    first one brings the trees up to date, and the others wait for it. A change must not run at the
-    same time as a question or another change.
+    Any number of threads may run queries at once while nothing is changed: after a change the
+    first query updates the trees, and the others wait for it. A change must not run at the same
+    time as a query or another change.
 
     Examples
     --------
@@ -147,7 +149,7 @@ class Octree(OctreeObjects):
         Returns
         -------
         Octree
-            One whose `insert` and `move` take `AABB` instead of `Sphere`.
+            Its `insert` and `move` take `AABB` instead of `Sphere`.
 
         Raises
         ------
@@ -173,7 +175,7 @@ class Octree(OctreeObjects):
         Returns
         -------
         ndarray of int64, shape (m, 2)
-            Ids, the lesser one first, sorted by the first, then by the second.
+            Ids, the lesser one first; sorted by the first, then by the second.
         """
         keys, _ = self._pair_keys()
         keys.sort()
@@ -182,17 +184,17 @@ class Octree(OctreeObjects):
         return pairs
 
     def count_pair_tests(self) -> int:
-        """Return how many pairs `overlapping_pairs` looks at: the pairs, and those nearly so.
+        """Return how many pairs `overlapping_pairs` compares: those that overlap or nearly do.
 
         Returns
         -------
         int
-            ``n * (n - 1) / 2`` if each object had to be compared with each other.
+            At most ``n * (n - 1) / 2``: every object compared with every other one.
         """
         return self._pair_keys()[1]
 
     def _pair_keys(self) -> tuple[Longs, int]:
-        """Return the keys of all pairs, unsorted, and how many pairs were looked at."""
+        """Return the keys of all pairs, unsorted, and how many pairs were compared."""
         arrays = self._forest.arrays()
         keys = np.empty(8 * len(self) + _KEYS, dtype=np.int64)
         node, count, tests = 0, 0, 0
@@ -203,7 +205,7 @@ class Octree(OctreeObjects):
             keys = np.concatenate([keys, np.empty_like(keys)])
 
     def query_sphere(self, sphere: Sphere) -> Longs:
-        """Return the objects that a ball overlaps or touches.
+        """Return the objects that a sphere overlaps or touches.
 
         Parameters
         ----------
@@ -218,7 +220,7 @@ class Octree(OctreeObjects):
         Raises
         ------
         ValueError, TypeError
-            For what is no `Sphere` or is too far away.
+            For anything but a `Sphere`, and a sphere too far away.
         """
         _checks.instance("sphere", sphere, Sphere)
         row = np.array([(*sphere.center64, sphere.radius)])
@@ -241,7 +243,7 @@ class Octree(OctreeObjects):
         Raises
         ------
         ValueError, TypeError
-            For what is no `AABB` or is too far away.
+            For anything but an `AABB`, and a box too far away.
         """
         _checks.instance("aabb", aabb, AABB)
         row = np.array([aabb.lower64 + aabb.upper64])
@@ -249,7 +251,7 @@ class Octree(OctreeObjects):
         return self._forest.ids[self._met(row)]
 
     def query_spheres_many(self, spheres: Any) -> tuple[Longs, Longs]:
-        """Return the objects that each of q balls overlaps or touches.
+        """Return the objects that each of q spheres overlaps or touches.
 
         Parameters
         ----------
@@ -274,7 +276,7 @@ class Octree(OctreeObjects):
         >>> octree.query_spheres_many([(1.5, 0, 0, 0.5), (9, 0, 0, 1), (3, 0, 0, 0)])
         (array([0, 2, 2, 3]), array([0, 1, 1]))
         """
-        return self._met_by_each(ball_rows("spheres", spheres))
+        return self._met_by_each(sphere_rows("spheres", spheres))
 
     def query_aabbs_many(self, lowers: Any, uppers: Any) -> tuple[Longs, Longs]:
         """Return the objects that each of q boxes overlaps or touches.
@@ -305,8 +307,11 @@ class Octree(OctreeObjects):
         return offsets, self._forest.ids[keys & ROW_MASK]
 
     def _met(self, queries: Floats) -> Longs:
-        """Return sorted keys, query above and row below: of a single query the rows."""
-        queries.setflags(write=False)  # kernels are compiled for arrays that are
+        """Return sorted keys: the query in the high bits, the row in the low bits.
+
+        The keys of a single query are its rows.
+        """
+        queries.setflags(write=False)  # kernels are compiled for read-only arrays
         arrays = self._forest.arrays()
         keys = np.empty(4 * len(queries) + _KEYS, dtype=np.int64)
         query, count = 0, 0
@@ -320,25 +325,26 @@ class Octree(OctreeObjects):
         return keys
 
     def raycast(self, ray: Ray, max_distance: float = math.inf) -> OctreeHit | None:
-        """Return the object that a ray meets first.
+        """Return the first object that a ray meets.
 
         Parameters
         ----------
         ray : Ray
             Starts within 1e100 of 0.
         max_distance : float, default inf
-            How far to look, in meters, this distance included.
+            How far to look, in meters, inclusive.
 
         Returns
         -------
         OctreeHit or None
-            Distance and id; distance 0 from inside. Of equally near objects the one with the least
-            id. ``None`` if there is none.
+            Distance and id; distance 0 if the ray starts inside. Of equally near objects, the one
+            with the least id. ``None`` if the ray meets no object.
 
         Raises
         ------
         ValueError, TypeError
-            For what is no `Ray` or starts too far away, and distances that are negative or NaN.
+            For anything but a `Ray`, a ray that starts too far away, and distances that are
+            negative or NaN.
         """
         _checks.instance("ray", ray, Ray)
         origin = np.array([ray.origin64])
@@ -351,7 +357,7 @@ class Octree(OctreeObjects):
     def raycast_many(
         self, origins: Any, directions: Any, max_distance: float = math.inf
     ) -> tuple[Floats, Longs]:
-        """Return the object that each of q rays meets first.
+        """Return the first object that each of q rays meets.
 
         Parameters
         ----------
@@ -360,7 +366,7 @@ class Octree(OctreeObjects):
         directions : array_like, shape (q, 3) or (1, 3)
             Of any length but zero.
         max_distance : float, default inf
-            How far to look, in meters, this distance included.
+            How far to look, in meters, inclusive.
 
         Returns
         -------
@@ -384,7 +390,7 @@ class Octree(OctreeObjects):
     ) -> tuple[Floats, Longs]:
         limit = _checks.between("max_distance", max_distance, 0.0, math.inf)
         for rows in (origins, directions):
-            rows.setflags(write=False)  # kernels are compiled for arrays that are
+            rows.setflags(write=False)  # kernels are compiled for read-only arrays
         count = _checks.common_length(origins=origins, directions=directions)
         distances, nearest = np.empty(count), np.empty(count, dtype=np.int64)
         first_met(*self._forest.arrays(), origins, directions, limit, distances, nearest)

@@ -1,4 +1,4 @@
-"""Triangle meshes as files for other programs."""
+"""Triangle meshes as Wavefront .obj files, for other programs."""
 
 import os
 from typing import Any
@@ -9,23 +9,23 @@ from numpy.typing import NDArray
 from terrain_physics import _checks
 from terrain_physics._files import file_name, written_whole
 
-_ROWS_AT_ONCE = 1 << 15  # some megabytes of text
+_ROWS_AT_ONCE = 1 << 15  # a few megabytes of text
 
 
 def write_obj(path: str | os.PathLike[str], vertices: Any, faces: Any, normals: Any = None) -> None:
     """Write a triangle mesh as a Wavefront .obj file.
 
-    Coordinates are written so that they read back to the last bit. The text is made and written in
-    pieces, so a large mesh needs little memory; the file is there only when it is complete.
+    Coordinates are written so that reading them gives the same bits. The text is written in pieces,
+    so a large mesh needs little memory; the file appears only when it is complete.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The file; one that exists is replaced.
+        The file; an existing one is replaced.
     vertices : array_like, shape (n, 3)
         Corners in meters.
     faces : array_like of integers, shape (m, 3)
-        Rows of ``vertices``, counted from 0, counter-clockwise seen from the front.
+        Rows of ``vertices``, from 0, counter-clockwise seen from the front.
     normals : array_like, shape (n, 3), optional
         One for each vertex.
 
@@ -34,9 +34,9 @@ def write_obj(path: str | os.PathLike[str], vertices: Any, faces: Any, normals: 
     ValueError
         For other shapes, non-finite numbers and faces that name no vertex.
     TypeError
-        For a path, numbers or faces of no such type.
+        If the path, the numbers or the faces have the wrong type.
     OSError
-        The file cannot be written.
+        If the file cannot be written.
 
     Examples
     --------

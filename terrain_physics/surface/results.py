@@ -1,5 +1,6 @@
 """Results: what a query or a step answers, as small immutable values."""
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyglm import glm
 
+from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics.geometry.shapes import Triangle
 
 
@@ -187,22 +189,66 @@ class SweepHits(NamedTuple):
     material: NDArray[np.uint8]
 
 
-class BlockBounds(NamedTuple):
-    """The boxes around blocks of a height map's cells, which let queries skip far.
+def sweep_hit_of(row: Floats, triangle: int, material: int) -> SweepHit | None:
+    """Return the hit in a row of numbers: distance, point, normal, fraction; NaN: None."""
+    distance, x, y, z, nx, ny, nz, fraction = row.tolist()
+    if math.isnan(distance):
+        return None
+    return SweepHit(fraction, distance, glm.vec3(nx, ny, nz), glm.vec3(x, y, z), triangle, material)
+
+
+def sweep_hits_of(numbers: Floats, triangles: Longs, materials: Bytes) -> SweepHits:
+    """Return the hits in rows of numbers."""
+    return SweepHits(
+        numbers[:, 7].copy(),
+        numbers[:, 0].copy(),
+        numbers[:, 4:7].copy(),
+        numbers[:, 1:4].copy(),
+        triangles,
+        materials,
+    )
+
+
+class ClosestPoint(NamedTuple):
+    """The point of a ground closest to a point.
 
     Attributes
     ----------
-    cells : int
-        Cells along the side of a block; those at the map's last rows and columns may have fewer.
-    lower : ndarray of float64, shape (rows, columns, 3)
-        Least x, y and z of each block, in meters; NaN heights where all of it is missing.
-    upper : ndarray of float64, shape (rows, columns, 3)
-        Greatest x, y and z.
+    point : glm.vec3
+        In meters.
+    distance : float
+        In meters, >= 0.
+    triangle : int
+        The triangle's id; -1 outside a map.
+    material : int
+        What the cell is made of, the nearest one outside the map; 0 of meshes.
     """
 
-    cells: int
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    point: glm.vec3
+    distance: float
+    triangle: int
+    material: int = 0
+
+
+class ClosestPoints(NamedTuple):
+    """The points of a ground closest to points; row i is of point i.
+
+    Attributes
+    ----------
+    point : ndarray of float64, shape (n, 3)
+        In meters.
+    distance : ndarray of float64, shape (n,)
+        In meters, >= 0.
+    triangle : ndarray of int64, shape (n,)
+        The triangles' ids; -1 outside a map.
+    material : ndarray of uint8, shape (n,)
+        What the cells are made of, the nearest ones outside the map; 0 of meshes.
+    """
+
+    point: NDArray[np.float64]
+    distance: NDArray[np.float64]
+    triangle: NDArray[np.int64]
+    material: NDArray[np.uint8]
 
 
 class GroundReport(NamedTuple):

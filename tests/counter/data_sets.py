@@ -38,7 +38,7 @@ def surface(rng: np.random.Generator, count: int) -> Floats:
 
 
 def uniform_large(count: int, radius: float, seed: int = 1) -> Problem:
-    """Return the contest's uniform set: centers in a 2000-cube, edges 5..30, radii 1..radius."""
+    """Return a uniform set: centers in a 2000-cube, edges 5..30, radii 1..radius."""
     rng = np.random.default_rng(seed)
     triangles = triangles_around(rng, rng.uniform(-1000.0, 1000.0, (count, 3)), 5.0, 30.0)
     return triangles, spheres_around(rng, rng.uniform(-1000.0, 1000.0, (count, 3)), 1.0, radius)

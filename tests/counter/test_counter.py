@@ -1,4 +1,4 @@
-"""`count_touching` against exact fractions, and the definition of a touch at its very limits."""
+"""`count_touching` against exact fractions, and the definition of a touch at its limits."""
 
 import math
 from decimal import Decimal, localcontext
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from terrain_physics._kernels.geometry.sphere_surface import touches
 from terrain_physics._kernels.math import space_curve
-from terrain_physics.counter import counter as contest
+from terrain_physics.counter import counter
 from terrain_physics.counter.counter import count_touching
 from tests.counter import data_sets
 from tests.oracles import counter as oracle
@@ -176,7 +176,7 @@ def test_order_does_not_matter_and_the_input_is_left_alone():
 def test_spheres_taken_in_blocks_give_the_same(monkeypatch):
     triangles, spheres = data_sets.uniform_large(2000, 300.0)
     expected = count_touching(triangles, spheres)
-    monkeypatch.setattr(contest, "SPHERES_AT_ONCE", 300)
+    monkeypatch.setattr(counter, "SPHERES_AT_ONCE", 300)
     assert np.array_equal(count_touching(triangles, spheres), expected)
     assert expected.any()
     spheres[1234, 0] = -1.0

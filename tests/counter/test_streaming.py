@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from terrain_physics import count_touching
 from terrain_physics._threads import Workers
-from terrain_physics.counter import counter as contest
-from terrain_physics.counter import text as contest_text
+from terrain_physics.counter import counter
+from terrain_physics.counter.text import NumberReader, TextError
 from tests.counter import data_sets, peak_memory
 from tests.counter.command import count
 
@@ -25,9 +25,9 @@ TRIANGLE = "0 0 0 4 0 0 0 0 4"
 
 @pytest.fixture(params=[64, 65, 100, 1000])
 def small_pieces(request, monkeypatch):
-    monkeypatch.setattr(contest_text, "_PIECE", request.param)
-    monkeypatch.setattr(contest_text, "_LEAST_ROOM", 5)
-    monkeypatch.setattr(contest, "SPHERES_AT_ONCE", 7)
+    monkeypatch.setattr("terrain_physics.counter.text._PIECE", request.param)
+    monkeypatch.setattr("terrain_physics.counter.text._LEAST_ROOM", 5)
+    monkeypatch.setattr(counter, "SPHERES_AT_ONCE", 7)
 
 
 def messy(tokens, seed):
@@ -125,11 +125,11 @@ def test_streams_are_read_like_the_whole_text(tokens, seed):
 
     def read(stream, piece):
         with pytest.MonkeyPatch.context() as patch, Workers(1) as workers:
-            patch.setattr(contest_text, "_PIECE", piece)
+            patch.setattr("terrain_physics.counter.text._PIECE", piece)
             try:
-                reader = contest_text.NumberReader(workers, stream, "text")
+                reader = NumberReader(workers, stream, "text")
                 return [block.tolist() for block in reader.spheres(None, 10_000)]
-            except contest_text.ContestError as error:
+            except TextError as error:
                 return str(error)
 
     whole = read(io.BytesIO(text.encode()), 1 << 16)
@@ -137,7 +137,7 @@ def test_streams_are_read_like_the_whole_text(tokens, seed):
 
 
 def test_a_token_without_end_is_refused(monkeypatch):
-    monkeypatch.setattr(contest_text, "_PIECE", 1000)
+    monkeypatch.setattr("terrain_physics.counter.text._PIECE", 1000)
     shown = "9" * 37
     assert count(stdin=b"0 1\n" + b"9" * 5000) == (
         2,

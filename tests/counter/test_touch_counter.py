@@ -1,4 +1,4 @@
-"""`TouchCounter`: builds once, answers often, travels to other processes; hard sets once more."""
+"""`TouchCounter`: builds once, answers often, can be pickled; hard sets once more."""
 
 import copy
 import pickle
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from terrain_physics import TouchCounter, count_touching
-from terrain_physics._kernels.counter import count as touch_count
+from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._threads import Workers
 from terrain_physics.counter.counter import recount
 from tests.counter import data_sets
@@ -55,11 +55,11 @@ def test_copies_count_the_same_with_the_same_code(copied):
     triangles, spheres = data_sets.uniform_large(3000, 300.0)
     counter = TouchCounter(triangles, threads=2)
     expected = counter.count(spheres)
-    compiled = len(getattr(touch_count.count_chunks, "signatures", ()))
+    compiled = len(getattr(count_chunks, "signatures", ()))
     other = copied(counter)
     assert other.triangle_count == 3000
     assert np.array_equal(other.count(spheres), expected)
-    assert len(getattr(touch_count.count_chunks, "signatures", ())) == compiled
+    assert len(getattr(count_chunks, "signatures", ())) == compiled
     assert expected.any()
 
 

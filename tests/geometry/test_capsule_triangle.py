@@ -16,12 +16,11 @@ from terrain_physics import (
     intersect_capsule_triangle_many,
     intersect_sphere_triangle_many,
 )
-from tests.helpers import pair_strategies as strategies_pairs
-from tests.helpers import strategies
+from tests.helpers import pair_strategies, strategies
 from tests.helpers.pair_strategies import CapsuleCase
 from tests.helpers.strategies import Array
 from tests.oracles import geometry as oracle
-from tests.oracles import segments as oracle_segments
+from tests.oracles import segments
 from tests.oracles.geometry import (
     add,
     corners_of,
@@ -54,12 +53,12 @@ def push_of(case: CapsuleCase, *, two_sided: bool = False) -> Array:
     return strategies.as_array(rows[0])
 
 
-def exact(case: CapsuleCase) -> tuple[oracle_segments.Segment, oracle.Corners]:
+def exact(case: CapsuleCase) -> tuple[segments.Segment, oracle.Corners]:
     ends = case.capsule.tolist()
     return (vector(ends[:3]), vector(ends[3:6])), corners_of(case.triangle.tolist())
 
 
-def moved(axis: oracle_segments.Segment, move: oracle.Vector) -> oracle_segments.Segment:
+def moved(axis: segments.Segment, move: oracle.Vector) -> segments.Segment:
     return add(axis[0], move), add(axis[1], move)
 
 
@@ -75,7 +74,7 @@ def shortest(case: CapsuleCase, distance: Fraction) -> Fraction:
     radius = Fraction(float(case.capsule[6]))
     if distance > 0:
         return radius - distance
-    return radius + oracle_segments.depth_in(oracle_segments.differences(axis, triangle))
+    return radius + segments.depth_in(segments.differences(axis, triangle))
 
 
 def check(case: CapsuleCase, *, two_sided: bool) -> None:
@@ -83,7 +82,7 @@ def check(case: CapsuleCase, *, two_sided: bool) -> None:
     axis, triangle = exact(case)
     radius = Fraction(float(case.capsule[6]))
     push = push_of(case, two_sided=two_sided)
-    distance = oracle_segments.segment_to_triangle(axis, triangle)
+    distance = segments.segment_to_triangle(axis, triangle)
     slack = slack_of(case, float(np.linalg.norm(np.nan_to_num(push))))
     if np.isnan(push).any():
         assert np.isnan(push).all()
@@ -94,10 +93,10 @@ def check(case: CapsuleCase, *, two_sided: bool) -> None:
     move = vector(push.tolist())
     depth = oracle.length(move)
     after = moved(axis, move)
-    left = oracle_segments.segment_to_triangle(after, triangle)
+    left = segments.segment_to_triangle(after, triangle)
     assert abs(left - radius) <= slack, "after the push they do not just touch"
     if radius <= slack and left == 0:
-        inside = oracle_segments.depth_in(oracle_segments.differences(after, triangle))
+        inside = segments.depth_in(segments.differences(after, triangle))
         assert inside <= slack, "after the push still inside"
     least = shortest(case, distance)
     assert depth >= least - slack, "shorter than any move that parts them"
@@ -117,7 +116,7 @@ def check_one_sided(
         assert dot(move, front) >= -slack, "through the face and pushed against the front"
         for direction in allowed_directions(axis, triangle, front):
             there = moved(axis, scale(direction, max(depth - 2 * slack, Fraction(0))))
-            gap = oracle_segments.segment_to_triangle(there, triangle)
+            gap = segments.segment_to_triangle(there, triangle)
             assert gap <= case.capsule[6] + slack, "a shorter allowed move does it"
     elif dot(move, front) < -slack:
         assert not held_from_behind(case, slack), "held by the face and pushed against the front"
@@ -132,7 +131,7 @@ def allowed_directions(axis, triangle, front):
         outward = cross_unit(edge, front)
         side = oracle.cross(subtract(axis[1], axis[0]), edge)
         found.append(outward)
-        if oracle_segments.lengths_cross(subtract(axis[1], axis[0]), edge) > 1e-6:
+        if segments.lengths_cross(subtract(axis[1], axis[0]), edge) > 1e-6:
             side = scale(unit(side), 1 if dot(side, outward) >= 0 else -1)
             if dot(side, front) >= 0:
                 found.append(side)
@@ -164,20 +163,20 @@ def held_from_behind(case: CapsuleCase, slack: Fraction) -> bool:
     return bool((over & (heights < -margin) & (heights > margin - case.capsule[6])).any())
 
 
-@given(case=strategies_pairs.capsule_cases(), two_sided=st.booleans())
+@given(case=pair_strategies.capsule_cases(), two_sided=st.booleans())
 @settings(max_examples=400, deadline=None)
 def test_against_oracle(case, two_sided):
     check(case, two_sided=two_sided)
 
 
 @pytest.mark.long
-@given(case=strategies_pairs.capsule_cases(), two_sided=st.booleans())
+@given(case=pair_strategies.capsule_cases(), two_sided=st.booleans())
 @settings(max_examples=20_000, deadline=None)
 def test_against_oracle_long(case, two_sided):
     check(case, two_sided=two_sided)
 
 
-@given(case=strategies_pairs.capsule_cases(strategies.flat_triangles()), two_sided=st.booleans())
+@given(case=pair_strategies.capsule_cases(strategies.flat_triangles()), two_sided=st.booleans())
 @settings(max_examples=100, deadline=None)
 def test_without_area(case, two_sided):
     """A segment or a point has no front: one- and two-sided are the same bits."""
@@ -197,7 +196,7 @@ def test_a_capsule_that_is_a_ball_is_a_sphere_to_the_bit(case, two_sided):
     )
 
 
-@given(case=strategies_pairs.capsule_cases(), data=st.data())
+@given(case=pair_strategies.capsule_cases(), data=st.data())
 @settings(max_examples=60, deadline=None)
 def test_ends_and_corners_in_any_order(case, data):
     order = list(data.draw(st.sampled_from(list(permutations(range(3))))))
@@ -208,7 +207,7 @@ def test_ends_and_corners_in_any_order(case, data):
     assert abs(lengths[0] - lengths[1]) <= 2 * slack_of(case, max(lengths))
 
 
-@given(case=strategies_pairs.capsule_cases())
+@given(case=pair_strategies.capsule_cases())
 @settings(max_examples=60, deadline=None)
 def test_two_sided_no_direction_of_many_is_shorter(case):
     """Sampled on a sphere: a move of nine tenths the length never parts them."""
@@ -222,7 +221,7 @@ def test_two_sided_no_direction_of_many_is_shorter(case):
     for direction in [*rng.normal(size=(12, 3)), -push]:
         move = 0.9 * depth * direction / np.linalg.norm(direction)
         there = moved(axis, vector(move.tolist()))
-        assert oracle_segments.segment_to_triangle(there, triangle) < case.capsule[6] + slack
+        assert segments.segment_to_triangle(there, triangle) < case.capsule[6] + slack
 
 
 @pytest.mark.parametrize(
@@ -300,7 +299,7 @@ def test_axis_through_a_segment():
         np.testing.assert_allclose(push_of(case_of(start, end, triangle=segment)), push, atol=1e-15)
 
 
-@given(case=strategies_pairs.capsule_cases(), two_sided=st.booleans())
+@given(case=pair_strategies.capsule_cases(), two_sided=st.booleans())
 @settings(max_examples=60, deadline=None)
 def test_one_pair_is_a_row_rounded(case, two_sided):
     row = push_of(case, two_sided=two_sided)
@@ -313,7 +312,7 @@ def test_one_pair_is_a_row_rounded(case, two_sided):
         np.testing.assert_array_equal(np.array(push), row.astype(np.float32))
 
 
-@given(cases=st.lists(strategies_pairs.capsule_cases(), min_size=2, max_size=4))
+@given(cases=st.lists(pair_strategies.capsule_cases(), min_size=2, max_size=4))
 @settings(max_examples=20, deadline=None)
 def test_rows_know_nothing_of_each_other(cases):
     capsules = np.array([case.capsule for case in cases])

@@ -13,7 +13,7 @@ from terrain_physics import Sphere, smallest_enclosing_sphere, smallest_enclosin
 from terrain_physics._kernels.geometry.enclosing_sphere import enclosing_spheres
 from tests.helpers import strategies
 from tests.helpers.strategies import Array
-from tests.oracles import spheres as oracle_spheres
+from tests.oracles import spheres
 
 pytestmark = pytest.mark.kernels
 
@@ -27,8 +27,8 @@ def check(points: Array) -> Array:
     """Hold one set of points against the oracle; return x, y, z, radius."""
     row = smallest_enclosing_sphere_many(points[np.newaxis])[0]
     radius = Fraction(float(row[3]))
-    assert oracle_spheres.farthest(row[:3], points) <= radius * (1 + Fraction(1, 10**15))
-    least = oracle_spheres.root(oracle_spheres.smallest_sphere(points)[1])
+    assert spheres.farthest(row[:3], points) <= radius * (1 + Fraction(1, 10**15))
+    least = spheres.root(spheres.smallest_sphere(points)[1])
     assert radius * (1 - Fraction(1, 10**14)) - Fraction(ulp(points)) <= least
     return strategies.as_array(row)
 

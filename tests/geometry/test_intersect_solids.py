@@ -1,4 +1,4 @@
-"""Balls, axis-aligned boxes and capsules against each other: the shortest move that parts them."""
+"""Spheres, axis-aligned boxes and capsules: the shortest move that separates them."""
 
 from fractions import Fraction
 
@@ -26,12 +26,10 @@ from terrain_physics import (
     intersect_sphere_sphere,
     intersect_sphere_sphere_many,
 )
-from tests.helpers import pair_strategies as strategies_pairs
-from tests.helpers import strategies
+from tests.helpers import pair_strategies, strategies
 from tests.helpers.strategies import Array
-from tests.oracles import boxes as oracle_box
+from tests.oracles import boxes, segments
 from tests.oracles import geometry as oracle
-from tests.oracles import segments as oracle_segments
 from tests.oracles.geometry import add, vector
 
 pytestmark = pytest.mark.kernels
@@ -55,7 +53,7 @@ def core_distance(first: Array, second: Array, push: Array) -> Fraction:
     for row, move in ((first, vector(push.tolist())), (second, vector((0, 0, 0)))):
         ends = row.tolist()
         axes.append((add(vector(ends[:3]), move), add(vector(ends[-4:-1]), move)))
-    return oracle.root(oracle_segments.between_segments(axes[0], axes[1]))
+    return oracle.root(segments.between_segments(axes[0], axes[1]))
 
 
 def check_round(first: Array, second: Array, push: Array) -> None:
@@ -75,7 +73,7 @@ def check_round(first: Array, second: Array, push: Array) -> None:
         assert abs(Fraction(depth) - (reach - distance)) <= slack, "not the shortest way out"
 
 
-@given(pair=strategies_pairs.ball_pairs())
+@given(pair=pair_strategies.ball_pairs())
 @settings(max_examples=200, deadline=None)
 def test_sphere_sphere(pair):
     push = intersect_sphere_sphere_many(pair[0][None], pair[1][None])[0]
@@ -88,14 +86,14 @@ def test_sphere_sphere(pair):
         np.testing.assert_array_equal(rows[0], push)  # a capsule that is a ball, to the bit
 
 
-@given(pair=strategies_pairs.axis_pairs(ball=True))
+@given(pair=pair_strategies.axis_pairs(ball=True))
 @settings(max_examples=200, deadline=None)
 def test_capsule_sphere(pair):
     capsule, ball = pair
     check_round(capsule, ball, intersect_capsule_sphere_many(capsule[None], ball[None, 3:])[0])
 
 
-@given(pair=strategies_pairs.axis_pairs())
+@given(pair=pair_strategies.axis_pairs())
 @settings(max_examples=400, deadline=None)
 def test_capsule_capsule(pair):
     first, second = pair
@@ -105,7 +103,7 @@ def test_capsule_capsule(pair):
     check_round(second, first, back)
 
 
-@given(pair=strategies_pairs.axis_pairs())
+@given(pair=pair_strategies.axis_pairs())
 @settings(max_examples=60, deadline=None)
 def test_capsule_capsule_no_direction_of_many_is_shorter(pair):
     """Axes that cross in a plane: moves within the plane, or any other way, are never shorter."""
@@ -124,37 +122,37 @@ def test_capsule_capsule_no_direction_of_many_is_shorter(pair):
 
 
 @st.composite
-def boxes_and_balls(draw: st.DrawFn) -> tuple[strategies_pairs.BoxPair, Array]:
+def boxes_and_balls(draw: st.DrawFn) -> tuple[pair_strategies.BoxPair, Array]:
     """Return a box, as the first of a pair, and a ball with its center near a point of it."""
-    pair = draw(strategies_pairs.box_pairs())
+    pair = draw(pair_strategies.box_pairs())
     size = float(max(pair.half.max(), pair.other_half.max()))
     place = np.array([draw(st.sampled_from([-1.0, 0.0, 1.0]) | strategies.UNIT) for _ in range(3)])
     center = pair.center + pair.rotation @ (place * pair.half)
     away = draw(st.sampled_from([0.0, 1.0, 1e-9, 1e-13]))
-    radius = draw(strategies_pairs.RADII) * size
-    center = center + away * (radius + size) * draw(strategies_pairs.vectors())
+    radius = draw(pair_strategies.RADII) * size
+    center = center + away * (radius + size) * draw(pair_strategies.vectors())
     return pair, np.array([*center, radius])
 
 
-def check_box_ball(box: oracle_box.Box, ball: Array, push: Array) -> None:
+def check_box_ball(box: boxes.Box, ball: Array, push: Array) -> None:
     center, radius = vector(ball[:3].tolist()), Fraction(float(ball[3]))
     depth = float(np.linalg.norm(np.nan_to_num(push)))
     size = 2.0 * float(max(box.half)) + float(radius)
     slack = Fraction(oracle.tolerance(size, depth, ball[:3]))
-    distance = oracle_segments.box_to_point(box, center)
+    distance = segments.box_to_point(box, center)
     if is_apart(push, distance, radius, slack):
         return
-    corners = oracle_box.box_corners(box)
+    corners = boxes.box_corners(box)
     inside = Fraction(0)
     if distance == 0:
-        inside = oracle_segments.depth_in(oracle_segments.differences(corners, [center]))
+        inside = segments.depth_in(segments.differences(corners, [center]))
     assert abs(Fraction(depth) - (radius - distance + inside)) <= slack, "not the shortest way out"
-    moved = oracle_box.moved(box, vector(push.tolist()))
-    left = oracle_segments.box_to_point(moved, center)
+    moved = boxes.moved(box, vector(push.tolist()))
+    left = segments.box_to_point(moved, center)
     assert abs(left - radius) <= slack, "after the push they do not just touch"
     if left == 0:
-        corners = oracle_box.box_corners(moved)
-        assert oracle_segments.depth_in(oracle_segments.differences(corners, [center])) <= slack
+        corners = boxes.box_corners(moved)
+        assert segments.depth_in(segments.differences(corners, [center])) <= slack
 
 
 @given(case=boxes_and_balls())
@@ -164,7 +162,7 @@ def test_obb_sphere(case):
     box = pair.center[None], pair.half[None], pair.rotation[None]
     push = intersect_obb_sphere_many(*box, ball[None])[0]
     center, half = pair.center.tolist(), pair.half.tolist()
-    check_box_ball(oracle_box.box_of(center, half, pair.rotation), ball, push)
+    check_box_ball(boxes.box_of(center, half, pair.rotation), ball, push)
 
 
 @given(case=boxes_and_balls())
@@ -174,10 +172,10 @@ def test_aabb_sphere(case):
     lower, upper = pair.center - pair.half, pair.center + pair.half
     push = intersect_aabb_sphere_many(lower[None], upper[None], ball[None])[0]
     center, half = 0.5 * (lower + upper), 0.5 * (upper - lower)
-    check_box_ball(oracle_box.box_of(center.tolist(), half.tolist(), np.eye(3)), ball, push)
+    check_box_ball(boxes.box_of(center.tolist(), half.tolist(), np.eye(3)), ball, push)
 
 
-@given(pair=strategies_pairs.box_pairs())
+@given(pair=pair_strategies.box_pairs())
 @settings(max_examples=200, deadline=None)
 def test_aabb_aabb(pair):
     corners = [
@@ -239,8 +237,8 @@ def test_box_and_ball_by_hand(lower, upper, ball, push, shift):
     ball = np.add(ball, [shift, shift, shift, 0])
     rows = intersect_aabb_sphere_many([lower], [upper], [ball])
     np.testing.assert_array_equal(rows, [push])
-    boxes = [(lower + upper) / 2], [(upper - lower) / 2], [np.eye(3)]
-    np.testing.assert_array_equal(intersect_obb_sphere_many(*boxes, [ball]), [push])
+    box = [(lower + upper) / 2], [(upper - lower) / 2], [np.eye(3)]
+    np.testing.assert_array_equal(intersect_obb_sphere_many(*box, [ball]), [push])
 
 
 @pytest.mark.parametrize(
@@ -313,6 +311,10 @@ def test_one_pair_is_a_row_rounded(one, many, first, second):
 
 def test_never_minus_zero():
     rows = intersect_sphere_sphere_many([(-0.0, 1, -0.0, 1)], [(0, 0, 0, 1)])
-    boxes = intersect_aabb_aabb_many([(0, -1, 0)], [(1, 0, 1)], [(0, 0, 0)], [(1, 1, 1)])
-    for values in (rows, boxes, intersect_capsule_sphere_many(np.zeros((1, 7)), np.zeros((1, 4)))):
+    box_rows = intersect_aabb_aabb_many([(0, -1, 0)], [(1, 0, 1)], [(0, 0, 0)], [(1, 1, 1)])
+    for values in (
+        rows,
+        box_rows,
+        intersect_capsule_sphere_many(np.zeros((1, 7)), np.zeros((1, 4))),
+    ):
         assert not np.signbit(values[values == 0.0]).any()

@@ -1,4 +1,4 @@
-"""Box against box: the shortest way out, against hulls that know no separating axis."""
+"""Box against box: the shortest move out, against hulls that use no separating axes."""
 
 from fractions import Fraction
 from itertools import product
@@ -10,13 +10,11 @@ from hypothesis import strategies as st
 from pyglm import glm
 
 from terrain_physics import OBB, intersect_obb_obb, intersect_obb_obb_many
-from tests.helpers import pair_strategies as strategies_pairs
-from tests.helpers import strategies
+from tests.helpers import pair_strategies, strategies
 from tests.helpers.pair_strategies import BoxPair
 from tests.helpers.strategies import Array, rotation_from
-from tests.oracles import boxes as oracle_box
+from tests.oracles import boxes, segments
 from tests.oracles import geometry as oracle
-from tests.oracles import segments as oracle_segments
 from tests.oracles.geometry import vector
 
 pytestmark = pytest.mark.kernels
@@ -53,47 +51,45 @@ def slack_of(pair: BoxPair, depth: float) -> Fraction:
 
 def check(pair: BoxPair) -> None:
     """Hold one pair against the exact hull of the 64 differences of corners."""
-    first = oracle_box.box_of(pair.center.tolist(), pair.half.tolist(), pair.rotation)
-    second = oracle_box.box_of(
-        pair.other_center.tolist(), pair.other_half.tolist(), pair.other_rotation
-    )
+    first = boxes.box_of(pair.center.tolist(), pair.half.tolist(), pair.rotation)
+    second = boxes.box_of(pair.other_center.tolist(), pair.other_half.tolist(), pair.other_rotation)
     push = push_of(pair)
     depth = float(np.linalg.norm(np.nan_to_num(push)))
     slack = slack_of(pair, depth)
-    corners = oracle_box.box_corners(first), oracle_box.box_corners(second)
-    sides = oracle_box.facets(oracle_segments.differences(*corners))
-    deepest = max(oracle_box.depth(sides), Fraction(0)) if sides else Fraction(0)
+    corners = boxes.box_corners(first), boxes.box_corners(second)
+    sides = boxes.facets(segments.differences(*corners))
+    deepest = max(boxes.depth(sides), Fraction(0)) if sides else Fraction(0)
     if np.isnan(push).any():
         assert np.isnan(push).all()
-        smaller = oracle_box.grown(first, -slack), oracle_box.grown(second, -slack)
+        smaller = boxes.grown(first, -slack), boxes.grown(second, -slack)
         # Plates do not shrink: two of them may miss each other by rounding only.
-        missed = oracle_segments.boxes_touch(*smaller) and deepest > slack
+        missed = segments.boxes_touch(*smaller) and deepest > slack
         assert not missed, "contact missed"
         return
-    larger = oracle_box.grown(first, slack), oracle_box.grown(second, slack)
-    assert oracle_segments.boxes_touch(*larger), "apart, but reported as a contact"
+    larger = boxes.grown(first, slack), boxes.grown(second, slack)
+    assert segments.boxes_touch(*larger), "apart, but reported as a contact"
     assert abs(Fraction(depth) - deepest) <= slack, "not the shortest way out"
     move = vector(push.tolist())
     left = [side.distance - oracle.dot(side.unit, move) for side in sides]
     assert min(left, default=0) <= slack, "after the push still inside"
-    moved = oracle_box.moved(larger[0], move)
-    assert oracle_segments.boxes_touch(moved, larger[1]), "pushed too far"
+    moved = boxes.moved(larger[0], move)
+    assert segments.boxes_touch(moved, larger[1]), "pushed too far"
 
 
-@given(pair=strategies_pairs.box_pairs())
+@given(pair=pair_strategies.box_pairs())
 @settings(max_examples=60, deadline=None)
 def test_against_oracle(pair):
     check(pair)
 
 
 @pytest.mark.long
-@given(pair=strategies_pairs.box_pairs())
+@given(pair=pair_strategies.box_pairs())
 @settings(max_examples=3000, deadline=None)
 def test_against_oracle_long(pair):
     check(pair)
 
 
-@given(pair=strategies_pairs.box_pairs())
+@given(pair=pair_strategies.box_pairs())
 @settings(max_examples=200, deadline=None)
 def test_no_direction_of_many_is_shorter(pair):
     """How far the corners' differences reach in a direction is enough to part them that way."""
@@ -110,7 +106,7 @@ def test_no_direction_of_many_is_shorter(pair):
         assert (differences @ (push / depth)).max() <= depth + slack
 
 
-@given(pair=strategies_pairs.box_pairs())
+@given(pair=pair_strategies.box_pairs())
 @settings(max_examples=200, deadline=None)
 def test_the_second_box_would_move_as_far(pair):
     back = push_of(BoxPair(*pair[3:], *pair[:3]))
@@ -121,7 +117,7 @@ def test_the_second_box_would_move_as_far(pair):
         assert max(depths) <= slack_of(pair, 0.0)
 
 
-@given(pair=strategies_pairs.box_pairs(), data=st.data())
+@given(pair=pair_strategies.box_pairs(), data=st.data())
 @settings(max_examples=100, deadline=None)
 def test_turned_and_moved(pair, data):
     """The whole scene turned and moved: the way out is as long."""
@@ -197,23 +193,23 @@ def test_nearly_parallel_boxes_part_as_parallel_ones_do(angle):
 
 
 def test_one_pair_is_a_row_rounded():
-    boxes = [
+    pair = [
         OBB((0.5, 1, 0), (1, 2, 0.5), glm.quat(glm.vec3(0.3, 0.4, 0))),
         OBB((0, 0.25, 0), (0.5, 1, 1), glm.quat(glm.vec3(0, 1, 0.2))),
     ]
     rows = [
         row
-        for box in boxes
+        for box in pair
         for row in (
             [box.center64],
             [box.half_extents64],
             np.reshape(box.rotation64, (1, 3, 3)),
         )
     ]
-    push = intersect_obb_obb(*boxes)
+    push = intersect_obb_obb(*pair)
     assert isinstance(push, glm.vec3)
     np.testing.assert_allclose(np.array(push), intersect_obb_obb_many(*rows)[0], rtol=1e-6)
-    assert intersect_obb_obb(boxes[0], OBB((9, 9, 9), (1, 1, 1))) is None
-    for wrong in ((boxes[0], 1), (1, boxes[0])):
+    assert intersect_obb_obb(pair[0], OBB((9, 9, 9), (1, 1, 1))) is None
+    for wrong in ((pair[0], 1), (1, pair[0])):
         with pytest.raises(TypeError, match=r"(first|second) must be an OBB, got 1"):
             intersect_obb_obb(*wrong)

@@ -8,7 +8,7 @@ import pytest
 from terrain_physics import intersect_obb_triangle_many
 from tests.helpers.box_checks import check, push_of
 from tests.helpers.strategies import Array, BoxCase, rotation_from
-from tests.oracles import box_hulls as oracle_bulk
+from tests.oracles import box_hulls
 
 pytestmark = pytest.mark.kernels
 
@@ -147,7 +147,7 @@ def check_many(seed: int, count: int) -> None:
     """Compare depths with the quick oracle; where they differ, the exact one says who is right."""
     cases = random_cases(seed, count)
     pushes = intersect_obb_triangle_many(*cases, two_sided=True)
-    depths = oracle_bulk.depths(*cases)
+    depths = box_hulls.depths(*cases)
     sizes = np.max(cases[1], axis=1) + np.max(np.ptp(cases[3], axis=1), axis=1)
     lengths = np.where(np.isnan(pushes[:, 0]), -1.0, np.linalg.norm(pushes, axis=1))
     agree = np.where(

@@ -1,4 +1,4 @@
-"""Points in triangles of the plane: never a wrong answer, against exact arithmetic."""
+"""2D points in triangles: always the exact answer, against exact arithmetic."""
 
 import os
 from itertools import permutations, product

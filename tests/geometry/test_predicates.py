@@ -1,4 +1,4 @@
-"""Does the surface of a sphere touch a plane, a segment or a triangle: against exact arithmetic."""
+"""Whether a sphere's surface touches a plane, segment or triangle, against exact arithmetic."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Shapes larger or smaller by a power of two, over the whole range promised: the same, scaled."""
+"""Shapes scaled by powers of two, over the whole promised range: the same answers, scaled."""
 
 from collections.abc import Callable
 

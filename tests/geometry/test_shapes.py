@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyglm import glm
 
-from terrain_physics import AABB, OBB, Ray, Sphere, Triangle
+from terrain_physics import AABB, OBB, Capsule, Plane, Ray, Segment, Sphere, Triangle
 
 
 class Named(NamedTuple):
@@ -353,3 +353,32 @@ def test_a_direction_of_zero_is_refused():
     for zero in ((0, 0, 0), (-0.0, 0, 0), glm.vec3()):
         with pytest.raises(ValueError, match=got("direction must not be zero, got (")):
             Ray((0, 0, 0), zero)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Capsule((0, math.nan, 0), (0, 1, 0), 1), "a.y must be finite, got nan"),
+        (lambda: Capsule((0, 0, 0), (0, 1), 1), "b must be three numbers, got 2"),
+        (lambda: Capsule((0, 0, 0), (0, 1, 0), -1), "radius must be finite and >= 0, got -1.0"),
+        (lambda: Segment((0, 0, math.inf), (0, 1, 0)), "a.z must be finite, got inf"),
+        (lambda: Segment((0, 0, 0), (0, 1, 2, 3)), "b must be three numbers, got 4"),
+        (lambda: Plane((0, -math.inf, 0), (0, 1, 0)), "point.y must be finite, got -inf"),
+        (lambda: Plane((0, 0, 0), (0, 0, 0)), "normal must not be zero"),
+    ],
+)
+def test_bad_capsules_segments_and_planes_are_refused_by_name(make, message):
+    with pytest.raises(ValueError, match=got(message)):
+        make()
+
+
+def test_degenerate_shapes_are_shapes():
+    point = (1.0, 2.0, 3.0)
+    assert Capsule(point, point, 0).radius == 0.0
+    assert Segment(point, point).a64 == Segment(point, point).b64 == point
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-160, 1.0, 1e160, 1e300])
+def test_a_planes_normal_has_length_one(size):
+    normal = Plane((0, 0, 0), (3 * size, 0, -4 * size)).normal64
+    np.testing.assert_allclose(normal, (0.6, 0.0, -0.8), rtol=1e-15)

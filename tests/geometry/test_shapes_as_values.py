@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pyglm import glm
 
-from terrain_physics import AABB, OBB, Ray, Sphere, Triangle
+from terrain_physics import AABB, OBB, Capsule, Plane, Ray, Segment, Sphere, Triangle
 
 QUARTER = glm.angleAxis(glm.half_pi(), glm.vec3(0, 1, 0))
 
@@ -20,6 +20,9 @@ SHAPES: list[Any] = [
     OBB((1, 2, 3), (4, 5, 6), QUARTER),
     Triangle((0, 0, 0), (0, 1, 4), (4, 0, 2)),
     Ray((1, 2, 3), (0, 3, 4)),
+    Capsule((1, 2, 3), (4, 5, 6), 0.5),
+    Segment((1, 2, 3), (4, 5, 6)),
+    Plane((1, 2, 3), (0, 0, -4)),
 ]
 VECTORS = {
     Sphere: ["center"],
@@ -27,6 +30,9 @@ VECTORS = {
     OBB: ["center", "half_extents", "rotation"],
     Triangle: ["a", "b", "c", "normal"],
     Ray: ["origin", "direction"],
+    Capsule: ["a", "b"],
+    Segment: ["a", "b"],
+    Plane: ["point", "normal"],
 }
 each_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)
 
@@ -42,6 +48,9 @@ def test_changing_what_went_in_changes_no_shape(kind):
         lambda a, b, _: OBB(a, b),
         Triangle,
         lambda a, b, _: Ray(a, b),
+        lambda a, b, _: Capsule(a, b, 1),
+        lambda a, b, _: Segment(a, b),
+        lambda a, b, _: Plane(a, b),
     ):
         given, untouched = vectors(), vectors()
         shape = make(*given)
@@ -101,6 +110,25 @@ def test_shapes_are_values(shape):
     for field in dataclasses.fields(shape):
         assert f"{field.name}={getattr(shape, field.name)!r}" in repr(shape)
     assert repr(shape).startswith(type(shape).__name__ + "(")
+
+
+@pytest.mark.parametrize(
+    ("shape", "text"),
+    [
+        (SHAPES[5], "Capsule(a64=(1.0, 2.0, 3.0), b64=(4.0, 5.0, 6.0), radius=0.5)"),
+        (SHAPES[6], "Segment(a64=(1.0, 2.0, 3.0), b64=(4.0, 5.0, 6.0))"),
+        (SHAPES[7], "Plane(point64=(1.0, 2.0, 3.0), normal64=(0.0, 0.0, -1.0))"),
+    ],
+)
+def test_a_shape_shows_its_float64_values(shape, text):
+    assert str(shape).replace("-0.0", "0.0") == text
+
+
+@each_shape
+def test_vectors_handed_out_are_the_float64_values_rounded(shape):
+    for name in VECTORS[type(shape)]:
+        if name != "rotation":
+            assert getattr(shape, name) == glm.vec3(getattr(shape, f"{name}64"))
 
 
 def test_shapes_that_differ_by_one_bit_differ():

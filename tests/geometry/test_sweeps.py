@@ -1,4 +1,4 @@
-"""One shape that moves against one triangle: when it touches, and with which normal."""
+"""A shape moving against one triangle: when it touches, and with which normal."""
 
 import math
 

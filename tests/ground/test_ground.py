@@ -442,7 +442,7 @@ def test_bad_input(name):
         ground.raycast_many([(0, 0, 0)], [DOWN], -1)
     with pytest.raises(ValueError, match="must not be zero, got"):
         ground.raycast_many([(0, 0, 0)], [(0, 0, 0)])
-    with pytest.raises(TypeError, match="shape must be a Sphere, Capsule or OBB"):
+    with pytest.raises(TypeError, match="shape must be a Sphere, Capsule, OBB or AABB"):
         ground.sweep(3, (0, 0, 0))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="x must be finite"):
         ground.heights_at([np.nan], 0)

@@ -30,12 +30,12 @@ def test_every_triangle_of_a_union_is_of_its_part(data):
         )
         for row, column in spans
     ]
-    union = Union(tiles)
+    union = Union([tile._storage for tile in tiles])
     parts = np.array(
         sorted(data.draw(st.sets(st.integers(0, 30), min_size=len(tiles), max_size=len(tiles))))
     )
     first_ids = 1000 * parts + 7
-    x0, _, z0 = union.land.origin64
+    x0, _, z0 = union.land.origin
     rows, columns = union.land.cell_count
     asked, ids, owners = [-1], [-1], [parts[0]]
     for k, (row, column) in enumerate(spans):

@@ -17,6 +17,7 @@ from terrain_physics import (
     TriangleMesh,
 )
 from terrain_physics.heightmap.cells import Region
+from terrain_physics.heightmap.queries import MapQueries
 from tests.helpers.grounds import (
     Cut,
     bits,
@@ -211,9 +212,9 @@ def test_maps_of_unlike_thickness_are_one_with_the_least():
     tiles[1].thickness = 3.0
     ground = Ground(tiles)
     tiles[0].holes[2, 3] = True  # from now on 2 m thick
-    (united,) = ground._current()
-    assert isinstance(united.asked, HeightMap)
-    assert united.asked.thickness == 2.0
+    (united,) = ground._held.current()
+    assert isinstance(united.queries, MapQueries)
+    assert united.queries.storage.thickness == 2.0
 
 
 def test_each_map_ends_at_its_border_where_there_are_several():
@@ -253,7 +254,7 @@ def test_a_part_within_the_gap_of_others_and_maps_that_do_not_touch():
 def test_an_edit_while_others_ask_is_seen_whole_or_not_at_all():
     tiles = [HeightMap(np.zeros((65, 65)), origin=(64 * k, 0, 0)) for k in range(2)]
     ground = Ground(tiles)
-    assert len(ground._current()) == 1
+    assert len(ground._held.current()) == 1
     origins = np.random.default_rng(1).uniform((66, 9, 2), (126, 9, 62), (20_000, 3))
     x, z = origins[:, 0].copy(), origins[:, 2].copy()
     stop = threading.Event()
@@ -291,9 +292,9 @@ def assert_one_map(ground: Ground, whole: HeightMap) -> None:
     """Check that a ground, its parts, its copies and a new ground of its parts are one map."""
     state = pickle.dumps(ground)  # before any question
     for other in (ground, copy.deepcopy(ground), pickle.loads(state), Ground(ground.parts)):
-        (surface,) = other._current()
-        assert isinstance(surface.asked, HeightMap)
-        assert np.array_equal(surface.asked.heights, whole.heights, equal_nan=True)
+        (source,) = other._held.current()
+        assert isinstance(source.queries, MapQueries)
+        assert np.array_equal(source.queries.storage.heights, whole.heights, equal_nan=True)
         x0, _, z0 = whole.origin64
         size_x, size_z = whole.cell_size
         for part in other.parts:
@@ -313,7 +314,7 @@ def test_a_pit_dug_in_one_map_at_the_border_is_in_both():
     assert deep == pytest.approx(-1.758, abs=1e-3)
     assert tiles[1].height_at(32.0, 16.0) == deep
     for other in (copy.deepcopy(ground), pickle.loads(pickle.dumps(ground)), Ground(tiles)):
-        assert len(other._current()) == 1
+        assert len(other._held.current()) == 1
         assert other.height_at(32.0, 16.0) == deep
     tiles[1].carve((34, 19), 3, 0.1)
     assert ground.height_at(32.0, 16.0) == deep
@@ -452,7 +453,7 @@ def test_maps_a_cliff_apart_are_not_united_by_their_neighbors():
         HeightMap(values, origin=(4 * (k % 2), 0, 4 * (k // 2))) for k, values in enumerate(heights)
     ]
     ground = Ground(tiles)
-    assert len(ground._current()) == 4
+    assert len(ground._held.current()) == 4
     assert ground.height_at(4.0, 2.0) == 3.0
     tiles[0][2, 4] = 1.0
     assert ground.height_at(3.5, 2.0) == 0.5
@@ -505,8 +506,10 @@ def test_edits_of_neighbors_while_others_ask_end_in_one_map(count):
     assert not any(thread.is_alive() for thread in (*editors, *askers))
     for ground in [*grounds, grounds[0]]:
         ground.height_at(1.0, 1.0)
-    whole = grounds[0]._current()[0].asked
-    assert isinstance(whole, HeightMap)
+    united = grounds[0]._held.current()[0].queries
+    assert isinstance(united, MapQueries)
+    whole = HeightMap.__new__(HeightMap)
+    whole._adopt(united.storage)
     assert_one_map(grounds[0], whole)
     for k, tile in enumerate(tiles):
         assert tile.heights[3, 3] == 199

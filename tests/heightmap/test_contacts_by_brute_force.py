@@ -19,7 +19,7 @@ from terrain_physics import (
 from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.heightmap.broad_phase import corner_places
 from terrain_physics._kernels.heightmap.grid import half_corners
-from terrain_physics.heightmap import contact_parts as map_contact_parts
+from terrain_physics.heightmap import contacts
 from tests.helpers.heightmaps import boxes, coordinates, maps
 
 pytestmark = pytest.mark.kernels
@@ -177,13 +177,13 @@ def test_capsules(kind):
 
 
 def test_threads_and_chunks_do_not_matter(monkeypatch):
-    monkeypatch.setattr(map_contact_parts, "_PART", 50)
+    monkeypatch.setattr(contacts, "_PART", 50)
     land = MAPS["holes"]()
     balls = np.tile(balls_of(land, 4, 30)[3:], (11, 1))
     one, two = land.contacts(balls, threads=1), land.contacts(balls, threads=3)
     for name in ("query", "triangle", "penetration", "normal", "point"):
         assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
-    monkeypatch.setattr(map_contact_parts, "_PART", 10**6)
+    monkeypatch.setattr(contacts, "_PART", 10**6)
     once = land.contacts(balls)
     assert one.penetration.tobytes() == once.penetration.tobytes()
     assert len(one) == 11 * len(land.contacts(balls[:27]))
@@ -197,7 +197,7 @@ def test_parts_may_have_many_more_contacts_than_those_before(monkeypatch, order)
     balls = balls_of(land, 5, 40)
     balls = balls[np.argsort(order * balls[:, 3])]
     once = land.contacts(balls)
-    monkeypatch.setattr(map_contact_parts, "_PART", 3)
+    monkeypatch.setattr(contacts, "_PART", 3)
     for threads in (1, 3):
         parts = land.contacts(balls, threads=threads)
         for name in ("query", "triangle", "penetration", "normal", "point"):
@@ -205,7 +205,7 @@ def test_parts_may_have_many_more_contacts_than_those_before(monkeypatch, order)
 
 
 def test_a_part_that_is_refused_keeps_none_waiting(monkeypatch):
-    monkeypatch.setattr(map_contact_parts, "_PART", 2)
+    monkeypatch.setattr(contacts, "_PART", 2)
     balls = np.tile([[3.0, 1.0, 3.0, 0.5]], (40, 1))
     balls[[11, 30], 3] = 1e5
     with pytest.raises(ValueError, match="at most 100 million cells, got shape 11"):
@@ -213,7 +213,7 @@ def test_a_part_that_is_refused_keeps_none_waiting(monkeypatch):
 
 
 def test_none_waits_for_a_part_that_is_never_begun():
-    rows = map_contact_parts._Rows(4)
+    rows = contacts._Rows(4)
     with ThreadPoolExecutor(1) as pool:
         second = pool.submit(rows.take, 2, 4, 0)
         rows.give_up()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from terrain_physics import HeightMap
 from terrain_physics._kernels.heightmap import blocks
 from terrain_physics.heightmap import storage as map_data
-from terrain_physics.heightmap.contact_parts import Query
+from terrain_physics.heightmap.contacts import ContactQuery
 
 RNG = np.random.default_rng(5)
 
@@ -46,29 +46,30 @@ def test_edits_that_leave_the_heights_write_to_nothing_that_follows_them(edit, m
 @pytest.mark.parametrize("heights", [False, True])
 def test_materials_stay_as_they_are_while_a_query_reads(heights):
     land = land_with_materials()
-    with land.reading():
-        seen = land._materials
+    storage = land._storage
+    with storage.reading():
+        seen = storage.materials
         if heights:
             land[3, 3] = 9.0
         land.materials[:, 4] = 8
         assert seen is not None
         assert (seen == 3).all()
     assert (np.asarray(land.materials)[:, 4] == 8).all()
-    kept = land._materials
+    kept = storage.materials
     land.materials[:] = 1
-    assert land._materials is kept
+    assert storage.materials is kept
 
 
 def test_contacts_are_of_what_the_ground_was_made_of_when_they_were_asked(monkeypatch):
     land = land_with_materials()
-    find = Query.contacts
+    find = ContactQuery.contacts
 
-    def find_and_paint(query: Query, workers: Any) -> Any:
+    def find_and_paint(query: ContactQuery, workers: Any) -> Any:
         found = find(query, workers)
         land.materials[:] = 7
         return found
 
-    monkeypatch.setattr(Query, "contacts", find_and_paint)
+    monkeypatch.setattr(ContactQuery, "contacts", find_and_paint)
     assert set(land.contacts([(8.5, 1.0, 8.5, 1.0)]).material.tolist()) == {3}
     assert set(land.contacts([(8.5, 1.0, 8.5, 1.0)]).material.tolist()) == {7}
 

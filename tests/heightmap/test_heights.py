@@ -15,7 +15,7 @@ pytestmark = pytest.mark.kernels
 
 def one_by_one(land, xs, zs):
     """Return (heights, normals) as the kernels for one place say."""
-    heights, cells, _, frame = land.kernel_arrays
+    heights, cells, _, frame = land._storage.views
     pairs = list(zip(xs.tolist(), zs.tolist(), strict=True))
     levels = [grid.height_at(heights, cells, frame, x, z) for x, z in pairs]
     return np.array(levels), np.array([grid.normal_at(heights, cells, frame, *p) for p in pairs])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyglm import glm
 
-from terrain_physics import AABB, OBB, Capsule, HeightMap, Sphere
+from terrain_physics import OBB, Capsule, HeightMap, Ray, Sphere
 from terrain_physics.surface.results import SweepHit
 from tests.helpers.heightmaps import both, coordinates, maps
 from tests.oracles.sweeps import (
@@ -315,7 +315,7 @@ def test_no_motion_and_no_shapes():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda m: m.sweep(AABB((0, 0, 0), (1, 1, 1)), (0, 1, 0)), TypeError, "shape must be a Sp"),
+        (lambda m: m.sweep(Ray((0, 0, 0), (1, 1, 1)), (0, 1, 0)), TypeError, "shape must be a Sp"),
         (lambda m: m.sweep(Sphere((0, 0, 0), 1), (0, math.nan, 0)), ValueError, "motion.y must be"),
         (
             lambda m: m.sweep_spheres([(0, 0, 0, -1)], [(0, 1, 0)]),
@@ -336,17 +336,12 @@ def test_no_motion_and_no_shapes():
         (
             lambda m: m.sweep_many([Sphere((0, 0, 0), 1), OBB((0, 0, 0), (1, 1, 1))], [(0, 1, 0)]),
             TypeError,
-            r"shapes\[1\] must be a Sphere",
+            r"shapes must be of one kind, got Sphere and, at \[1\]",
         ),
         (
-            lambda m: m.sweep_many(Sphere((0, 0, 0), 1), [(0, 1, 0)]),
-            TypeError,
-            "shapes must be a sequence of Sphere, Capsule or OBB, got Sphere",
-        ),
-        (
-            lambda m: m.sweep_many(np.ones((2, 4)), [(0, 1, 0)]),
-            TypeError,
-            "shapes must be a sequence of Sphere, Capsule or OBB, got array",
+            lambda m: m.sweep_many(np.ones((2, 3)), [(0, 1, 0)]),
+            ValueError,
+            r"shapes must have shape \(n, 4\), got \(2, 3\)",
         ),
     ],
 )

@@ -7,7 +7,7 @@ import numpy as np
 from terrain_physics import intersect_obb_triangle_many
 from tests.helpers import strategies
 from tests.helpers.strategies import Array, BoxCase
-from tests.oracles import boxes as oracle_box
+from tests.oracles import boxes
 from tests.oracles import geometry as oracle
 from tests.oracles.geometry import corners_of, dot, doubled_area_normal, scale, unit, vector
 
@@ -27,8 +27,8 @@ def push_of(case: BoxCase, *, two_sided: bool = False) -> Array:
     return strategies.as_array(rows[0])
 
 
-def exact(case: BoxCase) -> tuple[oracle_box.Box, oracle.Corners]:
-    box = oracle_box.box_of(case.center.tolist(), case.half.tolist(), case.rotation)
+def exact(case: BoxCase) -> tuple[boxes.Box, oracle.Corners]:
+    box = boxes.box_of(case.center.tolist(), case.half.tolist(), case.rotation)
     return box, corners_of(case.triangle.tolist())
 
 
@@ -48,17 +48,17 @@ def check(case: BoxCase, *, two_sided: bool) -> None:
     push = push_of(case, two_sided=two_sided)
     depth = float(np.linalg.norm(np.nan_to_num(push)))
     slack = Fraction(tolerance_of(case, depth))
-    sides = oracle_box.difference_facets(box, triangle)
-    deepest = oracle_box.depth(sides) if sides else Fraction(0)
+    sides = boxes.difference_facets(box, triangle)
+    deepest = boxes.depth(sides) if sides else Fraction(0)
 
     if np.isnan(push).any():
         assert np.isnan(push).all()
-        missed = oracle_box.touches(oracle_box.grown(box, -slack), triangle) and deepest > slack
+        missed = boxes.touches(boxes.grown(box, -slack), triangle) and deepest > slack
         assert not missed, "contact missed"
         return
-    assert oracle_box.touches(oracle_box.grown(box, slack), triangle), "apart, but a contact"
+    assert boxes.touches(boxes.grown(box, slack), triangle), "apart, but a contact"
     move = vector(map(float, push))
-    check_just_touching(oracle_box.moved(box, move), triangle, slack)
+    check_just_touching(boxes.moved(box, move), triangle, slack)
     thinness = oracle.thinness(triangle)
     if two_sided or thinness == 0.0:
         assert abs(oracle.length(move) - deepest) <= slack, "not the shortest way out"
@@ -67,48 +67,48 @@ def check(case: BoxCase, *, two_sided: bool) -> None:
         check_one_sided(box, triangle, move, slack)
 
 
-def check_just_touching(box: oracle_box.Box, triangle: oracle.Corners, slack: Fraction) -> None:
-    assert oracle_box.touches(oracle_box.grown(box, slack), triangle), "pushed too far"
+def check_just_touching(box: boxes.Box, triangle: oracle.Corners, slack: Fraction) -> None:
+    assert boxes.touches(boxes.grown(box, slack), triangle), "pushed too far"
     if min(box.half) > slack:
-        inside = oracle_box.touches(oracle_box.grown(box, -slack), triangle)
+        inside = boxes.touches(boxes.grown(box, -slack), triangle)
     else:  # a sheet does not shrink
-        sides = oracle_box.difference_facets(box, triangle)
-        inside = bool(sides) and oracle_box.depth(sides) > slack
+        sides = boxes.difference_facets(box, triangle)
+        inside = bool(sides) and boxes.depth(sides) > slack
     assert not inside, "after the push still inside"
 
 
 def check_longer_and_shorter(
-    box: oracle_box.Box, triangle: oracle.Corners, move: oracle.Vector, slack: Fraction
+    box: boxes.Box, triangle: oracle.Corners, move: oracle.Vector, slack: Fraction
 ) -> None:
     """The shortest move made longer sets them apart; made shorter it does not part them."""
     depth = oracle.length(move)
     if depth > slack:
-        longer = oracle_box.moved(box, scale(move, 1 + 3 * slack / depth))
-        assert not oracle_box.touches(longer, triangle)
+        longer = boxes.moved(box, scale(move, 1 + 3 * slack / depth))
+        assert not boxes.touches(longer, triangle)
     if depth > slack * 10**7:
-        shorter = oracle_box.moved(box, scale(move, Fraction(999_999, 1_000_000)))
-        assert oracle_box.touches(shorter, triangle)
+        shorter = boxes.moved(box, scale(move, Fraction(999_999, 1_000_000)))
+        assert boxes.touches(shorter, triangle)
 
 
 def check_one_sided(
-    box: oracle_box.Box, triangle: oracle.Corners, move: oracle.Vector, slack: Fraction
+    box: boxes.Box, triangle: oracle.Corners, move: oracle.Vector, slack: Fraction
 ) -> None:
     """None is shorter along any of the 13 signed axes u with u . n >= 0, and it is along one."""
     front = unit(doubled_area_normal(triangle))
     tilt = TILT / oracle.thinness(triangle)
     depth = oracle.length(move)
     assert dot(move, front) >= -slack - depth * Fraction(tilt), "pushed against the front"
-    sides = oracle_box.difference_facets(box, triangle)
+    sides = boxes.difference_facets(box, triangle)
     least: list[Fraction] = []
     greatest: list[Fraction] = []
-    axes = oracle_box.signed_axes(box, triangle)
+    axes = boxes.signed_axes(box, triangle)
     for axis in axes:
         facing = float(dot(axis.unit, front))
         if facing < -tilt:
             continue
-        early, late = oracle_box.exit_bounds(sides, axis.unit, slack=float(slack), tilt=tilt)
+        early, late = boxes.exit_bounds(sides, axis.unit, slack=float(slack), tilt=tilt)
         if axis.sine < TILT:  # an edge parallel to a box axis, but for rounding: any axis at all
-            early = max(oracle_box.depth(sides), Fraction(0))
+            early = max(boxes.depth(sides), Fraction(0))
         least.append(early)
         if late is not None and facing > tilt and axis.sine > TILT:
             greatest.append(late)

@@ -473,9 +473,9 @@ def test_the_counter_uses_the_widest_vectors_there_are() -> None:
 import numpy as np
 from llvmlite import binding
 from terrain_physics import count_touching
-from terrain_physics._kernels.counter import count as touch_count
+from terrain_physics._kernels.counter.count import count_chunks
 count_touching(np.zeros((1, 9)), np.ones((1, 4)))
-text = "".join(touch_count.count_chunks.inspect_asm().values())
+text = "".join(count_chunks.inspect_asm().values())
 print(binding.get_host_cpu_features().get("avx512f", False), "zmm" in text)
 """
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}

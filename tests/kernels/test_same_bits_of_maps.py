@@ -67,7 +67,7 @@ def test_the_same_answers_bit_for_bit():
 def test_a_direct_call_is_the_kernel():
     from terrain_physics import HeightMap
 
-    heights, cells, _, frame = HeightMap([[0, 4], [0, 4]]).kernel_arrays
+    heights, cells, _, frame = HeightMap([[0, 4], [0, 4]])._storage.views
     direct = Direct(height_at)
     for _ in range(3):
         assert direct.call(heights, cells, frame, 0.25, 0.5) == 1.0

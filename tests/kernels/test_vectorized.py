@@ -14,12 +14,13 @@ import re
 import numpy as np
 from llvmlite import binding
 from terrain_physics import HeightMap
-from terrain_physics._kernels import _jit, map_balls, map_contact_rows
+from terrain_physics._kernels import _jit
+from terrain_physics._kernels.heightmap import contact_rows, filter_spheres
 HeightMap(np.zeros((3, 3))).contacts([(1, 0, 1, 1)])
-sums = map_balls.judge_balls, map_contact_rows.put_ball_rows
+sums = filter_spheres.judge_balls, contact_rows.put_ball_rows
 texts = ["".join(kernel.inner().inspect_asm().values()) for kernel in sums]
 is_wide = all(re.search("vmulp[sd].*[yz]mm", text) for text in texts)
-gathers = "gather" in "".join(map_contact_rows.put_corners.inner().inspect_asm().values())
+gathers = "gather" in "".join(contact_rows.put_corners.inner().inspect_asm().values())
 has_gather = binding.get_host_cpu_features().get("avx2", False)
 print(has_gather, _jit.CAN_NOALIAS and is_wide and gathers)
 """

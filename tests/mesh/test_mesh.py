@@ -54,9 +54,9 @@ def test_a_small_buffer_is_told_how_many_there_are():
     mesh = TriangleMesh(*MESHES["torus"])
     out = np.empty(5, np.int64)
     everywhere = (-9.0, -9.0, -9.0), (9.0, 9.0, 9.0)
-    assert mesh_tree.triangles_near(*mesh.kernel_arrays[2:], *everywhere, out) == len(mesh)
+    assert mesh_tree.triangles_near(*mesh._storage.arrays[2:], *everywhere, out) == len(mesh)
     out = np.empty(len(mesh), np.int64)
-    assert mesh_tree.triangles_near(*mesh.kernel_arrays[2:], *everywhere, out) == len(mesh)
+    assert mesh_tree.triangles_near(*mesh._storage.arrays[2:], *everywhere, out) == len(mesh)
     assert out.tolist() == list(range(len(mesh)))
 
 
@@ -71,7 +71,7 @@ def test_the_margin_widens_the_box():
 @pytest.mark.kernels
 def test_boxes_hold_what_is_in_them(case):
     """Every triangle lies in the box of its lane, and every node in the box of its own."""
-    mesh = TriangleMesh(*case).kernel_arrays
+    mesh = TriangleMesh(*case)._storage.arrays
     corners = (mesh.corners.reshape(-1, 3, 3) - mesh.frame[:3]) * mesh.frame[3]
     assert np.abs(corners).max() <= 1.0
     for node, child in enumerate(mesh.children.tolist()):
@@ -173,7 +173,7 @@ def test_bad_boxes():
 
 
 def test_a_mesh_of_more_triangles_than_a_query_gives(monkeypatch):
-    monkeypatch.setattr("terrain_physics.mesh.mesh.MOST_TRIANGLES", 1)
+    monkeypatch.setattr("terrain_physics.surface.surface.MOST_TRIANGLES", 1)
     with pytest.raises(ValueError, match="aabb must hold at most 1 triangles, got AABB"):
         TriangleMesh(SQUARE, HALVES).triangles_in(AABB((0, 0, 0), (1, 1, 1)))
 

@@ -158,7 +158,7 @@ def test_from_far_away(far):
 def test_one_point():
     mesh = TriangleMesh(*MESHES["one"])
     found = mesh.closest_point(glm.vec3(1, -2, 1))
-    assert found == (glm.vec3(1, 0, 1), 2.0, 0)
+    assert found == (glm.vec3(1, 0, 1), 2.0, 0, 0)
     assert mesh.closest_point((4, 0, 0)).distance == 0.0
 
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from pyglm import glm
 
-from terrain_physics import AABB, OBB, Capsule, HeightMap, Sphere, SweepHits, TriangleMesh
+from terrain_physics import OBB, Capsule, HeightMap, Ray, Sphere, SweepHits, TriangleMesh
 from terrain_physics._kernels.mesh.sweeps import touch_of_skin
-from terrain_physics._kernels.surface.sweep import BOX, CAPSULE, SPHERE, split_motion, travel
+from terrain_physics._kernels.surface.shapes import NO_TURN, box_body, capsule_body, sphere_body
+from terrain_physics._kernels.surface.sweep import split_motion, travel
 from tests.helpers.meshes import MESHES, bumpy_sphere, grid, soup, with_flat_faces
 from tests.mesh.test_contacts import CASES, turns_of
 from tests.oracles.sweeps import (
@@ -47,7 +48,7 @@ def ways_of(case, count, seed):
 
 
 def bodies_of(case, count):
-    """Return kinds, with rows as kernels take them, shapes, and motions."""
+    """Return shapes and motions."""
     size, starts, motions = ways_of(case, 3 * count, 3)
     rng = np.random.default_rng(4)
     turns = turns_of(count)
@@ -55,36 +56,34 @@ def bodies_of(case, count):
         radius = size * rng.choice([0.0, 0.02, 0.1, 0.5])
         half = size * rng.uniform(0.01, 0.2, 3)
         if i % 3 == 0:
-            yield SPHERE, Sphere(center, radius), motion
+            yield Sphere(center, radius), motion
         elif i % 3 == 1:
-            yield CAPSULE, Capsule(center - half, center + half, radius), motion
+            yield Capsule(center - half, center + half, radius), motion
         else:
-            yield BOX, OBB(center, half, turns[i // 3]), motion
+            yield OBB(center, half, turns[i // 3]), motion
 
 
-def described(kind, shape):
-    """Return (center, radius, half, rotation)."""
-    level = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    if kind == SPHERE:
-        return np.array(shape.center64), shape.radius, (0.0, 0.0, 0.0), level
-    if kind == BOX:
-        return np.array(shape.center64), 0.0, shape.half_extents64, shape.rotation64
+def described(shape):
+    """Return (center, body)."""
+    if isinstance(shape, Sphere):
+        return np.array(shape.center64), sphere_body(shape.radius)
+    if isinstance(shape, OBB):
+        return np.array(shape.center64), box_body(shape.half_extents64, shape.rotation64)
     a, b = np.array(shape.a64), np.array(shape.b64)
-    return 0.5 * a + 0.5 * b, shape.radius, tuple((0.5 * b - 0.5 * a).tolist()), level
+    axis = tuple((0.5 * b - 0.5 * a).tolist())
+    return 0.5 * a + 0.5 * b, capsule_body(shape.radius, axis, (0.0, 0.0, 0.0), NO_TURN)
 
 
-def brute_force(mesh, kind, shape, motion):
+def brute_force(mesh, shape, motion):
     """Return the first touch by asking the same kernels about every face: travel, face, normal."""
-    center, radius, half, rotation = described(kind, shape)
+    center, body = described(shape)
     length, direction = split_motion(tuple(motion.tolist()))
     best = (math.inf, -1, (0.0, 0.0, 0.0))
     scratch = np.empty((53, 4))
     welded, across, ring_offsets, ring = mesh.neighbors
     for face, corners in enumerate(mesh.vertices[mesh.faces] - center):
         a, b, c = map(tuple, corners.tolist())
-        along, normal = travel(
-            kind, radius, half, rotation, direction, length, a, b, c, True, scratch
-        )
+        along, normal = travel(body, direction, length, a, b, c, True, scratch)
         if along < math.inf:
             along, normal = touch_of_skin(
                 mesh.vertices, mesh.faces, welded, across, ring_offsets, ring,
@@ -99,8 +98,8 @@ def test_the_first_touch_is_that_of_all_triangles(case):
     vertices, faces = case
     mesh = TriangleMesh(vertices, faces)
     touched = 0
-    for kind, shape, motion in bodies_of(case, 5):
-        travelled, face, normal = brute_force(mesh, kind, shape, motion)
+    for shape, motion in bodies_of(case, 5):
+        travelled, face, normal = brute_force(mesh, shape, motion)
         hits = mesh.sweep_many([shape], [motion])
         assert hits.triangle[0] == face
         if face < 0:
@@ -347,7 +346,7 @@ def test_one_shape_on_many_ways_and_many_shapes_on_one():
 
 
 def test_threads_do_not_matter(monkeypatch):
-    monkeypatch.setattr("terrain_physics.mesh.sweeps._LEAST_BODIES", 5)
+    monkeypatch.setattr("terrain_physics.mesh.queries._SHAPES_PER_TASK", 5)
     mesh = TriangleMesh(*soup(np.random.default_rng(2), 150))
     rng = np.random.default_rng(3)
     balls = np.column_stack([rng.uniform(-1, 1, (40, 3)), np.full(40, 0.05)])
@@ -368,7 +367,7 @@ def test_no_motion_and_no_shapes():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda m: m.sweep(AABB((0, 0, 0), (1, 1, 1)), (0, 1, 0)), TypeError, "shape must be a Sp"),
+        (lambda m: m.sweep(Ray((0, 0, 0), (1, 1, 1)), (0, 1, 0)), TypeError, "shape must be a Sp"),
         (lambda m: m.sweep(Sphere((0, 1e70, 0), 1), (0, 1, 0)), ValueError, "below 1e[+]70 m"),
         (lambda m: m.sweep(Sphere((0, 0, 0), 1), (0, math.inf, 0)), ValueError, "motion.y must be"),
         (lambda m: m.sweep_spheres([(0, 0, 0, -1)], [(0, 1, 0)]), ValueError, "radius must be"),

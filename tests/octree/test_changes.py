@@ -1,4 +1,4 @@
-"""An octree whose objects come, go and move, against a fresh one; bad input changes nothing."""
+"""Objects inserted, removed and moved, against a fresh octree; bad input changes nothing."""
 
 import pickle
 

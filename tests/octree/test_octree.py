@@ -1,4 +1,4 @@
-"""The octree: all pairs, what is near, what a ray meets, and how few comparisons that takes."""
+"""The octree: pairs, objects nearby, the first hit of a ray, and how few comparisons they take."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -279,7 +279,7 @@ def test_answers_are_the_callers():
 
 def test_shown():
     octree = octree_of(Scene(PUBLISHED))
-    assert repr(octree) == "<Octree: 3 balls>"
+    assert repr(octree) == "<Octree: 3 spheres>"
     assert repr(Octree.from_aabbs([], [])) == "<Octree: 0 boxes>"
     assert octree.bounds == AABB((-0.9, -0.9, -0.9), (0.9, 0.9, 0.9))
     assert 2 in octree

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from tests.oracles import boxes as oracle_box
+from tests.oracles import boxes
 from tests.oracles.boxes import Box
 from tests.oracles.geometry import (
     Corners,
@@ -67,7 +67,7 @@ def depth_in(points: Sequence[Vector]) -> Fraction:
 
     ``points`` are the differences of a corner of one shape and a corner of the other.
     """
-    return min((side.distance for side in oracle_box.facets(points)), default=Fraction(0))
+    return min((side.distance for side in boxes.facets(points)), default=Fraction(0))
 
 
 def differences(first: Sequence[Vector], second: Sequence[Vector]) -> list[Vector]:
@@ -90,14 +90,14 @@ _FACES = ((0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), 
 
 def boxes_touch(first: Box, second: Box) -> bool:
     """Tell whether two boxes have a point in common: one holds the other, or a face meets it."""
-    corners = oracle_box.box_corners(second)
+    corners = boxes.box_corners(second)
     triangles = [
         (corners[i], corners[j], corners[k])
         for a, b, c, d in _FACES
         for i, j, k in ((a, b, c), (a, c, d))
     ]
     return box_to_point(second, first.center) == 0 or any(
-        oracle_box.touches(first, triangle) for triangle in triangles
+        boxes.touches(first, triangle) for triangle in triangles
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.oracles import boxes as oracle_box
+from tests.oracles import boxes
 from tests.oracles import geometry as oracle
 from tests.oracles.geometry import add, corners_of, dot, scale, subtract, vector
 
@@ -24,7 +24,7 @@ def exact_box(
     center: Sequence[float | Fraction],
     half: Sequence[float | Fraction],
     quaternion: Sequence[int] = (1, 0, 0, 0),
-) -> oracle_box.Box:
+) -> boxes.Box:
     """Return a box turned by a whole-number quaternion: its axes are exact and exactly square."""
     w, x, y, z = (Fraction(v) for v in quaternion)
     square = w * w + x * x + y * y + z * z
@@ -34,7 +34,7 @@ def exact_box(
         (2 * (x * z + w * y), 2 * (y * z - w * x), w * w - x * x - y * y + z * z),
     )
     first, second, third = (scale(vector(column), 1 / square) for column in columns)
-    return oracle_box.Box(vector(center), vector(half), (first, second, third))
+    return boxes.Box(vector(center), vector(half), (first, second, third))
 
 
 BOXES = st.builds(
@@ -140,32 +140,32 @@ def test_root_and_thinness():
     ],
 )
 def test_clipping_by_hand(center, half, expected):
-    assert oracle_box.touches(exact_box(center, half), FLOOR) is expected
+    assert boxes.touches(exact_box(center, half), FLOOR) is expected
 
 
 def test_clipping_turned_by_hand():
     turned = exact_box((1, Fraction(1), 1), (1, 1, 1), (2, 0, 0, 1))  # 3-4-5 turn about z
-    assert oracle_box.touches(turned, FLOOR)
-    assert not oracle_box.touches(
-        oracle_box.moved(turned, vector((0, Fraction(2, 5) + Fraction(1, 10**20), 0))), FLOOR
+    assert boxes.touches(turned, FLOOR)
+    assert not boxes.touches(
+        boxes.moved(turned, vector((0, Fraction(2, 5) + Fraction(1, 10**20), 0))), FLOOR
     )
-    assert oracle_box.touches(oracle_box.moved(turned, vector((0, Fraction(2, 5), 0))), FLOOR)
+    assert boxes.touches(boxes.moved(turned, vector((0, Fraction(2, 5), 0))), FLOOR)
 
 
 def test_facets_of_a_cube():
     corners = [vector((x, y, z)) for x in (-1, 2) for y in (-1, 2) for z in (-1, 2)]
-    sides = {tuple(map(float, side.unit)): side.distance for side in oracle_box.facets(corners)}
+    sides = {tuple(map(float, side.unit)): side.distance for side in boxes.facets(corners)}
     axes = np.vstack([np.eye(3), -np.eye(3)])
     assert sides == {tuple(axis + 0.0): 2 if axis.sum() > 0 else 1 for axis in axes}
 
 
 def test_facets_of_flat_points():
     square = [vector((x, 3, z)) for x in (0, 1) for z in (0, 1)]
-    assert {tuple(map(float, side.unit)) for side in oracle_box.facets(square)} == {
+    assert {tuple(map(float, side.unit)) for side in boxes.facets(square)} == {
         (0, 1, 0),
         (0, -1, 0),
     }
-    assert oracle_box.facets([vector((t, t, t)) for t in range(4)]) == []
+    assert boxes.facets([vector((t, t, t)) for t in range(4)]) == []
 
 
 @given(box=BOXES, triangle=TRIANGLES)
@@ -173,8 +173,8 @@ def test_facets_of_flat_points():
 def test_facets_are_certified(box, triangle):
     """All points behind every facet, and every corner with area around it closed: V - E + F = 2."""
     corners = corners_of(triangle)
-    points = [subtract(v, b) for v in corners for b in oracle_box.box_corners(box)]
-    sides = oracle_box.facets(points)
+    points = [subtract(v, b) for v in corners for b in boxes.box_corners(box)]
+    sides = boxes.facets(points)
     tiny = Fraction(1, 1 << 150)  # the roots inside `unit`
     on_sides = []
     for side in sides:
@@ -195,45 +195,43 @@ def test_facets_are_certified(box, triangle):
 def test_clipping_and_hull_agree(box, triangle):
     """Two methods with nothing in common: the sign of the depth says whether they intersect."""
     corners = corners_of(triangle)
-    gap = oracle_box.depth(oracle_box.difference_facets(box, corners))
-    assert oracle_box.touches(box, corners) == (gap >= -Fraction(1, 1 << 150))
+    gap = boxes.depth(boxes.difference_facets(box, corners))
+    assert boxes.touches(box, corners) == (gap >= -Fraction(1, 1 << 150))
 
 
 @given(box=BOXES, triangle=TRIANGLES)
 @settings(max_examples=50)
 def test_exit_is_where_the_clipping_ends(box, triangle):
     corners = corners_of(triangle)
-    sides = oracle_box.difference_facets(box, corners)
-    if oracle_box.depth(sides) < 0:
+    sides = boxes.difference_facets(box, corners)
+    if boxes.depth(sides) < 0:
         return
     for direction in ((0, 1, 0), (-1, 0, 0), (Fraction(2, 7), Fraction(3, 7), Fraction(-6, 7))):
         way = vector(direction)
-        least, greatest = oracle_box.exit_bounds(sides, way)
+        least, greatest = boxes.exit_bounds(sides, way)
         assert least == greatest
         tiny = Fraction(1, 1 << 100)
-        assert oracle_box.touches(oracle_box.moved(box, scale(way, least - tiny)), corners) or (
-            least < tiny
-        )
-        assert not oracle_box.touches(oracle_box.moved(box, scale(way, least + tiny)), corners)
+        assert boxes.touches(boxes.moved(box, scale(way, least - tiny)), corners) or (least < tiny)
+        assert not boxes.touches(boxes.moved(box, scale(way, least + tiny)), corners)
 
 
 def test_exit_bounds_by_hand():
-    sides = oracle_box.difference_facets(exact_box((1, 0.75, 1), (1, 1, 1)), FLOOR)
-    assert oracle_box.depth(sides) == Fraction(1, 4)
+    sides = boxes.difference_facets(exact_box((1, 0.75, 1), (1, 1, 1)), FLOOR)
+    assert boxes.depth(sides) == Fraction(1, 4)
     up, aside = vector((0, 1, 0)), vector((-1, 0, 0))
-    assert set(oracle_box.exit_bounds(sides, up)) == {Fraction(1, 4)}
-    assert set(oracle_box.exit_bounds(sides, aside)) == {2}
-    least, greatest = oracle_box.exit_bounds(sides, aside, slack=0.01, tilt=0.001)
+    assert set(boxes.exit_bounds(sides, up)) == {Fraction(1, 4)}
+    assert set(boxes.exit_bounds(sides, aside)) == {2}
+    least, greatest = boxes.exit_bounds(sides, aside, slack=0.01, tilt=0.001)
     assert greatest is not None
     assert 1.9 < least < 2 < greatest < 2.1
     # A slanted move may reach the edge of the floor before it reaches its height.
     slanted = vector((Fraction(-4, 5), Fraction(3, 5), 0))
-    assert oracle_box.exit_bounds(sides, slanted)[0] == Fraction(5, 12)
+    assert boxes.exit_bounds(sides, slanted)[0] == Fraction(5, 12)
 
 
 def test_signed_axes_are_the_26_of_the_rule():
     triangle = corners_of(((0, 0, 0), (1, 2, 3), (4, -1, 2)))
-    axes = oracle_box.signed_axes(exact_box((0, 0, 0), (1, 1, 1), (1, 2, 3, 4)), triangle)
+    axes = boxes.signed_axes(exact_box((0, 0, 0), (1, 1, 1), (1, 2, 3, 4)), triangle)
     assert len(axes) == 26
     assert all(abs(dot(axis.unit, axis.unit) - 1) < Fraction(1, 1 << 150) for axis in axes)
     total = vector((0, 0, 0))
@@ -241,4 +239,4 @@ def test_signed_axes_are_the_26_of_the_rule():
         total = add(total, axis.unit)
     assert total == vector((0, 0, 0))
     # The floor's edges along x and z make no axis with the box's x and z.
-    assert len(oracle_box.signed_axes(exact_box((0, 0, 0), (1, 1, 1)), FLOOR)) == 22
+    assert len(boxes.signed_axes(exact_box((0, 0, 0), (1, 1, 1)), FLOOR)) == 22

@@ -227,7 +227,7 @@ def test_a_terminal_is_told_that_it_compiles(is_terminal, is_cached, count, monk
     monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal, raising=False)
     status, out, err = count(stdin=PROBLEM.encode())
     compiles = _jit.HAS_NUMBA and os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
-    told = "terrain_physics: compiling once for this machine, some seconds\n"
+    told = "terrain_physics: compiling once for this machine, a few seconds\n"
     assert (status, out) == (0, b"1\n0\n")
     assert err == (told if is_terminal and not is_cached and compiles else "")
 

@@ -14,6 +14,7 @@ from terrain_physics import TriangleMesh as Mesh
 from terrain_physics._kernels.surface.ground_arrays import MAP_ARRAYS, ground_at
 from terrain_physics._kernels.surface.ground_arrays import Ground as Arrays
 from terrain_physics.surface.ground_arrays import GroundArrays
+from terrain_physics.surface.surface import queries_of
 
 pytestmark = pytest.mark.kernels
 
@@ -45,6 +46,11 @@ GROUNDS = {
 @pytest.fixture(params=GROUNDS)
 def ground(request):
     return GROUNDS[request.param]()
+
+
+def storage(ground) -> Any:
+    queries: Any = queries_of(ground)
+    return queries.storage
 
 
 def pointed_at(table):
@@ -85,11 +91,11 @@ def assert_table_fits(arrays):
 
 
 def test_the_table_points_to_the_arrays(ground):
-    assert_table_fits(ground.ground_arrays)
+    assert_table_fits(queries_of(ground).ground_arrays)
 
 
 def test_fields_are_what_they_are_named():
-    mesh, views = roof().kernel_arrays, land().kernel_arrays
+    mesh, views = storage(roof()).arrays, storage(land()).views
     table = GroundArrays(views, (mesh.corners, mesh.order, mesh.boxes, mesh.children, mesh.frame))
     named = Arrays(
         heights=views[0],
@@ -114,11 +120,11 @@ def test_what_is_absent_is_empty():
 
 def test_the_table_is_read_only(ground):
     with pytest.raises(ValueError, match="read-only"):
-        ground.ground_arrays.table[0, 0] = 0
+        queries_of(ground).ground_arrays.table[0, 0] = 0
 
 
 def test_the_table_keeps_its_arrays_alive(ground):
-    table = ground.ground_arrays.table
+    table = queries_of(ground).ground_arrays.table
     before = pointed_at(table)
     del ground
     junk = fill_freed_memory()
@@ -143,11 +149,11 @@ def test_nothing_else_keeps_them_alive():
 
 def test_a_held_table_stays_as_it_is_while_a_map_is_edited():
     ground = land()
-    with ground.standing() as arrays:
+    with queries_of(ground).reading() as arrays:
         before = pointed_at(arrays.table)
         ground.carve((4, 4), 3, 1)
         assert_equal(ground_at(arrays.table), before)
-        now = pointed_at(ground.ground_arrays.table)
+        now = pointed_at(queries_of(ground).ground_arrays.table)
         assert not np.array_equal(now[0], before[0], equal_nan=True)
         table = arrays.table
         del arrays
@@ -160,54 +166,54 @@ def test_a_held_table_stays_as_it_is_while_a_map_is_edited():
 def test_a_held_table_stays_as_it_is_while_parts_are_edited(parts):
     lands = [land(), land(origin=(8, 0, 0.5))][:parts]
     ground = Ground([*lands, roof(2.0)])
-    with ground.standing() as arrays:
+    with queries_of(ground).reading() as arrays:
         before = pointed_at(arrays.table)
         for part in lands:
             part.carve((8, 4), 3, 1)
-        now = pointed_at(ground.ground_arrays.table)
+        now = pointed_at(queries_of(ground).ground_arrays.table)
         assert_equal(ground_at(arrays.table), before)
-        with ground.standing() as later:
+        with queries_of(ground).reading() as later:
             assert_equal(ground_at(later.table), now)
     assert not np.array_equal(now[0], before[0], equal_nan=True)
 
 
 def test_a_held_table_stays_as_it_is_when_a_mesh_is_refitted():
     mesh = roof()
-    table = mesh.ground_arrays.table
+    table = queries_of(mesh).ground_arrays.table
     before = pointed_at(table)
     mesh.refit(mesh.vertices + 1.0)
     junk = fill_freed_memory()
     assert_equal(ground_at(table), before)
-    assert ground_at(mesh.ground_arrays.table).corners.min() == 1.0
+    assert ground_at(queries_of(mesh).ground_arrays.table).corners.min() == 1.0
     del junk
 
 
 def test_edits_in_place_keep_the_table():
     ground = HeightMap(HEIGHTS)
     ground.carve((4, 4), 3, 1)
-    table = ground.ground_arrays.table
+    table = queries_of(ground).ground_arrays.table
     ground.carve((4, 4), 3, 1)
-    assert ground.ground_arrays.table is table
+    assert queries_of(ground).ground_arrays.table is table
     np.testing.assert_array_equal(ground_at(table).heights, ground.heights.ravel())
 
 
 @pytest.mark.parametrize("name", ["holes", "thickness"])
 def test_new_arrays_make_a_new_table(name):
     ground = HeightMap(HEIGHTS)
-    old = ground.ground_arrays.table
+    old = queries_of(ground).ground_arrays.table
     if name == "holes":
         ground.holes[3, 4] = True
     else:
         ground.thickness = 5.0
-    assert ground.ground_arrays.table is not old
-    assert_table_fits(ground.ground_arrays)
-    assert ground.ground_arrays.maps is ground.kernel_arrays
+    assert queries_of(ground).ground_arrays.table is not old
+    assert_table_fits(queries_of(ground).ground_arrays)
+    assert queries_of(ground).ground_arrays.maps is storage(ground).views
 
 
 def test_a_copy_has_a_table_of_its_own(ground):
     expected = walked(ground)
     for made in (pickle.loads(pickle.dumps(ground)), copy.copy(ground), copy.deepcopy(ground)):
-        assert_table_fits(made.ground_arrays)
+        assert_table_fits(queries_of(made).ground_arrays)
         assert walked(made) == expected
     assert walked(ground) == expected
 

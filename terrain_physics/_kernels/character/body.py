@@ -1,7 +1,6 @@
 """One body against one triangle of the ground: contact and lift, as parts of solid ground."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,10 +18,9 @@ from terrain_physics._kernels.geometry.obb_triangle import (
     to_world,
 )
 from terrain_physics._kernels.ground.candidates import NORMAL, THICKNESS, A, B, C, surface_at, three
-from terrain_physics._kernels.math.vec3 import Mat3, Vec3, add, dot, length, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, dot, length, scale, subtract
+from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE, Body
 from terrain_physics._kernels.types import Floats
-
-SPHERE, BOX, CAPSULE = 0, 1, 2
 
 # Surfaces closer than this count as touching, in meters.
 CONTACT_MARGIN = 1e-4
@@ -31,22 +29,6 @@ CONTACT_MARGIN = 1e-4
 SLOP = 1e-6
 
 NO_CONTACT = -np.inf
-
-
-class Body(NamedTuple):
-    """The shape of a body around its center.
-
-    A sphere is its radius; a box its half extents and rotation; a capsule the radius around the
-    line of half extents (0, h, 0), turned by the rotation.
-    """
-
-    kind: int
-    radius: float
-    extents: Vec3
-    rotation: Mat3
-    axis: Vec3  # of a capsule: from its center to its upper end
-    reach: Vec3  # half extents of the box around it along the world's axes
-    least: float  # the least distance from the center to the outside
 
 
 @kernel

@@ -1,8 +1,15 @@
 """What the two arrays of a character hold: its state, and what the game sets."""
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import BOX, CAPSULE, Body
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, scale
+from terrain_physics._kernels.surface.shapes import (
+    BOX,
+    SPHERE,
+    Body,
+    box_body,
+    capsule_body,
+    sphere_body,
+)
 from terrain_physics._kernels.types import Floats
 
 # Places in the array of what changes from update to update.
@@ -54,18 +61,11 @@ def unpack_body(rules: Floats) -> Body:
         three_at(rules, ROTATION + 6),
     )
     m: Mat3 = (x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2])
-    axis = (0.0, 0.0, 0.0)
-    reach, radius, least = e, e[0], min(e[0], e[1], e[2])
-    if kind == CAPSULE:
-        axis = (m[1] * e[1], m[4] * e[1], m[7] * e[1])
-        if axis[1] < 0.0:
-            axis = scale(axis, -1.0)
-        reach = (abs(axis[0]) + radius, abs(axis[1]) + radius, abs(axis[2]) + radius)
-        e, least = (0.0, e[1], 0.0), radius
-    elif kind == BOX:
-        reach = (
-            abs(m[0]) * e[0] + abs(m[1]) * e[1] + abs(m[2]) * e[2],
-            abs(m[3]) * e[0] + abs(m[4]) * e[1] + abs(m[5]) * e[2],
-            abs(m[6]) * e[0] + abs(m[7]) * e[1] + abs(m[8]) * e[2],
-        )
-    return Body(kind, radius, e, m, axis, reach, least)
+    if kind == SPHERE:
+        return sphere_body(e[0])
+    if kind == BOX:
+        return box_body(e, m)
+    axis = (m[1] * e[1], m[4] * e[1], m[7] * e[1])
+    if axis[1] < 0.0:
+        axis = scale(axis, -1.0)
+    return capsule_body(e[0], axis, (0.0, e[1], 0.0), m)

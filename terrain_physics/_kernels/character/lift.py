@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import CAPSULE, SPHERE, Body, corners_from
+from terrain_physics._kernels.character.body import corners_from
 from terrain_physics._kernels.geometry.obb_triangle import (
     SQUARE,
     face_normal,
@@ -23,6 +23,7 @@ from terrain_physics._kernels.math.vec3 import (
     scale,
     subtract,
 )
+from terrain_physics._kernels.surface.shapes import CAPSULE, SPHERE, Body
 from terrain_physics._kernels.types import Floats
 
 

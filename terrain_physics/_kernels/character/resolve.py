@@ -14,7 +14,6 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import (
     CONTACT_MARGIN,
     SLOP,
-    Body,
     contact,
     overlap_alone,
     touches,
@@ -34,6 +33,7 @@ from terrain_physics._kernels.ground.candidates import (
 )
 from terrain_physics._kernels.math.random64 import shuffle
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
+from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 # A body that overlaps a triangle by more than this, while no contact is left, is lifted.

@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import Body
 from terrain_physics._kernels.character.grounding import add_plane, along_planes
 from terrain_physics._kernels.character.resolve import (
     PUSH,
@@ -18,6 +17,7 @@ from terrain_physics._kernels.character.resolve import (
 from terrain_physics._kernels.ground.candidates import gather_candidates, three
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
 from terrain_physics._kernels.surface.ground_arrays import Ground
+from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Words
 
 # A step moves a body by at most this part of its least half extent, so that its center never

@@ -6,7 +6,7 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import BOX, CONTACT_MARGIN, SLOP
+from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP
 from terrain_physics._kernels.character.grounding import (
     COSINE_SLACK,
     add_plane,
@@ -83,6 +83,7 @@ from terrain_physics._kernels.character.walk import (
 )
 from terrain_physics._kernels.math.vec3 import add, add_scaled, length, scale, subtract
 from terrain_physics._kernels.surface.ground_arrays import Ground, ground_at
+from terrain_physics._kernels.surface.shapes import BOX
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 # How often in a step a body that is pushed away looks at the ground again.

@@ -1,4 +1,4 @@
-"""Checks on the counter: a recount by the definition, and how many pairs pruning leaves."""
+"""Checks of the counter: a recount by the definition, and how many pairs pruning leaves."""
 
 import numpy as np
 
@@ -57,8 +57,8 @@ def _meets(
 def pairs_tested(tree: Tree, spheres: Floats, first: int, last: int) -> int:
     """Return how many triangles lie in leaves whose box the surfaces of spheres first..last reach.
 
-    These are the pairs that the counter tests, save for the few leaves that float32 lets through
-    for being too close to tell.
+    These are the pairs that the counter tests, except for a few leaves that are too close for
+    float32 to prune.
     """
     x0, y0, z0 = float(tree.frame[0]), float(tree.frame[1]), float(tree.frame[2])
     factor = float(tree.frame[3])

@@ -1,12 +1,14 @@
-"""Count the triangles each sphere touches, sixteen at a time, exactly.
+"""Counts the triangles each sphere touches, sixteen at a time, exactly.
 
-Spheres and triangles are pruned as two trees against each other, down to one sphere and a leaf of
-sixteen triangles: a box wholly outside a sphere is skipped, and so is one wholly inside. The
-distances of its three corners decide nearly every triangle: one inside and one outside is a touch,
-all inside is none, and so is all outside unless the closest corner is so near that the face may
-reach in. What float32 may decide, and why, stands in ``sphere_groups``. What is open then goes to
-``verdict``, and from there to ``touches``, so that the counts are those of ``touches`` to the last
-one.
+Spheres and triangles are two trees that are pruned against each other, down to one sphere and a
+leaf of sixteen triangles. Boxes wholly outside a sphere are skipped, and so are boxes wholly inside
+it.
+
+The distances of the three corners decide nearly every triangle. One corner inside and one outside
+is a touch; all inside is no touch. All outside is no touch either, unless the closest corner is so
+near that the face may reach into the sphere. ``sphere_groups`` explains what float32 may decide,
+and why. Undecided triangles go to ``verdict``, and from there to ``touches``, so that the counts
+are exactly those of ``touches``.
 """
 
 import numpy as np
@@ -24,7 +26,7 @@ _ZERO: Single = np.float32(0.0)
 _ONE: Single = np.float32(1.0)
 _SHARE: Single = np.float32(64.0 * 2.0**-24)
 
-# A count of at most 256 triangles, and from _OPEN up marks for what is not decided yet.
+# A count of at most 256 triangles; from _OPEN up, bits that mark undecided ones.
 _NONE, _ONE_TOUCHED, _OPEN = np.int32(0), np.int32(1), np.int32(1 << 9)
 
 
@@ -38,7 +40,7 @@ def _apart(lower: Single, upper: Single, a: Single, b: Single) -> Single:
 
 @kernel(inline=True, contract=True)
 def _across(lower: Single, upper: Single, a: Single, b: Single) -> Single:
-    """Return the squared largest difference of two numbers of two intervals."""
+    """Return the squared largest difference between numbers of two intervals."""
     far = upper - a if upper - a > b - lower else b - lower
     return far * far
 
@@ -56,7 +58,7 @@ def _boxes_met(
     low: Single,
     high: Single,
 ) -> np.int32:
-    """Return bits: which of sixteen boxes a sphere centered within a..b may touch."""
+    """Return as bits which of sixteen boxes a sphere with its center within a..b may touch."""
     prefer_wide_vectors()
     bits = _NONE
     for k in range(LANES):
@@ -75,30 +77,30 @@ def _boxes_met(
 
 
 @kernel(inline=True, contract=True)
-def _balls_met(
-    balls: Singles,
+def _spheres_met(
+    spheres: Singles,
     index: int,
     boxes: Singles,
     row: int,
     lane: int,
 ) -> np.int32:
-    """Return bits: which of sixteen spheres, or groups of them, may touch a box."""
+    """Return as bits which of sixteen spheres, or groups of spheres, may touch a box."""
     ax, ay, az = boxes[row, 0, lane], boxes[row, 1, lane], boxes[row, 2, lane]
     bx, by, bz = boxes[row, 3, lane], boxes[row, 4, lane], boxes[row, 5, lane]
     prefer_wide_vectors()
     bits = _NONE
     for k in range(LANES):
         gap = (
-            _apart(balls[index, 0, k], balls[index, 3, k], ax, bx)
-            + _apart(balls[index, 1, k], balls[index, 4, k], ay, by)
-            + _apart(balls[index, 2, k], balls[index, 5, k], az, bz)
+            _apart(spheres[index, 0, k], spheres[index, 3, k], ax, bx)
+            + _apart(spheres[index, 1, k], spheres[index, 4, k], ay, by)
+            + _apart(spheres[index, 2, k], spheres[index, 5, k], az, bz)
         )
         far = (
-            _across(balls[index, 0, k], balls[index, 3, k], ax, bx)
-            + _across(balls[index, 1, k], balls[index, 4, k], ay, by)
-            + _across(balls[index, 2, k], balls[index, 5, k], az, bz)
+            _across(spheres[index, 0, k], spheres[index, 3, k], ax, bx)
+            + _across(spheres[index, 1, k], spheres[index, 4, k], ay, by)
+            + _across(spheres[index, 2, k], spheres[index, 5, k], az, bz)
         )
-        keep = (gap <= balls[index, HIGH, k]) & (far >= balls[index, LOW, k])
+        keep = (gap <= spheres[index, HIGH, k]) & (far >= spheres[index, LOW, k])
         bits = np.int32(bits | (np.int32(1 << k) if keep else _NONE))
     return bits
 
@@ -115,8 +117,7 @@ def count_chunks(
     counts: Longs,
 ) -> None:
     """Add to counts (q,) the triangles touched by each sphere of chunks first..last."""
-    # Taken out here, once: each access to a field counts references, which threads would fight
-    # over.
+    # Read once, here: each access to a field counts references, for which threads would compete.
     triangles, order, leaves = tree.triangles, tree.order, tree.leaves
     leaf_boxes, block_boxes = tree.leaf_boxes, tree.block_boxes
     box = np.empty(BOX_ROWS, np.float32)
@@ -148,17 +149,17 @@ def count_chunks(
                 lane = count_trailing_zeros(blocks)
                 blocks = np.int32(blocks & (blocks - 1))
                 block = upper * LANES + lane
-                met = _balls_met(boxes, chunk, block_boxes, upper, lane)
+                met = _spheres_met(boxes, chunk, block_boxes, upper, lane)
                 while met != 0:
                     group = chunk * LANES + count_trailing_zeros(met)
                     met = np.int32(met & (met - 1))
-                    balls = _balls_met(groups, group, block_boxes, upper, lane)
-                    while balls != 0:
-                        ball = count_trailing_zeros(balls)
-                        balls = np.int32(balls & (balls - 1))
-                        row = int(np.int64(keys[group * LANES + ball] & ROW_BITS))
-                        touched = _count_ball(
-                            leaves, leaf_boxes, block, groups, group, ball, unsure
+                    members = _spheres_met(groups, group, block_boxes, upper, lane)
+                    while members != 0:
+                        member = count_trailing_zeros(members)
+                        members = np.int32(members & (members - 1))
+                        row = int(np.int64(keys[group * LANES + member] & ROW_BITS))
+                        touched = _count_sphere(
+                            leaves, leaf_boxes, block, groups, group, member, unsure
                         )
                         if touched >= _OPEN:
                             counts[row] += _count_exactly(
@@ -168,24 +169,24 @@ def count_chunks(
 
 
 @kernel(inline=True, contract=True)
-def _count_ball(
+def _count_sphere(
     leaves: Singles,
     leaf_boxes: Singles,
     block: int,
     groups: Singles,
     group: int,
-    ball: int,
+    member: int,
     unsure: Ints,
 ) -> np.int32:
     """Return how many triangles of a block a sphere touches, plus bits, from _OPEN up, of leaves.
 
-    Those are the leaves with triangles nobody has decided, whose bits are put in ``unsure`` (16,).
-    They are not decided here: with a call that is not inlined, numba would count references of
-    every array for every sphere, which takes as long as all the rest.
+    The bits mark leaves with undecided triangles; the bits of these triangles are written to
+    ``unsure`` (16,). They are not decided here: for a call that is not inlined, numba would count
+    references of every array for every sphere, which takes as long as everything else.
     """
-    x, y, z = groups[group, X, ball], groups[group, Y, ball], groups[group, Z, ball]
-    low, high = groups[group, LOW, ball], groups[group, HIGH, ball]
-    reach, band = groups[group, REACH, ball], groups[group, BAND, ball]
+    x, y, z = groups[group, X, member], groups[group, Y, member], groups[group, Z, member]
+    low, high = groups[group, LOW, member], groups[group, HIGH, member]
+    reach, band = groups[group, REACH, member], groups[group, BAND, member]
     total = _NONE
     met = _boxes_met(leaf_boxes, block, x, y, z, x, y, z, low, high)
     while met != 0:
@@ -213,7 +214,7 @@ def _count_leaf(
     high: Single,
     reach: Single,
 ) -> np.int32:
-    """Return how many of sixteen triangles are touched; _OPEN or more: corners cannot tell."""
+    """Return how many of sixteen triangles are touched; _OPEN or more if corners cannot tell."""
     prefer_wide_vectors()
     touched, unsure = _NONE, _NONE
     for k in range(LANES):
@@ -229,8 +230,8 @@ def _count_leaf(
         most = c if c > most else most
         yes = (least <= low) & (most >= high)
         no = (most < low) | (least - leaves[leaf, 9, k] > reach)
-        # Two counters of 32 bits become two masks and `popcnt`; one for both, or one of 64 bits,
-        # would be added up lane by lane.
+        # Two counters of 32 bits compile to two masks and `popcnt`; one for both, or one of 64
+        # bits, would be summed lane by lane.
         touched = np.int32(touched + np.int32(yes))
         unsure = np.int32(unsure + np.int32(not (yes | no)))
     return np.int32(touched + unsure * _OPEN)
@@ -249,7 +250,8 @@ def _count_leaf_closely(
 ) -> np.int32:
     """Return how many of sixteen triangles are touched, plus bits, from _OPEN up, of the unsure.
 
-    All sixteen again: were only the open ones decided here, each would be decided by two roundings.
+    All sixteen are judged again. If only the open ones were, two different roundings would decide
+    about each.
     """
     prefer_wide_vectors()
     touched, unsure = _NONE, _NONE
@@ -273,7 +275,7 @@ def _count_exactly(
     spheres: Floats,
     row: int,
 ) -> int:
-    """Return how many are touched of the triangles ``unsure``, in leaves whose bit is set."""
+    """Return how many of the ``unsure`` triangles are touched, in leaves whose bit is set."""
     total = 0
     for place in range(BLOCK):
         leaf, lane = place // LANES, place % LANES

@@ -1,4 +1,4 @@
-"""Spheres as the counter wants them: in groups of sixteen, with what float32 may decide by.
+"""Spheres as the counter needs them: in groups of sixteen, with the bounds for float32.
 
 Spheres are sorted by x, y, z and radius interleaved, and cut into groups of sixteen and chunks of
 sixteen groups, each with a box of its centers.
@@ -9,23 +9,24 @@ most u times that per coordinate, so the difference of a corner and the center i
 
     eps = sqrt(3) u (S + X) * 1.0001 + tolerance
 
-plus u times its length (1.0001: the float64 subtraction of o; the tolerance is that of
+plus u times its length (1.0001 covers the float64 subtraction of o; the tolerance is that of
 ``touches``). Three squares and two sums, fused or not, add a factor 1 +- 3 u. So the computed
 square D of a true distance d obeys abs(D - d^2) <= 2 eps d + 5 u d^2 + eps^2 + O(u^2), and with
 
     E = 2 eps r + 10 u r^2 + eps^2,   low = r^2 - E,   high = r^2 + E
 
 D <= low proves d <= r, D > high proves d > r, D >= high proves d >= r and D < low proves d < r, the
-second and the last by more than the tolerance. Five of the ten u r^2 are for rounding low, high and
-the rest. Boxes are boxes of stored corners, so their gaps and farthest corners obey the same.
+second and the last by more than the tolerance. Five of the ten u r^2 cover the rounding of low,
+high and other terms. Boxes are boxes of stored corners, so the same holds for their gaps and
+farthest corners.
 
-*All corners outside.* Let rho be the radius of the smallest circle around a triangle, c its point
-closest to the center p. Some corner v has abs(p - v)^2 <= abs(p - c)^2 + rho^2: with c inside,
-p - c is normal to the plane and a corner lies within rho of c; with c on an edge, half of it is at
-most rho. Rounding the corners moves rho by less than eps. So the triangle is out of reach if the
-least D exceeds high + rho^2 (1 + 5 u) + 4 eps rho + 3 eps^2, and 4 eps rho <= rho^2 / 1000 + 4000
-eps^2. Hence ``reach`` = high + 4096 eps^2 is stored with the sphere, and 1.0025 rho^2 with the
-triangle.
+*All corners outside.* Let rho be the radius of the smallest circle around a triangle, and c the
+triangle's point closest to the center p. Some corner v has abs(p - v)^2 <= abs(p - c)^2 + rho^2: if
+c is inside, p - c is normal to the plane and a corner lies within rho of c; if c is on an edge,
+half of the edge is at most rho. Rounding the corners moves rho by less than eps. So the triangle is
+out of reach if the least D exceeds high + rho^2 (1 + 5 u) + 4 eps rho + 3 eps^2, and 4 eps rho <=
+rho^2 / 1000 + 4000 eps^2. Hence ``reach`` = high + 4096 eps^2 is stored with the sphere, and 1.0025
+rho^2 with the triangle.
 """
 
 import math
@@ -38,23 +39,23 @@ from terrain_physics._kernels.geometry.sphere_surface import TOLERANCE
 from terrain_physics._kernels.math.space_curve import ROW_BITS, cell_of
 from terrain_physics._kernels.types import Floats, Singles, Words
 
-# Rows of a box of centers, lower x y z and upper x y z, then the least low and the greatest high of
-# its spheres. A group of spheres has the same rows, the center being both corners, and two more.
+# Rows of a box of centers: lower x y z, upper x y z, the least low and the greatest high of its
+# spheres. A group of spheres has the same rows, where the center is both corners, and two more.
 X, Y, Z, LOW, HIGH, REACH, BAND = 0, 1, 2, 6, 7, 8, 9
 BOX_ROWS = 8
 SPHERE_ROWS = 10
 
 _ROUNDING = 2.0**-24
 _SPREAD = math.sqrt(3.0) * _ROUNDING * 1.0001
-_FARTHEST = 2.0**29  # of a center, in half extents: fourth powers of it stay finite in float32
-_NEVER = np.float32(-1.0)  # a square no distance is below
-_ALWAYS = 100.0  # a square no stored distance from the middle reaches
+_FARTHEST = 2.0**29  # of a center, in half extents: its fourth power is finite in float32
+_NEVER = np.float32(-1.0)  # below every squared distance
+_ALWAYS = 100.0  # above every squared distance of a stored point from the middle
 _DEAD_KEY = np.uint32(0xFFFFFFFF)
 
 
 @kernel(inline=True)
 def _spread_4(bits: np.uint32) -> np.uint32:
-    """Return eight bits with three zeros between each."""
+    """Return eight bits with three zeros between neighbors."""
     bits = np.uint32((bits | (bits << np.uint32(12))) & np.uint32(0x000F000F))
     bits = np.uint32((bits | (bits << np.uint32(6))) & np.uint32(0x03030303))
     return np.uint32((bits | (bits << np.uint32(3))) & np.uint32(0x11111111))
@@ -62,7 +63,7 @@ def _spread_4(bits: np.uint32) -> np.uint32:
 
 @kernel(inline=True)
 def _is_out(spheres: Floats, row: int, frame: Floats) -> bool:
-    """Tell whether the box of all triangles is certainly outside or within a sphere."""
+    """Tell whether the box of all triangles is certainly outside or inside a sphere."""
     factor = float(frame[3])
     radius = float(spheres[row, 0]) * factor
     gap, far = 0.0, 0.0
@@ -72,7 +73,7 @@ def _is_out(spheres: Floats, row: int, frame: Floats) -> bool:
         gap += max(offset - half, 0.0) * max(offset - half, 0.0)
         far += (offset + half) * (offset + half)
     gap, far = math.sqrt(gap), math.sqrt(far)
-    # The frame and the lengths are off by a few 1e-16 of themselves.
+    # The frame and the lengths have errors of a few 1e-16 of their size.
     margin = 1e-12 * (far + radius) + 2.0 * TOLERANCE * factor
     return gap > radius + margin or far < radius - margin
 
@@ -88,7 +89,7 @@ def sphere_keys(
 ) -> None:
     """Set keys[first:last] to (Morton place << 32) + row; spheres that touch nothing come last.
 
-    ``window`` (5,): middle r x y z of the spheres and the factor that brings them within -1 .. 1.
+    ``window`` (5,): middle r x y z of the spheres and the factor that scales them to -1 .. 1.
     """
     factor = float(window[4])
     for row in range(first, last):
@@ -138,7 +139,7 @@ def fill_groups(
                 band = 2.0 * error * radius + 10.0 * _ROUNDING * radius * radius + error * error
                 low, high = radius * radius - band, radius * radius + band
                 reach = high + 4096.0 * error * error
-            else:  # beyond float32: every triangle is asked exactly
+            else:  # beyond float32: every triangle is decided exactly
                 x, y, z, band, low, high, reach = 0.0, 0.0, 0.0, 0.0, -1.0, _ALWAYS, _ALWAYS
             for part, value in enumerate((x, y, z, x, y, z, low, high, reach, 2.0 * band)):
                 groups[group, part, lane] = value

@@ -1,9 +1,9 @@
 """A tree of triangles for the counter: sixteen triangles a leaf, sixteen leaves a block, and so on.
 
 Triangles are sorted along a Hilbert curve and cut into leaves of sixteen. A leaf is a row of
-sixteen float32 values for each component, so that a loop over it is one vector operation; the
+sixteen float32 values for each component, so that a loop over it is one vector operation. The
 boxes of sixteen leaves (a block), and of sixteen blocks, lie side by side in the same way.
-Coordinates are taken from the middle of the triangles' box and scaled by a power of two, so that
+Coordinates are relative to the middle of the triangles' box and scaled by a power of two, so that
 none exceeds 1 and float32 neither overflows nor underflows.
 """
 
@@ -18,21 +18,21 @@ from terrain_physics._kernels.types import Floats, Longs, Singles, Words
 LANES = 16
 BLOCK = LANES * LANES
 
-Single = Any  # a float32, to be kept one: mixed with a float it would become float64
+Single = Any  # a float32; an operation with a float would make it a float64
 
-# A place no sphere can come near, for the unused lanes of the last leaf; its square is finite.
+# A coordinate that no sphere comes near, for unused lanes of the last leaf; its square is finite.
 NOWHERE = np.float32(1e8)
 
 _ZERO = np.float32(0.0)
-_UNDERFLOWS = np.float32(1e-11)  # a product of three squares this small leaves float32
+_UNDERFLOWS = np.float32(1e-11)  # the product of three smaller squares may underflow
 
 
 class Tree(NamedTuple):
-    """Triangles as the counter wants them; arrays only, so that kernels take it as it is."""
+    """Triangles as the counter needs them; only arrays, so that kernels take it as it is."""
 
     triangles: Floats  # (n, 9), the caller's
-    order: Longs  # (leaves * 16,), the row of each lane
-    leaves: Singles  # (leaves, 10, 16): ax .. cz, enclosing circle's squared radius
+    order: Longs  # (leaves * 16,), the row of each lane, -1 if unused
+    leaves: Singles  # (leaves, 10, 16): ax .. cz, squared radius of the enclosing circle
     leaf_boxes: Singles  # (blocks, 6, 16): lower x y z, upper x y z
     block_boxes: Singles  # (ceil(blocks / 16), 6, 16)
     frame: Floats  # (8,): middle x y z, factor; scaled half extents, the largest
@@ -79,10 +79,11 @@ def fill_leaves(
 def _circle_square(leaves: Singles, leaf: int, lane: int) -> Single:
     """Return a little more than the squared radius of the smallest circle around a triangle.
 
-    The stored value is at least rho^2 (1 + 2e-3) with rho of the rounded corners; ``touch_count``
-    says what the surplus is for. Half the longest edge where the angle facing it is not acute,
-    else the circle through the corners; or, where the shortest edge is below 1/8 of the longest
-    and float32 would lose its area, Jung's bound: a third of the longest square.
+    The stored value is at least rho^2 (1 + 2e-3), with rho of the rounded corners;
+    ``sphere_groups`` explains the surplus. The radius is half the longest edge if the angle
+    opposite to it is not acute, else that of the circle through the corners. If the shortest edge
+    is below 1/8 of the longest, float32 would lose the area; then the square is Jung's bound, a
+    third of the longest edge's square.
     """
     ax, ay, az = leaves[leaf, 0, lane], leaves[leaf, 1, lane], leaves[leaf, 2, lane]
     bx, by, bz = leaves[leaf, 3, lane], leaves[leaf, 4, lane], leaves[leaf, 5, lane]

@@ -1,10 +1,10 @@
 """Capsule against triangle: the move that takes the capsule out.
 
-The capsule touches the triangle where its axis comes as near as the radius. Outside, it leaves
-straight away from the nearest point. Where the axis goes through the triangle, the origin lies in
-the Minkowski difference of triangle and axis, a slanted prism: its caps are square to the face,
-its sides to the axis and one edge each. The shortest way out is the nearest of these five, and the
-radius on top.
+The capsule touches the triangle if its axis is no farther away than the radius. If the axis does
+not meet the triangle, the capsule moves straight away from the nearest point. If the axis passes
+through the triangle, the origin lies in the Minkowski difference of triangle and axis. That is a
+slanted prism: its two caps are parallel to the face, and each of its three sides is parallel to the
+axis and one edge. The shortest move leads through the nearest of these five, plus the radius.
 """
 
 import math
@@ -24,7 +24,7 @@ THROUGH = 2
 
 MAX_ROUNDS = 60
 
-# Part of the sizes within which a way out is found; some of Newton's steps are lost to rounding.
+# Newton's method stops at this distance, as a part of the sizes: rounding hides smaller steps.
 CLOSE = 1e-14
 
 
@@ -32,7 +32,7 @@ CLOSE = 1e-14
 def _heights_over_face(
     start: Vec3, end: Vec3, corners: Corners, normal: Vec3
 ) -> tuple[bool, float, float]:
-    """Return (whether a stretch of a segment has its feet on the face, heights of its ends)."""
+    """Return (whether a part of a segment projects onto the face, heights of this part's ends)."""
     low, high = 0.0, 1.0
     for k in range(3):
         inward = cross(normal, subtract(corners[(k + 1) % 3], corners[k]))
@@ -55,10 +55,11 @@ def _heights_over_face(
 def nearest_on_triangle(
     start: Vec3, end: Vec3, corners: Corners, has_area: bool, normal: Vec3
 ) -> tuple[int, Vec3, float]:
-    """Return (FACE, EDGE or THROUGH, the vector from triangle to segment where nearest, height).
+    """Return (FACE, EDGE or THROUGH, the shortest vector from triangle to segment, height).
 
-    The height is that of the segment over the face, where it is least; +inf if it is nowhere over
-    it. FACE where that is the least distance, or ties with an edge but for rounding: a level axis.
+    The height is the least height of the segment over the face, +inf if no part of it is over the
+    face. FACE means that this is the least distance, or that it ties with an edge within rounding,
+    as for an axis parallel to the face.
     """
     is_over, first, last = False, 0.0, 0.0
     if has_area:
@@ -87,14 +88,14 @@ def nearest_on_triangle(
 
 @kernel(inline=True)
 def _reach(axis: Vec3, corners: Corners, direction: Vec3) -> float:
-    """Return how far the prism reaches in a unit direction, whatever rounding did to that."""
+    """Return how far the prism reaches in a unit direction: true for the direction as rounded."""
     return max(
         dot(direction, corners[0]), dot(direction, corners[1]), dot(direction, corners[2])
     ) - min(0.0, dot(direction, axis))
 
 
 @kernel
-def _way_out(
+def _distance_out(
     axis: Vec3,
     radius: float,
     corners: Corners,
@@ -103,11 +104,11 @@ def _way_out(
     size: float,
     limit: float,
 ) -> float:
-    """Return how far the capsule must move in a unit direction until the shapes part for good.
+    """Return how far the capsule must move in a unit direction until the shapes separate for good.
 
-    The distance of axis and triangle is a convex function of the way. Newton's method, begun where
-    the shapes are certainly apart, comes down to the way out and never passes it. A way longer than
-    ``limit`` is not asked for: begun there, it ends there.
+    The distance between axis and triangle is a convex function of the travel. Newton's method
+    starts where the shapes are certainly apart, approaches the answer from above and never passes
+    it. Answers longer than ``limit`` are not needed: started there, the method ends there.
     """
     way = min(limit, radius + _reach(axis, corners, direction))
     for _ in range(MAX_ROUNDS):
@@ -124,12 +125,13 @@ def _way_out(
 
 
 @kernel
-def _way_through(
+def _move_off_face(
     axis: Vec3, radius: float, corners: Corners, normal: Vec3, two_sided: bool, size: float
 ) -> Vec3:
-    """Return the move of a capsule whose axis goes through the face: the nearest side of the prism.
+    """Return the move of a capsule whose axis passes through the face, to the prism's nearest side.
 
-    One-sided, not against the front; see `_least_allowed`. Ties: the front, the back, the edges.
+    One-sided, it does not lead against the front; see `_least_allowed`. Ties are decided in the
+    order front, back, edges.
     """
     best, least = normal, _reach(axis, corners, normal)
     back = scale(normal, -1.0)
@@ -157,11 +159,11 @@ def _way_through(
 def _least_allowed(axis: Vec3, radius: float, corners: Corners, normal: Vec3, size: float) -> Vec3:
     """Return the least move along the directions of the prism that do not lead against the front.
 
-    The front normal; past each edge in the plane of the face; square to each edge and the axis.
-    A side that is not the nearest need not be where its direction leaves the prism, so each is
-    measured to where the shapes part.
+    These are the front normal, past each edge in the plane of the face, and perpendicular to each
+    edge and the axis. A direction may leave the prism elsewhere than through its own side unless
+    that side is the nearest, so each direction is measured to where the shapes separate.
     """
-    best, least = normal, _way_out(axis, radius, corners, normal, normal, size, math.inf)
+    best, least = normal, _distance_out(axis, radius, corners, normal, normal, size, math.inf)
     for k in range(6):
         edge = subtract(corners[(k + 1) % 3], corners[k % 3])
         direction = cross(edge, normal)
@@ -173,7 +175,7 @@ def _least_allowed(axis: Vec3, radius: float, corners: Corners, normal: Vec3, si
         direction = scale(direction, 1.0 / length(direction))
         if dot(direction, normal) < -SQUARE:
             continue
-        way = _way_out(axis, radius, corners, normal, direction, size, least)
+        way = _distance_out(axis, radius, corners, normal, direction, size, least)
         if way < least - TIE * size:
             best, least = direction, way
     return scale(best, least)
@@ -198,14 +200,14 @@ def capsule_triangle(
     distance = math.sqrt(distance2)
     if distance <= slack:
         if has_area:
-            return True, _way_through(axis, radius, corners, normal, two_sided, size)
+            return True, _move_off_face(axis, radius, corners, normal, two_sided, size)
         return True, scale(direction_across(axis, _longest_edge(corners)), radius)
     if not has_area or two_sided or dot(gap, normal) >= -SQUARE * distance:
         if feature == FACE:
             return True, scale(normal, math.copysign(max(radius - distance, 0.0), height))
         return True, scale(gap, max(radius - distance, 0.0) / distance)
     if feature == FACE:
-        way = _way_out(axis, radius, corners, normal, normal, size, math.inf)
+        way = _distance_out(axis, radius, corners, normal, normal, size, math.inf)
         return True, scale(normal, way)
     if -radius <= height < 0.0:
         return True, _least_allowed(axis, radius, corners, normal, size)

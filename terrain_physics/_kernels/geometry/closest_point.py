@@ -14,13 +14,13 @@ from terrain_physics._kernels.math.vec3 import (
     subtract,
 )
 
-# Sine of the angle between the two shorter edges below which three corners count as being on one
-# line. Below it the direction of the normal is worth less than half of its digits; above it, taking
-# the triangle for a segment would move its surface by more than 1e-10 of its size.
+# Three corners count as lying on one line if the sine of the angle between the two shorter edges is
+# not above this. Below it, less than half of the digits of the normal are right; above it, treating
+# the triangle as a segment would move its surface by more than 1e-10 of its size.
 FLAT_ANGLE = 1e-10
 
-# Distances below this part of the sizes at hand: the point lies on the feature. Rounding would turn
-# a shorter way out by more than taking the normal instead moves anything.
+# A point nearer than this part of the sizes involved lies on the feature. The direction of so short
+# a gap is mostly rounding: using the normal instead changes less than that rounding does.
 ON_FEATURE = 1e-11
 
 FACE = 0
@@ -31,10 +31,10 @@ EDGE = 1
 def triangle_normal(a: Vec3, b: Vec3, c: Vec3) -> tuple[bool, Vec3]:
     """Return (whether the triangle has an area, its unit front normal or (0, 0, 0)).
 
-    The product of the two shorter edges is taken: they meet at the widest angle, and their
-    rounding errors weigh least.
+    The normal is the cross product of the two shorter edges: they meet at the widest angle, which
+    keeps rounding errors smallest.
     """
-    # Chosen without branches, as all below: loops over many triangles are to be vectorized.
+    # No branches here and below, so that loops over many triangles are vectorized.
     ab, bc, ca = subtract(b, a), subtract(c, b), subtract(a, c)
     ab2, bc2, ca2 = dot(ab, ab), dot(bc, bc), dot(ca, ca)
     ab_is_longest = (ab2 >= bc2) & (ab2 >= ca2)
@@ -56,7 +56,7 @@ def closest_on_segment(a: Vec3, b: Vec3) -> Vec3:
     along = -dot(a, edge)
     size = dot(edge, edge)
     inner = add_scaled(a, edge, along / (size if size > 0.0 else 1.0))
-    # The first also where a = b.
+    # With a = b, this is a.
     return choose(along > 0.0, choose(along >= size, b, inner), a)
 
 
@@ -66,10 +66,10 @@ def closest_on_triangle(
 ) -> tuple[int, Vec3]:
     """Return (FACE or EDGE, the point of the triangle closest to the origin).
 
-    FACE means inside the face, borders not included in favour of either: there both answers are
-    one point. Not the sign regions of edges and corners: at an obtuse corner those name the corner
-    where an edge is nearer. The origin is the query point, so that errors scale with the distances
-    at hand and not with the distance from the world's origin.
+    FACE means that the closest point lies inside the face; on a border both answers are the same
+    point. The edges are compared by distance, not by the signs of regions: at an obtuse corner the
+    signs name the corner where an edge is nearer. The origin is the query point, so that errors
+    scale with the distances involved, not with the distance from the world's origin.
     """
     inside = (
         has_area
@@ -88,9 +88,9 @@ def closest_on_triangle(
 
 @kernel
 def direction_off_segment(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
-    """Return the unit direction square to a triangle without area that is nearest to +Y.
+    """Return the unit direction perpendicular to a triangle without area that is nearest to +Y.
 
-    That is +Y for a point and a level segment, and +X for an upright one.
+    That is +Y for a point and a level segment, and +X for an upright segment.
     """
     edge = subtract(b, a)
     other = subtract(c, b)

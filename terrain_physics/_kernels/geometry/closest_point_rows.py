@@ -1,4 +1,4 @@
-"""Closest points by the row: the loops around the closest-point kernels."""
+"""Rows of closest points: loops around the kernels of closest points."""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import (

@@ -1,8 +1,8 @@
-"""Two triangles of one plane, or two without area: whether they touch, what they share.
+"""Two coplanar triangles, or two without area: whether they touch, and what they share.
 
-Asked where the planes have decided nothing: every corner lies on the plane of the other triangle,
-or neither has a plane. All decisions hang on exact signs in a projection along one axis that
-flattens nothing.
+Used where the planes decide nothing: every corner lies on the plane of the other triangle, or
+neither triangle has a plane. All decisions are exact signs in a projection along an axis in which
+the common plane keeps its area.
 """
 
 from terrain_physics._kernels._jit import kernel
@@ -54,12 +54,12 @@ def _any(sides: Sides) -> bool:
 
 @kernel
 def _view(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> int:
-    """Return an axis along which the common plane is seen as a plane; or _SKEW or _ONE_LINE."""
+    """Return an axis along which to project the common plane; or _SKEW or _ONE_LINE."""
     for turn in range(3):
-        axis = (turn + 1) % 3  # +Y first: floors are the commonest
+        axis = (turn + 1) % 3  # +Y first: floors are most common
         if _turn(a, b, c, axis) != 0 or _turn(d, e, f, axis) != 0:
             return axis
-    # Neither has area. Two corners of each that differ span the line, if there are any.
+    # Neither has area. Two different corners of each, if there are any, span its line.
     if (
         plane_side(a, b, d, e) != 0
         or plane_side(a, b, d, f) != 0
@@ -75,9 +75,9 @@ def _view(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> int:
 
 @kernel
 def _parts(sides: Sides, own: int) -> bool:
-    """Tell whether an edge has the other triangle strictly on its outer side.
+    """Tell whether any edge has the other triangle strictly on its outer side.
 
-    ``own`` is the side of the own third corner. Without area both sides are outer ones.
+    ``own`` is the side of the triangle's own third corner. Without area both sides are outer ones.
     """
     for k in range(0, 9, 3):
         side = sides[k]
@@ -88,7 +88,7 @@ def _parts(sides: Sides, own: int) -> bool:
 
 @kernel
 def _borders(sides: Sides, own: int) -> bool:
-    """Tell whether an edge has no corner of the other triangle on its inner side."""
+    """Tell whether any edge has no corner of the other triangle on its inner side."""
     for k in range(0, 9, 3):
         if sides[k] != own and sides[k + 1] != own and sides[k + 2] != own:
             return True
@@ -97,7 +97,7 @@ def _borders(sides: Sides, own: int) -> bool:
 
 @kernel
 def _in_box(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> bool:
-    """Tell whether p is in the bounds of a, b, c: if all are on one line, whether it is on it."""
+    """Tell whether p is in the bounds of a, b, c; on one line with them, whether it is between."""
     for k in range(3):
         if p[k] < min(a[k], b[k], c[k]) or p[k] > max(a[k], b[k], c[k]):
             return False
@@ -115,8 +115,8 @@ def _boxes_meet(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> bool:
 
 
 @kernel
-def flat_triangles_touch(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> bool:
-    """Tell whether two triangles of one plane, or two without area, have a point in common."""
+def coplanar_triangles_touch(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> bool:
+    """Tell whether two coplanar triangles, or two without area, have a point in common."""
     if not _boxes_meet(a, b, c, d, e, f):
         return False
     axis = _view(a, b, c, d, e, f)
@@ -131,7 +131,7 @@ def flat_triangles_touch(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -
 
 @kernel
 def _stretch(found: bool, start: Vec3, end: Vec3, p: Vec3) -> tuple[Vec3, Vec3]:
-    """Return the ends of a segment that also reaches p, all on one line."""
+    """Return the ends of a segment extended to p; all points are on one line."""
     if not found:
         return p, p
     whole, head, tail = subtract(end, start), subtract(p, start), subtract(end, p)
@@ -152,12 +152,12 @@ def _inside(sides: Sides, k: int, p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> bool:
 
 
 @kernel
-def flat_triangles_share(
+def coplanar_triangles_share(
     a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3
 ) -> tuple[int, Vec3, Vec3]:
-    """Return what two such triangles that touch share: (OVERLAP, zeros) or (CROSSING, its ends).
+    """Return what two such triangles share if they touch: (OVERLAP, zeros) or (CROSSING, its ends).
 
-    The corners of each are in order: a, b, c along one line if there is no area.
+    The corners of each are in order: a, b, c follow each other along a line if there is no area.
     """
     start, end = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     found = False
@@ -183,7 +183,7 @@ def flat_triangles_share(
         if _inside(one, k, second[k], a, b, c):
             start, end = _stretch(found, start, end, second[k])
             found = True
-    # Of three corners on one line, the edges a-b and b-c are all there is: a crossing counts once.
+    # With three corners on one line, the edges a-b and b-c cover c-a: a crossing counts once.
     for i in range(3 if own_one != 0 else 2):
         for k in range(3 if own_two != 0 else 2):
             i_end = (i + 1) % 3

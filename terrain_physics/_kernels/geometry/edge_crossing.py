@@ -1,9 +1,10 @@
-"""Where an edge crosses a plane or another edge, that they cross being known.
+"""Where an edge crosses a plane or another edge; that they cross is already known.
 
-The point divides the edge as the volumes (or areas) over its two ends. They are taken in 106 bits,
-or exactly where these cancel, so that the point is right to a few roundings of the ends of its
-edge, however flat the angle and however thin the triangle. Coordinates are between 2^-150 and 2^150
-in size, or so much smaller than others that they count for nothing.
+The point divides the edge in the ratio of the volumes (or areas) over its two ends. They are
+computed in 106 bits, or exactly where those cancel, so that the point is off by at most a few
+roundings of the ends of its edge, however small the angle and however thin the triangle.
+Coordinates must be from 2^-150 to 2^150 in size, or so much smaller than others that they do not
+matter.
 """
 
 from terrain_physics._kernels._jit import kernel
@@ -11,7 +12,8 @@ from terrain_physics._kernels.math.double_double import cross, difference, dot
 from terrain_physics._kernels.math.orientation import exact_area, exact_volume
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, subtract
 
-# Of the sum of all terms, taken positive. Rounding in 106 bits stays below 2^-95 of it.
+# A value above this part of the sum of its terms' sizes is used as it is. Rounding in 106 bits
+# stays below 2^-95 of that sum.
 _TRUSTED = 2.0**-45
 
 
@@ -22,7 +24,7 @@ def _reach(a: Vec3, b: Vec3) -> float:
 
 @kernel
 def _volume(a: Vec3, b: Vec3, c: Vec3, p: Vec3) -> float:
-    """Return six times the volume of p over a, b, c, right to 50 bits."""
+    """Return six times the volume of p over a, b, c, exact to 50 bits."""
     value = dot(difference(p, a), cross(difference(b, a), difference(c, a)))[0]
     if abs(value) > _TRUSTED * (_reach(a, b) * _reach(a, c) * _reach(a, p)):
         return value
@@ -34,7 +36,7 @@ def _between(p: Vec3, q: Vec3, from_p: float, from_q: float) -> Vec3:
     """Return the point of p-q whose distances from the ends are in this ratio."""
     from_p, from_q = abs(from_p), abs(from_q)
     whole = from_p + from_q
-    if whole == 0.0:  # out of range
+    if whole == 0.0:  # only for coordinates out of range
         return add_scaled(p, subtract(q, p), 0.5)
     if from_p <= from_q:
         return add_scaled(p, subtract(q, p), from_p / whole)
@@ -49,9 +51,9 @@ def on_plane(p: Vec3, q: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
 
 @kernel
 def on_edge(p: Vec3, q: Vec3, a: Vec3, b: Vec3, axis: int) -> Vec3:
-    """Return the point of the edge p-q on the edge a-b; seen along the axis they are not one line.
+    """Return the point of the edge p-q on the edge a-b.
 
-    All four lie on one plane.
+    All four points lie on one plane; projected along the axis, the edges are not on one line.
     """
     i = (axis + 1) % 3
     j = (axis + 2) % 3

@@ -3,9 +3,9 @@
 Sources: E. Welzl, "Smallest enclosing disks (balls and ellipsoids)" (1991), and B. Gartner, "Fast
 and robust smallest enclosing balls" (1999), for taking the farthest point as the next pivot.
 
-All is computed on points scaled by a power of two to about size one, which is exact: sizes from
-1e-290 to 1e290 need no thought. Distances are taken from a point of the set, never from the world's
-origin. The center is rounded to the world's coordinates last, and only then the radius is measured.
+Points are first scaled by a power of two to a size of about one. That is exact, and makes sizes
+from 1e-290 to 1e290 alike. Distances are measured from a point of the set, never from the world's
+origin. The center is rounded to the world's coordinates last, and only then is the radius measured.
 """
 
 import math
@@ -19,17 +19,17 @@ from terrain_physics._kernels.math.double_double import Double, DoubleVec3, add,
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot, scale, subtract
 from terrain_physics._kernels.types import Floats
 
-# A point sticks out if its squared distance is larger by this share. Rounding the center to
-# float64 and squaring make up about as much.
+# A point sticks out if its squared distance exceeds the squared radius by more than this part.
+# Rounding the center to float64 and squaring cause about as much.
 _ROUNDING = 2.0**-50
 
-# Of the bits of a float64: how many hold the fraction; the exponent of 1, twice; and the exponents
+# Of the bits of a float64: how many hold the fraction, twice the exponent of 1, and the exponents
 # of 2^-1000 and 2^1000.
 _FRACTION_BITS = np.int64(52)
 _EXPONENTS = np.int64(2046)
 _LEAST_EXPONENT, _LARGEST_EXPONENT = np.int64(23), np.int64(2023)
 
-_CHUNK = 2048  # points, 48 KB: the farthest one's chunk is looked through again in the cache
+_CHUNK = 2048  # points, 48 KB: the chunk of the farthest one is still cached for a second pass
 
 
 @kernel(inline=True)
@@ -45,7 +45,7 @@ def _scaled_point(points: Floats, row: int, i: int, factor: float) -> Vec3:
 def _bits(number: float) -> np.int64:
     """Return the bits of a number >= 0: integers in the same order as the numbers.
 
-    LLVM finds the largest of many integers with vectors; of floats it does not.
+    LLVM vectorizes the search for the largest of many integers, but not of floats.
     """
     return np.float64(number).view(np.int64)
 
@@ -57,7 +57,7 @@ def _number(bits: np.int64) -> float:
 
 @kernel(inline=True)
 def _power_of_two(size: np.int64) -> float:
-    """Return the power of two, of 2^-1000 to 2^1000, that takes a number of these bits to 1..2."""
+    """Return the power of two, 2^-1000 to 2^1000, that scales a number of these bits to 1..2."""
     if size == 0:
         return 1.0
     exponent = min(max(size >> _FRACTION_BITS, _LEAST_EXPONENT), _LARGEST_EXPONENT)
@@ -71,7 +71,7 @@ def _factor(points: Floats, row: int) -> float:
     x, y, z = _scaled_point(points, row, 0, 0.5)
     largest = np.int64(0)
     for i in range(points.shape[1]):
-        # Halves: the difference itself may be too large.
+        # Of halves: the whole difference may overflow.
         other = _scaled_point(points, row, i, 0.5)
         dx = _bits(abs(other[0] - x))
         dy = _bits(abs(other[1] - y))
@@ -122,7 +122,7 @@ def _farthest(
 
 @kernel(inline=True)
 def _put_center(origin: Vec3, center: Vec3, factor: float, out: Floats, row: int) -> Vec3:
-    """Write x y z of origin + center in the world, return them scaled again."""
+    """Write x y z of origin + center in world coordinates; return them scaled again."""
     for axis in range(3):
         out[row, axis] = (origin[axis] + center[axis]) / factor
     return scale((float(out[row, 0]), float(out[row, 1]), float(out[row, 2])), factor)
@@ -149,7 +149,7 @@ def _reach(a: Vec3, b: Vec3, c: Vec3, center: Vec3) -> float:
 
 @kernel(inline=True)
 def _circle_center(a: Vec3, b: Vec3) -> Vec3:
-    """Return the point of their plane as far from 0 as from a and b; 0 if on one line."""
+    """Return the point of their plane equally far from 0, a and b; 0 if they are on one line."""
     normal = cross(a, b)
     divisor = 2.0 * dot(normal, normal)
     if divisor == 0.0:
@@ -157,14 +157,14 @@ def _circle_center(a: Vec3, b: Vec3) -> Vec3:
     share = 1.0 / divisor
     for_a, for_b = scale(cross(b, normal), share), scale(cross(normal, a), share)
     center = add_scaled(scale(for_a, dot(a, a)), for_b, dot(b, b))
-    # Once more with what is left: thin triangles lose many digits, but none that a distance shows.
+    # A second step with the remainder: thin triangles lose many digits, but distances stay right.
     rest_a, rest_b = add_scaled(a, center, -2.0), add_scaled(b, center, -2.0)
     return add_scaled(add_scaled(center, for_a, dot(a, rest_a)), for_b, dot(b, rest_b))
 
 
 @kernel(inline=True)
 def _sphere_center(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
-    """Return the point as far from 0 as from a, b and c; 0 if all are in one plane."""
+    """Return the point equally far from 0, a, b and c; 0 if all are in one plane."""
     for_a = cross(b, c)
     divisor = 2.0 * dot(a, for_a)
     if divisor == 0.0:
@@ -180,11 +180,11 @@ def _sphere_center(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
 
 @kernel
 def _center_of_four(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
-    """Return the center of the smallest sphere around 0, a, b and c, which may be one point.
+    """Return the center of the smallest sphere around 0, a, b and c, which may coincide.
 
-    Of the spheres that rest on two, three or four of them, each is widened to hold all; the
-    smallest is the answer. So a center that is wrong, as that of points nearly on one line is by
-    rounding, does no harm: a sphere that rests on fewer points is as small.
+    Each sphere that rests on two, three or four of them is widened to hold all; the smallest is the
+    answer. So a wrong center does no harm. Rounding makes centers of points nearly on one line
+    wrong, but then a sphere that rests on fewer points is as small.
     """
     best = scale(a, 0.5)
     least = _reach(a, b, c, best)
@@ -225,9 +225,9 @@ def _sphere_in_closed_form(points: Floats, row: int, out: Floats) -> None:
 
 @kernel
 def _sphere_by_pivots(points: Floats, row: int, max_rounds: int, out: Floats) -> None:
-    """Write x y z r of the smallest sphere; when rounds run out, of one at most twice as large.
+    """Write x y z r of the smallest sphere, or of one at most twice as large if rounds run out.
 
-    Twice, because the center never leaves the convex hull of the points.
+    It is at most twice as large because the center never leaves the convex hull of the points.
     """
     factor = _factor(points, row)
     origin = _scaled_point(points, row, 0, factor)
@@ -241,7 +241,7 @@ def _sphere_by_pivots(points: Floats, row: int, max_rounds: int, out: Floats) ->
         pivot = _scaled_point(points, row, farthest, factor)
         support, resting, (offset, larger) = exchange(support, resting, pivot)
         if at_most(larger, squared):
-            break  # the rest is lost in rounding, even in 106 bits
+            break  # what is left is rounding, even in 106 bits
         squared = larger
         center = _rounded(pivot, origin, offset)
     rounded = _put_center(origin, center, factor, out, row)

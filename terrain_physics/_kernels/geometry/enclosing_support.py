@@ -1,10 +1,10 @@
 """The smallest sphere around up to five points, in numbers of 106 bits.
 
-Adding a point that sticks out by a share e of the radius may enlarge the smallest sphere by no
-more than a share e * e / 2. With 53 bits, steps towards the answer drown in rounding from e = 1e-8
-on, and a search could go round in circles; with 106 bits they are seen down to e = 1e-15.
+Adding a point that sticks out by a part e of the radius may enlarge the smallest sphere by as
+little as e * e / 2. With 53 bits, rounding hides steps with e below 1e-8, and a search could run in
+circles; with 106 bits, steps count down to e = 1e-15.
 
-Circumcenters: quotients of products of the edge vectors, as in any text on Cramer's rule.
+Circumcenters are quotients of products of the edge vectors, by Cramer's rule.
 """
 
 from terrain_physics._kernels._jit import kernel
@@ -22,10 +22,10 @@ from terrain_physics._kernels.math.vec3 import Vec3
 
 Edges = tuple[DoubleVec3, DoubleVec3, DoubleVec3, DoubleVec3]
 Support = tuple[Vec3, Vec3, Vec3, Vec3]
-Ball = tuple[DoubleVec3, Double]  # center, squared radius
+DoubleSphere = tuple[DoubleVec3, Double]  # center, squared radius
 
-# For sizes of about one. What is thinner is a part of less than 1e-50 of its size away from a set
-# with fewer points, whose sphere is tried as well.
+# A least squared area or volume, for sizes of about one. A thinner set differs by less than 1e-50
+# of its size from a set with fewer points, whose sphere is tried as well.
 _FLAT = 1e-120
 
 
@@ -70,7 +70,7 @@ def _half_quotient(x: DoubleVec3, divisor: Double) -> DoubleVec3:
 
 @kernel
 def _circle_center(a: DoubleVec3, b: DoubleVec3) -> tuple[bool, DoubleVec3]:
-    """Return (whether there is one, the point of their plane as far from 0 as from a and b)."""
+    """Return (whether there is one, the point of their plane equally far from 0, a and b)."""
     normal = cross(a, b)
     divisor = dot(normal, normal)
     if divisor[0] < _FLAT:
@@ -81,7 +81,7 @@ def _circle_center(a: DoubleVec3, b: DoubleVec3) -> tuple[bool, DoubleVec3]:
 
 @kernel
 def _sphere_center(a: DoubleVec3, b: DoubleVec3, c: DoubleVec3) -> tuple[bool, DoubleVec3]:
-    """Return (whether there is one, the point as far from 0 as from a, b and c)."""
+    """Return (whether there is one, the point equally far from 0, a, b and c)."""
     across = cross(b, c)
     divisor = dot(a, across)
     if abs(divisor[0]) < _FLAT:
@@ -103,16 +103,16 @@ def _reach(edges: Edges, count: int, center: DoubleVec3) -> Double:
 
 
 @kernel
-def exchange(support: Support, count: int, pivot: Vec3) -> tuple[Support, int, Ball]:
+def exchange(support: Support, count: int, pivot: Vec3) -> tuple[Support, int, DoubleSphere]:
     """Return the smallest sphere around pivot and support, and the points it rests on.
 
-    The first ``count`` points are the support, the rest is ignored. The pivot must lie outside of
-    the smallest sphere around them: so it is one of the points that the new one rests on. The
-    center is relative to the pivot.
+    The first ``count`` points are the support, the others are ignored. The pivot must lie outside
+    of the smallest sphere around them, so the new sphere rests on it. The center is relative to the
+    pivot.
 
-    Of the spheres that rest on the pivot and on one to three others, each is widened to hold all
-    five, and the smallest is the answer: a center that comes out wrong, however ill-conditioned
-    its points, cannot leave one of them outside.
+    Each sphere that rests on the pivot and on one to three others is widened to hold all five, and
+    the smallest is the answer. So a wrong center, however ill-conditioned its points, cannot leave
+    one of them outside.
     """
     edges = (
         difference(support[0], pivot),

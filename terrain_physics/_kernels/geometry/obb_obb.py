@@ -1,9 +1,9 @@
 """Oriented box against oriented box, by the 15 axes of the separating axis test.
 
-Box axes and products of box axes are the normals of all faces of the Minkowski difference of two
-boxes (Gottschalk, Lin, Manocha: OBBTree, 1996), so the least overlap is the shortest way out. All
-of it happens in the first box's frame. There a product with one of its axes is exact, and boxes
-that lie alike give exact answers.
+Box axes and cross products of box axes are the normals of all faces of the Minkowski difference of
+two boxes (Gottschalk, Lin, Manocha: OBBTree, 1996), so the least overlap is the shortest move out.
+All is computed in the first box's frame. There a cross product with one of its axes is exact, and
+boxes with the same rotation give exact answers.
 """
 
 import math
@@ -15,10 +15,10 @@ from terrain_physics._kernels.math.vec3 import Mat3, Vec3, dot, length, scale, s
 
 @kernel(inline=True)
 def _overlap(axis: Vec3, half: Vec3, x: Vec3, y: Vec3, z: Vec3, other: Vec3, way: float) -> float:
-    """Return the length shared on an axis, times the axis's length; x, y, z: the other's axes.
+    """Return the overlap on an axis, times the axis's length; x, y, z are the other box's axes.
 
-    All three are projected, also where an axis was made square to one of them: whatever rounding
-    did to the axis, what is measured along it is true.
+    All three are projected, even onto an axis made perpendicular to one of them: so the overlap is
+    true for the axis as rounded.
     """
     return (
         (abs(axis[0]) * half[0] + abs(axis[1]) * half[1] + abs(axis[2]) * half[2])
@@ -42,12 +42,12 @@ def obb_obb(
 ) -> tuple[bool, Vec3]:
     """Return (whether they touch, penetration of the first box).
 
-    On each axis the box leaves on the side of its center, forward if the centers are level. Ties:
-    the axes of the first, those of the second, the products in order.
+    On each axis the box leaves on the side of its center, forward if the centers are level. Ties
+    go to the axes of the first box, then those of the second, then the cross products in order.
 
-    Products of axes that are parallel within ``PARALLEL`` are left out. Were the axes parallel
-    exactly, the rest would be a matter of two rectangles, which the face normals decide; turning a
-    box by that angle moves no corner farther than ``PARALLEL`` of its size.
+    Cross products of axes that are parallel within ``PARALLEL`` are left out. For exactly parallel
+    axes the problem is one of two rectangles, which the face normals decide; rotating a box by that
+    angle moves no corner farther than ``PARALLEL`` of its size.
     """
     away = to_box(rotation, subtract(center, other_center))
     m = other_rotation

@@ -1,15 +1,15 @@
 """Oriented box against triangle: the separating axis test, read as geometry.
 
 The box misses the triangle exactly when the box's center lies outside the Minkowski sum of the
-triangle and the (mirrored) box. That sum is a polytope with 26 faces; their normals are the 13 axes
-of the separating axis test (the triangle's normal, the box's axes, the products of triangle edges
-and box axes), each in both directions (Gottschalk, Lin, Manocha: OBBTree, 1996). The overlap on an
-axis is the distance from the center to that face. So the shortest way out is the nearest face, and
-the way out along a line is where the line crosses the first face.
+triangle and the (mirrored) box. That sum is a polytope with 26 faces. Their normals are the 13 axes
+of the separating axis test (the triangle's normal, the box's axes, the cross products of triangle
+edges and box axes), each in both directions (Gottschalk, Lin, Manocha: OBBTree, 1996). The overlap
+on an axis is the distance from the center to that face. So the shortest move out leads to the
+nearest face, and a line leaves the polytope where it crosses the first face.
 
-All of it happens in the box's own frame, with the box's center as the origin. There the products
-with box axes are exact, and the errors made in getting there move the triangle's corners by a few
-units in the last place: the answer is that of a problem so close to the one asked.
+All is computed in the box's own frame, with the box's center as the origin. There the cross
+products with box axes are exact. Errors of the transformation move the triangle's corners by a few
+units in the last place, so the answer is exact for a problem that close to the given one.
 """
 
 import math
@@ -23,22 +23,22 @@ from terrain_physics._kernels.types import Floats
 
 FACES = 26
 
-# Rows of working memory: all faces, those among them that matter, and one more.
+# Rows of scratch memory: all faces, a copy of the faces that matter, and one more.
 FACE_COUNT = 2 * FACES + 1
 
-# An edge this close to parallel with a box axis (sine of the angle) has no product worth testing.
+# The cross product of an edge and a box axis is left out if the sine of their angle is below this.
 PARALLEL = 1e-12
 
-# Overlaps that differ by less than this part of the sizes are a tie: the earlier axis is taken.
+# Overlaps that differ by less than this part of the sizes tie: the earlier axis is taken.
 TIE = 1e-12
 
-# Slack of "not against the front normal" for directions square to it.
+# A unit direction leads against the front if its component along the normal is below minus this.
 SQUARE = 1e-12
 
 
 @kernel(inline=True)
 def to_box(m: Mat3, v: Vec3) -> Vec3:
-    """Return a world vector in the frame of a box, whose axes are the columns of ``m``."""
+    """Return a world vector in the frame of a box; its axes are the columns of ``m``."""
     return (
         m[0] * v[0] + m[3] * v[1] + m[6] * v[2],
         m[1] * v[0] + m[4] * v[1] + m[7] * v[2],
@@ -66,7 +66,7 @@ def box_face_distances(axis: Vec3, a: Vec3, b: Vec3, c: Vec3, half: Vec3) -> tup
 
 @kernel(inline=True)
 def edge_axis(edge: Vec3, k: int) -> tuple[bool, Vec3]:
-    """Return (whether they are not parallel, the unit vector square to an edge and box axis k)."""
+    """Return (whether they are not parallel, the unit normal of an edge and box axis k)."""
     x, y, z = edge
     if k == 0:
         axis = (0.0, z, -y)
@@ -110,10 +110,10 @@ def put_difference_faces(
 ) -> tuple[int, bool]:
     """Write the faces of the Minkowski difference; return (how many, whether normals come first).
 
-    ``faces`` (FACE_COUNT, 4) receives rows of a unit normal and the distance from the box's center
-    to that face, positive inside. In order: face normal, box axes, products edge by edge, each
-    forward and backward. Axes that vanish are left out. The count is -1 if some axis shows box and
-    triangle to be more than ``margin`` apart.
+    Each row of ``faces`` (FACE_COUNT, 4) receives a unit normal and the distance from the box's
+    center to that face, positive inside. The order is: face normal, box axes, cross products edge
+    by edge, each forward and backward. Axes that vanish are left out. The count is -1 if box and
+    triangle are more than ``margin`` apart on some axis.
     """
     has_area, normal = triangle_normal(a, b, c)
     count = 0
@@ -150,7 +150,7 @@ def face_normal(faces: Floats, k: int) -> Vec3:
 
 @kernel
 def way_out(faces: Floats, count: int, direction: Vec3) -> float:
-    """Return how far from the center, inside, the polytope is left in a unit direction."""
+    """Return how far a line in a unit direction goes from the center to where it leaves."""
     shortest = np.inf
     for k in range(count):
         slope = dot(face_normal(faces, k), direction)
@@ -189,7 +189,7 @@ def _consider_edge(
     edge: Vec3, a: Vec3, b: Vec3, c: Vec3, half: Vec3, slack: float,
     nearest: Vec3, distance: float, least: float,
 ) -> tuple[Vec3, float, float]:  # fmt: skip
-    """Do so with the products of an edge and the box axes."""
+    """Return what `_consider` returns, for the cross products of an edge and the box axes."""
     is_axis, axis = edge_axis(edge, 0)
     nearest, distance, least = _consider(
         axis, is_axis, a, b, c, half, slack, nearest, distance, least
@@ -206,13 +206,12 @@ def _consider_edge(
 def nearest_face(
     a: Vec3, b: Vec3, c: Vec3, half: Vec3
 ) -> tuple[bool, bool, Vec3, float, Vec3, float]:
-    """Return what the 26 faces say at once, for a box at the origin along the axes.
+    """Return the result of all 26 faces, for a box at the origin along the axes.
 
-    (Whether box and triangle touch; whether the way out by the nearest face is not against the
-    front; the triangle's normal; how near two overlaps are a tie; unit direction of the nearest
-    face and its distance.) Without branches and
-    arrays, so that loops over many pairs are vectorized; faces in the order of
-    `put_difference_faces`.
+    The result is (whether box and triangle touch, whether the move through the nearest face does
+    not lead against the front, the triangle's normal, the slack of a tie in meters, the unit normal
+    of the nearest face, its distance). There are no branches and no arrays, so that loops over many
+    pairs are vectorized. Faces come in the order of `put_difference_faces`.
     """
     has_area, normal = triangle_normal(a, b, c)
     slack = tie_slack(a, b, c, half)
@@ -234,11 +233,11 @@ def nearest_face(
 def _nearest_allowed(faces: Floats, count: int, front: Vec3, slack: float) -> tuple[Vec3, float]:
     """Return (unit direction, length) of the shortest move out that is not against the front.
 
-    The next best face need not be hit by the foot of its own perpendicular, so each allowed
-    direction is measured to where the polytope really ends.
+    The perpendicular to another than the nearest face may miss that face, so each allowed direction
+    is measured to where it leaves the polytope.
     """
-    # No allowed direction leads farther than to its own face, so that only faces nearer than one of
-    # these can end the shortest way: few, copied behind the others.
+    # Along an allowed direction the polytope ends at that direction's face at the latest. So only
+    # faces no farther than the nearest of these can end the shortest move: few, copied behind all.
     limit = np.inf
     for k in range(count):
         if dot(face_normal(faces, k), front) >= -SQUARE:

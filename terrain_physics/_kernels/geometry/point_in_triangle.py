@@ -1,4 +1,4 @@
-"""Points in triangles of the plane, borders included, without a wrong answer."""
+"""2D points in triangles, borders included: always the exact answer."""
 
 import math
 
@@ -16,14 +16,14 @@ from terrain_physics._kernels.math.orientation_2d import (
 from terrain_physics._kernels.types import Bytes, Floats
 
 OUTSIDE, INSIDE, UNDECIDED = np.uint8(0), np.uint8(1), np.uint8(2)
-_BLOCK = 4096  # rows looked at again while they are in the nearest cache
+_BLOCK = 4096  # rows that stay in the nearest cache for the second pass
 
 
 @kernel(inline=True, contract=True)
 def _verdict(
     px: float, py: float, ax: float, ay: float, bx: float, by: float, cx: float, cy: float
 ) -> np.uint8:
-    """Return INSIDE, OUTSIDE or, where rounding might decide, UNDECIDED; without a branch."""
+    """Return INSIDE, OUTSIDE or, where rounding might decide, UNDECIDED; without branches."""
     ax, ay, bx, by, cx, cy = ax - px, ay - py, bx - px, by - py, cx - px, cy - py
     ab, ba, bc, cb, ca, ac = ax * by, ay * bx, bx * cy, by * cx, cx * ay, cy * ax
     u, v, w = ab - ba, bc - cb, ca - ac

@@ -1,7 +1,7 @@
-"""Rays and shapes by the row: the loops around the ray kernels.
+"""Rows of rays and shapes: loops around the kernels of rays.
 
-All inputs have n rows or one; ``out`` (n,) gets distances, NaN where missed. Directions have any
-length but zero.
+All inputs have n rows or one; ``out`` (n,) receives distances, NaN where missed. Directions have
+length 1.
 """
 
 import math

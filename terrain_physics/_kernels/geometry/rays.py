@@ -1,7 +1,7 @@
-"""Rays: how far along a ray a shape is met, 0.0 from inside a solid, infinity when missed.
+"""Rays: how far along a ray it meets a shape; 0.0 from inside a solid, infinity when missed.
 
-Directions have length 1, shapes are closed. Lengths from 1e-100 to 1e100 m neither overflow nor
-vanish when multiplied.
+Directions have length 1, and shapes are closed. Products of lengths from 1e-100 to 1e100 m neither
+overflow nor vanish.
 """
 
 import math
@@ -22,16 +22,16 @@ from terrain_physics._kernels.math.vec3 import (
 )
 
 ROUNDING = 2.0**-50
-"""More than the rounding of a mean of three numbers, as a part of the largest."""
+"""A bound on the rounding of a mean of three numbers, as a part of the largest."""
 
 RayFrame = tuple[int, float, float, float]
-"""Axis along which the ray runs most, the two shears that make it run along that axis alone, and
-the meters along the ray for each meter along the axis."""
+"""The axis of the largest component of the direction, the two shears that align the ray with that
+axis, and the meters along the ray for each meter along the axis."""
 
 
 @kernel(inline=True)
 def ray_frame(direction: Vec3) -> RayFrame:
-    """Return what `ray_frame_triangle` needs to know of a direction: once for each ray."""
+    """Return what `ray_frame_triangle` needs of a direction; computed once for each ray."""
     x, y, z = direction
     if abs(z) >= abs(x) and abs(z) >= abs(y):
         return 2, x / z, y / z, 1.0 / z
@@ -51,18 +51,18 @@ def ray_frame_triangle(origin: Vec3, frame: RayFrame, a: Vec3, b: Vec3, c: Vec3)
     """Return the distance to a triangle, from either side. Watertight.
 
     S. Woop, C. Benthin, I. Wald, "Watertight Ray/Triangle Intersection" (2013): the corners are
-    sheared until the ray is the third axis; then it hits if the origin of the plane is in the
-    triangle of the first two coordinates. Why nothing slips through an edge or a corner:
+    sheared so that the ray becomes the third axis; then it hits if the triangle of the first two
+    coordinates contains the origin. Why no ray slips through an edge or a corner:
 
-    - A sheared corner depends on the ray and the corner only, so all triangles share it.
-    - Rounding never turns p <= q into its opposite. So u = p - q, from two rounded products, is 0
-      or has the sign of exact arithmetic, and the neighbour gets exactly -u. Where nothing speaks
-      against a hit, `_distance` asks again without rounding; then 0 counts as inside.
+    - A sheared corner depends on the ray and the corner only, so it is the same in all triangles.
+    - Rounding never reverses p <= q. So u = p - q, from two rounded products, is 0 or has the sign
+      of exact arithmetic, and the neighbor gets exactly -u. Where no sign rules out a hit,
+      `_distance` decides without rounding; then 0 counts as inside.
 
-    So a triangle is hit if it holds the origin of the plane, in exact arithmetic on sheared
-    corners, and such triangles leave no gaps. A ray within the triangle's plane hits it where it
-    enters (one in it but for rounding, somewhere between its borders); a triangle without area is a
-    segment or a point, hit within the rounding of the shear.
+    So a triangle is hit if its sheared corners contain the origin in exact arithmetic, and such
+    triangles leave no gaps. A ray within the triangle's plane hits it where it enters; a ray that
+    is in the plane only to rounding hits it somewhere between its borders. A triangle without area
+    is a segment or a point, hit within the rounding of the shear.
     """
     return sheared_triangle(
         shear(origin, frame, a), shear(origin, frame, b), shear(origin, frame, c), frame[3]
@@ -71,7 +71,7 @@ def ray_frame_triangle(origin: Vec3, frame: RayFrame, a: Vec3, b: Vec3, c: Vec3)
 
 @kernel(inline=True)
 def shear(origin: Vec3, frame: RayFrame, corner: Vec3) -> Vec3:
-    """Return a corner as a ray sees it: two places across the ray, and one along its axis."""
+    """Return a corner relative to a ray: two coordinates across the ray, one along its axis."""
     axis, shear_x, shear_y, _ = frame
     x, y, z = subtract(corner, origin)
     if axis == 0:
@@ -87,17 +87,17 @@ def sheared_triangle(a: Vec3, b: Vec3, c: Vec3, stretch: float) -> float:
     u = c[0] * b[1] - c[1] * b[0]
     v = a[0] * c[1] - a[1] * c[0]
     w = b[0] * a[1] - b[1] * a[0]
-    if min(u, v, w) < 0.0 < max(u, v, w):  # no branch for each sign: those are half of the time
+    if min(u, v, w) < 0.0 < max(u, v, w):  # one branch: one for each sign would double the time
         return math.inf
     return _distance((a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2]), stretch)
 
 
 @kernel
 def _distance(xs: Vec3, ys: Vec3, zs: Vec3, stretch: float) -> float:
-    """Return the distance to a sheared triangle that is hit, or seems to be for rounding.
+    """Return the distance to a sheared triangle that is hit, or seems to be because of rounding.
 
-    Apart, to keep short what is done for all triangles. Rounded products could neither tell that a
-    triangle seen edge-on is missed, nor where a thin one is hit.
+    A function of its own keeps the work for all triangles short. Rounded products could not tell
+    whether a triangle seen edge-on is missed, nor where a thin one is hit.
     """
     u = _minor(xs[2], ys[1], ys[2], xs[1])
     v = _minor(xs[0], ys[2], ys[0], xs[2])
@@ -108,7 +108,7 @@ def _distance(xs: Vec3, ys: Vec3, zs: Vec3, stretch: float) -> float:
     if area == 0.0:
         return _edge_on(xs, ys, zs, stretch)
     depth = (u * zs[0] + v * zs[1] + w * zs[2]) / area
-    # A ray that starts on the triangle meets it there, on whichever side rounding puts the start.
+    # A ray that starts on the triangle meets it there, even if rounding puts the start behind it.
     if depth * stretch >= -ROUNDING * max(abs(zs[0]), abs(zs[1]), abs(zs[2])) * abs(stretch):
         return max(depth * stretch, 0.0) + 0.0  # never -0
     return math.inf
@@ -116,7 +116,7 @@ def _distance(xs: Vec3, ys: Vec3, zs: Vec3, stretch: float) -> float:
 
 @kernel(inline=True)
 def _minor(a: float, b: float, c: float, d: float) -> float:
-    """Return a * b - c * d: the exact sign, and right to the last bits however much cancels."""
+    """Return a * b - c * d: the sign is exact, and so are all but the last bits of the value."""
     first, second = two_product(a, b), two_product(c, d)
     return (first[0] - second[0]) + (first[1] - second[1])
 
@@ -125,7 +125,7 @@ def _minor(a: float, b: float, c: float, d: float) -> float:
 def _edge_on(xs: Vec3, ys: Vec3, zs: Vec3, stretch: float) -> float:
     """Return the distance to a sheared triangle whose corners are on one line with the ray.
 
-    It is met where its edges cross the ray, and from the nearest to the farthest of these points.
+    The ray meets it from the nearest to the farthest of the points where its edges cross the ray.
     """
     places = xs  # along that line
     if max(abs(ys[0]), abs(ys[1]), abs(ys[2])) > max(abs(xs[0]), abs(xs[1]), abs(xs[2])):
@@ -154,7 +154,7 @@ def ray_sphere(origin: Vec3, direction: Vec3, center: Vec3, radius: float) -> fl
     if dot(center, center) <= radius * radius:
         return 0.0
     along = dot(center, direction)
-    # The closest approach first: no square of the distance hides the radius.
+    # By the closest approach, so that the square of the distance does not swallow the radius.
     miss = add_scaled(center, direction, -along)
     reach2 = radius * radius - dot(miss, miss)
     if reach2 < 0.0 or along < 0.0:
@@ -166,8 +166,8 @@ def ray_sphere(origin: Vec3, direction: Vec3, center: Vec3, radius: float) -> fl
 def ray_aabb(origin: Vec3, direction: Vec3, lower: Vec3, upper: Vec3) -> float:
     """Return the distance to a solid box between two corners.
 
-    Slabs (Kay and Kajiya, 1986), by division and not by the reciprocal: rounded quotients keep
-    their order, so that a ray to an edge or a corner is not lost.
+    Slabs (Kay and Kajiya, 1986), with divisions instead of a reciprocal: rounded quotients keep
+    their order, so a ray to an edge or a corner is not lost.
     """
     near, far = 0.0, math.inf
     for k in range(3):
@@ -201,7 +201,7 @@ def ray_obb(origin: Vec3, direction: Vec3, center: Vec3, half: Vec3, rotation: M
 
 @kernel
 def ray_capsule(origin: Vec3, direction: Vec3, a: Vec3, b: Vec3, radius: float) -> float:
-    """Return the distance to a solid capsule: the nearest of its two balls and its side."""
+    """Return the distance to a solid capsule: the nearest of its two spheres and its side."""
     start, end = subtract(a, origin), subtract(b, origin)
     closest = closest_on_segment(start, end)
     if dot(closest, closest) <= radius * radius:
@@ -214,7 +214,7 @@ def ray_capsule(origin: Vec3, direction: Vec3, a: Vec3, b: Vec3, radius: float) 
     if size == 0.0:
         return nearest
     edge = scale(edge, 1.0 / size)
-    # From the ray's closest approach to the middle, so that errors do not grow with the distance.
+    # Relative to the ray's closest approach to the middle: errors do not grow with the distance.
     middle = scale(add(start, end), 0.5)
     along = dot(middle, direction)
     place = subtract(scale(direction, along), middle)
@@ -222,7 +222,7 @@ def ray_capsule(origin: Vec3, direction: Vec3, a: Vec3, b: Vec3, radius: float) 
     square = dot(across, across)
     offset = dot(place, across)
     reach2 = radius * radius * square - offset * offset
-    if square == 0.0 or reach2 < 0.0:  # beside the side, or parallel to it: then a ball comes first
+    if square == 0.0 or reach2 < 0.0:  # misses the side, or is parallel to it: a sphere comes first
         return nearest
     onward = -(dot(cross(place, edge), across) + math.sqrt(reach2)) / square
     height = dot(place, edge) + onward * dot(direction, edge)

@@ -1,4 +1,4 @@
-"""Two line segments: where they are nearest, and a direction square to both."""
+"""Two line segments: the gap between them, and a direction perpendicular to both."""
 
 import math
 
@@ -15,10 +15,11 @@ from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot, sca
 def gap_between_segments(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> Vec3:
     """Return the shortest vector from segment c-d to segment a-b; zero where they cross.
 
-    The four ends against the other segment, and the place where the lines are nearest. Where the
-    lines are nearly parallel, rounding moves that place by the inverse of their angle, if it is
-    found by vector products; the square of it by the usual determinant of scalar products. The
-    former changes the distance by rounding errors only, the latter by half of the digits.
+    The candidates are the four ends against the other segment, and the place where the lines are
+    nearest. If the lines are nearly parallel, rounding moves that place: by the inverse of their
+    angle if it is computed with cross products, by the square of that inverse with the usual
+    determinant of dot products. The former changes the distance by rounding errors only, the
+    latter costs half of the digits.
     """
     best = closest_on_segment(subtract(a, c), subtract(b, c))
     gap = closest_on_segment(subtract(a, d), subtract(b, d))
@@ -44,10 +45,10 @@ def gap_between_segments(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> Vec3:
 
 @kernel
 def direction_across(first: Vec3, second: Vec3) -> Vec3:
-    """Return the unit direction square to two vectors; of the two ways the one nearer to +Y.
+    """Return the unit direction perpendicular to two vectors; of the two, the one nearer to +Y.
 
-    Both ways level: along first x second. Parallel, or one zero: square to the longer one, as near
-    to +Y as that allows. Both zero: +Y.
+    If both are level, it is along first x second. If the vectors are parallel or one is zero, it is
+    perpendicular to the longer one, as near to +Y as possible. If both are zero, it is +Y.
     """
     normal = cross(first, second)
     size = dot(normal, normal)

@@ -1,4 +1,4 @@
-"""Pairs of balls, boxes and capsules by the row: every input has n rows, or one that serves all."""
+"""Rows of pairs of spheres, boxes and capsules: every input has n rows, or one row for all."""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
@@ -23,7 +23,7 @@ def _second_end(capsules: Floats, i: int) -> Vec3:
 
 @kernel
 def sphere_sphere_rows(spheres: Floats, others: Floats, out: Floats) -> None:
-    """Write penetrations (n, 3) of balls x y z r."""
+    """Write penetrations (n, 3) of spheres x y z r."""
     for i in range(out.shape[0]):
         s, t = row_of(spheres, i), row_of(others, i)
         touching, move = sphere_sphere(
@@ -49,7 +49,7 @@ def aabb_aabb_rows(
 
 @kernel
 def aabb_sphere_rows(lowers: Floats, uppers: Floats, spheres: Floats, out: Floats) -> None:
-    """Write penetrations (n, 3) of axis-aligned boxes, out of balls x y z r."""
+    """Write penetrations (n, 3) of axis-aligned boxes, out of spheres x y z r."""
     for i in range(out.shape[0]):
         s = row_of(spheres, i)
         touching, move = aabb_sphere(
@@ -65,7 +65,7 @@ def aabb_sphere_rows(lowers: Floats, uppers: Floats, spheres: Floats, out: Float
 def obb_sphere_rows(
     centers: Floats, half_extents: Floats, rotations: Floats, spheres: Floats, out: Floats
 ) -> None:
-    """Write penetrations (n, 3) of oriented boxes, out of balls x y z r."""
+    """Write penetrations (n, 3) of oriented boxes, out of spheres x y z r."""
     for i in range(out.shape[0]):
         s = row_of(spheres, i)
         touching, move = obb_sphere(
@@ -103,7 +103,7 @@ def obb_obb_rows(
 
 @kernel
 def capsule_sphere_rows(capsules: Floats, spheres: Floats, out: Floats) -> None:
-    """Write penetrations (n, 3) of capsules ax ay az bx by bz r, out of balls x y z r."""
+    """Write penetrations (n, 3) of capsules ax ay az bx by bz r, out of spheres x y z r."""
     for i in range(out.shape[0]):
         c, s = row_of(capsules, i), row_of(spheres, i)
         touching, move = capsule_sphere(

@@ -1,9 +1,10 @@
-"""Pairs of balls, boxes and capsules: the least move that takes the first out of the second.
+"""Pairs of spheres, boxes and capsules: the shortest move that takes the first out of the second.
 
-Each pair is asked as one question: where is the origin in the Minkowski difference of the shapes?
-With a ball in the pair the difference is a point, segment, parallelogram or box, grown by the
-radii. Outside of that core the shortest way out leads straight away from its nearest point; on a
-core without volume, square to it; inside a box, through the nearest face.
+The question for each pair is where the origin lies in the Minkowski difference of the shapes. For
+spheres and capsules, and for a box and a sphere, the difference is a core (a point, segment,
+parallelogram or box) grown by the radii. If the origin is outside of the core, the shortest move
+leads straight away from the core's nearest point. If it is on a core without volume, the move is
+perpendicular to the core; inside a box, it leads through the nearest face.
 """
 
 import math
@@ -28,7 +29,7 @@ def push_from_core(gap: Vec3, reach: float, size: float) -> tuple[int, Vec3]:
     """Return (APART, AWAY or ON the core, the move if AWAY).
 
     ``gap`` leads from the second shape's core to the first one's, ``reach`` is the sum of the
-    radii, ``size`` that of all lengths that rounding errors are measured by.
+    radii, ``size`` the sum of all lengths on which rounding errors depend.
     """
     distance2 = dot(gap, gap)
     if distance2 > reach * reach:
@@ -43,7 +44,7 @@ def push_from_core(gap: Vec3, reach: float, size: float) -> tuple[int, Vec3]:
 def sphere_sphere(
     center: Vec3, radius: float, other_center: Vec3, other_radius: float
 ) -> tuple[bool, Vec3]:
-    """Return (whether they touch, penetration of the first ball)."""
+    """Return (whether they touch, penetration of the first sphere)."""
     reach = radius + other_radius
     where, move = push_from_core(subtract(center, other_center), reach, reach)
     if where == ON:
@@ -71,9 +72,9 @@ def capsule_capsule(
 ) -> tuple[bool, Vec3]:
     """Return (whether they touch, penetration of the first capsule).
 
-    Axes that meet: the origin lies in the parallelogram that is the difference of the axes. No
-    point of it is farther from the origin after a move than the move is long, and square to it
-    all points are exactly that far. So the sum of the radii that way is the least.
+    If the axes meet, the origin lies in the parallelogram that is the difference of the axes. After
+    a move, its distance from the origin is at most the length of the move, and exactly that for a
+    move perpendicular to it. So the shortest move is the sum of the radii in that direction.
     """
     a, b = subtract(a, other_a), subtract(b, other_a)
     axis, other_axis = subtract(b, a), subtract(other_b, other_a)
@@ -87,9 +88,9 @@ def capsule_capsule(
 
 @kernel
 def _nearest_face(lower: Vec3, upper: Vec3, slack: float) -> Vec3:
-    """Return the least move of a box that takes it off the origin, which it holds.
+    """Return the shortest move that takes a box off the origin, which it contains.
 
-    Ties: x, y, z, each first forward and then backward.
+    Ties are decided in the order x, y, z, each first forward and then backward.
     """
     least = -lower[0]
     move = (least, 0.0, 0.0)
@@ -121,8 +122,8 @@ def aabb_aabb(lower: Vec3, upper: Vec3, other_lower: Vec3, other_upper: Vec3) ->
 
 
 @kernel
-def _box_ball(lower: Vec3, upper: Vec3, radius: float) -> tuple[bool, Vec3]:
-    """Return (whether they touch, penetration of the box) for a ball around the origin."""
+def _box_sphere(lower: Vec3, upper: Vec3, radius: float) -> tuple[bool, Vec3]:
+    """Return (whether they touch, penetration of the box) for a sphere around the origin."""
     gap = (
         max(lower[0], min(upper[0], 0.0)),
         max(lower[1], min(upper[1], 0.0)),
@@ -140,7 +141,7 @@ def _box_ball(lower: Vec3, upper: Vec3, radius: float) -> tuple[bool, Vec3]:
 @kernel
 def aabb_sphere(lower: Vec3, upper: Vec3, center: Vec3, radius: float) -> tuple[bool, Vec3]:
     """Return (whether they touch, penetration of the box)."""
-    return _box_ball(subtract(lower, center), subtract(upper, center), radius)
+    return _box_sphere(subtract(lower, center), subtract(upper, center), radius)
 
 
 @kernel
@@ -151,5 +152,5 @@ def obb_sphere(
     middle = to_box(rotation, subtract(box_center, center))
     lower = subtract(middle, half)
     upper = (middle[0] + half[0], middle[1] + half[1], middle[2] + half[2])
-    touching, move = _box_ball(lower, upper, radius)
+    touching, move = _box_sphere(lower, upper, radius)
     return touching, to_world(rotation, move)

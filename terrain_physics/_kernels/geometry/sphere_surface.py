@@ -1,4 +1,4 @@
-"""What a touch is: the one function that every faster way of counting must agree with."""
+"""The definition of a touch: every faster way of counting must agree with this function."""
 
 import math
 
@@ -20,23 +20,23 @@ TOLERANCE = 1e-10  # meters, on the distance and not on its square
 
 _ROUNDING = 2.0**-53
 _LARGEST = 2.0**160  # sixth powers of lengths up to here stay finite
-_NO_LENGTH = 1e-120  # squared: below it an edge is shorter than any rounding of the tolerance
-_NO_AREA = 1e-200
+_NO_LENGTH = 1e-120  # squared meters: a shorter edge is less than any rounding of the tolerance
+_NO_AREA = 1e-200  # meters to the fourth power: the square of twice an area
 _SLIVER = 2.0**-140  # squared sine of the angle between two edges
 
 
 @kernel
 def touches(a: Vec3, b: Vec3, c: Vec3, center: Vec3, radius: float) -> bool:
-    """Tell whether the surface of a sphere touches a triangle; this defines it for the counter.
+    """Tell whether the surface of a sphere touches a triangle; this is the counter's definition.
 
-    It touches if its least distance from the center is <= radius + 1e-10 and its greatest distance
-    is >= radius - 1e-10. A triangle without area is a segment or a point.
+    It does if the triangle's least distance from the center is <= radius + 1e-10 and its greatest
+    distance is >= radius - 1e-10. A triangle without area is a segment or a point.
 
-    The order of operations: differences of coordinates first, so that the size of the coordinates
-    costs nothing; then float64 with the error band of ``verdict`` (eps = 0, u = 2^-53); what lies
-    within that band is decided in double-double arithmetic. So the answer is that of exact
-    arithmetic unless a distance is within 8 ulp of radius +- 1e-10, or the triangle is thinner
-    than 2^-30 of its length and its edges are no exact doubles, when it may count as a segment.
+    Differences of coordinates are taken first, so that large coordinates cost no precision. Then
+    float64 decides, except within the error band of ``verdict`` (eps = 0, u = 2^-53), where
+    double-double arithmetic decides. So the answer is that of exact arithmetic with two exceptions:
+    if a distance is within 8 ulp of radius +- 1e-10, or if the triangle is thinner than 2^-30 of
+    its length and its edges are not exact in float64; then it may count as a segment.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def touches(a: Vec3, b: Vec3, c: Vec3, center: Vec3, radius: float) -> bool:
 def _touches_closely(
     a: Vec3, b: Vec3, c: Vec3, center: Vec3, radius: float, tolerance: float
 ) -> bool:
-    """Decide with 106 bits: the corners, then the edges, then the face, all without a division."""
+    """Decide in 106 bits: corners first, then edges, then the face, all without a division."""
     from_a, from_b, from_c = difference(center, a), difference(center, b), difference(center, c)
     square_a, square_b, square_c = dot(from_a, from_a), dot(from_b, from_b), dot(from_c, from_c)
     low = two_sum(radius, -tolerance)
@@ -110,21 +110,21 @@ def _touches_closely(
         moment = cross(edge, start)
         if _reaches_edge(start, edge, moment, top):
             return True
-        # The foot point is on the inner side of the edge. If it is so close that rounding decides,
-        # face and edge are equally far.
+        # Whether the foot point is on the inner side of the edge. If rounding decides this, face
+        # and edge are equally far.
         over_face = over_face and dot(moment, normal)[0] >= 0.0
     if not over_face:
         return False
     square = dot(normal, normal)
     if square[0] <= _NO_AREA or square[0] <= _SLIVER * dot(ab, ab)[0] * dot(bc, bc)[0]:
-        return False  # so thin that the edges, already asked, are as close as the face
+        return False  # so thin that the edges, which do not touch, are as close as the face
     height = dot(from_a, normal)
     return at_most(multiply(height, height), multiply(top, square))
 
 
 @kernel
 def _reaches_edge(start: DoubleVec3, edge: DoubleVec3, moment: DoubleVec3, top: Double) -> bool:
-    """Tell whether the foot point lies between the ends of the edge, not farther than sqrt(top)."""
+    """Tell whether the foot point lies between the ends of the edge, at most sqrt(top) away."""
     along = dot(start, edge)
     square = dot(edge, edge)
     if not (along[0] > 0.0 and along[0] < square[0] and square[0] > _NO_LENGTH):

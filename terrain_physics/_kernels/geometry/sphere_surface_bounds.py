@@ -1,7 +1,7 @@
-"""A quick verdict on one sphere and one triangle that is either proven or withheld.
+"""A quick verdict on one sphere and one triangle, which is either proven or undecided.
 
-Written once for float32 (sixteen triangles side by side in the counter) and float64 (the first step
-of the definition): every constant comes in as an argument of the caller's own type.
+It is written once for float32 (sixteen triangles side by side in the counter) and float64 (the
+first step of the definition): every constant is an argument, of the caller's own type.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ APART, TOUCHING, UNDECIDED = np.int32(0), np.int32(1), np.int32(2)
 
 @kernel(inline=True)
 def _ratio(part: float, rest: float, zero: float, one: float) -> float:
-    """Return part / (part + rest) within 0..1, for an edge; 0 on an edge without length."""
+    """Return part / (part + rest) clamped to 0..1, for an edge; 0 for an edge without length."""
     whole = part + rest
     has_length = whole > zero
     share = part / (whole if has_length else one)
@@ -38,26 +38,26 @@ def verdict(
 ) -> np.int32:
     """Return APART, TOUCHING or UNDECIDED; the first two are certain.
 
-    ``a, b, c`` lead from the three corners to the center of the sphere. A farthest corner below
-    ``inside`` (squared) has the triangle wholly within, one of ``outside`` or more reaches out;
-    a point of at most ``near`` (squared) is reached, one beyond ``far`` is not. ``band`` and
-    ``share`` widen the last two; ``zero`` and ``one`` give the type.
+    ``a, b, c`` lead from the three corners to the center of the sphere. All other numbers are
+    squared distances. If the farthest corner is below ``inside``, the triangle is wholly inside; at
+    ``outside`` or more it reaches out. A point at ``near`` or less is reached, a point beyond
+    ``far`` is not. ``band`` and ``share`` widen the last two; ``zero`` and ``one`` set the type.
 
-    Why it is certain. Let u be half an ulp of 1, M the largest corner square, r the radius
+    Why it is certain: let u be half an ulp of 1, M the largest corner square, r the radius
     (tolerance included), and let each given vector be off by at most eps + u sqrt(M). The caller
     promises near <= r^2 - E, far >= r^2 + E, band >= 2 E, share >= 64 u with E = 2 eps r + 10 u
     r^2 + eps^2.
 
     *Touching*: w = a - s (a - b) - t (a - c), s, t >= 0, s + t <= 1 + 4 u, leads from a point of
-    the triangle to the center, whatever s and t are. Rounding moves w by less than eps + 20 u
-    sqrt(M): s and t need not be good. So the true square is below w.w + 2 eps r + 44 u M + small,
+    the triangle to the center for any such s and t, so they need not be accurate. Rounding moves w
+    by less than eps + 20 u sqrt(M). So the true square is below w.w + 2 eps r + 44 u M + small,
     which is less than w.w + band + share M.
 
-    *Apart*: for every point x of the triangle, w . (center - x) >= g, the least of w.a, w.b, w.c;
-    so the distance is at least g / sqrt(w.w), whatever w is; rounding moves that by less than eps
+    *Apart*: for every point x of the triangle, w . (center - x) >= g, the least of w.a, w.b, w.c.
+    So the distance is at least g / sqrt(w.w) for any w; rounding moves that by less than eps
     + 4 u sqrt(M). Hence g > 0 and g^2 > w.w (far + band + share M) proves it.
 
-    Slivers, points and near ties fail both; NaN too, since both are positive comparisons.
+    Slivers, points and near ties fail both tests; so does NaN, as both are positive comparisons.
     """
     aa, bb, cc = dot(a, a), dot(b, b), dot(c, c)
     largest = aa if aa > bb else bb
@@ -69,7 +69,7 @@ def verdict(
     d1, d2 = dot(ab, a), dot(ac, a)
     d3, d4 = dot(ab, b), dot(ac, b)
     d5, d6 = dot(ab, c), dot(ac, c)
-    # Closest point on each edge, and of these the closest to the center.
+    # The closest point on each edge, and the one of these that is closest to the center.
     s, t = _ratio(d1, -d3, zero, one), zero
     w = add_scaled(a, ab, -s)
     square = dot(w, w)

@@ -1,4 +1,4 @@
-"""Does the surface of a sphere touch a plane; and the loops over rows of planes and triangles."""
+"""Whether the surface of a sphere touches a plane, and loops over rows of planes and triangles."""
 
 import math
 
@@ -9,14 +9,14 @@ from terrain_physics._kernels.math.rows import corner, row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, length, scale, subtract
 from terrain_physics._kernels.types import Flags, Floats
 
-_BAND = 16.0 * 2.0**-53  # more than ten roundings of sums and products
+_BAND = 16.0 * 2.0**-53  # of the sum of all terms: more than ten roundings of sums and products
 
 
 @kernel
 def touches_plane(point: Vec3, normal: Vec3, center: Vec3, radius: float) -> bool:
     """Tell whether the surface of a sphere touches a plane, whose normal may have any length.
 
-    Float64 decides beyond its error band, double-double arithmetic within it.
+    Float64 decides outside of its error band, double-double arithmetic within it.
     """
     exponent = math.frexp(max(abs(normal[0]), abs(normal[1]), abs(normal[2])))[1]
     normal = (
@@ -38,7 +38,7 @@ def touches_plane(point: Vec3, normal: Vec3, center: Vec3, radius: float) -> boo
     for k in range(3):
         largest = max(largest, abs(point[k]), abs(center[k]))
     factor = 1.0
-    if largest > 2.0**160:  # or squares would not stay finite
+    if largest > 2.0**160:  # else squares might overflow
         factor = math.ldexp(1.0, -math.frexp(largest)[1])
     apart = difference(scale(center, factor), scale(point, factor))
     square = difference(normal, (0.0, 0.0, 0.0))
@@ -61,7 +61,7 @@ def touches_plane_rows(spheres: Floats, planes: Floats, out: Flags) -> None:
 def touches_corners_rows(spheres: Floats, corners: Floats, out: Flags) -> None:
     """Write whether spheres (n, 4) touch segments (n, 2, 3) or triangles (n, 3, 3).
 
-    Both inputs have n rows or one. A segment is a triangle whose last two corners are one.
+    Both inputs have n rows or one. A segment is a triangle whose last two corners coincide.
     """
     last = corners.shape[1] - 1
     for i in range(out.shape[0]):

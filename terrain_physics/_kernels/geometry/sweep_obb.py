@@ -2,8 +2,8 @@
 
 Separating axes with linear motion (Ericson, Real-Time Collision Detection, 5.5.7; Eberly, Dynamic
 Collision Detection using Oriented Bounding Boxes): along each of the 13 axes the shapes overlap
-during one interval of the motion. They touch while all intervals overlap: first at the latest of
-their beginnings, along the axis whose it is.
+during one interval of the motion. They touch where all intervals overlap. The first touch is at the
+latest start of an interval, along the axis of that interval.
 """
 
 import math
@@ -24,8 +24,8 @@ from terrain_physics._kernels.geometry.sweep_sphere import FREE, FROM_BEHIND, st
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, dot, length, scale, subtract
 from terrain_physics._kernels.types import Floats
 
-# How far from a box the points of a triangle may be that count as touched by it, as a part of the
-# size of the box, and of the distances that rounding depends on.
+# Points of a triangle count as touched by a box up to this distance: a part of the size of the box,
+# plus a part of the distances on which rounding depends.
 NEAR_BOX, ROUNDING = 1e-7, 1e-13
 
 
@@ -33,7 +33,7 @@ NEAR_BOX, ROUNDING = 1e-7, 1e-13
 def _interval(
     axis: Vec3, a: Vec3, b: Vec3, c: Vec3, half: Vec3, direction: Vec3
 ) -> tuple[float, float]:
-    """Return the travel at which overlap along one axis begins and ends; inf, -inf if never."""
+    """Return the travel where overlap along one axis begins and ends; inf, -inf if never."""
     pa, pb, pc = dot(axis, a), dot(axis, b), dot(axis, c)
     reach = abs(axis[0]) * half[0] + abs(axis[1]) * half[1] + abs(axis[2]) * half[2]
     low, high = min(pa, pb, pc) - reach, max(pa, pb, pc) + reach
@@ -73,7 +73,7 @@ def _touch_at_start(
     two_sided: bool,
     faces: Floats,
 ) -> tuple[float, Vec3]:
-    """Return what the sweep returns for a box that touches at the start; in the box's frame."""
+    """Return the result of the sweep for a box that touches at the start, in the box's frame."""
     count, has_area = put_difference_faces(a, b, c, half, faces, math.inf)
     nearest, least, slack = 0, math.inf, tie_slack(a, b, c, half)
     for k in range(count):
@@ -102,10 +102,10 @@ def sweep_obb(
     """Return (travel until they touch, unit normal towards the box); infinity: free.
 
     Corners are relative to the center; ``direction`` has length 1; ``faces`` (FACE_COUNT, 4) is
-    scratch.
-    Touching at the start stops what moves further in, at 0.0; what moves out or along is free.
-    What starts behind the front leaves through the front, unless ``two_sided``: then the least way.
-    Axes that begin at the same time: the face normal, then the box's axes, then products.
+    scratch. A box that touches at the start and moves further in is stopped at 0.0; one that moves
+    out or along is free. A box that starts behind the front leaves through the front, or, if
+    ``two_sided``, by the shortest move. Of axes whose intervals start together, the face normal is
+    taken first, then the box's axes, then cross products.
     """
     a, b, c = to_box(rotation, a), to_box(rotation, b), to_box(rotation, c)
     line = to_box(rotation, direction)
@@ -121,7 +121,7 @@ def sweep_obb(
                 continue
         begin, end = _interval(axis, a, b, c, half, line)
         if begin > enter:
-            # A hair later is at the same time: rounding must not prefer a product of edges.
+            # Starts within rounding are the same: rounding must not prefer a cross product.
             if begin > enter + TIE * (abs(begin) + distance):
                 entered = axis
             enter = begin
@@ -139,7 +139,7 @@ def sweep_obb(
 
 @kernel
 def _clip(faces: Floats, first: int, count: int, axis: int, side: float, reach: float) -> int:
-    """Cut a polygon by a plane, from rows at ``first`` to the other half of ``faces``; count."""
+    """Clip a polygon by a plane, from rows at ``first`` to the other half; return its corners."""
     other = 13 - first
     kept = 0
     for i in range(count):
@@ -163,7 +163,7 @@ def _clip(faces: Floats, first: int, count: int, axis: int, side: float, reach: 
 def touched_point(
     half: Vec3, rotation: Mat3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, faces: Floats
 ) -> Vec3:
-    """Return the middle of what a box around the origin touches of a triangle it just touches."""
+    """Return the middle of the part of a triangle that a box around the origin just touches."""
     margin = NEAR_BOX * length(half) + ROUNDING * max(length(a), length(b), length(c))
     for i in range(3):
         corner = to_box(rotation, a if i == 0 else (b if i == 1 else c))

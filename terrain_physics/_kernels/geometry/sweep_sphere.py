@@ -1,9 +1,9 @@
 """Sphere moving along a line against a triangle: how far until they touch.
 
 A sphere touches a triangle when its center is in the rounded triangle: all points within the
-radius. That is the triangle between two planes a radius off, cylinders around the edges and balls
-around the corners, together convex. So the first of these that a line from outside meets is where
-it enters, and the touch is with that feature (Ericson, Real-Time Collision Detection, 5.5.6).
+radius. The rounded triangle is bounded by two planes a radius off, cylinders around the edges and
+spheres around the corners, and is convex. So a line from outside enters where it meets the first of
+these, and the touch is with that feature (Ericson, Real-Time Collision Detection, 5.5.6).
 """
 
 import math
@@ -27,12 +27,12 @@ from terrain_physics._kernels.math.vec3 import (
     subtract,
 )
 
-# Motion that leads into a touched surface by less than this part of its length slides along it: a
-# millionth, since motions and normals rounded to float32 are that far from square.
+# Motion that leads into a touched surface by less than this part of its length slides along it. It
+# is a millionth because motions and normals rounded to float32 are that far from perpendicular.
 SLIDE = 1e-6
 
-# Part of its size by which a shape behind a front may overlap and still only touch it from behind.
-# Deeper ones are in the ground, and leave through the front.
+# A shape behind a front that overlaps it by less than this part of its size only touches it from
+# behind. A deeper shape is in the ground and leaves through the front.
 FROM_BEHIND = 1e-3
 
 FREE = (math.inf, (0.0, 0.0, 0.0))
@@ -40,7 +40,7 @@ FREE = (math.inf, (0.0, 0.0, 0.0))
 
 @kernel(inline=True)
 def stopped(travel: float, direction: Vec3, normal: Vec3) -> tuple[float, Vec3]:
-    """Return a touch after some travel, or that the motion leads out of it or along it."""
+    """Return a touch after some travel, or FREE if the motion leads out of it or along it."""
     if dot(direction, normal) < -SLIDE:
         return travel, normal
     return FREE
@@ -59,9 +59,9 @@ def is_inside(point: Vec3, normal: Vec3, a: Vec3, b: Vec3, c: Vec3) -> bool:
 
 @kernel
 def meet_ball(direction: Vec3, center: Vec3, radius: float) -> float:
-    """Return how far along a line from outside a ball is met; infinity if it is missed."""
+    """Return how far along a line from outside it meets a sphere; infinity if it misses."""
     along = dot(center, direction)
-    # The closest approach first: no square of the distance hides the radius.
+    # By the closest approach, so that the square of the distance does not swallow the radius.
     miss = add_scaled(center, direction, -along)
     reach2 = radius * radius - dot(miss, miss)
     if along <= 0.0 or reach2 < 0.0:
@@ -71,16 +71,16 @@ def meet_ball(direction: Vec3, center: Vec3, radius: float) -> float:
 
 @kernel
 def meet_side(direction: Vec3, p: Vec3, q: Vec3, radius: float) -> tuple[float, Vec3]:
-    """Return how far along a line from outside the side of a cylinder around p-q is met, and where.
+    """Return how far along a line from outside it meets a cylinder's side around p-q, and where.
 
-    The second is the point of p-q. Infinity if it is missed, or the line runs along it.
+    The place is the point of p-q. The distance is infinity if the line misses or is parallel.
     """
     edge = subtract(q, p)
     size = length(edge)
     if size == 0.0:
         return FREE
     edge = scale(edge, 1.0 / size)
-    # From the line's closest approach to the middle, so that errors do not grow with the distance.
+    # Relative to the line's closest approach to the middle: errors do not grow with the distance.
     middle = scale(add(p, q), 0.5)
     along = dot(middle, direction)
     place = subtract(scale(direction, along), middle)
@@ -110,8 +110,9 @@ def start_normal(
 ) -> Vec3:
     """Return the normal of a touch at the start.
 
-    ``gap`` is the shortest vector from the triangle to the middle of the shape, ``above`` how high
-    that is over the face, ``size`` that of everything, ``aside`` the normal where nothing else is.
+    ``gap`` is the shortest vector from the triangle to the middle of the shape, ``above`` the
+    middle's height over the face, ``size`` the sum of all sizes, ``aside`` the normal of last
+    resort.
     """
     distance = length(gap)
     if has_area and not two_sided and above < 0.0 and distance < radius * (1.0 - FROM_BEHIND):
@@ -132,7 +133,7 @@ def _touch_at_start(
     normal: Vec3,
     two_sided: bool,
 ) -> tuple[bool, float, Vec3]:
-    """Return (whether they touch, and if so what the sweep returns)."""
+    """Return (whether they touch, and if so the result of the sweep)."""
     feature, point = closest_on_triangle(a, b, c, has_area, normal)
     if dot(point, point) > radius * radius:
         return False, math.inf, normal
@@ -151,9 +152,9 @@ def sweep_sphere(
 ) -> tuple[float, Vec3]:
     """Return (travel until they touch, unit normal towards the sphere); infinity: free.
 
-    Corners are relative to the center; ``direction`` has length 1. Touching at the start stops
-    what moves further in, at 0.0; what moves out or along is free. What starts behind the front
-    leaves through the front, unless ``two_sided``: then on its own side.
+    Corners are relative to the center; ``direction`` has length 1. A sphere that touches at the
+    start and moves further in is stopped at 0.0; one that moves out or along is free. A sphere that
+    starts behind the front leaves through the front, or, if ``two_sided``, on its own side.
     """
     has_area, normal = triangle_normal(a, b, c)
     near = True
@@ -163,7 +164,7 @@ def sweep_sphere(
         approach = -dot(front, direction)
         gap = abs(above) - radius
         if gap > 0.0:
-            if gap > approach * distance:  # also where it moves away
+            if gap > approach * distance:  # also if it moves away
                 return FREE
             travel = gap / approach
             if is_inside(scale(direction, travel), normal, a, b, c):
@@ -188,6 +189,6 @@ def sweep_sphere(
         return FREE
     gap_there = subtract(scale(direction, best), foot)
     size = length(gap_there)
-    if size <= ON_FEATURE * best:  # of a point
+    if size <= ON_FEATURE * best:  # a point, in effect, without a normal of its own
         return best, scale(direction, -1.0)
     return stopped(best, direction, scale(gap_there, 1.0 / size))

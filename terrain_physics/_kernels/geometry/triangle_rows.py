@@ -1,4 +1,4 @@
-"""Pairs of shapes by the row: the loops around the pair kernels."""
+"""Rows of spheres or boxes and triangles: loops around the kernels of one pair."""
 
 import numpy as np
 

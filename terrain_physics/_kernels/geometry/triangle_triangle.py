@@ -1,9 +1,9 @@
 """Triangle against triangle: whether they touch, and the segment in which they cross.
 
 Source: P. Guigue, O. Devillers, "Fast and robust triangle-triangle overlap test using orientation
-predicates" (2003). Every decision is an exact sign (see ``orientation.py``), so that the answers
-are those of exact arithmetic, and the same for any order of triangles and corners. Only where the
-ends of a crossing lie is computed in float64.
+predicates" (2003). Every decision is an exact sign (see ``math/orientation.py``), so the answers
+are those of exact arithmetic, and the same for any order of triangles and corners. Only the places
+of the ends of a crossing are computed in float64.
 """
 
 import math
@@ -12,8 +12,8 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.coplanar_triangles import (
     APART,
     CROSSING,
-    flat_triangles_share,
-    flat_triangles_touch,
+    coplanar_triangles_share,
+    coplanar_triangles_touch,
 )
 from terrain_physics._kernels.geometry.edge_crossing import on_plane
 from terrain_physics._kernels.math.orientation import plane_side, plane_sides
@@ -22,12 +22,12 @@ from terrain_physics._kernels.math.vec3 import Vec3, scale
 Sides = tuple[int, int, int]
 Corners = tuple[Vec3, Vec3, Vec3]
 
-# An end of the crossing, and whether it is a corner and so exact.
+# Whether an end of the crossing is a corner and so exact, and the end.
 End = tuple[bool, Vec3]
 
 _ZERO = (0.0, 0.0, 0.0)
 
-# Sixth powers of lengths in between neither overflow nor vanish.
+# Sixth powers of lengths between these neither overflow nor vanish.
 _LARGEST = 2.0**150
 _SMALLEST = 2.0**-100
 
@@ -40,13 +40,13 @@ def _one_side(sides: Sides) -> bool:
 
 @kernel(inline=True)
 def _all_on(sides: Sides) -> bool:
-    """Tell whether all three corners lie on the plane, or there is none."""
+    """Tell whether all three corners lie on the plane, or there is no plane."""
     return sides[0] == 0 and sides[1] == 0 and sides[2] == 0
 
 
 @kernel(inline=True)
 def _is_apex(own: int, left: int, right: int) -> bool:
-    """Tell whether a corner is alone on its side of a plane, as seen by both edges it ends."""
+    """Tell whether a corner is alone on its side of a plane, given the sides of the two others."""
     if own == 0:
         return left * right > 0
     return own * left <= 0 and own * right <= 0
@@ -54,7 +54,7 @@ def _is_apex(own: int, left: int, right: int) -> bool:
 
 @kernel
 def _from_apex(a: Vec3, b: Vec3, c: Vec3, sides: Sides) -> tuple[Vec3, Vec3, Vec3, int, int, int]:
-    """Return the corners turned round so that the first is the apex, and their sides."""
+    """Return the corners rotated so that the first is the apex, and their sides."""
     if _is_apex(sides[0], sides[1], sides[2]):
         return a, b, c, sides[0], sides[1], sides[2]
     if _is_apex(sides[1], sides[2], sides[0]):
@@ -79,7 +79,7 @@ def _line_pierces(p: Vec3, q: Vec3, a: Vec3, b: Vec3, c: Vec3) -> bool:
 
 @kernel
 def _segment_touches(a: Vec3, b: Vec3, c: Vec3, sides: Sides, d: Vec3, e: Vec3, f: Vec3) -> bool:
-    """Tell whether a, b, c on one line that meets the plane of d, e, f meet this triangle."""
+    """Tell whether a, b, c, on one line that meets the plane of d, e, f, touch this triangle."""
     if sides[0] * sides[1] <= 0 and sides[0] != sides[1]:
         return _line_pierces(a, b, d, e, f)
     return _line_pierces(a, c, d, e, f)
@@ -96,13 +96,13 @@ def triangles_touch(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> boo
         return False
     if _all_on(of_second):
         if _all_on(of_first):
-            return flat_triangles_touch(a, b, c, d, e, f)
+            return coplanar_triangles_touch(a, b, c, d, e, f)
         return _segment_touches(a, b, c, of_first, d, e, f)
     if _all_on(of_first):
         return _segment_touches(d, e, f, of_second, a, b, c)
 
-    # Both cross the line in which the planes meet, each in an interval between two edges that
-    # leave its apex. With both apexes in front, two volumes tell whether the intervals overlap.
+    # Both cross the line in which the planes meet, each in an interval between the two edges at its
+    # apex. With both apexes in front, two volumes tell whether the intervals overlap.
     p, q, r, p_side, q_side, _ = _from_apex(a, b, c, of_first)
     s, t, u, s_side, t_side, _ = _from_apex(d, e, f, of_second)
     if _points_down(p_side, q_side):
@@ -145,7 +145,7 @@ def _comes_first(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> bool:
 
 @kernel
 def _end(p: Vec3, q: Vec3, p_side: int, q_side: int, plane: Corners) -> End:
-    """Return the point of the edge p-q on a plane that does not have both ends on one side."""
+    """Return where the edge p-q, its ends not both on one side of a plane, meets that plane."""
     if p_side == 0:
         return True, p
     if q_side == 0:
@@ -155,12 +155,12 @@ def _end(p: Vec3, q: Vec3, p_side: int, q_side: int, plane: Corners) -> End:
 
 @kernel
 def _pierced(a: Vec3, b: Vec3, c: Vec3, sides: Sides, plane: Corners) -> tuple[int, Vec3, Vec3]:
-    """Return where a, b, c on one line, in order, meet a face that lies on another plane."""
+    """Return where a, b, c, in order along a line, meet a face that lies on another plane."""
     p, q, p_side, q_side = a, b, sides[0], sides[1]
     if p_side == q_side:
         p, q, p_side, q_side = b, c, sides[1], sides[2]
     _, point = _end(p, q, p_side, q_side, plane)
-    if p_side * q_side != 0:  # no corner of its own, so perhaps one of the face
+    if p_side * q_side != 0:  # not an end of the segment, so perhaps a corner of the face
         for k in range(3):
             before, corner, after = plane[(k + 2) % 3], plane[k], plane[(k + 1) % 3]
             if plane_side(p, q, before, corner) == 0 and plane_side(p, q, corner, after) == 0:
@@ -170,7 +170,7 @@ def _pierced(a: Vec3, b: Vec3, c: Vec3, sides: Sides, plane: Corners) -> tuple[i
 
 @kernel(inline=True)
 def _inner(order: int, first: End, second: End) -> Vec3:
-    """Return the second end if the order is > 0, the first if < 0; of one place the exact one."""
+    """Return the second end if the order is > 0, the first if < 0; if 0, one that is exact."""
     if order > 0 or (order == 0 and second[0]):
         return second[1]
     return first[1]
@@ -178,11 +178,11 @@ def _inner(order: int, first: End, second: End) -> Vec3:
 
 @kernel
 def _share(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> tuple[int, Vec3, Vec3]:
-    """Return what two triangles that touch share, their corners being in order."""
+    """Return what two triangles that touch share; the corners of each are in order."""
     of_second = plane_sides(a, b, c, d, e, f)
     of_first = plane_sides(d, e, f, a, b, c)
     if _all_on(of_second) and _all_on(of_first):
-        return flat_triangles_share(a, b, c, d, e, f)
+        return coplanar_triangles_share(a, b, c, d, e, f)
     one, two = (a, b, c), (d, e, f)
     if _all_on(of_second):
         return _pierced(a, b, c, of_first, two)
@@ -195,7 +195,7 @@ def _share(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> tuple[int, V
         t, u, t_side, u_side = u, t, u_side, t_side
     if _points_down(s_side, t_side):
         q, r, q_side, r_side = r, q, r_side, q_side
-    # Along the line the first reaches from `low` to `high`, the second from `start` to `end`.
+    # Along that line the first covers `low` to `high`, the second `start` to `end`.
     low, high = _end(p, r, p_side, r_side, two), _end(p, q, p_side, q_side, two)
     start, end = _end(s, t, s_side, t_side, one), _end(s, u, s_side, u_side, one)
     if plane_side(p, q, s, t) == 0:
@@ -215,8 +215,8 @@ def _share(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> tuple[int, V
 def triangles_cross(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> tuple[int, Vec3, Vec3]:
     """Return what the triangles a, b, c and d, e, f share.
 
-    (0, zeros, zeros): nothing. (1, start, end): a segment, or a point twice. (2, zeros, zeros): a
-    piece of area, of one plane.
+    (0, zeros, zeros): nothing. (1, start, end): a segment, or a point twice. (2, zeros, zeros): an
+    area, in one plane.
     """
     if not triangles_touch(a, b, c, d, e, f):
         return APART, _ZERO, _ZERO

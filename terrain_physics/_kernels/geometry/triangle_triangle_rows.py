@@ -1,4 +1,4 @@
-"""Pairs of triangles by the row: the loops around the pair kernels."""
+"""Rows of pairs of triangles: loops around the kernels of one pair."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def triangles_touch_rows(first: Floats, second: Floats, out: Flags) -> None:
 
 @kernel
 def triangles_cross_rows(first: Floats, second: Floats, out: Floats) -> None:
-    """Write the ends (n, 2, 3) of what triangles (n, 3, 3) share, NaN where that is no segment."""
+    """Write the ends (n, 2, 3) of what triangles (n, 3, 3) share; NaN if it is not a segment."""
     for i in range(out.shape[0]):
         k = row_of(first, i)
         m = row_of(second, i)

@@ -28,13 +28,8 @@ from terrain_physics._kernels.heightmap.triangle_columns import (
     vector_at,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, length, scale, subtract
-from terrain_physics._kernels.surface.contact import (
-    put_vector,
-    touch_of_ball,
-    touch_of_box,
-    touch_of_capsule,
-)
-from terrain_physics._kernels.surface.shape_rows import BALL, BOX, Rows, row_vector
+from terrain_physics._kernels.surface.contact import contact, put_vector
+from terrain_physics._kernels.surface.shapes import BOX_WIDTH, SPHERE_WIDTH, Rows, row_vector
 from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
 
 
@@ -154,9 +149,9 @@ def put_box_rows(
 @kernel
 def _put_slowly(
     grid: Grid,
-    balls: Rows,
-    capsules: Rows,
+    spheres: Rows,
     boxes: Rows,
+    capsules: Rows,
     list_who: Longs,
     list_row: Longs,
     list_code: Longs,
@@ -173,12 +168,7 @@ def _put_slowly(
         code = int(list_code[k])
         a, b, c = half_triangle(grid, int(list_row[k]), code >> 2, (code >> 1) & 1, code & 1)
         who = int(list_who[k])
-        if balls is not None:
-            _, move, direction, point = touch_of_ball(balls, who, a, b, c, False)
-        if capsules is not None:
-            _, move, direction, point = touch_of_capsule(capsules, who, a, b, c, False)
-        if boxes is not None:
-            _, move, direction, point = touch_of_box(boxes, who, a, b, c, False, faces)
+        _, move, direction, point = contact(spheres, boxes, capsules, who, a, b, c, False, faces)
         put_vector(moves, k, move)
         put_vector(directions, k, direction)
         put_vector(points, k, point)
@@ -189,9 +179,9 @@ def put_contacts(
     heights: Singles,
     cells: Bytes,
     frame: Floats,
-    balls: Rows,
-    capsules: Rows,
+    spheres: Rows,
     boxes: Rows,
+    capsules: Rows,
     list_who: Longs,
     list_row: Longs,
     list_code: Longs,
@@ -208,7 +198,7 @@ def put_contacts(
     own = heights[grid.first_height : grid.first_height + (grid.rows + 1) * (grid.columns + 1)]
     size, room = ints.shape[0] // 2, floats.shape[0] // 3
     verdicts = np.empty(STEP, dtype=np.int32)
-    numbers, corners = np.empty(BOX * ROOM), np.empty(9 * ROOM)
+    numbers, corners = np.empty(BOX_WIDTH * ROOM), np.empty(9 * ROOM)
     faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
     for begin in range(0, count, STEP):
         n = min(STEP, count - begin)
@@ -224,21 +214,21 @@ def put_contacts(
         points = floats[2 * room + 3 * first : 2 * room + 3 * (first + n)]
         worst = IN_DOUBT
         verdicts[:n] = IN_DOUBT
-        if balls is not None:
-            put_numbers(balls, BALL, who, numbers)
+        if spheres is not None:
+            put_numbers(spheres, SPHERE_WIDTH, who, numbers)
             put_corners(own, grid, numbers, row, code, corners)
             worst = put_ball_rows(numbers, corners, moves, directions, points, verdicts[:n])
         if boxes is not None:
-            put_numbers(boxes, BOX, who, numbers)
+            put_numbers(boxes, BOX_WIDTH, who, numbers)
             put_corners(own, grid, numbers, row, code, corners)
             worst = put_box_rows(numbers, corners, moves, directions, points, verdicts[:n])
             put_allowed_ways(numbers, corners, verdicts[:n], moves, directions)
         if worst == IN_DOUBT:
             _put_slowly(
                 grid,
-                balls,
-                capsules,
+                spheres,
                 boxes,
+                capsules,
                 who,
                 row,
                 code,
@@ -255,9 +245,9 @@ def put_deepest(
     heights: Singles,
     cells: Bytes,
     frame: Floats,
-    balls: Rows,
-    capsules: Rows,
+    spheres: Rows,
     boxes: Rows,
+    capsules: Rows,
     list_who: Longs,
     list_row: Longs,
     list_code: Longs,
@@ -275,7 +265,7 @@ def put_deepest(
     for begin in range(0, list_who.shape[0], STEP):
         n = min(STEP, list_who.shape[0] - begin)
         put_contacts(
-            heights, cells, frame, balls, capsules, boxes, list_who[begin : begin + n],
+            heights, cells, frame, spheres, boxes, capsules, list_who[begin : begin + n],
             list_row[begin : begin + n], list_code[begin : begin + n],
             step_ints, step_floats, 0, n,
         )  # fmt: skip

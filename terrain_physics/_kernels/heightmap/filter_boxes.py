@@ -7,7 +7,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.broad_phase import CHUNK, PAIRS, SMALL, put_range
 from terrain_physics._kernels.heightmap.filter_spheres import APART, TOUCHED, UNKNOWN
 from terrain_physics._kernels.heightmap.grid import Grid
-from terrain_physics._kernels.surface.shape_rows import BOX, bounds_of
+from terrain_physics._kernels.surface.shapes import BOX_WIDTH, bounds_at
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 # Overlaps are in doubt by this part of the sizes. In units of 2^-24: the corners in the box's frame
@@ -32,12 +32,12 @@ def put_boxes(
     boxes: Singles,
 ) -> None:
     """Write the ranges of n boxes, and what the stage in float32 asks of them."""
-    for k in range(bodies.shape[0] // BOX):
-        lower, upper = bounds_of(None, None, bodies, k)
+    for k in range(bodies.shape[0] // BOX_WIDTH):
+        lower, upper = bounds_at(None, bodies, None, k)
         put_range(grid, edges, lower, upper, k, ranges, corners)
         if ranges[4 * CHUNK + k] != SMALL:
             continue
-        x, y, z = bodies[BOX * k], bodies[BOX * k + 1], bodies[BOX * k + 2]
+        x, y, z = bodies[BOX_WIDTH * k], bodies[BOX_WIDTH * k + 1], bodies[BOX_WIDTH * k + 2]
         boxes[k] = np.float32(x - (grid.x0 + corners[CHUNK + k] * grid.cell_x))
         boxes[CHUNK + k] = np.float32(z - (grid.z0 + corners[k] * grid.cell_z))
         level = (y - grid.y0) / grid.height_scale
@@ -45,7 +45,7 @@ def put_boxes(
         boxes[2 * CHUNK + k] = high
         boxes[3 * CHUNK + k] = np.float32(level - np.float64(high))
         for i in range(12):
-            boxes[(4 + i) * CHUNK + k] = np.float32(bodies[BOX * k + 3 + i])
+            boxes[(4 + i) * CHUNK + k] = np.float32(bodies[BOX_WIDTH * k + 3 + i])
 
 
 @kernel(inline=True, contract=True)

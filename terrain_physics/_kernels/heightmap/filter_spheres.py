@@ -6,6 +6,7 @@ from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.broad_phase import CHUNK, PAIRS, SMALL, put_range
 from terrain_physics._kernels.heightmap.grid import Grid
+from terrain_physics._kernels.surface.shapes import SPHERE_WIDTH
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 # Lengths are in doubt by this part of the sizes, and squares of distances by this part of the
@@ -37,8 +38,8 @@ def put_balls(
     units of the samples, in two parts; the radius.
     """
     prefer_wide_vectors()
-    for k in range(bodies.shape[0] // 4):
-        i = np.uint64(4 * k)
+    for k in range(bodies.shape[0] // SPHERE_WIDTH):
+        i = np.uint64(SPHERE_WIDTH * k)
         x, y = bodies[i], bodies[i + np.uint64(1)]
         z, radius = bodies[i + np.uint64(2)], bodies[i + np.uint64(3)]
         lower = (x - radius, y - radius, z - radius)

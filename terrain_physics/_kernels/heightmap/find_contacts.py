@@ -36,7 +36,8 @@ from terrain_physics._kernels.heightmap.grid import (
     is_flipped,
     unpack_grid,
 )
-from terrain_physics._kernels.surface.shape_rows import BALL, BOX, Rows, bounds_of, touches
+from terrain_physics._kernels.surface.contact import touches
+from terrain_physics._kernels.surface.shapes import BOX_WIDTH, SPHERE_WIDTH, Rows, bounds_at
 from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
 
 # Bits of a verdict: half 0 or 1 is touched; half 0 or 1 is too near to tell.
@@ -48,9 +49,9 @@ _FAR = 64
 @kernel
 def _settle(
     grid: Grid,
-    balls: Rows,
-    capsules: Rows,
+    spheres: Rows,
     boxes: Rows,
+    capsules: Rows,
     first: int,
     places: Ints,
     codes: Ints,
@@ -67,7 +68,7 @@ def _settle(
         for half in range(2):
             if verdict & (DOUBT_0 << half):
                 a, b, c = half_triangle(grid, row, code >> 2, (code >> 1) & 1, half)
-                if touches(balls, capsules, boxes, who, a, b, c, faces):
+                if touches(spheres, boxes, capsules, who, a, b, c, faces):
                     verdict |= TOUCHED_0 << half
         verdicts[k] = verdict
 
@@ -79,7 +80,7 @@ def judge_by_height(
     """Leave in doubt what is neither above nor below a capsule."""
     for k in range(verdicts.shape[0]):
         row, column = int(places[PAIRS + k]), int(places[2 * PAIRS + k])
-        lower, upper = bounds_of(None, capsules, None, first + int(places[k]))
+        lower, upper = bounds_at(None, None, capsules, first + int(places[k]))
         low, high = height_limits(lower, upper, slack)
         a, b, c, d = corner_heights(grid, row, column)
         near = min(a, b, c, d) <= high and max(a, b, c, d) >= low
@@ -92,9 +93,9 @@ def add_large(
     blocks: Singles,
     first_block: int,
     slack: float,
-    balls: Rows,
-    capsules: Rows,
+    spheres: Rows,
     boxes: Rows,
+    capsules: Rows,
     who: int,
     ranges: Longs,
     k: int,
@@ -108,7 +109,7 @@ def add_large(
     rows, columns = np.empty(_FAR, dtype=np.int64), np.empty(_FAR, dtype=np.int64)
     place = np.empty(2, dtype=np.int64)
     place[0], place[1] = ranges[k], ranges[2 * CHUNK + k]
-    lower, upper = bounds_of(balls, capsules, boxes, who)
+    lower, upper = bounds_at(spheres, boxes, capsules, who)
     low, high = height_limits(lower, upper, slack)
     while place[0] < ranges[CHUNK + k]:
         n = put_cells(grid, blocks, first_block, ranges, k, low, high, place, rows, columns)
@@ -123,7 +124,7 @@ def add_large(
             flipped = 1 if is_flipped(grid, row, column) else 0
             for half in range(2):
                 p, q, r = half_triangle(grid, row, column, flipped, half)
-                if touches(balls, capsules, boxes, who, p, q, r, faces):
+                if touches(spheres, boxes, capsules, who, p, q, r, faces):
                     list_who[total] = who
                     list_row[total] = row
                     list_code[total] = 4 * column + 2 * flipped + half
@@ -137,15 +138,15 @@ def find_contacts(
     cells: Bytes,
     blocks: Singles,
     frame: Floats,
-    balls: Rows,
-    capsules: Rows,
+    spheres: Rows,
     boxes: Rows,
+    capsules: Rows,
     first: int,
     last: int,
 ) -> tuple[int, Longs, Longs, Longs]:
     """Return (count, which shape, row, code) of all touches of shapes first .. last, in order.
 
-    For the shapes see `surface/shape_rows.py`. Codes are those of `broad_phase.pack`. A count of
+    For the shapes see `surface/shapes.py`. Codes are those of `broad_phase.pack`. A count of
     -1 - k means that shape k is over too many cells.
     """
     grid = unpack_grid(heights, cells, frame)
@@ -155,7 +156,7 @@ def find_contacts(
     faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
     ranges, corners = np.empty(RANGE * CHUNK, np.int64), np.empty(2 * CHUNK, np.int32)
     part_count = 2
-    if balls is not None:
+    if spheres is not None:
         part_count = BALL_PARTS
     if boxes is not None:
         part_count = BOX_PARTS
@@ -170,30 +171,40 @@ def find_contacts(
     total = 0
     for begin in range(first, last, CHUNK):
         count = min(CHUNK, last - begin)
-        if balls is not None:
+        if spheres is not None:
             put_balls(
-                grid, edges, balls[BALL * begin : BALL * (begin + count)], ranges, corners, parts
+                grid,
+                edges,
+                spheres[SPHERE_WIDTH * begin : SPHERE_WIDTH * (begin + count)],
+                ranges,
+                corners,
+                parts,
             )
         if capsules is not None:
             for k in range(count):
-                lower, upper = bounds_of(balls, capsules, boxes, begin + k)
+                lower, upper = bounds_at(spheres, boxes, capsules, begin + k)
                 put_range(grid, edges, lower, upper, k, ranges, corners)
         if boxes is not None:
             put_boxes(
-                grid, edges, boxes[BOX * begin : BOX * (begin + count)], ranges, corners, parts
+                grid,
+                edges,
+                boxes[BOX_WIDTH * begin : BOX_WIDTH * (begin + count)],
+                ranges,
+                corners,
+                parts,
             )
         k = 0
         while k < count:
             found, k = put_pairs(own, grid, ranges, parts, k, count, places, samples, numbers)
             n = int(found)
             put_codes(grid, places, samples, codes[:n])
-            if balls is not None:
+            if spheres is not None:
                 judge_balls(grid, samples, numbers, codes, verdicts[:n])
             if capsules is not None:
                 judge_by_height(grid, capsules, edges[2], begin, places, verdicts[:n])
             if boxes is not None:
                 judge_boxes(grid, samples, numbers, codes, verdicts[:n])
-            _settle(grid, balls, capsules, boxes, begin, places, codes, verdicts[:n], faces)
+            _settle(grid, spheres, boxes, capsules, begin, places, codes, verdicts[:n], faces)
             touched = int(pack(verdicts[:n], hits))
             list_who = with_room(list_who, total, touched)
             list_row = with_room(list_row, total, touched)
@@ -208,7 +219,7 @@ def find_contacts(
             if ranges[4 * CHUNK + k] == REFUSED:
                 return -1 - (begin + k), list_who, list_row, list_code
             total, list_who, list_row, list_code = add_large(
-                grid, blocks, first_block, edges[2], balls, capsules, boxes, begin + k,
+                grid, blocks, first_block, edges[2], spheres, boxes, capsules, begin + k,
                 ranges, k, faces, list_who, list_row, list_code, total,
             )  # fmt: skip
             k += 1

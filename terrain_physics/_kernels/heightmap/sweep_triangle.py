@@ -1,7 +1,6 @@
 """What a moving body touches on a height map, one triangle at a time, and where."""
 
 import math
-from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.sweep_sphere import stopped
@@ -13,18 +12,10 @@ from terrain_physics._kernels.heightmap.clipping import (
 )
 from terrain_physics._kernels.heightmap.grid import Grid, corner_heights, is_flipped
 from terrain_physics._kernels.heightmap.internal_edges import BLOCKED, look_around
-from terrain_physics._kernels.math.vec3 import Mat3, Vec3, dot, scale
+from terrain_physics._kernels.math.vec3 import Vec3, dot, scale
+from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.surface.sweep import point_of_touch, travel
 from terrain_physics._kernels.types import Floats
-
-
-class Body(NamedTuple):
-    """A sphere, capsule or box around its center."""
-
-    kind: int
-    radius: float
-    half: Vec3  # half the axis of a capsule, half extents of a box
-    rotation: Mat3
 
 
 @kernel(lent=True)
@@ -38,9 +29,7 @@ def touch_triangle(
     by the next triangle's edge. Such a touch, whose normal leads into a neighbour, is one of the
     face, which stops what moves into it.
     """
-    way, normal = travel(
-        body.kind, body.radius, body.half, body.rotation, direction, distance, a, b, c, False, faces
-    )
+    way, normal = travel(body, direction, distance, a, b, c, False, faces)
     if way < math.inf and look_around(grid, row, column, half, a, b, c, normal) == BLOCKED:
         front = front_normal(grid, row, column, half)
         return stopped(way, direction, scale(front, -1.0) if dot(front, a) > 0.0 else front)
@@ -49,12 +38,12 @@ def touch_triangle(
 
 @kernel(lent=True)
 def place_of_touch(
-    grid: Grid, body: Body, reach: Vec3, center: Vec3, row: int, column: int, half: int,
+    grid: Grid, body: Body, center: Vec3, row: int, column: int, half: int,
     normal: Vec3, faces: Floats,
 ) -> Vec3:  # fmt: skip
     """Return a point of the triangle that a body touches where its center is now."""
-    ends = ends_of_ground(grid, center, (0.0, 0.0, 0.0), reach, 0.0, 0.0)
+    ends = ends_of_ground(grid, center, (0.0, 0.0, 0.0), body.reach, 0.0, 0.0)
     levels = corner_heights(grid, row, column)
     a, b, c, d = corner_points(grid, ends, row, column, levels)
     a, b, c = half_of(a, b, c, d, is_flipped(grid, row, column), half)
-    return point_of_touch(body.kind, body.half, body.rotation, center, a, b, c, normal, faces)
+    return point_of_touch(body, center, a, b, c, normal, faces)

@@ -28,7 +28,7 @@ from terrain_physics._kernels.heightmap.grid import (
     is_flipped,
     stored_corners,
 )
-from terrain_physics._kernels.heightmap.sweep_triangle import Body, place_of_touch, touch_triangle
+from terrain_physics._kernels.heightmap.sweep_triangle import place_of_touch, touch_triangle
 from terrain_physics._kernels.heightmap.traversal import (
     crossing,
     first_stretch,
@@ -41,7 +41,8 @@ from terrain_physics._kernels.heightmap.traversal import (
 )
 from terrain_physics._kernels.math.rows import row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, subtract
-from terrain_physics._kernels.surface.sweep import body_of, reach_of, split_motion
+from terrain_physics._kernels.surface.shapes import Body, body_at, row_vector, row_width
+from terrain_physics._kernels.surface.sweep import split_motion
 from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
 
 
@@ -79,13 +80,12 @@ def _touch_cell(
 
 @kernel(lent=True)
 def _first_touch(
-    land: Land, body: Body, reach: Vec3, center: Vec3, direction: Vec3, distance: float,
-    faces: Floats,
+    land: Land, body: Body, center: Vec3, direction: Vec3, distance: float, faces: Floats
 ) -> Touch:  # fmt: skip
     """Return the first touch of a body on its way."""
     grid = land.grid
-    way = way_over(land, center, direction, reach, distance)
-    ends = ends_of_ground(grid, center, direction, reach, way.start, way.end)
+    way = way_over(land, center, direction, body.reach, distance)
+    ends = ends_of_ground(grid, center, direction, body.reach, way.start, way.end)
     found, limit = Touch(math.inf, 0, 0, -1, direction), min(distance, FARTHEST)
     first_turn, last_turn = parts_of(land, way)
     for turn in range(first_turn, last_turn):
@@ -124,32 +124,32 @@ def sweep_hits(
     blocks: Singles,
     frame: Floats,
     kind: int,
-    bodies: Floats,
+    shapes: Floats,
     motions: Floats,
     first: int,
     last: int,
     numbers: Floats,
     whole: Longs,
 ) -> None:
-    """Write the first touches of bodies [first, last) of n, each on its way.
+    """Write the first touches of shapes [first, last) of n, each on its way.
 
-    ``bodies`` (n, 16) and ``motions`` (n, 3) may have one row for all. ``numbers`` (n, 8):
-    distance, point, normal, part of the way, NaN where it is free; ``whole`` (n, 2): triangle and
-    nearest cell, -1 and 0. Of ties the first by row, column, half.
+    ``shapes``, flat rows of one kind, and ``motions`` (n, 3) may have one row for all. ``numbers``
+    (n, 8): distance, point, normal, part of the way, NaN where it is free; ``whole`` (n, 2):
+    triangle and nearest cell, -1 and 0. Of ties the first by row, column, half.
     """
     land = survey(heights, cells, blocks, frame)
     grid = land.grid
     memory = np.empty((FACE_COUNT, 4), dtype=np.float64)
     faces = borrow(memory)
+    width = row_width(kind)
+    step = 1 if shapes.shape[0] > width else 0
     for index in range(first, last):
-        fetch_ahead(grid, row3(bodies, row_of(bodies, min(index + AHEAD, last - 1))))
-        radius, half, rotation = body_of(bodies, row_of(bodies, index))
-        body, center = Body(kind, radius, half, rotation), row3(bodies, row_of(bodies, index))
-        reach = reach_of(kind, radius, half, rotation)
+        fetch_ahead(grid, row_vector(shapes, width * step * min(index + AHEAD, last - 1)))
+        center, body = body_at(kind, shapes, step * index)
         distance, direction = split_motion(row3(motions, row_of(motions, index)))
         touch = Touch(math.inf, 0, 0, -1, direction)
         if distance > 0.0:
-            touch = _first_touch(land, body, reach, center, direction, distance, faces)
+            touch = _first_touch(land, body, center, direction, distance, faces)
         if touch.half < 0:
             for k in range(8):
                 numbers[index, k] = np.nan
@@ -157,7 +157,7 @@ def sweep_hits(
             continue
         center = add_scaled(center, direction, touch.distance)
         point = place_of_touch(
-            grid, body, reach, center, touch.row, touch.column, touch.half, touch.normal, faces
+            grid, body, center, touch.row, touch.column, touch.half, touch.normal, faces
         )
         numbers[index, 0] = touch.distance
         for k in range(3):

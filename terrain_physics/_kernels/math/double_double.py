@@ -2,9 +2,9 @@
 
 Sources: T. J. Dekker, "A floating-point technique for extending the available precision" (1971),
 and M. Joldes, J.-M. Muller, V. Popescu, "Tight and rigorous error bounds for basic building blocks
-of double-word arithmetic" (2017). Only + - * in a stated order and no fused multiply-add, so every
-machine gets the same bits. Sums and products are off by less than 2^-102 of their size. Values
-must stay below 2^995: the splitting multiplies by 2^27.
+of double-word arithmetic" (2017). Only + - * are used, in a fixed order and without fused
+multiply-add, so every machine gets the same bits. Sums and products are off by less than 2^-102 of
+their size. Values must stay below 2^995: the splitting multiplies by 2^27.
 """
 
 from terrain_physics._kernels._jit import kernel
@@ -30,7 +30,7 @@ def _quick_two_sum(a: float, b: float) -> Double:
 
 @kernel(inline=True)
 def two_product(a: float, b: float) -> Double:
-    """Return a * b exactly (but for underflow), by splitting both into halves of 26 bits."""
+    """Return a * b exactly (except for underflow), by splitting both into halves of 26 bits."""
     product = a * b
     spread = 134217729.0 * a
     a_high = spread - (spread - a)
@@ -44,7 +44,7 @@ def two_product(a: float, b: float) -> Double:
 
 @kernel
 def add(x: Double, y: Double) -> Double:
-    """Return x + y; accurate even where they cancel."""
+    """Return x + y, accurate even where they cancel."""
     high, error = two_sum(x[0], y[0])
     low, rest = two_sum(x[1], y[1])
     high, error = _quick_two_sum(high, error + low)
@@ -81,7 +81,7 @@ def difference(a: tuple[float, float, float], b: tuple[float, float, float]) -> 
 
 @kernel
 def dot(x: DoubleVec3, y: DoubleVec3) -> Double:
-    """Return the scalar product."""
+    """Return the dot product."""
     return add(add(multiply(x[0], y[0]), multiply(x[1], y[1])), multiply(x[2], y[2]))
 
 
@@ -94,7 +94,7 @@ def _minor(a: Double, b: Double, c: Double, d: Double) -> Double:
 
 @kernel
 def cross(x: DoubleVec3, y: DoubleVec3) -> DoubleVec3:
-    """Return the vector product."""
+    """Return the cross product."""
     return (
         _minor(x[1], y[2], x[2], y[1]),
         _minor(x[2], y[0], x[0], y[2]),

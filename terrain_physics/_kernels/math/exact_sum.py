@@ -1,9 +1,9 @@
 """Exact sums of many floats, without an array.
 
 Source: T. Ogita, S. M. Rump, S. Oishi, "Accurate sum and dot product" (2005). A running sum of
-twelve floats, each taking the rounding errors of the one before, loses nothing of up to 2^8 terms
-that are multiples of some g and whose sizes add up to less than 2^548 g: twelve times 53 bits, less
-eleven times the 8 by which 2^8 errors may add up.
+twelve floats, each of which takes the rounding errors of the one before, is exact for up to 2^8
+terms that are multiples of some g and whose sizes add up to less than 2^548 g. That is twelve times
+53 bits, minus eleven times the 8 bits by which 2^8 errors may add up.
 """
 
 from terrain_physics._kernels._jit import kernel
@@ -21,7 +21,7 @@ def add_term(total: Sum, term: float) -> Sum:
     """Return the sum with one more term."""
     s0, rest = two_sum(total[0], term)
     s1, rest = two_sum(total[1], rest)
-    if rest == 0.0:  # so it is for most sums
+    if rest == 0.0:  # true for most sums
         return (s0, s1, *total[2:])
     s2, rest = two_sum(total[2], rest)
     s3, rest = two_sum(total[3], rest)
@@ -54,10 +54,10 @@ def add_product(total: Sum, x: float, y: float, z: float) -> Sum:
 
 @kernel
 def value_of(total: Sum) -> float:
-    """Return the sum: its sign, and its size to 50 bits.
+    """Return the sum: the exact sign, and the size to 50 bits.
 
-    Each pass moves what the floats share upwards, exactly; one or two settle nearly every sum, and
-    twelve every one.
+    Each pass moves overlapping bits of the floats upwards, exactly. One or two passes are enough
+    for nearly every sum, twelve for every sum.
     """
     for _ in range(12):
         s10, s11 = two_sum(total[10], total[11])

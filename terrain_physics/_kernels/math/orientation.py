@@ -1,9 +1,9 @@
-"""On which side of a line or a plane is a point: the exact answer.
+"""On which side of a line or a plane a point lies: the exact answer.
 
-A float64 determinant decides where its error bound allows; the rest is summed exactly. Source of
-bounds and formulas: J. R. Shewchuk, "Adaptive precision floating-point arithmetic and fast robust
-geometric predicates" (1997). The answers are those of exact arithmetic for finite numbers of
-which the largest is less than 1e38 times as large as the smallest that is not zero.
+A float64 determinant decides where its error bound allows; other cases are summed exactly. Source
+of bounds and formulas: J. R. Shewchuk, "Adaptive precision floating-point arithmetic and fast
+robust geometric predicates" (1997). The answers are those of exact arithmetic for finite numbers if
+the largest is less than 1e38 times the smallest that is not zero.
 """
 
 import math
@@ -13,22 +13,22 @@ from terrain_physics._kernels.math.double_double import DoubleVec3, difference, 
 from terrain_physics._kernels.math.exact_sum import EMPTY, Sum, add_product, value_of
 from terrain_physics._kernels.math.vec3 import Vec3, cross, scale, subtract
 
-# Nine roundings of 2^-53 lie on the way to a determinant of three differences, at most; six to one
-# of two. What is added is more than anything that can be lost where products underflow.
+# A determinant of three differences takes at most nine roundings of 2^-53, one of two differences
+# six. The last constant is more than what can be lost where products underflow.
 _BAND_3D = 9.0 * 2.0**-53
 _BAND_2D = 6.0 * 2.0**-53
 _UNDERFLOW = 1e-200
 
 _ZERO = (0.0, 0.0, 0.0)
 
-# Third powers of numbers in between neither overflow nor lose their last bits.
+# Third powers of numbers between these neither overflow nor lose their last bits.
 _LARGEST = 2.0**300
 _SMALLEST = 2.0**-150
 
 
 @kernel(inline=True)
 def _sizes(u: Vec3, v: Vec3) -> Vec3:
-    """Return the cross product of u and v with every term taken positive."""
+    """Return the cross product of u and v with the absolute value of every term."""
     return (
         abs(u[1] * v[2]) + abs(u[2] * v[1]),
         abs(u[2] * v[0]) + abs(u[0] * v[2]),
@@ -38,7 +38,7 @@ def _sizes(u: Vec3, v: Vec3) -> Vec3:
 
 @kernel(inline=True)
 def _quick_side(normal: Vec3, sizes: Vec3, w: Vec3) -> int:
-    """Return the sign of the product of w and the normal, 0 where rounding may decide."""
+    """Return the sign of the dot product of w and the normal, 0 where rounding may decide."""
     value = w[0] * normal[0] + w[1] * normal[1] + w[2] * normal[2]
     band = abs(w[0]) * sizes[0] + abs(w[1]) * sizes[1] + abs(w[2]) * sizes[2]
     band = _BAND_3D * band + _UNDERFLOW
@@ -53,8 +53,8 @@ def _quick_side(normal: Vec3, sizes: Vec3, w: Vec3) -> int:
 def plane_sides(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> tuple[int, int, int]:
     """Return the sides of the plane a, b, c on which d, e and f lie.
 
-    1 is in front, where a, b, c run counter-clockwise; 0 on the plane; -1 behind. All are 0 where
-    a, b, c lie on one line.
+    1 is in front, where a, b, c run counter-clockwise; 0 is on the plane; -1 is behind. All are 0
+    if a, b, c lie on one line.
     """
     u, v = subtract(b, a), subtract(c, a)
     normal, sizes = cross(u, v), _sizes(u, v)
@@ -94,7 +94,7 @@ def _half(vector: DoubleVec3, low: int) -> Vec3:
 
 @kernel
 def _add_volume(total: Sum, w: Vec3, u: Vec3, v: Vec3) -> Sum:
-    """Return the sum with the product of w and the cross product of u and v added."""
+    """Return the sum with the dot product of w and the cross product of u and v added."""
     if _same(w, _ZERO) or _same(u, _ZERO) or _same(v, _ZERO):
         return total
     for i in range(3):
@@ -107,10 +107,10 @@ def _add_volume(total: Sum, w: Vec3, u: Vec3, v: Vec3) -> Sum:
 
 @kernel
 def exact_volume(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> float:
-    """Return six times the volume of d over a, b, c: the right sign, and 50 bits of its size."""
+    """Return six times the volume of d over a, b, c: the exact sign, and the size to 50 bits."""
     w, u, v = difference(d, a), difference(b, a), difference(c, a)
     total = EMPTY
-    for part in range(8):  # the differences are sums of two halves, the volume of eight volumes
+    for part in range(8):  # each difference is a sum of two halves, so the volume is one of eight
         total = _add_volume(total, _half(w, part & 1), _half(u, part & 2), _half(v, part & 4))
     return value_of(total)
 
@@ -134,7 +134,7 @@ def _exact_side(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> int:
     for k in range(3):
         level = level or (a[k] == d[k] and b[k] == d[k] and c[k] == d[k])
         largest = max(largest, abs(a[k]), abs(b[k]), abs(c[k]), abs(d[k]))
-    if level:  # all four on a plane square to an axis
+    if level:  # all four on a plane perpendicular to an axis
         return 0
     if largest > _LARGEST or largest < _SMALLEST:
         factor = math.ldexp(1.0, min(-math.frexp(largest)[1], 1000))
@@ -177,7 +177,7 @@ def _exact_line_side(ax: float, ay: float, bx: float, by: float, px: float, py: 
 
 @kernel
 def exact_area(ax: float, ay: float, bx: float, by: float, px: float, py: float) -> float:
-    """Return twice the area of p over a-b, in 2D: the right sign, and 50 bits of its size."""
+    """Return twice the area of p over a-b, in 2D: the exact sign, and the size to 50 bits."""
     ux, uy = two_sum(bx, -ax), two_sum(by, -ay)
     vx, vy = two_sum(px, -ax), two_sum(py, -ay)
     total = EMPTY

@@ -1,7 +1,7 @@
-"""On which side of a line in the plane a point lies: the sign, exactly.
+"""On which side of a line a 2D point lies: the exact sign.
 
 J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric Predicates"
-(1997): an error band first, and what lies within it as a sum of floats that is never rounded.
+(1997): float64 decides outside of its error band, a sum of floats that is never rounded within it.
 """
 
 import math
@@ -12,10 +12,10 @@ from terrain_physics._kernels.types import Floats
 
 BAND = 4.0 * 2.0**-53
 """A difference of two products, of two differences each, is off by less than this part of the sum
-of the products' sizes ..."""
+of the products' sizes, plus ``SMALLEST``."""
 SMALLEST = 2.0**-1000
-"""... and this much more where products vanish. Still a normal number: a fused multiply-add with
-one that is not takes 20 times as long."""
+"""More than what is lost where products vanish. It is a normal number: a fused multiply-add with a
+subnormal one takes 20 times as long."""
 
 TERM_COUNT = 12
 _EXPONENT = 480  # products and their splitting stay finite
@@ -23,7 +23,7 @@ _EXPONENT = 480  # products and their splitting stay finite
 
 @kernel(inline=True)
 def largest_exponent(p: float, a: float, b: float, c: float) -> int:
-    """Return the exponent that takes four numbers, by `math.ldexp`, to just below 2^480."""
+    """Return the exponent with which `math.ldexp` scales four numbers to just below 2^480."""
     return _EXPONENT - math.frexp(max(abs(p), abs(a), abs(b), abs(c)))[1]
 
 
@@ -33,7 +33,7 @@ def orientation_sign(
 ) -> int:
     """Return the sign of cross(a - p, b - p); ``terms`` is scratch (12,).
 
-    Numbers are below 2^480. The sign is exact if those that are not 0 are all above 2^-485.
+    Numbers must be below 2^480. The sign is exact if all that are not 0 are above 2^-485.
     """
     left, right = (ax - px) * (by - py), (ay - py) * (bx - px)
     band = BAND * (abs(left) + abs(right)) + SMALLEST
@@ -51,7 +51,7 @@ def orientation_sign(
         two_product(py, bx),
     ):
         for term in (error, product):
-            # The sum so far is of floats that do not overlap, in growing order.
+            # The sum so far is kept as floats that do not overlap, in increasing order.
             rest = term
             for k in range(size):
                 rest, terms[k] = two_sum(rest, float(terms[k]))

@@ -1,8 +1,8 @@
 """Random numbers from one uint64 of the caller's: splitmix64, and unbiased bounded integers.
 
 Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014. Products and sums modulo
-2**64 are put together from 32-bit halves: so nothing ever wraps, and plain Python, where NumPy
-warns of wrapping, gives the same bits without a word.
+2**64 are put together from 32-bit halves, so that nothing ever wraps: plain Python, where NumPy
+warns about wrapping, gives the same bits without a warning.
 """
 
 import numpy as np
@@ -42,7 +42,7 @@ def next_uint64(state: Words) -> np.uint64:
 
 @kernel
 def random_below(state: Words, bound: int) -> int:
-    """Return an integer from 0 to bound - 1, each as likely (Lemire 2019); 1 <= bound < 2**32."""
+    """Return a uniform integer from 0 to bound - 1 (Lemire 2019); 1 <= bound < 2**32."""
     n = np.uint64(bound)
     threshold = (np.uint64(1 << 32) - n) % n
     while True:

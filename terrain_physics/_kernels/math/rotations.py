@@ -1,4 +1,4 @@
-"""Rotation matrices as they come, in float32 or worse, made orthonormal in float64."""
+"""Rotation matrices with the errors of float32, made orthonormal in float64."""
 
 import math
 
@@ -9,7 +9,7 @@ from terrain_physics._kernels.types import Floats
 
 @kernel(inline=True)
 def _unit(v: Vec3) -> Vec3:
-    # Divided, not scaled by the inverse: what is a unit already stays as it is.
+    # Divided, not multiplied by the inverse: a vector of length 1 is unchanged.
     size = math.sqrt(dot(v, v))
     return (v[0] / size, v[1] / size, v[2] / size)
 
@@ -18,8 +18,9 @@ def _unit(v: Vec3) -> Vec3:
 def put_orthonormal(matrices: Floats, tolerance: float, out: Floats) -> tuple[int, bool]:
     """Write n matrices without small errors (flat, 9 numbers each, axes as columns).
 
-    By Gram and Schmidt: the first axis keeps its direction. Return (n, False); or the first matrix
-    that is further than ``tolerance`` from orthonormal, or mirrors, and whether it mirrors.
+    This is the Gram-Schmidt process: the first axis keeps its direction. Returns (n, False), or
+    else the index of the first matrix that mirrors or is farther than ``tolerance`` from
+    orthonormal, and whether it mirrors.
     """
     for k in range(matrices.shape[0] // 9):
         i = 9 * k

@@ -1,4 +1,4 @@
-"""Rows of arrays, read as vectors and matrices."""
+"""Readers of rows of arrays as vectors and matrices."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from terrain_physics._kernels.types import Floats
 
 @kernel(inline=True)
 def row_of(values: Floats, i: int) -> int:
-    """Return the row that serves pair i: the only one, if there is one."""
+    """Return the row for pair i: row i, or the only row."""
     return i if values.shape[0] > 1 else 0
 
 

@@ -1,4 +1,4 @@
-"""Places along a Hilbert curve: what lies near each other gets near keys."""
+"""Places along a Hilbert curve: things near each other get similar keys."""
 
 import math
 
@@ -7,27 +7,23 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Floats, Words
 
-ROW_BITS = np.uint64(0xFFFFFFFF)  # of a key; the place on the curve is above
-
-
-HILBERT_BITS = 10
-
+ROW_BITS = np.uint64(0xFFFFFFFF)  # the low bits of a key; the high ones are the place on the curve
+HILBERT_BITS = 10  # for each axis
 
 _CELL_BITS = np.uint32((1 << HILBERT_BITS) - 1)
-
-
 _KEY_ZERO = np.uint32(0)
-
-
 _LARGEST_FLOAT = float(np.finfo(np.float64).max)
 
 
 def frame_around(lower: Floats, upper: Floats) -> Floats:
-    """Return the ``frame`` (8,) of a `Tree` for triangles within a box (3,), (3,)."""
+    """Return the frame of a box (3,), (3,): middle x y z, factor, scaled half extents, the largest.
+
+    The factor is the power of two that scales the box to a half extent of 1 at most.
+    """
     middle = 0.5 * lower + 0.5 * upper
     half = np.maximum(upper - middle, middle - lower)
     largest = float(half.max())
-    # A power of two scales exactly. Below 2^-33 m all is one point to the tolerance: scale no more.
+    # A power of two scales exactly. At most 2^33: a box of 2^-33 m is a point to the tolerance.
     exponent = max(math.frexp(largest)[1], -33) if largest > 0.0 else 0
     factor = math.ldexp(1.0, -exponent)
     return np.array([*middle, factor, *(half * factor), largest * factor])
@@ -93,7 +89,7 @@ def spread_3(bits: np.uint32) -> np.uint32:
 
 @kernel(inline=True)
 def cell_of(value: float, cells: float) -> np.uint32:
-    """Return the cell 0 .. cells - 1 of a value of -1 .. 1; values beyond go to the end cells."""
+    """Return the cell 0 .. cells - 1 of a value in -1 .. 1; other values go to the end cells."""
     cell = (value + 1.0) * (0.5 * cells)
     cell = cell if cell > 0.0 else 0.0
     return np.uint32(cell if cell < cells - 1.0 else cells - 1.0)
@@ -121,7 +117,7 @@ def triangle_keys(
         y = cell_of(ay * third + by * third + cy * third, cells)
         z = cell_of(az * third + bz * third + cz * third, cells)
         keys[row] = (x << np.uint32(2 * HILBERT_BITS)) | (y << np.uint32(HILBERT_BITS)) | z
-    # A loop of its own, over a slice, is vectorized: six times as fast.
+    # A separate loop over a slice is vectorized: six times as fast.
     part = keys[first:last]
     for k in range(len(part)):
         cell = np.uint32(part[k])

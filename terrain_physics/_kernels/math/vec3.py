@@ -1,4 +1,4 @@
-"""Three-dimensional vectors as tuples of three floats. Inlined: they cost nothing in a kernel."""
+"""Vectors as tuples of three floats. All functions are inlined and cost no call in a kernel."""
 
 import math
 
@@ -34,13 +34,13 @@ def add_scaled(a: Vec3, b: Vec3, factor: float) -> Vec3:
 
 @kernel(inline=True)
 def dot(a: Vec3, b: Vec3) -> float:
-    """Return the scalar product, summed x, y, z."""
+    """Return the dot product, summed in the order x, y, z."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @kernel(inline=True)
 def cross(a: Vec3, b: Vec3) -> Vec3:
-    """Return the vector product."""
+    """Return the cross product."""
     return (
         a[1] * b[2] - a[2] * b[1],
         a[2] * b[0] - a[0] * b[2],
@@ -56,5 +56,5 @@ def length(a: Vec3) -> float:
 
 @kernel(inline=True)
 def choose(first: bool, a: Vec3, b: Vec3) -> Vec3:
-    """Return a if ``first``, else b: without a branch, so that loops around it are vectorized."""
+    """Return a if ``first``, else b; without a branch, so that loops around it are vectorized."""
     return (a[0] if first else b[0], a[1] if first else b[1], a[2] if first else b[2])

@@ -18,13 +18,8 @@ from terrain_physics._kernels.mesh.tree import (
     lanes_in_box,
     triangles_near,
 )
-from terrain_physics._kernels.surface.contact import (
-    put_vector,
-    touch_of_ball,
-    touch_of_box,
-    touch_of_capsule,
-)
-from terrain_physics._kernels.surface.shape_rows import Rows, bounds_of, row_vector
+from terrain_physics._kernels.surface.contact import contact, put_vector
+from terrain_physics._kernels.surface.shapes import Rows, bounds_at, row_vector
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 # What is kept of each shape's contacts.
@@ -67,9 +62,9 @@ def _find_contacts(
     boxes: Singles,
     children: Ints,
     frame: Floats,
-    balls: Rows,
-    capsules: Rows,
+    spheres: Rows,
     solids: Rows,
+    capsules: Rows,
     visits: Longs,
     first: int,
     last: int,
@@ -85,7 +80,7 @@ def _find_contacts(
     count = 0
     for visit in range(first, last):
         who = int(visits[visit])
-        lower, upper = bounds_of(balls, capsules, solids, who)
+        lower, upper = bounds_at(spheres, solids, capsules, who)
         low, high = _box_in_frame(frame, lower, upper)
         begin, touched, deepest, found = count, 0, 0.0, -1
         stack[0] = len(children) - 1
@@ -105,13 +100,9 @@ def _find_contacts(
                 slot = ~child + lane
                 a, b = corner(corners, slot, 0), corner(corners, slot, 1)
                 c = corner(corners, slot, 2)
-                if balls is not None:
-                    touch = touch_of_ball(borrow(balls), who, a, b, c, True)
-                if capsules is not None:
-                    touch = touch_of_capsule(borrow(capsules), who, a, b, c, True)
-                if solids is not None:
-                    touch = touch_of_box(borrow(solids), who, a, b, c, True, scratch)
-                touching, move, way, point = touch
+                touching, move, way, point = contact(
+                    spheres, solids, capsules, who, a, b, c, True, scratch
+                )
                 if not touching:
                     continue
                 touched += 1
@@ -149,9 +140,9 @@ def list_contacts(
     boxes: Singles,
     children: Ints,
     frame: Floats,
-    balls: Rows,
-    capsules: Rows,
+    spheres: Rows,
     solids: Rows,
+    capsules: Rows,
     visits: Longs,
     first: int,
     last: int,
@@ -167,7 +158,7 @@ def list_contacts(
     """
     return _find_contacts(
         borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
-        balls, capsules, solids, visits, first, last, kept, counts,
+        spheres, solids, capsules, visits, first, last, kept, counts,
     )  # fmt: skip
 
 
@@ -207,9 +198,9 @@ def contacts_of_one(
     boxes: Singles,
     children: Ints,
     frame: Floats,
-    balls: Rows,
-    capsules: Rows,
+    spheres: Rows,
     solids: Rows,
+    capsules: Rows,
     visits: Longs,
     kept: int,
 ) -> tuple[Longs, Floats]:
@@ -217,7 +208,7 @@ def contacts_of_one(
     counts = np.empty(1, np.int64)
     keys, rows = _find_contacts(
         borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
-        balls, capsules, solids, visits, 0, 1, kept, counts,
+        spheres, solids, capsules, visits, 0, 1, kept, counts,
     )  # fmt: skip
     ints, floats = np.empty((2, counts[0]), np.int64), np.empty((3, counts[0], 3))
     put_contacts(visits, 0, 1, keys, rows, counts, counts, ints, floats)

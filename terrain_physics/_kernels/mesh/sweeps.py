@@ -17,13 +17,8 @@ from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot, scale, subtract
 from terrain_physics._kernels.mesh.traversal import entry_of, lanes_on_way, limit_of, way_in_frame
 from terrain_physics._kernels.mesh.tree import STACK, corner
-from terrain_physics._kernels.surface.sweep import (
-    body_of,
-    point_of_touch,
-    reach_of,
-    split_motion,
-    travel,
-)
+from terrain_physics._kernels.surface.shapes import body_at, row_width
+from terrain_physics._kernels.surface.sweep import point_of_touch, split_motion, travel
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 # Part of a length by which a neighbour may reach beyond without blocking: rounding on level ground.
@@ -139,7 +134,7 @@ def sweep_mesh(
     ring_offsets: Ints,
     ring: Ints,
     kind: int,
-    bodies: Floats,
+    shapes: Floats,
     motions: Floats,
     visits: Longs,
     first: int,
@@ -147,10 +142,10 @@ def sweep_mesh(
     numbers: Floats,
     triangles: Longs,
 ) -> None:
-    """Write what the bodies that ``visits`` names from first to last touch first on their ways.
+    """Write what the shapes that ``visits`` names from first to last touch first on their ways.
 
-    ``bodies`` (n, 16), see `surface/sweep.py`, and ``motions`` (n, 3); either may have one row for
-    all. ``numbers`` (n, 8): distance, point, normal, part of the way, NaN where nothing is touched;
+    ``shapes``, flat rows of one kind, and ``motions`` (n, 3); either may have one row for all.
+    ``numbers`` (n, 8): distance, point, normal, part of the way, NaN where nothing is touched;
     ``triangles`` (n,): the face, or -1. Of ties the lowest face.
     """
     middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
@@ -159,19 +154,18 @@ def sweep_mesh(
     scratch = borrow(memory)
     vertices, faces, welded = borrow(vertices), borrow(faces), borrow(welded)
     across, ring_offsets, ring = borrow(across), borrow(ring_offsets), borrow(ring)
+    is_many = len(shapes) > row_width(kind)
     for visit in range(first, last):
         row = int(visits[visit])
         for k in range(8):
             numbers[row, k] = np.nan
         triangles[row] = -1
-        body = row if len(bodies) > 1 else 0
-        center = row3(bodies, body)
-        radius, half, rotation = body_of(bodies, body)
+        center, body = body_at(kind, shapes, row if is_many else 0)
         length, direction = split_motion(row3(motions, row if len(motions) > 1 else 0))
         reached, skipped, margin, rows, near, far, steps = way_in_frame(
             scale(subtract(center, middle), factor),
             direction,
-            scale(reach_of(kind, radius, half, rotation), factor),
+            scale(body.reach, factor),
         )
         if not reached or length == 0.0:
             continue
@@ -197,9 +191,7 @@ def sweep_mesh(
                     b = subtract(corner(corners, slot, 1), center)
                     c = subtract(corner(corners, slot, 2), center)
                     # The whole way, and not what is left of it: bits must not depend on the order.
-                    along, front = travel(
-                        kind, radius, half, rotation, direction, length, a, b, c, True, scratch
-                    )
+                    along, front = travel(body, direction, length, a, b, c, True, scratch)
                     if along == math.inf or along > best or (along == best and own > face):
                         continue
                     along, front = touch_of_skin(
@@ -221,7 +213,7 @@ def sweep_mesh(
         if found < 0:
             continue
         point = point_of_touch(
-            kind, half, rotation, add_scaled(center, direction, best),
+            body, add_scaled(center, direction, best),
             corner(corners, found, 0), corner(corners, found, 1), corner(corners, found, 2),
             normal, scratch,
         )  # fmt: skip

@@ -1,18 +1,20 @@
 """A loose octree as flat arrays: objects sorted into cells, the cells listed in preorder.
 
 An object goes by its center into a cell no smaller than itself (T. Ulrich, "Loose Octrees", Game
-Programming Gems, 2000), so that one on the border of two cells sinks as deep as any other. What is
-stored of a cell is the box of all that is in it; the cells only say what is put together.
+Programming Gems, 2000), so that an object on the border of two cells gets as deep as any other.
+Cells only decide which objects are grouped together; what is stored of a cell is the box around its
+objects.
 
-- ``boxes`` (slots, 6): lower and upper corner of each object, in the order of the cells. A ball's
-  box is a little larger than the ball, so that boxes apart mean that the ball test says apart.
-  Of a removed object lower is infinity and upper minus infinity.
-- ``balls`` (slots, 4): x, y, z, radius, NaN where removed; no rows if the objects are boxes.
-- ``rows`` (slots,): what the object is called outside.
-- ``node_boxes`` (nodes, 6) and ``spans`` (nodes, 3): first slot, last slot (exclusive), and the
-  node to go on with when this one is passed over. A leaf's is the next one.
+- ``boxes`` (slots, 6): lower and upper corner of each object, in the order of the cells. A sphere's
+  box is a little larger than the sphere, so that spheres whose boxes are apart fail the sphere test
+  as well. For a removed object the lower corner is infinity and the upper minus infinity.
+- ``spheres`` (slots, 4): x, y, z, radius, NaN where removed; no rows if the objects are boxes.
+- ``rows`` (slots,): the row of the object in the `Forest`.
+- ``node_boxes`` (nodes, 6): the box of each node.
+- ``spans`` (nodes, 3): first slot, last slot (exclusive), and the node that follows when this one
+  is skipped. For a leaf that is the next node.
 
-Several trees may follow each other in the same arrays; a walk takes them for one.
+Several trees may follow each other in the same arrays; a traversal treats them as one.
 """
 
 import numpy as np
@@ -20,17 +22,17 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 
-# More than the rounding of the ball test, and of the box made here.
+# More than the rounding of the sphere test, and of the box made here.
 _WIDER = 1.0 + 2.0**-50
 _ROUNDING = 2.0**-51
-_UNDERFLOWS = 1e-150  # the square of a shorter distance may vanish
+_UNDERFLOWS = 1e-150  # meters; the square of a shorter distance may vanish
 
-_GROUPS = 9  # what is too large for the eight children, and these
+_GROUPS = 9  # objects too large for the eight children, and the eight children
 
 
 @kernel(inline=True)
-def ball_side(middle: float, radius: float, sign: float) -> float:
-    """Return the lower (sign -1) or upper (1) coordinate of a ball's box."""
+def sphere_side(middle: float, radius: float, sign: float) -> float:
+    """Return the lower (sign -1) or upper (1) coordinate of a sphere's box."""
     side = middle + sign * (radius * _WIDER + _UNDERFLOWS)
     return side + sign * (abs(side) * _ROUNDING)
 
@@ -43,8 +45,8 @@ def object_boxes(shapes: Floats, members: Longs, out: Floats) -> None:
         for k in range(3):
             if shapes.shape[1] == 4:
                 middle, radius = float(shapes[row, k]), float(shapes[row, 3])
-                out[i, k] = ball_side(middle, radius, -1.0)
-                out[i, k + 3] = ball_side(middle, radius, 1.0)
+                out[i, k] = sphere_side(middle, radius, -1.0)
+                out[i, k + 3] = sphere_side(middle, radius, 1.0)
             else:
                 out[i, k] = shapes[row, k]
                 out[i, k + 3] = shapes[row, k + 3]
@@ -86,9 +88,9 @@ def _split(
     spare_order: Longs,
     ends: Longs,
 ) -> None:
-    """Sort by child: first what is longer than ``limit``, then the octants about x, y, z.
+    """Sort by child: first objects longer than ``limit``, then the octants around x, y, z.
 
-    ``ends`` (9,) receives where each of the groups ends.
+    ``ends`` (9,) receives the end of each group.
     """
     for group in range(_GROUPS):
         ends[group] = 0
@@ -122,7 +124,7 @@ def _split(
 
 @kernel
 def _enclose(boxes: Floats, cell: Floats) -> int:
-    """Double a cell (4,) until all boxes are in it; return how often. One without a size is set."""
+    """Double a cell (4,) until it contains all boxes; return how often. Size 0 is set first."""
     reach = 0.0
     for i in range(len(boxes)):
         for k in range(3):
@@ -148,9 +150,9 @@ def _side(lower: float, upper: float, middle: float) -> int:
 def _sink(
     spread: Floats, depth: int, max_depth: int, by_size: bool, cell: Floats
 ) -> tuple[int, bool]:
-    """Take a cell down to where its objects part: no node for a cell with one child.
+    """Shrink a cell until its objects separate, so that no cell with one child gets a node.
 
-    Returns (its depth, whether some are too large for the children while others are not).
+    Returns (its depth, whether some objects are too large for the children and others are not).
     """
     while depth < max_depth:
         half = cell[3]
@@ -182,7 +184,7 @@ def _wait(
     cell: Floats,
     octant: int,
 ) -> int:
-    """Put objects on the stack, in an octant of a cell or in all of it (-1); return its top."""
+    """Push objects in an octant of a cell, or in all of it (-1), on the stack; return its top."""
     quarter = 0.5 * cell[3]
     for k in range(3):
         cells[top, k] = cell[k]
@@ -208,10 +210,10 @@ def build_tree(
 ) -> int:
     """Build a tree over k boxes, k > 0; return the number of its nodes, fewer than 2 k.
 
-    ``cube`` (4,) is the center and half the edge of the root's cell, doubled until everything is
-    in it. ``order`` (k,) receives which box goes into which slot; slots and nodes are counted from
-    ``first_slot`` and ``first_node``. Objects too large for the children of their cell are a child
-    of their own, divided by octants whatever their size.
+    ``cube`` (4,) is the center and half the edge of the root's cell, which is doubled until it
+    contains everything. ``order`` (k,) receives the box of each slot; slots and nodes are counted
+    from ``first_slot`` and ``first_node``. Objects too large for the children of their cell become
+    an extra child, which is divided by octants regardless of size.
     """
     count = len(boxes)
     places, spare_places = np.empty((count, 4)), np.empty((count, 4))
@@ -225,10 +227,10 @@ def build_tree(
         order[i] = i
 
     depth = -_enclose(boxes, cell)
-    # Each level leaves at most eight waiting; it may be gone through twice, by size and without.
+    # Each level leaves at most eight tasks waiting; it may be visited twice, by size and without.
     room = _GROUPS * (2 * (max_depth - depth) + 2)
     cells = np.empty((room, 4))
-    tasks = np.empty((room, 5), dtype=np.int64)  # first, last, depth, by size or not, parent
+    tasks = np.empty((room, 5), dtype=np.int64)  # first, last, depth, by size, parent
     top, nodes = _wait(tasks, cells, 0, 0, count, depth, True, -1, cell, -1), 0
     while top > 0:
         top -= 1
@@ -254,7 +256,7 @@ def build_tree(
         limit = half if by_size else np.inf
         _split(part, order[first:last], cell, limit, codes, spare_places, spare_order, ends)
 
-        # Pushed last to first, so that they are taken out in order; small neighbors share a leaf.
+        # Pushed last to first, so that they are popped in order; small neighbors share a leaf.
         end, group = last - first, _GROUPS - 1
         while group > 0:
             octant = group - 1
@@ -293,9 +295,9 @@ def _close(
     node_boxes: Floats,
     spans: Longs,
 ) -> None:
-    """Set the boxes of the nodes, and which node comes after each one's descendants."""
+    """Set the boxes of the nodes, and the node that follows the descendants of each."""
     for node in range(nodes):
-        spans[node, 2] = 1  # so many nodes it is with its descendants
+        spans[node, 2] = 1  # for now, the number of nodes from this one to its last descendant
         for k in range(3):
             node_boxes[node, k] = np.inf
             node_boxes[node, k + 3] = -np.inf
@@ -329,12 +331,12 @@ def fill_slots(
     member_boxes: Floats,
     order: Longs,
     first_slot: int,
-    balls: Floats,
+    spheres: Floats,
     boxes: Floats,
     rows: Longs,
     row_slots: Longs,
 ) -> None:
-    """Put the objects of a new tree, and their boxes and rows, into its slots."""
+    """Write the objects of a new tree, with their boxes and rows, into its slots."""
     for i in range(len(order)):
         k, slot = int(order[i]), first_slot + i
         row = int(members[k])
@@ -344,4 +346,4 @@ def fill_slots(
             boxes[slot, axis] = member_boxes[k, axis]
         if shapes.shape[1] == 4:
             for axis in range(4):
-                balls[slot, axis] = shapes[row, axis]
+                spheres[slot, axis] = shapes[row, axis]

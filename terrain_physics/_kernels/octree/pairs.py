@@ -6,11 +6,11 @@ from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wi
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Floats, Longs
 
-ROW_BITS = 32  # of a key for the greater row; the lesser one is above
+ROW_BITS = 32  # the low bits of a key hold the greater row, the bits above the lesser one
 ROW_MASK = (1 << ROW_BITS) - 1
 
-LANES = 32  # objects of a chunk, compared in one go
-_GATHERED = 1024  # objects kept at hand for a leaf
+LANES = 32  # objects of a chunk, compared by one vector loop
+_GATHERED = 1024  # the most objects gathered before they are compared with a leaf
 _CHUNKS = _GATHERED // LANES + 1
 
 _NONE = np.int64(0)
@@ -31,14 +31,14 @@ def boxes_meet(a: Floats, i: int, b: Floats, j: int) -> bool:
 
 @kernel(inline=True)
 def is_within(dx: float, dy: float, dz: float, reach: float) -> bool:
-    """Return whether a way is no longer than ``reach``. This decides whether balls touch."""
+    """Return whether a vector is no longer than ``reach``. This decides whether spheres touch."""
     return bool(dx * dx + dy * dy + dz * dz <= reach * reach)
 
 
 @kernel(inline=True)
-def _balls_met(near: Floats, chunk: int, balls: Floats, slot: int) -> np.int64:
-    """Return bits: which of the balls of a chunk one ball overlaps or touches."""
-    x, y, z, radius = balls[slot, 0], balls[slot, 1], balls[slot, 2], balls[slot, 3]
+def _spheres_met(near: Floats, chunk: int, spheres: Floats, slot: int) -> np.int64:
+    """Return as bits which spheres of a chunk one sphere overlaps or touches."""
+    x, y, z, radius = spheres[slot, 0], spheres[slot, 1], spheres[slot, 2], spheres[slot, 3]
     prefer_wide_vectors()
     bits = _NONE
     for k in range(LANES):
@@ -50,7 +50,7 @@ def _balls_met(near: Floats, chunk: int, balls: Floats, slot: int) -> np.int64:
 
 @kernel(inline=True)
 def _boxes_met(near: Floats, chunk: int, boxes: Floats, slot: int) -> np.int64:
-    """Return bits: which of the boxes of a chunk one box overlaps or touches."""
+    """Return as bits which boxes of a chunk one box overlaps or touches."""
     x0, y0, z0 = boxes[slot, 0], boxes[slot, 1], boxes[slot, 2]
     x1, y1, z1 = boxes[slot, 3], boxes[slot, 4], boxes[slot, 5]
     prefer_wide_vectors()
@@ -78,7 +78,7 @@ def _gather(shapes: Floats, slot: int, place: int, near: Floats, slots: Longs) -
 
 @kernel
 def _compare(
-    balls: Floats,
+    spheres: Floats,
     boxes: Floats,
     rows: Longs,
     first: int,
@@ -89,16 +89,16 @@ def _compare(
     count: int,
     keys: Longs,
 ) -> tuple[int, int]:
-    """Add the pairs of slots first..last with what was gathered; return (pairs, pairs tested).
+    """Add the pairs of slots first..last with gathered objects; return (pairs, pairs tested).
 
-    Returns -1 when the keys do not suffice.
+    Returns (-1, 0) if ``keys`` is too short.
     """
     for place in range(gathered, gathered - gathered % LANES + LANES):
         near[place // LANES, 0, place % LANES] = np.nan
     chunks = (gathered + LANES - 1) // LANES
     tests = 0
     for slot in range(first, last):
-        # The leaf's own objects come first and in order; those up to this one are done.
+        # The leaf's own objects come first, in order; pairs up to this slot are done.
         done = max(slot + 1 - int(slots[0]), 0)
         if done >= gathered:
             break
@@ -107,8 +107,8 @@ def _compare(
         tests += gathered - done
         row = int(rows[slot])
         for chunk in range(done // LANES, chunks):
-            if len(balls) > 0:
-                bits = _balls_met(near, chunk, balls, slot)
+            if len(spheres) > 0:
+                bits = _spheres_met(near, chunk, spheres, slot)
             else:
                 bits = _boxes_met(near, chunk, boxes, slot)
             if chunk == done // LANES:
@@ -123,7 +123,7 @@ def _compare(
 
 @kernel
 def overlapping_pairs(
-    balls: Floats,
+    spheres: Floats,
     boxes: Floats,
     rows: Longs,
     node_boxes: Floats,
@@ -133,13 +133,14 @@ def overlapping_pairs(
     tests: int,
     keys: Longs,
 ) -> tuple[int, int, int]:
-    """Add a key for each overlapping pair; return (the node to go on with, pairs, pairs tested).
+    """Add a key for each overlapping pair; return (the node to continue with, pairs, pairs tested).
 
-    Each leaf is compared with itself and the leaves after it, from leaf ``node`` on: first what
-    meets the leaf's box is gathered, then each object of the leaf is compared with that, a chunk
-    at a time. When the keys do not suffice, that leaf is returned, else the number of nodes.
+    Each leaf is compared with itself and the leaves after it, starting with leaf ``node``: first
+    the objects that meet the leaf's box are gathered, then each object of the leaf is compared with
+    these, a chunk at a time. If ``keys`` is too short, the node is that leaf, else the number of
+    nodes.
     """
-    shapes = balls if len(balls) > 0 else boxes
+    shapes = spheres if len(spheres) > 0 else boxes
     near = np.full((_CHUNKS, 6, LANES), np.nan)
     slots = np.zeros(_CHUNKS * LANES, dtype=np.int64)
     nodes = len(spans)
@@ -155,7 +156,7 @@ def overlapping_pairs(
             gathered += 1
             if gathered == _GATHERED:
                 found, more = _compare(
-                    balls, boxes, rows, first, last, near, slots, gathered, found, keys
+                    spheres, boxes, rows, first, last, near, slots, gathered, found, keys
                 )
                 if found < 0:
                     return node, count, tests
@@ -172,14 +173,16 @@ def overlapping_pairs(
                     gathered += 1 if boxes_meet(boxes, slot, node_boxes, node) else 0
                     if gathered == _GATHERED:
                         found, more = _compare(
-                            balls, boxes, rows, first, last, near, slots, gathered, found, keys
+                            spheres, boxes, rows, first, last, near, slots, gathered, found, keys
                         )
                         if found < 0:
                             return node, count, tests
                         tested += more
                         gathered = 0
             other += 1
-        found, more = _compare(balls, boxes, rows, first, last, near, slots, gathered, found, keys)
+        found, more = _compare(
+            spheres, boxes, rows, first, last, near, slots, gathered, found, keys
+        )
         if found < 0:
             return node, count, tests
         count, tests = found, tested + more

@@ -1,4 +1,4 @@
-"""What of a loose octree meets a ball or a box, and what a ray meets first."""
+"""Which objects of a loose octree meet a sphere or a box, and which one a ray meets first."""
 
 import math
 
@@ -8,38 +8,40 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.rays import ray_aabb, ray_sphere
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.octree.build import ball_side
+from terrain_physics._kernels.octree.build import sphere_side
 from terrain_physics._kernels.octree.pairs import ROW_BITS, boxes_meet, is_within
 from terrain_physics._kernels.types import Floats, Longs
 
 _MISSED = -1
 _CHILDREN = 9
-_ROOM = 32  # at first, for nodes that wait; more than there are trees
+_ROOM = 32  # for waiting nodes, at first; more than there are trees
 
-# Boxes are widened by this part of the distances at hand: far more than the rounding of a ray's
-# distance to what is in them, so that no box hides a hit that its objects would give.
+# Boxes are widened by this part of the distances involved. That is far more than the rounding of a
+# ray's distance to the objects in them, so that no box hides a hit of its objects.
 _SLACK = 2.0**-40
-_LEVEL = 1e-300  # a ray this flat runs along a plane
+
+# A smaller part of a unit direction counts as this much: its inverse stays finite.
+_PARALLEL = 1e-300
 
 
 @kernel(inline=True)
-def _balls_meet(a: Floats, i: int, b: Floats, j: int) -> bool:
+def _spheres_meet(a: Floats, i: int, b: Floats, j: int) -> bool:
     dx, dy, dz = a[i, 0] - b[j, 0], a[i, 1] - b[j, 1], a[i, 2] - b[j, 2]
     return is_within(dx, dy, dz, a[i, 3] + b[j, 3])
 
 
 @kernel(inline=True)
-def _ball_meets_box(balls: Floats, i: int, boxes: Floats, j: int) -> bool:
-    x, y, z = float(balls[i, 0]), float(balls[i, 1]), float(balls[i, 2])
+def _sphere_meets_box(spheres: Floats, i: int, boxes: Floats, j: int) -> bool:
+    x, y, z = float(spheres[i, 0]), float(spheres[i, 1]), float(spheres[i, 2])
     dx = max(float(boxes[j, 0]) - x, 0.0, x - float(boxes[j, 3]))
     dy = max(float(boxes[j, 1]) - y, 0.0, y - float(boxes[j, 4]))
     dz = max(float(boxes[j, 2]) - z, 0.0, z - float(boxes[j, 5]))
-    return is_within(dx, dy, dz, balls[i, 3])
+    return is_within(dx, dy, dz, spheres[i, 3])
 
 
 @kernel
 def objects_met(
-    balls: Floats,
+    spheres: Floats,
     boxes: Floats,
     rows: Longs,
     node_boxes: Floats,
@@ -49,19 +51,19 @@ def objects_met(
     count: int,
     keys: Longs,
 ) -> tuple[int, int]:
-    """Add a key, query above and row below, for each object met; return (query, keys).
+    """Add a key, the query above the row, for each object met; return (query, keys).
 
-    Queries are balls (q, 4) or boxes (q, 6), answered from ``query`` on. When the keys do not
-    suffice, the query to go on with is returned, else the number of queries.
+    Queries are spheres (q, 4) or boxes (q, 6), answered from ``query`` on. The query returned is
+    the unfinished one if ``keys`` is too short, else the number of queries.
     """
-    by_ball, of_balls = queries.shape[1] == 4, len(balls) > 0
+    by_sphere, of_spheres = queries.shape[1] == 4, len(spheres) > 0
     reach = np.empty((1, 6))
     while query < len(queries):
         for k in range(3):
-            if by_ball:
+            if by_sphere:
                 middle, radius = float(queries[query, k]), float(queries[query, 3])
-                reach[0, k] = ball_side(middle, radius, -1.0)
-                reach[0, k + 3] = ball_side(middle, radius, 1.0)
+                reach[0, k] = sphere_side(middle, radius, -1.0)
+                reach[0, k + 3] = sphere_side(middle, radius, 1.0)
             else:
                 reach[0, k], reach[0, k + 3] = queries[query, k], queries[query, k + 3]
         count_before = count
@@ -79,12 +81,12 @@ def objects_met(
             for slot in range(first, last):
                 if not boxes_meet(boxes, slot, reach, 0):
                     continue
-                if by_ball and of_balls:
-                    met = _balls_meet(queries, query, balls, slot)
-                elif by_ball:
-                    met = _ball_meets_box(queries, query, boxes, slot)
-                elif of_balls:
-                    met = _ball_meets_box(balls, slot, queries, query)
+                if by_sphere and of_spheres:
+                    met = _spheres_meet(queries, query, spheres, slot)
+                elif by_sphere:
+                    met = _sphere_meets_box(queries, query, boxes, slot)
+                elif of_spheres:
+                    met = _sphere_meets_box(spheres, slot, queries, query)
                 else:
                     met = True
                 if met:
@@ -96,7 +98,7 @@ def objects_met(
 
 @kernel(inline=True)
 def _entry(node_boxes: Floats, node: int, origin: Vec3, inverse: Vec3) -> float:
-    """Return where a ray enters the widened box of a node, infinity where it passes by."""
+    """Return how far along a ray it enters the widened box of a node, infinity if it misses."""
     lower = (
         float(node_boxes[node, 0]) - origin[0],
         float(node_boxes[node, 1]) - origin[1],
@@ -121,9 +123,9 @@ def _entry(node_boxes: Floats, node: int, origin: Vec3, inverse: Vec3) -> float:
 
 @kernel(inline=True)
 def _inverse(part: float) -> float:
-    """Return 1 / part, without infinities."""
-    if abs(part) < _LEVEL:
-        return 1.0 / _LEVEL
+    """Return 1 / part, limited so that it is finite."""
+    if abs(part) < _PARALLEL:
+        return 1.0 / _PARALLEL
     return 1.0 / part
 
 
@@ -157,7 +159,7 @@ def _push(
 
 @kernel
 def _doubled(waiting: Longs, entries: Floats, top: int) -> tuple[Longs, Floats]:
-    """Return larger arrays that begin with the same nodes."""
+    """Return arrays twice as long that start with the same nodes."""
     more, more_entries = np.empty(2 * len(waiting), dtype=np.int64), np.empty(2 * len(entries))
     for k in range(top):
         more[k], more_entries[k] = waiting[k], entries[k]
@@ -166,7 +168,7 @@ def _doubled(waiting: Longs, entries: Floats, top: int) -> tuple[Longs, Floats]:
 
 @kernel
 def first_met(
-    balls: Floats,
+    spheres: Floats,
     boxes: Floats,
     rows: Longs,
     node_boxes: Floats,
@@ -177,9 +179,9 @@ def first_met(
     distances: Floats,
     nearest: Longs,
 ) -> None:
-    """Write the distance (q,) and the row of what each ray meets first; NaN and -1 if nothing.
+    """Write the distance (q,) and the row of each ray's first object; NaN and -1 if it meets none.
 
-    Origins and directions of length 1 have q rows or one. Of equal distances the lesser row wins.
+    Origins, and directions of length 1, have q rows or one. Of equal distances the lesser row wins.
     """
     waiting, entries = np.empty(_ROOM, dtype=np.int64), np.empty(_ROOM)
     nodes = len(spans)
@@ -205,8 +207,10 @@ def first_met(
             for slot in range(int(spans[node, 0]), int(spans[node, 1])):
                 if boxes[slot, 0] > boxes[slot, 3]:  # removed
                     continue
-                if len(balls) > 0:
-                    met = ray_sphere(origin, direction, row3(balls, slot), float(balls[slot, 3]))
+                if len(spheres) > 0:
+                    met = ray_sphere(
+                        origin, direction, row3(spheres, slot), float(spheres[slot, 3])
+                    )
                 else:
                     upper = (float(boxes[slot, 3]), float(boxes[slot, 4]), float(boxes[slot, 5]))
                     met = ray_aabb(origin, direction, row3(boxes, slot), upper)

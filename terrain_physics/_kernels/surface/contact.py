@@ -1,30 +1,81 @@
-"""What is told of the touch of a shape and a triangle: penetration, its direction, a point.
+"""One shape against one triangle: whether they touch, and the contact.
 
-The bits are those of the function of that pair. Shapes are rows, see `shape_rows.py`.
+The bits are those of the pair's own function. Shapes are rows, see `shapes.py`.
 """
 
+from terrain_physics._kernels._intrinsics import borrow
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
-from terrain_physics._kernels.geometry.obb_triangle import obb_contact
+from terrain_physics._kernels.geometry.obb_triangle import obb_contact, obb_triangle
 from terrain_physics._kernels.geometry.sphere_triangle import (
     APART,
     IN_DOUBT,
     ball_at_origin,
     ball_on_edge,
+    sphere_triangle,
 )
 from terrain_physics._kernels.geometry.triangle_segment import nearest_to_segment
 from terrain_physics._kernels.math.vec3 import Vec3, add, length, scale, subtract
-from terrain_physics._kernels.surface.shape_rows import BALL, BOX, CAPSULE, row_matrix, row_vector
+from terrain_physics._kernels.surface.shapes import Rows, read_box, read_capsule, read_sphere
 from terrain_physics._kernels.types import Floats
 
 
-@kernel
-def touch_of_ball(
-    balls: Floats, who: int, a: Vec3, b: Vec3, c: Vec3, two_sided: bool
+@kernel(apart=True)
+def touches(
+    spheres: Rows,
+    boxes: Rows,
+    capsules: Rows,
+    index: int,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    faces: Floats,
+) -> bool:
+    """Tell whether a shape touches a triangle, by the function of that pair.
+
+    ``faces`` (FACE_COUNT, 4) is scratch.
+    """
+    touching = False
+    if spheres is not None:
+        center, radius = read_sphere(spheres, index)
+        touching, _ = sphere_triangle(center, radius, a, b, c, False)
+    if boxes is not None:
+        center, half, rotation = read_box(boxes, index)
+        touching, _ = obb_triangle(center, half, rotation, a, b, c, False, faces)
+    if capsules is not None:
+        start, end, radius = read_capsule(capsules, index)
+        touching, _ = capsule_triangle(start, end, radius, a, b, c, False)
+    return touching
+
+
+@kernel(inline=True, lent=True)
+def contact(
+    spheres: Rows,
+    boxes: Rows,
+    capsules: Rows,
+    index: int,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    two_sided: bool,
+    faces: Floats,
 ) -> tuple[bool, Vec3, Vec3, Vec3]:
     """Return (whether they touch, penetration, its unit direction, point of the triangle)."""
-    center, radius = row_vector(balls, BALL * who), float(balls[BALL * who + 3])
+    if spheres is not None:
+        return _sphere_contact(borrow(spheres), index, a, b, c, two_sided)
+    if boxes is not None:
+        return _box_contact(borrow(boxes), index, a, b, c, two_sided, faces)
+    if capsules is not None:
+        return _capsule_contact(borrow(capsules), index, a, b, c, two_sided)
+    return False, a, a, a
+
+
+@kernel
+def _sphere_contact(
+    spheres: Floats, index: int, a: Vec3, b: Vec3, c: Vec3, two_sided: bool
+) -> tuple[bool, Vec3, Vec3, Vec3]:
+    center, radius = read_sphere(spheres, index)
     a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
     verdict, move, direction, point = ball_at_origin(radius, a, b, c, two_sided)
     if verdict == IN_DOUBT:
@@ -33,13 +84,11 @@ def touch_of_ball(
 
 
 @kernel(apart=True)
-def touch_of_box(
-    boxes: Floats, who: int, a: Vec3, b: Vec3, c: Vec3, two_sided: bool, faces: Floats
+def _box_contact(
+    boxes: Floats, index: int, a: Vec3, b: Vec3, c: Vec3, two_sided: bool, faces: Floats
 ) -> tuple[bool, Vec3, Vec3, Vec3]:
-    """Return the same of a box; ``faces`` (FACE_COUNT, 4) is scratch."""
-    i = BOX * who
-    center, half, turn = row_vector(boxes, i), row_vector(boxes, i + 3), row_matrix(boxes, i + 6)
-    touching, move, direction = obb_contact(center, half, turn, a, b, c, two_sided, faces)
+    center, half, rotation = read_box(boxes, index)
+    touching, move, direction = obb_contact(center, half, rotation, a, b, c, two_sided, faces)
     if not touching:
         return False, move, direction, center
     a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
@@ -49,13 +98,11 @@ def touch_of_box(
 
 
 @kernel(apart=True)
-def touch_of_capsule(
-    capsules: Floats, who: int, a: Vec3, b: Vec3, c: Vec3, two_sided: bool
+def _capsule_contact(
+    capsules: Floats, index: int, a: Vec3, b: Vec3, c: Vec3, two_sided: bool
 ) -> tuple[bool, Vec3, Vec3, Vec3]:
-    """Return the same of a capsule."""
-    i = CAPSULE * who
-    start, end = row_vector(capsules, i), row_vector(capsules, i + 3)
-    touching, move = capsule_triangle(start, end, float(capsules[i + 6]), a, b, c, two_sided)
+    start, end, radius = read_capsule(capsules, index)
+    touching, move = capsule_triangle(start, end, radius, a, b, c, two_sided)
     if not touching:
         return False, move, move, start
     place, point = nearest_to_segment(start, end, a, b, c)

@@ -1,45 +1,16 @@
-"""Moving bodies as rows of float64 numbers, and what one does against one triangle."""
+"""One moving shape against one triangle: how far it travels, and where it touches.
+
+Shapes are bodies, see `shapes.py`.
+"""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
 from terrain_physics._kernels.geometry.sweep_capsule import nearest_pair, sweep_capsule
 from terrain_physics._kernels.geometry.sweep_obb import sweep_obb, touched_point
 from terrain_physics._kernels.geometry.sweep_sphere import sweep_sphere
-from terrain_physics._kernels.math.vec3 import Mat3, Vec3, add, length, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, length, scale, subtract
+from terrain_physics._kernels.surface.shapes import BOX, SPHERE, Body
 from terrain_physics._kernels.types import Floats
-
-# Kinds of bodies, numbered as those of characters.
-SPHERE, BOX, CAPSULE = range(3)
-
-# Columns of the row that describes a body: middle, radius, half the axis of a capsule or half
-# extents of a box, rotation.
-RADIUS, HALF, ROTATION, BODY_SIZE = 3, 4, 7, 16
-
-
-@kernel(inline=True)
-def body_of(bodies: Floats, i: int) -> tuple[float, Vec3, Mat3]:
-    """Return (radius, half the axis or half extents, rotation) of a body."""
-    half = (float(bodies[i, HALF]), float(bodies[i, HALF + 1]), float(bodies[i, HALF + 2]))
-    rotation = (
-        float(bodies[i, ROTATION]), float(bodies[i, ROTATION + 1]), float(bodies[i, ROTATION + 2]),
-        float(bodies[i, ROTATION + 3]), float(bodies[i, ROTATION + 4]),
-        float(bodies[i, ROTATION + 5]), float(bodies[i, ROTATION + 6]),
-        float(bodies[i, ROTATION + 7]), float(bodies[i, ROTATION + 8]),
-    )  # fmt: skip
-    return float(bodies[i, RADIUS]), half, rotation
-
-
-@kernel(inline=True)
-def reach_of(kind: int, radius: float, half: Vec3, m: Mat3) -> Vec3:
-    """Return the half extents of the box around a body."""
-    x, y, z = half
-    if kind == BOX:
-        return (
-            abs(m[0]) * x + abs(m[1]) * y + abs(m[2]) * z,
-            abs(m[3]) * x + abs(m[4]) * y + abs(m[5]) * z,
-            abs(m[6]) * x + abs(m[7]) * y + abs(m[8]) * z,
-        )
-    return (abs(x) + radius, abs(y) + radius, abs(z) + radius)
 
 
 @kernel(inline=True)
@@ -57,10 +28,7 @@ def split_motion(motion: Vec3) -> tuple[float, Vec3]:
 
 @kernel(apart=True)
 def travel(
-    kind: int,
-    radius: float,
-    half: Vec3,
-    rotation: Mat3,
+    body: Body,
     direction: Vec3,
     distance: float,
     a: Vec3,
@@ -69,33 +37,30 @@ def travel(
     two_sided: bool,
     faces: Floats,
 ) -> tuple[float, Vec3]:
-    """Return (travel, normal) of a body against one triangle, corners relative to its middle."""
-    if kind == SPHERE:
-        return sweep_sphere(radius, direction, distance, a, b, c, two_sided)
-    if kind == CAPSULE:
-        return sweep_capsule(half, radius, direction, distance, a, b, c, two_sided)
-    return sweep_obb(half, rotation, direction, distance, a, b, c, two_sided, faces)
+    """Return (travel, normal) of a body against one triangle, corners relative to its center.
+
+    ``faces`` (FACE_COUNT, 4) is scratch.
+    """
+    if body.kind == SPHERE:
+        return sweep_sphere(body.radius, direction, distance, a, b, c, two_sided)
+    if body.kind == BOX:
+        return sweep_obb(
+            body.extents, body.rotation, direction, distance, a, b, c, two_sided, faces
+        )
+    return sweep_capsule(body.axis, body.radius, direction, distance, a, b, c, two_sided)
 
 
 @kernel(apart=True)
 def point_of_touch(
-    kind: int,
-    half: Vec3,
-    rotation: Mat3,
-    center: Vec3,
-    a: Vec3,
-    b: Vec3,
-    c: Vec3,
-    normal: Vec3,
-    faces: Floats,
+    body: Body, center: Vec3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, faces: Floats
 ) -> Vec3:
     """Return a point of the triangle that a body touches where it is now."""
     a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
-    if kind == BOX:
-        return add(center, touched_point(half, rotation, a, b, c, normal, faces))
+    if body.kind == BOX:
+        return add(center, touched_point(body.extents, body.rotation, a, b, c, normal, faces))
     has_area, front = triangle_normal(a, b, c)
-    if kind == SPHERE:
+    if body.kind == SPHERE:
         _, point = closest_on_triangle(a, b, c, has_area, front)
     else:
-        _, point = nearest_pair(half, a, b, c, has_area, front)
+        _, point = nearest_pair(body.axis, a, b, c, has_area, front)
     return add(center, point)

@@ -1,4 +1,4 @@
-"""`count` with packed files, parts of a problem, statistics, recounts and progress."""
+"""The command `count`: compressed files, parts of a problem, statistics, recounts, progress."""
 
 import gzip
 import os
@@ -14,8 +14,7 @@ import pytest
 
 from terrain_physics import __main__ as command_line
 from terrain_physics import count_touching
-from terrain_physics.counter import command as count_command
-from terrain_physics.counter import counter as contest
+from terrain_physics.counter import command, counter
 from tests.counter import data_sets
 from tests.counter.command import Outcome, count
 
@@ -104,7 +103,7 @@ def test_counts_add_up_over_files_of_triangles(parts):
 
 def test_blocks_and_several_files_go_together(parts, monkeypatch):
     folder, counts = parts
-    monkeypatch.setattr(contest, "SPHERES_AT_ONCE", 64)
+    monkeypatch.setattr(counter, "SPHERES_AT_ONCE", 64)
     files = [folder / "first", folder / "second"]
     outcome = count("--verify", 9, "--triangles", *files, "--spheres", folder / "spheres")
     assert outcome == (
@@ -180,7 +179,7 @@ def test_statistics_are_told_on_standard_error(parts):
 
 def test_pairs_tested_may_be_an_estimate(parts, monkeypatch):
     folder, _ = parts
-    monkeypatch.setattr(count_command, "_BOX_TESTS", 500)
+    monkeypatch.setattr(command, "_BOX_TESTS", 500)
     assert "pairs tested about " in count("--stats", folder / "whole").err
 
 
@@ -194,14 +193,14 @@ def test_a_recount_that_agrees_says_so(parts, spheres):
 
 def test_a_recount_that_differs_is_an_error(parts, monkeypatch):
     folder, counts = parts
-    right = contest.count_with
+    right = counter.count_with
 
     def wrong(*arguments):
         result = right(*arguments)
         result[17] += 1
         return result
 
-    monkeypatch.setattr(contest, "count_with", wrong)
+    monkeypatch.setattr(counter, "count_with", wrong)
     status, out, err = count("--verify", 700, folder / "whole")
     assert (status, out) == (1, "")
     assert err == (
@@ -212,9 +211,9 @@ def test_a_recount_that_differs_is_an_error(parts, monkeypatch):
 
 def test_progress_is_shown_on_a_terminal_once_work_takes_long(parts, monkeypatch):
     folder, counts = parts
-    monkeypatch.setattr(contest, "SPHERES_AT_ONCE", 64)
+    monkeypatch.setattr(counter, "SPHERES_AT_ONCE", 64)
     assert count(folder / "whole", terminal=True) == (0, lines(counts), "")
-    monkeypatch.setattr(count_command, "_PATIENCE", -1.0)
+    monkeypatch.setattr(command, "_PATIENCE", -1.0)
     assert count(folder / "whole") == (0, lines(counts), "")
     status, out, err = count(folder / "whole", terminal=True)
     assert (status, out) == (0, lines(counts))
@@ -257,7 +256,7 @@ def test_ctrl_c_while_counting_ends_soon_and_quietly(tmp_path, threads):
 def test_the_sample_of_a_stream_is_fair():
     picked = np.zeros(100)
     for trial in range(300):
-        sample = count_command._Sample(10)
+        sample = command._Sample(10)
         sample._rng = np.random.default_rng(trial)
         for first in range(0, 100, 30):
             sample.offer(np.zeros((min(30, 100 - first), 4)), first)

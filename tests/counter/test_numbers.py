@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from terrain_physics._kernels.counter import numbers as number_text
+from terrain_physics._kernels.counter import numbers
 from terrain_physics._threads import Workers
-from terrain_physics.counter import text as contest_text
+from terrain_physics.counter.text import NumberReader, TextError, write_counts
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
@@ -22,7 +22,7 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 def read_problem(text, threads=1):
     """Return the triangles and the spheres of a problem."""
     with Workers(threads) as workers:
-        reader = contest_text.NumberReader(workers, io.BytesIO(text), "text")
+        reader = NumberReader(workers, io.BytesIO(text), "text")
         n, q = reader.counts()
         triangles = reader.triangles(n)
         blocks = list(reader.spheres(q, 1000))
@@ -111,10 +111,10 @@ def test_hard_numbers_are_read_as_float_reads_them(token):
 def test_most_numbers_of_17_digits_do_not_need_python():
     rng = Random(4)  # noqa: S311
     text = " ".join(f"{rng.uniform(-1000, 1000):.17g}" for _ in range(5000)).encode()
-    outcome, count, _ = number_text.parse_numbers(
+    outcome, count, _ = numbers.parse_numbers(
         np.frombuffer(text, np.uint8), 0, len(text), np.empty(6000)
     )
-    assert (outcome, count) == (number_text.PARSED, 5000)
+    assert (outcome, count) == (numbers.PARSED, 5000)
 
 
 @pytest.mark.kernels
@@ -126,7 +126,7 @@ def test_what_is_accepted_is_what_the_grammar_says(text):
     if len(tokens) == 1 and NUMBER.fullmatch(tokens[0]) and math.isfinite(float(tokens[0])):
         assert read_problem(body)[1][0, 3] == float(tokens[0])
     else:
-        with pytest.raises(contest_text.ContestError, match=r"^text:1: "):
+        with pytest.raises(TextError, match=r"^text:1: "):
             read_problem(body)
 
 
@@ -136,20 +136,20 @@ def test_what_is_accepted_is_what_the_grammar_says(text):
 def test_tokens_are_counted_as_split_counts_them(text, first):
     first = min(first, len(text))
     data = np.frombuffer(text, np.uint8)
-    assert number_text.count_tokens(data, first, len(text)) == len(text[first:].split())
+    assert numbers.count_tokens(data, first, len(text)) == len(text[first:].split())
 
 
 def test_text_cut_into_many_parts_reads_the_same(monkeypatch):
     rng = Random(9)  # noqa: S311
-    numbers = [f"{rng.uniform(0, 100):.{rng.randrange(1, 17)}f}" for _ in range(4 * 500)]
+    tokens = [f"{rng.uniform(0, 100):.{rng.randrange(1, 17)}f}" for _ in range(4 * 500)]
     text = (
-        "0 500\n" + "".join(n + rng.choice([" ", "\n", "\r\n", "   \t"]) for n in numbers)
+        "0 500\n" + "".join(n + rng.choice([" ", "\n", "\r\n", "   \t"]) for n in tokens)
     ).encode()
-    monkeypatch.setattr(contest_text, "_BYTES_PER_TASK", 37)
+    monkeypatch.setattr("terrain_physics.counter.text._BYTES_PER_TASK", 37)
     _, spheres = read_problem(text, threads=2)
-    assert spheres.ravel().tolist() == [float(n) for n in numbers]
+    assert spheres.ravel().tolist() == [float(n) for n in tokens]
     bad = text[:-200] + b" 1,5 2_0 " + text[-200:]
-    with pytest.raises(contest_text.ContestError, match=r"got '1,5'"):
+    with pytest.raises(TextError, match=r"got '1,5'"):
         read_problem(bad, threads=2)
 
 
@@ -158,9 +158,9 @@ def test_text_cut_into_many_parts_reads_the_same(monkeypatch):
 @settings(deadline=None)
 def test_counts_are_printed_one_a_line(counts):
     expected = "".join(f"{count}\n" for count in counts).encode()
-    assert contest_text.write_counts(np.array(counts, np.int64)) == expected
+    assert write_counts(np.array(counts, np.int64)) == expected
 
 
 def test_powers_of_ten_are_exact():
-    assert [int(power) for power in number_text._POWERS] == [10**k for k in range(23)]
+    assert [int(power) for power in numbers._POWERS] == [10**k for k in range(23)]
     assert sys.float_info.radix == 2

@@ -1,0 +1,242 @@
+"""The point of a height map's surface nearest to a point: one, and many by the row.
+
+Branch and bound: the cell below the point gives a first answer, and what may be nearer is looked
+for in blocks, the nearest first. Blocks only leave out cells. What is nearest is decided by the
+kernel of one triangle, so that the answer is what asking all triangles one by one would give.
+"""
+
+import math
+
+import numpy as np
+
+from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.heightmap.blocks import (
+    BLOCK,
+    BLOCK_BITS,
+    block_span,
+    blocks_across,
+    level_count,
+    level_start,
+)
+from terrain_physics._kernels.heightmap.clipping import AHEAD, SLACK, Land, fetch_ahead, survey
+from terrain_physics._kernels.heightmap.closest_cell import (
+    NOWHERE,
+    ON_MAP,
+    Axis,
+    Nearest,
+    ask_cell,
+    axis_x,
+    axis_z,
+    bound,
+    cell_at,
+    gap,
+    line,
+)
+from terrain_physics._kernels.heightmap.closest_outside import is_out, search_outside
+from terrain_physics._kernels.heightmap.grid import COLUMNS, ROWS, Grid
+from terrain_physics._kernels.math.rows import row3
+from terrain_physics._kernels.math.vec3 import Vec3, add
+from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
+
+# A search begins with no more nodes than this. It is also how many blocks a block has.
+MANY_NODES = BLOCK * BLOCK
+
+# Bits of a node in the stack that hold its level.
+LEVEL_BITS = 5
+
+
+@kernel(lent=True)
+def _ask_cells(
+    grid: Grid, point: Vec3, row_0: int, row_1: int, column_0: int, column_1: int, nearest: Nearest
+) -> Nearest:
+    """Return the nearest point after cells [row_0, row_1) x [column_0, column_1) more."""
+    for row in range(row_0, row_1):
+        for column in range(column_0, column_1):
+            nearest = ask_cell(grid, point, row, column, nearest)
+    return nearest
+
+
+@kernel(lent=True)
+def _push_blocks(
+    land: Land, point: Vec3, level: int, row_0: int, row_1: int, column_0: int, column_1: int,
+    best: float, stack: Longs, bounds: Floats, height: int,
+) -> int:  # fmt: skip
+    """Push the blocks that may be as near as ``best``, the nearest last; return the new height."""
+    grid, base = land.grid, height
+    across, shift = blocks_across(grid.columns, level), BLOCK_BITS * (level + 1)
+    start = land.first_block + level_start(grid.rows, grid.columns, level)
+    along_x, along_z = axis_x(grid, point), axis_z(grid, point)
+    for row in range(row_0, row_1):
+        near = line(along_z, row << shift)
+        far = line(along_z, min((row + 1) << shift, grid.rows))
+        for column in range(column_0, column_1):
+            place = row * across + column
+            low, high = block_span(grid, land.blocks, start + place)
+            if not low <= high:
+                continue
+            left = line(along_x, column << shift)
+            right = line(along_x, min((column + 1) << shift, grid.columns))
+            x, z = gap(left, right), gap(near, far)
+            y = gap(low - point[1], high - point[1])
+            least = bound(grid, x * x + y * y + z * z, high - low)
+            if least > best:
+                continue
+            spot = height
+            while spot > base and bounds[spot - 1] < least:
+                bounds[spot], stack[spot] = bounds[spot - 1], stack[spot - 1]
+                spot -= 1
+            bounds[spot], stack[spot] = least, place << LEVEL_BITS | level
+            height += 1
+    return height
+
+
+@kernel(inline=True)
+def _reached(axis: Axis, reach: float) -> tuple[int, int]:
+    """Return the range [first, last) of the map's cells within reach on one axis; never empty."""
+    wide = reach + SLACK * (abs(axis.place) + abs(axis.start) + axis.cells * axis.size)
+    return cell_at(axis, axis.place - wide), cell_at(axis, axis.place + wide) + 1
+
+
+@kernel(lent=True)
+def _search_map(land: Land, point: Vec3, nearest: Nearest, stack: Longs, bounds: Floats) -> Nearest:
+    """Return the nearest point after all of the map that may be as near."""
+    grid, best = land.grid, math.sqrt(nearest.square)
+    row_0, row_1, column_0, column_1 = 0, grid.rows, 0, grid.columns
+    if nearest.where != NOWHERE:
+        # Farther by what the bound of the highest triangle may be wrong by.
+        reach = best + 2.0 * (best - bound(grid, nearest.square, land.high - land.low))
+        row_0, row_1 = _reached(axis_z(grid, point), reach)
+        column_0, column_1 = _reached(axis_x(grid, point), reach)
+    level = -1
+    while (row_1 - row_0) * (column_1 - column_0) > MANY_NODES and level < land.levels - 1:
+        level += 1
+        row_0, row_1 = row_0 >> BLOCK_BITS, ((row_1 - 1) >> BLOCK_BITS) + 1
+        column_0, column_1 = column_0 >> BLOCK_BITS, ((column_1 - 1) >> BLOCK_BITS) + 1
+    if level < 0:
+        return _ask_cells(grid, point, row_0, row_1, column_0, column_1, nearest)
+    height = _push_blocks(
+        land, point, level, row_0, row_1, column_0, column_1, best, stack, bounds, 0
+    )
+    while height > 0:
+        height -= 1
+        best = math.sqrt(nearest.square)
+        if float(bounds[height]) > best:
+            continue
+        node = int(stack[height])
+        place, level = node >> LEVEL_BITS, node & ((1 << LEVEL_BITS) - 1)
+        across = blocks_across(grid.columns, level)
+        row_0, column_0 = place // across * BLOCK, place % across * BLOCK
+        row_1, column_1 = row_0 + BLOCK, column_0 + BLOCK
+        if level == 0:
+            row_1, column_1 = min(row_1, grid.rows), min(column_1, grid.columns)
+            nearest = _ask_cells(grid, point, row_0, row_1, column_0, column_1, nearest)
+            continue
+        row_1 = min(row_1, blocks_across(grid.rows, level - 1))
+        column_1 = min(column_1, blocks_across(grid.columns, level - 1))
+        height = _push_blocks(
+            land, point, level - 1, row_0, row_1, column_0, column_1, best, stack, bounds, height
+        )
+    return nearest
+
+
+@kernel(apart=True)
+def _closest(
+    heights: Singles,
+    cells: Bytes,
+    blocks: Singles,
+    frame: Floats,
+    point: Vec3,
+    stack: Longs,
+    bounds: Floats,
+) -> tuple[int, float, Vec3, int]:
+    """Return (triangle, distance, point of the ground, nearest cell); -1, inf, NaN, 0: no ground.
+
+    ``stack`` and ``bounds`` are scratch, see `_stack_size`.
+    """
+    land = survey(heights, cells, blocks, frame)
+    grid = land.grid
+    nearest = Nearest(math.inf, NOWHERE, 0, 0, 0, point)
+    if land.low <= land.high:
+        along_x, along_z = axis_x(grid, point), axis_z(grid, point)
+        row, column = cell_at(along_z, point[2]), cell_at(along_x, point[0])
+        nearest = ask_cell(grid, point, row, column, nearest)
+        beside_x = is_out(along_x, False) or is_out(along_x, True)
+        is_over = not (beside_x or is_out(along_z, False) or is_out(along_z, True))
+        # First where the point is: what is found there spares most of the rest.
+        for turn in range(2):
+            if is_over == (turn == 0):
+                nearest = _search_map(land, point, nearest, stack, bounds)
+            elif grid.extend:
+                nearest = search_outside(land, point, nearest)
+    if nearest.where == NOWHERE:
+        return -1, math.inf, (np.nan, np.nan, np.nan), 0
+    row = min(max(nearest.row, 0), grid.rows - 1)
+    column = min(max(nearest.column, 0), grid.columns - 1)
+    cell = row * grid.columns + column
+    found = add(add(point, nearest.offset), (0.0, 0.0, 0.0))  # never -0
+    triangle = 2 * cell + nearest.half if nearest.where == ON_MAP else -1
+    return triangle, math.sqrt(nearest.square), found, cell
+
+
+@kernel(inline=True)
+def _stack_size(frame: Floats) -> int:
+    """Return how many blocks the stack of a search may hold."""
+    return MANY_NODES * level_count(int(frame[ROWS]), int(frame[COLUMNS]))
+
+
+@kernel
+def closest_rows(
+    heights: Singles,
+    cells: Bytes,
+    blocks: Singles,
+    frame: Floats,
+    points: Floats,
+    first: int,
+    last: int,
+    out_point: Floats,
+    out_distance: Floats,
+    out_triangle: Longs,
+    out_cell: Longs,
+) -> None:
+    """Write what `closest_one` says of each point first..last of (n, 3)."""
+    size = _stack_size(frame)
+    stack, bounds = np.empty(size, np.int64), np.empty(size, np.float64)
+    grid = survey(heights, cells, blocks, frame).grid
+    for row in range(first, last):
+        fetch_ahead(grid, row3(points, min(row + AHEAD, last - 1)))
+        triangle, distance, point, cell = _closest(
+            borrow(heights), borrow(cells), borrow(blocks), borrow(frame),
+            row3(points, row), borrow(stack), borrow(bounds),
+        )  # fmt: skip
+        out_distance[row], out_triangle[row], out_cell[row] = distance, triangle, cell
+        for axis in range(3):
+            out_point[row, axis] = point[axis]
+    keep(stack)
+    keep(bounds)
+
+
+@kernel
+def closest_one(
+    heights: Singles,
+    cells: Bytes,
+    blocks: Singles,
+    frame: Floats,
+    x: float,
+    y: float,
+    z: float,
+) -> tuple[int, float, float, float, float, int]:
+    """Return (triangle, distance, point of the ground, nearest cell) for one point.
+
+    The triangle is -1 outside the map. Of several equally near, it is the first by row, column and
+    half, those of the map before the ground outside. Without any ground: -1, inf, NaN, 0.
+    """
+    size = _stack_size(frame)
+    stack, bounds = np.empty(size, np.int64), np.empty(size, np.float64)
+    triangle, distance, point, cell = _closest(
+        borrow(heights), borrow(cells), borrow(blocks), borrow(frame),
+        (x, y, z), borrow(stack), borrow(bounds),
+    )  # fmt: skip
+    keep(stack)
+    keep(bounds)
+    return triangle, distance, point[0], point[1], point[2], cell

@@ -1,0 +1,169 @@
+"""The one table of shapes: their kinds, their rows of numbers, and the bodies made of them.
+
+Contacts and sweeps take shapes as rows of float64 numbers, one behind the other in a flat array.
+Characters keep the kind in columns of their own (`character/layout.py`) and make the same `Body`.
+
+To add a shape, such as a cone:
+
+1. Here: a row of `SHAPE_KINDS` at the end (saved states hold kinds), the names of its kind and
+   width, a reader (`read_cone`), a branch in `bounds_at` and `body_at`, and a constructor of its
+   body.
+2. Its pair kernels, `geometry/cone_triangle.py` and `geometry/sweep_cone.py`, and a branch for them
+   in `contact.py` and `sweep.py`.
+3. At the border: its rows in `terrain_physics/surface/shapes.py`.
+
+Kernels for contacts take one array for each kind, None for all but one (`Rows`, made by `by_kind`
+in `terrain_physics/surface/shapes.py`): code for the other kinds is then not even compiled. A new
+kind is one more such argument. Kernels for sweeps are compiled once, and take the kind as a number.
+"""
+
+from typing import NamedTuple
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.vec3 import Mat3, Vec3
+from terrain_physics._kernels.types import Floats
+
+
+class ShapeKind(NamedTuple):
+    """A kind of shape as a row of numbers."""
+
+    name: str
+    width: int
+    columns: str
+
+
+# A kind is the place in this table.
+SHAPE_KINDS = (
+    ShapeKind("sphere", 4, "center, radius"),
+    ShapeKind("box", 15, "center, half extents, rotation row by row"),
+    ShapeKind("capsule", 7, "both ends of the axis, radius"),
+)
+SPHERE, BOX, CAPSULE = range(3)
+SPHERE_WIDTH, BOX_WIDTH, CAPSULE_WIDTH = (shape.width for shape in SHAPE_KINDS)
+
+Rows = Floats | None
+
+NO_TURN: Mat3 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+class Body(NamedTuple):
+    """A shape around its center.
+
+    A sphere is its radius. A box is its half extents along its own axes, and its rotation. A
+    capsule is the radius around the line from -axis to axis; of a character's, the half extents
+    (0, h, 0) and the rotation say the same of that line.
+    """
+
+    kind: int
+    radius: float  # 0 of a box
+    extents: Vec3
+    rotation: Mat3
+    axis: Vec3  # of a capsule: from its center to an end, a character's upper one
+    reach: Vec3  # half extents of the box around it along the world's axes
+    least: float  # the least distance from the center to the outside
+
+
+@kernel(inline=True)
+def row_width(kind: int) -> int:
+    """Return how many numbers a row has."""
+    return (SPHERE_WIDTH, BOX_WIDTH, CAPSULE_WIDTH)[kind]
+
+
+@kernel(inline=True)
+def row_vector(rows: Floats, i: int) -> Vec3:
+    """Return three numbers from place i on."""
+    return (float(rows[i]), float(rows[i + 1]), float(rows[i + 2]))
+
+
+@kernel(inline=True)
+def _row_matrix(rows: Floats, i: int) -> Mat3:
+    """Return nine numbers from place i on."""
+    x, y, z = row_vector(rows, i), row_vector(rows, i + 3), row_vector(rows, i + 6)
+    return (x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2])
+
+
+@kernel(inline=True)
+def read_sphere(spheres: Floats, index: int) -> tuple[Vec3, float]:
+    """Return (center, radius) of a sphere."""
+    i = SPHERE_WIDTH * index
+    return row_vector(spheres, i), float(spheres[i + 3])
+
+
+@kernel(inline=True)
+def read_box(boxes: Floats, index: int) -> tuple[Vec3, Vec3, Mat3]:
+    """Return (center, half extents, rotation) of a box."""
+    i = BOX_WIDTH * index
+    return row_vector(boxes, i), row_vector(boxes, i + 3), _row_matrix(boxes, i + 6)
+
+
+@kernel(inline=True)
+def read_capsule(capsules: Floats, index: int) -> tuple[Vec3, Vec3, float]:
+    """Return (start, end, radius) of a capsule."""
+    i = CAPSULE_WIDTH * index
+    return row_vector(capsules, i), row_vector(capsules, i + 3), float(capsules[i + 6])
+
+
+@kernel(inline=True)
+def box_reach(half: Vec3, m: Mat3) -> Vec3:
+    """Return the half extents of the box around a turned box along the world's axes."""
+    return (
+        abs(m[0]) * half[0] + abs(m[1]) * half[1] + abs(m[2]) * half[2],
+        abs(m[3]) * half[0] + abs(m[4]) * half[1] + abs(m[5]) * half[2],
+        abs(m[6]) * half[0] + abs(m[7]) * half[1] + abs(m[8]) * half[2],
+    )
+
+
+@kernel(inline=True)
+def bounds_at(spheres: Rows, boxes: Rows, capsules: Rows, index: int) -> tuple[Vec3, Vec3]:
+    """Return (lower, upper) of a shape."""
+    if spheres is not None:
+        (x, y, z), radius = read_sphere(spheres, index)
+        return (x - radius, y - radius, z - radius), (x + radius, y + radius, z + radius)
+    if boxes is not None:
+        (x, y, z), half, rotation = read_box(boxes, index)
+        wide, tall, deep = box_reach(half, rotation)
+        return (x - wide, y - tall, z - deep), (x + wide, y + tall, z + deep)
+    if capsules is not None:
+        (x, y, z), (u, v, w), radius = read_capsule(capsules, index)
+        return (
+            (min(x, u) - radius, min(y, v) - radius, min(z, w) - radius),
+            (max(x, u) + radius, max(y, v) + radius, max(z, w) + radius),
+        )
+    return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+
+
+@kernel(inline=True)
+def sphere_body(radius: float) -> Body:
+    """Return a sphere."""
+    none = (0.0, 0.0, 0.0)
+    return Body(SPHERE, radius, none, NO_TURN, none, (radius, radius, radius), radius)
+
+
+@kernel(inline=True)
+def box_body(half: Vec3, rotation: Mat3) -> Body:
+    """Return a box."""
+    reach, least = box_reach(half, rotation), min(half[0], half[1], half[2])
+    return Body(BOX, 0.0, half, rotation, (0.0, 0.0, 0.0), reach, least)
+
+
+@kernel(inline=True)
+def capsule_body(radius: float, axis: Vec3, extents: Vec3, rotation: Mat3) -> Body:
+    """Return a capsule; what only moves along a line leaves out ``extents`` and ``rotation``."""
+    reach = (abs(axis[0]) + radius, abs(axis[1]) + radius, abs(axis[2]) + radius)
+    return Body(CAPSULE, radius, extents, rotation, axis, reach, radius)
+
+
+@kernel(inline=True)
+def body_at(kind: int, rows: Floats, index: int) -> tuple[Vec3, Body]:
+    """Return (center, body) of a row."""
+    if kind == SPHERE:
+        center, radius = read_sphere(rows, index)
+        return center, sphere_body(radius)
+    if kind == BOX:
+        center, half, rotation = read_box(rows, index)
+        return center, box_body(half, rotation)
+    a, b, radius = read_capsule(rows, index)
+    # Halved first: the sum of two large numbers may overflow.
+    center = (0.5 * a[0] + 0.5 * b[0], 0.5 * a[1] + 0.5 * b[1], 0.5 * a[2] + 0.5 * b[2])
+    axis = (0.5 * b[0] - 0.5 * a[0], 0.5 * b[1] - 0.5 * a[1], 0.5 * b[2] - 0.5 * a[2])
+    return center, capsule_body(radius, axis, (0.0, 0.0, 0.0), NO_TURN)

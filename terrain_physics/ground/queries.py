@@ -1,0 +1,214 @@
+"""The questions to a ground of several parts: asked of each, the answers put together."""
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from pyglm import glm
+
+from terrain_physics._checks import Floats3
+from terrain_physics._kernels.types import Floats, Longs, read_only
+from terrain_physics.ground.answers import (
+    highest,
+    joined_contacts,
+    joined_lists,
+    joined_triangles,
+    nearest_hits,
+    order_of,
+)
+from terrain_physics.ground.parts import GroundParts, PartQueries
+from terrain_physics.surface.ground_arrays import GroundArrays
+from terrain_physics.surface.queries import Queries
+from terrain_physics.surface.results import (
+    ClosestPoint,
+    ClosestPoints,
+    Contacts,
+    RayHit,
+    RayHits,
+    SweepHit,
+    SweepHits,
+    Triangles,
+)
+from terrain_physics.surface.shapes import Shape
+
+_Hit = TypeVar("_Hit", RayHit, SweepHit, ClosestPoint)
+
+
+class GroundQueries(Queries):
+    """What a ground of several parts answers.
+
+    Each part answers by its own rules. Of hits at the same distance and of contacts equally deep
+    the lower id is the answer; within maps that are one, the one that the one map gives.
+    """
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: GroundParts) -> None:
+        self._parts = parts
+
+    # Places
+
+    def height(self, x: float, z: float) -> float:
+        best = math.nan
+        for source in self._parts.current():
+            level = source.queries.height(x, z)
+            if level > best or math.isnan(best):
+                best = level
+        return best
+
+    def normal(self, x: float, z: float) -> glm.vec3:
+        xs, zs = read_only(np.array([x]), np.array([z]))
+        return glm.vec3(self.normals(xs, zs, None)[0])
+
+    def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
+        answers = [source.queries.heights(xs, zs, threads) for source in self._parts.current()]
+        return np.asarray(np.fmax.reduce(answers))
+
+    def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
+        sources = self._parts.current()
+        if len(sources) == 1:
+            return sources[0].queries.normals(xs, zs, threads)
+        return self.heights_and_normals(xs, zs, threads)[1]
+
+    def heights_and_normals(
+        self, xs: Floats, zs: Floats, threads: int | None
+    ) -> tuple[Floats, Floats]:
+        answers = [
+            source.queries.heights_and_normals(xs, zs, threads) for source in self._parts.current()
+        ]
+        return highest([levels for levels, _ in answers], [normals for _, normals in answers])
+
+    # Triangles in boxes
+
+    def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
+        sources, answers = self._parts.current(), []
+        for source in sources:
+            answer = source.queries.triangles_in(lower, upper, most)
+            if answer is None:
+                return None
+            answers.append(answer)
+        if sum(len(answer) for answer in answers) > most:
+            return None
+        owners = [s.owners(answer.ids) for s, answer in zip(sources, answers, strict=True)]
+        return joined_triangles(answers, owners)
+
+    def triangle_ids_in(self, boxes: Floats) -> tuple[Longs, Longs]:
+        sources = self._parts.current()
+        answers = [source.queries.triangle_ids_in(boxes) for source in sources]
+        owners = [s.owners(ids) for s, (_, ids) in zip(sources, answers, strict=True)]
+        return joined_lists([offsets for offsets, _ in answers], owners, len(self._parts.queries))
+
+    # Rays
+
+    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
+        return self._nearest(lambda queries: queries.ray(origin, direction, longest))
+
+    def rays(
+        self, origins: Floats, directions: Floats, longest: float, count: int, threads: int | None
+    ) -> RayHits:
+        sources = self._parts.current()
+        answers = [
+            source.queries.rays(origins, directions, longest, count, threads) for source in sources
+        ]
+        owners = [s.owners(answer.triangle) for s, answer in zip(sources, answers, strict=True)]
+        return nearest_hits(answers, owners)
+
+    def _nearest(self, ask: Callable[[PartQueries], _Hit | None]) -> _Hit | None:
+        """Return what is at the least distance, of those as near that of the lower id."""
+        best, triangle, part = None, -1, -1
+        for source in self._parts.current():
+            hit = ask(source.queries)
+            if hit is None or (best is not None and hit.distance > best.distance):
+                continue
+            own, owner = source.owner(hit.triangle)
+            if best is None or hit.distance < best.distance or owner < part:
+                best, triangle, part = hit, own, owner
+        if best is None or best.triangle == triangle:
+            return best
+        return best._replace(triangle=triangle)
+
+    # Shapes
+
+    def contacts_of_one(self, shape: Shape, keep: str) -> Contacts:
+        sources = self._parts.current()
+        answers = [source.queries.contacts_of_one(shape, keep) for source in sources]
+        touched = [k for k, answer in enumerate(answers) if len(answer)]
+        if len(touched) > 1:
+            return self._joined(answers, deepest=keep == "deepest")
+        if not touched:
+            return answers[0]
+        source, answer = sources[touched[0]], answers[touched[0]]
+        ids, parts = source.ids(answer.triangle)
+        answer = answer.with_triangles(ids)
+        # At a seam the cells of a row are one part's and then another's.
+        return answer if parts is None else answer.ordered(order_of(parts))
+
+    def contacts(self, kind: int, rows: Floats, keep: str, threads: int | None) -> Contacts:
+        answers = [
+            source.queries.contacts(kind, rows, keep, threads) for source in self._parts.current()
+        ]
+        return self._joined(answers, deepest=keep == "deepest")
+
+    def _joined(self, answers: list[Contacts], *, deepest: bool) -> Contacts:
+        sources, count = self._parts.sources, len(self._parts.queries)
+        found = [one for one in zip(sources, answers, strict=True) if len(one[1])]
+        if count == 1 or not found:  # a single part's ids are the ground's
+            return answers[0]
+        owners = [source.owners(answer.triangle) for source, answer in found]
+        return joined_contacts([answer for _, answer in found], owners, count, deepest=deepest)
+
+    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
+        sources = self._parts.current()
+        counts = [source.queries.contact_counts(kind, rows, threads) for source in sources]
+        return np.asarray(np.sum(counts, axis=0))
+
+    def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
+        return self._nearest(lambda queries: queries.sweep(kind, row, motion))
+
+    def sweeps(
+        self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
+    ) -> SweepHits:
+        sources = self._parts.current()
+        answers = [source.queries.sweeps(kind, rows, motions, count, threads) for source in sources]
+        owners = [s.owners(answer.triangle) for s, answer in zip(sources, answers, strict=True)]
+        return nearest_hits(answers, owners)
+
+    # Closest points
+
+    def closest_point(self, point: Floats3) -> ClosestPoint:
+        # There is a part, and each has an answer.
+        return cast("ClosestPoint", self._nearest(lambda queries: queries.closest_point(point)))
+
+    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
+        sources = self._parts.current()
+        answers = [source.queries.closest_points(points, threads) for source in sources]
+        owners = [s.owners(answer.triangle) for s, answer in zip(sources, answers, strict=True)]
+        return nearest_hits(answers, owners)
+
+    @property
+    def triangle_count(self) -> int:
+        return int(self._parts.ends[-1])
+
+    # What characters ask
+
+    @property
+    def version(self) -> int:
+        return self._parts.version
+
+    @property
+    def lock(self) -> AbstractContextManager[Any]:
+        return self._parts.lock
+
+    @property
+    def ground_arrays(self) -> GroundArrays:
+        return self._parts.ground_arrays()
+
+    @contextmanager
+    def reading(self) -> Iterator[GroundArrays]:
+        with self._parts.reading() as arrays:
+            yield arrays
+
+    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
+        return self._parts.triangle_at(part, triangle, point)

@@ -1,0 +1,298 @@
+"""The questions to a height map, answered by kernels."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from math import inf, isnan
+from typing import Any
+
+import numpy as np
+from pyglm import glm
+
+from terrain_physics._checks import Floats3
+from terrain_physics._kernels._jit import Direct
+from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.heightmap.closest_point import closest_one, closest_rows
+from terrain_physics._kernels.heightmap.heights import surface_at
+from terrain_physics._kernels.heightmap.one_sphere import ball_contacts
+from terrain_physics._kernels.heightmap.rays import ray_hit, ray_hits
+from terrain_physics._kernels.heightmap.sweeps import sweep_hits
+from terrain_physics._kernels.heightmap.triangle_ids import list_triangles
+from terrain_physics._kernels.heightmap.triangles_in import triangles_in
+from terrain_physics._kernels.types import Bytes, Floats, Longs
+from terrain_physics._threads import Workers
+from terrain_physics.geometry.shapes import Sphere
+from terrain_physics.heightmap.contacts import ContactQuery
+from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
+from terrain_physics.surface.queries import Queries
+from terrain_physics.surface.results import (
+    ClosestPoint,
+    ClosestPoints,
+    Contacts,
+    RayHit,
+    RayHits,
+    SweepHit,
+    SweepHits,
+    Triangles,
+    sweep_hit_of,
+    sweep_hits_of,
+)
+from terrain_physics.surface.shapes import Shape, row_of
+
+# Fewer than these are done at once, without another thread.
+_LEAST_POINTS, _LEAST_RAYS, _LEAST_SHAPES = 100_000, 4_000, 1_000
+
+_HEIGHT, _NORMAL = Direct(kernels.height_at), Direct(kernels.normal_at)
+_RAY, _SWEEP, _ONE_SPHERE = Direct(ray_hit), Direct(sweep_hits), Direct(ball_contacts)
+_CLOSEST = Direct(closest_one)
+
+
+class MapQueries(Queries):
+    """What a height map answers."""
+
+    __slots__ = ("storage",)
+
+    def __init__(self, storage: MapStorage) -> None:
+        self.storage = storage
+
+    # Places
+
+    def height(self, x: float, z: float) -> float:
+        storage = self.storage
+        with storage.lock:
+            heights, cells, _, frame = storage.views
+            level: float = _HEIGHT.call(heights, cells, frame, x, z)
+            return level
+
+    def normal(self, x: float, z: float) -> glm.vec3:
+        storage = self.storage
+        with storage.lock:
+            heights, cells, _, frame = storage.views
+            return glm.vec3(_NORMAL.call(heights, cells, frame, x, z)) + 0.0
+
+    def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
+        with self.storage.reading() as views:
+            return _surface_at(views, xs, zs, threads, normals=False).reshape(-1)
+
+    def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
+        with self.storage.reading() as views:
+            return _surface_at(views, xs, zs, threads, normals=True)
+
+    def heights_and_normals(
+        self, xs: Floats, zs: Floats, threads: int | None
+    ) -> tuple[Floats, Floats]:
+        with self.storage.reading() as views:
+            return (
+                _surface_at(views, xs, zs, threads, normals=False).reshape(-1),
+                _surface_at(views, xs, zs, threads, normals=True),
+            )
+
+    # Triangles in boxes
+
+    def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
+        with self.storage.reading() as (heights, cells, _, frame):
+            count, vertices, normals, ids = triangles_in(heights, cells, frame, lower, upper, most)
+        return None if count > most else Triangles(vertices, normals + 0.0, ids)
+
+    def triangle_ids_in(self, boxes: Floats) -> tuple[Longs, Longs]:
+        offsets = np.zeros(len(boxes) // 6 + 1, dtype=np.int64)
+        with self.storage.reading() as views:
+            total, ids = list_triangles(*views, boxes, offsets)
+        if total < 0:
+            raise ValueError(f"boxes must be over at most 100 million cells, got box {-1 - total}")
+        return offsets, ids[:total]
+
+    # Rays
+
+    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
+        storage = self.storage
+        (x, y, z), (dx, dy, dz) = origin, direction
+        with storage.lock:
+            heights, cells, blocks, frame = storage.views
+            distance, point, normal, triangle, cell = _RAY.call(
+                heights, cells, blocks, frame, x, y, z, dx, dy, dz, longest
+            )
+            if isnan(distance):
+                return None
+            materials = storage.materials
+            material = 0 if materials is None else int(materials.item(cell))
+        return RayHit(distance, glm.vec3(point), glm.vec3(normal), triangle, material)
+
+    def rays(
+        self, origins: Floats, directions: Floats, longest: float, count: int, threads: int | None
+    ) -> RayHits:
+        distances, points, normals = np.empty(count), np.empty((count, 3)), np.empty((count, 3))
+        whole = np.empty((2, count), dtype=np.int64)
+        with (
+            self.storage.reading() as (heights, cells, blocks, frame),
+            Workers(threads) as workers,
+        ):
+            materials = self.storage.materials
+
+            def work(first: int, last: int) -> None:
+                ray_hits(
+                    heights, cells, blocks, frame, origins, directions, longest, first, last,
+                    distances, points, normals, whole,
+                )  # fmt: skip
+
+            workers.run(work, count, _LEAST_RAYS)
+            made_of = _materials_at(materials, distances, whole[1])
+        return RayHits(distances, points, normals, whole[0], made_of)
+
+    # Shapes
+
+    def contacts_of_one(self, shape: Shape, keep: str) -> Contacts:
+        if type(shape) is Sphere and keep == "all":
+            storage = self.storage
+            x, y, z = shape.center64
+            with storage.lock:
+                materials = storage.materials
+                if materials is None:
+                    heights, cells, _, frame = storage.views
+                    ints, floats = _ONE_SPHERE.call(heights, cells, frame, x, y, z, shape.radius)
+            if materials is None and not (ints.size == 2 and ints[0, 0] < 0):
+                return Contacts(ints, floats)
+        kind, row = row_of("shapes", shape)
+        return self.contacts(kind, np.array([row]), keep, None)
+
+    def contacts(self, kind: int, rows: Floats, keep: str, threads: int | None) -> Contacts:
+        storage = self.storage
+        with Workers(threads) as workers, storage.reading() as views:
+            materials = storage.materials
+            query = ContactQuery(
+                views, kind, rows, None if materials is None else storage.cell_count
+            )
+            found = query.deepest(workers) if keep == "deepest" else query.contacts(workers)
+            ints, floats, cells = found
+            made_of = None if materials is None else materials.reshape(-1)[cells]
+        return Contacts(ints, floats, made_of)
+
+    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
+        with Workers(threads) as workers, self.storage.reading() as views:
+            return ContactQuery(views, kind, rows, None).counts(workers)
+
+    def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
+        storage = self.storage
+        numbers, whole = np.empty((1, 8)), np.empty((1, 2), dtype=np.int64)
+        with storage.lock:
+            _SWEEP.call(*storage.views, kind, row, motion, 0, 1, numbers, whole)
+            material = int(_materials_at(storage.materials, numbers[:, 0], whole[:, 1])[0])
+        return sweep_hit_of(numbers[0], int(whole[0, 0]), material)
+
+    def sweeps(
+        self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
+    ) -> SweepHits:
+        numbers, whole = np.empty((count, 8)), np.empty((count, 2), dtype=np.int64)
+        flat = rows.reshape(-1)
+        with (
+            self.storage.reading() as (heights, cells, blocks, frame),
+            Workers(threads) as workers,
+        ):
+            materials = self.storage.materials
+
+            def work(first: int, last: int) -> None:
+                sweep_hits(
+                    heights, cells, blocks, frame, kind, flat, motions, first, last,
+                    numbers, whole,
+                )  # fmt: skip
+
+            workers.run(work, count, _LEAST_SHAPES)
+            made_of = _materials_at(materials, numbers[:, 0], whole[:, 1])
+        return sweep_hits_of(numbers, whole[:, 0].copy(), made_of)
+
+    # Closest points
+
+    def closest_point(self, point: Floats3) -> ClosestPoint:
+        storage = self.storage
+        with storage.lock:
+            triangle, distance, x, y, z, cell = _CLOSEST.call(*storage.views, *point)
+            materials = storage.materials
+            if materials is None or distance == inf:
+                material = 0
+            else:
+                material = int(materials.item(cell))
+        return ClosestPoint(glm.vec3(x, y, z), distance, triangle, material)
+
+    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
+        count = len(points)
+        places, distances = np.empty((count, 3)), np.empty(count)
+        triangles, nearest = np.empty(count, np.int64), np.empty(count, np.int64)
+        with self.storage.reading() as views, Workers(threads) as workers:
+            materials = self.storage.materials
+
+            def work(first: int, last: int) -> None:
+                closest_rows(*views, points, first, last, places, distances, triangles, nearest)
+
+            workers.run(work, count, _LEAST_SHAPES)
+            # Without any ground there is no cell either.
+            found = np.where(np.isinf(distances), np.nan, distances)
+            made_of = _materials_at(materials, found, nearest)
+        return ClosestPoints(places, distances, triangles, made_of)
+
+    @property
+    def triangle_count(self) -> int:
+        rows, columns = self.storage.cell_count
+        return 2 * rows * columns
+
+    # What characters ask
+
+    @property
+    def version(self) -> int:
+        return self.storage.version
+
+    @property
+    def lock(self) -> AbstractContextManager[Any]:
+        return self.storage.lock
+
+    @property
+    def ground_arrays(self) -> GroundArrays:
+        return self.storage.ground_arrays
+
+    @contextmanager
+    def reading(self) -> Iterator[GroundArrays]:
+        with self.storage.reading() as views:
+            arrays = self.storage.ground_arrays  # of another edit, if one came in between
+            yield arrays if arrays.maps is views else GroundArrays(maps=views)
+
+    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
+        """Return the id and the material; outside the map the material of the nearest cell."""
+        storage, (_, columns) = self.storage, self.storage.cell_count
+        if storage.materials is None or part < 0 or triangle >= self.triangle_count:
+            return triangle, 0
+        if triangle < 0:
+            return triangle, int(storage.materials[_nearest_cell(point, storage.frame)])
+        return triangle, int(storage.materials[divmod(triangle // 2, columns)])
+
+
+def _surface_at(
+    views: MapArrays, xs: Floats, zs: Floats, threads: int | None, *, normals: bool
+) -> Floats:
+    """Return heights (n, 1) or normals (n, 3) at places."""
+    heights, cells, _, frame = views
+    out = np.empty((xs.size, 3 if normals else 1))
+
+    def work(first: int, last: int) -> None:
+        surface_at(heights, cells, frame, xs, zs, first, last, normals, out)
+
+    with Workers(threads) as workers:
+        workers.run(work, xs.size, _LEAST_POINTS)
+    return out
+
+
+def _materials_at(materials: Bytes | None, distances: Floats, cells: Longs) -> Bytes:
+    """Return the materials of the cells that were met, 0 where none was."""
+    if materials is None:
+        return np.zeros(len(cells), dtype=np.uint8)
+    found = materials.reshape(-1)[cells]
+    found[np.isnan(distances)] = 0
+    return found
+
+
+def _nearest_cell(point: Floats3, frame: Floats) -> tuple[int, int]:
+    """Return the row and column of the cell of a map nearest to a point seen from above."""
+    x0, _, z0, cell_x, cell_z = frame[:5].tolist()
+    last_row, last_column = (frame[[kernels.ROWS, kernels.COLUMNS]] - 1.0).tolist()
+    return (
+        int(min(max((point[2] - z0) / cell_z, 0.0), last_row)),
+        int(min(max((point[0] - x0) / cell_x, 0.0), last_column)),
+    )

@@ -1,0 +1,145 @@
+"""What a ground implements: the questions of `Surface` with checked arguments."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from pyglm import glm
+
+from terrain_physics._checks import Floats3
+from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics.surface.ground_arrays import GroundArrays
+from terrain_physics.surface.results import (
+    ClosestPoint,
+    ClosestPoints,
+    Contacts,
+    RayHit,
+    RayHits,
+    SweepHit,
+    SweepHits,
+    Triangles,
+)
+from terrain_physics.surface.shapes import Shape
+
+
+class Queries(ABC):
+    """Answers of one kind of ground.
+
+    Arrays come in as float64, C-contiguous and read-only, of as many rows as the answer has unless
+    a method says otherwise. The rules of the answers are those of the `Surface` method named alike.
+    What answers one question and what answers many agree to the last bit.
+    """
+
+    __slots__ = ()
+
+    # Places
+
+    @abstractmethod
+    def height(self, x: float, z: float) -> float:
+        """Return the height at a place."""
+
+    @abstractmethod
+    def normal(self, x: float, z: float) -> glm.vec3:
+        """Return the normal at a place."""
+
+    @abstractmethod
+    def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
+        """Return the heights (n,) at places (n,), (n,)."""
+
+    @abstractmethod
+    def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
+        """Return the normals (n, 3) at places (n,), (n,)."""
+
+    @abstractmethod
+    def heights_and_normals(
+        self, xs: Floats, zs: Floats, threads: int | None
+    ) -> tuple[Floats, Floats]:
+        """Return both of one moment, even if the ground is edited meanwhile."""
+
+    # Triangles in boxes
+
+    @abstractmethod
+    def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
+        """Return the triangles within a box; None for more than ``most``."""
+
+    @abstractmethod
+    def triangle_ids_in(self, boxes: Floats) -> tuple[Longs, Longs]:
+        """Return the offsets and ids of boxes: lower and upper corners, flat."""
+
+    # Rays
+
+    @abstractmethod
+    def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
+        """Return the first hit of a ray of a unit direction."""
+
+    @abstractmethod
+    def rays(
+        self, origins: Floats, directions: Floats, longest: float, count: int, threads: int | None
+    ) -> RayHits:
+        """Return the first hits of rays; an array of one row serves for all."""
+
+    # Shapes, as rows of one kind: see `terrain_physics.surface.shapes`
+
+    @abstractmethod
+    def contacts_of_one(self, shape: Shape, keep: str) -> Contacts:
+        """Return the contacts of one shape."""
+
+    @abstractmethod
+    def contacts(self, kind: int, rows: Floats, keep: str, threads: int | None) -> Contacts:
+        """Return the contacts of rows, all or the deepest of each."""
+
+    @abstractmethod
+    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
+        """Return how many triangles each row touches."""
+
+    @abstractmethod
+    def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
+        """Return the first touch of one row (w,) that moves by (1, 3)."""
+
+    @abstractmethod
+    def sweeps(
+        self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
+    ) -> SweepHits:
+        """Return the first touches of moving rows; an array of one row serves for all."""
+
+    # Closest points
+
+    @abstractmethod
+    def closest_point(self, point: Floats3) -> ClosestPoint:
+        """Return the point of the ground closest to a point."""
+
+    @abstractmethod
+    def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
+        """Return the points of the ground closest to points (n, 3)."""
+
+    @property
+    @abstractmethod
+    def triangle_count(self) -> int:
+        """How many triangles have ids."""
+
+    # What characters ask
+
+    @property
+    @abstractmethod
+    def version(self) -> int:
+        """How many edits there were."""
+
+    @property
+    @abstractmethod
+    def lock(self) -> AbstractContextManager[Any]:
+        """Held while a kernel reads `ground_arrays` in a short query."""
+
+    @property
+    @abstractmethod
+    def ground_arrays(self) -> GroundArrays:
+        """What characters stand on."""
+
+    @abstractmethod
+    @contextmanager
+    def reading(self) -> Iterator[GroundArrays]:
+        """Give `ground_arrays` to a long query; they stay as they are until it ends."""
+
+    @abstractmethod
+    def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
+        """Return the id and the material of a triangle, touched at a point, that a kernel names."""

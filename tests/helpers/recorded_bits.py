@@ -1,0 +1,39 @@
+"""Hashes of many answers, in groups, as they are recorded in tests/golden/bits.json.
+
+``python -m tests.helpers.recorded_bits`` writes the file anew: only when a change of bits is meant,
+with the reason in CHANGELOG.md.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from tests.helpers import function_bits, ground_bits, scene_bits, story_bits
+from tests.helpers.digest import digest
+
+FILE = Path(__file__).parent.parent / "golden" / "bits.json"
+ROUNDING = "rounding of sines and draws"
+GROUPS = function_bits.GROUPS | ground_bits.GROUPS | scene_bits.GROUPS | story_bits.GROUPS
+
+
+def bits_of(name: str) -> str:
+    """Return the hash of all answers of a group."""
+    return digest(GROUPS[name]())
+
+
+def recorded() -> dict[str, str]:
+    """Return the hashes in the file, by group."""
+    found: dict[str, str] = json.loads(FILE.read_text(encoding="utf-8"))
+    return found
+
+
+def record() -> None:
+    """Write the hashes of all groups to the file."""
+    found = {name: bits_of(name) for name in GROUPS} | {ROUNDING: digest(scene_bits.rounding())}
+    text = json.dumps(found, indent=2, sort_keys=True) + "\n"
+    FILE.write_text(text, encoding="utf-8", newline="\n")
+    sys.stdout.write(f"{len(found)} groups written to {FILE}\n")
+
+
+if __name__ == "__main__":
+    record()

@@ -1,0 +1,136 @@
+"""What all grounds share: one set of questions, the same arguments, nothing internal to be seen."""
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+
+from terrain_physics import AABB, OBB, Ground, HeightMap, Ray, Sphere, Surface, TriangleMesh
+from terrain_physics.surface.queries import Queries
+from terrain_physics.surface.surface import queries_of
+
+HEIGHTS = np.add.outer(np.sin(np.arange(9)), np.cos(np.arange(9)))
+
+
+def land() -> HeightMap:
+    materials = np.arange(64, dtype=np.uint8).reshape(8, 8)
+    return HeightMap(HEIGHTS, holes=np.eye(8, dtype=np.bool_), materials=materials)
+
+
+def mesh() -> TriangleMesh:
+    whole = HeightMap(HEIGHTS).to_mesh()
+    return TriangleMesh(whole.vertices + np.float32(0.5), whole.indices.reshape(-1, 3))
+
+
+GROUNDS = {"map": land, "mesh": mesh, "ground": lambda: Ground([land(), mesh()])}
+
+
+@pytest.fixture(params=GROUNDS)
+def ground(request: pytest.FixtureRequest) -> Any:
+    return GROUNDS[request.param]()
+
+
+def public(kind: type) -> set[str]:
+    return {name for name in dir(kind) if not name.startswith("_")}
+
+
+def test_each_kind_of_ground_is_asked_through_one_class() -> None:
+    for kind in (HeightMap, TriangleMesh, Ground):
+        assert kind.__mro__ == (kind, Surface, object)
+        assert not public(Surface).intersection(vars(kind)) - {"version"}
+
+
+def test_nothing_internal_is_public() -> None:
+    internal = {name for name in vars(Queries) if not name.startswith("_")}
+    shared = {"triangles_in", "contacts", "contact_counts", "sweep", "closest_point"}
+    shared |= {"closest_points", "version"}
+    for kind in (HeightMap, TriangleMesh, Ground):
+        own = {HeightMap: {"heights"}, TriangleMesh: {"normals"}, Ground: set()}[kind]
+        assert public(kind) & internal == shared | own
+        for name in public(kind):
+            assert inspect.getdoc(getattr(kind, name)), name
+
+
+def test_every_question_of_queries_is_answered_by_each(ground: Any) -> None:
+    assert not inspect.isabstract(type(queries_of(ground)))
+
+
+def test_boxes_along_the_axes_are_boxes(ground: Any) -> None:
+    level = AABB((2, 1.5, 2), (3, 4, 3.5))
+    turned = OBB((2.5, 2.75, 2.75), (0.5, 1.25, 0.75))
+    way = (0.5, -4, 0.25)
+    one, other = ground.sweep(level, way), ground.sweep(turned, way)
+    assert one == other
+    assert one.fraction < 1
+    assert ground.sweep_many([level, level], [way]).fraction.tolist() == [one.fraction] * 2
+    touched, other_touched = ground.contacts(level), ground.contacts(turned)
+    assert touched.penetration.tolist() == other_touched.penetration.tolist()
+
+
+def test_contacts_and_sweeps_take_the_same_shapes(ground: Any) -> None:
+    sphere, way = Sphere((3, 4, 3), 0.5), [(0, -8, 0)]
+    rows = [(3, 4, 3, 0.5)]
+    one = ground.sweep(sphere, way[0])
+    for shapes in (sphere, [sphere], rows, np.array(rows)):
+        assert ground.sweep_many(shapes, way).fraction.tolist() == [one.fraction]
+        assert ground.contact_counts(shapes).tolist() == [len(ground.contacts(sphere))]
+
+
+def test_a_question_for_one_is_that_for_many_to_the_last_bit(ground: Any) -> None:
+    rng = np.random.default_rng(1)
+    places = rng.uniform((-2, -3, -2), (10, 4, 10), (60, 3))
+    ways = rng.uniform(-3, 3, (60, 3))
+    x, z = places[:, 0], places[:, 2]
+    heights, normals = ground.heights_at(x, z), ground.normals_at(x, z)
+    hits, radii = ground.raycast_many(places, ways), rng.uniform(0, 1, 60)
+    swept = ground.sweep_spheres(np.column_stack([places, radii]), ways)
+    closest = ground.closest_points(places)
+    for i, (place, way) in enumerate(zip(places, ways, strict=True)):
+        np.testing.assert_array_equal(ground.height_at(*place[::2].tolist()), heights[i])
+        normal = ground.normal_at(*place[::2].tolist())
+        np.testing.assert_array_equal(np.float32(normals[i]), np.float32(normal))
+        hit = ground.raycast(Ray(place, way))
+        assert (hit is None) == np.isnan(hits.distance[i])
+        if hit is not None:
+            assert (hit.distance, hit.triangle) == (hits.distance[i], hits.triangle[i])
+        stop = ground.sweep(Sphere(place, radii[i]), way)
+        assert (stop is None) == np.isnan(swept.fraction[i])
+        if stop is not None:
+            assert (stop.fraction, stop.triangle) == (swept.fraction[i], swept.triangle[i])
+        nearest = ground.closest_point(place)
+        assert (nearest.distance, nearest.triangle, nearest.material) == (
+            closest.distance[i],
+            closest.triangle[i],
+            closest.material[i],
+        )
+        np.testing.assert_array_equal(np.float32(closest.point[i]), np.float32(nearest.point))
+        for keep in ("all", "deepest"):
+            alone = ground.contacts(Sphere(place, radii[i]), keep=keep)
+            many = ground.contacts([(*place, radii[i])], keep=keep)
+            assert alone.triangle.tolist() == many.triangle.tolist()
+            assert alone.penetration.tolist() == many.penetration.tolist()
+            assert alone.point.tolist() == many.point.tolist()
+
+
+def test_the_closest_point_of_parts_is_that_of_the_nearest_part() -> None:
+    ground = Ground([land(), mesh()])
+    points = np.random.default_rng(2).uniform((0, -3, 0), (8, 4, 8), (200, 3))
+    of_land, of_mesh = (part.closest_points(points) for part in ground.parts)
+    found = ground.closest_points(points, threads=2)
+    on_mesh = of_mesh.distance < of_land.distance
+    assert 20 < on_mesh.sum() < 180
+    assert (found.distance == np.minimum(of_land.distance, of_mesh.distance)).all()
+    assert (ground.part_of(found.triangle)[0] == on_mesh).all()
+    assert (found.material == np.where(on_mesh, 0, of_land.material)).all()
+
+
+def test_no_ground_at_all_is_infinitely_far() -> None:
+    nowhere = HeightMap(np.full((3, 3), np.nan), border="open", materials=np.ones((2, 2), np.uint8))
+    found = nowhere.closest_points([(1, 1, 1), (0, 0, 0)])
+    assert np.isinf(found.distance).all()
+    assert np.isnan(found.point).all()
+    assert (found.triangle.tolist(), found.material.tolist()) == ([-1, -1], [0, 0])
+    one = nowhere.closest_point((1, 1, 1))
+    assert (one.distance, one.triangle, one.material) == (np.inf, -1, 0)
+    assert np.isnan(one.point.x)
