@@ -8,7 +8,6 @@ import numpy as np
 
 from terrain_physics._threads import Workers
 from terrain_physics.character.colliders import CapsuleCollider
-from terrain_physics.character.group import CharacterGroup
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.counter.counter import count_touching
 from terrain_physics.counter.text import NumberReader, write_counts
@@ -54,15 +53,12 @@ def _contacts() -> None:
 
 
 def _character() -> None:
-    # One kernel serves all bodies and all kinds of ground.
+    # One kernel serves all bodies and all kinds of ground, one character and many.
     land, body = HeightMap([[0, 0], [0, 0]]), CapsuleCollider(0.5, 1.8)
     mover = CharacterMovement(land, body, position=(0, 0.4, 0))
     mover.update(1 / 60)
     mover.resize(body)
     mover.constraint_planes()
-    group = CharacterGroup(land, body)
-    group.add(0, (0, 0.4, 0))
-    group.update(1 / 60)
 
 
 def _small_mesh() -> TriangleMesh:

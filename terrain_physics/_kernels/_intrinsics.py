@@ -4,7 +4,10 @@ Each is an instruction or a hint, and has a plain Python form for where nothing 
 """
 
 import contextlib
+import ctypes
 from typing import Any
+
+import numpy as np
 
 from terrain_physics._kernels._jit import HAS_NUMBA
 
@@ -125,6 +128,37 @@ if HAS_NUMBA and not numba.config.DISABLE_JIT:
         return values(values), generate
 
     @intrinsic  # type: ignore[untyped-decorator]
+    def array_at(_typing_context: Any, _address: Any, shape: Any, kind: Any) -> Any:
+        """Return the C-contiguous array at an address, read-only; its owner must outlive it.
+
+        `numba.carray` would return one that can be written to: for kernels, another type.
+        """
+        dimensions = len(shape)
+        result = numba.types.Array(kind.dtype, dimensions, "C", readonly=True)
+
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            size = context.get_abi_sizeof(context.get_data_type(result.dtype))
+            array = context.make_array(result)(context, builder)
+            lengths = [builder.extract_value(arguments[1], k) for k in range(dimensions)]
+            step = llvmlite.ir.Constant(lengths[0].type, size)
+            array.itemsize, count = step, step.type(1)
+            strides: list[Any] = []
+            for length in reversed(lengths):
+                strides.insert(0, builder.mul(count, step))
+                count = builder.mul(count, length)
+            array.data = builder.inttoptr(arguments[0], array.data.type)
+            array.shape, array.nitems = arguments[1], count
+            array.strides = context.make_tuple(
+                builder, numba.types.UniTuple(numba.types.intp, dimensions), strides
+            )
+            array.meminfo = llvmlite.ir.Constant(array.meminfo.type, None)
+            array.parent = llvmlite.ir.Constant(array.parent.type, None)
+            return array._getvalue()  # noqa: SLF001
+
+        whole = numba.types.UniTuple(numba.types.intp, dimensions)
+        return result(numba.types.intp, whole, kind), generate
+
+    @intrinsic  # type: ignore[untyped-decorator]
     def keep(_typing_context: Any, owner: Any) -> Any:
         """Use a value, so that it lives until here; see `borrow`."""
 
@@ -158,6 +192,15 @@ else:
 
     def borrow(values: Any) -> Any:
         """Return an array as one whose references are not counted; its owner must outlive it."""
+        return values
+
+    def array_at(address: int, shape: tuple[int, ...], kind: Any) -> Any:
+        """Return the C-contiguous array at an address, read-only; its owner must outlive it."""
+        values = np.empty(shape, dtype=kind)
+        if values.size:
+            memory = (ctypes.c_byte * values.nbytes).from_address(int(address))
+            values = np.ndarray(shape, dtype=kind, buffer=memoryview(memory))
+        values.setflags(write=False)
         return values
 
     def keep(owner: Any) -> None:

@@ -1,4 +1,6 @@
-"""What arrays hold, by name."""
+"""What arrays hold, by name; and that kernels only read them, which is part of their type."""
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,3 +12,11 @@ Ints = NDArray[np.int32]
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
 Flags = NDArray[np.bool_]
+
+
+def read_only(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """Return views that kernels may read only: for others they would be compiled once more."""
+    views = tuple(values.view() for values in arrays)
+    for values in views:
+        values.setflags(write=False)
+    return views

@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
-from terrain_physics._kernels.character.group import update_many
+from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.types import Floats
 from terrain_physics._threads import Workers
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.group_data import CrowdData, Key
 from terrain_physics.character.member import CrowdMember
-from terrain_physics.character.placement import AnyGround, reading
+from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.state import LONGEST_STEP
 from terrain_physics.surface.surface import queries_of
 
@@ -146,11 +146,13 @@ class CharacterGroup(CrowdData):
                 moved = np.maximum(states[stale, columns.MOVED], columns.GROUND_EDITED)
                 states[stale, columns.MOVED] = moved
                 states[:, columns.GROUND_VERSION] = version
-            with reading(self._ground) as arrays, Workers(self._threads) as workers:
+            all_states, all_rules = self._states.reshape(-1), self._rules.reshape(-1)
+            reading = queries_of(self._ground).reading()
+            with reading as ground, Workers(self._threads) as workers:
 
                 def advance(first: int, last: int) -> None:
-                    update_many(
-                        self._states, self._randoms, self._rules, seconds, first, last, *arrays
+                    update_characters(
+                        all_states, self._randoms, all_rules, seconds, first, last, ground.table
                     )
 
                 workers.run(advance, count, _LEAST_AT_ONCE)

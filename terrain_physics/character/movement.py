@@ -9,7 +9,7 @@ from terrain_physics import _checks
 from terrain_physics._checks import Floats3, Floats9
 from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.character import layout as columns
-from terrain_physics._kernels.character.update import update_character
+from terrain_physics._kernels.character.update import update_characters
 from terrain_physics.character.body import CharacterBody
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.owner import Owner
@@ -28,7 +28,7 @@ _UPRIGHT: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 _ZERO: Floats3 = (0.0, 0.0, 0.0)
 
 
-_UPDATE = Direct(update_character)
+_UPDATE = Direct(update_characters)
 
 
 class CharacterMovement(CharacterBody):
@@ -188,7 +188,9 @@ class CharacterMovement(CharacterBody):
                 self._random,
                 self._rules,
                 seconds,
-                *queries_of(self._ground).ground_arrays,
+                0,
+                1,
+                queries_of(self._ground).ground_arrays.table,
             )
         values = self._state.tolist()
         self._show_live(values)

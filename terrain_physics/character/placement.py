@@ -1,7 +1,5 @@
 """A character's body on its ground: how it is placed, and whether another one fits."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -47,13 +45,6 @@ def checked_collider(collider: Any) -> Collider:
     return collider
 
 
-@contextmanager
-def reading(ground: AnyGround) -> Iterator[tuple[NDArray[Any], ...]]:
-    """Give a ground's arrays to a long query; edits in the meantime leave them as they are."""
-    with queries_of(ground).reading() as arrays:
-        yield arrays
-
-
 def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> NDArray[np.float64]:
     """Return a body's part of the rules (SHAPE_SIZE,), turned and scaled."""
     extents, offset, rotation = collider.placed(np.array(linear).reshape(3, 3))
@@ -88,7 +79,8 @@ def resize(
     wanted[:SHAPE_SIZE] = placed_shape(ground, collider, linear)
     queries = queries_of(ground)
     with queries.lock:
-        return bool(resize_body(state, rules, wanted, random_state, *queries.ground_arrays))
+        table = queries.ground_arrays.table
+        return bool(resize_body(state, rules, wanted, random_state, table))
 
 
 def constraint_planes(
@@ -101,6 +93,6 @@ def constraint_planes(
     planes = np.empty((MOST_PLANES, 4))
     queries = queries_of(ground)
     with queries.lock:
-        arrays = queries.ground_arrays
-        count = put_constraint_planes(state, rules, random_state, planes, *arrays)
+        table = queries.ground_arrays.table
+        count = put_constraint_planes(state, rules, random_state, planes, table)
     return planes[:count] + 0.0  # zeros without a sign

@@ -6,17 +6,16 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics._checks import Floats3
-from terrain_physics._kernels.ground.candidates import NO_MAPS, NO_MESH, read_only
 from terrain_physics._kernels.heightmap import grid as grid_kernels
-from terrain_physics._kernels.types import Longs
+from terrain_physics._kernels.types import Longs, read_only
 from terrain_physics.ground.answers import Owners
 from terrain_physics.ground.union import Union, groups_of_neighbors
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
 
 PartQueries = MapQueries | MeshQueries
 
@@ -125,7 +124,7 @@ class GroundParts:
         self._mesh: MeshQueries | None = None
         self._seen: tuple[int, ...] = ()
         self._moved: tuple[int, ...] = ()
-        self._arrays: tuple[NDArray[Any], ...] = ()
+        self._arrays = GroundArrays()
 
     def _sources_of_maps(self) -> list[Source]:
         """Return what is asked in place of the maps: those that share border lines are one."""
@@ -177,16 +176,17 @@ class GroundParts:
         return -1, 0
 
     @contextmanager
-    def reading(self) -> Iterator[tuple[NDArray[Any], ...]]:
+    def reading(self) -> Iterator[GroundArrays]:
         """Give the arrays to a long query; they stay as they are until it ends."""
         self.current()
         if len(self._maps) == 1:  # only the arrays of a single map are edited in place
-            with self._maps[0].queries.reading() as maps:
-                yield (*maps[: len(NO_MAPS)], *self.ground_arrays()[len(NO_MAPS) :])
+            with self._maps[0].queries.reading() as land:
+                arrays = self.ground_arrays()
+                yield arrays if arrays.maps is land.maps else GroundArrays(land.maps, arrays.mesh)
         else:
             yield self.ground_arrays()
 
-    def ground_arrays(self) -> tuple[NDArray[Any], ...]:
+    def ground_arrays(self) -> GroundArrays:
         """Return the arrays for characters, made anew if the parts were edited."""
         # Before our lock: characters hold that of a united map, which this takes, and want ours.
         self.current()
@@ -198,11 +198,11 @@ class GroundParts:
             if self._meshes and moved != self._moved:
                 self._mesh = _joined([source.queries for source in self._meshes])
             lands = [source.queries for source in self._maps]
-            maps = (
-                lands[0].ground_arrays[: len(NO_MAPS)] if len(lands) == 1 else _side_by_side(lands)
-            )
-            mesh = NO_MESH if self._mesh is None else self._mesh.ground_arrays[len(NO_MAPS) :]
-            self._arrays, self._seen, self._moved = (*maps, *mesh), versions, moved
+            maps = lands[0].ground_arrays.maps if len(lands) == 1 else _side_by_side(lands)
+            mesh = None if self._mesh is None else self._mesh.ground_arrays.mesh
+            if maps is not self._arrays.maps or mesh is not self._arrays.mesh:
+                self._arrays = GroundArrays(maps, mesh)
+            self._seen, self._moved = versions, moved
             return self._arrays
 
 
@@ -216,14 +216,14 @@ def _joined(meshes: list[Any]) -> MeshQueries:
     faces = [own.faces + start for own, start in zip(arrays, starts, strict=True)]
     vertices = np.concatenate([own.vertices for own in arrays])
     joined = np.concatenate(faces).astype(np.int32)
-    read_only(vertices, joined)
+    vertices, joined = read_only(vertices, joined)
     return MeshQueries(MeshStorage(vertices, joined))
 
 
-def _side_by_side(lands: list[Any]) -> tuple[NDArray[Any], ...]:
-    """Return the arrays of several maps one behind the other; none: those of no map."""
+def _side_by_side(lands: list[Any]) -> MapArrays | None:
+    """Return the arrays of several maps one behind the other."""
     if not lands:
-        return NO_MAPS
+        return None
     with ExitStack() as stack:
         arrays = [stack.enter_context(land.storage.reading()) for land in lands]
         frames = []
@@ -236,5 +236,5 @@ def _side_by_side(lands: list[Any]) -> tuple[NDArray[Any], ...]:
             frame[grid_kernels.FIRST_BLOCK] = starts[2] / 2
             starts += [len(values) for values in own[:3]]
             frames.append(frame)
-        joined = [np.concatenate([own[k] for own in arrays]) for k in range(3)]
-    return read_only(*joined, np.concatenate(frames))
+        heights, cells, blocks = (np.concatenate([own[k] for own in arrays]) for k in range(3))
+    return heights, cells, blocks, np.concatenate(frames)

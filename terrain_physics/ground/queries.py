@@ -6,12 +6,10 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics._checks import Floats3
-from terrain_physics._kernels.ground.candidates import read_only
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Longs, read_only
 from terrain_physics.ground.answers import (
     highest,
     joined_contacts,
@@ -21,6 +19,7 @@ from terrain_physics.ground.answers import (
     order_of,
 )
 from terrain_physics.ground.parts import GroundParts, PartQueries
+from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -203,11 +202,11 @@ class GroundQueries(Queries):
         return self._parts.lock
 
     @property
-    def ground_arrays(self) -> tuple[NDArray[Any], ...]:
+    def ground_arrays(self) -> GroundArrays:
         return self._parts.ground_arrays()
 
     @contextmanager
-    def reading(self) -> Iterator[tuple[NDArray[Any], ...]]:
+    def reading(self) -> Iterator[GroundArrays]:
         with self._parts.reading() as arrays:
             yield arrays
 

@@ -13,7 +13,7 @@ from terrain_physics._kernels.heightmap import contact_rows as kernels
 from terrain_physics._kernels.heightmap.find_contacts import find_contacts
 from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._threads import Workers
-from terrain_physics.heightmap.storage import MapArrays
+from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.shapes import by_kind
 
 # Shapes of one part: less is not worth the handing over, and the list of more leaves the cache.

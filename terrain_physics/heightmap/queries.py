@@ -6,12 +6,10 @@ from math import inf, isnan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels._jit import Direct
-from terrain_physics._kernels.ground.candidates import NO_MESH
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.closest_point import closest_one, closest_rows
 from terrain_physics._kernels.heightmap.heights import surface_at
@@ -24,7 +22,8 @@ from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import Sphere
 from terrain_physics.heightmap.contacts import ContactQuery
-from terrain_physics.heightmap.storage import MapArrays, MapStorage
+from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
 from terrain_physics.surface.limits import refuse_far, refuse_far_row
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
@@ -249,13 +248,14 @@ class MapQueries(Queries):
         return self.storage.lock
 
     @property
-    def ground_arrays(self) -> tuple[NDArray[Any], ...]:
-        return (*self.storage.views, *NO_MESH)
+    def ground_arrays(self) -> GroundArrays:
+        return self.storage.ground_arrays
 
     @contextmanager
-    def reading(self) -> Iterator[tuple[NDArray[Any], ...]]:
+    def reading(self) -> Iterator[GroundArrays]:
         with self.storage.reading() as views:
-            yield (*views, *NO_MESH)
+            arrays = self.storage.ground_arrays  # of another edit, if one came in between
+            yield arrays if arrays.maps is views else GroundArrays(maps=views)
 
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
         """Return the id and the material; outside the map the material of the nearest cell."""

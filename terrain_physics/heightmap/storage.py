@@ -6,6 +6,7 @@ meantime copies them first, so that no query waits, none is refused, and each se
 was when it began.
 """
 
+import operator
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -20,8 +21,7 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Bytes, Flags, Floats, Singles
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.checks import shorter_diagonals
-
-MapArrays = tuple[Singles, Bytes, Singles, Floats]
+from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
 
 # With holes, ground is a crust: what falls through a hole must get out from under the edge.
 THICKNESS_WITH_HOLES = 2.0
@@ -45,6 +45,8 @@ class MapStorage:
         Origin, cell size, scale and kind of the map: see the kernels' `heightmap.grid`.
     views : tuple of ndarray
         What kernels take: heights, cells, blocks, frame; flat and read-only.
+    ground_arrays : GroundArrays
+        The same for characters.
     materials : ndarray of uint8, shape (rows - 1, columns - 1), or None
     material_names : tuple of str, or None
     lock : context manager
@@ -60,10 +62,12 @@ class MapStorage:
         "_changes",
         "_follows_heights",
         "_own",
+        "_shown",
         "_thickens",
         "blocks",
         "cells",
         "frame",
+        "ground_arrays",
         "heights",
         "is_read",
         "lock",
@@ -118,6 +122,7 @@ class MapStorage:
         self.lock = threading.Lock()
         self.is_read = self._begun = self.version = 0
         self._changes: deque[tuple[int, Region]] = deque(maxlen=_REMEMBERED_CHANGES)
+        self._shown: tuple[Any, ...] = (None,) * 4
         rows, columns = self.cell_count
         levels = block_kernels.level_count(rows, columns)
         count = block_kernels.level_start(rows, columns, levels)
@@ -127,7 +132,11 @@ class MapStorage:
         block_kernels.put_blocks(heights, frame, 0, rows, 0, columns, self.blocks)
 
     def _publish(self) -> None:
-        """Show the arrays to kernels: flat and read-only."""
+        """Show the arrays to kernels: flat and read-only. What is edited in place stays shown."""
+        own = self.heights, self.cells, self.blocks, self.frame
+        if all(map(operator.is_, own, self._shown)):
+            return
+        self._shown = own
         self.views = (
             self.heights.reshape(-1).view(),
             self.cells.reshape(-1).view(),
@@ -136,6 +145,7 @@ class MapStorage:
         )
         for values in self.views:
             values.setflags(write=False)
+        self.ground_arrays = GroundArrays(maps=self.views)
 
     def _make_table(self) -> None:
         self.cells = np.zeros(self.cell_count, dtype=np.uint8)

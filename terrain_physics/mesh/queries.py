@@ -6,12 +6,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels._jit import Direct
-from terrain_physics._kernels.ground.candidates import NO_MAPS
 from terrain_physics._kernels.mesh.contacts import (
     ALL,
     DEEPEST,
@@ -34,6 +32,7 @@ from terrain_physics._kernels.surface.shapes import SHAPE_KINDS
 from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.limits import (
     FARTHEST,
     refuse_far,
@@ -286,13 +285,12 @@ class MeshQueries(Queries):
         return nullcontext()
 
     @property
-    def ground_arrays(self) -> tuple[NDArray[Any], ...]:
-        _, _, corners, order, boxes, children, frame = self.storage.arrays
-        return (*NO_MAPS, corners, boxes, children, frame, order)
+    def ground_arrays(self) -> GroundArrays:
+        return self.storage.ground_arrays
 
     @contextmanager
-    def reading(self) -> Iterator[tuple[NDArray[Any], ...]]:
-        yield self.ground_arrays
+    def reading(self) -> Iterator[GroundArrays]:
+        yield self.storage.ground_arrays
 
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:  # noqa: ARG002
         return (triangle if 0 <= triangle < self.triangle_count else -1), 0

@@ -7,6 +7,7 @@ from terrain_physics._kernels.mesh.queries import face_normals
 from terrain_physics._kernels.mesh.tree import Mesh, build_mesh, refit_mesh
 from terrain_physics._kernels.types import Floats, Ints
 from terrain_physics.geometry.shapes import Sphere
+from terrain_physics.surface.ground_arrays import GroundArrays
 
 
 class MeshStorage:
@@ -16,11 +17,13 @@ class MeshStorage:
     ----------
     arrays : Mesh
         What kernels take; read-only.
+    ground_arrays : GroundArrays
+        What characters stand on.
     version : int
         How many times `refit` has moved the vertices.
     """
 
-    __slots__ = ("_neighbors", "_normals", "_sphere", "arrays", "version")
+    __slots__ = ("_neighbors", "_normals", "_sphere", "arrays", "ground_arrays", "version")
 
     _neighbors: Neighbors | None
     _normals: Floats | None
@@ -32,6 +35,9 @@ class MeshStorage:
 
     def _adopt(self, arrays: Mesh, version: int) -> None:
         self.arrays, self.version = arrays, version
+        self.ground_arrays = GroundArrays(
+            mesh=(arrays.corners, arrays.order, arrays.boxes, arrays.children, arrays.frame)
+        )
         self._neighbors = self._normals = self._sphere = None
 
     def refit(self, vertices: Floats) -> None:

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.results import (
     ClosestPoint,
     ClosestPoints,
@@ -132,12 +132,12 @@ class Queries(ABC):
 
     @property
     @abstractmethod
-    def ground_arrays(self) -> tuple[NDArray[Any], ...]:
-        """What the kernels of characters take for a ground. Read-only."""
+    def ground_arrays(self) -> GroundArrays:
+        """What characters stand on."""
 
     @abstractmethod
     @contextmanager
-    def reading(self) -> Iterator[tuple[NDArray[Any], ...]]:
+    def reading(self) -> Iterator[GroundArrays]:
         """Give `ground_arrays` to a long query; they stay as they are until it ends."""
 
     @abstractmethod

@@ -14,9 +14,10 @@ from terrain_physics._kernels.character.resolve import (
     list_contacts,
     make_memory,
 )
-from terrain_physics._kernels.ground.candidates import borrow_ground, three
+from terrain_physics._kernels.ground.candidates import three
 from terrain_physics._kernels.math.vec3 import dot
-from terrain_physics._kernels.types import Bytes, Floats, Ints, Singles, Words
+from terrain_physics._kernels.surface.ground_arrays import ground_at
+from terrain_physics._kernels.types import Floats, Longs, Words
 
 
 @kernel
@@ -25,24 +26,14 @@ def put_constraint_planes(
     rules: Floats,
     random_state: Words,
     out: Floats,
-    heights: Singles,
-    cells: Bytes,
-    blocks: Singles,
-    frames: Floats,
-    corners: Floats,
-    boxes: Singles,
-    children: Ints,
-    mesh_frame: Floats,
-    order: Ints,
+    table: Longs,
 ) -> int:
     """Write normal and offset of the planes a body touches, (MOST_PLANES, 4); return how many.
 
     Of contacts that push the same way only the deepest is a plane. Nothing else is written to, the
     random state included.
     """
-    ground = borrow_ground(
-        heights, cells, blocks, frames, corners, boxes, children, mesh_frame, order
-    )
+    ground = ground_at(table)
     memory = make_memory()
     center = (
         float(state[POSITION]) + float(rules[OFFSET]),

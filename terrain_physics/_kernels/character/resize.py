@@ -28,9 +28,10 @@ from terrain_physics._kernels.character.resolve import (
     make_scene,
 )
 from terrain_physics._kernels.character.update import CONVERGED_DEPTH
-from terrain_physics._kernels.ground.candidates import Ground, borrow_ground, gather_candidates
+from terrain_physics._kernels.ground.candidates import gather_candidates
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
-from terrain_physics._kernels.types import Bytes, Floats, Ints, Singles, Words
+from terrain_physics._kernels.surface.ground_arrays import Ground, ground_at
+from terrain_physics._kernels.types import Floats, Longs, Words
 
 # The shape's part of the rules.
 SHAPE_SIZE = ROTATION + 9
@@ -75,24 +76,14 @@ def resize_body(
     rules: Floats,
     wanted: Floats,
     random_state: Words,
-    heights: Singles,
-    cells: Bytes,
-    blocks: Singles,
-    frames: Floats,
-    corners: Floats,
-    boxes: Singles,
-    children: Ints,
-    mesh_frame: Floats,
-    order: Ints,
+    table: Longs,
 ) -> bool:
     """Give a body the shape in ``wanted`` (RULES_SIZE,) if that fits; tell whether it does.
 
     The feet stay at their height, but for what wider feet must rise on a walkable slope. It fits if
     it is in nothing else deeper than the body is now.
     """
-    ground = borrow_ground(
-        heights, cells, blocks, frames, corners, boxes, children, mesh_frame, order
-    )
+    ground = ground_at(table)
     memory, draws = make_memory(), borrow(random_state)
     position = (float(state[POSITION]), float(state[POSITION + 1]), float(state[POSITION + 2]))
     old_offset = (float(rules[OFFSET]), float(rules[OFFSET + 1]), float(rules[OFFSET + 2]))

@@ -14,8 +14,9 @@ from terrain_physics._kernels.character.resolve import (
     list_contacts,
     make_scene,
 )
-from terrain_physics._kernels.ground.candidates import Ground, gather_candidates, three
+from terrain_physics._kernels.ground.candidates import gather_candidates, three
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
+from terrain_physics._kernels.surface.ground_arrays import Ground
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Words
 

@@ -37,8 +37,10 @@ from terrain_physics._kernels.character.layout import (
     RESOLVER,
     ROUNDS,
     RULE_SUM,
+    RULES_SIZE,
     SLOPE_COSINE,
     SNAP,
+    STATE_SIZE,
     STEP_FOOT,
     STEP_OFFSET,
     STEPPING,
@@ -79,10 +81,10 @@ from terrain_physics._kernels.character.walk import (
     support,
     walk,
 )
-from terrain_physics._kernels.ground.candidates import Ground, borrow_ground
 from terrain_physics._kernels.math.vec3 import add, add_scaled, length, scale, subtract
+from terrain_physics._kernels.surface.ground_arrays import Ground, ground_at
 from terrain_physics._kernels.surface.shapes import BOX
-from terrain_physics._kernels.types import Bytes, Floats, Ints, Singles, Words
+from terrain_physics._kernels.types import Floats, Longs, Words
 
 # How often in a step a body that is pushed away looks at the ground again.
 MOST_LOOKS = 16
@@ -314,8 +316,15 @@ def advance(
 
 
 @kernel(inline=True)
-def is_at_rest(state: Floats, rules: Floats) -> bool:
-    return bool(
+def _row(values: Floats, i: int, size: int) -> Floats:
+    """Return the numbers of one character."""
+    return values[i * size : (i + 1) * size]
+
+
+@kernel(inline=True)
+def _rests(state: Floats, rules: Floats) -> bool:
+    """Tell whether a character stays where it is; what happened when it came to rest is no news."""
+    rests = bool(
         state[UNDISTURBED] != 0.0
         and state[GROUNDED] != 0.0
         and state[VELOCITY] == 0.0
@@ -323,42 +332,36 @@ def is_at_rest(state: Floats, rules: Floats) -> bool:
         and state[VELOCITY + 2] == 0.0
         and rules[GRAVITY] * rules[GRAVITY_SCALE] >= 0.0
     )
+    if rests:
+        state[ROUNDS] = state[LIFTED] = 0.0
+    return rests
 
 
 @kernel
-def update_character(
-    state: Floats,
-    random_state: Words,
+def update_characters(
+    states: Floats,
+    random_states: Words,
     rules: Floats,
     delta_time: float,
-    heights: Singles,
-    cells: Bytes,
-    blocks: Singles,
-    frames: Floats,
-    corners: Floats,
-    boxes: Singles,
-    children: Ints,
-    mesh_frame: Floats,
-    order: Ints,
+    first: int,
+    last: int,
+    table: Longs,
 ) -> None:
-    """Advance ``state`` by one update.
+    """Advance characters first..last by one update, each as if it were alone.
 
-    A character at rest that nobody disturbed stays as it is, bit for bit.
+    ``states`` (n * STATE_SIZE,), ``random_states`` (n,) and ``rules`` (n * RULES_SIZE,): those of
+    one character behind those of another. One at rest that nothing disturbed stays as it is, bit
+    for bit.
     """
-    if is_at_rest(state, rules):
-        # What happened when it came to rest is no news.
-        state[ROUNDS] = state[LIFTED] = 0.0
-        return
-    ground = borrow_ground(
-        heights, cells, blocks, frames, corners, boxes, children, mesh_frame, order
-    )
-    memory = make_memory()
-    advance(
-        borrow(state),
-        borrow(random_state),
-        borrow(rules),
-        ground,
-        delta_time,
-        borrow_memory(memory),
-    )
+    states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
+    while first < last and _rests(_row(states, first, STATE_SIZE), _row(rules, first, RULES_SIZE)):
+        first += 1
+    if first == last:
+        return  # without memory: most characters rest most of the time
+    ground, memory = ground_at(table), make_memory()
+    for i in range(first, last):
+        state, own_rules = _row(states, i, STATE_SIZE), _row(rules, i, RULES_SIZE)
+        if not _rests(state, own_rules):
+            draws = random_states[i : i + 1]
+            advance(state, draws, own_rules, ground, delta_time, borrow_memory(memory))
     keep(memory)

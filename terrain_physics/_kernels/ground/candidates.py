@@ -6,12 +6,9 @@ where a triangle came from. Neighbours are known by the corners they share, so t
 several maps and meshes is one surface wherever their corners meet.
 """
 
-from typing import Any, NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
-from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros
+from terrain_physics._kernels._intrinsics import count_trailing_zeros
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.heightmap.blocks import BLOCK, block_span, blocks_across
@@ -38,7 +35,8 @@ from terrain_physics._kernels.mesh.tree import (
     in_frame,
     lanes_in_box,
 )
-from terrain_physics._kernels.types import Bytes, Floats, Ints, Singles
+from terrain_physics._kernels.surface.ground_arrays import Ground
+from terrain_physics._kernels.types import Floats
 
 # Columns of a candidate.
 A, B, C, NORMAL, PART, ROW, COLUMN, HALF, THICKNESS = 0, 3, 6, 9, 12, 13, 14, 15, 16
@@ -49,57 +47,6 @@ MESH_PART = -1
 
 # Rows of cells over more columns than this are looked at block by block.
 _WIDE = 2 * BLOCK
-
-
-class Ground(NamedTuple):
-    """Maps one behind the other, and one mesh; each may be absent. Arrays only."""
-
-    heights: Singles
-    cells: Bytes
-    blocks: Singles
-    frames: Floats  # (FRAME_SIZE for each map,)
-    corners: Floats  # (n, 9) of the mesh, by slot
-    boxes: Singles
-    children: Ints
-    mesh_frame: Floats
-    order: Ints  # the face of each slot
-
-
-@kernel(inline=True)
-def borrow_ground(
-    heights: Singles, cells: Bytes, blocks: Singles, frames: Floats,
-    corners: Floats, boxes: Singles, children: Ints, mesh_frame: Floats, order: Ints,
-) -> Ground:  # fmt: skip
-    """Return a ground of arrays that live longer than it; see `borrow`."""
-    return Ground(
-        borrow(heights), borrow(cells), borrow(blocks), borrow(frames),
-        borrow(corners), borrow(boxes), borrow(children), borrow(mesh_frame),
-        borrow(order),
-    )  # fmt: skip
-
-
-def read_only(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Return views that kernels may read only: for others they would be compiled once more."""
-    views = tuple(values.view() for values in arrays)
-    for values in views:
-        values.setflags(write=False)
-    return views
-
-
-# What stands for a mesh, and for maps, where there is none.
-NO_MESH = read_only(
-    np.empty((0, 9)),
-    np.empty((0, 6, 16), dtype=np.float32),
-    np.empty(0, dtype=np.int32),
-    np.zeros(5),
-    np.empty(0, dtype=np.int32),
-)
-NO_MAPS = read_only(
-    np.empty(0, dtype=np.float32),
-    np.empty(0, dtype=np.uint8),
-    np.empty(0, dtype=np.float32),
-    np.empty(0),
-)
 
 
 @kernel(inline=True)
