@@ -13,11 +13,10 @@ from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.closest_point import closest_one, closest_rows
 from terrain_physics._kernels.heightmap.heights import surface_at
-from terrain_physics._kernels.heightmap.one_sphere import ball_contacts
+from terrain_physics._kernels.heightmap.one_sphere import contacts_of_sphere
 from terrain_physics._kernels.heightmap.rays import ray_hit, ray_hits
 from terrain_physics._kernels.heightmap.sweeps import sweep_hits
-from terrain_physics._kernels.heightmap.triangle_ids import list_triangles
-from terrain_physics._kernels.heightmap.triangles_in import triangles_in
+from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import Sphere
@@ -44,7 +43,7 @@ from terrain_physics.surface.shapes import Shape, row_of
 _LEAST_POINTS, _LEAST_RAYS, _LEAST_SHAPES = 100_000, 4_000, 1_000
 
 _HEIGHT, _NORMAL = Direct(kernels.height_at), Direct(kernels.normal_at)
-_RAY, _SWEEP, _ONE_SPHERE = Direct(ray_hit), Direct(sweep_hits), Direct(ball_contacts)
+_RAY, _SWEEP, _ONE_SPHERE = Direct(ray_hit), Direct(sweep_hits), Direct(contacts_of_sphere)
 _CLOSEST = Direct(closest_one)
 
 

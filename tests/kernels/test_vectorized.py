@@ -17,7 +17,7 @@ from terrain_physics import HeightMap
 from terrain_physics._kernels import _jit
 from terrain_physics._kernels.heightmap import contact_rows, filter_spheres
 HeightMap(np.zeros((3, 3))).contacts([(1, 0, 1, 1)])
-sums = filter_spheres.judge_balls, contact_rows.put_ball_rows
+sums = filter_spheres.judge_spheres, contact_rows.put_sphere_rows
 texts = ["".join(kernel.inner().inspect_asm().values()) for kernel in sums]
 is_wide = all(re.search("vmulp[sd].*[yz]mm", text) for text in texts)
 gathers = "gather" in "".join(contact_rows.put_corners.inner().inspect_asm().values())

@@ -12,20 +12,20 @@ from terrain_physics._kernels.geometry.closest_point import (
 )
 from terrain_physics._kernels.math.vec3 import Vec3, choose, dot, length, scale, subtract
 
-# Verdicts of `ball_at_origin`. IN_DOUBT: touching, and the center may lie on an edge.
+# Verdicts of `sphere_at_origin`. IN_DOUBT: touching, and the center may lie on an edge.
 APART = 0
 TOUCHING = 1
 IN_DOUBT = 2
 
 
 @kernel(inline=True)
-def ball_at_origin(
+def sphere_at_origin(
     radius: float, a: Vec3, b: Vec3, c: Vec3, two_sided: bool
 ) -> tuple[int, Vec3, Vec3, Vec3]:
     """Return (verdict, penetration, its unit direction, the closest point of the triangle).
 
     There are no branches, so that loops over many pairs are vectorized. If the verdict is IN_DOUBT,
-    the values after it may be wrong: `ball_on_edge` corrects them.
+    the values after it may be wrong: `sphere_on_edge` corrects them.
     """
     has_area, normal = triangle_normal(a, b, c)
     feature, point = closest_on_triangle(a, b, c, has_area, normal)
@@ -40,7 +40,7 @@ def ball_at_origin(
     divisor = distance if distance > 0.0 else 1.0
     away = scale(point, -1.0 / divisor)
     off = scale(point, -max(radius - distance, 0.0) / divisor)
-    # At least the sum of lengths that `ball_on_edge` decides by, and faster; few pairs need that.
+    # At least the sum of lengths that `sphere_on_edge` decides by, and faster; few pairs need that.
     sizes = (
         radius
         + (abs(a[0]) + abs(a[1]) + abs(a[2]))
@@ -53,10 +53,10 @@ def ball_at_origin(
 
 
 @kernel
-def ball_on_edge(
+def sphere_on_edge(
     radius: float, a: Vec3, b: Vec3, c: Vec3, move: Vec3, direction: Vec3, point: Vec3
 ) -> tuple[Vec3, Vec3]:
-    """Return (penetration, unit direction) in doubt; the arguments are from `ball_at_origin`."""
+    """Return (penetration, unit direction) in doubt; the arguments are from `sphere_at_origin`."""
     if length(point) > ON_FEATURE * (radius + length(a) + length(b) + length(c)):
         return move, direction
     has_area, normal = triangle_normal(a, b, c)
@@ -72,9 +72,9 @@ def sphere_triangle(
     """Return (whether they touch, penetration of the sphere)."""
     # Relative to the center: exact near it, however far from the origin.
     a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
-    verdict, move, direction, point = ball_at_origin(radius, a, b, c, two_sided)
+    verdict, move, direction, point = sphere_at_origin(radius, a, b, c, two_sided)
     if verdict == APART:
         return False, (0.0, 0.0, 0.0)
     if verdict == IN_DOUBT:
-        move, _ = ball_on_edge(radius, a, b, c, move, direction, point)
+        move, _ = sphere_on_edge(radius, a, b, c, move, direction, point)
     return True, move

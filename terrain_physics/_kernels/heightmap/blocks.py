@@ -1,7 +1,7 @@
-"""Least and greatest heights of blocks of cells, in levels: what lets a query skip far.
+"""Least and greatest heights of blocks of cells, in levels, so that queries skip far.
 
 A block of the lowest level is 8 x 8 cells, one of the next 8 x 8 blocks of the one below, up to a
-single block. A block takes in all samples at its cells' corners but holes, so that it holds every
+single block. A block counts all samples at its cells' corners but holes, so that it bounds every
 triangle there. Two float32 for 64 cells: 3.2 % of the memory of the heights, all levels together.
 """
 
@@ -68,7 +68,7 @@ def put_blocks(
     width = min(column_1 * BLOCK, columns) + 1 - left
     lows, highs = np.empty(width, dtype=np.float32), np.empty(width, dtype=np.float32)
     for block_row in range(row_0, row_1):
-        # Down the columns first: a loop of selects over neighbouring samples is vectorized.
+        # Down the columns first: a loop of selects over neighboring samples is vectorized.
         lows[:] = _NONE_LOW
         highs[:] = _NONE_HIGH
         for row in range(block_row * BLOCK, min(block_row * BLOCK + BLOCK, rows) + 1):

@@ -1,10 +1,10 @@
-"""The shortest allowed way out of boxes whose nearest face is behind the front, many at a time.
+"""Push-out of boxes whose nearest face is behind the front: the shortest allowed, many at a time.
 
-What `geometry/obb_triangle.py` does one by one, to the bit. The 13 axes are turned to the front, so
-that each is one allowed direction u; where it leaves the polytope, 1 / way is the greatest of
-(u . v) / distance over all faces v. That is found with rounded inverses first. The best direction,
-the first of those tied, is measured again as it is defined; where another one is nearly as good but
-not tied, the case is left in doubt.
+This does what `geometry/obb_triangle.py` does one by one, to the bit. The 13 axes are turned to the
+front, so that each is one allowed direction u; where it leaves the polytope, 1 / way is the
+greatest of (u . v) / distance over all faces v. That is found with rounded inverses first. The best
+direction, the first of those tied, is measured again as it is defined. If another one is nearly as
+good but not tied, the case is left in doubt.
 """
 
 import numpy as np
@@ -29,14 +29,14 @@ from terrain_physics._kernels.types import Floats, Ints
 LANES = 64
 AXES = 13
 
-# Numbers of one axis: the direction, distances of the faces forward and backward, their inverses.
+# Numbers of one axis: the direction, the distances of its two faces, and their inverses.
 NUMBERS = 7
 
-# A way out that is longer by less than this part, or than a thousand ties, is nearly as good.
-NEARLY = 1e-9
+# A push-out longer by less than this part, or than a thousand ties, is nearly as good.
+NEARLY_RATIO = 1e-9
 
-# Ways out that differ by less than this part of a tie are tied, whatever the rounding.
-SURE_TIE = 0.1
+# Push-outs that differ by less than this part of a tie are tied, whatever the rounding.
+SURE_TIE_RATIO = 0.1
 
 
 @kernel(inline=True)
@@ -66,7 +66,7 @@ def _put_axis(
 def _put_edge(
     table: Floats, place: int, edge: Vec3, front: Vec3, a: Vec3, b: Vec3, c: Vec3, half: Vec3
 ) -> bool:
-    """Do so with the products of an edge and the box axes."""
+    """Write the three axes across an edge and each box axis, in the same way."""
     step = NUMBERS * LANES
     is_axis, axis = edge_axis(edge, 0)
     doubt = _put_axis(table, place, axis, is_axis, front, a, b, c, half)
@@ -109,7 +109,7 @@ def _put_axes(
 
 @kernel(inline=True)
 def _share(table: Floats, place: int, u: Vec3, most: float) -> float:
-    """Return the greatest inverse of a way so far, with that to the faces of an axis."""
+    """Return the greatest inverse way so far, counting the faces of one more axis."""
     slope = u[0] * table[place] + u[1] * table[place + LANES] + u[2] * table[place + 2 * LANES]
     forward, backward = slope * table[place + 5 * LANES], -slope * table[place + 6 * LANES]
     share = forward if slope > 0.0 else backward
@@ -118,7 +118,7 @@ def _share(table: Floats, place: int, u: Vec3, most: float) -> float:
 
 @kernel(apart=True, noalias=True)
 def _put_shares(table: Floats, count: int, shares: Floats) -> None:
-    """Write the inverses of the ways out along n times all axes (AXES, LANES)."""
+    """Write the inverses of the ways out along all axes (AXES, LANES) of n cases."""
     prefer_wide_vectors()
     step = NUMBERS * LANES
     for axis in range(AXES):
@@ -142,9 +142,9 @@ def _put_shares(table: Floats, count: int, shares: Floats) -> None:
 
 @kernel(apart=True, noalias=True)
 def _choose_axes(shares: Floats, slacks: Floats, best: Floats, doubts: Ints, which: Ints) -> None:
-    """Write which of n times all axes has the shortest way out, the first of equals.
+    """Write for n cases which axis has the shortest way out, the first of equals.
 
-    Where another one is nearly as good, there is doubt. ``best`` is working memory.
+    If another one is nearly as good, there is doubt. ``best`` is scratch.
     """
     prefer_wide_vectors()
     for axis in range(AXES):
@@ -155,19 +155,19 @@ def _choose_axes(shares: Floats, slacks: Floats, best: Floats, doubts: Ints, whi
     for axis in range(AXES - 1, -1, -1):
         own = np.int32(axis)
         for k in range(doubts.shape[0]):
-            # 1 / share - 1 / best, without the divisions. The axes of a box that is not turned and
-            # of the map's lines coincide, but for rounding: that is far below a tie.
+            # 1 / share - 1 / best, without the divisions. The axes of an aligned box coincide with
+            # the map's lines, but for rounding: that is far below a tie.
             longer = best[k] - shares[axis * LANES + k]
             slack = slacks[k] * best[k] * best[k]
-            is_equal = longer <= SURE_TIE * slack
-            is_clear = longer > NEARLY * best[k] + 1e3 * slack
+            is_equal = longer <= SURE_TIE_RATIO * slack
+            is_clear = longer > NEARLY_RATIO * best[k] + 1e3 * slack
             which[k] = own if is_equal else which[k]
             doubts[k] = doubts[k] if is_equal | is_clear else np.int32(1)
 
 
 @kernel(inline=True)
 def _end(table: Floats, place: int, u: Vec3, least: float) -> float:
-    """Return the shortest way so far in direction u, with that to the faces of an axis."""
+    """Return the shortest way so far in direction u, counting the faces of one more axis."""
     slope = dot((table[place], table[place + LANES], table[place + 2 * LANES]), u)
     far, near = table[place + 3 * LANES], table[place + 4 * LANES]
     way = (far if slope > 0.0 else near) / (abs(slope) if slope != 0.0 else 1.0)
@@ -227,9 +227,9 @@ def put_allowed_ways(
     moves: Floats,
     directions: Floats,
 ) -> None:
-    """Replace penetrations and directions of those touches whose verdict is IN_DOUBT.
+    """Replace penetrations and directions of the contacts whose verdict is IN_DOUBT.
 
-    The verdict stays for those to be done one by one.
+    The verdict stays where a contact must be computed alone.
     """
     table = np.ones(AXES * NUMBERS * LANES, dtype=np.float64)
     shares, best = np.empty(AXES * LANES), np.empty(LANES)

@@ -1,8 +1,8 @@
-"""Which cells of a map a shape may touch, in chunks that the stages of a query can work on.
+"""Broad phase: which cells of a map a shape may touch, in chunks for the stages of a query.
 
-A shape's cells are a rectangle of rows and columns. Those of many small shapes are written out one
-shape after the other; one large shape's row by row, skipping blocks whose heights are all above or
-below it.
+A shape's cells are a rectangle of rows and columns. The cells of many small shapes are written one
+shape after the other; those of one large shape row by row, skipping blocks whose heights are all
+above or below it.
 """
 
 import numpy as np
@@ -31,17 +31,17 @@ from terrain_physics._kernels.heightmap.grid import (
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
-# Cells that one shape may lie over: half a second of work.
+# Cells that one query may look at: half a second of work.
 MOST_CELLS = 1e8
 
-# Cells looked at in one go: what the stages write fits the cache next to the processor.
+# Cells per chunk: what the stages write fits the first-level cache.
 PAIRS = 1008
-# Shapes looked at in one go.
+# Shapes per chunk.
 CHUNK = 256
-# Cells are written eight at a time, wanted or not.
+# Cells are written eight at a time, needed or not.
 WIDTH = 8
 
-# Shapes over more cells than this are looked at one by one, block by block.
+# Shapes over more cells than this are searched one by one, block by block.
 MOST_SMALL = 900
 
 # Parts of ranges, each for CHUNK shapes: row from, row to, column from, column to, kind.
@@ -52,8 +52,8 @@ NO_COLUMN = 2**62
 LARGEST = 1e8
 SMALLEST = 1e-6
 HUGE = 1e30
-# Cells farther out than this are not counted in 32 bits.
-FARTHEST_SMALL = 2.0**27
+# Indices of cells farther out than this do not fit 32 bits.
+FARTHEST_SMALL_CELL = 2.0**27
 
 # Kinds of shapes. LARGE are also those that float32 cannot hold.
 NOTHING, SMALL, LARGE, REFUSED = range(4)
@@ -75,8 +75,8 @@ def near_cells(
 ) -> tuple[float, float]:
     """Return the range [first, last) of cells that may touch low..high on one axis, as floats.
 
-    Wider than exact by a millionth of a cell, and by the rounding of the coordinates: a touch that
-    rounding makes is not lost.
+    It is wider than exact by a millionth of a cell and by the rounding of the coordinates, so that
+    no touch is lost to rounding.
     """
     inverse = 1.0 / size
     pad = 1e-6 + 8e-16 * (abs(low) + abs(high) + abs(start)) * inverse
@@ -90,8 +90,8 @@ def near_cells(
 def outline(grid: Grid, blocks: Singles, frame: Floats) -> tuple[float, float, float, float]:
     """Return what bounds all queries of a map: (least height, greatest, slack, greatest reach).
 
-    The slack, in meters, is more than rounding moves a touch up or down. float32 is wide enough for
-    shapes up to the greatest reach, in meters; -1 if not for this map.
+    All in meters. The slack is more than rounding moves a touch up or down. float32 holds shapes up
+    to the greatest reach; -1 if this map does not fit float32.
     """
     top = level_count(grid.rows, grid.columns) - 1
     place = int(frame[FIRST_BLOCK]) + level_start(grid.rows, grid.columns, top)
@@ -131,7 +131,7 @@ def put_range(
 ) -> None:
     """Write the range of shape k, which is within lower..upper; ``edges`` are the `outline`.
 
-    ``corners`` (2, CHUNK) receives the first row and column once more, if they are small.
+    ``corners`` (2, CHUNK) receives the first row and column again as int32, if they fit.
     """
     row_0, row_1 = near_cells(lower[2], upper[2], grid.z0, grid.cell_z, grid.rows, grid.extend)
     column_0, column_1 = near_cells(
@@ -140,7 +140,7 @@ def put_range(
     count = _greater(row_1 - row_0, 0.0) * _greater(column_1 - column_0, 0.0)
     farthest = _greater(_greater(-row_0, row_1), _greater(-column_0, column_1))
     reach = (upper[0] - lower[0]) + (upper[1] - lower[1]) + (upper[2] - lower[2])
-    is_small = (count <= MOST_SMALL) & (farthest <= FARTHEST_SMALL) & (reach <= edges[3])
+    is_small = (count <= MOST_SMALL) & (farthest <= FARTHEST_SMALL_CELL) & (reach <= edges[3])
     low, high = height_limits(lower, upper, edges[2])
     is_near = (count > 0.0) & (low <= edges[1]) & (high >= edges[0])
     kind = SMALL if is_small else (REFUSED if count > MOST_CELLS else LARGE)
@@ -167,9 +167,10 @@ def put_pairs(
 ) -> tuple[np.int64, int]:
     """Write the cells of shapes first, first + 1, ...; return (how many, the next shape).
 
-    Stops at a shape that is not small, and when the arrays are full. ``places`` (3, PAIRS) receives
-    the shape's number in the chunk, row and column; ``samples`` (4, PAIRS) those at a, b, c and d.
-    ``parts`` (.., CHUNK) is what float32 asks of the shapes, x and z of the center first;
+    This stops at a shape that is not small, and when the arrays are full. ``places`` (3, PAIRS)
+    receives the shape's number in the chunk, row and column; ``samples`` (4, PAIRS) those at a, b,
+    c and d.
+    ``parts`` (.., CHUNK) describes the shapes in float32, x and z of the center first;
     ``numbers`` (.., PAIRS) receives it, relative to each cell.
     """
     across = grid.columns + 1
@@ -224,7 +225,7 @@ def _next_column(
 ) -> int:
     """Return the first column from ``column`` on whose block may hold heights in low..high.
 
-    Outside the map the border's blocks hold.
+    Outside the map the blocks of the border count.
     """
     row = min(max(row, 0), grid.rows - 1)
     at = min(max(column, 0), grid.columns - 1)
@@ -237,7 +238,7 @@ def _next_column(
         if least <= high and greatest >= low:
             return found
         down = blocks_across(grid.rows, level)
-        # The last block goes on for ever.
+        # The last block has no end.
         found = (block + 1) << bits if block + 1 < across else NO_COLUMN
         if across * down == 1:
             return found
@@ -260,8 +261,8 @@ def put_cells(
 ) -> int:
     """Write cells of shape k with heights in low..high, by row and column; return how many.
 
-    Goes on at ``place`` (row, column), and leaves there where to go on: at the row after the last
-    once all are written.
+    This resumes at ``place`` (row, column) and writes there where to resume: at the row after the
+    last once all are written.
     """
     row, column = place[0], place[1]
     row_1, column_0, column_1 = (
@@ -342,7 +343,7 @@ def pack(verdicts: Ints, hits: Ints) -> np.int64:
 
     ``hits`` has room for one more than all.
     """
-    # Written without a branch, and kept by counting on: which are touched is past predicting.
+    # Without a branch: each is written, and kept by counting on. No processor could predict them.
     n = np.uint64(0)
     for k in range(verdicts.shape[0]):
         verdict = verdicts[np.uint64(k)]
@@ -363,7 +364,7 @@ def put_touches(
     list_row: Longs,
     list_code: Longs,
 ) -> None:
-    """Write what is listed of n touches: which shape, row, code."""
+    """Write n touches to the lists: which shape, row, code."""
     prefer_wide_vectors()
     for k in range(hits.shape[0]):
         hit = np.uint32(hits[k])

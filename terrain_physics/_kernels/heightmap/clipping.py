@@ -1,4 +1,4 @@
-"""What the ways of rays and moving shapes over a height map are reckoned with."""
+"""Clipping of rays and sweeps against a height map, and the geometry of its cells on the way."""
 
 import math
 from typing import NamedTuple
@@ -19,22 +19,22 @@ from terrain_physics._kernels.heightmap.grid import (
 from terrain_physics._kernels.math.vec3 import Vec3, dot, subtract
 from terrain_physics._kernels.types import Bytes, Floats, Singles
 
-# Slack of all culling, as a part of the sizes of the coordinates: 2^-53 is the rounding of one
-# operation, there are fewer than 20 from a coordinate to a bound, and their errors add up.
+# Slack of all culling, as a part of the sizes of the coordinates: the rounding of one operation is
+# 2^-53, and the errors of fewer than 20 operations from a coordinate to a bound add up.
 SLACK = 2.0**-46
 
-# Rates below this move nothing: ways end at 1e99 m, and lengths of 1e-100 m are nothing either.
+# Rates below this move nothing: paths end at 1e99 m, and lengths of 1e-100 m count as none.
 STILL = 1e-200
-FARTHEST = 1e99
-LEAST = 1e-90  # meters that make the slack of a map at height 0
-BEYOND = 1e18  # cells; farther than any way
+FARTHEST = 1e99  # meters
+LEAST_SLACK_METERS = 1e-90  # for a map at height 0
+BEYOND_CELLS = 1e18  # farther than any path
 
-# Queries between asking memory for the heights around one, and its turn.
+# How many queries ahead the heights around a query are prefetched.
 AHEAD = 8
 
 
 class Ends(NamedTuple):
-    """Where the ground that goes on for ever ends for one way."""
+    """Where ground without an end ends for one ray or sweep."""
 
     x0: float
     x1: float
@@ -43,7 +43,7 @@ class Ends(NamedTuple):
 
 
 class Land(NamedTuple):
-    """A map and what says of it where a way may pass by."""
+    """A map, its blocks, and the bounds of its heights."""
 
     grid: Grid
     blocks: Singles
@@ -66,9 +66,9 @@ def survey(heights: Singles, cells: Bytes, blocks: Singles, frame: Floats) -> La
 
 @kernel(inline=True, lent=True)
 def fetch_ahead(grid: Grid, place: Vec3) -> None:
-    """Ask memory for the heights around a place that is come to soon.
+    """Prefetch the heights around a place that is queried soon.
 
-    On a map larger than all caches, a query waits for these longer than it works.
+    On a map larger than all caches, a query waits for memory longer than it computes.
     """
     column = int(min(max((place[0] - grid.x0) / grid.cell_x, 0.0), grid.columns - 1.0))
     row = int(min(max((place[2] - grid.z0) / grid.cell_z, 0.0), grid.rows - 1.0))
@@ -90,8 +90,8 @@ def clip(
 ) -> tuple[float, float]:
     """Return the part of start..end in which place + t / inverse is in low..high.
 
-    Empty, the first greater than the second, if there is none. What does not move is as slow as
-    can be: its place must not be exactly low or high, which slack takes care of.
+    It is empty, the first greater than the second, if there is none. A place that does not move
+    counts as moving as slowly as can be: slack keeps it from being exactly low or high.
     """
     first, second = (low - place) * inverse, (high - place) * inverse
     return max(start, min(first, second)), min(end, max(first, second))
@@ -127,7 +127,7 @@ def corner_points(
 
 @kernel(inline=True)
 def _side(index: int, count: int, start: float, size: float, least: float, most: float) -> float:
-    """Return the place of a line of samples; outside the map, where the ground ends."""
+    """Return the place of a line of samples, or outside the map that of the end of the ground."""
     if index < 0:
         return least
     return most if index > count else start + index * size
@@ -145,7 +145,7 @@ def front_normal(grid: Grid, row: int, column: int, half: int) -> Vec3:
 def from_plane(distance: float, origin: Vec3, direction: Vec3, point: Vec3, normal: Vec3) -> float:
     """Return the distance of a hit from the plane through a point near by.
 
-    A triangle whose corners are far tells the place of a hit badly; the plane knows better, unless
+    A triangle with far corners gives the place of a hit badly. The plane gives it better, unless
     the ray runs along it.
     """
     slope = dot(normal, direction)
@@ -164,7 +164,7 @@ def ends_of_way(
     wide: Vec3,
     length: float,
 ) -> tuple[float, float]:
-    """Return the part of a way on which there may be ground; empty if the first is greater."""
+    """Return the part of a path on which there may be ground; empty if the first is greater."""
     grid = land.grid
     start, end = 0.0, min(length, FARTHEST)
     if not (
@@ -182,7 +182,7 @@ def ends_of_way(
     farthest += abs(origin[0] - grid.x0) + abs(origin[2] - grid.z0)
     end = min(end, farthest * min(abs(inverse[0]), abs(inverse[2])))
     if abs(direction[1]) < STILL:
-        # Behind the last line of samples nothing changes any more for a level way.
+        # A level path meets nothing new beyond the last line of samples.
         last = 0.0
         if abs(direction[0]) >= STILL:
             last = max((left - origin[0]) * inverse[0], (right - origin[0]) * inverse[0], last)
@@ -196,7 +196,7 @@ def ends_of_way(
 def ends_of_ground(
     grid: Grid, origin: Vec3, direction: Vec3, reach: Vec3, start: float, end: float
 ) -> Ends:
-    """Return sides of the ground that are farther out than anything on the way."""
+    """Return sides of the ground that are farther out than anything on a path."""
     x0, x1 = origin[0] + start * direction[0], origin[0] + end * direction[0]
     z0, z1 = origin[2] + start * direction[2], origin[2] + end * direction[2]
     wide_x = reach[0] + grid.cell_x + 1e-3 * abs(x1 - x0)

@@ -1,7 +1,7 @@
-"""What is told of each touch of a shape and a height map: ids, penetration, direction, point.
+"""The contacts of listed touches of shapes and a height map: ids, penetration, direction, point.
 
 ``floats`` is flat: penetrations (n, 3), then unit directions, then points. The bits are those of
-the function of that pair, on the corners that `triangles_in.py` gives.
+the pair's own function with the corners that `triangles_in.py` gives.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from terrain_physics._kernels.geometry.obb_triangle import (
     to_box,
     to_world,
 )
-from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, TOUCHING, ball_at_origin
+from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, TOUCHING, sphere_at_origin
 from terrain_physics._kernels.heightmap.box_push_out import put_allowed_ways
 from terrain_physics._kernels.heightmap.broad_phase import half_triangle
 from terrain_physics._kernels.heightmap.grid import Grid, unpack_grid
@@ -50,7 +50,7 @@ def put_ids(
 @kernel
 def put_numbers(bodies: Floats, width: int, list_who: Longs, numbers: Floats) -> None:
     """Write the rows of n shapes as columns (width, ROOM)."""
-    # Eight times the same shape, wanted or not: it has several touches, one behind the other.
+    # The same shape eight times, needed or not: most have several touches in a row.
     k = 0
     while k < list_who.shape[0]:
         who = list_who[k]
@@ -95,23 +95,23 @@ def put_corners(
 
 
 @kernel(apart=True, noalias=True)
-def put_ball_rows(
-    balls: Floats,
+def put_sphere_rows(
+    spheres: Floats,
     corners: Floats,
     moves: Floats,
     directions: Floats,
     points: Floats,
     verdicts: Ints,
 ) -> int:
-    """Write n touches of balls; return the greatest verdict."""
+    """Write n touches of spheres; return the greatest verdict."""
     prefer_wide_vectors()
     worst = np.int32(0)
     for k in range(verdicts.shape[0]):
         a, b, c = corners_at(corners, k)
-        verdict, move, direction, point = ball_at_origin(balls[3 * ROOM + k], a, b, c, False)
+        verdict, move, direction, point = sphere_at_origin(spheres[3 * ROOM + k], a, b, c, False)
         put_vector(moves, k, move)
         put_vector(directions, k, direction)
-        put_vector(points, k, add(point, vector_at(balls, k)))
+        put_vector(points, k, add(point, vector_at(spheres, k)))
         verdicts[k] = np.int32(verdict)
         worst = max(worst, np.int32(verdict))
     return int(worst)
@@ -126,7 +126,7 @@ def put_box_rows(
     points: Floats,
     verdicts: Ints,
 ) -> int:
-    """Write n touches of boxes; return the greatest verdict: IN_DOUBT if a way is not allowed."""
+    """Write n touches of boxes; return the greatest verdict: IN_DOUBT for forbidden directions."""
     prefer_wide_vectors()
     worst = np.int32(0)
     for k in range(verdicts.shape[0]):
@@ -147,7 +147,7 @@ def put_box_rows(
 
 
 @kernel
-def _put_slowly(
+def _put_one_by_one(
     grid: Grid,
     spheres: Rows,
     boxes: Rows,
@@ -217,14 +217,14 @@ def put_contacts(
         if spheres is not None:
             put_numbers(spheres, SPHERE_WIDTH, who, numbers)
             put_corners(own, grid, numbers, row, code, corners)
-            worst = put_ball_rows(numbers, corners, moves, directions, points, verdicts[:n])
+            worst = put_sphere_rows(numbers, corners, moves, directions, points, verdicts[:n])
         if boxes is not None:
             put_numbers(boxes, BOX_WIDTH, who, numbers)
             put_corners(own, grid, numbers, row, code, corners)
             worst = put_box_rows(numbers, corners, moves, directions, points, verdicts[:n])
             put_allowed_ways(numbers, corners, verdicts[:n], moves, directions)
         if worst == IN_DOUBT:
-            _put_slowly(
+            _put_one_by_one(
                 grid,
                 spheres,
                 boxes,

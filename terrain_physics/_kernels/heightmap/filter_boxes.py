@@ -1,4 +1,4 @@
-"""Boxes against the cells of a height map, in float32: touched, apart, or too near to tell."""
+"""Boxes against the cells of a height map, in float32: touched, apart, or too close to tell."""
 
 import numpy as np
 
@@ -13,10 +13,10 @@ from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 # Overlaps are in doubt by this part of the sizes. In units of 2^-24: the corners in the box's frame
 # are off by at most 8 of all lengths at hand, an edge's product with an axis by 8 of the edge, the
 # overlap by 13 more of edge times lengths. 32 is more.
-DOUBT = 32.0 * 2.0**-24
+DOUBT_RATIO = 32.0 * 2.0**-24
 
-# What is known of a box in float32, each for CHUNK boxes: the center relative to the first cell, x
-# and z; its height in units of the samples, in two parts; half extents; rotation row by row.
+# Columns of a box in float32, each for CHUNK boxes: x and z of the center relative to the first
+# cell; its height in units of the samples, in two parts; half extents; rotation row by row.
 BOX_PARTS = 16
 
 Vec3f = tuple[np.float32, np.float32, np.float32]
@@ -31,7 +31,7 @@ def put_boxes(
     corners: Ints,
     boxes: Singles,
 ) -> None:
-    """Write the ranges of n boxes, and what the stage in float32 asks of them."""
+    """Write the ranges of n boxes, and their columns in float32."""
     for k in range(bodies.shape[0] // BOX_WIDTH):
         lower, upper = bounds_at(None, bodies, None, k)
         put_range(grid, edges, lower, upper, k, ranges, corners)
@@ -111,7 +111,7 @@ def _verdict(
     a: Vec3f, b: Vec3f, c: Vec3f, slope_x: np.float32, slope_z: np.float32,
     right: Vec3f, up: Vec3f, back: Vec3f, half: Vec3f, doubt: np.float32,
 ) -> np.int32:  # fmt: skip
-    """Return the verdict on a triangle, corners and the world's axes seen from the box."""
+    """Return the verdict on a triangle, corners and the world's axes in the frame of the box."""
     one = np.float32(1.0)
     normal = (
         up[0] - slope_x * right[0] - slope_z * back[0],
@@ -148,7 +148,7 @@ def judge_boxes(grid: Grid, samples: Singles, boxes: Singles, codes: Ints, verdi
         b = ((high - samples[PAIRS + k]) + low) * scale
         c = ((high - samples[2 * PAIRS + k]) + low) * scale
         d = ((high - samples[3 * PAIRS + k]) + low) * scale
-        # A flipped cell is one that is not, seen in a mirror.
+        # A flipped cell is the mirror image of one that is not.
         flipped = np.int32(codes[k] & np.int32(2)) != zero
         mirror = np.float32(-1.0) if flipped else np.float32(1.0)
         x = size_x - x if flipped else x
@@ -166,10 +166,10 @@ def judge_boxes(grid: Grid, samples: Singles, boxes: Singles, codes: Ints, verdi
         at_b = _seen(w, -b, s, east, up, south)
         at_c = _seen(w, -c, -z, east, up, south)
         at_d = _seen(-x, -d, -z, east, up, south)
-        # All of the box's cells together are no wider, so that the places' own rounding is in it.
+        # All cells of the box together are no wider: this covers the rounding of the places.
         sizes = two * (two * (half[0] + half[1] + half[2]) + size_x + size_z)
         total = abs(a) + abs(b) + abs(c) + abs(d)
-        doubt = np.float32(DOUBT) * (sizes + total)
+        doubt = np.float32(DOUBT_RATIO) * (sizes + total)
         half_0 = _verdict(
             at_a, at_b, at_c, (a - b) * inverse_x, (c - b) * inverse_z,
             east, up, south, half, doubt,
@@ -187,7 +187,7 @@ def judge_boxes(grid: Grid, samples: Singles, boxes: Singles, codes: Ints, verdi
 def _seen(
     x: np.float32, y: np.float32, z: np.float32, east: Vec3f, up: Vec3f, south: Vec3f
 ) -> Vec3f:
-    """Return a vector as seen from the box."""
+    """Return a vector in the frame of the box."""
     return (
         x * east[0] + y * up[0] + z * south[0],
         x * east[1] + y * up[1] + z * south[1],

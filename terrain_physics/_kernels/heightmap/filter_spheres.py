@@ -1,4 +1,4 @@
-"""Balls against the cells of a height map, in float32: touched, apart, or too near to tell."""
+"""Spheres against the cells of a height map, in float32: touched, apart, or too close to tell."""
 
 import numpy as np
 
@@ -10,21 +10,21 @@ from terrain_physics._kernels.surface.shapes import SPHERE_WIDTH
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 # Lengths are in doubt by this part of the sizes, and squares of distances by this part of the
-# squares. In units of 2^-24: places and heights relative to the ball are off by at most 4 of all
+# squares. In units of 2^-24: places and heights relative to the sphere are off by at most 4 of all
 # lengths at hand, height over the plane and foot by 8 more; a foot that is off by as much along a
 # slope is farther off by 1 + slopes. Sums of five products add 6. 32 is more.
-DOUBT = 32.0 * 2.0**-24
+DOUBT_RATIO = 32.0 * 2.0**-24
 
 # The square of the slope, plus 1, from which on this is not enough.
 STEEPEST = 1e4
 
 APART, TOUCHED, UNKNOWN = 0, 1, 4
 
-BALL_PARTS = 5
+SPHERE_PARTS = 5
 
 
 @kernel(apart=True, noalias=True)
-def put_balls(
+def put_spheres(
     grid: Grid,
     edges: tuple[float, float, float, float],
     bodies: Floats,
@@ -32,10 +32,10 @@ def put_balls(
     corners: Ints,
     parts: Singles,
 ) -> None:
-    """Write the ranges of n balls, and what the stages in float32 ask of them.
+    """Write the ranges of n spheres, and their columns in float32.
 
-    ``parts`` (BALL_PARTS, CHUNK): x and z of the center, relative to the first cell; its height in
-    units of the samples, in two parts; the radius.
+    ``parts`` (SPHERE_PARTS, CHUNK): x and z of the center, relative to the first cell; its height
+    in units of the samples, in two parts; the radius.
     """
     prefer_wide_vectors()
     for k in range(bodies.shape[0] // SPHERE_WIDTH):
@@ -45,7 +45,7 @@ def put_balls(
         lower = (x - radius, y - radius, z - radius)
         upper = (x + radius, y + radius, z + radius)
         put_range(grid, edges, lower, upper, k, ranges, corners)
-        # Far from the map, where these would be too large for float32, they are not looked at.
+        # Far from the map these would be too large for float32; nothing reads them there.
         is_small = ranges[4 * CHUNK + k] == SMALL
         first_x = grid.x0 + ranges[2 * CHUNK + k] * grid.cell_x
         first_z = grid.z0 + ranges[k] * grid.cell_z
@@ -103,7 +103,7 @@ def _verdict(
         square, z * size_z + y * rise_z, size_z * size_z + rise_z * rise_z, far, near
     )
     doubt = (
-        np.float32(DOUBT)
+        np.float32(DOUBT_RATIO)
         * (sizes + abs(y) + abs(rise_x) + abs(rise_z))
         * (one + abs(slope_x) + abs(slope_z))
     )
@@ -121,31 +121,33 @@ def _verdict(
 
 
 @kernel(apart=True, noalias=True, contract=True)
-def judge_balls(grid: Grid, samples: Singles, balls: Singles, codes: Ints, verdicts: Ints) -> None:
-    """Write the verdicts on n pairs of a ball and a cell: that on half 0 + 2 * that on half 1."""
+def judge_spheres(
+    grid: Grid, samples: Singles, spheres: Singles, codes: Ints, verdicts: Ints
+) -> None:
+    """Write the verdicts on n pairs of a sphere and a cell: that on half 0 + 2 * that on half 1."""
     prefer_wide_vectors()
     zero, none = np.int32(0), np.float32(0.0)
     size_x, size_z = np.float32(grid.cell_x), np.float32(grid.cell_z)
     inverse_x, inverse_z = np.float32(1.0 / grid.cell_x), np.float32(1.0 / grid.cell_z)
     scale, two = np.float32(grid.height_scale), np.float32(2.0)
     for k in range(verdicts.shape[0]):
-        x, z = balls[k], balls[PAIRS + k]
-        high, low = balls[2 * PAIRS + k], balls[3 * PAIRS + k]
-        radius = balls[4 * PAIRS + k]
-        # Heights of the ball over the corners. The first difference is off by 2^-24 of itself.
+        x, z = spheres[k], spheres[PAIRS + k]
+        high, low = spheres[2 * PAIRS + k], spheres[3 * PAIRS + k]
+        radius = spheres[4 * PAIRS + k]
+        # Heights of the sphere over the corners. The first difference is off by 2^-24 of itself.
         a = ((high - samples[k]) + low) * scale
         b = ((high - samples[PAIRS + k]) + low) * scale
         c = ((high - samples[2 * PAIRS + k]) + low) * scale
         d = ((high - samples[3 * PAIRS + k]) + low) * scale
-        # A flipped cell is one that is not, seen in a mirror.
+        # A flipped cell is the mirror image of one that is not.
         flipped = np.int32(codes[k] & np.int32(2)) != zero
         x = size_x - x if flipped else x
         a, b = b if flipped else a, a if flipped else b
         c, d = d if flipped else c, c if flipped else d
-        # All of the ball's cells together are no wider, so that the places' own rounding is in it.
+        # All cells of the sphere together are no wider: this covers the rounding of the places.
         sizes = two * (radius + size_x + size_z)
         total = sizes + abs(a) + abs(b) + abs(c) + abs(d)
-        doubt = np.float32(DOUBT) * total
+        doubt = np.float32(DOUBT_RATIO) * total
         far, near = radius + doubt, radius - doubt
         far = far * far + doubt * total
         # Below zero where there is doubt about all: no square is less, but for its rounding.

@@ -1,8 +1,9 @@
-"""Which triangles of a height map do shapes touch: the stages of the search, one after the other.
+"""Which triangles of a height map shapes touch: the stages of the search, one after the other.
 
-Over a chunk of shapes: their cells; for each cell, in float32, which halves a shape touches, which
-it does not, and which are too near to tell; those go to the function that defines a touch of that
-pair. What large shapes lie over goes there at once. `contact_rows.py` works on the list.
+For a chunk of shapes the broad phase lists their cells. A filter in float32 tells for each cell
+which halves a shape touches, which it does not, and which are too close to tell. The function that
+defines a touch of that pair decides these, and all cells of large shapes. The result is a list of
+touches; `contact_rows.py` computes their contacts.
 """
 
 import numpy as np
@@ -27,7 +28,11 @@ from terrain_physics._kernels.heightmap.broad_phase import (
     with_room,
 )
 from terrain_physics._kernels.heightmap.filter_boxes import BOX_PARTS, judge_boxes, put_boxes
-from terrain_physics._kernels.heightmap.filter_spheres import BALL_PARTS, judge_balls, put_balls
+from terrain_physics._kernels.heightmap.filter_spheres import (
+    SPHERE_PARTS,
+    judge_spheres,
+    put_spheres,
+)
 from terrain_physics._kernels.heightmap.grid import (
     FIRST_BLOCK,
     Grid,
@@ -40,7 +45,7 @@ from terrain_physics._kernels.surface.contact import touches
 from terrain_physics._kernels.surface.shapes import BOX_WIDTH, SPHERE_WIDTH, Rows, bounds_at
 from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
 
-# Bits of a verdict: half 0 or 1 is touched; half 0 or 1 is too near to tell.
+# Bits of a verdict: half 0 or 1 is touched; half 0 or 1 is too close to tell.
 TOUCHED_0, TOUCHED_1, DOUBT_0, DOUBT_1 = 1, 2, 4, 8
 
 _FAR = 64
@@ -58,7 +63,7 @@ def _settle(
     verdicts: Ints,
     faces: Floats,
 ) -> None:
-    """Replace doubt by the answer."""
+    """Replace doubt by the exact verdict."""
     for k in range(verdicts.shape[0]):
         verdict = int(verdicts[k])
         if verdict < DOUBT_0:
@@ -77,7 +82,7 @@ def _settle(
 def judge_by_height(
     grid: Grid, capsules: Floats, slack: float, first: int, places: Ints, verdicts: Ints
 ) -> None:
-    """Leave in doubt what is neither above nor below a capsule."""
+    """Leave in doubt the cells that are neither above nor below a capsule."""
     for k in range(verdicts.shape[0]):
         row, column = int(places[PAIRS + k]), int(places[2 * PAIRS + k])
         lower, upper = bounds_at(None, None, capsules, first + int(places[k]))
@@ -157,7 +162,7 @@ def find_contacts(
     ranges, corners = np.empty(RANGE * CHUNK, np.int64), np.empty(2 * CHUNK, np.int32)
     part_count = 2
     if spheres is not None:
-        part_count = BALL_PARTS
+        part_count = SPHERE_PARTS
     if boxes is not None:
         part_count = BOX_PARTS
     parts = np.zeros(part_count * CHUNK, dtype=np.float32)
@@ -172,7 +177,7 @@ def find_contacts(
     for begin in range(first, last, CHUNK):
         count = min(CHUNK, last - begin)
         if spheres is not None:
-            put_balls(
+            put_spheres(
                 grid,
                 edges,
                 spheres[SPHERE_WIDTH * begin : SPHERE_WIDTH * (begin + count)],
@@ -199,7 +204,7 @@ def find_contacts(
             n = int(found)
             put_codes(grid, places, samples, codes[:n])
             if spheres is not None:
-                judge_balls(grid, samples, numbers, codes, verdicts[:n])
+                judge_spheres(grid, samples, numbers, codes, verdicts[:n])
             if capsules is not None:
                 judge_by_height(grid, capsules, edges[2], begin, places, verdicts[:n])
             if boxes is not None:

@@ -21,8 +21,8 @@ DIAGONAL_AC, DIAGONAL_BD, DIAGONAL_ALTERNATING, DIAGONAL_TABLE = range(4)
 # Bits of a cell in the table of cells.
 CELL_FLIPPED, CELL_HOLE = 1, 2
 
-# Ground that goes on for ever ends here, in cells: farther out, cells are smaller than the rounding
-# of coordinates.
+# Ground without an end ends here, in cells: farther out, cells are smaller than the rounding of
+# coordinates.
 FARTHEST_CELL = 1e15
 
 # Places in the array that describes a map to the kernels.
@@ -203,7 +203,7 @@ def slope_normal(along_x: float, along_z: float) -> Vec3:
 
 @kernel(inline=True)
 def border_side(place: float, start: float, size: float, index: int) -> int:
-    """Return which neighbour of a cell shares a coordinate with it: -1, 1 or 0 for none.
+    """Return which neighbor of a cell shares a coordinate with it: -1, 1 or 0 for none.
 
     By the samples' own coordinates, as rounded as they are, so that the corners of a triangle are
     on its ground.
@@ -263,7 +263,7 @@ def height(grid: Grid, x: float, z: float) -> float:
 def height_within(grid: Grid, row: int, column: int, half: int, u: float, v: float) -> float:
     """Return the height in meters at a place within the half of a cell, see `locate`."""
     a, b, c, d = corner_heights(grid, row, column)
-    # Differences, not weighted corners: on level ground the result is the level, to the last bit.
+    # Differences, not weighted corners: on level ground the result is its height, to the last bit.
     if is_flipped(grid, row, column):
         if half == 0:
             return d + u * (b - a) + v * (a - d)
@@ -290,7 +290,7 @@ def cell_span(
 ) -> tuple[int, int]:
     """Return the range [first, last) of cells that may touch low..high on one axis.
 
-    Wider by up to a cell at either end than it need be: rounding must not lose one.
+    It is up to a cell wider than needed at either end, so that rounding loses none.
     """
     least, most = (-FARTHEST_CELL, FARTHEST_CELL) if extend else (0.0, float(count))
     first = min(max((low - start) / size - 1.0, least), most)

@@ -1,7 +1,7 @@
-"""Heights and normals at many points: vectors of points, the same bits as one by one.
+"""Heights and normals at many points in vector loops, with the same bits as one by one.
 
-A loop without branches takes the points inside cells of the map. It marks those that `locate` has
-to decide on: on the far border, outside, in cells without ground.
+A loop without branches does the points inside cells of the map. It marks those that `locate` must
+decide on: on the far border, outside, in cells without ground.
 """
 
 import math

@@ -1,12 +1,12 @@
-"""Which pushes leave the solid ground of a map, and which lead into the triangle next door.
+"""Internal edges of a map: which pushes leave the solid ground, and which lead into a neighbor.
 
-The question of `character/internal_edges.py`, for a walk over cells that has no list of triangles
-around: the neighbours are looked up on the grid.
+This answers the question of `character/internal_edges.py` for a traversal of cells. That has no
+list of the triangles around: the neighbors are looked up on the grid.
 
-A height map is solid, its triangles are skin. A push out of one triangle at an edge or a corner is
-a contact only if no neighbour reaches beyond it in the direction of the push: then the point is the
-nearest of the ground, and not of the triangle alone. On level ground cut into triangles this leaves
-the face normals only, so a body never trips over the edge between two faces; on a ridge it leaves
+A height map is solid, and its triangles are its skin. A push out of one triangle at an edge or a
+corner is a contact only if no neighbor reaches beyond it in the direction of the push: then the
+point is the nearest of the ground, and not of the triangle alone. On level ground this leaves only
+the face normals, so that a body never trips over the edge between two faces. On a ridge it leaves
 the directions between the normals of the two flanks.
 """
 
@@ -20,8 +20,8 @@ from terrain_physics._kernels.heightmap.grid import (
 )
 from terrain_physics._kernels.math.vec3 import Vec3, dot, subtract
 
-# Part of a length by which a neighbour may reach beyond without blocking: rounding on level ground.
-LEVEL = 1e-9
+# Part of a length by which a neighbor may reach beyond without blocking: rounding on level ground.
+LEVEL_RATIO = 1e-9
 
 BLOCKED, FREE, RIM = 0, 1, 2
 
@@ -30,7 +30,7 @@ BLOCKED, FREE, RIM = 0, 1, 2
 def _reaches_beyond(grid: Grid, start: Vec3, row: int, column: int, push: Vec3) -> bool:
     """Tell whether a sample lies beyond ``start`` in the direction of the push."""
     line = subtract(vertex(grid, row, column), start)
-    return dot(line, push) > LEVEL * (abs(line[0]) + abs(line[1]) + abs(line[2]))
+    return dot(line, push) > LEVEL_RATIO * (abs(line[0]) + abs(line[1]) + abs(line[2]))
 
 
 @kernel(lent=True)
@@ -89,15 +89,15 @@ def _at_edge(
 def look_around(
     grid: Grid, row: int, column: int, half: int, a: Vec3, b: Vec3, c: Vec3, push: Vec3
 ) -> int:
-    """Tell whether a neighbour of one triangle is in the way of a unit push out of that triangle.
+    """Tell whether a neighbor of one triangle blocks a unit push out of that triangle.
 
-    BLOCKED, FREE, or RIM where none is, but there is no ground beside the triangle. ``a``, ``b``,
-    ``c`` are the triangle's corners from any origin. Where the push supports them (the corners
-    farthest along it) decides what is looked at: one corner, an edge, or the face.
+    BLOCKED, FREE, or RIM if no neighbor is, but there is no ground beside the triangle. ``a``,
+    ``b``, ``c`` are the triangle's corners from any origin. The corners farthest along the push
+    decide what is checked: one corner, an edge, or the face.
     """
     along_a, along_b, along_c = dot(a, push), dot(b, push), dot(c, push)
     top = max(along_a, along_b, along_c)
-    slack = LEVEL * (grid.cell_x + grid.cell_z)
+    slack = LEVEL_RATIO * (grid.cell_x + grid.cell_z)
     at_a, at_b, at_c = along_a >= top - slack, along_b >= top - slack, along_c >= top - slack
     if at_a and at_b and at_c:
         return FREE

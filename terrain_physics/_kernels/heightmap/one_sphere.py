@@ -1,4 +1,4 @@
-"""The contacts of a single small ball with a height map: what a game asks between frames."""
+"""The contacts of one small sphere with a height map: what a game asks between frames."""
 
 import numpy as np
 
@@ -6,32 +6,32 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.sphere_triangle import (
     APART,
     IN_DOUBT,
-    ball_at_origin,
-    ball_on_edge,
+    sphere_at_origin,
+    sphere_on_edge,
 )
 from terrain_physics._kernels.heightmap.broad_phase import half_triangle, near_cells
-from terrain_physics._kernels.heightmap.contact_rows import put_ball_rows, put_triangle
+from terrain_physics._kernels.heightmap.contact_rows import put_sphere_rows, put_triangle
 from terrain_physics._kernels.heightmap.grid import has_ground, in_map, is_flipped, unpack_grid
 from terrain_physics._kernels.heightmap.triangle_columns import ROOM, corners_at
 from terrain_physics._kernels.math.vec3 import subtract
 from terrain_physics._kernels.surface.contact import put_vector
 from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
 
-# Halves of cells that a ball may lie over to be answered this way.
+# Halves of cells that a sphere may lie over at most.
 MOST_HALVES = 64
 
-# Halves are worked on so many at a time: a loop does the rest of a number one by one.
+# Halves are padded to a multiple of this: a vector loop would do the rest one by one.
 LANES = 8
 
 
 @kernel
-def ball_contacts(
+def contacts_of_sphere(
     heights: Singles, cells: Bytes, frame: Floats, x: float, y: float, z: float, radius: float
 ) -> tuple[Longs, Floats]:
     """Return (queries and triangles (2, n), penetrations, directions and points (3, n, 3)).
 
-    The quick way for a single small ball: no list, nothing in float32. n = 1 with the query -1
-    means that it may have more than `MOST_HALVES` contacts.
+    This is quick for one small sphere: it makes no list and nothing in float32. n = 1 with the
+    query -1 means that there may be more than `MOST_HALVES` contacts.
     """
     grid = unpack_grid(heights, cells, frame)
     row_0, row_1 = near_cells(z - radius, z + radius, grid.z0, grid.cell_z, grid.rows, grid.extend)
@@ -45,7 +45,7 @@ def ball_contacts(
         np.empty(MOST_HALVES, dtype=np.int32),
     )
     columns, rows = np.empty(13 * ROOM), np.empty(9 * MOST_HALVES)
-    ball, corners = columns[: 4 * ROOM], columns[4 * ROOM :]
+    sphere, corners = columns[: 4 * ROOM], columns[4 * ROOM :]
     center = (x, y, z)
     n = 0
     for row in range(int(row_0), int(row_1)):
@@ -62,13 +62,13 @@ def ball_contacts(
                 n += 1
     full = (n + LANES - 1) // LANES * LANES
     for k in range(full):
-        ball[k], ball[ROOM + k], ball[2 * ROOM + k], ball[3 * ROOM + k] = x, y, z, radius
+        sphere[k], sphere[ROOM + k], sphere[2 * ROOM + k], sphere[3 * ROOM + k] = x, y, z, radius
     for k in range(n, full):
         a, b, c = corners_at(corners, 0)
         put_triangle(corners, k, a, b, c)
     room = 3 * MOST_HALVES
     moves, directions, points = rows[:room], rows[room : 2 * room], rows[2 * room :]
-    put_ball_rows(ball, corners, moves, directions, points, verdicts[:full])
+    put_sphere_rows(sphere, corners, moves, directions, points, verdicts[:full])
     count = 0
     for k in range(n):
         count += 1 if verdicts[k] != APART else 0
@@ -79,8 +79,8 @@ def ball_contacts(
             continue
         if verdicts[k] == IN_DOUBT:
             a, b, c = corners_at(corners, k)
-            _, move, direction, point = ball_at_origin(radius, a, b, c, False)
-            move, direction = ball_on_edge(radius, a, b, c, move, direction, point)
+            _, move, direction, point = sphere_at_origin(radius, a, b, c, False)
+            move, direction = sphere_on_edge(radius, a, b, c, move, direction, point)
             put_vector(moves, k, move)
             put_vector(directions, k, direction)
         ints[0, at], ints[1, at] = 0, ids[k]

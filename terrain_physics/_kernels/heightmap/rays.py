@@ -1,4 +1,4 @@
-"""Rays on a height map: one, and many by the row."""
+"""Rays against a height map: one, or many as rows."""
 
 import math
 from typing import NamedTuple
@@ -48,7 +48,7 @@ from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
 
 
 class Met(NamedTuple):
-    """The nearest triangle met so far; half -1: none."""
+    """The nearest triangle hit so far; half -1: none."""
 
     distance: float
     row: int
@@ -61,7 +61,7 @@ def _meet_cell(
     grid: Grid, ends: Ends, origin: Vec3, direction: Vec3, frame: RayFrame, limit: float,
     row: int, column: int, stored: tuple[float, float, float, float], met: Met,
 ) -> Met:  # fmt: skip
-    """Return what a ray meets up to a limit, after one cell more."""
+    """Return the nearest hit up to a limit, after one more cell."""
     y0, height_scale = grid.y0, grid.height_scale
     levels = (
         y0 + height_scale * stored[0],
@@ -88,7 +88,7 @@ def _meet_cell(
 
 @kernel(lent=True)
 def _meet(land: Land, origin: Vec3, direction: Vec3, most: float) -> Met:
-    """Return what an oblique ray meets first."""
+    """Return the first hit of an oblique ray."""
     grid, frame = land.grid, ray_frame(direction)
     way = way_over(land, origin, direction, (0.0, 0.0, 0.0), most)
     ends = ends_of_ground(grid, origin, direction, (0.0, 0.0, 0.0), way.start, way.end)
@@ -128,7 +128,7 @@ def _meet(land: Land, origin: Vec3, direction: Vec3, most: float) -> Met:
 
 @kernel(lent=True)
 def _meet_upright(grid: Grid, origin: Vec3, downward: float, most: float) -> tuple[Met, float]:
-    """Return what an upright ray meets, and the height there."""
+    """Return the hit of a vertical ray, and the height there."""
     row, column, half, u, v = locate(grid, origin[0], origin[2])
     if half >= 0:
         level = height_within(grid, row, column, half, u, v)

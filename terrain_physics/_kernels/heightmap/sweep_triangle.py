@@ -1,4 +1,4 @@
-"""What a moving body touches on a height map, one triangle at a time, and where."""
+"""A moving body against one triangle of a height map: how far it travels, and where it touches."""
 
 import math
 
@@ -23,11 +23,11 @@ def touch_triangle(
     grid: Grid, body: Body, direction: Vec3, distance: float,
     row: int, column: int, half: int, a: Vec3, b: Vec3, c: Vec3, faces: Floats,
 ) -> tuple[float, Vec3]:  # fmt: skip
-    """Return (way, normal) of a body until it touches one triangle of the ground.
+    """Return (travel, normal) of a body until it touches one triangle of the ground.
 
-    Corners are relative to its center. A shape that lies in the ground by a hair would be stopped
-    by the next triangle's edge. Such a touch, whose normal leads into a neighbour, is one of the
-    face, which stops what moves into it.
+    Corners are relative to its center. The next triangle's edge, an internal edge, would stop a
+    shape that lies in the ground by a hair. A touch whose normal leads into a neighbor counts as
+    one of the face, which stops only what moves into it.
     """
     way, normal = travel(body, direction, distance, a, b, c, False, faces)
     if way < math.inf and look_around(grid, row, column, half, a, b, c, normal) == BLOCKED:

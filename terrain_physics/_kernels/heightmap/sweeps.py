@@ -1,4 +1,4 @@
-"""Bodies moving along straight lines over a height map: where they first touch it."""
+"""Sweeps: shapes moving along straight lines over a height map, and where they first touch it."""
 
 import math
 from typing import NamedTuple
@@ -61,7 +61,7 @@ def _touch_cell(
     grid: Grid, ends: Ends, body: Body, center: Vec3, direction: Vec3, limit: float,
     row: int, column: int, found: Touch, faces: Floats,
 ) -> Touch:  # fmt: skip
-    """Return what a body touches within a limit, after one cell more."""
+    """Return the first touch within a limit, after one more cell."""
     levels = corner_heights(grid, row, column)
     a, b, c, d = corner_points(grid, ends, row, column, levels)
     a, b = subtract(a, center), subtract(b, center)
@@ -82,7 +82,7 @@ def _touch_cell(
 def _first_touch(
     land: Land, body: Body, center: Vec3, direction: Vec3, distance: float, faces: Floats
 ) -> Touch:  # fmt: skip
-    """Return the first touch of a body on its way."""
+    """Return the first touch of a moving body."""
     grid = land.grid
     way = way_over(land, center, direction, body.reach, distance)
     ends = ends_of_ground(grid, center, direction, body.reach, way.start, way.end)
@@ -134,7 +134,7 @@ def sweep_hits(
     """Write the first touches of shapes [first, last) of n, each on its way.
 
     ``shapes``, flat rows of one kind, and ``motions`` (n, 3) may have one row for all. ``numbers``
-    (n, 8): distance, point, normal, part of the way, NaN where it is free; ``whole`` (n, 2):
+    (n, 8): distance, point, normal, part of the way, NaN without a touch; ``whole`` (n, 2):
     triangle and nearest cell, -1 and 0. Of ties the first by row, column, half.
     """
     land = survey(heights, cells, blocks, frame)

@@ -1,18 +1,19 @@
-"""The way of a ray or a moving shape over a height map: which cells it passes, in which order.
+"""Grid traversal: which cells of a height map a ray or a moving shape passes, in which order.
 
-Everything is reckoned in the map's own units, columns, rows and heights as they are stored, and in
-meters along the way. The way is cut into *slabs* across the axis along which it crosses more cells:
-from one line between columns (or rows) of cells to the next, or to the next line of blocks of 8,
-64, ... cells. A slab is skipped if the shape, while in it, is above or below all blocks it passes
-over; else it is cut into 8, down to a *stretch* of columns that are looked at cell by cell: those
-in which the way is between the least and the greatest height of the blocks. Nothing is added up
-along the way: each slab is cut out of the line itself and widened by more than rounding, so no cell
-whose triangles the exact tests would hit is passed by. What decides is those tests alone.
+The *way* is the straight line of the ray or of the shape's center. All is computed in the map's own
+units (columns, rows and stored heights) and in meters along the way. The way is cut into *slabs*
+across the axis along which it crosses more cells: from one line between columns (or rows) of cells
+to the next, or to the next line of blocks of 8, 64, ... cells. A slab is skipped if the shape,
+while in it, is above or below all blocks it passes over. Else it is cut into 8, down to a *stretch*
+of columns that are visited cell by cell: those in which the way is between the least and the
+greatest height of the blocks. Nothing is summed along the way: each slab is clipped from the line
+itself and widened by more than rounding, so that no cell is skipped whose triangles the exact tests
+would hit. Only those tests decide.
 
-Where ground goes on outside the map, the cells of the border are taken to reach out as far as
-this way goes: there the ground is flat or a prism, and so one cell. A way has up to three *parts*,
-before, on and behind the map along its axis; the outer ones are walked along the other axis. So the
-work is bounded by the number of cells along one side of the map, however far the way goes.
+If the ground extends outside the map, the cells of the border reach as far as this way goes: the
+ground there is flat or a prism, and so one cell. A way has up to three *parts*, before, on and
+behind the map along its axis; the outer parts are traversed along the other axis. So the work is
+bounded by the number of cells along one side of the map, however long the way is.
 """
 
 import math
@@ -23,8 +24,8 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.blocks import BLOCK_BITS, blocks_across, level_start
 from terrain_physics._kernels.heightmap.clipping import (
-    BEYOND,
-    LEAST,
+    BEYOND_CELLS,
+    LEAST_SLACK_METERS,
     SLACK,
     Land,
     clamp,
@@ -35,8 +36,8 @@ from terrain_physics._kernels.heightmap.clipping import (
 from terrain_physics._kernels.heightmap.grid import Grid
 from terrain_physics._kernels.math.vec3 import Vec3
 
-# A walk starts with slabs of a level at which it has no more than this many; one that crosses few
-# cells does not ask the blocks.
+# A traversal starts with slabs of a level at which it has at most this many. One that crosses few
+# cells does not read the blocks.
 MANY_SLABS = 40
 FEW_CELLS = 4
 
@@ -63,7 +64,7 @@ class Way(NamedTuple):
 
 
 class Strip(NamedTuple):
-    """A part of a way and the axis it is walked along: ``place`` along it, ``cross`` across."""
+    """A part of a way and its axis of traversal: ``place`` along it, ``cross`` across."""
 
     along_u: bool
     place: float
@@ -95,12 +96,12 @@ class Slab(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Columns of cells that may hold what is met: from line to line, in the order of the way."""
+    """Columns of cells that may hold a hit: from line to line, in the order of the way."""
 
     first: int
     last: int
-    done: int  # where the walk goes on
-    level: int  # of the blocks to go on with; -1: without blocks
+    done: int  # the line where the traversal resumes
+    level: int  # of the blocks to resume with; -1: without blocks
 
 
 class Blocks(NamedTuple):
@@ -116,13 +117,13 @@ class Blocks(NamedTuple):
 
 @kernel(inline=True, lent=True)
 def way_over(land: Land, origin: Vec3, direction: Vec3, reach: Vec3, length: float) -> Way:
-    """Return the way of what reaches that far from its middle to each side."""
+    """Return the way of a shape that reaches that far from its center to each side."""
     grid = land.grid
     size_x, size_z = (grid.columns + 1) * grid.cell_x, (grid.rows + 1) * grid.cell_z
     heights = abs(grid.y0) + abs(land.low) + abs(land.high)
     wide = (
         reach[0] + SLACK * (abs(origin[0]) + abs(grid.x0) + size_x),
-        reach[1] + SLACK * (abs(origin[1]) + heights) + LEAST,
+        reach[1] + SLACK * (abs(origin[1]) + heights) + LEAST_SLACK_METERS,
         reach[2] + SLACK * (abs(origin[2]) + abs(grid.z0) + size_z),
     )
     inverse = (inverse_of(direction[0]), inverse_of(direction[1]), inverse_of(direction[2]))
@@ -178,8 +179,8 @@ def strip_of(land: Land, way: Way, turn: int, limit: float) -> Strip:
         else (way.u, way.rate_u, way.inverse_u, way.wide_u, land.grid.columns)
     )
     part = turn if rate >= 0.0 else BEHIND - turn
-    low = -BEYOND if part == BEFORE else (0.0 if part == ON else float(count))
-    high = 0.0 if part == BEFORE else (float(count) if part == ON else BEYOND)
+    low = -BEYOND_CELLS if part == BEFORE else (0.0 if part == ON else float(count))
+    high = 0.0 if part == BEFORE else (float(count) if part == ON else BEYOND_CELLS)
     start, end = clip(place, inverse, low - wide, high + wide, way.start, min(way.end, limit))
     outside = 1 if land.grid.extend else 0
     least, most = 0, count - 1
@@ -210,9 +211,9 @@ def crossing(strip: Strip, line: int) -> float:
     """Return where a way crosses a line, in meters; outside the map cells reach out for ever."""
     place = float(line)
     if line < 0:
-        place = -BEYOND
+        place = -BEYOND_CELLS
     elif line > strip.cells:
-        place = BEYOND
+        place = BEYOND_CELLS
     return (place - strip.place) * strip.inverse
 
 
@@ -233,7 +234,7 @@ def slab_of(way: Way, strip: Strip, near: float, far: float, limit: float) -> Sl
 def misses_column(grid: Grid, strip: Strip, slab: Slab, index: int) -> bool:
     """Tell whether a way is above or below all cells of a column that it passes.
 
-    Most ways pass one or two: asked for at once, so that no branch depends on which.
+    Most ways pass one or two: both are read at once, so that no branch depends on which.
     """
     row_step, column_step = grid.columns + 1, 1
     step, cross_step = (column_step, row_step) if strip.along_u else (row_step, column_step)
@@ -275,7 +276,7 @@ def _span(land: Land, blocks: Blocks, slab: Slab, cell: int) -> tuple[float, flo
     place = blocks.start + min(max(cell, 0) >> blocks.shift, blocks.most) * blocks.step
     first = min(max(slab.first, 0) >> blocks.shift, blocks.cross_most)
     last = min(max(slab.last, 0) >> blocks.shift, blocks.cross_most)
-    # Mostly there are one or two: with the last one asked for at once, no branch depends on it.
+    # Mostly there are one or two: the last one is read at once, so that no branch depends on it.
     one, other = 2 * (place + first * blocks.cross_step), 2 * (place + last * blocks.cross_step)
     low = min(np.float64(land.blocks[one]), np.float64(land.blocks[other]))
     high = max(np.float64(land.blocks[one + 1]), np.float64(land.blocks[other + 1]))
@@ -317,7 +318,7 @@ def first_stretch(land: Land, strip: Strip) -> Stretch:
 def next_stretch(
     land: Land, way: Way, strip: Strip, before: Stretch, top: int, limit: float
 ) -> Stretch:
-    """Return the next columns of cells that may hold what is met before a limit; none at the end.
+    """Return the next columns of cells that may hold a hit before a limit; none at the end.
 
     ``top`` is the level to climb to: that of the first stretch.
     """

@@ -1,6 +1,6 @@
-"""Listed halves of cells and boxes, read so that loops over many of them are vectorized.
+"""Listed halves of cells, and boxes, read so that loops over many of them are vectorized.
 
-Unsigned places, and no choice between loads: what a compiler needs to gather.
+Places are unsigned, and no load depends on a choice: that is what a compiler needs to gather.
 """
 
 import numpy as np
@@ -10,11 +10,11 @@ from terrain_physics._kernels.heightmap.grid import Grid
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3
 from terrain_physics._kernels.types import Floats, Singles
 
-# Touches worked on at once.
+# Touches per step.
 STEP = 240
 
-# Length of the columns they are worked on in: eight numbers may be written at the last place. Not a
-# power of two, since columns would compete for the same cache lines.
+# Length of a column: eight numbers may be written at the last place. It is no power of two, since
+# columns would compete for the same cache lines.
 ROOM = STEP + 8
 
 

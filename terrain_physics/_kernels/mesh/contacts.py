@@ -1,7 +1,7 @@
-"""Contacts of shapes with the triangles of a mesh, by the kernel of each pair, and of boxes' ids.
+"""Contacts of shapes with the triangles of a mesh, by the kernel of each pair; faces near boxes.
 
-The tree only leaves out triangles whose boxes are not near the box around a shape, by a margin that
-is more than all rounding. What is touched, and how, is what asking all triangles would give.
+The tree only leaves out triangles whose boxes are not near the box around a shape, by a margin
+wider than all rounding. The contacts are those that a test of all triangles would give.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import Rows, bounds_at, row_vector
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
-# What is kept of each shape's contacts.
+# Which of each shape's contacts are kept.
 ALL, DEEPEST, NUMBER = range(3)
 
 # In units of the mesh's frame, and per unit of the distance to the far side of the shape.
@@ -151,9 +151,9 @@ def list_contacts(
 ) -> tuple[Longs, Floats]:
     """Return the contacts of the shapes that ``visits`` names from first to last.
 
-    ``counts`` (n,) receives how many are kept of each shape, or for `NUMBER` how many there are,
-    and then none is kept; of those equally deep the lowest face is. What is returned is for
-    `put_contacts`: sorted keys of faces and rows, for each shape in turn; rows of penetration, unit
+    ``counts`` (n,) receives how many are kept of each shape; with `NUMBER`, how many there are, and
+    none is kept. Of contacts equally deep the lowest face is kept. The results are for
+    `put_contacts`: sorted keys of faces and rows, shape by shape; rows of penetration, unit
     direction and point.
     """
     return _find_contacts(
@@ -174,7 +174,7 @@ def put_contacts(
     ints: Longs,
     floats: Floats,
 ) -> None:
-    """Write what `list_contacts` returned for first to last where it belongs.
+    """Write what `list_contacts` returned for first to last to its place in the results.
 
     Contacts of each shape end before ``ends`` (n,). ``ints`` (2, m) are shapes and faces,
     ``floats`` (3, m, 3) penetrations, unit directions and points.
@@ -217,7 +217,7 @@ def contacts_of_one(
 
 @kernel(inline=True)
 def _sort(keys: Longs, begin: int, end: int) -> None:
-    """Sort part of an array (Shell, with gaps of thirds): short, and quick to compile."""
+    """Sort part of an array (Shell sort, gaps divided by three): short, and quick to compile."""
     gap = 1
     while 9 * gap < end - begin:
         gap = 3 * gap + 1

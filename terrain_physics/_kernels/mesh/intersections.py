@@ -1,7 +1,7 @@
 """Two meshes, or one with itself: which of their triangles touch.
 
-Both trees are descended at once. What is left are pairs of triangles whose float32 boxes meet; the
-exact test of two triangles decides each.
+Both trees are descended at once. That leaves pairs of triangles whose float32 boxes meet; the exact
+test of two triangles decides each.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """Rays and points against a mesh: the first triangle a ray meets, and the closest to a point.
 
-The tree only leaves out triangles, with float32 boxes and a margin for their rounding; what is met,
-and where, is decided by the pair kernels in float64. So every answer is what asking all triangles
-one by one would give, and of equals the lowest face is taken, whatever the order of the tree.
+The tree only leaves out triangles, with float32 boxes and a margin for their rounding; the pair
+kernels in float64 decide what is hit, and where. So every answer is that of a test of all triangles
+one by one, and of equals that of the lowest face, whatever the order of the tree.
 """
 
 import math
@@ -55,7 +55,7 @@ def _first_hit(
     stack: Ints,
     entries: Singles,
 ) -> tuple[int, float, Vec3, Vec3]:
-    """Return (face, distance, point, normal) of what a ray meets first; -1 and NaN: nothing.
+    """Return (face, distance, point, normal) of the first hit of a ray; -1 and NaN: none.
 
     ``stack`` and ``entries`` (STACK,) are scratch.
     """
@@ -124,7 +124,7 @@ def raycast_rows(
     normals: Floats,
     triangles: Longs,
 ) -> None:
-    """Write what each ray first..last meets first within ``longest``; NaN and -1 where nothing.
+    """Write the first hits of the rays first..last within ``longest``; NaN and -1 for none.
 
     Origins and unit directions (m, 3) have as many rows as the outputs, or one.
     """
@@ -233,8 +233,8 @@ def _closest(corners: Floats, slot: int, point: Vec3) -> Vec3:
 def _is_beyond(corners: Floats, slot: int, point: Vec3, factor: float, limit: Single) -> bool:
     """Tell whether a triangle is surely farther from a point than the root of ``limit``.
 
-    It is where all corners are so far along the line to the triangle's middle. Of a point far from
-    the surface, where boxes reach nearer than their triangles, this spares nine of ten.
+    It is if all corners are so far along the line to the triangle's middle. Boxes reach nearer than
+    their triangles: for a point far from the surface this spares nine tests of ten.
     """
     a = subtract(corner(corners, slot, 0), point)
     b = subtract(corner(corners, slot, 1), point)
@@ -371,7 +371,7 @@ def _limit2(best: float, factor: float, margin: float) -> Single:
 
 
 def along_a_curve(points: Floats) -> Longs:
-    """Return an order in which points that follow each other lie near each other."""
+    """Return an order of points in which neighbors lie near each other."""
     count = len(points)
     if count < 256:
         return np.arange(count)

@@ -1,7 +1,7 @@
-"""Bodies moving along straight lines against a mesh: where they first touch it.
+"""Sweeps: shapes moving along straight lines against a mesh, and where they first touch it.
 
-The tree only leaves out triangles, see `traversal.py`: what is touched first is what asking all
-triangles one by one would give, and of equals the lowest face.
+The tree only leaves out triangles, see `traversal.py`: the first touch is that of a test of all
+triangles one by one, and of equals the lowest face's.
 """
 
 import math
@@ -21,8 +21,8 @@ from terrain_physics._kernels.surface.shapes import body_at, row_width
 from terrain_physics._kernels.surface.sweep import point_of_touch, split_motion, travel
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
-# Part of a length by which a neighbour may reach beyond without blocking: rounding on level ground.
-LEVEL = 1e-9
+# Part of a length by which a neighbor may reach beyond without blocking: rounding on level ground.
+LEVEL_RATIO = 1e-9
 
 _ZERO = np.float32(0.0)
 
@@ -36,7 +36,7 @@ def _extent(v: Vec3) -> float:
 def _is_beyond(vertices: Floats, vertex: int, start: int, push: Vec3) -> bool:
     """Tell whether a vertex lies beyond another in the direction of a push."""
     line = subtract(row3(vertices, vertex), row3(vertices, start))
-    return dot(line, push) > LEVEL * _extent(line)
+    return dot(line, push) > LEVEL_RATIO * _extent(line)
 
 
 @kernel
@@ -53,14 +53,16 @@ def leads_into_neighbor(
     c: Vec3,
     push: Vec3,
 ) -> bool:
-    """Tell whether a unit push out of one face leads into what shares the edge or corner it is at.
+    """Tell whether a unit push out of one face leads into a face at the same edge or corner.
 
-    ``a``, ``b``, ``c`` are the corners from any origin; where the push supports them (the corners
-    farthest along it) decides what is looked at. What reaches beyond there was touched before, so
-    that the face is not the first. Edges of more than two faces are looked at from no other.
+    ``a``, ``b``, ``c`` are the corners from any origin; those farthest along the push decide what
+    is checked. What reaches beyond there was touched before, so that the face is not the first. At
+    an edge of more than two faces no neighbor is checked.
     """
     along = (dot(a, push), dot(b, push), dot(c, push))
-    slack = LEVEL * (_extent(subtract(b, a)) + _extent(subtract(c, b)) + _extent(subtract(a, c)))
+    slack = LEVEL_RATIO * (
+        _extent(subtract(b, a)) + _extent(subtract(c, b)) + _extent(subtract(a, c))
+    )
     limit = max(along[0], along[1], along[2]) - slack
     at_top, first, away = 0, 0, 0
     for k in range(3):
@@ -105,10 +107,11 @@ def touch_of_skin(
     distance: float,
     normal: Vec3,
 ) -> tuple[float, Vec3]:
-    """Return the touch of a face as one of the whole surface, corners relative to the middle.
+    """Return the touch of a face as one of the whole surface, corners relative to the center.
 
-    A shape that lies in the surface by a hair would be stopped by the next face's edge. Such a
-    touch, whose normal leads into a neighbour, is one of the face, which stops what moves into it.
+    The next face's edge, an internal edge, would stop a shape that lies in the surface by a hair.
+    A touch whose normal leads into a neighbor counts as one of the face, which stops only what
+    moves into it.
     """
     if not leads_into_neighbor(
         vertices, faces, welded, across, ring_offsets, ring, face, a, b, c, normal

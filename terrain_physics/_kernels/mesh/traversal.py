@@ -1,6 +1,6 @@
-"""The way of a ray or a moving shape through the tree of a mesh: which boxes lie on it, and where.
+"""Tree traversal by a ray or a moving shape: which boxes of a mesh lie on its way, and where.
 
-Boxes are grown by the half extents of the box around what moves, which is a point then.
+Boxes are grown by the half extents of the box around the shape, so that a point moves.
 """
 
 import math
@@ -15,14 +15,14 @@ from terrain_physics._kernels.types import Singles
 
 NO_WIDTH = (0.0, 0.0, 0.0)
 
-# In units of the mesh's frame, where boxes lie within 1 and points of rays within 2. A plane of a
-# box is met as if it were moved by less than 8 roundings of 2^-24 of such lengths: by the origin's,
-# the difference's, the reciprocal's and the product's.
+# In units of the mesh's frame, where boxes lie within 1 and points of rays within 2. The roundings
+# of origin, difference, reciprocal and product, 2^-24 of such lengths each, move the plane of a box
+# by fewer than 8 of them.
 _MARGIN = 2.0**-20
 _STEEPEST = 1e20  # stands for 1 / 0, and stays finite in float32 when multiplied by a length
 
-# The same per unit of the distance to where the way starts, in float64. Ways of shapes that graze a
-# triangle, by no less than a millionth, are known to 2^-53 of it a million times.
+# The same per unit of the distance to the start of the way, in float64. The travel of a shape that
+# grazes a triangle, by no less than a millionth, is known to a million times 2^-53 of it.
 _RAY_ROUNDING, _SHAPE_ROUNDING = 2.0**-48, 2.0**-30
 
 # Shapes this much larger than the mesh are near to all of it.
@@ -125,11 +125,11 @@ def way_in_frame(
     tuple[Single, Single, Single],
     tuple[Single, Single, Single],
 ]:
-    """Return (whether a way comes near the mesh, where, margin, and three that the tests take).
+    """Return (whether a way comes near the mesh, where, margin, and what the tests take).
 
-    All in the mesh's frame; ``wide`` are half extents, of a ray `NO_WIDTH`. What the tests say
-    counts from where the way comes near. The last three: rows of the boxes' near sides, what is
-    subtracted from those and from the far sides, and reciprocals.
+    All in the mesh's frame; ``wide`` are half extents, of a ray `NO_WIDTH`. The tests measure from
+    where the way comes near. The rest: rows of the boxes' near sides, what is subtracted from those
+    and from the far sides, and reciprocals.
     """
     widest = max(wide[0], wide[1], wide[2])
     reached, skipped = _reach_frame(start, direction, wide)

@@ -1,11 +1,11 @@
-"""A tree of boxes over the triangles of a mesh: how it is built, and what is near a box.
+"""A tree of boxes over the triangles of a mesh: built, refitted, and searched near a box.
 
 Triangles are sorted along a Hilbert curve. Sixteen that follow each other make a node, sixteen
 nodes make one of the next level, up to one root. A node holds the boxes of what is in it, side by
 side, so that a test of all sixteen is a few vector operations.
 
 Boxes are float32, in a frame where the mesh fills -1..1 on its longest axis (a power of two scales
-exactly), and rounded outwards: they only say what may be near. What is, the corners say in float64.
+exactly), and rounded outwards: they tell what may be near. The corners in float64 decide.
 """
 
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ Single = Any  # a float32, to be kept one: mixed with a float it would become fl
 
 LANES = 16
 
-# What a stack of nodes needs: the other fifteen of each level. Eight levels hold 2^32 triangles.
+# Room of a stack of nodes: the other fifteen of each level. Eight levels hold 2^32 triangles.
 STACK = 8 * LANES
 
 # Half of a unit of the last place of float32 at 1 is 2^-25; boxes are rounded out by this.
@@ -32,13 +32,13 @@ _NONE = np.int32(0)
 
 
 class Mesh(NamedTuple):
-    """A mesh as kernels want it; arrays only. Places in tree order are called slots."""
+    """A mesh for kernels: arrays only. Places in tree order are called slots."""
 
     vertices: Floats  # (v, 3)
     faces: Ints  # (n, 3), rows of vertices
     corners: Floats  # (n, 9) by slot: ax ay az bx by bz cx cy cz
     order: Ints  # (n,), the face of each slot
-    boxes: Singles  # (nodes, 6, 16): lower x y z, upper x y z; upside down where nothing is
+    boxes: Singles  # (nodes, 6, 16): lower x y z, upper x y z; upside down if empty
     children: Ints  # (nodes,), the first node of the level below; of a lowest node, ~first slot
     frame: Floats  # (5,), middle x y z, factor: boxes hold (place - middle) * factor; highest y
 

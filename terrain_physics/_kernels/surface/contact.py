@@ -11,8 +11,8 @@ from terrain_physics._kernels.geometry.obb_triangle import obb_contact, obb_tria
 from terrain_physics._kernels.geometry.sphere_triangle import (
     APART,
     IN_DOUBT,
-    ball_at_origin,
-    ball_on_edge,
+    sphere_at_origin,
+    sphere_on_edge,
     sphere_triangle,
 )
 from terrain_physics._kernels.geometry.triangle_segment import nearest_to_segment
@@ -77,9 +77,9 @@ def _sphere_contact(
 ) -> tuple[bool, Vec3, Vec3, Vec3]:
     center, radius = read_sphere(spheres, index)
     a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
-    verdict, move, direction, point = ball_at_origin(radius, a, b, c, two_sided)
+    verdict, move, direction, point = sphere_at_origin(radius, a, b, c, two_sided)
     if verdict == IN_DOUBT:
-        move, direction = ball_on_edge(radius, a, b, c, move, direction, point)
+        move, direction = sphere_on_edge(radius, a, b, c, move, direction, point)
     return verdict != APART, move, direction, add(center, point)
 
 
