@@ -13,15 +13,19 @@ from terrain_physics._kernels.character.constraint_planes import put_constraint_
 from terrain_physics._kernels.character.grounding import MOST_PLANES
 from terrain_physics._kernels.character.resize import SHAPE_SIZE, resize_body
 from terrain_physics._kernels.ground.candidates import NO_MESH
+from terrain_physics._kernels.types import Floats
 from terrain_physics.character.colliders import (
     BoxCollider,
     CapsuleCollider,
     Collider,
     SphereCollider,
 )
+from terrain_physics.character.rows import Rows
 from terrain_physics.ground.ground import Ground
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
+
+UPRIGHT: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 AnyGround = HeightMap | TriangleMesh | Ground
 
@@ -58,7 +62,7 @@ def reading(ground: AnyGround) -> Iterator[tuple[NDArray[Any], ...]]:
             yield arrays
 
 
-def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> NDArray[np.float64]:
+def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> Floats:
     """Return a body's part of the rules (SHAPE_SIZE,), turned and scaled."""
     extents, offset, rotation = collider.placed(np.array(linear).reshape(3, 3))
     reach_x, _, reach_z = np.abs(np.reshape(rotation, (3, 3))) @ extents
@@ -74,34 +78,23 @@ def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> NDAr
     return np.array((collider.kind, *extents, *offset, *rotation))
 
 
-def resize(
-    ground: AnyGround,
-    old: Collider,
-    collider: Any,
-    linear: Floats9,
-    state: NDArray[np.float64],
-    rules: NDArray[np.float64],
-    random_state: NDArray[np.uint64],
-) -> bool:
-    """Give a character another body if that fits; else change nothing. See `CharacterBody`."""
+def resize(ground: AnyGround, old: Collider, collider: Any, row: Rows) -> bool:
+    """Give a character another body if that fits; else change nothing. See `CharacterView`."""
     if type(collider) is not type(old):
         raise TypeError(
             f"collider must be a {type(old).__name__} as before, got {_checks.shorten(collider)}"
         )
-    wanted = rules.copy()
-    wanted[:SHAPE_SIZE] = placed_shape(ground, collider, linear)
+    wanted = row.rules.copy()
+    wanted[:SHAPE_SIZE] = placed_shape(ground, collider, _checks.floats9(row.linear))
     with ground.lock:
-        return bool(resize_body(state, rules, wanted, random_state, *ground.ground_arrays))
+        return bool(resize_body(row.state, row.rules, wanted, row.random, *ground.ground_arrays))
 
 
-def constraint_planes(
-    ground: AnyGround,
-    state: NDArray[np.float64],
-    rules: NDArray[np.float64],
-    random_state: NDArray[np.uint64],
-) -> NDArray[np.float64]:
-    """Return the planes (m, 4) that a body touches. See `CharacterBody`."""
+def constraint_planes(ground: AnyGround, row: Rows) -> Floats:
+    """Return the planes (m, 4) that a body touches. See `CharacterView`."""
     planes = np.empty((MOST_PLANES, 4))
     with ground.lock:
-        count = put_constraint_planes(state, rules, random_state, planes, *ground.ground_arrays)
+        count = put_constraint_planes(
+            row.state, row.rules, row.random, planes, *ground.ground_arrays
+        )
     return planes[:count] + 0.0  # zeros without a sign

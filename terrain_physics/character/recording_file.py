@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _checks
+from terrain_physics._kernels.character.layout import FORMAT as STATE_FORMAT
+from terrain_physics._kernels.character.layout import SAVED
 from terrain_physics._kernels.types import Words
 from terrain_physics.character.colliders import (
     BoxCollider,
@@ -19,8 +21,8 @@ from terrain_physics.character.colliders import (
     Collider,
     SphereCollider,
 )
-from terrain_physics.character.group_data import GroupState, Key, checked_key
-from terrain_physics.character.state import LONGEST_STEP, PACKED_SIZE
+from terrain_physics.character.group_data import GroupState, Key, checked_key, packed_rows
+from terrain_physics.character.state import LONGEST_STEP
 
 FORMAT, VERSION = "terrain_physics recording", 1
 
@@ -42,11 +44,6 @@ class Frame:
     where: NDArray[np.int32]  # places in a packed state
     bits: Words  # what was written there
     hashes: dict[Key, str]
-
-
-def packed_rows(state: GroupState) -> Words:
-    """Return the packed states of a group (n, PACKED_SIZE); read-only."""
-    return np.frombuffer(state.rows, dtype="<u8").reshape(-1, PACKED_SIZE)
 
 
 def keys_after(keys: list[Key], left: list[Key], bodies: list[tuple[Key, Collider]]) -> list[Key]:
@@ -74,7 +71,7 @@ def frame_between(
         for key, body in zip(new.keys, new.colliders, strict=True)
         if key not in staying or body != old.colliders[numbers[key]]
     ]
-    base = np.zeros((len(new.keys), PACKED_SIZE), dtype=np.uint64)
+    base = np.zeros((len(new.keys), SAVED.size), dtype=np.uint64)
     base[: len(kept)] = packed_rows(old)[kept]
     rows = packed_rows(new)
     who, where = np.nonzero(rows != base)
@@ -94,7 +91,8 @@ def save_frames(path: str | os.PathLike[str], start: dict[Key, str], frames: lis
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "state_size": PACKED_SIZE,
+        "state_format": STATE_FORMAT,
+        "state_size": SAVED.size,
         "start": list(start),
         "frames": [
             {"left": f.left, "bodies": [[key, _described(body)] for key, body in f.bodies]}
@@ -122,15 +120,24 @@ def load_frames(path: str | os.PathLike[str]) -> tuple[dict[Key, str], list[Fram
     content = Path(path).read_bytes()
     try:
         header, arrays = _unpacked_file(content)
-        version, size = header["version"], header["state_size"]
-        if (version, size) == (VERSION, PACKED_SIZE):
+        # Files of version 1 that do not name the format of states have the first one.
+        form = header.get("state_format", 1)
+        found = _version_text(header["version"], form, header["state_size"])
+        if found == _VERSION_TEXT:
             return _frames_of(header, arrays)
     except Exception:  # whatever damage leads to
         raise ValueError(f"{os.fspath(path)}: file must be a recording, undamaged") from None
     raise ValueError(
-        f"{os.fspath(path)}: version must be {VERSION} with {PACKED_SIZE} numbers a state, "
-        f"got {version} with {size}"
+        f"{os.fspath(path)}: recording must be of {_VERSION_TEXT}, got {found}: another version "
+        "of terrain_physics saved it, and can replay it"
     )
+
+
+def _version_text(version: Any, state_format: Any, state_size: Any) -> str:
+    return f"version {version} with states of format {state_format}, {state_size} numbers each"
+
+
+_VERSION_TEXT = _version_text(VERSION, STATE_FORMAT, SAVED.size)
 
 
 def _unpacked_file(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -166,7 +173,7 @@ def _frames_of(
         if count and not (
             len(who) == len(where) == len(bits) == count
             and 0 <= who.min() <= who.max() < len(keys)
-            and 0 <= where.min() <= where.max() < PACKED_SIZE
+            and 0 <= where.min() <= where.max() < SAVED.size
         ):
             raise ValueError(count)
         time = _checks.between("delta_time", seconds, 0.0, LONGEST_STEP)
