@@ -45,7 +45,7 @@ class CharacterGroup:
     """Characters on one ground, each as if it were a `CharacterMovement` alone, bit for bit.
 
     They do not push each other. What happens to one depends on its key, its state and the ground:
-    not on who else is there, the order in which they were added, or the number of threads.
+    not on the others, the order in which they were added, or the number of threads.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ class CharacterGroup:
         positions : array_like, shape (n, 3)
             In meters.
         keys : iterable of str or int, optional
-            Whose; default: all, in order.
+            Of which characters; default: all, in order.
 
         Raises
         ------
@@ -305,7 +305,7 @@ class CharacterGroup:
         velocities : array_like, shape (n, 3)
             In m/s.
         keys : iterable of str or int, optional
-            Whose; default: all, in order.
+            Of which characters; default: all, in order.
 
         Raises
         ------

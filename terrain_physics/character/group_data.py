@@ -9,7 +9,7 @@ import numpy as np
 
 from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
-from terrain_physics._kernels.types import Words
+from terrain_physics._kernels.types import Floats, Words
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.placement import checked_collider
 from terrain_physics.character.rows import Rows
@@ -121,6 +121,11 @@ class GroupData:
     def row(self, key: Any) -> Rows:
         """Return a character's numbers, to read and to write; or raise KeyError."""
         return self._room.at(self.place(key))
+
+    def state_row(self, key: Any) -> Floats:
+        """Return a character's row of state alone, or raise KeyError."""
+        row: Floats = self._room.state[self.place(key)]
+        return row
 
     def collider(self, key: Key) -> Collider:
         """Return a character's body, or raise KeyError."""

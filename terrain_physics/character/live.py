@@ -20,23 +20,29 @@ def merged(exact: Floats3, shown: Floats3, written: Floats3) -> Floats3:
     return u if u != a else x, v if v != b else y, w if w != c else z
 
 
+_set_part, _set_item = glm.vec3.__setattr__, glm.vec3.__setitem__  # quicker than by `super()`
+
+
 class LiveVec3(glm.vec3):
     """A ``vec3`` that a game may write to; it remembers what it showed, and that it was written."""
 
-    # In the instance's own table, as assignments go to the vector.
+    # All in the instance's own table, as assignments go to the vector.
     shown: glm.vec3
     written: bool
 
     def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        self._note_write()
+        _set_part(self, name, value)
+        known = self.__dict__
+        known["written"] = True
+        if "pass_on" in known:
+            self._pass_on()
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        super().__setitem__(index, value)
-        self._note_write()
-
-    def _note_write(self) -> None:
-        self.__dict__["written"] = True
+        _set_item(self, index, value)
+        known = self.__dict__
+        known["written"] = True
+        if "pass_on" in known:
+            self._pass_on()
 
     def __repr__(self) -> str:
         return repr(glm.vec3(self))
@@ -51,6 +57,20 @@ class LiveVec3(glm.vec3):
         known = self.__dict__
         known["shown"], known["written"] = shown, False
 
+    @classmethod
+    def written_through(cls, exact: Floats3, pass_on: Callable[[Floats3], None]) -> "LiveVec3":
+        """Return a vector that passes on what is written to it at once, as three float64."""
+        vector = LiveVec3()
+        vector.show(exact)
+        vector.__dict__.update(exact=exact, pass_on=pass_on)
+        return vector
+
+    def _pass_on(self) -> None:
+        known = self.__dict__
+        exact = merged(known["exact"], self.shown.to_tuple(), self.to_tuple())
+        known["pass_on"](exact)
+        known.update(exact=exact, shown=glm.vec3(self))
+
     def parts(self) -> tuple[Floats3, Floats3, bool]:
         """Return everything as plain numbers: PyGLM's pickles need a module that is going away."""
         return self.to_tuple(), self.shown.to_tuple(), self.written
@@ -61,18 +81,3 @@ class LiveVec3(glm.vec3):
         vector = LiveVec3(*values)
         vector.__dict__.update(shown=glm.vec3(*shown), written=written)
         return vector
-
-
-class WrittenThrough(LiveVec3):
-    """A live vector that passes on what is written to it at once, as three float64."""
-
-    def __init__(self, exact: Floats3, pass_on: Callable[[Any], None]) -> None:
-        super().__init__()
-        self.show(exact)
-        self.__dict__.update(exact=exact, pass_on=pass_on)
-
-    def _note_write(self) -> None:
-        known = self.__dict__
-        exact = merged(known["exact"], self.shown.to_tuple(), self.to_tuple())
-        known["pass_on"](exact)
-        known.update(exact=exact, shown=glm.vec3(self))

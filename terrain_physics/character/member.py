@@ -1,8 +1,9 @@
 """GroupMember: one character of a group, which reads from and writes to the group."""
 
+from terrain_physics._kernels.types import Floats
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.group_data import GroupData, Key
-from terrain_physics.character.live import WrittenThrough
+from terrain_physics.character.live import LiveVec3
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.view import VELOCITY, CharacterView
@@ -59,12 +60,15 @@ class GroupMember(CharacterView):
     def _row(self) -> Rows:
         return self._data.row(self._key)
 
-    def _live_position(self) -> WrittenThrough:
-        return WrittenThrough(self.position64, self._put_position)
+    def _state(self) -> Floats:
+        return self._data.state_row(self._key)
 
-    def _live_velocity(self) -> WrittenThrough:
-        x, y, z = self._row().state[VELOCITY].tolist()
-        return WrittenThrough((x, y, z), self._put_velocity)
+    def _live_position(self) -> LiveVec3:
+        return LiveVec3.written_through(self.position64, self._put_position)
+
+    def _live_velocity(self) -> LiveVec3:
+        x, y, z = self._state()[VELOCITY].tolist()
+        return LiveVec3.written_through((x, y, z), self._put_velocity)
 
     def _keep_collider(self, collider: Collider) -> None:
         self._data.keep_collider(self._key, collider)

@@ -48,7 +48,7 @@ class CharacterMovement(CharacterView):
     collider : SphereCollider, CapsuleCollider or BoxCollider
         The body; it turns and scales with its owner.
     position : three numbers, default (0, 0, 0)
-        Where the body starts, in meters. To be left out with an owner, whose position it is then.
+        Where the body starts, in meters. To be left out with an owner: it is the owner's then.
     rotation : glm.quat, glm.mat3 or 3 x 3 array, optional
         How the body is turned. To be left out with an owner that has a rotation.
     owner : object, optional

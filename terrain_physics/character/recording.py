@@ -235,7 +235,7 @@ def _hashes(state: GroupState) -> dict[Key, str]:
 
 def _write(scene: Scene, state: GroupState, frame: Frame) -> None:
     """Do to a scene in some state what the game did."""
-    if not (frame.left or frame.bodies or len(frame.who)):
+    if not (frame.left or frame.bodies or len(frame.rows)):
         return
     numbers = {key: number for number, key in enumerate(state.keys)}
     gone, bodies = set(frame.left), dict(frame.bodies)
@@ -243,7 +243,7 @@ def _write(scene: Scene, state: GroupState, frame: Frame) -> None:
     keys = keys_after(list(state.keys), frame.left, frame.bodies)
     rows = np.zeros((len(keys), SAVED.size), dtype=np.uint64)
     rows[: len(kept)] = packed_rows(state)[kept]
-    rows[frame.who, frame.where] = frame.bits
+    rows[frame.rows, frame.places] = frame.bits
     colliders = {
         key: bodies[key] if key in bodies else state.colliders[numbers[key]] for key in keys
     }
@@ -252,6 +252,6 @@ def _write(scene: Scene, state: GroupState, frame: Frame) -> None:
         return
     movers = _movers(scene)
     written = Rows.unpacked(rows)
-    for number in np.unique(frame.who).tolist():
+    for number in np.unique(frame.rows).tolist():
         key = keys[number]
         movers[key].restore(state_of(written.at(number), colliders[key]))

@@ -54,7 +54,7 @@ class MoveResult(_Fields):
     Parameters
     ----------
     values : list of float
-        A row of state, which nobody changes any more.
+        A row of state, kept as it is.
     """
 
     __slots__ = ("_values",)
@@ -119,7 +119,7 @@ class GroundReport(_Fields):
     Parameters
     ----------
     values : list of float
-        A row of state, which nobody changes any more.
+        A row of state, kept as it is.
     triangle : int
         The id of the triangle touched; -1 in the air, and outside a map.
     material : int
@@ -213,7 +213,7 @@ class GroupResult(_Fields):
     Parameters
     ----------
     states : ndarray of float64, shape (n, k)
-        Rows of state, which nobody changes any more.
+        Rows of state, kept as they are.
     """
 
     __slots__ = ("_made", "_states")

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.types import Floats, Words
 
-LINEAR_SIZE = 9
-
 _HASHED = columns.SAVED.hashed()
 
 
@@ -40,7 +38,7 @@ class Rows(NamedTuple):
         return cls(
             np.tile(columns.STATE.defaults(), (*shape, 1)),
             np.tile(columns.RULES.defaults(), (*shape, 1)),
-            np.zeros((*shape, LINEAR_SIZE)),
+            np.zeros((*shape, columns.LINEAR_SIZE)),
             np.zeros((*shape, 1), dtype=np.uint64),
         )
 

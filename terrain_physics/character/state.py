@@ -10,7 +10,7 @@ from terrain_physics import _checks
 from terrain_physics._checks import Floats9
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics.character.colliders import Collider
-from terrain_physics.character.rows import LINEAR_SIZE, Rows
+from terrain_physics.character.rows import Rows
 from terrain_physics.character.rules import are_rules
 
 LONGEST_STEP = 1.0  # seconds
@@ -123,7 +123,7 @@ def row_of(state: Any) -> Rows:
     )
     if not are_rules(rules[np.newaxis])[0]:
         raise ValueError("state must come from a character: its rules are not those of one")
-    linear = _checks.array("linear", state.linear, (LINEAR_SIZE,))
+    linear = _checks.array("linear", state.linear, (columns.LINEAR_SIZE,))
     random_state = _checks.whole("random_state", state.random_state, 0, 2**64 - 1)
     return Rows(values, rules, linear, np.array([random_state], dtype=np.uint64))
 

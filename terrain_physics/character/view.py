@@ -4,12 +4,12 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3, Floats9
 from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.types import Floats
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.live import LiveVec3, unsigned_zeros
 from terrain_physics.character.placement import AnyGround, constraint_planes, placed_shape, resize
@@ -25,10 +25,9 @@ VELOCITY = slice(columns.VELOCITY, columns.VELOCITY + 3)
 class CharacterView(CharacterRules):
     """One character on its ground, to read and to steer.
 
-    This is what a `CharacterMovement`, which has numbers of its own, and a `GroupMember`, whose
-    numbers are its group's, have in common; so it is the type of what works with either. It also
-    has the rules of a `CharacterMovement` (``gravity``, ``slope_limit`` and so on), to read and to
-    write at any time.
+    A `CharacterMovement` is one alone, a `GroupMember` one of a group: functions that work with
+    either take a `CharacterView`. It has the rules of a `CharacterMovement` (``gravity``,
+    ``slope_limit`` and so on), to read and to write at any time.
     """
 
     _ground: AnyGround
@@ -47,7 +46,7 @@ class CharacterView(CharacterRules):
     @property
     def position64(self) -> Floats3:
         """The position in float64; of a `CharacterMovement` as of the last update."""
-        x, y, z = self._row().state[POSITION].tolist()
+        x, y, z = self._state()[POSITION].tolist()
         return x, y, z
 
     def relative_position(self, origin: Any) -> glm.vec3:
@@ -94,7 +93,7 @@ class CharacterView(CharacterRules):
     @property
     def grounded(self) -> bool:
         """Whether it stood on the ground at the end of the last update."""
-        return bool(self._row().state[columns.GROUNDED])
+        return bool(self._state()[columns.GROUNDED])
 
     @property
     def ground_normal(self) -> glm.vec3 | None:
@@ -109,7 +108,7 @@ class CharacterView(CharacterRules):
         MoveResult
             Before the first update: in the air, without contacts.
         """
-        return MoveResult(self._row().state.tolist())
+        return MoveResult(self._state().tolist())
 
     def ground_report(self) -> GroundReport:
         """Return what it stands on or touches, as of the last update.
@@ -118,14 +117,14 @@ class CharacterView(CharacterRules):
         -------
         GroundReport
         """
-        values = self._row().state.tolist()
+        values = self._state().tolist()
         if values[columns.GROUND_KIND] == columns.AIRBORNE:
             return GroundReport(values, -1, 0)
         x, y, z = values[columns.GROUND_POINT : columns.GROUND_POINT + 3]
         part, triangle = values[columns.GROUND_PART], values[columns.GROUND_TRIANGLE]
         return GroundReport(values, *self._ground.triangle_at(int(part), int(triangle), (x, y, z)))
 
-    def constraint_planes(self) -> NDArray[np.float64]:
+    def constraint_planes(self) -> Floats:
         """Return the planes of the ground that the body touches where the last update left it.
 
         The body can move into none of them. Contacts that push the same way are one plane. To a
@@ -220,6 +219,10 @@ class CharacterView(CharacterRules):
 
     # What differs between one alone and one of a group
 
+    def _state(self) -> Floats:
+        """Return the state alone, which is asked for most."""
+        return self._row().state
+
     @abstractmethod
     def _live_position(self) -> LiveVec3: ...
 
@@ -242,12 +245,12 @@ class CharacterView(CharacterRules):
     # Inside
 
     def _put_position(self, value: Any) -> None:
-        self._row().state[POSITION] = unsigned_zeros(_checks.vector("position", value))
+        self._state()[POSITION] = unsigned_zeros(_checks.vector("position", value))
         self._disturb()
 
     def _put_velocity(self, value: Any) -> None:
         velocity = unsigned_zeros(_checks.vector("velocity", value))
-        state = self._row().state
+        state = self._state()
         state[VELOCITY] = velocity
         state[columns.DRIVEN], state[columns.UNDISTURBED] = 1.0, 0.0
 
@@ -261,7 +264,7 @@ class CharacterView(CharacterRules):
 
     def _disturb(self) -> None:
         """End the rest of a character: the next update looks at everything again."""
-        state = self._row().state
+        state = self._state()
         state[columns.UNDISTURBED], state[columns.MOVED] = 0.0, 1.0
 
     def _where(self) -> str:

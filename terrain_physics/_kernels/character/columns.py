@@ -1,6 +1,5 @@
 """Tables of columns: what stands where in a row of numbers, and in which format it came."""
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,10 +51,11 @@ class Layout:
     def __init__(self, *columns: Column) -> None:
         self.columns = columns
         self._places: dict[str, int] = {}
-        self.size = 0
+        self._by_place: list[Column] = []
         for column in columns:
-            self._places[column.name] = self.size
-            self.size += column.width
+            self._places[column.name] = len(self._by_place)
+            self._by_place += [column] * column.width
+        self.size = len(self._by_place)
 
     def place(self, name: str) -> int:
         """Return where in a row a column begins."""
@@ -63,15 +63,15 @@ class Layout:
 
     def defaults(self) -> Floats:
         """Return the row (size,) of a character that nothing has happened to."""
-        return np.array([column.default for column, _ in self._numbers()])
+        return np.array([column.default for column in self._by_place])
 
     def hashed(self) -> list[int]:
-        """Return the places whose numbers are hashed."""
-        return [place for place, (column, _) in enumerate(self._numbers()) if column.is_hashed]
+        """Return the places of the numbers that are hashed."""
+        return [place for place, column in enumerate(self._by_place) if column.is_hashed]
 
     def saved_in(self, form: int) -> list[int]:
-        """Return the places whose numbers rows of a format hold, in their order."""
-        return [place for place, (column, _) in enumerate(self._numbers()) if column.since <= form]
+        """Return the places of the numbers that rows of a format hold, in their order."""
+        return [place for place, column in enumerate(self._by_place) if column.since <= form]
 
     def upgraded(self, rows: NDArray[Any], form: int) -> NDArray[Any]:
         """Return rows (n, size) of today made from rows (n, k) of a format, as float64 or bits."""
@@ -89,9 +89,3 @@ class Layout:
             unit = f", in {column.unit}" if column.unit else ""
             lines.append(f"{places:>6}  {column.name:16}  {column.meaning}{unit}")
         return "\n".join(lines)
-
-    def _numbers(self) -> Iterator[tuple[Column, int]]:
-        """Give each number of a row as its column and its place within that."""
-        for column in self.columns:
-            for part in range(column.width):
-                yield column, part

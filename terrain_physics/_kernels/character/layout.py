@@ -57,11 +57,17 @@ RULES = Layout(
     Column("slope_speed", "which speed a walk keeps: 0 horizontal, 1 along the ground"),
 )
 
+LINEAR_SIZE = 9
+
 # All numbers of a character, as they are saved and hashed, 8 bytes each.
 SAVED = Layout(
     *STATE.columns,
     *RULES.columns,
-    Column("linear", "rotation times scale, row by row, that the shape was made for", width=9),
+    Column(
+        "linear",
+        "rotation times scale, row by row, that the shape was made for",
+        width=LINEAR_SIZE,
+    ),
     Column("random_state", "the generator that shuffles contacts, 64 bits"),
 )
 
