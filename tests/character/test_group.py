@@ -1,9 +1,11 @@
 """CharacterGroup: the same bits as one by one, whoever else is there; arrays, keys, bad input."""
 
+import ast
 import copy
 import inspect
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -345,6 +347,16 @@ class TestMembers:
         rules = {name: p.default for name, p in signature.items() if name not in others}
         assert rules == {name: getattr(group[0], name) for name in rules}
         assert len(rules) == 10
+
+    def test_the_documented_defaults_are_those_of_the_table(self):
+        text = inspect.getdoc(CharacterMovement) or ""
+        told = dict(re.findall(r"^(\w+) : .*, default (.+)$", text, re.MULTILINE))
+        signature = inspect.signature(CharacterMovement).parameters
+        assert told.pop("slope_limit") == "30 degrees"
+        assert signature["slope_limit"].default == np.radians(30)
+        for name in told.keys() - {"position"}:
+            assert ast.literal_eval(told[name]) == signature[name].default
+        assert len(told) == 11
 
 
 STORY = """
