@@ -16,22 +16,13 @@ from terrain_physics import (
     Capsule,
     CapsuleCollider,
     CharacterMovement,
-    MoveResult,
+    CharacterView,
     Sphere,
     SphereCollider,
 )
 from terrain_physics.character.colliders import Collider
 
 Floats = NDArray[np.float64]
-_STILL = MoveResult(
-    grounded=False,
-    ground_normal=None,
-    contacts=0,
-    penetration=0.0,
-    converged=True,
-    rounds=0,
-    lifted=0.0,
-)
 _TURNED_LEAST = 1e-9
 
 
@@ -42,7 +33,7 @@ class Body:
 
     def __init__(
         self,
-        mover: CharacterMovement,
+        mover: CharacterView,
         collider: Collider,
         color: Color,
         *,
@@ -54,7 +45,7 @@ class Body:
         self.rolls = rolls and isinstance(collider, SphereCollider)
         self.shown = shown
         self.before: Floats3 = mover.position64
-        self.result = _STILL
+        self.result = mover.move_result()
         self.turn = np.eye(3) if self.rolls else np.array(mover.rotation.to_list()).T
 
     @property
@@ -70,6 +61,7 @@ class Body:
 
     def step(self, seconds: float) -> None:
         """Move for one step."""
+        assert isinstance(self.mover, CharacterMovement)  # noqa: S101 a member moves with its group
         self.before = self.mover.position64
         self.result = self.mover.update(seconds)
         if self.rolls:

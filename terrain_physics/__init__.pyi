@@ -3,12 +3,17 @@ from terrain_physics.character.colliders import BoxCollider as BoxCollider
 from terrain_physics.character.colliders import CapsuleCollider as CapsuleCollider
 from terrain_physics.character.colliders import SphereCollider as SphereCollider
 from terrain_physics.character.group import CharacterGroup as CharacterGroup
-from terrain_physics.character.group import GroupResult as GroupResult
+from terrain_physics.character.group_data import GroupState as GroupState
+from terrain_physics.character.member import GroupMember as GroupMember
 from terrain_physics.character.movement import CharacterMovement as CharacterMovement
 from terrain_physics.character.recording import Difference as Difference
 from terrain_physics.character.recording import Recording as Recording
 from terrain_physics.character.recording import replay as replay
+from terrain_physics.character.results import GroundReport as GroundReport
+from terrain_physics.character.results import GroupResult as GroupResult
+from terrain_physics.character.results import MoveResult as MoveResult
 from terrain_physics.character.state import CharacterState as CharacterState
+from terrain_physics.character.view import CharacterView as CharacterView
 from terrain_physics.counter.counter import TouchCounter as TouchCounter
 from terrain_physics.counter.counter import count_touching as count_touching
 from terrain_physics.geometry.closest_point import (
@@ -134,8 +139,6 @@ from terrain_physics.surface.results import ClosestPoint as ClosestPoint
 from terrain_physics.surface.results import ClosestPoints as ClosestPoints
 from terrain_physics.surface.results import Contact as Contact
 from terrain_physics.surface.results import Contacts as Contacts
-from terrain_physics.surface.results import GroundReport as GroundReport
-from terrain_physics.surface.results import MoveResult as MoveResult
 from terrain_physics.surface.results import RayHit as RayHit
 from terrain_physics.surface.results import RayHits as RayHits
 from terrain_physics.surface.results import SweepHit as SweepHit
@@ -154,6 +157,7 @@ __all__ = [
     "CharacterGroup",
     "CharacterMovement",
     "CharacterState",
+    "CharacterView",
     "ClosestPoint",
     "ClosestPoints",
     "Contact",
@@ -161,7 +165,9 @@ __all__ = [
     "Difference",
     "Ground",
     "GroundReport",
+    "GroupMember",
     "GroupResult",
+    "GroupState",
     "HeightMap",
     "MeshArrays",
     "MoveResult",

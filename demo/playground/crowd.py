@@ -1,7 +1,7 @@
 """2,000 characters wander over the land, moved by one call."""
 
 import math
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +16,8 @@ from terrain_physics import (
     CapsuleCollider,
     CharacterGroup,
     HeightMap,
-    MoveResult,
     raycast_capsule_many,
 )
-from terrain_physics.character.group import GroupResult
 
 COUNT = 2000
 RADIUS = 0.35
@@ -59,7 +57,6 @@ class Crowd(Scene):
             self.random.integers(len(colors.PEOPLE), size=count)
         ]
         self.before = self.group.positions
-        self.result: GroupResult | None = None
         self.headings = self.random.uniform(0.0, math.tau, count)
         self.speeds = self.random.uniform(1.0, 3.0, count)
         self.turns = self.random.uniform(-1.2, 1.2, count)
@@ -79,7 +76,7 @@ class Crowd(Scene):
         velocities[:, 2] = self.speeds[rows] * np.sin(angles)
         self.group.set_velocities(velocities, keys=rows.tolist())
         self.before = self.group.positions
-        self.result = self.group.update(STEP)
+        self.group.update(STEP)
 
     def _obey(self) -> None:
         self._obeyed = rules = self.bodies.rules
@@ -89,10 +86,10 @@ class Crowd(Scene):
             member.step_offset, member.resolver = rules.step_offset, rules.resolver
 
     def more_state(self) -> Any:
-        return self.group.state(), self.before, self.result, self._obeyed
+        return self.group.state(), self.before, self._obeyed
 
     def restore_more(self, state: Any) -> None:
-        group, self.before, self.result, self._obeyed = state
+        group, self.before, self._obeyed = state
         self.group.restore(group)
 
     def more_digest(self) -> bytes:
@@ -124,20 +121,7 @@ class Crowd(Scene):
     def _body(self, row: int) -> Body:
         """Return one of the crowd as a body, for views and picking."""
         member = self.group[row]
-        # A member of a group is read like a character.
-        body = Body(cast("Any", member), member.collider, colors.WHITE, name=f"of the crowd: {row}")
-        if self.result is not None:
-            done = self.result
-            body.result = MoveResult(
-                grounded=bool(done.grounded[row]),
-                ground_normal=member.ground_normal,
-                contacts=int(done.contacts[row]),
-                penetration=float(done.penetrations[row]),
-                converged=bool(done.converged[row]),
-                rounds=int(done.rounds[row]),
-                lifted=float(done.lifted[row]),
-            )
-        return body
+        return Body(member, member.collider, colors.WHITE, name=f"of the crowd: {row}")
 
     @property
     def focus(self) -> Body | None:

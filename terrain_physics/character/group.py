@@ -1,68 +1,51 @@
 """CharacterGroup: thousands of characters as arrays, moved by one call."""
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+import hashlib
+from collections.abc import Iterable, Iterator
+from copy import copy
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.update import update_characters
-from terrain_physics._kernels.types import Floats
+from terrain_physics._kernels.types import Flags, Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.character.colliders import Collider
-from terrain_physics.character.group_data import CrowdData, Key
-from terrain_physics.character.member import CrowdMember
-from terrain_physics.character.placement import AnyGround
-from terrain_physics.character.state import LONGEST_STEP
+from terrain_physics.character.group_data import (
+    GroupData,
+    GroupState,
+    Key,
+    checked_key,
+    seed_of,
+)
+from terrain_physics.character.live import unsigned_zeros
+from terrain_physics.character.member import GroupMember
+from terrain_physics.character.placement import (
+    UPRIGHT,
+    AnyGround,
+    checked_collider,
+    checked_ground,
+    placed_shape,
+)
+from terrain_physics.character.results import GroupResult, ground_normals, read_only
+from terrain_physics.character.rows import Rows, state_hashes
+from terrain_physics.character.rules import put_rules
+from terrain_physics.character.state import LONGEST_STEP, first_random_state, refuse_other_format
+from terrain_physics.character.view import POSITION, VELOCITY
 from terrain_physics.surface.surface import queries_of
 
 # So few that a thread is not worth its while.
 _LEAST_AT_ONCE = 64
 
 
-def _shown(values: NDArray[Any]) -> NDArray[Any]:
-    """Return an array read-only: whoever writes to a copy of the group's state would be misled."""
-    values.setflags(write=False)
-    return values
-
-
-class GroupResult(NamedTuple):
-    """What one update of a group did; each array has a row for each key, in order.
-
-    Attributes
-    ----------
-    grounded : ndarray of bool, shape (n,)
-        Whether a character stands on walkable ground, or is wedged between steep slopes.
-    ground_normals : ndarray of float64, shape (n, 3)
-        The normals of the ground they stand on; NaN in the air.
-    contacts : ndarray of int64, shape (n,)
-        How many triangles hold each one up at the end.
-    penetrations : ndarray of float64, shape (n,)
-        The deepest penetrations left, in meters.
-    converged : ndarray of bool, shape (n,)
-        Whether they ended outside of the ground, to 1e-5 m.
-    rounds : ndarray of int64, shape (n,)
-        The most rounds of pushing that a step needed; 0 at rest.
-    lifted : ndarray of float64, shape (n,)
-        How far they were lifted straight up in this update, in meters.
-    """
-
-    grounded: NDArray[np.bool_]
-    ground_normals: Floats
-    contacts: NDArray[np.int64]
-    penetrations: Floats
-    converged: NDArray[np.bool_]
-    rounds: NDArray[np.int64]
-    lifted: Floats
-
-
-class CharacterGroup(CrowdData):
+class CharacterGroup:
     """Characters on one ground, each as if it were a `CharacterMovement` alone, bit for bit.
 
     They do not push each other. What happens to one depends on its key, its state and the ground:
-    not on who else is there, the order in which they were added, or the number of threads.
+    not on the others, the order in which they were added, or the number of threads.
 
     Parameters
     ----------
@@ -108,13 +91,118 @@ class CharacterGroup(CrowdData):
         threads: int | None = None,
         **rules: Any,
     ) -> None:
-        super().__init__(ground, collider, seed, rules)
+        self._ground = checked_ground(ground)
+        self._collider = None if collider is None else checked_collider(collider)
+        self._seed = _checks.whole("seed", seed, 0, 2**64 - 1)
+        self._first_row = Rows.one()
+        put_rules(self._first_row.rules, rules)
         with Workers(threads):  # refuses what is no number of threads
             self._threads = threads
+        self._data = GroupData()
 
-    def __getitem__(self, key: Key) -> CrowdMember:
-        self._row(key)
-        return CrowdMember(self, key)
+    # Which characters there are
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The keys of all characters, in the order in which they were added."""
+        return tuple(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._data)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._data
+
+    def __getitem__(self, key: Key) -> GroupMember:
+        self._data.place(key)
+        return GroupMember(self._ground, self._data, key)
+
+    def seed_of(self, key: Key) -> int:
+        """Return the seed that a character with this key is given.
+
+        Parameters
+        ----------
+        key : str or int
+
+        Returns
+        -------
+        int
+            It follows from the group's seed and the key alone. A `CharacterMovement` with this seed
+            goes the same way, bit for bit.
+        """
+        return seed_of(self._seed, checked_key(key))
+
+    def add(
+        self,
+        key: Key,
+        position: Any,
+        *,
+        collider: Collider | None = None,
+        velocity: Any = None,
+        rotation: Any = None,
+        seed: int | np.random.Generator | None = None,
+        **rules: Any,
+    ) -> None:
+        """Add a character.
+
+        Parameters
+        ----------
+        key : str or int
+            Its name, which no other has. The whole numbers 1 and "1" are two keys.
+        position : three numbers
+            In meters.
+        collider : SphereCollider, CapsuleCollider or BoxCollider, optional
+            Its body; default: the group's.
+        velocity : three numbers, optional
+            In m/s; set by the game, so that friction leaves it alone in the next update.
+        rotation : glm.quat, glm.mat3 or 3 x 3 array, optional
+            How the body is turned.
+        seed : int or numpy.random.Generator, optional
+            Where the shuffling of contacts starts; default: `seed_of` the key.
+        **rules
+            As for `CharacterMovement`, such as ``slope_limit``; default: the group's.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `CharacterMovement`, naming the key; for a key that is there already; and where
+            neither the group nor the character has a collider.
+        """
+        name = checked_key(key)
+        if name in self._data:
+            raise ValueError(f"key must be new, got {_checks.shorten(name)} again")
+        try:
+            body = checked_collider(self._collider if collider is None else collider)
+            row = self._first_row.copy()
+            put_rules(row.rules, rules)
+            linear = UPRIGHT if rotation is None else _checks.rotation("rotation", rotation)
+            shape = placed_shape(self._ground, body, linear)
+            place = _checks.vector("position", position)
+            speed = _checks.vector("velocity", (0, 0, 0) if velocity is None else velocity)
+            row.random[0] = self.seed_of(name) if seed is None else first_random_state(seed)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{name!r}: {error}") from None
+        row.rules[: len(shape)], row.linear[:] = shape, linear
+        row.state[POSITION], row.state[VELOCITY] = unsigned_zeros(place), unsigned_zeros(speed)
+        row.state[columns.DRIVEN] = float(velocity is not None)
+        self._data.add(name, body, row)
+
+    def remove(self, key: Key) -> None:
+        """Remove a character.
+
+        Parameters
+        ----------
+        key : str or int
+
+        Raises
+        ------
+        KeyError
+            If it is not there.
+        """
+        self._data.remove(key)
 
     # The step
 
@@ -136,49 +224,34 @@ class CharacterGroup(CrowdData):
             For a time that is no number, or outside 0..1. Nothing has changed then.
         """
         seconds = _checks.between("delta_time", delta_time, 0.0, LONGEST_STEP)
-        self._compact()
-        count = len(self)
+        rows = self._data.rows()
+        state, rules, _, random = rows
+        count = len(state)
         if seconds > 0.0 and count > 0:
-            states, version = self._states[:count], queries_of(self._ground).version
-            stale = states[:, columns.GROUND_VERSION] != version
+            queries = queries_of(self._ground)
+            version = queries.version
+            stale = state[:, columns.GROUND_VERSION] != version
             if stale.any():
-                states[stale, columns.UNDISTURBED] = 0.0
-                moved = np.maximum(states[stale, columns.MOVED], columns.GROUND_EDITED)
-                states[stale, columns.MOVED] = moved
-                states[:, columns.GROUND_VERSION] = version
-            all_states, all_rules = self._states.reshape(-1), self._rules.reshape(-1)
-            reading = queries_of(self._ground).reading()
-            with reading as ground, Workers(self._threads) as workers:
+                state[stale, columns.UNDISTURBED] = 0.0
+                moved = np.maximum(state[stale, columns.MOVED], columns.GROUND_EDITED)
+                state[stale, columns.MOVED] = moved
+                state[:, columns.GROUND_VERSION] = version
+            # Kernels take rows one after another; these are views.
+            states, flat_rules, draws = state.reshape(-1), rules.reshape(-1), random.reshape(-1)
+            with queries.reading() as ground, Workers(self._threads) as workers:
 
                 def advance(first: int, last: int) -> None:
-                    update_characters(
-                        all_states, self._randoms, all_rules, seconds, first, last, ground.table
-                    )
+                    update_characters(states, draws, flat_rules, seconds, first, last, ground.table)
 
                 workers.run(advance, count, _LEAST_AT_ONCE)
-        return self._result()
-
-    def _result(self) -> GroupResult:
-        states = self._states[: len(self)]
-        grounded = states[:, columns.GROUNDED] != 0.0
-        normals = states[:, columns.GROUND_NORMAL : columns.GROUND_NORMAL + 3] + 0.0
-        normals[~grounded] = np.nan
-        return GroupResult(
-            grounded,
-            normals,
-            states[:, columns.CONTACTS].astype(np.int64),
-            states[:, columns.PENETRATION].copy(),
-            states[:, columns.CONVERGED] != 0.0,
-            states[:, columns.ROUNDS].astype(np.int64),
-            states[:, columns.LIFTED].copy(),
-        )
+        return GroupResult(state.copy())
 
     # All at once
 
     @property
     def positions(self) -> Floats:
         """The positions (n, 3) in meters, a read-only copy; set them to move all characters."""
-        return self._columns(columns.POSITION)
+        return read_only(self._data.rows().state[:, POSITION].copy())
 
     @positions.setter
     def positions(self, positions: ArrayLike) -> None:
@@ -187,23 +260,21 @@ class CharacterGroup(CrowdData):
     @property
     def velocities(self) -> Floats:
         """The velocities (n, 3) in m/s, a read-only copy; set them to drive all characters."""
-        return self._columns(columns.VELOCITY)
+        return read_only(self._data.rows().state[:, VELOCITY].copy())
 
     @velocities.setter
     def velocities(self, velocities: ArrayLike) -> None:
         self.set_velocities(velocities)
 
     @property
-    def grounded(self) -> NDArray[np.bool_]:
+    def grounded(self) -> Flags:
         """Whether each one stood on the ground at the end of its last update (n,), read-only."""
-        self._compact()
-        return _shown(np.asarray(self._states[: len(self), columns.GROUNDED] != 0.0))
+        return read_only(self._data.rows().state[:, columns.GROUNDED] != 0.0)
 
     @property
     def ground_normals(self) -> Floats:
         """The normals (n, 3) of the ground they stand on; NaN in the air; read-only."""
-        self._compact()
-        return _shown(self._result().ground_normals)
+        return read_only(ground_normals(self._data.rows().state))
 
     def set_positions(self, positions: ArrayLike, keys: Iterable[Key] | None = None) -> None:
         """Put characters somewhere.
@@ -213,7 +284,7 @@ class CharacterGroup(CrowdData):
         positions : array_like, shape (n, 3)
             In meters.
         keys : iterable of str or int, optional
-            Whose; default: all, in order.
+            Of which characters; default: all, in order.
 
         Raises
         ------
@@ -223,9 +294,10 @@ class CharacterGroup(CrowdData):
             For another shape and numbers that are not finite, naming the first key. Nothing has
             changed then.
         """
-        rows, places = self._checked_rows("positions", positions, keys)
-        self._states[rows, columns.POSITION : columns.POSITION + 3] = places
-        self._disturb(rows)
+        state, rows, places = self._checked_rows("positions", positions, keys)
+        state[rows, POSITION] = places
+        state[rows, columns.UNDISTURBED] = 0.0
+        state[rows, columns.MOVED] = 1.0
 
     def set_velocities(self, velocities: ArrayLike, keys: Iterable[Key] | None = None) -> None:
         """Drive characters.
@@ -235,7 +307,7 @@ class CharacterGroup(CrowdData):
         velocities : array_like, shape (n, 3)
             In m/s.
         keys : iterable of str or int, optional
-            Whose; default: all, in order.
+            Of which characters; default: all, in order.
 
         Raises
         ------
@@ -245,38 +317,87 @@ class CharacterGroup(CrowdData):
             For another shape and numbers that are not finite, naming the first key. Nothing has
             changed then.
         """
-        rows, speeds = self._checked_rows("velocities", velocities, keys)
-        self._states[rows, columns.VELOCITY : columns.VELOCITY + 3] = speeds
-        self._states[rows, columns.DRIVEN] = 1.0
-        self._states[rows, columns.UNDISTURBED] = 0.0
+        state, rows, speeds = self._checked_rows("velocities", velocities, keys)
+        state[rows, VELOCITY] = speeds
+        state[rows, columns.DRIVEN] = 1.0
+        state[rows, columns.UNDISTURBED] = 0.0
 
     def __repr__(self) -> str:
         return f"<CharacterGroup: {len(self)} characters>"
 
     # Inside
 
-    def _columns(self, first: int) -> Floats:
-        self._compact()
-        return _shown(self._states[: len(self), first : first + 3].copy())
+    # State
+
+    def state(self) -> GroupState:
+        """Return everything that changes, exact.
+
+        Returns
+        -------
+        GroupState
+            Picklable; about 500 bytes for each character.
+        """
+        return self._data.state(self._seed)
+
+    def restore(self, state: GroupState) -> None:
+        """Go back to a state, bit for bit, with the characters that there were then.
+
+        Parameters
+        ----------
+        state : GroupState
+
+        Raises
+        ------
+        TypeError, ValueError
+            For something else, a damaged state, naming the first key, and one that a later version
+            of the library saved. Nothing has changed then.
+        """
+        self._seed = self._data.restore(state)
+
+    def state_hash(self) -> str:
+        """Return 16 hexadecimal digits that are equal when two groups are, bit for bit.
+
+        They do not depend on the order in which the characters were added.
+        """
+        parts = sorted(f"{type(key).__name__} {key}: {value}" for key, value in self.hashes())
+        text = "\n".join([str(self._seed), *parts])
+        return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).hexdigest()
+
+    def hashes(self) -> Iterable[tuple[Key, str]]:
+        """Return each key with the hash that a `CharacterMovement` in that state has.
+
+        Returns
+        -------
+        iterable of (str or int, str)
+            In order.
+        """
+        digits = state_hashes(self._data.rows().packed())
+        return list(zip(self.keys, digits, strict=True))
+
+    # Inside
 
     def _checked_rows(
         self, name: str, values: ArrayLike, keys: Iterable[Key] | None
-    ) -> tuple[NDArray[np.int64], Floats]:
-        """Return the rows of keys, and three finite numbers for each."""
-        self._compact()
+    ) -> tuple[Floats, Longs, Floats]:
+        """Return the states of all, the rows of the keys, and three finite numbers for each."""
+        state = self._data.rows().state
         names = self.keys if keys is None else tuple(keys)
         rows = (
             np.arange(len(names))
             if keys is None
-            else np.array([self._row(key) for key in names], dtype=np.int64)
+            else np.array([self._data.place(key) for key in names], dtype=np.int64)
         )
         given = _checks.real_array(name, values)
         if given.shape != (len(names), 3):
             raise ValueError(f"{name} must have shape ({len(names)}, 3), got {given.shape}")
         for bad in np.flatnonzero(~np.isfinite(given).all(axis=1))[:1]:
             raise ValueError(f"{name} must be finite, got {given[bad].tolist()} for {names[bad]!r}")
-        return rows, given + 0.0  # a zero has no sign
+        return state, rows, given + 0.0  # a zero has no sign
 
-    def _disturb(self, rows: NDArray[np.int64]) -> None:
-        self._states[rows, columns.UNDISTURBED] = 0.0
-        self._states[rows, columns.MOVED] = 1.0
+    def __getstate__(self) -> dict[str, Any]:
+        """Characters of its own for a copy."""
+        return self.__dict__ | {"format": columns.FORMAT, "_data": copy(self._data)}
+
+    def __setstate__(self, content: dict[str, Any]) -> None:
+        refuse_other_format("CharacterGroup", content.pop("format", None))
+        self.__dict__.update(content)

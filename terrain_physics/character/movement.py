@@ -1,6 +1,5 @@
 """CharacterMovement: a body that falls, lands, stands and walks on the ground."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,28 +9,33 @@ from terrain_physics._checks import Floats3, Floats9
 from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.update import update_characters
-from terrain_physics.character.body import CharacterBody
 from terrain_physics.character.colliders import Collider
+from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
 from terrain_physics.character.owner import Owner
-from terrain_physics.character.placement import AnyGround, checked_collider, checked_ground
+from terrain_physics.character.placement import (
+    UPRIGHT,
+    AnyGround,
+    checked_collider,
+    checked_ground,
+)
+from terrain_physics.character.results import MoveResult
+from terrain_physics.character.rows import Rows
+from terrain_physics.character.rules import CharacterRules, put_rules
 from terrain_physics.character.state import (
     LONGEST_STEP,
-    LiveVec3,
+    CharacterState,
     first_random_state,
-    move_result,
-    unsigned_zeros,
+    refuse_other_format,
 )
-from terrain_physics.surface.results import MoveResult
+from terrain_physics.character.view import POSITION, VELOCITY, CharacterView
 from terrain_physics.surface.surface import queries_of
 
-_UPRIGHT: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 _ZERO: Floats3 = (0.0, 0.0, 0.0)
-
 
 _UPDATE = Direct(update_characters)
 
 
-class CharacterMovement(CharacterBody):
+class CharacterMovement(CharacterView):
     """Moves a body under gravity and keeps it out of the ground.
 
     Each `update` falls, moves in steps so short that nothing is passed unseen, pushes the body out
@@ -45,7 +49,7 @@ class CharacterMovement(CharacterBody):
     collider : SphereCollider, CapsuleCollider or BoxCollider
         The body; it turns and scales with its owner.
     position : three numbers, default (0, 0, 0)
-        Where the body starts, in meters. To be left out with an owner, whose position it is then.
+        Where the body starts, in meters. To be left out with an owner: it is the owner's then.
     rotation : glm.quat, glm.mat3 or 3 x 3 array, optional
         How the body is turned. To be left out with an owner that has a rotation.
     owner : object, optional
@@ -101,36 +105,46 @@ class CharacterMovement(CharacterBody):
         rotation: Any = None,
         owner: Any = None,
         seed: int | np.random.Generator = 0,
-        gravity: float = 9.81,
-        gravity_scale: float = 1.0,
-        slope_limit: float = math.radians(30),
-        ground_rule: str = "contact",
-        ground_friction: float = 20.0,
-        resolver: str = "shuffled",
-        snap_distance: float = 0.3,
-        step_offset: float = 0.3,
-        slope_speed: str = "horizontal",
-        max_rounds: int = 16,
+        gravity: float = CharacterRules.gravity.default,
+        gravity_scale: float = CharacterRules.gravity_scale.default,
+        slope_limit: float = CharacterRules.slope_limit.default,
+        ground_rule: str = CharacterRules.ground_rule.default,
+        ground_friction: float = CharacterRules.ground_friction.default,
+        resolver: str = CharacterRules.resolver.default,
+        snap_distance: float = CharacterRules.snap_distance.default,
+        step_offset: float = CharacterRules.step_offset.default,
+        slope_speed: str = CharacterRules.slope_speed.default,
+        max_rounds: int = CharacterRules.max_rounds.default,
     ) -> None:
         self._ground = checked_ground(ground)
         self._collider = checked_collider(collider)
         self._owner = None if owner is None else Owner(owner)
-        self._state = np.zeros(columns.STATE_SIZE)
-        self._state[columns.CONVERGED] = 1.0
-        self._rules = np.zeros(columns.RULES_SIZE)
-        self._random = np.array([first_random_state(seed)], dtype=np.uint64)
+        self._numbers = Rows.one()
+        self._numbers.random[0] = first_random_state(seed)
+        rules = {
+            "gravity": gravity,
+            "gravity_scale": gravity_scale,
+            "slope_limit": slope_limit,
+            "ground_rule": ground_rule,
+            "ground_friction": ground_friction,
+            "resolver": resolver,
+            "snap_distance": snap_distance,
+            "step_offset": step_offset,
+            "slope_speed": slope_speed,
+            "max_rounds": max_rounds,
+        }
+        put_rules(self._numbers.rules, rules)
+        start, linear = self._first_place(position, rotation)
+        self._place(linear)
+        self._numbers.state[POSITION] = start
+        # Readers of the live vectors and of the owner see these; what differs later was written.
+        self._position, self._velocity = LiveVec3(), LiveVec3()
+        self._position.show(start)
+        self._velocity.show(_ZERO)
+        self._owner_place = self._shown_owner = start
 
-        self.gravity = gravity
-        self.gravity_scale = gravity_scale
-        self.slope_limit = slope_limit
-        self.ground_rule = ground_rule
-        self.ground_friction = ground_friction
-        self.max_rounds = max_rounds
-        self.resolver = resolver
-        self.snap_distance = snap_distance
-        self.step_offset = step_offset
-        self.slope_speed = slope_speed
-
+    def _first_place(self, position: Any, rotation: Any) -> tuple[Floats3, Floats9]:
+        """Return where the body starts and how it is turned, as its owner or the game says."""
         start, linear = _ZERO, None
         if self._owner is not None:
             if position is not None:
@@ -139,17 +153,9 @@ class CharacterMovement(CharacterBody):
         elif position is not None:
             start = _checks.vector("position", position)
         if rotation is not None:
-            if linear is not None:
-                raise ValueError("rotation must be left to the owner that has one")
+            self._refuse_rotation()
             linear = _checks.rotation("rotation", rotation)
-        self._place(linear or _UPRIGHT)
-        start = unsigned_zeros(start)
-        self._state[columns.POSITION : columns.POSITION + 3] = start
-        # What readers of the live vectors and of the owner see, to tell later what they wrote.
-        self._position, self._velocity = LiveVec3(), LiveVec3()
-        self._shown_position = self._position.show(start)
-        self._shown_velocity = self._velocity.show(_ZERO)
-        self._owner_place = self._shown_owner = start
+        return unsigned_zeros(start), linear or UPRIGHT
 
     # The step
 
@@ -174,24 +180,132 @@ class CharacterMovement(CharacterBody):
             If the time is no number, and if the owner's transform is none or shears the collider.
         """
         seconds = _checks.between("delta_time", delta_time, 0.0, LONGEST_STEP)
+        state, rules, _, random_state = self._numbers
         if seconds == 0.0:
-            return move_result(self._state.tolist())
+            return MoveResult(state.tolist())
         self._adopt()
-        if self._state[columns.GROUND_VERSION] != queries_of(self._ground).version:
-            self._state[columns.GROUND_VERSION] = queries_of(self._ground).version
-            self._wake()
-            edited = max(float(self._state[columns.MOVED]), columns.GROUND_EDITED)
-            self._state[columns.MOVED] = edited
-        with queries_of(self._ground).lock:
-            _UPDATE.call(
-                self._state,
-                self._random,
-                self._rules,
-                seconds,
-                0,
-                1,
-                queries_of(self._ground).ground_arrays.table,
-            )
-        values = self._state.tolist()
-        self._show_live(values)
-        return move_result(values)
+        queries = queries_of(self._ground)
+        version = queries.version
+        if state[columns.GROUND_VERSION] != version:
+            state[columns.GROUND_VERSION] = version
+            state[columns.UNDISTURBED] = 0.0
+            state[columns.MOVED] = max(float(state[columns.MOVED]), columns.GROUND_EDITED)
+        with queries.lock:
+            table = queries.ground_arrays.table
+            _UPDATE.call(state, random_state, rules, seconds, 0, 1, table)
+        values = state.tolist()
+        self._show_values(values)
+        return MoveResult(values)
+
+    @property
+    def collider(self) -> Collider:
+        """The body before it was placed; see `resize`."""
+        return self._collider
+
+    def restore(self, state: CharacterState) -> None:  # noqa: D102 as of any character
+        super().restore(state)
+        self._move_owner()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Numbers and vectors of its own for a copy."""
+        return self.__dict__ | {
+            "format": columns.FORMAT,
+            "_numbers": self._numbers.copy(),
+            "_position": self._position.parts(),
+            "_velocity": self._velocity.parts(),
+        }
+
+    def __setstate__(self, content: dict[str, Any]) -> None:
+        refuse_other_format("CharacterMovement", content.pop("format", None))
+        content["_position"] = LiveVec3.from_parts(*content["_position"])
+        content["_velocity"] = LiveVec3.from_parts(*content["_velocity"])
+        self.__dict__.update(content)
+
+    def __repr__(self) -> str:
+        return f"<CharacterMovement {self._where()}>"
+
+    # What differs from a member of a group
+
+    def _row(self) -> Rows:
+        return self._numbers
+
+    def _live_position(self) -> LiveVec3:
+        return self._position
+
+    def _live_velocity(self) -> LiveVec3:
+        return self._velocity
+
+    def _keep_collider(self, collider: Collider) -> None:
+        self._collider = collider
+
+    def _refuse_rotation(self) -> None:
+        if self._owner is not None and self._owner.linear() is not None:
+            raise ValueError("rotation must be left to the owner that has one")
+
+    def _put_position(self, value: Any) -> None:
+        super()._put_position(value)
+        self._position.show(self.position64)
+        self._move_owner()
+
+    def _put_velocity(self, value: Any) -> None:
+        super()._put_velocity(value)
+        x, y, z = self._numbers.state[VELOCITY].tolist()
+        self._velocity.show((x, y, z))
+
+    def _adopt(self) -> None:
+        """Take over what the game wrote since the last update: all of it, or nothing."""
+        position = velocity = None
+        if self._position != self._position.shown:  # also where the game wrote a NaN
+            position = _checks.vector("position", self._position)
+        if self._velocity != self._velocity.shown:
+            velocity = _checks.vector("velocity", self._velocity)
+        if self._owner is not None:
+            self._adopt_owner(self._owner)
+        state = self._numbers.state
+        if position is not None:
+            self._adopt_position(self._position.shown.to_tuple(), position)
+        if velocity is not None:
+            x, y, z = state[VELOCITY].tolist()
+            exact = merged((x, y, z), self._velocity.shown.to_tuple(), velocity)
+            state[VELOCITY] = unsigned_zeros(exact)
+            state[columns.UNDISTURBED] = 0.0
+        if velocity is not None or self._velocity.written:
+            state[columns.DRIVEN] = 1.0
+
+    def _adopt_owner(self, owner: Owner) -> None:
+        shown, linear = owner.position(), owner.linear()
+        if linear is not None and linear != _checks.floats9(self._numbers.linear):
+            self._place(linear)
+        if shown != self._shown_owner:
+            self._adopt_position(self._shown_owner, shown)
+
+    def _adopt_position(self, shown: Floats3, written: Floats3) -> None:
+        exact = merged(self.position64, shown, written)
+        self._numbers.state[POSITION] = unsigned_zeros(exact)
+        self._disturb()
+
+    def _show(self) -> None:
+        self._show_values(self._numbers.state.tolist())
+
+    def _show_values(self, values: list[float]) -> None:
+        """Show position and velocity to readers of the live vectors, and to the owner."""
+        position = (values[0], values[1], values[2])
+        self._position.show(position)
+        self._velocity.show((values[3], values[4], values[5]))
+        if self._owner is not None and position != self._owner_place:
+            self._move_owner()
+
+    def _move_owner(self) -> None:
+        """Move the owner along; one that stays within bounds of its own is obeyed."""
+        if self._owner is None:
+            return
+        place = self.position64
+        shown = self._owner.move_to(place)
+        for axis in range(3):
+            # More than what float32 rounds away.
+            if abs(shown[axis] - place[axis]) > 1e-6 * max(1.0, abs(place[axis])):
+                self._numbers.state[columns.POSITION + axis] = shown[axis] + 0.0
+                self._disturb()
+        self._shown_owner, self._owner_place = shown, self.position64
+        if self._owner_place != place:
+            self._position.show(self._owner_place)

@@ -3,23 +3,26 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats9
 from terrain_physics._kernels.character.constraint_planes import put_constraint_planes
 from terrain_physics._kernels.character.grounding import MOST_PLANES
 from terrain_physics._kernels.character.resize import SHAPE_SIZE, resize_body
+from terrain_physics._kernels.types import Floats
 from terrain_physics.character.colliders import (
     BoxCollider,
     CapsuleCollider,
     Collider,
     SphereCollider,
 )
+from terrain_physics.character.rows import Rows
 from terrain_physics.ground.ground import Ground
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
 from terrain_physics.surface.surface import queries_of
+
+UPRIGHT: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 AnyGround = HeightMap | TriangleMesh | Ground
 
@@ -45,7 +48,7 @@ def checked_collider(collider: Any) -> Collider:
     return collider
 
 
-def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> NDArray[np.float64]:
+def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> Floats:
     """Return a body's part of the rules (SHAPE_SIZE,), turned and scaled."""
     extents, offset, rotation = collider.placed(np.array(linear).reshape(3, 3))
     reach_x, _, reach_z = np.abs(np.reshape(rotation, (3, 3))) @ extents
@@ -61,38 +64,25 @@ def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> NDAr
     return np.array((collider.kind, *extents, *offset, *rotation))
 
 
-def resize(
-    ground: AnyGround,
-    old: Collider,
-    collider: Any,
-    linear: Floats9,
-    state: NDArray[np.float64],
-    rules: NDArray[np.float64],
-    random_state: NDArray[np.uint64],
-) -> bool:
-    """Give a character another body if that fits; else change nothing. See `CharacterBody`."""
+def resize(ground: AnyGround, old: Collider, collider: Any, row: Rows) -> bool:
+    """Give a character another body if that fits; else change nothing. See `CharacterView`."""
     if type(collider) is not type(old):
         raise TypeError(
             f"collider must be a {type(old).__name__} as before, got {_checks.shorten(collider)}"
         )
-    wanted = rules.copy()
-    wanted[:SHAPE_SIZE] = placed_shape(ground, collider, linear)
+    wanted = row.rules.copy()
+    wanted[:SHAPE_SIZE] = placed_shape(ground, collider, _checks.floats9(row.linear))
     queries = queries_of(ground)
     with queries.lock:
         table = queries.ground_arrays.table
-        return bool(resize_body(state, rules, wanted, random_state, table))
+        return bool(resize_body(row.state, row.rules, wanted, row.random, table))
 
 
-def constraint_planes(
-    ground: AnyGround,
-    state: NDArray[np.float64],
-    rules: NDArray[np.float64],
-    random_state: NDArray[np.uint64],
-) -> NDArray[np.float64]:
-    """Return the planes (m, 4) that a body touches. See `CharacterBody`."""
+def constraint_planes(ground: AnyGround, row: Rows) -> Floats:
+    """Return the planes (m, 4) that a body touches. See `CharacterView`."""
     planes = np.empty((MOST_PLANES, 4))
     queries = queries_of(ground)
     with queries.lock:
         table = queries.ground_arrays.table
-        count = put_constraint_planes(state, rules, random_state, planes, table)
+        count = put_constraint_planes(row.state, row.rules, row.random, planes, table)
     return planes[:count] + 0.0  # zeros without a sign

@@ -7,19 +7,26 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from terrain_physics import _checks
-from terrain_physics.character.group import CharacterGroup, GroupResult
-from terrain_physics.character.group_data import GroupState, Key, checked_key
+from terrain_physics._kernels.character.layout import SAVED
+from terrain_physics.character.group import CharacterGroup
+from terrain_physics.character.group_data import (
+    GroupState,
+    Key,
+    checked_key,
+    packed_rows,
+    state_of_rows,
+)
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.recording_file import (
     Frame,
     frame_between,
     keys_after,
     load_frames,
-    packed_rows,
     save_frames,
 )
-from terrain_physics.character.state import LONGEST_STEP, PACKED_SIZE, packed, state_hash, unpacked
-from terrain_physics.surface.results import MoveResult
+from terrain_physics.character.results import GroupResult, MoveResult
+from terrain_physics.character.rows import Rows, state_hashes
+from terrain_physics.character.state import LONGEST_STEP, state_of
 
 Scene = CharacterGroup | CharacterMovement | Mapping[Key, CharacterMovement]
 
@@ -53,7 +60,7 @@ class Recording:
     Parameters
     ----------
     scene : CharacterGroup, CharacterMovement, or mapping of str or int to CharacterMovement
-        Whom to record; a single character has the key 0, and a mapping's are those there now. Call
+        What to record; a single character has the key 0, and a mapping's are those there now. Call
         this recording's `update` instead of theirs.
 
     Examples
@@ -136,7 +143,8 @@ class Recording:
         FileNotFoundError
             If there is no such file.
         ValueError
-            If it is no recording, damaged, or of another version; naming the file.
+            If it is no recording, damaged, or of a version that this one cannot replay; naming the
+            file.
         """
         recording = cls.__new__(cls)
         recording._hold(None, *load_frames(path))  # noqa: SLF001
@@ -210,9 +218,9 @@ def _read(scene: Scene) -> GroupState:
     movers = _movers(scene)
     for mover in movers.values():
         mover._adopt()  # noqa: SLF001
-    states = [mover.state() for mover in movers.values()]
-    rows = b"".join(packed(state) for state in states)
-    return GroupState(0, tuple(movers), tuple(state.collider for state in states), rows)
+    colliders = {key: mover.collider for key, mover in movers.items()}
+    rows = [mover._row().packed() for mover in movers.values()]  # noqa: SLF001
+    return state_of_rows(0, colliders, np.reshape(rows, (len(rows), SAVED.size)))
 
 
 def _update(scene: Scene, seconds: float) -> Any:
@@ -222,30 +230,28 @@ def _update(scene: Scene, seconds: float) -> Any:
 
 
 def _hashes(state: GroupState) -> dict[Key, str]:
-    size, rows = 8 * PACKED_SIZE, memoryview(state.rows)
-    return {
-        key: state_hash(rows[size * row : size * (row + 1)]) for row, key in enumerate(state.keys)
-    }
+    return dict(zip(state.keys, state_hashes(packed_rows(state)), strict=True))
 
 
 def _write(scene: Scene, state: GroupState, frame: Frame) -> None:
     """Do to a scene in some state what the game did."""
-    if not (frame.left or frame.bodies or len(frame.who)):
+    if not (frame.left or frame.bodies or len(frame.rows)):
         return
     numbers = {key: number for number, key in enumerate(state.keys)}
     gone, bodies = set(frame.left), dict(frame.bodies)
     kept = [number for key, number in numbers.items() if key not in gone]
     keys = keys_after(list(state.keys), frame.left, frame.bodies)
-    rows = np.zeros((len(keys), PACKED_SIZE), dtype=np.uint64)
+    rows = np.zeros((len(keys), SAVED.size), dtype=np.uint64)
     rows[: len(kept)] = packed_rows(state)[kept]
-    rows[frame.who, frame.where] = frame.bits
-    colliders = tuple(
-        bodies[key] if key in bodies else state.colliders[numbers[key]] for key in keys
-    )
+    rows[frame.rows, frame.places] = frame.bits
+    colliders = {
+        key: bodies[key] if key in bodies else state.colliders[numbers[key]] for key in keys
+    }
     if isinstance(scene, CharacterGroup):
-        scene.restore(GroupState(state.seed, tuple(keys), colliders, rows.tobytes()))
+        scene.restore(state_of_rows(state.seed, colliders, rows))
         return
     movers = _movers(scene)
-    for number in np.unique(frame.who).tolist():
-        row = rows[number].tobytes()
-        movers[keys[number]].restore(unpacked(row, colliders[number]))
+    written = Rows.unpacked(rows)
+    for number in np.unique(frame.rows).tolist():
+        key = keys[number]
+        movers[key].restore(state_of(written.at(number), colliders[key]))

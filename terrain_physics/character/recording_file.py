@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _checks
+from terrain_physics._kernels.character.layout import FORMAT as STATE_FORMAT
+from terrain_physics._kernels.character.layout import SAVED
 from terrain_physics._kernels.types import Words
 from terrain_physics.character.colliders import (
     BoxCollider,
@@ -19,8 +21,8 @@ from terrain_physics.character.colliders import (
     Collider,
     SphereCollider,
 )
-from terrain_physics.character.group_data import GroupState, Key, checked_key
-from terrain_physics.character.state import LONGEST_STEP, PACKED_SIZE
+from terrain_physics.character.group_data import GroupState, Key, checked_key, packed_rows
+from terrain_physics.character.state import LONGEST_STEP
 
 FORMAT, VERSION = "terrain_physics recording", 1
 
@@ -37,20 +39,17 @@ class Frame:
 
     delta_time: float
     left: list[Key]
-    bodies: list[tuple[Key, Collider]]  # who came, and who was given another body
-    who: NDArray[np.int32]  # characters by number, in the order after all that
-    where: NDArray[np.int32]  # places in a packed state
-    bits: Words  # what was written there
+    bodies: list[tuple[Key, Collider]]  # characters that came or were given another body
+    # What was written: to which characters, by number in the order after all that; to which places
+    # of a packed row; and which bits.
+    rows: NDArray[np.int32]
+    places: NDArray[np.int32]
+    bits: Words
     hashes: dict[Key, str]
 
 
-def packed_rows(state: GroupState) -> Words:
-    """Return the packed states of a group (n, PACKED_SIZE); read-only."""
-    return np.frombuffer(state.rows, dtype="<u8").reshape(-1, PACKED_SIZE)
-
-
 def keys_after(keys: list[Key], left: list[Key], bodies: list[tuple[Key, Collider]]) -> list[Key]:
-    """Return who is there, in order, after some left and some came."""
+    """Return the keys in order after some left and some came."""
     gone = set(left)
     kept = dict.fromkeys(key for key in keys if key not in gone)
     return list(kept | dict.fromkeys(key for key, _ in bodies))
@@ -62,7 +61,7 @@ def frame_between(
     """Return what the game did to come from one state to the other."""
     numbers = {key: number for number, key in enumerate(old.keys)}
     kept: list[int] = []
-    for key in new.keys:  # who was removed and added again counts as one who came
+    for key in new.keys:  # removed and added again counts as one that came
         number = numbers.get(key, -1)
         if number < 0 or (kept and number < kept[-1]):
             break
@@ -74,17 +73,17 @@ def frame_between(
         for key, body in zip(new.keys, new.colliders, strict=True)
         if key not in staying or body != old.colliders[numbers[key]]
     ]
-    base = np.zeros((len(new.keys), PACKED_SIZE), dtype=np.uint64)
+    base = np.zeros((len(new.keys), SAVED.size), dtype=np.uint64)
     base[: len(kept)] = packed_rows(old)[kept]
     rows = packed_rows(new)
-    who, where = np.nonzero(rows != base)
+    written, places = np.nonzero(rows != base)
     return Frame(
         seconds,
         left,
         bodies,
-        who.astype(np.int32),
-        where.astype(np.int32),
-        rows[who, where],
+        written.astype(np.int32),
+        places.astype(np.int32),
+        rows[written, places],
         hashes,
     )
 
@@ -94,7 +93,8 @@ def save_frames(path: str | os.PathLike[str], start: dict[Key, str], frames: lis
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "state_size": PACKED_SIZE,
+        "state_format": STATE_FORMAT,
+        "state_size": SAVED.size,
         "start": list(start),
         "frames": [
             {"left": f.left, "bodies": [[key, _described(body)] for key, body in f.bodies]}
@@ -109,9 +109,9 @@ def save_frames(path: str | os.PathLike[str], start: dict[Key, str], frames: lis
             file,
             header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
             delta_times=np.array([f.delta_time for f in frames], dtype="<f8"),
-            counts=np.array([len(f.who) for f in frames], dtype="<i8"),
-            who=_joined([f.who for f in frames], "<i4"),
-            where=_joined([f.where for f in frames], "<i4"),
+            counts=np.array([len(f.rows) for f in frames], dtype="<i8"),
+            who=_joined([f.rows for f in frames], "<i4"),
+            where=_joined([f.places for f in frames], "<i4"),
             bits=_joined([f.bits for f in frames], "<u8"),
             hashes=np.array([int(text, 16) for text in hashes], dtype="<u8"),
         )
@@ -122,15 +122,24 @@ def load_frames(path: str | os.PathLike[str]) -> tuple[dict[Key, str], list[Fram
     content = Path(path).read_bytes()
     try:
         header, arrays = _unpacked_file(content)
-        version, size = header["version"], header["state_size"]
-        if (version, size) == (VERSION, PACKED_SIZE):
+        # Files of version 1 that do not name the format of states have the first one.
+        form = header.get("state_format", 1)
+        found = _version_text(header["version"], form, header["state_size"])
+        if found == _VERSION_TEXT:
             return _frames_of(header, arrays)
     except Exception:  # whatever damage leads to
         raise ValueError(f"{os.fspath(path)}: file must be a recording, undamaged") from None
     raise ValueError(
-        f"{os.fspath(path)}: version must be {VERSION} with {PACKED_SIZE} numbers a state, "
-        f"got {version} with {size}"
+        f"{os.fspath(path)}: recording must be of {_VERSION_TEXT}, got {found}: another version "
+        "of terrain_physics saved it, and can replay it"
     )
+
+
+def _version_text(version: Any, state_format: Any, state_size: Any) -> str:
+    return f"version {version} with states of format {state_format}, {state_size} numbers each"
+
+
+_VERSION_TEXT = _version_text(VERSION, STATE_FORMAT, SAVED.size)
 
 
 def _unpacked_file(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -162,16 +171,16 @@ def _frames_of(
         bodies = [(checked_key(key), _body(parts)) for key, parts in events["bodies"]]
         keys = keys_after(keys, left, bodies)
         own, end = slice(end, end + count), end + count
-        who, where, bits = (arrays[name][own] for name in ("who", "where", "bits"))
+        rows, places, bits = (arrays[name][own] for name in ("who", "where", "bits"))
         if count and not (
-            len(who) == len(where) == len(bits) == count
-            and 0 <= who.min() <= who.max() < len(keys)
-            and 0 <= where.min() <= where.max() < PACKED_SIZE
+            len(rows) == len(places) == len(bits) == count
+            and 0 <= rows.min() <= rows.max() < len(keys)
+            and 0 <= places.min() <= places.max() < SAVED.size
         ):
             raise ValueError(count)
         time = _checks.between("delta_time", seconds, 0.0, LONGEST_STEP)
         after = {key: next(hashes) for key in keys}
-        frames.append(Frame(time, left, bodies, who, where, bits, after))
+        frames.append(Frame(time, left, bodies, rows, places, bits, after))
     if next(hashes, None) is not None or end != len(arrays["who"]):
         raise ValueError(end)
     return start, frames

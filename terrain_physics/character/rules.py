@@ -1,114 +1,140 @@
 """The rules of a character: numbers that its kernel reads, checked when they are set."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
-from terrain_physics.character.state import MOST_ROUNDS
+from terrain_physics._kernels.types import Flags, Floats
+from terrain_physics.character.rows import Rows
 
-# What `CharacterMovement` has where nothing else is said.
-DEFAULT_RULES = {
-    "gravity": 9.81,
-    "gravity_scale": 1.0,
-    "slope_limit": math.radians(30),
-    "ground_rule": "contact",
-    "ground_friction": 20.0,
-    "resolver": "shuffled",
-    "snap_distance": 0.3,
-    "step_offset": 0.3,
-    "slope_speed": "horizontal",
-    "max_rounds": 16,
-}
+MOST_ROUNDS = 1000
+
+T = TypeVar("T")
 
 
-class _Rule:
-    """A number of a character that the kernel reads, checked when it is set."""
+class Rule(ABC, Generic[T]):
+    """What stands in the column of the same name, as the game reads and sets it."""
 
-    def __init__(self, index: int, check: Callable[[str, Any], float]) -> None:
-        self._index = index
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+        self.place = columns.RULES.place(name)
+        self.default = self.read(columns.RULES.defaults())
+        (column,) = (column for column in columns.RULES.columns if column.name == name)
+        unit = f" {column.unit}" if column.unit else ""
+        self.__doc__ = f"The rule `{name}` of `CharacterMovement`; default {self.default!r}{unit}."
+
+    @overload
+    def __get__(self, character: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, character: "CharacterRules", owner: type) -> T: ...
+    def __get__(self, character: "CharacterRules | None", owner: type) -> "Self | T":
+        return self if character is None else self.read(character._row().rules)  # noqa: SLF001
+
+    def __set__(self, character: "CharacterRules", value: T) -> None:
+        self.write(character._row().rules, value)  # noqa: SLF001
+        character._wake()  # noqa: SLF001
+
+    @abstractmethod
+    def read(self, rules: Floats) -> T:
+        """Return what a row of rules holds."""
+
+    @abstractmethod
+    def write(self, rules: Floats, value: Any) -> None:
+        """Check a value and put it into a row of rules."""
+
+
+class _Number(Rule[float]):
+    """A number as it is."""
+
+    def __init__(self, check: Callable[[str, Any], float]) -> None:
         self._check = check
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
+    def read(self, rules: Floats) -> float:
+        return float(rules[self.place])
 
-    @overload
-    def __get__(self, mover: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, mover: "CharacterRules", owner: type) -> float: ...
-    def __get__(self, mover: "CharacterRules | None", owner: type) -> "Self | float":
-        return self if mover is None else float(mover._rules[self._index])  # noqa: SLF001
-
-    def __set__(self, mover: "CharacterRules", value: float) -> None:
-        mover._set_rule(self._index, self._check(self._name, value))  # noqa: SLF001
+    def write(self, rules: Floats, value: Any) -> None:
+        rules[self.place] = self._check(self.name, value)
 
 
-class _Choice:
-    """One of a few words."""
+class _Slope(Rule[float]):
+    """An angle, whose cosine the kernel reads."""
 
-    def __init__(self, index: int, words: tuple[str, ...]) -> None:
-        self._index = index
-        self._words = words
+    def read(self, rules: Floats) -> float:
+        return float(rules[self.place])
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, mover: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, mover: "CharacterRules", owner: type) -> str: ...
-    def __get__(self, mover: "CharacterRules | None", owner: type) -> "Self | str":
-        return self if mover is None else self._words[int(mover._rules[self._index])]  # noqa: SLF001
-
-    def __set__(self, mover: "CharacterRules", value: str) -> None:
-        word = _checks.choice(self._name, value, self._words)
-        mover._set_rule(self._index, float(self._words.index(word)))  # noqa: SLF001
+    def write(self, rules: Floats, value: Any) -> None:
+        limit = _checks.between(self.name, value, 0.0, math.pi / 2)
+        rules[self.place], rules[columns.SLOPE_COSINE] = limit, math.cos(limit)
 
 
-class CharacterRules:
+class _Rounds(Rule[int]):
+    """A whole number."""
+
+    def read(self, rules: Floats) -> int:
+        return int(rules[self.place])
+
+    def write(self, rules: Floats, value: Any) -> None:
+        rules[self.place] = _checks.whole(self.name, value, 1, MOST_ROUNDS)
+
+
+class _Choice(Rule[str]):
+    """One of a few words, which the kernel knows by their numbers."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def read(self, rules: Floats) -> str:
+        return self.words[int(rules[self.place])]
+
+    def write(self, rules: Floats, value: Any) -> None:
+        rules[self.place] = self.words.index(_checks.choice(self.name, value, self.words))
+
+
+class CharacterRules(ABC):
     """What the game sets of a character, and may change at any time; see `CharacterMovement`."""
 
-    gravity = _Rule(columns.GRAVITY, _checks.finite)
-    gravity_scale = _Rule(columns.GRAVITY_SCALE, _checks.finite)
-    ground_friction = _Rule(columns.FRICTION, _checks.non_negative)
-    snap_distance = _Rule(columns.SNAP, _checks.non_negative)
-    step_offset = _Rule(columns.STEP_OFFSET, _checks.non_negative)
-    ground_rule = _Choice(columns.GROUND_RULE, ("contact", "sum"))
-    resolver = _Choice(columns.RESOLVER, ("shuffled", "simultaneous"))
-    slope_speed = _Choice(columns.SURFACE_SPEED, ("horizontal", "surface"))
+    gravity = _Number(_checks.finite)
+    gravity_scale = _Number(_checks.finite)
+    slope_limit = _Slope()
+    ground_rule = _Choice("contact", "sum")
+    ground_friction = _Number(_checks.non_negative)
+    resolver = _Choice("shuffled", "simultaneous")
+    snap_distance = _Number(_checks.non_negative)
+    step_offset = _Number(_checks.non_negative)
+    slope_speed = _Choice("horizontal", "surface")
+    max_rounds = _Rounds()
 
-    _rules: NDArray[np.float64]
-
-    @property
-    def slope_limit(self) -> float:
-        """Steepest walkable slope in radians."""
-        return float(self._rules[columns.SLOPE_LIMIT])
-
-    @slope_limit.setter
-    def slope_limit(self, value: float) -> None:
-        limit = _checks.between("slope_limit", value, 0.0, math.pi / 2)
-        self._set_rule(columns.SLOPE_LIMIT, limit)
-        self._set_rule(columns.SLOPE_COSINE, math.cos(limit))
-
-    @property
-    def max_rounds(self) -> int:
-        """After how many rounds of pushing out the body is lifted instead."""
-        return int(self._rules[columns.MAX_ROUNDS])
-
-    @max_rounds.setter
-    def max_rounds(self, value: int) -> None:
-        self._set_rule(
-            columns.MAX_ROUNDS, float(_checks.whole("max_rounds", value, 1, MOST_ROUNDS))
-        )
-
-    def _set_rule(self, index: int, value: float) -> None:
-        self._rules[index] = value
-        self._wake()
+    @abstractmethod
+    def _row(self) -> Rows:
+        """Return the character's numbers; writing to them changes it."""
 
     def _wake(self) -> None:
         """End the rest of a character that stays where it is."""
-        raise NotImplementedError
+        self._row().state[columns.UNDISTURBED] = 0.0
+
+
+_RULES = {name: rule for name, rule in vars(CharacterRules).items() if isinstance(rule, Rule)}
+
+
+def put_rules(rules: Floats, changes: dict[str, Any]) -> None:
+    """Check rules given by name and put them into a row."""
+    for name, value in changes.items():
+        if name not in _RULES:
+            raise TypeError(f"rules must be of {', '.join(_RULES)}, got {name!r}")
+        _RULES[name].write(rules, value)
+
+
+def are_rules(rules: Floats) -> Flags:
+    """Tell which rows (n, RULES_SIZE) hold numbers that a kernel can work with."""
+    x, y, z = rules[:, columns.EXTENTS : columns.EXTENTS + 3].T
+    rounds = rules[:, columns.MAX_ROUNDS]
+    good = (x > 0.0) & (y >= 0.0) & (z > 0.0) & (rounds >= 1) & (rounds <= MOST_ROUNDS)
+    for rule in _RULES.values():
+        if isinstance(rule, _Choice):
+            good &= np.isin(rules[:, rule.place], range(len(rule.words)))
+    return np.asarray(good & np.isfinite(rules).all(axis=1))

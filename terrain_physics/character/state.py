@@ -1,82 +1,76 @@
-"""What a character is made of besides its movement: live vectors, its state, its result."""
+"""Saved characters: everything that changes, in a format that later versions can read."""
 
-import hashlib
-import math
-import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from textwrap import indent
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from pyglm import glm
 
 from terrain_physics import _checks
-from terrain_physics._checks import Floats3, Floats9
+from terrain_physics._checks import Floats9
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics.character.colliders import Collider
-from terrain_physics.character.placement import AnyGround
-from terrain_physics.surface.results import GroundReport, MoveResult
-from terrain_physics.surface.surface import queries_of
+from terrain_physics.character.rows import Rows
+from terrain_physics.character.rules import are_rules
 
-MOST_ROUNDS = 1000
 LONGEST_STEP = 1.0  # seconds
 
-# A state as bytes: its values, rules, linear part and random state, 8 bytes each.
-LINEAR_SIZE = 9
-PACKED_SIZE = columns.STATE_SIZE + columns.RULES_SIZE + LINEAR_SIZE + 1
 
-_GROUND_STATES = ("airborne", "steep", "wedged", "grounded")
-
-
-def unsigned_zeros(values: Floats3) -> Floats3:
-    """Return three numbers with zeros that have no sign, as all of a character's."""
-    x, y, z = values
-    return x + 0.0, y + 0.0, z + 0.0
+def refuse_format(what: str, form: Any) -> None:
+    """Refuse the numbers of a later version, whose columns are not known here."""
+    if _checks.whole(f"format of {what}", form, 1, 2**63) > columns.FORMAT:
+        raise ValueError(
+            f"{what} must be of format {columns.FORMAT} or earlier, got format {form}: "
+            "a later version of terrain_physics saved it, and can load it"
+        )
 
 
-class LiveVec3(glm.vec3):
-    """A ``vec3`` that a game may write to; it remembers that it was."""
+def refuse_other_format(what: str, form: Any) -> None:
+    """Refuse the pickle of something that holds more than saved numbers, if another version's."""
+    if form != columns.FORMAT:
+        given = "none" if form is None else f"format {form}"
+        raise ValueError(
+            f"{what} must be pickled in format {columns.FORMAT}, got {given}: another version of "
+            "terrain_physics pickled it; from version to version, keep what its state() returns"
+        )
 
-    written = False
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        self.__dict__["written"] = True
+def fields_by_name(saved: Any) -> dict[str, Any]:
+    """Return what a pickle of a saved dataclass holds."""
+    return {field.name: getattr(saved, field.name) for field in fields(saved)}
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        super().__setitem__(index, value)
-        self.__dict__["written"] = True
 
-    def __repr__(self) -> str:
-        return repr(glm.vec3(self))
-
-    def __str__(self) -> str:
-        return str(glm.vec3(self))
-
-    def show(self, values: Floats3) -> glm.vec3:
-        """Take new values, rounded to float32; return a copy to compare with later."""
-        shown = glm.vec3(*values) + 0.0  # what rounds to a zero may be negative
-        glm.vec3.__init__(self, shown)  # three times as quick as setting x, y and z
-        self.__dict__["written"] = False
-        return shown
+def load_fields(saved: Any, content: Any) -> None:
+    """Fill a dataclass from its pickle, unless a later version made that."""
+    names = [field.name for field in fields(saved)]
+    if isinstance(content, list):  # as pickled before formats had numbers
+        content = dict(zip(names, content, strict=False)) | {"format": 1}
+    refuse_format(type(saved).__name__, content["format"])
+    for name in names:
+        object.__setattr__(saved, name, content[name])
 
 
 @dataclass(frozen=True, slots=True)
 class CharacterState:
     """Everything about a character that changes, exact; pickle it, send it, restore it.
 
+    Pickles of earlier formats can be loaded and restored: a column that they lack has the value it
+    has in a new character. Those of later formats are refused with ValueError.
+
     Attributes
     ----------
     values : tuple of float
-        Position, velocity, ground and the last result.
+        Position, velocity, ground and the last result; see the first table below.
     rules : tuple of float
-        The shape in the world, gravity, slope limit and the other parameters.
+        The shape in the world, gravity, slope limit and the other parameters; see the second.
     linear : tuple of float
         Rotation times scale, row by row, that the shape was made for.
     random_state : int
         The generator that shuffles contacts, 64 bits.
     collider : SphereCollider, CapsuleCollider or BoxCollider
         The body before it was placed.
+    format : int
+        Which columns `values` and `rules` have: 1, 2 and so on.
     """
 
     values: tuple[float, ...]
@@ -84,83 +78,54 @@ class CharacterState:
     linear: Floats9
     random_state: int
     collider: Collider
+    format: int = columns.FORMAT
+
+    __getstate__ = fields_by_name
+    __setstate__ = load_fields
 
 
-def packed(state: CharacterState) -> bytes:
-    """Return a state without its collider as bytes, in the order of PACKED_SIZE."""
-    numbers = (*state.values, *state.rules, *state.linear)
-    return struct.pack(f"<{len(numbers)}dQ", *numbers, state.random_state)
+CharacterState.__doc__ = f"""{CharacterState.__doc__}
+    Notes
+    -----
+    Columns of `values` in format {columns.FORMAT}, by place::
+
+{indent(columns.STATE.described(), 8 * " ")}
+
+    Columns of `rules`::
+
+{indent(columns.RULES.described(), 8 * " ")}
+    """
 
 
-def unpacked(row: bytes, collider: Collider) -> CharacterState:
-    """Return the state that was packed."""
-    *numbers, random_state = struct.unpack(f"<{PACKED_SIZE - 1}dQ", row)
-    rules, linear = columns.STATE_SIZE, columns.STATE_SIZE + columns.RULES_SIZE
+def state_of(row: Rows, collider: Collider) -> CharacterState:
+    """Return the state of one character."""
     return CharacterState(
-        tuple(numbers[:rules]),
-        tuple(numbers[rules:linear]),
-        tuple(numbers[linear:]),
-        random_state,
+        tuple(row.state.tolist()),
+        tuple(row.rules.tolist()),
+        _checks.floats9(row.linear),
+        int(row.random[0]),
         collider,
     )
 
 
-def state_hash(row: bytes | memoryview) -> str:
-    """Return the 16 hexadecimal digits of a packed state."""
-    return hashlib.blake2b(row, digest_size=8).hexdigest()
-
-
-def ground_report(values: list[float], ground: AnyGround) -> GroundReport:
-    """Return the report that is part of a state."""
-    state = _GROUND_STATES[int(values[columns.GROUND_KIND])]
-    air_time, landing_speed = values[columns.AIR_TIME], values[columns.LANDING_SPEED]
-    if state == "airborne":
-        return GroundReport(state, None, None, -1, 0, None, air_time, landing_speed)
-    x, y, z = values[columns.GROUND_NORMAL : columns.GROUND_NORMAL + 3]
-    px, py, pz = values[columns.GROUND_POINT : columns.GROUND_POINT + 3]
-    triangle, material = queries_of(ground).triangle_at(
-        int(values[columns.GROUND_PART]), int(values[columns.GROUND_TRIANGLE]), (px, py, pz)
+def row_of(state: Any) -> Rows:
+    """Return the numbers of a state, or refuse it by name."""
+    if not isinstance(state, CharacterState):
+        raise TypeError(f"state must be a CharacterState, got {_checks.shorten(state)}")
+    form = state.format
+    refuse_format("state", form)
+    values, rules = (
+        layout.upgraded(_checks.array(name, numbers, (len(layout.saved_in(form)),))[None], form)[0]
+        for name, numbers, layout in (
+            ("values", state.values, columns.STATE),
+            ("rules", state.rules, columns.RULES),
+        )
     )
-    return GroundReport(
-        state,
-        glm.vec3(x, y, z) + 0.0,
-        glm.vec3(px, py, pz) + 0.0,
-        triangle,
-        material,
-        math.atan2(math.hypot(x, z), y),
-        air_time,
-        landing_speed,
-    )
-
-
-def move_result(values: list[float]) -> MoveResult:
-    """Return the result that is part of a state."""
-    normal = values[columns.GROUND_NORMAL : columns.GROUND_NORMAL + 3]
-    return MoveResult(
-        grounded=values[columns.GROUNDED] != 0.0,
-        ground_normal=glm.vec3(*normal) + 0.0 if values[columns.GROUNDED] else None,
-        contacts=int(values[columns.CONTACTS]),
-        penetration=values[columns.PENETRATION],
-        converged=values[columns.CONVERGED] != 0.0,
-        rounds=int(values[columns.ROUNDS]),
-        lifted=values[columns.LIFTED],
-    )
-
-
-def are_rules(rules: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which rows (n, RULES_SIZE) hold numbers that a kernel can work with."""
-    x, y, z = rules[:, columns.EXTENTS : columns.EXTENTS + 3].T
-    rounds = rules[:, columns.MAX_ROUNDS]
-    good = (x > 0.0) & (y >= 0.0) & (z > 0.0) & (rounds >= 1) & (rounds <= MOST_ROUNDS)
-    for choice in (columns.GROUND_RULE, columns.RESOLVER, columns.SURFACE_SPEED):
-        good &= (rules[:, choice] == 0.0) | (rules[:, choice] == 1.0)
-    return np.asarray(good & np.isfinite(rules).all(axis=1))
-
-
-def refuse_rules(rules: NDArray[np.float64]) -> None:
-    """Refuse numbers that a kernel could not work with."""
     if not are_rules(rules[np.newaxis])[0]:
         raise ValueError("state must come from a character: its rules are not those of one")
+    linear = _checks.array("linear", state.linear, (columns.LINEAR_SIZE,))
+    random_state = _checks.whole("random_state", state.random_state, 0, 2**64 - 1)
+    return Rows(values, rules, linear, np.array([random_state], dtype=np.uint64))
 
 
 def first_random_state(seed: int | np.random.Generator) -> int:

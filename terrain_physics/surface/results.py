@@ -80,37 +80,6 @@ class RayHit(NamedTuple):
     material: int = 0
 
 
-class MoveResult(NamedTuple):
-    """What one update of a character did.
-
-    Attributes
-    ----------
-    grounded : bool
-        Whether the character stands on walkable ground, or is wedged between steep slopes.
-    ground_normal : glm.vec3 or None
-        The normal of the ground it stands on; None in the air.
-    contacts : int
-        How many triangles hold it up at the end; those that a neighbour covers do not count.
-    penetration : float
-        The deepest penetration left, in meters.
-    converged : bool
-        Whether it ended outside of the ground, to 1e-5 m.
-    rounds : int
-        The most rounds of gather, shuffle and push that a step needed; 0 at rest.
-    lifted : float
-        How far it was lifted straight up in this update, in meters: from below the ground, or where
-        pushing out found no near way.
-    """
-
-    grounded: bool
-    ground_normal: glm.vec3 | None
-    contacts: int
-    penetration: float
-    converged: bool
-    rounds: int
-    lifted: float
-
-
 class RayHits(NamedTuple):
     """Where rays meet the ground first; row i is of ray i.
 
@@ -249,41 +218,6 @@ class ClosestPoints(NamedTuple):
     distance: NDArray[np.float64]
     triangle: NDArray[np.int64]
     material: NDArray[np.uint8]
-
-
-class GroundReport(NamedTuple):
-    """What a character stands on or touches, as of its last update.
-
-    Attributes
-    ----------
-    state : {"grounded", "wedged", "steep", "airborne"}
-        On walkable ground; held between slopes too steep to walk on; touching such a slope, down
-        which it slides; touching no ground.
-    normal : glm.vec3 or None
-        The unit normal of that ground; None in the air.
-    point : glm.vec3 or None
-        Where the body touches it, in meters; None in the air.
-    triangle : int
-        The id of the triangle touched; -1 in the air, and outside a map.
-    material : int
-        What a map is made of there, outside it the cell nearest to the point; 0 where there is no
-        material.
-    slope : float or None
-        How steep the ground is, in radians from 0 to pi / 2; None in the air.
-    air_time : float
-        Seconds since it was grounded or wedged last, or since its first update; 0 while it is.
-    landing_speed : float
-        How fast it fell when it landed last, in m/s; 0 before it ever did.
-    """
-
-    state: str
-    normal: glm.vec3 | None
-    point: glm.vec3 | None
-    triangle: int
-    material: int
-    slope: float | None
-    air_time: float
-    landing_speed: float
 
 
 class Contact(NamedTuple):

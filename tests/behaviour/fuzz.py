@@ -101,7 +101,7 @@ def reach_of(collider):
 def depth_in(land, mover, collider):
     """Return how deep a body is in a map without holes, in meters."""
     center = np.array(mover.position64) / land.cell
-    turn = np.array(mover._linear).reshape(3, 3)
+    turn = np.array(mover.state().linear).reshape(3, 3)
     if isinstance(collider, BoxCollider):
         extents = np.array(collider.half_extents64) / land.cell
         return land.cell * penetration.box_depth(land.heights, center, extents, turn)

@@ -102,7 +102,7 @@ def _depths_of_capsule(axis, radius, corners):
 
 def depth_in_triangles(mover, collider, corners):
     """Return how deep a body is in any of these triangles (n, 3, 3), each by itself; < 0: apart."""
-    center, turn = np.array(mover.position64), np.array(mover._linear).reshape(3, 3)
+    center, turn = np.array(mover.position64), np.array(mover.state().linear).reshape(3, 3)
     if isinstance(collider, BoxCollider):
         reach = np.linalg.norm(collider.half_extents64)
     else:
@@ -120,7 +120,7 @@ def depth_in_triangles(mover, collider, corners):
 
 def depth_in_map(mover, collider, heights):
     """Return how deep a body is in a map of 1 m cells, by samples; < 0: above it."""
-    center, turn = np.array(mover.position64), np.array(mover._linear).reshape(3, 3)
+    center, turn = np.array(mover.position64), np.array(mover.state().linear).reshape(3, 3)
     if isinstance(collider, BoxCollider):
         return penetration.box_depth(heights, center, np.array(collider.half_extents64), turn)
     half = 0.5 * getattr(collider, "height", 2 * collider.radius) - collider.radius

@@ -18,6 +18,7 @@ from terrain_physics import (
 )
 from terrain_physics.character.colliders import CapsuleCollider
 from terrain_physics.character.group import CharacterGroup
+from terrain_physics.character.results import GroundReport
 from tests.helpers.meshes import grid
 
 FRAME = 1 / 60
@@ -39,11 +40,16 @@ def run(mover, frames):
 class TestReport:
     def test_before_the_first_update_and_in_the_air(self):
         mover = CharacterMovement(FLOOR, SphereCollider(0.5), position=(10, 9, 10))
-        assert mover.ground_report() == ("airborne", None, None, -1, 0, None, 0.0, 0.0)
+        match mover.ground_report():
+            case GroundReport("airborne", None, None, -1, 0, None, 0.0, 0.0):
+                pass
+            case report:
+                pytest.fail(repr(report))
         run(mover, 6)
         report = mover.ground_report()
         assert report.air_time == pytest.approx(0.1)
-        assert report[:6] == ("airborne", None, None, -1, 0, None)
+        assert (report.state, report.normal, report.point) == ("airborne", None, None)
+        assert (report.triangle, report.material, report.slope) == (-1, 0, None)
 
     @pytest.mark.parametrize(
         "collider", [SphereCollider(0.5), BoxCollider((0.5, 0.5, 0.5)), CapsuleCollider(0.3, 1.0)]
@@ -67,7 +73,7 @@ class TestReport:
             assert report.material == 7
         run(mover, 60)
         assert mover.ground_report() == report
-        assert pickle.loads(pickle.dumps(tuple(report)[3:])) == tuple(report)[3:]
+        assert pickle.loads(pickle.dumps(report)) == report
 
     @pytest.mark.parametrize("degrees", [10, 29, 35, 60])
     def test_slope(self, degrees):

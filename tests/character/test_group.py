@@ -1,9 +1,11 @@
 """CharacterGroup: the same bits as one by one, whoever else is there; arrays, keys, bad input."""
 
+import ast
 import copy
 import inspect
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +17,6 @@ from pyglm import glm
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider, TriangleMesh
 from terrain_physics.character.colliders import CapsuleCollider
 from terrain_physics.character.group import CharacterGroup
-from terrain_physics.character.rules import DEFAULT_RULES
 from tests.helpers.meshes import grid
 
 FRAME = 1 / 60
@@ -216,7 +217,7 @@ class TestMembers:
         )
         assert group.positions[:, 2].tolist() == [2, 3, 9]
         assert repr(group) == "<CharacterGroup: 3 characters>"
-        assert repr(group["b"]) == "<CrowdMember 'b' at (1.000, 0.000, 3.000), in the air>"
+        assert repr(group["b"]) == "<GroupMember 'b' at (1.000, 0.000, 3.000), in the air>"
 
     def test_many_come_and_go(self):
         group, rng = CharacterGroup(FLOOR, WALKER), np.random.default_rng(1)
@@ -285,7 +286,7 @@ class TestMembers:
         group.add("ada", (1, 0, 1))
         ada = group["ada"]
         group.remove("ada")
-        assert repr(ada) == "<CrowdMember 'ada', removed>"
+        assert repr(ada) == "<GroupMember 'ada', removed>"
         assert ada.key == "ada"
         with pytest.raises(KeyError, match="ada"):
             ada.grounded  # noqa: B018 it raises
@@ -341,7 +342,21 @@ class TestMembers:
     def test_default_rules_are_those_of_one_alone(self):
         signature = inspect.signature(CharacterMovement).parameters
         others = {"ground", "collider", "position", "rotation", "owner", "seed"}
-        assert {n: p.default for n, p in signature.items() if n not in others} == DEFAULT_RULES
+        group = CharacterGroup(FLOOR, WALKER)
+        group.add(0, (1, 5, 1))
+        rules = {name: p.default for name, p in signature.items() if name not in others}
+        assert rules == {name: getattr(group[0], name) for name in rules}
+        assert len(rules) == 10
+
+    def test_the_documented_defaults_are_those_of_the_table(self):
+        text = inspect.getdoc(CharacterMovement) or ""
+        told = dict(re.findall(r"^(\w+) : .*, default (.+)$", text, re.MULTILINE))
+        signature = inspect.signature(CharacterMovement).parameters
+        assert told.pop("slope_limit") == "30 degrees"
+        assert signature["slope_limit"].default == np.radians(30)
+        for name in told.keys() - {"position"}:
+            assert ast.literal_eval(told[name]) == signature[name].default
+        assert len(told) == 11
 
 
 STORY = """

@@ -84,7 +84,10 @@ class TestBadInput:
             (GroupState(0, ("a", "b"), state.colliders, nan), "that of 'b' is none"),
             (GroupState(0, ("a", "b"), (WALKER, ball), state.rows), "that of 'b' is none"),
             (GroupState(0, ("a", "a"), state.colliders, state.rows), "no key twice"),
-            (GroupState(0, ("a", "b"), state.colliders, state.rows[8:]), "this version"),
+            (
+                GroupState(0, ("a", "b"), state.colliders, state.rows[8:]),
+                "must hold 528 bytes",
+            ),
             (GroupState(0, ("a", "b"), state.colliders, bytes(2 * half)), "that of 'a'"),
         ):
             with pytest.raises(ValueError, match=message):

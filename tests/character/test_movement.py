@@ -221,7 +221,11 @@ class TestResult:
     def test_before_the_first_update(self):
         mover = ball()
         assert not mover.grounded
-        assert mover.update(0.0) == (False, None, 0, 0.0, True, 0, 0.0)
+        result = mover.update(0.0)
+        assert (result.grounded, result.ground_normal, result.contacts) == (False, None, 0)
+        assert (result.penetration, result.converged) == (0.0, True)
+        assert (result.rounds, result.lifted) == (0, 0.0)
+        assert result == mover.move_result()
 
     def test_when_rounds_run_out_it_is_lifted(self):
         steep = math.tan(math.radians(80))

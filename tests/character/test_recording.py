@@ -8,8 +8,9 @@ from pyglm import glm
 
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
 from terrain_physics.character.colliders import CapsuleCollider
-from terrain_physics.character.group import CharacterGroup, GroupResult
+from terrain_physics.character.group import CharacterGroup
 from terrain_physics.character.recording import Difference, Recording, replay
+from terrain_physics.character.results import GroupResult
 
 FRAME = 1 / 60
 HEIGHTS = np.random.default_rng(0).uniform(0, 1.2, (40, 40))
@@ -75,6 +76,7 @@ def record_heroes():
             heroes["hero"].resize(LOW)
             heroes[2].rotation = glm.quat(glm.vec3(0, 1, 0))
         results = recording.update(FRAME)
+        assert isinstance(results, dict)
         assert list(results) == ["hero", 2]
     return recording
 
@@ -202,8 +204,9 @@ def _changed(path, recorded, **changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"version": 2}, "version must be 1 with .* got 2 with"),
-        ({"state_size": 3}, "version must be 1 with .* got 1 with 3"),
+        ({"version": 2}, "must be of version 1 with .* format 1, 66 .* got version 2 with"),
+        ({"state_size": 3}, "must be of version 1 .* got version 1 with .* format 1, 3 numbers"),
+        ({"state_format": 2}, "must be of version 1 .* got version 1 with states of format 2"),
         ({"format": "other"}, "must be a recording"),
         ({"start": [1]}, "must be a recording"),
         ({"frames": []}, "must be a recording"),

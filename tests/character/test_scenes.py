@@ -20,19 +20,19 @@ def heights_of(land):
 
 def depth_of(heights, *movers):
     """Return how deep the deepest of some bodies is in the ground."""
-    balls = [m for m in movers if isinstance(m._collider, SphereCollider)]
-    boxes = [m for m in movers if isinstance(m._collider, BoxCollider)]
+    balls = [m for m in movers if isinstance(m.collider, SphereCollider)]
+    boxes = [m for m in movers if isinstance(m.collider, BoxCollider)]
     depths = [
         penetration.box_depth(
             heights,
             np.array(m.position64),
-            m._collider.half_extents64,
-            np.array(m._linear).reshape(3, 3),
+            m.collider.half_extents64,
+            np.array(m.state().linear).reshape(3, 3),
         )
         for m in boxes
     ]
     if balls:
-        centers, radii = [m.position64 for m in balls], [m._collider.radius for m in balls]
+        centers, radii = [m.position64 for m in balls], [m.collider.radius for m in balls]
         depths.append(penetration.ball_depth(heights, centers, radii))
     return max(depths)
 

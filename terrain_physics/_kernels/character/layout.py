@@ -1,6 +1,13 @@
-"""What the two arrays of a character hold: its state, and what the game sets."""
+"""What a character's two rows of numbers hold: its state, and what the game sets.
+
+The tables say once what each column is. All else follows from them: the sizes of the rows, the
+places where kernels find a column, what a new character starts with, what is saved and hashed.
+"""
+
+import math
 
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.columns import Column, Layout
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, scale
 from terrain_physics._kernels.surface.shapes import (
     BOX,
@@ -12,26 +19,110 @@ from terrain_physics._kernels.surface.shapes import (
 )
 from terrain_physics._kernels.types import Floats
 
-# Places in the array of what changes from update to update.
-POSITION, VELOCITY, GROUNDED, GROUND_NORMAL = 0, 3, 6, 7
-CONTACTS, PENETRATION, CONVERGED, ROUNDS, LIFTED = 10, 11, 12, 13, 14
-# Left alone by the game; velocity set; place or shape set: 1, or only the ground edited: 0.5.
-UNDISTURBED, DRIVEN, MOVED = 15, 16, 17
+# The format of saved rows: one more whenever columns come, or one changes its meaning.
+FORMAT = 1
+
+STATE = Layout(
+    Column("position", "where the character is", "m", 3),
+    Column("velocity", "how it moves", "m/s", 3),
+    Column("grounded", "1: it stands on walkable ground, or is wedged"),
+    Column("ground_normal", "unit normal of the ground it stands on or touches", width=3),
+    Column("contacts", "how many triangles hold it up"),
+    Column("penetration", "the deepest penetration left", "m"),
+    Column("converged", "1: it ended outside of the ground", default=1.0),
+    Column("rounds", "the most rounds of pushing that a step needed"),
+    Column("lifted", "how far it was lifted straight up in the last update", "m"),
+    Column("undisturbed", "1: the game has left it alone since the last update"),
+    Column("driven", "1: the game has set its velocity since the last update"),
+    Column("moved", "1: the game has set place or shape; 0.5: the ground was edited", default=1.0),
+    Column("ground_kind", "0: airborne, 1: steep, 2: wedged, 3: walkable"),
+    Column("ground_point", "where it touches the ground", "m", 3),
+    Column("ground_part", "which part of the ground it touches"),
+    Column("ground_triangle", "which triangle of that part it touches"),
+    Column("air_time", "time since it was on the ground", "s"),
+    Column("landing_speed", "how fast it fell when it landed last", "m/s"),
+    Column("ground_version", "the version of the ground that the last update saw"),
+    Column("stepping", "1: it is on the way up a step"),
+    Column("step_foot", "how high its foot was before the step", "m"),
+)
+
+RULES = Layout(
+    Column("kind", "the shape: 0 sphere, 1 box, 2 capsule"),
+    Column("extents", "half extents along the shape's own axes", "m", 3),
+    Column("offset", "from the position to the shape's center", "m", 3),
+    Column("rotation", "from the shape's axes to the world's, row by row", width=9),
+    Column("gravity", "downward acceleration", "m/s^2", default=9.81),
+    Column("gravity_scale", "factor on gravity", default=1.0),
+    Column("slope_limit", "steepest walkable slope", "rad", default=math.radians(30)),
+    Column("slope_cosine", "cosine of the slope limit", default=math.cos(math.radians(30))),
+    Column("ground_rule", "0: a walkable contact grounds, 1: the sum of all normals does"),
+    Column("ground_friction", "how fast horizontal speed falls on the ground", "m/s^2", 1, 20.0),
+    Column("max_rounds", "after how many rounds of pushing the body is lifted", default=16.0),
+    Column("resolver", "0: contacts one after another, shuffled; 1: all at once"),
+    Column("snap_distance", "how far down a walker stays on the ground", "m", default=0.3),
+    Column("step_offset", "walls up to this height are stepped up", "m", default=0.3),
+    Column("slope_speed", "which speed a walk keeps: 0 horizontal, 1 along the ground"),
+)
+
+LINEAR_SIZE = 9
+
+# All numbers of a character, as they are saved and hashed, 8 bytes each.
+SAVED = Layout(
+    *STATE.columns,
+    *RULES.columns,
+    Column(
+        "linear",
+        "rotation times scale, row by row, that the shape was made for",
+        width=LINEAR_SIZE,
+    ),
+    Column("random_state", "the generator that shuffles contacts, 64 bits"),
+)
+
+STATE_SIZE = STATE.size
+POSITION = STATE.place("position")
+VELOCITY = STATE.place("velocity")
+GROUNDED = STATE.place("grounded")
+GROUND_NORMAL = STATE.place("ground_normal")
+CONTACTS = STATE.place("contacts")
+PENETRATION = STATE.place("penetration")
+CONVERGED = STATE.place("converged")
+ROUNDS = STATE.place("rounds")
+LIFTED = STATE.place("lifted")
+UNDISTURBED = STATE.place("undisturbed")
+DRIVEN = STATE.place("driven")
+MOVED = STATE.place("moved")
+GROUND_KIND = STATE.place("ground_kind")
+GROUND_POINT = STATE.place("ground_point")
+GROUND_PART = STATE.place("ground_part")
+GROUND_TRIANGLE = STATE.place("ground_triangle")
+AIR_TIME = STATE.place("air_time")
+LANDING_SPEED = STATE.place("landing_speed")
+GROUND_VERSION = STATE.place("ground_version")
+STEPPING = STATE.place("stepping")
+STEP_FOOT = STATE.place("step_foot")
+
+RULES_SIZE = RULES.size
+KIND = RULES.place("kind")
+EXTENTS = RULES.place("extents")
+OFFSET = RULES.place("offset")
+ROTATION = RULES.place("rotation")
+GRAVITY = RULES.place("gravity")
+GRAVITY_SCALE = RULES.place("gravity_scale")
+SLOPE_LIMIT = RULES.place("slope_limit")
+SLOPE_COSINE = RULES.place("slope_cosine")
+GROUND_RULE = RULES.place("ground_rule")
+FRICTION = RULES.place("ground_friction")
+MAX_ROUNDS = RULES.place("max_rounds")
+RESOLVER = RULES.place("resolver")
+SNAP = RULES.place("snap_distance")
+STEP_OFFSET = RULES.place("step_offset")
+SURFACE_SPEED = RULES.place("slope_speed")
+
+# What `moved` holds where nothing but the ground was edited.
 GROUND_EDITED = 0.5
-GROUND_KIND, GROUND_POINT, GROUND_PART, GROUND_TRIANGLE = 18, 19, 22, 23
-AIR_TIME, LANDING_SPEED, GROUND_VERSION = 24, 25, 26
-STEPPING, STEP_FOOT = 27, 28  # whether on the way up a step; how high the foot was before
-STATE_SIZE = 29
 
 # Kinds of ground.
 AIRBORNE, STEEP, WEDGED, WALKABLE = 0, 1, 2, 3
-
-# Places in the array of what the game sets: the shape in the world, and the rules.
-KIND, EXTENTS, OFFSET, ROTATION = 0, 1, 4, 7
-GRAVITY, GRAVITY_SCALE, SLOPE_LIMIT, SLOPE_COSINE = 16, 17, 18, 19
-GROUND_RULE, FRICTION, MAX_ROUNDS = 20, 21, 22
-RESOLVER, SNAP, STEP_OFFSET, SURFACE_SPEED = 23, 24, 25, 26
-RULES_SIZE = 27
 
 RULE_CONTACT, RULE_SUM = 0, 1
 

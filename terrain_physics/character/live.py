@@ -1,0 +1,83 @@
+"""Vectors that a character shows to the game, and that the game may write to."""
+
+from collections.abc import Callable
+from typing import Any
+
+from pyglm import glm
+
+from terrain_physics._checks import Floats3
+
+
+def unsigned_zeros(values: Floats3) -> Floats3:
+    """Return three numbers with zeros that have no sign, as all of a character's."""
+    x, y, z = values
+    return x + 0.0, y + 0.0, z + 0.0
+
+
+def merged(exact: Floats3, shown: Floats3, written: Floats3) -> Floats3:
+    """Return the parts that were written since they were shown; of the others the float64."""
+    (x, y, z), (a, b, c), (u, v, w) = exact, shown, written
+    return u if u != a else x, v if v != b else y, w if w != c else z
+
+
+_set_part, _set_item = glm.vec3.__setattr__, glm.vec3.__setitem__  # quicker than by `super()`
+
+
+class LiveVec3(glm.vec3):
+    """A ``vec3`` that a game may write to; it remembers what it showed, and that it was written."""
+
+    # All in the instance's own table, as assignments go to the vector.
+    shown: glm.vec3
+    written: bool
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _set_part(self, name, value)
+        known = self.__dict__
+        known["written"] = True
+        if "pass_on" in known:
+            self._pass_on()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        _set_item(self, index, value)
+        known = self.__dict__
+        known["written"] = True
+        if "pass_on" in known:
+            self._pass_on()
+
+    def __repr__(self) -> str:
+        return repr(glm.vec3(self))
+
+    def __str__(self) -> str:
+        return str(glm.vec3(self))
+
+    def show(self, values: Floats3) -> None:
+        """Take new values, rounded to float32."""
+        shown = glm.vec3(*values) + 0.0  # what rounds to a zero may be negative
+        glm.vec3.__init__(self, shown)  # three times as quick as setting x, y and z
+        known = self.__dict__
+        known["shown"], known["written"] = shown, False
+
+    @classmethod
+    def written_through(cls, exact: Floats3, pass_on: Callable[[Floats3], None]) -> "LiveVec3":
+        """Return a vector that passes on what is written to it at once, as three float64."""
+        vector = LiveVec3()
+        vector.show(exact)
+        vector.__dict__.update(exact=exact, pass_on=pass_on)
+        return vector
+
+    def _pass_on(self) -> None:
+        known = self.__dict__
+        exact = merged(known["exact"], self.shown.to_tuple(), self.to_tuple())
+        known["pass_on"](exact)
+        known.update(exact=exact, shown=glm.vec3(self))
+
+    def parts(self) -> tuple[Floats3, Floats3, bool]:
+        """Return everything as plain numbers: PyGLM's pickles need a module that is going away."""
+        return self.to_tuple(), self.shown.to_tuple(), self.written
+
+    @classmethod
+    def from_parts(cls, values: Floats3, shown: Floats3, written: bool) -> "LiveVec3":  # noqa: FBT001
+        """Return the vector that had these parts."""
+        vector = LiveVec3(*values)
+        vector.__dict__.update(shown=glm.vec3(*shown), written=written)
+        return vector

@@ -1,0 +1,301 @@
+"""Results: what an update did, and what a character stands on, as small immutable values.
+
+They hold copies of rows of state. A field is made when it is read: updates cost nothing more when
+results get new fields.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pyglm import glm
+
+from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.types import Flags, Floats, Longs
+from terrain_physics.character.state import refuse_format
+
+_GROUND_STATES = ("airborne", "steep", "wedged", "grounded")
+
+
+class _Fields:
+    """Something with fields by name, which are its value."""
+
+    __slots__ = ()
+    __match_args__: ClassVar[tuple[str, ...]] = ()
+
+    def _parts(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in self.__match_args__)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
+
+    def __repr__(self) -> str:
+        fields = zip(self.__match_args__, self._parts(), strict=True)
+        return f"{type(self).__name__}({', '.join(f'{name}={part!r}' for name, part in fields)})"
+
+
+def _loaded(kind: Callable[..., Any], form: int, states: Sequence[Any], *others: Any) -> Any:
+    """Return the result that was pickled, with rows of state of some format."""
+    refuse_format(kind.__name__, form)
+    rows = columns.STATE.upgraded(np.array(states, dtype=np.float64), form)
+    return kind(rows if kind is GroupResult else rows[0].tolist(), *others)
+
+
+class MoveResult(_Fields):
+    """What one update of a character did.
+
+    Parameters
+    ----------
+    values : list of float
+        A row of state, kept as it is.
+    """
+
+    __slots__ = ("_values",)
+    __match_args__ = (
+        "grounded",
+        "ground_normal",
+        "contacts",
+        "penetration",
+        "converged",
+        "rounds",
+        "lifted",
+    )
+
+    def __init__(self, values: list[float]) -> None:
+        self._values = values
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (MoveResult, columns.FORMAT, [self._values])
+
+    @property
+    def grounded(self) -> bool:
+        """Whether the character stands on walkable ground, or is wedged between steep slopes."""
+        return self._values[columns.GROUNDED] != 0.0
+
+    @property
+    def ground_normal(self) -> glm.vec3 | None:
+        """The normal of the ground it stands on; None in the air."""
+        return _vector(self._values, columns.GROUND_NORMAL) if self.grounded else None
+
+    @property
+    def contacts(self) -> int:
+        """How many triangles hold it up at the end; those that a neighbour covers do not count."""
+        return int(self._values[columns.CONTACTS])
+
+    @property
+    def penetration(self) -> float:
+        """The deepest penetration left, in meters."""
+        return self._values[columns.PENETRATION]
+
+    @property
+    def converged(self) -> bool:
+        """Whether it ended outside of the ground, to 1e-5 m."""
+        return self._values[columns.CONVERGED] != 0.0
+
+    @property
+    def rounds(self) -> int:
+        """The most rounds of gather, shuffle and push that a step needed; 0 at rest."""
+        return int(self._values[columns.ROUNDS])
+
+    @property
+    def lifted(self) -> float:
+        """How far it was lifted straight up in this update, in meters.
+
+        It is lifted from below the ground, and where pushing out found no near way.
+        """
+        return self._values[columns.LIFTED]
+
+
+class GroundReport(_Fields):
+    """What a character stands on or touches, as of its last update.
+
+    Parameters
+    ----------
+    values : list of float
+        A row of state, kept as it is.
+    triangle : int
+        The id of the triangle touched; -1 in the air, and outside a map.
+    material : int
+        What a map is made of there.
+    """
+
+    __slots__ = ("_material", "_triangle", "_values")
+    __match_args__ = (
+        "state",
+        "normal",
+        "point",
+        "triangle",
+        "material",
+        "slope",
+        "air_time",
+        "landing_speed",
+    )
+
+    def __init__(self, values: list[float], triangle: int, material: int) -> None:
+        self._values, self._triangle, self._material = values, triangle, material
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (
+            GroundReport,
+            columns.FORMAT,
+            [self._values],
+            self._triangle,
+            self._material,
+        )
+
+    @property
+    def state(self) -> str:
+        """One of "grounded", "wedged", "steep" and "airborne".
+
+        On walkable ground; held between slopes too steep to walk on; touching such a slope, down
+        which it slides; touching no ground.
+        """
+        return _GROUND_STATES[int(self._values[columns.GROUND_KIND])]
+
+    @property
+    def normal(self) -> glm.vec3 | None:
+        """The unit normal of that ground; None in the air."""
+        return _vector(self._values, columns.GROUND_NORMAL) if self._touches else None
+
+    @property
+    def point(self) -> glm.vec3 | None:
+        """Where the body touches it, in meters; None in the air."""
+        return _vector(self._values, columns.GROUND_POINT) if self._touches else None
+
+    @property
+    def triangle(self) -> int:
+        """The id of the triangle touched; -1 in the air, and outside a map."""
+        return self._triangle
+
+    @property
+    def material(self) -> int:
+        """What a map is made of there, outside it the cell nearest to the point.
+
+        0 where there is no material.
+        """
+        return self._material
+
+    @property
+    def slope(self) -> float | None:
+        """How steep the ground is, in radians from 0 to pi / 2; None in the air."""
+        if not self._touches:
+            return None
+        x, y, z = self._values[columns.GROUND_NORMAL : columns.GROUND_NORMAL + 3]
+        return math.atan2(math.hypot(x, z), y)
+
+    @property
+    def air_time(self) -> float:
+        """Seconds since it was grounded or wedged, or since its first update; 0 while it is."""
+        return self._values[columns.AIR_TIME]
+
+    @property
+    def landing_speed(self) -> float:
+        """How fast it fell when it landed last, in m/s; 0 before it ever did."""
+        return self._values[columns.LANDING_SPEED]
+
+    @property
+    def _touches(self) -> bool:
+        return self._values[columns.GROUND_KIND] != columns.AIRBORNE
+
+
+class GroupResult(_Fields):
+    """What one update of a group did; each array has a row for each key, in order.
+
+    The arrays are read-only.
+
+    Parameters
+    ----------
+    states : ndarray of float64, shape (n, k)
+        Rows of state, kept as they are.
+    """
+
+    __slots__ = ("_made", "_states")
+    __match_args__ = (
+        "grounded",
+        "ground_normals",
+        "contacts",
+        "penetrations",
+        "converged",
+        "rounds",
+        "lifted",
+    )
+
+    def __init__(self, states: Floats) -> None:
+        self._states = states
+        self._made: dict[str, NDArray[Any]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (GroupResult, columns.FORMAT, self._states)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GroupResult):
+            return NotImplemented
+        pairs = zip(self._parts(), other._parts(), strict=True)
+        return all(np.array_equal(one, two, equal_nan=True) for one, two in pairs)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have none
+
+    @property
+    def grounded(self) -> Flags:
+        """Whether each stands on walkable ground, or is wedged between steep slopes (n,)."""
+        return self._once("grounded", lambda states: states[:, columns.GROUNDED] != 0.0)
+
+    @property
+    def ground_normals(self) -> Floats:
+        """The normals of the ground they stand on (n, 3); NaN in the air."""
+        return self._once("ground_normals", ground_normals)
+
+    @property
+    def contacts(self) -> Longs:
+        """How many triangles hold each one up at the end (n,)."""
+        return self._once("contacts", lambda states: states[:, columns.CONTACTS].astype(np.int64))
+
+    @property
+    def penetrations(self) -> Floats:
+        """The deepest penetrations left, in meters (n,)."""
+        return self._once("penetrations", lambda states: states[:, columns.PENETRATION].copy())
+
+    @property
+    def converged(self) -> Flags:
+        """Whether they ended outside of the ground, to 1e-5 m (n,)."""
+        return self._once("converged", lambda states: states[:, columns.CONVERGED] != 0.0)
+
+    @property
+    def rounds(self) -> Longs:
+        """The most rounds of pushing that a step needed (n,); 0 at rest."""
+        return self._once("rounds", lambda states: states[:, columns.ROUNDS].astype(np.int64))
+
+    @property
+    def lifted(self) -> Floats:
+        """How far they were lifted straight up in this update, in meters (n,)."""
+        return self._once("lifted", lambda states: states[:, columns.LIFTED].copy())
+
+    def _once(self, name: str, make: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
+        """Make a field when it is first read: a game may read its rows one by one."""
+        if name not in self._made:
+            self._made[name] = read_only(make(self._states))
+        return self._made[name]
+
+
+def ground_normals(states: Floats) -> Floats:
+    """Return the normals (n, 3) of the ground that rows of state stand on; NaN in the air."""
+    normals = states[:, columns.GROUND_NORMAL : columns.GROUND_NORMAL + 3] + 0.0
+    normals[states[:, columns.GROUNDED] == 0.0] = np.nan
+    return normals
+
+
+def read_only(values: NDArray[Any]) -> NDArray[Any]:
+    """Return an array read-only: what a game writes to a copy would move nothing."""
+    values.setflags(write=False)
+    return values
+
+
+def _vector(values: list[float], start: int) -> glm.vec3:
+    return glm.vec3(values[start], values[start + 1], values[start + 2]) + 0.0

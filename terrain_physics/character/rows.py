@@ -1,0 +1,87 @@
+"""The numbers that characters are: of one character, or a row for each of many."""
+
+import hashlib
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.types import Floats, Words
+
+_HASHED = columns.SAVED.hashed()
+
+
+class Rows(NamedTuple):
+    """All numbers of one character, or with one more axis in front, of many.
+
+    Attributes
+    ----------
+    state : ndarray of float64, shape (..., STATE_SIZE)
+        What updates change.
+    rules : ndarray of float64, shape (..., RULES_SIZE)
+        The shape in the world, and what else the game sets.
+    linear : ndarray of float64, shape (..., 9)
+        Rotation times scale, row by row, that the shape was made for.
+    random : ndarray of uint64, shape (..., 1)
+        The generator that shuffles contacts.
+    """
+
+    state: Floats
+    rules: Floats
+    linear: Floats
+    random: Words
+
+    @classmethod
+    def new(cls, *shape: int) -> Self:
+        """Return the rows of characters that nothing has happened to."""
+        return cls(
+            np.tile(columns.STATE.defaults(), (*shape, 1)),
+            np.tile(columns.RULES.defaults(), (*shape, 1)),
+            np.zeros((*shape, columns.LINEAR_SIZE)),
+            np.zeros((*shape, 1), dtype=np.uint64),
+        )
+
+    @classmethod
+    def one(cls) -> Self:
+        """Return the row of a character that nothing has happened to."""
+        return cls.new(1).at(0)
+
+    def at(self, index: Any) -> Self:
+        """Return one row or some, as arrays that share memory where NumPy's indices do."""
+        state, rules, linear, random = self
+        return type(self)(state[index], rules[index], linear[index], random[index])
+
+    def copy(self) -> Self:
+        """Return the same numbers in arrays of their own."""
+        state, rules, linear, random = self
+        return type(self)(state.copy(), rules.copy(), linear.copy(), random.copy())
+
+    def put(self, other: "Rows") -> None:
+        """Take over the numbers of other rows, of the same shape."""
+        for part, new in zip(self, other, strict=True):
+            part[...] = new
+
+    def packed(self) -> Words:
+        """Return the bits of all numbers, in the order of the layout `SAVED` (..., size)."""
+        return np.concatenate([part.view(np.uint64) for part in self], axis=-1)
+
+    @classmethod
+    def unpacked(cls, packed: Words) -> Self:
+        """Return the rows (n, ...) of bits (n, size) that were packed."""
+        bits = np.ascontiguousarray(packed, dtype=np.uint64)
+        rows, end = cls.new(len(bits)), 0
+        for part in rows:
+            start, end = end, end + part.shape[-1]
+            part.view(np.uint64)[...] = bits[:, start:end]
+        return rows
+
+
+def state_hashes(packed: NDArray[np.uint64]) -> list[str]:
+    """Return 16 hexadecimal digits for each packed row (n, size)."""
+    width = 8 * len(_HASHED)
+    content = memoryview(packed[:, _HASHED].astype("<u8").tobytes())
+    return [
+        hashlib.blake2b(content[start : start + width], digest_size=8).hexdigest()
+        for start in range(0, len(content), width)
+    ]

@@ -1,0 +1,274 @@
+"""CharacterView: what a game reads and writes of one character, alone or in a group."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from pyglm import glm
+
+from terrain_physics import _checks
+from terrain_physics._checks import Floats3, Floats9
+from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.types import Floats
+from terrain_physics.character.colliders import Collider
+from terrain_physics.character.live import LiveVec3, unsigned_zeros
+from terrain_physics.character.placement import AnyGround, constraint_planes, placed_shape, resize
+from terrain_physics.character.results import GroundReport, MoveResult
+from terrain_physics.character.rows import state_hashes
+from terrain_physics.character.rules import CharacterRules
+from terrain_physics.character.state import CharacterState, row_of, state_of
+from terrain_physics.surface.surface import queries_of
+
+POSITION = slice(columns.POSITION, columns.POSITION + 3)
+VELOCITY = slice(columns.VELOCITY, columns.VELOCITY + 3)
+
+
+class CharacterView(CharacterRules):
+    """One character on its ground, to read and to steer.
+
+    A `CharacterMovement` is one alone, a `GroupMember` one of a group: functions that work with
+    either take a `CharacterView`. It has the rules of a `CharacterMovement` (``gravity``,
+    ``slope_limit`` and so on), to read and to write at any time.
+    """
+
+    _ground: AnyGround
+
+    # What the game reads and writes
+
+    @property
+    def position(self) -> glm.vec3:
+        """The position in meters; live: the game may write to it or to its parts."""
+        return self._live_position()
+
+    @position.setter
+    def position(self, value: Any) -> None:
+        self._put_position(value)
+
+    @property
+    def position64(self) -> Floats3:
+        """The position in float64; of a `CharacterMovement` as of the last update."""
+        x, y, z = self._state()[POSITION].tolist()
+        return x, y, z
+
+    def relative_position(self, origin: Any) -> glm.vec3:
+        """Return the position relative to an origin; the difference is taken in float64.
+
+        Parameters
+        ----------
+        origin : three numbers
+            In meters, such as the camera's position in a large world.
+
+        Returns
+        -------
+        glm.vec3
+        """
+        x, y, z = self.position64
+        ox, oy, oz = _checks.vector("origin", origin)
+        return glm.vec3(x - ox, y - oy, z - oz) + 0.0
+
+    @property
+    def velocity(self) -> glm.vec3:
+        """The velocity in m/s; live: the game may write to it or to its parts."""
+        return self._live_velocity()
+
+    @velocity.setter
+    def velocity(self, value: Any) -> None:
+        self._put_velocity(value)
+
+    @property
+    def rotation(self) -> glm.mat3:
+        """How the body is turned (and scaled, with an owner that is); set a quat or a mat3."""
+        m = self._row().linear.tolist()
+        return glm.mat3(m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
+
+    @rotation.setter
+    def rotation(self, value: Any) -> None:
+        self._refuse_rotation()
+        self._place(_checks.rotation("rotation", value))
+
+    @property
+    @abstractmethod
+    def collider(self) -> Collider:
+        """The body before it was placed; see `resize`."""
+
+    @property
+    def grounded(self) -> bool:
+        """Whether it stood on the ground at the end of the last update."""
+        return bool(self._state()[columns.GROUNDED])
+
+    @property
+    def ground_normal(self) -> glm.vec3 | None:
+        """The normal of the ground it stands on; None in the air."""
+        return self.move_result().ground_normal
+
+    def move_result(self) -> MoveResult:
+        """Return what the last update did.
+
+        Returns
+        -------
+        MoveResult
+            Before the first update: in the air, without contacts.
+        """
+        return MoveResult(self._state().tolist())
+
+    def ground_report(self) -> GroundReport:
+        """Return what it stands on or touches, as of the last update.
+
+        Returns
+        -------
+        GroundReport
+        """
+        values = self._state().tolist()
+        if values[columns.GROUND_KIND] == columns.AIRBORNE:
+            return GroundReport(values, -1, 0)
+        x, y, z = values[columns.GROUND_POINT : columns.GROUND_POINT + 3]
+        part, triangle = values[columns.GROUND_PART], values[columns.GROUND_TRIANGLE]
+        touched = queries_of(self._ground).triangle_at(int(part), int(triangle), (x, y, z))
+        return GroundReport(values, *touched)
+
+    def constraint_planes(self) -> Floats:
+        """Return the planes of the ground that the body touches where the last update left it.
+
+        The body can move into none of them. Contacts that push the same way are one plane. To a
+        walker a plane steeper than the slope limit is an upright wall. Each call finds them anew,
+        so updates cost nothing more.
+
+        Returns
+        -------
+        ndarray of float64, shape (m, 4)
+            Unit normals, towards the body, and offsets in meters: points p of a plane have
+            normal . p = offset, points on the body's side have more. Touching is within 1e-4 m;
+            what the update left too deep has a plane through the depth of the ground, inside the
+            body. m is 0 in the air, and at most 32.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+        >>> floor = HeightMap([[2, 2], [2, 2]])
+        >>> mover = CharacterMovement(floor, SphereCollider(0.5), position=(0.5, 2.5, 0.5))
+        >>> mover.constraint_planes()
+        array([[0., 1., 0., 2.]])
+        """
+        return constraint_planes(self._ground, self._row())
+
+    def resize(self, collider: Collider) -> bool:
+        """Change to another body where it stands, as to crouch and to stand up, if that fits.
+
+        The feet, the lowest point of the body, stay at their height: so bodies of different height
+        around the same offset move the position. On a slope, wider feet rise as far as they must.
+
+        Parameters
+        ----------
+        collider : SphereCollider, CapsuleCollider or BoxCollider
+            Of the same kind as before.
+
+        Returns
+        -------
+        bool
+            False if the new body would reach into a ceiling, a wall or steep ground, by 1e-5 m or
+            deeper than the one it has; nothing has changed then.
+
+        Raises
+        ------
+        TypeError
+            For a collider of another kind.
+        ValueError
+            For one that covers too many cells, and as `CharacterMovement.update` for what the game
+            wrote.
+        """
+        self._adopt()
+        if not resize(self._ground, self.collider, collider, self._row()):
+            return False
+        self._keep_collider(collider)
+        self._show()
+        return True
+
+    def state(self) -> CharacterState:
+        """Return everything that changes, exact: any other character can go on from it.
+
+        Returns
+        -------
+        CharacterState
+            Small and picklable. What the game wrote to a `CharacterMovement` since its last update
+            is not part of it.
+        """
+        return state_of(self._row(), self.collider)
+
+    def restore(self, state: CharacterState) -> None:
+        """Go back to a state, bit for bit, and put the owner there too.
+
+        Parameters
+        ----------
+        state : CharacterState
+            From a character with the same kind of collider.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For something else, damaged numbers, and a state that a later version of the library
+            saved. Nothing has changed then.
+        """
+        saved = row_of(state)
+        if not saved.rules[columns.KIND] == state.collider.kind == self.collider.kind:
+            raise ValueError("state must come from a character with the same kind of collider")
+        self._row().put(saved)
+        self._keep_collider(state.collider)
+        self._show()
+
+    def state_hash(self) -> str:
+        """Return 16 hexadecimal digits that are equal when two states are, bit for bit."""
+        return state_hashes(self._row().packed()[np.newaxis])[0]
+
+    # What differs between one alone and one of a group
+
+    def _state(self) -> Floats:
+        """Return the state alone, which is asked for most."""
+        return self._row().state
+
+    @abstractmethod
+    def _live_position(self) -> LiveVec3: ...
+
+    @abstractmethod
+    def _live_velocity(self) -> LiveVec3: ...
+
+    @abstractmethod
+    def _keep_collider(self, collider: Collider) -> None:
+        """Remember the body that the numbers now hold."""
+
+    def _refuse_rotation(self) -> None:
+        """Raise ValueError if something else than the game turns the body."""
+
+    def _adopt(self) -> None:
+        """Take over what the game wrote but has not been looked at."""
+
+    def _show(self) -> None:
+        """Show the numbers to all that hold copies of them."""
+
+    # Inside
+
+    def _put_position(self, value: Any) -> None:
+        self._state()[POSITION] = unsigned_zeros(_checks.vector("position", value))
+        self._disturb()
+
+    def _put_velocity(self, value: Any) -> None:
+        velocity = unsigned_zeros(_checks.vector("velocity", value))
+        state = self._state()
+        state[VELOCITY] = velocity
+        state[columns.DRIVEN], state[columns.UNDISTURBED] = 1.0, 0.0
+
+    def _place(self, linear: Floats9) -> None:
+        """Turn and scale the shape."""
+        row = self._row()
+        shape = placed_shape(self._ground, self.collider, linear)
+        row.rules[: len(shape)] = shape
+        row.linear[:] = linear
+        self._disturb()
+
+    def _disturb(self) -> None:
+        """End the rest of a character: the next update looks at everything again."""
+        state = self._state()
+        state[columns.UNDISTURBED], state[columns.MOVED] = 0.0, 1.0
+
+    def _where(self) -> str:
+        x, y, z = self.position64
+        return f"at ({x:.3f}, {y:.3f}, {z:.3f}), {'grounded' if self.grounded else 'in the air'}"

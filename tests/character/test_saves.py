@@ -1,0 +1,212 @@
+"""What was saved by other versions: loaded bit for bit, or refused by name.
+
+The files in `tests/golden/saves` were made before formats had numbers, by the scene below.
+"""
+
+import copy
+import dataclasses
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from terrain_physics import (
+    BoxCollider,
+    CapsuleCollider,
+    CharacterGroup,
+    CharacterMovement,
+    CharacterState,
+    GroupState,
+    HeightMap,
+    Recording,
+    SphereCollider,
+    replay,
+)
+from terrain_physics._kernels.character import layout
+from terrain_physics._kernels.character.columns import Column, Layout
+from terrain_physics.character import state as state_module
+
+SAVES = Path(__file__).parents[1] / "golden" / "saves"
+WALKER = CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0))
+FLOOR = HeightMap(np.zeros((9, 9)))
+EVE, GROUP = "937897f503c398e6", "9683c8a1bbb51f3f"  # hashes at the end of the scene
+
+
+def land():
+    rows, columns = np.mgrid[:40, :40]
+    return HeightMap((rows * 7 + columns * 3) % 5 * 0.1)
+
+
+def make_group():
+    group = CharacterGroup(land(), WALKER, seed=4)
+    group.add("eve", (10, 2, 10), velocity=(2, 0, 1))
+    group.add(7, (20, 2, 20), collider=BoxCollider((0.3, 0.8, 0.4)), slope_limit=0.9)
+    return group
+
+
+def play(group, update):
+    for frame in range(30):
+        group["eve"].velocity.x = 2
+        if frame == 20:
+            group[7].position.y += 1
+        update(1 / 60)
+
+
+@pytest.fixture(scope="module")
+def played():
+    group = make_group()
+    play(group, group.update)
+    return group
+
+
+def test_the_first_pickles_of_states_load_bit_for_bit(played):
+    assert played.state_hash() == GROUP
+    state = pickle.loads((SAVES / "character_state_1.pickle").read_bytes())
+    assert state == played["eve"].state()
+    assert state.format == 1
+    mover = CharacterMovement(land(), CapsuleCollider(1, 3))
+    mover.restore(state)
+    assert mover.state_hash() == EVE
+    group_state = pickle.loads((SAVES / "group_state_1.pickle").read_bytes())
+    assert group_state == played.state()
+    group = CharacterGroup(land())
+    group.restore(group_state)
+    assert group.state_hash() == GROUP
+
+
+def test_the_first_recordings_replay_bit_for_bit(played):
+    recording = Recording.load(SAVES / "recording_1.npz")
+    assert len(recording) == 30
+    assert replay(recording, make_group) is None
+
+
+@pytest.mark.parametrize("protocol", [2, pickle.HIGHEST_PROTOCOL])
+def test_pickles_hold_the_format_by_name(protocol, played):
+    for state in (played.state(), played["eve"].state()):
+        assert state.__getstate__()["format"] == layout.FORMAT
+        assert pickle.loads(pickle.dumps(state, protocol)) == state
+        assert copy.deepcopy(state) == copy.copy(state) == state
+
+
+LATER = "must be of format 1 or earlier, got format 2: a later version of terrain_physics saved it"
+
+
+def test_states_of_a_later_format_are_refused(played, monkeypatch):
+    mover = CharacterMovement(FLOOR, WALKER)
+    group = CharacterGroup(FLOOR)
+    for character, state in ((mover, played["eve"].state()), (group, played.state())):
+        before = character.state_hash()
+        later = dataclasses.replace(state, format=2)
+        with pytest.raises(ValueError, match=f"state {LATER}"):
+            character.restore(later)
+        with pytest.raises(ValueError, match=f"{type(state).__name__} {LATER}"):
+            pickle.loads(pickle.dumps(later))
+        with pytest.raises(ValueError, match="format of state must be from 1"):
+            character.restore(dataclasses.replace(state, format=0))
+        with pytest.raises(TypeError, match="format of state must be a whole number"):
+            character.restore(dataclasses.replace(state, format="1"))
+        assert character.state_hash() == before
+
+
+def test_a_later_pickle_may_hold_more_fields(played):
+    content = played["eve"].state().__getstate__() | {"format": 2, "mood": "merry"}
+    with pytest.raises(ValueError, match=f"CharacterState {LATER}"):
+        CharacterState.__new__(CharacterState).__setstate__(content)
+
+
+@pytest.mark.parametrize("kind", [CharacterMovement, CharacterGroup])
+def test_whole_characters_are_pickled_for_the_same_version_only(kind):
+    whole = kind(FLOOR, SphereCollider(0.5))
+    content = whole.__getstate__()
+    assert pickle.loads(pickle.dumps(whole)).state_hash() == whole.state_hash()
+    for other in ({"format": 2}, {}):
+        broken = {name: value for name, value in content.items() if name != "format"} | other
+        message = rf"{kind.__name__} must be pickled in format 1, got .* keep what its state\(\)"
+        with pytest.raises(ValueError, match=message):
+            kind.__new__(kind).__setstate__(broken)
+
+
+# A table that has grown: the second format brought the breath, and a place for the left hand.
+GROWN = Layout(
+    Column("position", "where", "m", 3),
+    Column("hand", "where the left hand is", "m", 2, default=7.0, since=2),
+    Column("speed", "how fast", "m/s"),
+    Column("breath", "how much is left", default=0.5, is_hashed=False, since=2),
+)
+
+
+class TestTable:
+    def test_places_follow_from_widths(self):
+        assert (GROWN.size, GROWN.place("hand"), GROWN.place("breath")) == (7, 3, 6)
+        assert GROWN.defaults().tolist() == [0, 0, 0, 7, 7, 0, 0.5]
+
+    def test_rows_of_an_earlier_format_get_the_defaults(self):
+        assert GROWN.saved_in(1) == [0, 1, 2, 5]
+        old = np.array([[1.0, 2, 3, 4], [5, 6, 7, -0.0]])
+        expected = [[1, 2, 3, 7, 7, 4, 0.5], [5, 6, 7, 7, 7, 0, 0.5]]
+        assert GROWN.upgraded(old, 1).tolist() == expected
+        bits = GROWN.upgraded(old.view(np.uint64), 1)
+        assert bits.view(np.float64).tolist() == expected
+        assert np.signbit(bits.view(np.float64)[1, 5])
+        assert GROWN.upgraded(bits, 2).tolist() == bits.tolist()
+
+    def test_columns_may_be_left_out_of_the_hash(self):
+        assert GROWN.hashed() == [0, 1, 2, 3, 4, 5]
+
+    def test_the_description_names_each_column(self):
+        assert GROWN.described().splitlines() == [
+            "   0-2  position          where, in m",
+            "   3-4  hand              where the left hand is, in m",
+            "     5  speed             how fast, in m/s",
+            "     6  breath            how much is left",
+        ]
+
+    def test_the_tables_of_characters(self):
+        assert (layout.STATE_SIZE, layout.RULES_SIZE, layout.SAVED.size) == (29, 27, 66)
+        names = [column.name for column in layout.SAVED.columns]
+        assert len(set(names)) == len(names)
+        assert all(column.meaning for column in layout.SAVED.columns)
+        assert {column.since for column in layout.SAVED.columns} <= set(range(1, layout.FORMAT + 1))
+        document = CharacterState.__doc__ or ""
+        assert all(f" {name} " in document for name in names[:-2])
+
+    def test_every_column_has_a_place_with_a_name(self):
+        for table in (layout.STATE, layout.RULES):
+            places = {
+                value
+                for name, value in vars(layout).items()
+                if name.isupper() and isinstance(value, int)
+            }
+            assert {table.place(column.name) for column in table.columns} <= places
+
+
+def test_a_state_of_an_earlier_format_gets_the_defaults(monkeypatch):
+    """As if two columns had come with format 2: the table grows, old states go on."""
+    old = CharacterMovement(FLOOR, SphereCollider(0.5), gravity=3.0).state()
+    grown = Layout(
+        *layout.STATE.columns[:2],
+        Column("breath", "how much is left", default=0.5, since=2),
+        *layout.STATE.columns[2:],
+    )
+    monkeypatch.setattr(layout, "STATE", grown)
+    monkeypatch.setattr(layout, "FORMAT", 2)
+    row = state_module.row_of(old)
+    assert row.state.tolist() == [*old.values[:6], 0.5, *old.values[6:]]
+    assert row.rules.tolist() == list(old.rules)
+    with pytest.raises(ValueError, match=r"values must have shape \(30,\), got \(29,\)"):
+        state_module.row_of(dataclasses.replace(old, format=2))
+
+
+def test_a_group_state_of_an_earlier_format_gets_the_defaults(monkeypatch, played):
+    old = played.state()
+    assert isinstance(old, GroupState)
+    # After all columns of today, so that the places which kernels know stay.
+    grown = Layout(*layout.SAVED.columns, Column("mood", "of today", default=1.0, since=2))
+    monkeypatch.setattr(layout, "SAVED", grown)
+    monkeypatch.setattr(layout, "FORMAT", 2)
+    group = CharacterGroup(land())
+    group.restore(old)
+    assert group["eve"].state_hash() == EVE
+    with pytest.raises(ValueError, match="must hold 536 bytes for each of 2 keys"):
+        group.restore(dataclasses.replace(old, format=2))
