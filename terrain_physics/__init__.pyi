@@ -1,3 +1,4 @@
+from terrain_physics._kernels.mesh.adjacency import Neighbors as Neighbors
 from terrain_physics._version import __version__ as __version__
 from terrain_physics.character.colliders import BoxCollider as BoxCollider
 from terrain_physics.character.colliders import CapsuleCollider as CapsuleCollider
@@ -130,11 +131,13 @@ from terrain_physics.geometry.shapes import Sphere as Sphere
 from terrain_physics.geometry.shapes import Triangle as Triangle
 from terrain_physics.ground.ground import Ground as Ground
 from terrain_physics.heightmap.blocks import BlockBounds as BlockBounds
+from terrain_physics.heightmap.cells import MapCells as MapCells
 from terrain_physics.heightmap.cells import Region as Region
 from terrain_physics.heightmap.export import MeshArrays as MeshArrays
 from terrain_physics.heightmap.heightmap import HeightMap as HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh as TriangleMesh
 from terrain_physics.octree.octree import Octree as Octree
+from terrain_physics.octree.octree import OctreeHit as OctreeHit
 from terrain_physics.surface.results import ClosestPoint as ClosestPoint
 from terrain_physics.surface.results import ClosestPoints as ClosestPoints
 from terrain_physics.surface.results import Contact as Contact
@@ -169,9 +172,12 @@ __all__ = [
     "GroupResult",
     "GroupState",
     "HeightMap",
+    "MapCells",
     "MeshArrays",
     "MoveResult",
+    "Neighbors",
     "Octree",
+    "OctreeHit",
     "Plane",
     "Ray",
     "RayHit",

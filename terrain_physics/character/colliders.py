@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3, Floats9
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
+from terrain_physics._public import public
 from terrain_physics.geometry.shapes import OBB, Capsule, Sphere
 
 # Cosine between axes that were square before a transform, above which it shears.
@@ -30,6 +31,7 @@ def _refuse_shear(axes: NDArray[np.float64], lengths: NDArray[np.float64]) -> No
         raise TypeError("matrix must not shear the collider: its axes must stay square")
 
 
+@public
 @dataclass(frozen=True, init=False)
 class SphereCollider:
     """A ball around a point of its owner.
@@ -86,6 +88,7 @@ class SphereCollider:
         return Sphere((x + dx, y + dy, z + dz), radius)
 
 
+@public
 @dataclass(frozen=True, init=False)
 class BoxCollider:
     """A box, turned and moved relative to its owner.
@@ -152,6 +155,7 @@ class BoxCollider:
         return OBB((x + dx, y + dy, z + dz), extents, np.array(turned).reshape(3, 3))
 
 
+@public
 @dataclass(frozen=True, init=False)
 class CapsuleCollider:
     """A capsule along +Y of its owner.

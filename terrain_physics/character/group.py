@@ -12,6 +12,7 @@ from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.types import Flags, Floats, Longs
+from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.group_data import (
@@ -41,6 +42,7 @@ from terrain_physics.surface.surface import queries_of
 _LEAST_AT_ONCE = 64
 
 
+@public
 class CharacterGroup:
     """Characters on one ground, each as if it were a `CharacterMovement` alone, bit for bit.
 

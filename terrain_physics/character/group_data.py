@@ -10,6 +10,7 @@ import numpy as np
 from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.types import Floats, Words
+from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.placement import checked_collider
 from terrain_physics.character.rows import Rows
@@ -21,6 +22,7 @@ Key = str | int
 _FIRST_CAPACITY = 16
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class GroupState:
     """Everything about a group that changes, exact; pickle it, send it, restore it.

@@ -1,6 +1,7 @@
 """GroupMember: one character of a group, which reads from and writes to the group."""
 
 from terrain_physics._kernels.types import Floats
+from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.group_data import GroupData, Key
 from terrain_physics.character.live import LiveVec3
@@ -9,6 +10,7 @@ from terrain_physics.character.rows import Rows
 from terrain_physics.character.view import VELOCITY, CharacterView
 
 
+@public
 class GroupMember(CharacterView):
     """One character of a `CharacterGroup`, from ``group[key]``.
 

@@ -9,6 +9,7 @@ from terrain_physics._checks import Floats3, Floats9
 from terrain_physics._kernels._jit import Direct
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.update import update_characters
+from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
 from terrain_physics.character.owner import Owner
@@ -35,6 +36,7 @@ _ZERO: Floats3 = (0.0, 0.0, 0.0)
 _UPDATE = Direct(update_characters)
 
 
+@public
 class CharacterMovement(CharacterView):
     """Moves a body under gravity and keeps it out of the ground.
 

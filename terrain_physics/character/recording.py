@@ -8,6 +8,7 @@ import numpy as np
 
 from terrain_physics import _checks
 from terrain_physics._kernels.character.layout import SAVED
+from terrain_physics._public import public
 from terrain_physics.character.group import CharacterGroup
 from terrain_physics.character.group_data import (
     GroupState,
@@ -31,6 +32,7 @@ from terrain_physics.character.state import LONGEST_STEP, state_of
 Scene = CharacterGroup | CharacterMovement | Mapping[Key, CharacterMovement]
 
 
+@public
 class Difference(NamedTuple):
     """Where a replay first went another way than the recording.
 
@@ -50,6 +52,7 @@ class Difference(NamedTuple):
     replayed: str | None
 
 
+@public
 class Recording:
     """What the game sets of its characters in each frame, and the hash of each state after it.
 

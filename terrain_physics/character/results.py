@@ -14,6 +14,7 @@ from pyglm import glm
 
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.types import Flags, Floats, Longs
+from terrain_physics._public import public
 from terrain_physics.character.state import refuse_format
 
 _GROUND_STATES = ("airborne", "steep", "wedged", "grounded")
@@ -48,6 +49,7 @@ def _loaded(kind: Callable[..., Any], form: int, states: Sequence[Any], *others:
     return kind(rows if kind is GroupResult else rows[0].tolist(), *others)
 
 
+@public
 class MoveResult(_Fields):
     """What one update of a character did.
 
@@ -113,6 +115,7 @@ class MoveResult(_Fields):
         return self._values[columns.LIFTED]
 
 
+@public
 class GroundReport(_Fields):
     """What a character stands on or touches, as of its last update.
 
@@ -205,6 +208,7 @@ class GroundReport(_Fields):
         return self._values[columns.GROUND_KIND] != columns.AIRBORNE
 
 
+@public
 class GroupResult(_Fields):
     """What one update of a group did; each array has a row for each key, in order.
 

@@ -9,6 +9,7 @@ import numpy as np
 from terrain_physics import _checks
 from terrain_physics._checks import Floats9
 from terrain_physics._kernels.character import layout as columns
+from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.rules import are_rules
@@ -50,6 +51,7 @@ def load_fields(saved: Any, content: Any) -> None:
         object.__setattr__(saved, name, content[name])
 
 
+@public
 @dataclass(frozen=True, slots=True)
 class CharacterState:
     """Everything about a character that changes, exact; pickle it, send it, restore it.

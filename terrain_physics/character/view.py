@@ -10,6 +10,7 @@ from terrain_physics import _checks
 from terrain_physics._checks import Floats3, Floats9
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.types import Floats
+from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.live import LiveVec3, unsigned_zeros
 from terrain_physics.character.placement import AnyGround, constraint_planes, placed_shape, resize
@@ -23,6 +24,7 @@ POSITION = slice(columns.POSITION, columns.POSITION + 3)
 VELOCITY = slice(columns.VELOCITY, columns.VELOCITY + 3)
 
 
+@public
 class CharacterView(CharacterRules):
     """One character on its ground, to read and to steer.
 

@@ -15,6 +15,7 @@ from terrain_physics._kernels.counter import audit, sphere_groups
 from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.counter.tree import BLOCK, LANES, NOWHERE, Tree, fill_leaves
 from terrain_physics._kernels.math import space_curve
+from terrain_physics._public import public
 from terrain_physics._threads import Workers
 
 SPHERES_AT_ONCE = 1 << 20
@@ -74,6 +75,7 @@ def count_touching(
         return count_with(workers, build_tree(workers, corners), sphere_rows)
 
 
+@public
 class TouchCounter:
     """A set of triangles, prepared once, that counts how many of them spheres touch.
 

@@ -12,10 +12,12 @@ from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3, Floats9
+from terrain_physics._public import public
 
 _IDENTITY: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
+@public
 @dataclass(frozen=True, init=False)
 class Sphere:
     """A sphere, given by center and radius.
@@ -49,6 +51,7 @@ class Sphere:
         return glm.vec3(self.center64)
 
 
+@public
 @dataclass(frozen=True, init=False)
 class AABB:
     """An axis-aligned box, corners included.
@@ -81,6 +84,7 @@ class AABB:
         return glm.vec3(self.upper64)
 
 
+@public
 @dataclass(frozen=True, init=False)
 class OBB:
     """An oriented box, rotated in any way.
@@ -127,6 +131,7 @@ class OBB:
         return glm.mat3(m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
 
 
+@public
 @dataclass(frozen=True, init=False)
 class Triangle:
     """A triangle whose front is the side from which its corners run counter-clockwise.
@@ -182,6 +187,7 @@ class Triangle:
         return glm.vec3(self.normal64)
 
 
+@public
 @dataclass(frozen=True, init=False)
 class Ray:
     """A half-line from an origin.
@@ -212,6 +218,7 @@ class Ray:
         return glm.vec3(self.direction64)
 
 
+@public
 @dataclass(frozen=True, init=False)
 class Capsule:
     """A capsule: all points within a radius of a line segment.
@@ -244,6 +251,7 @@ class Capsule:
         return glm.vec3(self.b64)
 
 
+@public
 @dataclass(frozen=True, init=False)
 class Segment:
     """A line segment, ends included.
@@ -272,6 +280,7 @@ class Segment:
         return glm.vec3(self.b64)
 
 
+@public
 @dataclass(frozen=True, init=False)
 class Plane:
     """An infinite plane.

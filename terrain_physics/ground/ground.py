@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from terrain_physics import _checks
 from terrain_physics._kernels.types import Longs
+from terrain_physics._public import public
 from terrain_physics.ground.parts import GroundParts, PartQueries
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.edits import add_bump, with_bump
@@ -19,6 +20,7 @@ from terrain_physics.surface.surface import Surface, queries_of
 Part = HeightMap | TriangleMesh
 
 
+@public
 class Ground(Surface):
     """Several height maps and meshes as one ground.
 

@@ -6,9 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import blocks as kernels
+from terrain_physics._public import public
 from terrain_physics.heightmap.storage import MapStorage
 
 
+@public
 class BlockBounds(NamedTuple):
     """The boxes around blocks of cells.
 

@@ -6,10 +6,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from terrain_physics._public import public
+
 Read = Callable[[Any], NDArray[Any]]
 Fit = Callable[[Any, tuple[int, ...]], NDArray[Any]]
 
 
+@public
 class Region(NamedTuple):
     """Cells of a map that an edit changed: rows and columns from start to before stop."""
 
@@ -19,6 +22,7 @@ class Region(NamedTuple):
     column_stop: int
 
 
+@public
 class MapCells:
     """One value for each cell of a map: reads and writes go to the map.
 

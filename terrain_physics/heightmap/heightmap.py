@@ -12,6 +12,7 @@ from pyglm import glm
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._public import public
 from terrain_physics.heightmap.blocks import BlockBounds, block_bounds, block_levels
 from terrain_physics.heightmap.cells import MapCells, Region
 from terrain_physics.heightmap.checks import (
@@ -41,6 +42,7 @@ from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES, MapStorage
 from terrain_physics.surface.surface import Surface
 
 
+@public
 class HeightMap(Surface):
     """Solid ground over a grid of samples.
 

@@ -7,6 +7,7 @@ from terrain_physics import _checks
 from terrain_physics._kernels.mesh import intersections
 from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.types import Floats, Ints
+from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, Sphere
 from terrain_physics.mesh.checks import checked_faces, checked_vertices
@@ -15,6 +16,7 @@ from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.surface import Surface
 
 
+@public
 class TriangleMesh(Surface):
     """Triangles that share vertices, made ready to be asked many questions.
 

@@ -9,6 +9,7 @@ from terrain_physics import _checks
 from terrain_physics._kernels.octree.pairs import ROW_BITS, ROW_MASK, overlapping_pairs, split_keys
 from terrain_physics._kernels.octree.queries import first_met, objects_met
 from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._public import public
 from terrain_physics.geometry.shapes import AABB, Ray, Sphere
 from terrain_physics.octree.objects import (
     OctreeObjects,
@@ -21,6 +22,7 @@ from terrain_physics.octree.objects import (
 _KEYS = 2048  # the least room for keys: more than a kernel adds at a time
 
 
+@public
 class OctreeHit(NamedTuple):
     """The first object that a ray meets.
 
@@ -36,6 +38,7 @@ class OctreeHit(NamedTuple):
     object_id: int
 
 
+@public
 class Octree(OctreeObjects):
     """Many spheres, or many axis-aligned boxes, that may be inserted, removed and moved.
 

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics._kernels.types import Bytes, Floats, Longs
+from terrain_physics._public import public
 from terrain_physics.geometry.shapes import Triangle
 
 
+@public
 class Triangles:
     """Triangles as read-only arrays; iterating gives them one by one as `Triangle`.
 
@@ -56,6 +58,7 @@ class Triangles:
         return f"<Triangles: {len(self)}>"
 
 
+@public
 class RayHit(NamedTuple):
     """Where a ray meets the ground first.
 
@@ -80,6 +83,7 @@ class RayHit(NamedTuple):
     material: int = 0
 
 
+@public
 class RayHits(NamedTuple):
     """Where rays meet the ground first; row i is of ray i.
 
@@ -104,6 +108,7 @@ class RayHits(NamedTuple):
     material: NDArray[np.uint8]
 
 
+@public
 class SweepHit(NamedTuple):
     """Where a moving shape first touches the ground.
 
@@ -131,6 +136,7 @@ class SweepHit(NamedTuple):
     material: int = 0
 
 
+@public
 class SweepHits(NamedTuple):
     """Where moving shapes first touch the ground; row i is of shape i.
 
@@ -178,6 +184,7 @@ def sweep_hits_of(numbers: Floats, triangles: Longs, materials: Bytes) -> SweepH
     )
 
 
+@public
 class ClosestPoint(NamedTuple):
     """The point of a ground closest to a point.
 
@@ -199,6 +206,7 @@ class ClosestPoint(NamedTuple):
     material: int = 0
 
 
+@public
 class ClosestPoints(NamedTuple):
     """The points of a ground closest to points; row i is of point i.
 
@@ -220,6 +228,7 @@ class ClosestPoints(NamedTuple):
     material: NDArray[np.uint8]
 
 
+@public
 class Contact(NamedTuple):
     """One contact of a shape with a triangle of the ground.
 
@@ -252,6 +261,7 @@ class Contact(NamedTuple):
         return glm.length(self.penetration)
 
 
+@public
 class Contacts:
     """Contacts of shapes with the ground as read-only arrays; iterating gives each as `Contact`.
 

@@ -12,6 +12,7 @@ from pyglm import glm
 from terrain_physics import _checks
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Floats
+from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, Ray
 from terrain_physics.surface.queries import Queries
@@ -40,6 +41,7 @@ _Many = NDArray[Any] | Sequence[float]
 MOST_TRIANGLES = 20_000_000
 
 
+@public
 class Surface:
     """What `HeightMap`, `TriangleMesh` and `Ground` have in common: the questions they answer.
 

@@ -1,10 +1,12 @@
 """The public names: one table, its stub, and an import that costs next to nothing."""
 
 import ast
+import doctest
 import importlib
 import inspect
 import json
 import os
+import pickle
 import subprocess
 import sys
 import zipfile
@@ -64,9 +66,41 @@ def test_name_is_there(name: str) -> None:
     if name != "__version__":
         module = importlib.import_module(f"terrain_physics.{TABLE[name]}")
         assert value is getattr(module, name)
-        # Defined where the table looks for it, not passed on from somewhere else.
-        assert value.__module__ == module.__name__
+        # Defined where the table looks for it, not passed on from somewhere else. A class is named
+        # by the package, so that pickles outlive the module.
+        if inspect.isclass(value):
+            assert value.__module__ == "terrain_physics"
+            assert f"class {name}" in inspect.getsource(module)
+        else:
+            assert value.__module__ == module.__name__
         assert value.__doc__
+
+
+CLASSES = [name for name in TABLE if inspect.isclass(getattr(terrain_physics, name))]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_examples_of_a_class_run(name: str) -> None:
+    # Collected here: a doctest belongs to the module that its class names.
+    module = importlib.import_module(f"terrain_physics.{TABLE[name]}")
+    kind, runner = getattr(terrain_physics, name), doctest.DocTestRunner()
+    finder = doctest.DocTestFinder()
+    for test in finder.find(kind, name, module=module, globs=dict(vars(module))):
+        runner.run(test)
+    assert runner.failures == 0
+
+
+def test_there_are_examples_of_classes() -> None:
+    texts = [inspect.getdoc(getattr(terrain_physics, name)) or "" for name in CLASSES]
+    assert sum(">>>" in text for text in texts) > 8
+
+
+@pytest.mark.parametrize("name", ["Sphere", "RayHit", "HeightMap", "TriangleMesh", "MoveResult"])
+def test_pickles_and_reprs_name_the_package(name: str) -> None:
+    kind = getattr(terrain_physics, name)
+    assert repr(kind) == f"<class 'terrain_physics.{name}'>"
+    assert pickle.loads(pickle.dumps(kind)) is kind
+    assert TABLE[name].encode() not in pickle.dumps(kind)
 
 
 def test_a_characters_parameters_are_documented() -> None:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels.types import Floats, Ints, Longs, Words
+from terrain_physics._public import public
 
 BORDER = -1
 CROWDED = -2
@@ -14,6 +15,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
 
 
+@public
 class Neighbors(NamedTuple):
     """What lies next to each face and vertex. Vertices at one position count as one.
 
