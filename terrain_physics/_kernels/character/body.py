@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.internal_edges import LEVEL, leads_out
+from terrain_physics._kernels.character.internal_edges import LEVEL_SHARE, leads_out
 from terrain_physics._kernels.geometry.capsule_triangle import FACE as CAPSULE_FACE
 from terrain_physics._kernels.geometry.capsule_triangle import THROUGH, nearest_on_triangle
 from terrain_physics._kernels.geometry.closest_point import FACE, ON_FEATURE, closest_on_triangle
@@ -123,7 +123,7 @@ def _is_that_deep(
     )
     x, y, z = add(offset, to_world(body.rotation, corner))
     surface, _ = surface_at(candidates, count, x, z, np.inf, True)
-    return surface - y >= depth / normal[1] - LEVEL * (abs(depth) + length(body.extents))
+    return surface - y >= depth / normal[1] - LEVEL_SHARE * (abs(depth) + length(body.extents))
 
 
 @kernel
@@ -193,7 +193,7 @@ def _angular_contact(
     return depth + around, to_world(body.rotation, face_normal(faces, nearest)), overlap
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def contact(
     candidates: Floats,
     count: int,
@@ -220,7 +220,7 @@ def contact(
     return _angular_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def touches(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> bool:
     """Tell whether a body comes within CONTACT_MARGIN of a candidate."""
     a, b, c, normal = corners_from(candidates, k, offset)
@@ -244,7 +244,7 @@ def touches(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats)
     return dot(gap, gap) <= reach * reach
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def overlap_alone(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
     """Return how deep a body is in a candidate alone, by its shortest way out; <= 0: it is not."""
     a, b, c, normal = corners_from(candidates, k, offset)

@@ -26,6 +26,12 @@ MOST_PLANES = 32
 
 
 @kernel(inline=True)
+def rise_of_slope(way: float, cosine: float) -> float:
+    """Return how far a slope of that cosine rises along a horizontal way."""
+    return way * math.sqrt(1.0 - cosine * cosine) / max(cosine, 1e-9)
+
+
+@kernel(inline=True)
 def plane_normal(planes: Floats, i: int) -> Vec3:
     """Return one of the planes' unit normals."""
     return (float(planes[i, 0]), float(planes[i, 1]), float(planes[i, 2]))

@@ -12,9 +12,9 @@ from terrain_physics._kernels.ground.candidates import THICKNESS, A, three
 from terrain_physics._kernels.math.vec3 import Vec3, dot, subtract
 from terrain_physics._kernels.types import Floats
 
-# Part of a length by which a neighbour may reach beyond without blocking: rounding on level ground.
-# Corners that are no farther apart than this part of an edge are one corner.
-LEVEL = 1e-9
+# Share of a length by which a neighbour may reach beyond a push and not block it: rounding on level
+# ground. Corners that are no farther apart than this share of the edges are one corner.
+LEVEL_SHARE = 1e-9
 
 
 @kernel(inline=True)
@@ -35,7 +35,7 @@ def _corner_at(candidates: Floats, k: int, place: Vec3, slack: float) -> int:
 def _is_beyond(candidates: Floats, k: int, i: int, place: Vec3, push: Vec3) -> bool:
     """Tell whether corner i of a candidate lies beyond a place in the direction of the push."""
     line = subtract(three(candidates, k, A + 3 * i), place)
-    return dot(line, push) > LEVEL * _extent(line)
+    return dot(line, push) > LEVEL_SHARE * _extent(line)
 
 
 @kernel
@@ -58,7 +58,56 @@ def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -
     return False
 
 
-@kernel(apart=True)
+@kernel
+def _leads_out_of_edge(
+    candidates: Floats, count: int, k: int, start: Vec3, end: Vec3, push: Vec3, slack: float
+) -> tuple[bool, bool]:
+    """Tell whether all that shares an edge of a candidate falls away along the push.
+
+    Returns that and whether the edge is a rim, which nothing else shares.
+    """
+    rim = True
+    for j in range(count):
+        at = _corner_at(candidates, j, start, slack)
+        if at < 0 or j == k:
+            continue
+        other = _corner_at(candidates, j, end, slack)
+        if other < 0:
+            continue
+        rim = False
+        if _is_beyond(candidates, j, 3 - at - other, start, push):
+            return False, False
+    return True, rim
+
+
+@kernel
+def _leads_out_of_corner(
+    candidates: Floats, count: int, k: int, corner: Vec3, push: Vec3, slack: float
+) -> bool:
+    """Tell whether all that shares a corner of a candidate falls away along the push."""
+    for j in range(count):
+        at = _corner_at(candidates, j, corner, slack)
+        if at < 0 or j == k:
+            continue
+        if _is_beyond(candidates, j, (at + 1) % 3, corner, push) or _is_beyond(
+            candidates, j, (at + 2) % 3, corner, push
+        ):
+            return False
+    return True
+
+
+@kernel
+def _is_at_rim(candidates: Floats, count: int, corner: Vec3, slack: float) -> bool:
+    """Tell whether the rim of the ground goes through a corner."""
+    for j in range(count):
+        if _corner_at(candidates, j, corner, slack) >= 0 and _is_rim(
+            candidates, count, j, corner, slack
+        ):
+            return True
+    return False
+
+
+@kernel(apart=True, lent=True)
 def leads_out(candidates: Floats, count: int, k: int, push: Vec3) -> bool:
     """Tell whether a unit push that leaves a candidate leaves the ground around it.
 
@@ -66,39 +115,25 @@ def leads_out(candidates: Floats, count: int, k: int, push: Vec3) -> bool:
     Where the ground is solid, downward pushes leave only around a rim, where there is no ground
     beside the triangle.
     """
-    solid = candidates[k, THICKNESS] > 0.0
     a, b, c = three(candidates, k, A), three(candidates, k, A + 3), three(candidates, k, A + 6)
     along = (dot(a, push), dot(b, push), dot(c, push))
     top = max(along[0], along[1], along[2])
-    slack = LEVEL * (_extent(subtract(b, a)) + _extent(subtract(c, b)) + _extent(subtract(a, c)))
+    edges = _extent(subtract(b, a)) + _extent(subtract(c, b)) + _extent(subtract(a, c))
+    slack = LEVEL_SHARE * edges
     at_top, first, last = 0, -1, -1
     for i in range(3):
         if along[i] >= top - slack:
             at_top += 1
             first = i if first < 0 else first
             last = i
+    anywhere = push[1] > 0.0 or candidates[k, THICKNESS] <= 0.0
     if at_top == 3:
-        return push[1] > 0.0 or not solid
-    place, far = three(candidates, k, A + 3 * first), three(candidates, k, A + 3 * last)
-    rim = at_top == 2
-    for j in range(count):
-        at = _corner_at(candidates, j, place, slack)
-        if at < 0 or j == k:
-            continue
-        if at_top == 2:
-            other = _corner_at(candidates, j, far, slack)
-            if other < 0:
-                continue
-            rim = False
-            if _is_beyond(candidates, j, 3 - at - other, place, push):
-                return False
-        else:
-            if _is_beyond(candidates, j, (at + 1) % 3, place, push) or _is_beyond(
-                candidates, j, (at + 2) % 3, place, push
-            ):
-                return False
-            if push[1] <= 0.0 and solid and not rim:
-                rim = _is_rim(candidates, count, j, place, slack)
-    if push[1] > 0.0 or not solid:
-        return True
-    return rim or (at_top == 1 and _is_rim(candidates, count, k, place, slack))
+        return anywhere
+    start = three(candidates, k, A + 3 * first)
+    if at_top == 2:
+        end = three(candidates, k, A + 3 * last)
+        falls_away, rim = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
+        return falls_away and (anywhere or rim)
+    return _leads_out_of_corner(candidates, count, k, start, push, slack) and (
+        anywhere or _is_at_rim(candidates, count, start, slack)
+    )

@@ -131,7 +131,7 @@ def _box_lift(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3, faces: F
     return leave if count > 0 and enter <= leave else -np.inf
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def lift(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
     """Return how far up a body must go to lie on top of a candidate; may be < 0.
 

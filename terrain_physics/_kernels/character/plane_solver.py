@@ -30,7 +30,7 @@ def _leaves_all(rows: Floats, order: Longs, count: int, move: Vec3) -> bool:
     return True
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def least_move(rows: Floats, order: Longs, count: int) -> Vec3:
     """Return the shortest move m with push . m >= depth for all rows named by ``order``.
 

@@ -32,7 +32,7 @@ def planes_touched(scene: Scene, count: int) -> int:
     return planes
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def kind_of_ground(
     scene: Scene, count: int, grounded: bool, normal: Vec3, walkable: float, by_sum: bool
 ) -> tuple[int, Vec3]:
@@ -49,7 +49,7 @@ def kind_of_ground(
     return AIRBORNE, normal
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def report_ground(
     state: Floats, frames: Floats, scene: Scene, center: Vec3, count: int, normal: Vec3, kind: int
 ) -> None:

@@ -16,6 +16,7 @@ from terrain_physics._kernels.character.layout import (
 from terrain_physics._kernels.character.lift import lift
 from terrain_physics._kernels.character.resolve import (
     CANDIDATE,
+    CONVERGED_DEPTH,
     DEPTH,
     PUSH,
     SIMULTANEOUS,
@@ -27,7 +28,6 @@ from terrain_physics._kernels.character.resolve import (
     make_memory,
     make_scene,
 )
-from terrain_physics._kernels.character.update import CONVERGED_DEPTH
 from terrain_physics._kernels.ground.candidates import gather_candidates
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.surface.ground_arrays import Ground, ground_at

@@ -39,6 +39,9 @@ from terrain_physics._kernels.types import Floats, Longs, Words
 # A body that overlaps a triangle by more than this, while no contact is left, is lifted.
 STUCK = 1e-4
 
+# Depth that may stay at the end of an update that counts as converged.
+CONVERGED_DEPTH = 1e-5  # meters
+
 # Times the way straight up that pushing out may move a body.
 FARTHEST_PUSH = 2.0
 
@@ -70,6 +73,25 @@ class Scene(NamedTuple):
     planes: Floats  # (MOST_PLANES, 3), met in this step
     resolver: int
     random_state: Words
+
+
+class Touching(NamedTuple):
+    """What a body touches or is in."""
+
+    contacts: int  # that the scene lists
+    depth: float  # the greatest of them, in meters; at least 0
+    overlap: float  # with a triangle alone, the greatest, in meters; at least 0
+
+
+class Resolved(NamedTuple):
+    """What pushing a body out of the ground came to."""
+
+    offset: Vec3  # where it is then
+    planes: int  # that it met, in the scene
+    contacts: int  # that the scene lists, for where it is
+    depth: float  # that is left, in meters
+    rounds: int
+    lifted: float  # in meters
 
 
 class Memory(NamedTuple):
@@ -106,6 +128,42 @@ def borrow_memory(memory: Memory) -> Memory:
     )
 
 
+@kernel(inline=True)
+def empty_scene(body: Body, resolver: int, random_state: Words, memory: Memory) -> Scene:
+    """Return a scene without candidates that works in a memory."""
+    return Scene(
+        memory.candidates,
+        0,
+        body,
+        memory.contacts,
+        memory.order,
+        memory.faces,
+        memory.planes,
+        resolver,
+        random_state,
+    )
+
+
+@kernel
+def filled(scene: Scene, candidates: Floats, count: int) -> Scene:
+    """Return the scene with these candidates instead, with more working memory if they need it."""
+    contacts, order = scene.contacts, scene.order
+    if count > len(order):
+        contacts = np.empty((count, CONTACT_SIZE), dtype=np.float64)
+        order = np.empty(count, dtype=np.int64)
+    return Scene(
+        candidates,
+        count,
+        scene.body,
+        contacts,
+        order,
+        scene.faces,
+        scene.planes,
+        scene.resolver,
+        scene.random_state,
+    )
+
+
 @kernel
 def make_scene(
     candidates: Floats,
@@ -116,26 +174,12 @@ def make_scene(
     memory: Memory,
 ) -> Scene:
     """Return a scene that works in a memory, or in a larger one if it needs that."""
-    contacts, order = memory.contacts, memory.order
-    if count > len(order):
-        contacts = np.empty((count, CONTACT_SIZE), dtype=np.float64)
-        order = np.empty(count, dtype=np.int64)
-    return Scene(
-        candidates,
-        count,
-        body,
-        contacts,
-        order,
-        memory.faces,
-        memory.planes,
-        resolver,
-        random_state,
-    )
+    return filled(empty_scene(body, resolver, random_state, memory), candidates, count)
 
 
-@kernel(apart=True)
-def list_contacts(scene: Scene, offset: Vec3) -> tuple[int, float, float]:
-    """Write the contacts of the body at an offset; return (count, greatest depth, overlap)."""
+@kernel(apart=True, lent=True)
+def list_contacts(scene: Scene, offset: Vec3) -> Touching:
+    """Write the contacts of the body at an offset to the scene, in the order of its candidates."""
     candidates, contacts, faces = scene.candidates, scene.contacts, scene.faces
     count, deepest, overlapping = 0, 0.0, 0.0
     for k in range(scene.size):
@@ -150,10 +194,10 @@ def list_contacts(scene: Scene, offset: Vec3) -> tuple[int, float, float]:
         contacts[count, PUSH + 2] = normal[2]
         count += 1
         deepest = max(deepest, depth)
-    return count, deepest, overlapping
+    return Touching(count, deepest, overlapping)
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
     """List the contacts to push out of, shallow ones first; return how many.
 
@@ -210,7 +254,7 @@ def as_wall(depth: float, normal: Vec3) -> tuple[float, Vec3]:
     return depth / size, (normal[0] / size, 0.0, normal[2] / size)
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -> tuple[Vec3, int]:
     """Push once out of all penetrating contacts; return (offset, planes met).
 
@@ -255,7 +299,7 @@ def _ceiling(scene: Scene, offset: Vec3) -> float:
     return lowest
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def clearing_lift(scene: Scene, offset: Vec3, buried: bool) -> float:
     """Return the least lift along +Y that clears what the body overlaps; if buried, everything.
 
@@ -277,7 +321,7 @@ def is_buried(scene: Scene, place: Vec3) -> bool:
     return is_in_ground(scene.candidates, scene.size, place)
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3]:
     """Return (whether a move led into a map from beside or below, where it ends, normal).
 
@@ -298,14 +342,12 @@ def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3
     return True, stopped, scale(back, 1.0 / size) if size > 0.0 else (0.0, -1.0, 0.0)
 
 
-@kernel(apart=True)
-def resolve(
-    scene: Scene, offset: Vec3, max_rounds: int
-) -> tuple[Vec3, int, int, float, int, float]:
-    """Push a body out of the ground; return (offset, planes, contacts, depth left, rounds, lifted).
+@kernel(apart=True, lent=True)
+def resolve(scene: Scene, offset: Vec3, max_rounds: int) -> Resolved:
+    """Push a body out of the ground.
 
-    The planes it was pushed by and those it ends up touching are left in the scene, and so are the
-    contacts. Not for a body whose center is below the surface.
+    Leaves in the scene the planes that pushed it and those that it touches in the end, and the
+    contacts there. Not for a body whose center is below the surface.
     """
     start, lifted = offset, 0.0
     rounds, planes = 0, int(np.int64(0))  # for a literal 0, functions would compile twice
@@ -335,10 +377,10 @@ def resolve(
         buried = is_buried(scene, offset)
     for i in range(count):
         planes = add_plane(scene.planes, planes, three(scene.contacts, i, PUSH))
-    return offset, planes, count, max(deepest, overlapping), rounds, lifted
+    return Resolved(offset, planes, count, max(deepest, overlapping), rounds, lifted)
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def touched_normals(scene: Scene, offset: Vec3) -> tuple[int, Vec3]:
     """Return (how many triangles a body touches, the sum of their normals), in order.
 

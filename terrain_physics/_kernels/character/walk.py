@@ -1,18 +1,18 @@
-"""One step of a body that stands on the ground: along, over and off it.
+"""Where one horizontal way along the ground leads a body.
 
-On the ground, where a body goes is its horizontal way; its height is the ground's. So a step moves
-it horizontally, sets it on what is walkable there, and lets everything steeper be a wall: no slope,
-no edge between faces and no order of contacts changes the speed or the line of a walk, and no
-pushing climbs a steep slope.
+On the ground a body goes its horizontal way, and the ground gives its height. So a walk moves the
+body horizontally, sets it on what is walkable there, and treats everything steeper as a wall: no
+slope, no edge between faces and no order of contacts changes the speed or the line of a walk, and
+no pushing climbs a steep slope.
 """
 
-import math
+from typing import NamedTuple
 
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP, contact
-from terrain_physics._kernels.character.grounding import add_plane
+from terrain_physics._kernels.character.grounding import add_plane, rise_of_slope
 from terrain_physics._kernels.character.lift import lift
 from terrain_physics._kernels.character.resolve import (
     CANDIDATE,
@@ -20,83 +20,66 @@ from terrain_physics._kernels.character.resolve import (
     PUSH,
     STUCK,
     Scene,
-    as_wall,
+    Touching,
     clearing_lift,
-    is_buried,
     list_contacts,
     push_out,
 )
-from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, put_three, surface_at, three
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, scale, subtract
-from terrain_physics._kernels.types import Floats
+from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_walls
+from terrain_physics._kernels.ground.candidates import A, B, C
+from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
 
-# Contacts whose normals are more upright than this, up or down, cannot be left horizontally.
-OVERHEAD = 0.995
+# Depth in walkable ground from which a walk sets a body right.
+LEAST_RISE = 1e-9  # meters
 
-# Looks from the middle of a body to twice its reach for the ground beyond a riser.
-_PROBES = 24
-
-# How far a body is lifted where wall and ground lead into each other, in meters.
-MOST_CLEARANCE = 1e-3
-
-# Depth in walkable ground from which a step sets a body right, in meters.
-LEVEL = 1e-9
-
-# Times its own step that walls may move a body which comes down a step.
+# Times its own length that walls may lead a way aside which comes down a step.
 FARTHEST_ASIDE = 1.5
 
-# How often walls beside a step push the body away.
-_WALL_ROUNDS = 2
-
-# How a step ended.
+# How a walk ended.
 FREE, BLOCKED, OFF_GROUND = 0, 1, 2
 
 
-@kernel(inline=True)
-def _flat(normal: Vec3) -> tuple[float, Vec3]:
-    """Return (length of the horizontal part, its direction)."""
-    size = math.sqrt(normal[0] * normal[0] + normal[2] * normal[2])
-    if size == 0.0:
-        return 0.0, (0.0, 0.0, 0.0)
-    return size, (normal[0] / size, 0.0, normal[2] / size)
+class Walked(NamedTuple):
+    """Where a walk led.
+
+    FREE and BLOCKED leave the body on walkable ground, BLOCKED where walls took part of the way.
+    OFF_GROUND leaves it in the air, at the end of the way, out of all walls.
+    """
+
+    ended: int
+    offset: Vec3
+    planes: int  # of walls met, in the scene
+    contacts: int  # that the scene lists, for where the body is
+    depth: float  # that is left, in meters
+    rounds: int  # of pushing out
 
 
-@kernel(apart=True)
+class _Place(NamedTuple):
+    """A place that a walk tries."""
+
+    offset: Vec3
+    touching: Touching  # what it touches there, listed in the scene
+    planes: int  # of walls met so far, in the scene
+    on_ground: bool  # whether it was set on walkable ground, and no wall moved it since
+    blocked: bool  # whether walls moved it
+
+
+@kernel(apart=True, lent=True)
 def _rise(scene: Scene, offset: Vec3, count: int, cosine: float) -> float:
     """Return how far up the walkable contacts among those listed push the body."""
     best = 0.0
     for i in range(count):
-        if scene.contacts[i, DEPTH] > LEVEL and scene.contacts[i, PUSH + 1] >= cosine:
+        if scene.contacts[i, DEPTH] > LEAST_RISE and scene.contacts[i, PUSH + 1] >= cosine:
             which = int(scene.contacts[i, CANDIDATE])
             best = max(best, lift(scene.candidates, which, offset, scene.body, scene.faces))
     return best
 
 
-@kernel
-def _make_walls(contacts: Floats, count: int, cosine: float) -> tuple[int, bool]:
-    """Turn penetrating steep contacts into upright walls, leave out the rest.
-
-    Returns (how many, whether one of them is overhead, with no way out along the ground).
-    """
-    kept = 0
-    for i in range(count):
-        if contacts[i, DEPTH] <= SLOP or contacts[i, PUSH + 1] >= cosine:
-            continue
-        if contacts[i, PUSH + 1] < -OVERHEAD:
-            return kept, True
-        depth, push = as_wall(float(contacts[i, DEPTH]), three(contacts, i, PUSH))
-        contacts[kept, CANDIDATE] = contacts[i, CANDIDATE]
-        contacts[kept, DEPTH] = depth
-        put_three(contacts, kept, PUSH, push)
-        kept += 1
-    return kept, False
-
-
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def support(scene: Scene, offset: Vec3, lowest: float, cosine: float) -> tuple[float, float]:
     """Return the greatest lifts <= 0, not below ``lowest``, that set the body on the ground.
 
-    The first on walkable ground, the second, not less, on any. -inf if there is none.
+    The first is on walkable ground, the second, not less, on any. -inf if there is none.
     """
     best, held = -np.inf, -np.inf
     candidates, foot = scene.candidates, offset[1] - scene.body.reach[1]
@@ -124,101 +107,80 @@ def support(scene: Scene, offset: Vec3, lowest: float, cosine: float) -> tuple[f
 
 
 @kernel
-def _leads_to_a_step(scene: Scene, offset: Vec3, way: Vec3, highest: float, cosine: float) -> bool:
-    """Tell whether ``way`` leads over a riser to walkable ground, not higher than ``highest``.
+def _push_once(
+    scene: Scene, start: Vec3, place: _Place, highest: float, farthest: float, cosine: float
+) -> tuple[bool, _Place]:
+    """Set a body up on the walkable ground it is in, then push it out of the walls it is in.
 
-    Looked for from under the body to ahead of its foremost point. A riser is steep ground, or
-    ground that between two looks rises more than walkable ground can.
+    Returns (whether that leads anywhere, the place then). It does not where the ground is higher
+    than ``highest``, a wall is overhead or moves the body ``farthest`` from the start, and where it
+    is in something that is neither ground nor wall.
     """
-    size, ahead = _flat(way)
-    if size == 0.0:
-        return False
-    reach = scene.body.reach
-    stride = (abs(ahead[0]) * reach[0] + abs(ahead[2]) * reach[2]) * (2.0 / _PROBES)
-    steepest = stride * math.sqrt(1.0 - cosine * cosine) / max(cosine, 1e-9)
-    foot = offset[1] - reach[1] + MOST_CLEARANCE
-    before, beyond_riser = np.inf, False
-    for k in range(_PROBES + 1):
-        surface, which = surface_at(
-            scene.candidates,
-            scene.size,
-            offset[0] + ahead[0] * (stride * k),
-            offset[2] + ahead[2] * (stride * k),
-            highest,
-            False,
-        )
-        is_walkable = which >= 0 and abs(scene.candidates[which, NORMAL + 1]) >= cosine
-        if not is_walkable or surface - before > steepest:
-            beyond_riser = True
-        if is_walkable and beyond_riser and surface > foot:
-            return True
-        before = surface
-    return False
-
-
-@kernel(apart=True)
-def _clear(scene: Scene, offset: Vec3) -> bool:
-    _, deepest, overlapping = list_contacts(scene, offset)
-    return deepest <= SLOP and overlapping <= SLOP and not is_buried(scene, offset)
+    offset, touching, on_ground = place.offset, place.touching, place.on_ground
+    up = _rise(scene, offset, touching.contacts, cosine)
+    if offset[1] + up > highest:
+        return False, place
+    if up > 0.0:
+        offset, on_ground = add(offset, (0.0, up, 0.0)), True
+        touching = list_contacts(scene, offset)
+    walls, overhead = make_walls(scene.contacts, touching.contacts, cosine)
+    if overhead:
+        return False, _Place(offset, touching, place.planes, on_ground, place.blocked)
+    if walls == 0:
+        if up == 0.0:
+            touching = Touching(touching.contacts, 0.0, touching.overlap)
+        nowhere = up == 0.0 and place.touching.depth > SLOP
+        return not nowhere, _Place(offset, touching, place.planes, on_ground, place.blocked)
+    offset, planes = push_out(scene, offset, walls, place.planes, True)
+    aside, _ = flat(subtract(offset, start))
+    if aside > farthest:
+        return False, _Place(start, touching, planes, False, True)
+    return True, _Place(offset, list_contacts(scene, offset), planes, False, True)
 
 
 @kernel
-def _into_walls(scene: Scene, place: Vec3, cosine: float) -> Vec3:
-    """Return the horizontal direction, of any length, that leads into the walls at a place."""
-    count, _, _ = list_contacts(scene, place)
-    walls, _ = _make_walls(scene.contacts, count, cosine)
-    total = (0.0, 0.0, 0.0)
-    for i in range(walls):
-        depth = float(scene.contacts[i, DEPTH])
-        total = add_scaled(total, three(scene.contacts, i, PUSH), -depth)
-    return total
+def _raised(scene: Scene, place: _Place, up: float, on_ground: bool) -> _Place:
+    """Return a place that much higher."""
+    offset = add(place.offset, (0.0, up, 0.0))
+    touching = list_contacts(scene, offset)
+    return _Place(offset, touching, place.planes, on_ground, place.blocked)
 
 
-@kernel(apart=True)
-def step_up(
-    scene: Scene,
-    start: Vec3,
-    way: Vec3,
-    into: Vec3,
-    farthest: float,
-    highest: float,
-    cosine: float,
-) -> tuple[bool, Vec3]:
-    """Return (whether a way that ends in a wall leads up a step, where the body is then).
+@kernel(inline=True)
+def _walked(ended: int, offset: Vec3, planes: int, touching: Touching, rounds: int) -> Walked:
+    depth = max(touching.depth, touching.overlap)
+    return Walked(ended, offset, planes, touching.contacts, depth, rounds)
 
-    ``into`` is what the wall took of the way: it leads to the step however aslant the way is.
-    ``highest`` is how high the body's foot may come to be.
+
+@kernel
+def _give_up(
+    scene: Scene, start: Vec3, ahead: Vec3, place: _Place, edge: Vec3, has_edge: bool, rounds: int
+) -> Walked:
+    """End a walk that found no place to stand: on an edge, a little higher, or at the start.
+
+    ``edge`` is where the body lies on the edge of a step that it would have come down, if it has
+    one; ``ahead`` the unit direction of the way, zero if that has no length.
     """
-    ahead = add(start, way)
-    up = 0.0
-    for k in range(scene.size):
-        best = lift(scene.candidates, k, ahead, scene.body, scene.faces)
-        if best > up and ahead[1] - scene.body.reach[1] + best <= highest:
-            up = best
-    ahead = add(ahead, (0.0, up, 0.0))
-    if up == 0.0 or not (
-        _leads_to_a_step(scene, start, into, highest, cosine)
-        or _leads_to_a_step(scene, start, way, highest, cosine)
-        # Where the whole way was lost and leads far aside, straight into the riser.
-        or _leads_to_a_step(
-            scene, start, _into_walls(scene, add(start, way), cosine), highest, cosine
-        )
-    ):
-        return False, start
-    # Walls beside the step only turn the way aside.
-    for _ in range(_WALL_ROUNDS):
-        count, _, _ = list_contacts(scene, ahead)
-        walls, overhead = _make_walls(scene.contacts, count, cosine)
-        if overhead or walls == 0:
-            break
-        ahead, _ = push_out(scene, ahead, walls, int(np.int64(0)), True)
-    aside, _ = _flat(subtract(ahead, start))
-    # The way up must be free too: a ceiling stops it.
-    raised = add(start, (0.0, up, 0.0))
-    return aside <= farthest and _clear(scene, raised) and _clear(scene, ahead), ahead
+    if has_edge:
+        # Down beside a step the body would be thrown off its edge: it goes over the edge.
+        touching = list_contacts(scene, edge)
+        if max(touching.depth, touching.overlap) <= SLOP:
+            ended = BLOCKED if place.blocked else FREE
+            return _walked(ended, edge, place.planes, touching, rounds)
+    # Between walls that close in on each other: a little higher, or back to the start.
+    up = clearing_lift(scene, place.offset, False)
+    if up <= MOST_CLEARANCE:
+        offset = add(place.offset, (0.0, up, 0.0))
+        touching = list_contacts(scene, offset)
+        if touching.depth <= SLOP:
+            return _walked(BLOCKED, offset, place.planes, touching, rounds)
+    planes = place.planes
+    if ahead[0] != 0.0 or ahead[2] != 0.0:
+        planes = add_plane(scene.planes, planes, scale(ahead, -1.0))
+    return _walked(BLOCKED, start, planes, list_contacts(scene, start), rounds)
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def walk(
     scene: Scene,
     start: Vec3,
@@ -227,100 +189,69 @@ def walk(
     snap: float,
     cosine: float,
     max_rounds: int,
-) -> tuple[int, Vec3, int, int, float, int]:
-    """Move along the ground by a horizontal way, with what walls do no more than ``farthest``.
+) -> Walked:
+    """Move a body along the ground by a horizontal way, and by no more than ``farthest``.
 
-    Returns (how it ended, offset, planes, contacts, depth left, rounds). FREE and BLOCKED leave the
-    body on walkable ground; BLOCKED where walls took part of the way away; OFF_GROUND in the air,
-    out of all walls. Walls met are planes in the scene, and so are the contacts listed there.
+    It comes down by ``snap`` at most, and pushes out of ground and walls are at most
+    ``max_rounds`` + 1. The scene is left with the planes of the walls met, and with the contacts
+    where the body is.
     """
-    offset = add(start, way)
-    size, ahead = _flat(way)
+    size, ahead = flat(way)
     # What is higher is no slope but a step, though it be level on top.
-    highest_rise = size * math.sqrt(1.0 - cosine * cosine) / max(cosine, 1e-9) + MOST_CLEARANCE
-    planes, rounds = int(np.int64(0)), 0
-    on_ground, blocked = False, False
-    above, held = offset, -np.inf
-    count, deepest, overlapping = list_contacts(scene, offset)
-    lifted = False
+    highest = start[1] + (rise_of_slope(size, cosine) + MOST_CLEARANCE)
+    edge, held = start, -np.inf
+    rounds, lifted = 0, False
+    offset = add(start, way)
+    none = int(np.int64(0))  # for a literal 0, functions would compile twice
+    place = _Place(offset, list_contacts(scene, offset), none, False, False)
     while rounds <= max_rounds:
-        if deepest > LEVEL:
+        if place.touching.depth > LEAST_RISE:
             rounds += 1
-            up = _rise(scene, offset, count, cosine)
-            if offset[1] + up > start[1] + highest_rise:
+            goes_on, place = _push_once(scene, start, place, highest, farthest, cosine)
+            if not goes_on:
                 break
-            if up > 0.0:
-                offset = add(offset, (0.0, up, 0.0))
-                on_ground = True
-                count, deepest, overlapping = list_contacts(scene, offset)
-            walls, overhead = _make_walls(scene.contacts, count, cosine)
-            if overhead:
-                break
-            if walls > 0:
-                blocked, on_ground = True, False
-                offset, planes = push_out(scene, offset, walls, planes, True)
-                aside, _ = _flat(subtract(offset, start))
-                if aside > farthest:
-                    offset = start
-                    break
-                count, deepest, overlapping = list_contacts(scene, offset)
-            elif up == 0.0:
-                if deepest > SLOP:
-                    break
-                deepest = 0.0
-        elif overlapping > STUCK and not lifted:
+        elif place.touching.overlap > STUCK and not lifted:
             # Ground that no contact leads out of, such as a peak in a corner of a box.
             lifted = True
-            up = clearing_lift(scene, offset, False)
-            if offset[1] + up <= start[1] + highest_rise:
-                offset = add(offset, (0.0, up, 0.0))
-                count, deepest, overlapping = list_contacts(scene, offset)
-        elif on_ground:
-            aside, _ = _flat(subtract(offset, start))
+            up = clearing_lift(scene, place.offset, False)
+            if place.offset[1] + up <= highest:
+                place = _raised(scene, place, up, place.on_ground)
+        elif place.on_ground:
+            aside, _ = flat(subtract(place.offset, start))
             if held > -np.inf and aside > FARTHEST_ASIDE * size:
                 break
-            deepest = max(deepest, overlapping)
-            return (BLOCKED if blocked else FREE), offset, planes, count, deepest, rounds
+            ended = BLOCKED if place.blocked else FREE
+            return _walked(ended, place.offset, place.planes, place.touching, rounds)
         else:
-            down, highest = support(scene, offset, -snap - MOST_CLEARANCE, cosine)
+            down, held_at = support(scene, place.offset, -snap - MOST_CLEARANCE, cosine)
+            touching = place.touching
             if down == -np.inf:
-                return OFF_GROUND, offset, planes, count, deepest, rounds
-            on_ground = True
-            if highest > down:
-                above, held = offset, highest
+                return Walked(
+                    OFF_GROUND,
+                    place.offset,
+                    place.planes,
+                    touching.contacts,
+                    touching.depth,
+                    rounds,
+                )
+            if held_at > down:
+                held, edge = held_at, add(place.offset, (0.0, held_at, 0.0))
             if down < -SLOP:
-                offset = add(offset, (0.0, down, 0.0))
-                count, deepest, overlapping = list_contacts(scene, offset)
-    if held > -np.inf:
-        # Down beside a step it would be thrown off its edge: it goes over the edge.
-        above = add(above, (0.0, held, 0.0))
-        count, deepest, overlapping = list_contacts(scene, above)
-        deepest = max(deepest, overlapping)
-        if deepest <= SLOP:
-            return (BLOCKED if blocked else FREE), above, planes, count, deepest, rounds
-    # Between walls that close in on each other: a little higher, or back to the start.
-    up = clearing_lift(scene, offset, False)
-    if up <= MOST_CLEARANCE:
-        offset = add(offset, (0.0, up, 0.0))
-        count, deepest, overlapping = list_contacts(scene, offset)
-        if deepest <= SLOP:
-            deepest = max(deepest, overlapping)
-            return BLOCKED, offset, planes, count, deepest, rounds
-    if size > 0.0:
-        planes = add_plane(scene.planes, planes, scale(ahead, -1.0))
-    count, deepest, overlapping = list_contacts(scene, start)
-    return BLOCKED, start, planes, count, max(deepest, overlapping), rounds
+                place = _raised(scene, place, down, True)
+            else:
+                place = _Place(place.offset, touching, place.planes, True, place.blocked)
+    return _give_up(scene, start, ahead, place, edge, held > -np.inf, rounds)
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def stays_on_ground(
     scene: Scene, offset: Vec3, way: Vec3, farthest: float, snap: float, cosine: float
 ) -> bool:
-    """Tell whether a body that landed still is on walkable ground after its next step.
+    """Tell whether a body that landed is still on walkable ground after its next step.
 
-    Else it only grazes an edge, and goes on falling.
+    Else it only grazes an edge, and goes on falling. The scene's planes and contacts are left as
+    those of that step.
     """
-    size, _ = _flat(way)
-    slope = size * math.sqrt(1.0 - cosine * cosine) / max(cosine, 1e-9)
-    ended, _, _, _, _, _ = walk(scene, offset, way, farthest, max(snap, slope), cosine, 1)
-    return bool(ended != OFF_GROUND)
+    size, _ = flat(way)
+    snap = max(snap, rise_of_slope(size, cosine))
+    return bool(walk(scene, offset, way, farthest, snap, cosine, 1).ended != OFF_GROUND)

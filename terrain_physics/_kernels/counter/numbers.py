@@ -78,6 +78,57 @@ def _scaled(digits: np.uint64, exponent: int) -> tuple[bool, float]:
     return value + (rest - slack) == value + (rest + slack), value + rest
 
 
+@kernel(inline=True)
+def _is_digit(byte: int) -> bool:
+    return _ZERO <= byte <= _ZERO + 9
+
+
+@kernel(inline=True)
+def _read_digits(text: Bytes, i: int, last: int) -> tuple[int, np.uint64, int]:
+    """Read ``digits[.digits]``; return (position behind it, all digits, how many behind the point).
+
+    Position -1 if there is no digit, or there are more than fit.
+    """
+    digits, significant, places = np.uint64(0), 0, 0
+    any_digit = behind_point = False
+    while i < last:
+        byte = int(text[i])
+        if _is_digit(byte):
+            if significant == _MOST_DIGITS:
+                return -1, digits, places
+            digits = digits * _TEN + np.uint64(byte - _ZERO)
+            significant += digits != np.uint64(0)
+            places += behind_point
+            any_digit = True
+        elif byte == _POINT and not behind_point:
+            behind_point = True
+        else:
+            break
+        i += 1
+    return (i if any_digit else -1), digits, places
+
+
+@kernel(inline=True)
+def _read_exponent(text: Bytes, i: int, last: int) -> tuple[int, int]:
+    """Read ``e[+-]digits`` if it is there; return (position behind it, exponent).
+
+    Position -1 if there is no digit, or the exponent is beyond all that floats have.
+    """
+    if i >= last or not (int(text[i]) == _LOWER_E or int(text[i]) == _UPPER_E):
+        return i, 0
+    i += 1
+    down = i < last and int(text[i]) == _MINUS
+    if down or (i < last and int(text[i]) == _PLUS):
+        i += 1
+    first, exponent = i, 0
+    while i < last and _is_digit(int(text[i])):
+        exponent = exponent * 10 + int(text[i]) - _ZERO
+        if exponent > _LARGEST_EXPONENT:
+            return -1, 0
+        i += 1
+    return (i if i > first else -1), (-exponent if down else exponent)
+
+
 @kernel
 def parse_numbers(text: Bytes, first: int, last: int, values: Floats) -> tuple[int, int, int]:
     """Set values to the numbers in text[first:last]; return (outcome, tokens parsed, position).
@@ -96,44 +147,14 @@ def parse_numbers(text: Bytes, first: int, last: int, values: Floats) -> tuple[i
         if i >= last:
             break
         start = i
-        byte = int(text[i])
-        negative = byte == _MINUS
-        if negative or byte == _PLUS:
+        negative = int(text[i]) == _MINUS
+        if negative or int(text[i]) == _PLUS:
             i += 1
-        digits = np.uint64(0)
-        significant = 0
-        places = 0
-        any_digit = False
-        behind_point = False
-        while i < last:
-            digit = int(text[i]) - _ZERO
-            if 0 <= digit <= 9:
-                if significant == _MOST_DIGITS:
-                    return ASK, parsed, start
-                digits = digits * _TEN + np.uint64(digit)
-                significant += digits != np.uint64(0)
-                places += behind_point
-                any_digit = True
-            elif digit == _POINT - _ZERO and not behind_point:
-                behind_point = True
-            else:
-                break
-            i += 1
-        exponent = 0
-        if i < last and any_digit and (int(text[i]) == _LOWER_E or int(text[i]) == _UPPER_E):
-            i += 1
-            down = i < last and int(text[i]) == _MINUS
-            if down or (i < last and int(text[i]) == _PLUS):
-                i += 1
-            any_digit = False
-            while i < last and 0 <= int(text[i]) - _ZERO <= 9:
-                exponent = exponent * 10 + int(text[i]) - _ZERO
-                if exponent > _LARGEST_EXPONENT:
-                    return ASK, parsed, start
-                any_digit = True
-                i += 1
-            exponent = -exponent if down else exponent
-        if not any_digit or (i < last and not _is_space(text[i])):
+        i, digits, places = _read_digits(text, i, last)
+        if i < 0:
+            return ASK, parsed, start
+        i, exponent = _read_exponent(text, i, last)
+        if i < 0 or (i < last and not _is_space(text[i])):
             return ASK, parsed, start
         sound, value = _scaled(digits, exponent - places)
         if not sound:

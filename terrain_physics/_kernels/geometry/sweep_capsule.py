@@ -2,8 +2,8 @@
 
 A capsule touches a triangle when its middle is within the radius of the prism that the triangle
 sweeps along the capsule's axis. Rounded by the radius, the prism is bounded by planes over its
-faces (two triangles, three parallelograms), cylinders around its nine edges and balls around its
-six corners. The first that a line from outside meets is where it enters.
+faces (two triangles, three parallelograms), cylinders around its nine edges and spheres around
+its six corners. The first that a line from outside meets is where it enters.
 """
 
 import math
@@ -35,6 +35,9 @@ from terrain_physics._kernels.math.vec3 import (
     scale,
     subtract,
 )
+
+# What the plane of a face tells of a sweep; see `_meet_face`.
+NEAR, DECIDED, BESIDE = 0, 1, 2
 
 
 @kernel
@@ -131,6 +134,72 @@ def _touch_at_start(
 
 
 @kernel
+def _meet_face(
+    half_axis: Vec3,
+    radius: float,
+    direction: Vec3,
+    distance: float,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    normal: Vec3,
+) -> tuple[int, float, Vec3]:
+    """Return (what is known, and if DECIDED what the sweep returns) from the plane of the face.
+
+    NEAR: the capsule comes through the plane already, and may touch at the start. BESIDE: it does
+    not, and meets the plane outside of the face.
+    """
+    above = -dot(normal, a)
+    front = normal if above >= 0.0 else scale(normal, -1.0)
+    approach = -dot(front, direction)
+    lean = dot(front, half_axis)
+    gap = abs(above) - abs(lean) - radius
+    if not gap > 0.0:
+        return NEAR, math.inf, normal
+    if gap > approach * distance:  # also where it moves away
+        return DECIDED, FREE[0], FREE[1]
+    travel = gap / approach
+    # The end of the axis that is nearer to the face; both where the axis is level.
+    tip = scale(half_axis, -1.0) if lean > 0.0 else half_axis
+    place = add_scaled(tip, direction, travel)
+    other = subtract(place, scale(tip, 2.0))
+    level = abs(lean) <= ON_FEATURE * length(half_axis)
+    if is_inside(place, normal, a, b, c) or (level and is_inside(other, normal, a, b, c)):
+        travel, front = stopped(travel, direction, front)
+        return DECIDED, travel, front
+    return BESIDE, math.inf, normal
+
+
+@kernel
+def _meet_rim(
+    half_axis: Vec3, radius: float, direction: Vec3, a: Vec3, b: Vec3, c: Vec3
+) -> tuple[float, bool, Vec3]:
+    """Return what is met first of all but the two faces of the prism, infinity if nothing.
+
+    That is (travel, whether it is a parallelogram, its normal, else the point met before
+    rounding).
+    """
+    best, on_face, found = math.inf, True, a
+    for k in range(3):
+        p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
+        travel, front = _meet_parallelogram(direction, p, subtract(q, p), half_axis, radius)
+        if travel < best:
+            best, on_face, found = travel, True, front
+        travel, place = meet_side(direction, subtract(p, half_axis), add(p, half_axis), radius)
+        if travel < best:
+            best, on_face, found = travel, False, place
+        for i in range(2):
+            shift = half_axis if i == 0 else scale(half_axis, -1.0)
+            travel = meet_ball(direction, add(p, shift), radius)
+            if travel < best:
+                best, on_face, found = travel, False, add(p, shift)
+            travel, place = meet_side(direction, add(p, shift), add(q, shift), radius)
+            if travel < best:
+                best, on_face, found = travel, False, place
+    return best, on_face, found
+
+
+@kernel
 def sweep_capsule(
     half_axis: Vec3,
     radius: float,
@@ -149,57 +218,24 @@ def sweep_capsule(
     ``two_sided``: then on its own side, that of its middle where the axis goes through the face.
     """
     has_area, normal = triangle_normal(a, b, c)
-    best, best_normal = math.inf, normal
-    near = True
+    known = NEAR
     if has_area:
-        above = -dot(normal, a)
-        front = normal if above >= 0.0 else scale(normal, -1.0)
-        approach = -dot(front, direction)
-        lean = dot(front, half_axis)
-        gap = abs(above) - abs(lean) - radius
-        if gap > 0.0:
-            if gap > approach * distance:  # also where it moves away
-                return FREE
-            near = False
-            best = gap / approach
-            best_normal = front
-            # The end of the axis that is nearer to the face; both where the axis is level.
-            tip = scale(half_axis, -1.0) if lean > 0.0 else half_axis
-            place = add_scaled(tip, direction, best)
-            other = subtract(place, scale(tip, 2.0))
-            level = abs(lean) <= ON_FEATURE * length(half_axis)
-            if is_inside(place, normal, a, b, c) or (level and is_inside(other, normal, a, b, c)):
-                return stopped(best, direction, front)
-            best = math.inf
-    if near:
-        touching, travel, start = _touch_at_start(
+        known, travel, front = _meet_face(half_axis, radius, direction, distance, a, b, c, normal)
+        if known == DECIDED:
+            return travel, front
+    if known == NEAR:
+        touching, travel, front = _touch_at_start(
             half_axis, radius, direction, a, b, c, has_area, normal, two_sided
         )
         if touching:
-            return travel, start
-    foot, on_face = a, True
-    for k in range(3):
-        p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
-        travel, front = _meet_parallelogram(direction, p, subtract(q, p), half_axis, radius)
-        if travel < best:
-            best, best_normal, on_face = travel, front, True
-        travel, place = meet_side(direction, subtract(p, half_axis), add(p, half_axis), radius)
-        if travel < best:
-            best, foot, on_face = travel, place, False
-        for i in range(2):
-            shift = half_axis if i == 0 else scale(half_axis, -1.0)
-            travel = meet_ball(direction, add(p, shift), radius)
-            if travel < best:
-                best, foot, on_face = travel, add(p, shift), False
-            travel, place = meet_side(direction, add(p, shift), add(q, shift), radius)
-            if travel < best:
-                best, foot, on_face = travel, place, False
+            return travel, front
+    best, on_face, found = _meet_rim(half_axis, radius, direction, a, b, c)
     if best > distance:
         return FREE
     if on_face:
-        return stopped(best, direction, best_normal)
-    gap_there = subtract(scale(direction, best), foot)
-    size = length(gap_there)
+        return stopped(best, direction, found)
+    gap = subtract(scale(direction, best), found)
+    size = length(gap)
     if size <= ON_FEATURE * best:  # of a capsule without radius
         return best, scale(direction, -1.0)
-    return stopped(best, direction, scale(gap_there, 1.0 / size))
+    return stopped(best, direction, scale(gap, 1.0 / size))

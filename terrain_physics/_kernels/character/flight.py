@@ -1,0 +1,200 @@
+"""One step of an update through the air: move, push out of the ground, land or slide."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP
+from terrain_physics._kernels.character.grounding import (
+    add_plane,
+    along_planes,
+    ground_by_planes,
+    ground_by_sum,
+    settle_velocity,
+)
+from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
+from terrain_physics._kernels.character.report import planes_touched
+from terrain_physics._kernels.character.resolve import (
+    CONVERGED_DEPTH,
+    PUSH,
+    Resolved,
+    Scene,
+    as_wall,
+    list_contacts,
+    resolve,
+    stop_at_side,
+    touched_normals,
+)
+from terrain_physics._kernels.character.substeps import Pace, extent, look
+from terrain_physics._kernels.character.walk import stays_on_ground, support
+from terrain_physics._kernels.ground.candidates import three
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, scale
+from terrain_physics._kernels.surface.ground_arrays import Ground
+
+# How often in a step a body that is pushed out of what was looked at looks at the ground again.
+MOST_LOOKS = 16
+
+
+class Flight(NamedTuple):
+    """A step through the air, before it is known whether the body lands."""
+
+    base: Vec3  # the origin of the scene, in meters in the world
+    velocity: Vec3  # in m/s
+    out: Resolved  # of the ground, at the end of the move
+    blocked: bool  # whether the side of a map stopped the move
+    side: Vec3  # its normal
+    strayed: bool  # whether pushes led out of what was looked at first
+
+
+@kernel(apart=True, lent=True)
+def _not_into_steep(scene: Scene, offset: Vec3, velocity: Vec3, cosine: float) -> Vec3:
+    """Return a velocity whose horizontal part leads into no steep slope that is touched.
+
+    Else the slope would turn pushing into climbing.
+    """
+    count, _, _ = list_contacts(scene, offset)
+    planes = int(np.int64(0))
+    for i in range(count):
+        if 0.0 <= scene.contacts[i, PUSH + 1] < cosine:
+            depth, wall = as_wall(1.0, three(scene.contacts, i, PUSH))
+            if depth > 0.0:
+                planes = add_plane(scene.planes, planes, wall)
+    level = along_planes(scene.planes, planes, (velocity[0], 0.0, velocity[2]))
+    return (level[0], velocity[1], level[2])
+
+
+@kernel(apart=True, lent=True)
+def fly(mover: Mover, motion: Motion, pace: Pace, scene: Scene) -> Flight:
+    """Move a body that does not walk through the air for one step, and push it out of the ground.
+
+    Steep ground that it touches takes from its horizontal velocity what leads into it. Gravity is
+    in the velocity already. The scene is left with the planes met, and with the contacts where the
+    body is.
+    """
+    start, velocity = motion.offset, motion.velocity
+    if not mover.by_sum:
+        velocity = _not_into_steep(scene, start, velocity, mover.walkable)
+    blocked, aimed, side = stop_at_side(scene, start, add_scaled(start, velocity, pace.seconds))
+    out = resolve(scene, aimed, mover.max_rounds)
+    return Flight(motion.base, velocity, out, blocked, side, False)
+
+
+@kernel(inline=True)
+def strays(flight: Flight, pace: Pace) -> bool:
+    """Tell whether pushes led a body out of what was looked at."""
+    return extent(flight.out.offset) > pace.far
+
+
+@kernel(apart=True)
+def follow(
+    mover: Mover, pace: Pace, scene: Scene, ground: Ground, flight: Flight
+) -> tuple[Scene, Flight]:
+    """Look at the ground where a body has strayed to and push on, until it stays in sight.
+
+    Returns the scene there, which holds planes and contacts as after `fly`, and the flight seen
+    from its base.
+    """
+    base, out, looks = flight.base, flight.out, 0
+    while extent(out.offset) > pace.far and looks < MOST_LOOKS:
+        looks += 1
+        base = add(base, out.offset)
+        wide = pace.far + scene.body.least * looks
+        scene = look(scene, ground, base, wide, mover.drop, 0.0)
+        more = resolve(scene, (0.0, 0.0, 0.0), mover.max_rounds)
+        rounds, lifted = out.rounds + more.rounds, out.lifted + more.lifted
+        out = Resolved(more.offset, more.planes, more.contacts, more.depth, rounds, lifted)
+    return scene, Flight(base, flight.velocity, out, flight.blocked, flight.side, True)
+
+
+@kernel
+def _back_if_stuck(scene: Scene, start: Vec3, out: Resolved) -> tuple[bool, Resolved]:
+    """Return (whether there is no way out ahead, what came of the flight then).
+
+    A body that was less deep in the ground where it started is stuck, and stays there.
+    """
+    contacts, depth, overlap = list_contacts(scene, start)
+    depth = max(depth, overlap)
+    if depth < out.depth:
+        planes = planes_touched(scene, contacts)
+        return True, Resolved(start, planes, contacts, depth, out.rounds, 0.0)
+    contacts, _, _ = list_contacts(scene, out.offset)
+    return False, Resolved(out.offset, out.planes, contacts, out.depth, out.rounds, out.lifted)
+
+
+@kernel
+def _most_upright(scene: Scene, planes: int) -> float:
+    """Return how upright the most upright of the planes is."""
+    best = -1.0
+    for i in range(planes):
+        best = max(best, float(scene.planes[i, 1]))
+    return best
+
+
+@kernel
+def _find_ground(mover: Mover, scene: Scene, out: Resolved) -> tuple[bool, Vec3]:
+    """Return (grounded, ground normal) by the mover's rule."""
+    if mover.by_sum:
+        touched, total = touched_normals(scene, out.offset)
+        return ground_by_sum(touched, total, mover.cosine)
+    return ground_by_planes(scene.planes, out.planes, mover.cosine)
+
+
+@kernel
+def _lands(
+    mover: Mover, pace: Pace, scene: Scene, out: Resolved, velocity: Vec3, falling: float
+) -> tuple[bool, int]:
+    """Tell whether a body that met ground, by the contact rule, stays there.
+
+    Returns that and how many contacts the scene lists now. It does not stay where it brushes a
+    slope on its way up, or an edge on its way over it.
+    """
+    if falling < 0.0:
+        return not velocity[1] > 0.0, out.contacts
+    if _most_upright(scene, out.planes) < mover.walkable:
+        return True, out.contacts
+    way = scale(velocity, pace.seconds)
+    stays = stays_on_ground(scene, out.offset, way, pace.reach, mover.snap, mover.walkable)
+    contacts, _, _ = list_contacts(scene, out.offset)
+    return stays, contacts
+
+
+@kernel(apart=True, lent=True)
+def land(mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight) -> Motion:
+    """End a step through the air: on the ground, or along what the body met.
+
+    Takes the motion from before the step, and the scene as the flight left it. Returns the motion
+    after it: grounded if the body met ground by the mover's rule and stays there, and then walking
+    if that is how it moves on ground; led along all that it met; out of the ground, but for the
+    depth in the tally. The scene lists the contacts where the body is.
+    """
+    velocity, footing, tally, out = flight.velocity, motion.footing, motion.tally, flight.out
+    falling, stuck = -velocity[1], False
+    if flight.blocked:
+        planes = add_plane(scene.planes, out.planes, flight.side)
+        out = Resolved(out.offset, planes, out.contacts, out.depth, out.rounds, out.lifted)
+    if out.depth > CONVERGED_DEPTH and not flight.strayed:
+        stuck, out = _back_if_stuck(scene, motion.offset, out)
+    grounded, normal = _find_ground(mover, scene, out)
+    if stuck:
+        velocity = (0.0, 0.0, 0.0)
+    slid = settle_velocity(scene.planes, out.planes, velocity, False)
+    velocity = settle_velocity(scene.planes, out.planes, velocity, grounded)
+    contacts, offset, landing = out.contacts, out.offset, tally.landing
+    if grounded and mover.walks:
+        if falling >= 0.0:  # from now on it walks: its way up a slope is no jump
+            velocity = (velocity[0], 0.0, velocity[2])
+        grounded, contacts = _lands(mover, pace, scene, out, velocity, falling)
+        if not grounded:
+            velocity = slid
+    if grounded:
+        landing = max(landing, falling)
+        if not mover.by_sum:  # contacts reach a little farther than what really touches
+            down, _ = support(scene, offset, -2.0 * CONTACT_MARGIN, mover.walkable)
+            if down < -SLOP and down > -np.inf:
+                offset = add(offset, (0.0, down, 0.0))
+    walking = grounded and mover.walks and velocity[1] <= 0.0
+    footing = Footing(grounded, walking, normal, footing.stepping, footing.step_foot)
+    rounds, lifted = max(tally.rounds, out.rounds), tally.lifted + out.lifted
+    tally = Tally(contacts, out.depth, rounds, lifted, landing)
+    return Motion(flight.base, offset, velocity, footing, tally)

@@ -1,0 +1,52 @@
+"""What an update hands from step to step: what stays the same, and what travels."""
+
+from typing import NamedTuple
+
+from terrain_physics._kernels.math.vec3 import Vec3
+
+
+class Mover(NamedTuple):
+    """The rules that a body moves by. They hold for a whole update."""
+
+    center: Vec3  # of the body, in meters from the character's position
+    max_rounds: int  # of pushing out
+    gravity: float  # in m/s^2, scaled; positive pulls down
+    friction: float  # in m/s^2
+    by_sum: bool  # whether the sum rule decides what is ground
+    walks: bool  # whether it walks where it is grounded; else it flies there too
+    cosine: float  # of the slope limit
+    walkable: float  # the least y of a walkable unit normal: the cosine, less its slack
+    along_surface: bool  # whether its speed counts along the ground, not horizontally
+    step_height: float  # of the highest step it climbs, in meters; 0: none
+    snap: float  # how far a step may set it down to stay on the ground, in meters
+    drop: float  # how far steps that share one look may set it down together, in meters
+
+
+class Footing(NamedTuple):
+    """How a body stands."""
+
+    grounded: bool
+    walking: bool  # whether its next step is one along the ground, not through the air
+    normal: Vec3  # of the ground it stands on
+    stepping: bool  # whether it is on its way up a step
+    step_foot: float  # if so: how high its foot was before, in meters in the world
+
+
+class Tally(NamedTuple):
+    """What the steps of an update have come to so far."""
+
+    contacts: int  # how many the scene lists, for where the body is now
+    depth: float  # that the body is still in the ground, in meters
+    rounds: int  # of pushing out, the most that a step took
+    lifted: float  # by all steps together, in meters
+    landing: float  # the greatest speed at which it came down on ground, in m/s
+
+
+class Motion(NamedTuple):
+    """Where a body is, how it moves and stands: all that a step takes up and leaves."""
+
+    base: Vec3  # the origin of the scene, in meters in the world
+    offset: Vec3  # from there to the body's center, in meters
+    velocity: Vec3  # in m/s
+    footing: Footing
+    tally: Tally

@@ -1,0 +1,73 @@
+"""A body out of the ground that it was put into, before it moves."""
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.layout import (
+    AIR_TIME,
+    AIRBORNE,
+    CONTACTS,
+    CONVERGED,
+    DRIVEN,
+    GROUNDED,
+    LIFTED,
+    MOVED,
+    PENETRATION,
+    POSITION,
+    ROUNDS,
+    UNDISTURBED,
+    VELOCITY,
+    put_three_at,
+    three_at,
+)
+from terrain_physics._kernels.character.motion import Motion, Mover, Tally
+from terrain_physics._kernels.character.report import report_ground
+from terrain_physics._kernels.character.resolve import Scene, clearing_lift, is_buried, resolve
+from terrain_physics._kernels.math.vec3 import add
+from terrain_physics._kernels.types import Floats
+
+# How fast a body comes out of the ground from deep below, and how far at least in an update.
+RESCUE_SPEED = 30.0  # m/s
+RESCUE_STEP = 0.3  # meters
+
+
+@kernel(apart=True, lent=True)
+def rescue(mover: Mover, motion: Motion, scene: Scene, delta_time: float) -> tuple[Motion, float]:
+    """Lift a body whose center is below the surface of a map, and clear one that walks.
+
+    Takes a motion at the base of its scene, before the first step.
+
+    Returns
+    -------
+    tuple of Motion and float
+        The motion, with what was done in its tally; and how much farther the body must rise, in
+        meters: more than 0 only for a body deep below, which rises by as much as an update may
+        lift it, and does nothing else in this one. Else the body is out of all that it was put
+        into, a flying one but for what its first step will push it out of.
+    """
+    offset, tally = motion.offset, motion.tally
+    if is_buried(scene, offset):
+        up = clearing_lift(scene, offset, True)
+        most = max(RESCUE_STEP, RESCUE_SPEED * delta_time)
+        lifted = min(up, most)
+        offset = (0.0, lifted, 0.0)
+        tally = Tally(tally.contacts, tally.depth, tally.rounds, lifted, tally.landing)
+        if up > most:
+            return Motion(motion.base, offset, motion.velocity, motion.footing, tally), up - most
+    if motion.footing.walking:
+        out = resolve(scene, offset, mover.max_rounds)
+        offset, lifted = out.offset, tally.lifted + out.lifted
+        tally = Tally(out.contacts, out.depth, out.rounds, lifted, tally.landing)
+    return Motion(motion.base, offset, motion.velocity, motion.footing, tally), 0.0
+
+
+@kernel
+def rise(
+    state: Floats, frames: Floats, scene: Scene, motion: Motion, left: float, delta_time: float
+) -> None:
+    """Write the state of a body that is still ``left`` meters too low after its rescue."""
+    put_three_at(state, POSITION, add(three_at(state, POSITION), motion.offset))
+    put_three_at(state, VELOCITY, (0.0, 0.0, 0.0))
+    state[GROUNDED] = state[CONTACTS] = state[CONVERGED] = state[ROUNDS] = 0.0
+    state[PENETRATION], state[LIFTED] = left, motion.tally.lifted
+    state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0
+    state[AIR_TIME] += delta_time
+    report_ground(state, frames, scene, motion.base, 0, (0.0, 0.0, 0.0), AIRBORNE)

@@ -1,0 +1,45 @@
+"""Steep contacts as upright walls, and horizontal ways along them."""
+
+import math
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.body import SLOP
+from terrain_physics._kernels.character.resolve import CANDIDATE, DEPTH, PUSH, as_wall
+from terrain_physics._kernels.ground.candidates import put_three, three
+from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.types import Floats
+
+# Contacts whose normals point down more steeply than this cannot be left horizontally.
+OVERHEAD = 0.995  # the y of a unit normal, without its sign
+
+# How far a body may be lifted where wall and ground lead into each other.
+MOST_CLEARANCE = 1e-3  # meters
+
+
+@kernel(inline=True)
+def flat(way: Vec3) -> tuple[float, Vec3]:
+    """Return (length of the horizontal part, its direction)."""
+    size = math.sqrt(way[0] * way[0] + way[2] * way[2])
+    if size == 0.0:
+        return 0.0, (0.0, 0.0, 0.0)
+    return size, (way[0] / size, 0.0, way[2] / size)
+
+
+@kernel
+def make_walls(contacts: Floats, count: int, cosine: float) -> tuple[int, bool]:
+    """Turn penetrating steep contacts into upright walls, and drop all others from the list.
+
+    Returns (how many are left, whether one is overhead, with no way out along the ground).
+    """
+    kept = 0
+    for i in range(count):
+        if contacts[i, DEPTH] <= SLOP or contacts[i, PUSH + 1] >= cosine:
+            continue
+        if contacts[i, PUSH + 1] < -OVERHEAD:
+            return kept, True
+        depth, push = as_wall(float(contacts[i, DEPTH]), three(contacts, i, PUSH))
+        contacts[kept, CANDIDATE] = contacts[i, CANDIDATE]
+        contacts[kept, DEPTH] = depth
+        put_three(contacts, kept, PUSH, push)
+        kept += 1
+    return kept, False
