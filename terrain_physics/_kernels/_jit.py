@@ -407,7 +407,7 @@ def kernel(
     )
 
 
-class Direct:
+class CachedDispatch:
     """A kernel called with the same types of arguments always: numba asks for them once.
 
     Asking takes as long as the rest of a short call, most of it for read-only arrays.

@@ -6,7 +6,7 @@ import numpy as np
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3, Floats9
-from terrain_physics._kernels._jit import Direct
+from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._public import public
@@ -33,7 +33,7 @@ from terrain_physics.surface.surface import queries_of
 
 _ZERO: Floats3 = (0.0, 0.0, 0.0)
 
-_UPDATE = Direct(update_characters)
+_UPDATE = CachedDispatch(update_characters)
 
 
 @public

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels._jit import Direct
+from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.ground.owners import owner_of, put_owners
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Longs
@@ -26,7 +26,7 @@ _OFF_LATTICE = 1e-6
 # A union may have this many times the cells of its parts; beyond, it would be mostly empty.
 _MOST_EMPTY = 4.0
 
-_OWNER, _OWNERS = Direct(owner_of), Direct(put_owners)
+_OWNER, _OWNERS = CachedDispatch(owner_of), CachedDispatch(put_owners)
 
 
 class Place(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._checks import Floats3
-from terrain_physics._kernels._jit import Direct
+from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.closest_point import closest_one, closest_rows
 from terrain_physics._kernels.heightmap.heights import surface_at
@@ -42,9 +42,13 @@ from terrain_physics.surface.shapes import Shape, row_of
 # Fewer than these are done at once, without another thread.
 _LEAST_POINTS, _LEAST_RAYS, _LEAST_SHAPES = 100_000, 4_000, 1_000
 
-_HEIGHT, _NORMAL = Direct(kernels.height_at), Direct(kernels.normal_at)
-_RAY, _SWEEP, _ONE_SPHERE = Direct(ray_hit), Direct(sweep_hits), Direct(contacts_of_sphere)
-_CLOSEST = Direct(closest_one)
+_HEIGHT, _NORMAL = CachedDispatch(kernels.height_at), CachedDispatch(kernels.normal_at)
+_RAY, _SWEEP, _ONE_SPHERE = (
+    CachedDispatch(ray_hit),
+    CachedDispatch(sweep_hits),
+    CachedDispatch(contacts_of_sphere),
+)
+_CLOSEST = CachedDispatch(closest_one)
 
 
 class MapQueries(Queries):

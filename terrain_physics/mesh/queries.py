@@ -9,7 +9,7 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._checks import Floats3
-from terrain_physics._kernels._jit import Direct
+from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh.contacts import (
     ALL,
     DEEPEST,
@@ -63,8 +63,12 @@ _ONE_VISIT.setflags(write=False)
 # Enough for one task: below, handing it to another thread costs more than it saves.
 _RAYS_PER_TASK, _SHAPES_PER_TASK = 2048, 512
 
-_RAY, _CLOSEST, _SWEEP = Direct(ray_hit), Direct(closest_one), Direct(sweep_mesh)
-_CONTACTS = tuple(Direct(contacts_of_one) for _ in SHAPE_KINDS)
+_RAY, _CLOSEST, _SWEEP = (
+    CachedDispatch(ray_hit),
+    CachedDispatch(closest_one),
+    CachedDispatch(sweep_mesh),
+)
+_CONTACTS = tuple(CachedDispatch(contacts_of_one) for _ in SHAPE_KINDS)
 
 # First and last visit, keys, rows: see `list_contacts`.
 _Found = tuple[int, int, Longs, Floats]

@@ -31,7 +31,7 @@ class Found(NamedTuple):
 
 
 def closest(land, x, y, z):
-    heights, cells, blocks, frame = land.kernel_arrays
+    heights, cells, blocks, frame = land._storage.views
     triangle, distance, *point, cell = closest_one(heights, cells, blocks, frame, x, y, z)
     return Found(triangle, distance, (point[0], point[1], point[2]), cell)
 
@@ -43,7 +43,7 @@ def many(land, points, first=0, last=None):
     count = len(given)
     places, distances = np.full((count, 3), 7.0), np.full(count, 7.0)
     triangles, owners = np.full(count, 7), np.full(count, 7)
-    heights, cells, blocks, frame = land.kernel_arrays
+    heights, cells, blocks, frame = land._storage.views
     closest_rows(
         heights, cells, blocks, frame, given, first, count if last is None else last,
         places, distances, triangles, owners,

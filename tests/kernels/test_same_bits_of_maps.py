@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from terrain_physics._kernels._intrinsics import copy_eight, put_eight
-from terrain_physics._kernels._jit import CAN_LEND, Direct, kernel
+from terrain_physics._kernels._jit import CAN_LEND, CachedDispatch, kernel
 from terrain_physics._kernels.heightmap.grid import height_at
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +68,7 @@ def test_a_direct_call_is_the_kernel():
     from terrain_physics import HeightMap
 
     heights, cells, _, frame = HeightMap([[0, 4], [0, 4]])._storage.views
-    direct = Direct(height_at)
+    direct = CachedDispatch(height_at)
     for _ in range(3):
         assert direct.call(heights, cells, frame, 0.25, 0.5) == 1.0
 
