@@ -43,12 +43,8 @@ from terrain_physics.surface.shapes import Shape, row_of
 _LEAST_POINTS, _LEAST_RAYS, _LEAST_SHAPES = 100_000, 4_000, 1_000
 
 _HEIGHT, _NORMAL = CachedDispatch(kernels.height_at), CachedDispatch(kernels.normal_at)
-_RAY, _SWEEP, _ONE_SPHERE = (
-    CachedDispatch(ray_hit),
-    CachedDispatch(sweep_hits),
-    CachedDispatch(contacts_of_sphere),
-)
-_CLOSEST = CachedDispatch(closest_one)
+_RAY, _SWEEP = CachedDispatch(ray_hit), CachedDispatch(sweep_hits)
+_ONE_SPHERE, _CLOSEST = CachedDispatch(contacts_of_sphere), CachedDispatch(closest_one)
 
 
 class MapQueries(Queries):

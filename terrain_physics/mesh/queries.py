@@ -63,11 +63,8 @@ _ONE_VISIT.setflags(write=False)
 # Enough for one task: below, handing it to another thread costs more than it saves.
 _RAYS_PER_TASK, _SHAPES_PER_TASK = 2048, 512
 
-_RAY, _CLOSEST, _SWEEP = (
-    CachedDispatch(ray_hit),
-    CachedDispatch(closest_one),
-    CachedDispatch(sweep_mesh),
-)
+_RAY, _CLOSEST = CachedDispatch(ray_hit), CachedDispatch(closest_one)
+_SWEEP = CachedDispatch(sweep_mesh)
 _CONTACTS = tuple(CachedDispatch(contacts_of_one) for _ in SHAPE_KINDS)
 
 # First and last visit, keys, rows: see `list_contacts`.
