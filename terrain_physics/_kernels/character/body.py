@@ -22,11 +22,11 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, dot, length, scale, su
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE, Body
 from terrain_physics._kernels.types import Floats
 
-# Surfaces closer than this count as touching, in meters.
-CONTACT_MARGIN = 1e-4
+# Surfaces closer than this count as touching.
+CONTACT_MARGIN = 1e-4  # meters
 
-# Overlap that is left alone, in meters: a thousandth of what anybody could see.
-SLOP = 1e-6
+# Overlap that is left alone: a thousandth of what anybody could see.
+SLOP = 1e-6  # meters
 
 NO_CONTACT = -np.inf
 
@@ -74,8 +74,8 @@ def _round_contact(
 ) -> tuple[float, Vec3, float, bool]:
     """Return (depth, normal, overlap, through) of a sphere or capsule.
 
-    Through: the axis goes through the triangle, which is for `_angular_contact`. The triangles
-    of a map have one side. Those of a mesh have two: the center's side counts.
+    Through: the axis goes through the triangle, a case for `_angular_contact`. The triangles of a
+    map have one side. Those of a mesh have two: the side of the center counts.
     """
     radius = body.radius
     if body.kind == SPHERE:
@@ -97,7 +97,7 @@ def _round_contact(
         two_sided = candidates[k, THICKNESS] == 0.0
         if over < -on_feature:
             if not two_sided:
-                # From behind, this face is seen through the ground: a nearer one lies between.
+                # The center is behind this face, in the ground: a nearer face lies between.
                 return NO_CONTACT, normal, radius - distance, False
             return radius + over, scale(normal, -1.0), radius - distance, False
         return radius - over, normal, radius - distance, False
@@ -114,7 +114,7 @@ def _is_that_deep(
 ) -> bool:
     """Tell whether the corner of a box that is deepest under a plane is as deep in the ground."""
     if candidates[k, THICKNESS] == 0.0:
-        return True  # nothing is solid but the skin; other contacts tell whether this one is needed
+        return True  # only the skin is solid; other contacts tell whether this one is needed
     n = to_box(body.rotation, normal)
     corner = (
         -body.extents[0] if n[0] > 0.0 else body.extents[0],
@@ -141,12 +141,12 @@ def _angular_contact(
 ) -> tuple[float, Vec3, float]:
     """Return (depth, normal, overlap) of a box, or of a capsule whose axis goes through.
 
-    The overlap is the shortest way out of this triangle alone, whatever lies there. Of the faces of
-    triangle minus box (see obb_triangle.py) the contact is the nearest one that leads out of the
+    The overlap is the shortest way out of this triangle alone, whatever lies there. The contact is
+    the nearest of the faces of triangle minus box (see obb_triangle.py) that leads out of the
     ground *and* that the box would really lie against: the foot on it must not be cut off by
-    another face, else the overlap is with the endless plane, not with the triangle. (In a valley
-    the feet on both slopes are cut off by the other slope; there the plane counts if the ground is
-    as high as the plane over the box's deepest corner.) A capsule is a line with a radius around.
+    another face, else the overlap is with the endless plane, not with the triangle. (In a valley,
+    each slope cuts off the feet on the other; there the plane counts if the ground is as high as
+    the plane over the deepest corner of the box.) A capsule is a line with a radius around it.
     """
     box_a, box_b, box_c = (
         to_box(body.rotation, a),
@@ -246,7 +246,7 @@ def touches(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats)
 
 @kernel(apart=True, lent=True)
 def overlap_alone(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
-    """Return how deep a body is in a candidate alone, by its shortest way out; <= 0: it is not."""
+    """Return how deep a body is in a candidate alone, by the shortest way out; <= 0 if apart."""
     a, b, c, normal = corners_from(candidates, k, offset)
     if not is_near(a, b, c, body.reach):
         return NO_CONTACT

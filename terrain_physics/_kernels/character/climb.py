@@ -66,14 +66,14 @@ def _leads_to_a_step(scene: Scene, offset: Vec3, way: Vec3, highest: float, cosi
 
 @kernel(apart=True, lent=True)
 def _is_clear(scene: Scene, offset: Vec3) -> bool:
-    """Tell whether a body is in nothing there."""
+    """Tell whether a body is out of everything at an offset."""
     _, deepest, overlapping = list_contacts(scene, offset)
     return deepest <= SLOP and overlapping <= SLOP and not is_buried(scene, offset)
 
 
 @kernel
 def _into_walls(scene: Scene, place: Vec3, cosine: float) -> Vec3:
-    """Return the horizontal direction, of any length, that leads into the walls at a place."""
+    """Return the horizontal direction, of any length, into the walls at a place."""
     count, _, _ = list_contacts(scene, place)
     walls, _ = make_walls(scene.contacts, count, cosine)
     total = (0.0, 0.0, 0.0)
@@ -95,8 +95,8 @@ def step_up(
 ) -> tuple[bool, Vec3]:
     """Return (whether a way that ends in a wall leads up a step, where the body is then).
 
-    ``into`` is what the wall took of the way: it leads to the step however aslant the way is.
-    ``highest`` is how high the body's foot may come to be.
+    ``into`` is what the wall took of the way: it leads to the step however aslant the way is. The
+    body's foot may come to be as high as ``highest``, and the body ``farthest`` from the start.
     """
     ahead = add(start, way)
     up = 0.0
@@ -108,7 +108,7 @@ def step_up(
     if up == 0.0 or not (
         _leads_to_a_step(scene, start, into, highest, cosine)
         or _leads_to_a_step(scene, start, way, highest, cosine)
-        # Where the whole way was lost and leads far aside, straight into the riser.
+        # Straight into the riser, where the whole way was lost and leads far aside.
         or _leads_to_a_step(
             scene, start, _into_walls(scene, add(start, way), cosine), highest, cosine
         )

@@ -1,4 +1,4 @@
-"""Is the body grounded, and what do the planes it met leave of its velocity."""
+"""Whether a body is grounded, and what the planes it met leave of its velocity."""
 
 import math
 
@@ -18,16 +18,16 @@ from terrain_physics._kernels.types import Floats
 # Slack on the cosine of the slope limit: a slope of exactly the limit is walkable.
 COSINE_SLACK = 1e-9
 
-# Part of a speed that may lead into a plane and still counts as along it.
+# Share of a speed that may lead into a plane and still counts as along it.
 ALONG = 1e-9
 
-# Different planes remembered in one step; any further ones are left to the next step.
+# Different planes remembered in one step. Any more are left to the next step.
 MOST_PLANES = 32
 
 
 @kernel(inline=True)
 def rise_of_slope(way: float, cosine: float) -> float:
-    """Return how far a slope of that cosine rises along a horizontal way."""
+    """Return how far a slope whose normal has that y rises along a horizontal way."""
     return way * math.sqrt(1.0 - cosine * cosine) / max(cosine, 1e-9)
 
 
@@ -39,7 +39,7 @@ def plane_normal(planes: Floats, i: int) -> Vec3:
 
 @kernel
 def add_plane(planes: Floats, count: int, normal: Vec3) -> int:
-    """Remember a plane by its normal, once; return how many there are."""
+    """Remember a plane by its normal, once; return how many planes there are."""
     for i in range(count):
         if length(subtract(normal, plane_normal(planes, i))) < ALONG:
             return count
@@ -61,9 +61,9 @@ def _leads_into_none(planes: Floats, count: int, velocity: Vec3, slack: float) -
 def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
     """Return the velocity nearest to the given one that leads into none of the planes.
 
-    That is the projection onto a cone: the velocity itself, or without its part into one plane, or
-    along the line in which two planes meet, or zero: of those that lead into no plane, the nearest.
-    It does not depend on the order of the planes.
+    That is the projection onto a cone. Candidates are the velocity itself, the velocity without its
+    part into one plane, its part along the line in which two planes meet, and zero; the answer is
+    the nearest that leads into no plane. It does not depend on the order of the planes.
     """
     speed = length(velocity)
     slack = ALONG * speed
@@ -92,8 +92,8 @@ def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
 def ground_by_planes(planes: Floats, count: int, cosine: float) -> tuple[bool, Vec3]:
     """Return (grounded, ground normal): a walkable plane, or wedged between steep ones.
 
-    Wedged means that the planes leave no way down steeper than the slope limit: straight down, led
-    along them, loses its length but for the sine of that way.
+    A body is wedged if the planes leave no way down that is steeper than the slope limit: of a unit
+    velocity straight down, the planes leave no more than the sine of the limit.
     """
     if count == 0:
         return False, (0.0, 0.0, 0.0)

@@ -1,10 +1,10 @@
 """Whether a push out of one triangle leads out of the ground around it.
 
-A body may leave the ground along a direction only if nothing of the ground reaches farther that way
-next to where it leaves. So each push is looked at where it supports the triangle: on its face, an
-edge or a corner; and what shares that edge or corner must fall away. On level ground cut into
-triangles this leaves the face normals only, so a body never trips over the edge between two faces;
-on a ridge it leaves the directions between the normals of the two flanks.
+A body may leave the ground along a direction only if no ground beside that place reaches farther
+that way. So each push is looked at where it supports the triangle: on its face, an edge or a
+corner. All that shares that edge or corner must fall away. On level ground cut into triangles this
+leaves only the face normals, so that a body never trips over the edge between two faces; on a ridge
+it leaves the directions between the normals of the two flanks.
 """
 
 from terrain_physics._kernels._jit import kernel
@@ -112,8 +112,8 @@ def leads_out(candidates: Floats, count: int, k: int, push: Vec3) -> bool:
     """Tell whether a unit push that leaves a candidate leaves the ground around it.
 
     All triangles near the body are candidates, so those at the corner it touches are among them.
-    Where the ground is solid, downward pushes leave only around a rim, where there is no ground
-    beside the triangle.
+    Downward pushes leave solid ground only around a rim, where there is no ground beside the
+    triangle.
     """
     a, b, c = three(candidates, k, A), three(candidates, k, A + 3), three(candidates, k, A + 6)
     along = (dot(a, push), dot(b, push), dot(c, push))

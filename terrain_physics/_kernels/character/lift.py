@@ -79,13 +79,14 @@ def _sphere_lift(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float) -> floa
 
 @kernel
 def _capsule_lift(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float, axis: Vec3) -> float:
-    """Return the same for a capsule: the lines it can come to lie on besides those of its ends.
+    """Return the same for a capsule.
 
-    Those are its side on a corner, and its side across an edge.
+    It can lie on its ends, which are spheres, with its side on a corner, and with its side across
+    an edge.
     """
     best = _sphere_lift(add(a, axis), add(b, axis), add(c, axis), normal, radius)
     if axis[0] == 0.0 and axis[2] == 0.0:
-        return best  # upright: whatever comes to lie on its side is over its lower end
+        return best  # upright: what could touch its side is over its lower end
     best = max(
         best, _sphere_lift(subtract(a, axis), subtract(b, axis), subtract(c, axis), normal, radius)
     )
@@ -117,7 +118,7 @@ def _box_lift(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3, faces: F
     count, _ = put_difference_faces(
         to_box(rotation, a), to_box(rotation, b), to_box(rotation, c), extents, faces, np.inf
     )
-    # The line through the center along +Y, clipped by the faces: where does it leave the polytope?
+    # Clip the line through the center along +Y by the faces, to find where it leaves the polytope.
     enter, leave = -np.inf, np.inf
     for k in range(count):
         slope = dot(face_normal(faces, k), up)

@@ -6,7 +6,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot, scale
 from terrain_physics._kernels.types import Floats, Longs
 
-# Part of a depth by which a move may fall short and still counts as out.
+# Share of a depth by which a move may fall short and still counts as out.
 SHORT = 1e-9
 
 # Sines of angles between planes below which they do not meet in a line worth going to.
@@ -34,9 +34,9 @@ def _leaves_all(rows: Floats, order: Longs, count: int, move: Vec3) -> bool:
 def least_move(rows: Floats, order: Longs, count: int) -> Vec3:
     """Return the shortest move m with push . m >= depth for all rows named by ``order``.
 
-    It ends on one plane, on the line of two or in the point of three of them: each is tried, and
-    the shortest that leaves all is taken. Where there is none (planes that face each other), the
-    sum of one push after another, in order of depth.
+    The move ends on one plane, on the line of two or in the point of three of them: all are tried,
+    and the shortest that leaves all planes is taken. If there is none, because planes face each
+    other, the answer is the sum of one push after another, in order of depth.
     """
     best, least = (0.0, 0.0, 0.0), np.inf
     for i in range(count):

@@ -25,7 +25,7 @@ from terrain_physics._kernels.types import Floats
 
 @kernel
 def planes_touched(scene: Scene, count: int) -> int:
-    """Write the planes of the contacts listed to the scene; return how many."""
+    """Write the planes of the contacts listed to the scene; return how many there are."""
     planes = int(np.int64(0))
     for i in range(count):
         planes = add_plane(scene.planes, planes, three(scene.contacts, i, PUSH))
@@ -36,7 +36,7 @@ def planes_touched(scene: Scene, count: int) -> int:
 def kind_of_ground(
     scene: Scene, count: int, grounded: bool, normal: Vec3, walkable: float, by_sum: bool
 ) -> tuple[int, Vec3]:
-    """Return (kind of ground, its normal) of a body with contacts, which stands on ``normal``."""
+    """Return (kind of ground, its normal) for a body with contacts that stands on ``normal``."""
     touched = planes_touched(scene, count)
     best = 0
     for i in range(1, touched):

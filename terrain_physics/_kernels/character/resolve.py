@@ -1,7 +1,7 @@
 """Pushing a body out of the ground: list its contacts, push, repeat, or lift.
 
-Contacts are pushed out one after another in shuffled order, or all at once by the least move that
-leaves all of them, which does not depend on their order.
+The body is pushed out of one contact after another, in shuffled order, or out of all at once by the
+least move that leaves all of them, which does not depend on their order.
 """
 
 import math
@@ -37,15 +37,15 @@ from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 # A body that overlaps a triangle by more than this, while no contact is left, is lifted.
-STUCK = 1e-4
+STUCK = 1e-4  # meters
 
-# Depth that may stay at the end of an update that counts as converged.
+# Depth up to which the end of an update counts as converged.
 CONVERGED_DEPTH = 1e-5  # meters
 
 # Times the way straight up that pushing out may move a body.
 FARTHEST_PUSH = 2.0
 
-# Lifts in a row; each clears all that the body overlaps.
+# Lifts in a row. Each clears all that the body overlaps where it starts.
 MOST_LIFTS = 64
 
 # Cosine above which two contacts push the same way.
@@ -95,7 +95,7 @@ class Resolved(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Working memory of a scene; it may serve one scene after another."""
+    """Working memory of a scene. One memory may serve one scene after another."""
 
     candidates: Floats
     contacts: Floats
@@ -146,7 +146,7 @@ def empty_scene(body: Body, resolver: int, random_state: Words, memory: Memory) 
 
 @kernel
 def filled(scene: Scene, candidates: Floats, count: int) -> Scene:
-    """Return the scene with these candidates instead, with more working memory if they need it."""
+    """Return the scene with other candidates, and with more working memory if they need it."""
     contacts, order = scene.contacts, scene.order
     if count > len(order):
         contacts = np.empty((count, CONTACT_SIZE), dtype=np.float64)
@@ -201,10 +201,10 @@ def list_contacts(scene: Scene, offset: Vec3) -> Touching:
 def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
     """List the contacts to push out of, shallow ones first; return how many.
 
-    Of those that push the same way only the deepest: out of it is out of all. And a contact that
-    another, shallower one makes an end of is left out: a box with a corner in one flank of a ridge
-    overlaps the triangles of the other flank too, by half its size, but out of the first flank it
-    is out of both.
+    Of those that push the same way only the deepest is listed: a body out of it is out of all. A
+    contact that ends with a shallower one is left out: a box with a corner in one flank of a ridge
+    overlaps the triangles of the other flank too, by half its size, but a push out of the first
+    flank takes it out of both.
     """
     contacts, order, candidates = scene.contacts, scene.order, scene.candidates
     ways = 0
@@ -247,7 +247,7 @@ def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
 
 @kernel
 def as_wall(depth: float, normal: Vec3) -> tuple[float, Vec3]:
-    """Return a contact as that with an upright wall: the way out is horizontal, and longer."""
+    """Return a contact as one with an upright wall: the way out is horizontal, and longer."""
     size = math.sqrt(normal[0] * normal[0] + normal[2] * normal[2])
     if size == 0.0:
         return 0.0, normal
@@ -256,9 +256,9 @@ def as_wall(depth: float, normal: Vec3) -> tuple[float, Vec3]:
 
 @kernel(apart=True, lent=True)
 def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -> tuple[Vec3, int]:
-    """Push once out of all penetrating contacts; return (offset, planes met).
+    """Push a body once out of all penetrating contacts listed; return (offset, planes met).
 
-    The contacts are those listed, which may have been turned into ``walls``.
+    ``walls`` tells whether the contacts have been turned into upright walls.
     """
     contacts, order = scene.contacts, scene.order
     penetrating = list_penetrating(scene, offset, count)
@@ -289,7 +289,7 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
 
 @kernel
 def _ceiling(scene: Scene, offset: Vec3) -> float:
-    """Return how far over the center the lowest triangle of a mesh is; infinity: there is none."""
+    """Return how far the lowest triangle of a mesh is over the center; infinity if none is."""
     lowest = np.inf
     for k in range(scene.size):
         if scene.candidates[k, THICKNESS] == 0.0:
@@ -303,8 +303,8 @@ def _ceiling(scene: Scene, offset: Vec3) -> float:
 def clearing_lift(scene: Scene, offset: Vec3, buried: bool) -> float:
     """Return the least lift along +Y that clears what the body overlaps; if buried, everything.
 
-    What is solid, that is: over the wall of a mesh that is higher than the body is no way out, nor
-    is through a ceiling. 0 where there is no way up.
+    There is no way out over a wall of a mesh that is higher than the body, nor through a ceiling.
+    0 where there is no way up.
     """
     best, highest = 0.0, 2.0 * scene.body.reach[1]
     for k in range(scene.size):
@@ -325,9 +325,9 @@ def is_buried(scene: Scene, place: Vec3) -> bool:
 def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3]:
     """Return (whether a move led into a map from beside or below, where it ends, normal).
 
-    That is only so around holes and open borders: elsewhere the way into the ground is through its
-    surface, from which pushing out and lifting lead back. Its side is a wall, its underside a
-    ceiling.
+    Only moves around holes and open borders do: elsewhere a body enters the ground through its
+    surface, and pushing out and lifting lead back there. The side of a map is a wall, its underside
+    a ceiling.
     """
     if not is_buried(scene, end) or is_buried(scene, start):
         return False, end, (0.0, 0.0, 0.0)
@@ -384,7 +384,7 @@ def resolve(scene: Scene, offset: Vec3, max_rounds: int) -> Resolved:
 def touched_normals(scene: Scene, offset: Vec3) -> tuple[int, Vec3]:
     """Return (how many triangles a body touches, the sum of their normals), in order.
 
-    Unlike contacts these are the triangles one by one, also where a neighbour covers them.
+    Unlike contacts, these are single triangles, also where a neighbour covers them.
     """
     count, total = 0, (0.0, 0.0, 0.0)
     for k in range(scene.size):

@@ -77,7 +77,7 @@ def settle(
 
     position, center = three_at(state, POSITION), add(motion.base, motion.offset)
     if motion.base == add(position, mover.center):
-        # What was not moved keeps its bits.
+        # A body that did not move keeps its bits.
         position = add(position, motion.offset)
     else:
         position = subtract(center, mover.center)

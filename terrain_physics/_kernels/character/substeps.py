@@ -1,4 +1,4 @@
-"""How an update is cut into steps, and what of the ground they look at."""
+"""How an update is cut into steps, and where they look at the ground."""
 
 import math
 from typing import NamedTuple
@@ -79,20 +79,20 @@ def must_look(pace: Pace, offset: Vec3) -> bool:
 
 @kernel(inline=True)
 def one_less(pace: Pace, looked: bool) -> Pace:
-    """Return the pace as the next step begins, before which the ground was ``looked`` at or not."""
+    """Return the pace as the next step begins; ``looked`` tells whether it starts with a look."""
     since_look = 1 if looked else pace.since_look + 1
     return Pace(pace.steps - 1, pace.leaps, pace.seconds, pace.reach, pace.far, since_look)
 
 
 @kernel(inline=True)
 def look_next(pace: Pace) -> Pace:
-    """Return the pace with a look before the next step: the body is where none was due."""
+    """Return the pace with a look at the ground before the next step."""
     return Pace(pace.steps, pace.leaps, pace.seconds, pace.reach, pace.far, STEPS_TOGETHER)
 
 
 @kernel
 def recentered(motion: Motion, pace: Pace) -> Motion:
-    """Return the same motion seen from where the ground must be looked at for the next step."""
+    """Return the same motion from the base at which the next step looks at the ground."""
     base, offset = add(motion.base, motion.offset), (0.0, 0.0, 0.0)
     if pace.leaps:  # where the leap ends
         offset = scale(motion.velocity, -pace.seconds)

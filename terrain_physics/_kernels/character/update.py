@@ -61,10 +61,10 @@ from terrain_physics._kernels.types import Floats, Longs, Words
 def _set_out(
     state: Floats, rules: Floats, body: Body, delta_time: float
 ) -> tuple[Mover, Motion, Pace]:
-    """Return who moves, how it does before its first step, and the steps of this update.
+    """Return the rules of the mover, its motion before the first step, and the steps to take.
 
-    A body walks where it is on ground that it does not leave upward. One that flies gets the
-    downward speed of the whole update at once.
+    A grounded body walks unless its velocity leads upward. A flying one gets the downward speed of
+    the whole update at once.
     """
     center = three_at(rules, OFFSET)
     gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
@@ -116,7 +116,10 @@ def advance(
     delta_time: float,
     memory: Memory,
 ) -> None:
-    """Advance ``state`` by one update, whether at rest or not."""
+    """Advance ``state`` by one update, even if the character is at rest.
+
+    ``state``, ``random_state`` (where the resolver draws) and ``memory`` are written to.
+    """
     body = unpack_body(rules)
     mover, motion, pace = _set_out(state, rules, body, delta_time)
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)

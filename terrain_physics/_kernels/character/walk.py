@@ -32,7 +32,7 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
 # Depth in walkable ground from which a walk sets a body right.
 LEAST_RISE = 1e-9  # meters
 
-# Times its own length that walls may lead a way aside which comes down a step.
+# Walls may lead a way that comes down a step this many times its length away from its start.
 FARTHEST_ASIDE = 1.5
 
 # How a walk ended.
@@ -77,7 +77,7 @@ def _rise(scene: Scene, offset: Vec3, count: int, cosine: float) -> float:
 
 @kernel(apart=True, lent=True)
 def support(scene: Scene, offset: Vec3, lowest: float, cosine: float) -> tuple[float, float]:
-    """Return the greatest lifts <= 0, not below ``lowest``, that set the body on the ground.
+    """Return the greatest lifts that set the body down on the ground, from ``lowest`` to 0 (SLOP).
 
     The first is on walkable ground, the second, not less, on any. -inf if there is none.
     """
@@ -112,9 +112,9 @@ def _push_once(
 ) -> tuple[bool, _Place]:
     """Set a body up on the walkable ground it is in, then push it out of the walls it is in.
 
-    Returns (whether that leads anywhere, the place then). It does not where the ground is higher
-    than ``highest``, a wall is overhead or moves the body ``farthest`` from the start, and where it
-    is in something that is neither ground nor wall.
+    Returns (whether the walk goes on, the place then). It does not go on where the offset would
+    come above ``highest``, a wall is overhead or moves the body more than ``farthest`` from the
+    start, or nothing pushes the body although it is too deep.
     """
     offset, touching, on_ground = place.offset, place.touching, place.on_ground
     up = _rise(scene, offset, touching.contacts, cosine)
@@ -140,7 +140,7 @@ def _push_once(
 
 @kernel
 def _raised(scene: Scene, place: _Place, up: float, on_ground: bool) -> _Place:
-    """Return a place that much higher."""
+    """Return the place that is ``up`` meters higher."""
     offset = add(place.offset, (0.0, up, 0.0))
     touching = list_contacts(scene, offset)
     return _Place(offset, touching, place.planes, on_ground, place.blocked)
@@ -190,14 +190,14 @@ def walk(
     cosine: float,
     max_rounds: int,
 ) -> Walked:
-    """Move a body along the ground by a horizontal way, and by no more than ``farthest``.
+    """Move a body along the ground by a horizontal way.
 
-    It comes down by ``snap`` at most, and pushes out of ground and walls are at most
-    ``max_rounds`` + 1. The scene is left with the planes of the walls met, and with the contacts
-    where the body is.
+    Walls may lead it ``farthest`` from the start, and it comes down by at most ``snap``. A slope of
+    ``cosine`` is the steepest that is walkable. After more than ``max_rounds`` pushes the walk
+    gives up. The scene is left with the planes of the walls met and the contacts where the body is.
     """
     size, ahead = flat(way)
-    # What is higher is no slope but a step, though it be level on top.
+    # What is higher is not a slope but a step, even if it is level on top.
     highest = start[1] + (rise_of_slope(size, cosine) + MOST_CLEARANCE)
     edge, held = start, -np.inf
     rounds, lifted = 0, False
