@@ -6,15 +6,23 @@ Characters keep the kind in columns of their own (`character/layout.py`) and mak
 To add a shape, such as a cone:
 
 1. Here: a row of `SHAPE_KINDS` at the end (saved states hold kinds), the names of its kind and
-   width, a reader (`read_cone`), a branch in `bounds_at` and `body_at`, and a constructor of its
-   body.
-2. Its pair kernels, `geometry/cone_triangle.py` and `geometry/sweep_cone.py`, and a branch for them
-   in `contact.py` and `sweep.py`.
-3. At the border: its rows in `terrain_physics/surface/shapes.py`.
+   width, its width in `row_width`, a reader (`read_cone`), a constructor of its body, and a branch
+   in `bounds_at` and `body_at`.
+2. Its pair kernels, `geometry/cone_triangle.py` and `geometry/sweep_cone.py`. A branch for them in
+   `touches` and `contact` of `contact.py`, and in `travel` and `point_of_touch` of `sweep.py`.
+3. One more argument, after ``capsules``, of all kernels for contacts: in `contact.py`,
+   `mesh/contacts.py`, `heightmap/find_contacts.py`, `heightmap/contact_rows.py` and
+   `heightmap/filter_boxes.py`. mypy names the calls that lack it.
+4. In `find_contacts` of `heightmap/find_contacts.py` two branches: the ranges of cells, and a judge
+   (`judge_by_height` will do). Without them contacts with a map are arbitrary; nothing tells.
+5. At the border, in `terrain_physics/surface/shapes.py`: `Shape`, `SHAPES`, `row_of` and its
+   message, and `by_kind`.
 
-Kernels for contacts take one array for each kind, None for all but one (`Rows`, made by `by_kind`
-in `terrain_physics/surface/shapes.py`): code for the other kinds is then not even compiled. A new
-kind is one more such argument. Kernels for sweeps are compiled once, and take the kind as a number.
+What has no branch of its own counts as a capsule in `body_at`, `travel` and `point_of_touch`.
+
+Kernels for contacts take one array for each kind, None for all but one (`Rows`, made by `by_kind`):
+code for the other kinds is then not even compiled. Kernels for sweeps are compiled once, and take
+the kind as a number.
 """
 
 from typing import NamedTuple
