@@ -185,17 +185,17 @@ def _meshes() -> list[tp.TriangleMesh]:
     return [land for land in _lands("TriangleMesh") if isinstance(land, tp.TriangleMesh)]
 
 
-def _closest_point() -> Iterator[Any]:
-    for mesh in _meshes():
-        for point in _asked(drawn.points, mesh, 2 * SINGLES, 13).arrays[0]:
-            yield named(mesh.closest_point(point), "point", "distance", "triangle")
+def _closest_point(kind: str) -> Iterator[Any]:
+    for land in _lands(kind):
+        for point in _asked(drawn.points, land, 2 * SINGLES, 13).arrays[0]:
+            yield named(land.closest_point(point), "point", "distance", "triangle")
 
 
-def _closest_points() -> Iterator[Any]:
-    for mesh in _meshes():
-        points = _asked(drawn.points, mesh, ROWS, 14).arrays[0]
-        yield named(mesh.closest_points(points), "point", "distance", "triangle")
-        yield named(mesh.closest_points(points[:9], threads=1), "point", "distance", "triangle")
+def _closest_points(kind: str) -> Iterator[Any]:
+    for land in _lands(kind):
+        points = _asked(drawn.points, land, ROWS, 14).arrays[0]
+        yield named(land.closest_points(points), "point", "distance", "triangle")
+        yield named(land.closest_points(points[:9], threads=1), "point", "distance", "triangle")
 
 
 def _intersecting_pairs() -> Iterator[Any]:
@@ -252,6 +252,8 @@ for _kind in KINDS:
         f"{_kind}.contacts": partial(_contacts, _kind),
         f"{_kind}.contact_counts": partial(_contact_counts, _kind),
         f"{_kind}.sweep": partial(_sweeps_of_one, _kind),
+        f"{_kind}.closest_point": partial(_closest_point, _kind),
+        f"{_kind}.closest_points": partial(_closest_points, _kind),
     }
     GROUPS |= {f"{_kind}.{name}": partial(_contacts_of_many, _kind, name) for name in _CONTACTS}
     GROUPS |= {f"{_kind}.{name}": partial(_sweeps_of_many, _kind, name) for name in _SWEEPS}
@@ -259,8 +261,6 @@ GROUPS |= {
     "HeightMap.blocks": _map_blocks,
     "HeightMap.to_mesh": _map_meshes,
     "HeightMap edits": _map_edits,
-    "TriangleMesh.closest_point": _closest_point,
-    "TriangleMesh.closest_points": _closest_points,
     "TriangleMesh.intersecting_pairs": _intersecting_pairs,
     "TriangleMesh.self_intersections": _self_intersections,
     "TriangleMesh properties": _mesh_properties,

@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import zipfile
@@ -74,6 +75,15 @@ def test_name_is_there(name: str) -> None:
         else:
             assert value.__module__ == module.__name__
         assert value.__doc__
+
+
+def test_every_public_class_is_in_the_table() -> None:
+    marked = {
+        name
+        for file in PACKAGE.rglob("*.py")
+        for name in re.findall(r"^@public\n(?:@.*\n)*class (\w+)", file.read_text(), re.MULTILINE)
+    }
+    assert marked == set(CLASSES)
 
 
 CLASSES = [name for name in TABLE if inspect.isclass(getattr(terrain_physics, name))]

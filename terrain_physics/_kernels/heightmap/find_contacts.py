@@ -80,12 +80,19 @@ def _settle(
 
 @kernel
 def judge_by_height(
-    grid: Grid, capsules: Floats, slack: float, first: int, places: Ints, verdicts: Ints
+    grid: Grid,
+    spheres: Rows,
+    boxes: Rows,
+    capsules: Rows,
+    slack: float,
+    first: int,
+    places: Ints,
+    verdicts: Ints,
 ) -> None:
-    """Leave in doubt the cells that are neither above nor below a capsule."""
+    """Leave in doubt the cells that are neither above nor below a shape of any kind."""
     for k in range(verdicts.shape[0]):
         row, column = int(places[PAIRS + k]), int(places[2 * PAIRS + k])
-        lower, upper = bounds_at(None, None, capsules, first + int(places[k]))
+        lower, upper = bounds_at(spheres, boxes, capsules, first + int(places[k]))
         low, high = height_limits(lower, upper, slack)
         a, b, c, d = corner_heights(grid, row, column)
         near = min(a, b, c, d) <= high and max(a, b, c, d) >= low
@@ -177,27 +184,15 @@ def find_contacts(
     for begin in range(first, last, CHUNK):
         count = min(CHUNK, last - begin)
         if spheres is not None:
-            put_spheres(
-                grid,
-                edges,
-                spheres[SPHERE_WIDTH * begin : SPHERE_WIDTH * (begin + count)],
-                ranges,
-                corners,
-                parts,
-            )
-        if capsules is not None:
+            here = spheres[SPHERE_WIDTH * begin : SPHERE_WIDTH * (begin + count)]
+            put_spheres(grid, edges, here, ranges, corners, parts)
+        elif boxes is not None:
+            here = boxes[BOX_WIDTH * begin : BOX_WIDTH * (begin + count)]
+            put_boxes(grid, edges, here, ranges, corners, parts)
+        else:
             for k in range(count):
                 lower, upper = bounds_at(spheres, boxes, capsules, begin + k)
                 put_range(grid, edges, lower, upper, k, ranges, corners)
-        if boxes is not None:
-            put_boxes(
-                grid,
-                edges,
-                boxes[BOX_WIDTH * begin : BOX_WIDTH * (begin + count)],
-                ranges,
-                corners,
-                parts,
-            )
         k = 0
         while k < count:
             found, k = put_pairs(own, grid, ranges, parts, k, count, places, samples, numbers)
@@ -205,10 +200,12 @@ def find_contacts(
             put_codes(grid, places, samples, codes[:n])
             if spheres is not None:
                 judge_spheres(grid, samples, numbers, codes, verdicts[:n])
-            if capsules is not None:
-                judge_by_height(grid, capsules, edges[2], begin, places, verdicts[:n])
-            if boxes is not None:
+            elif boxes is not None:
                 judge_boxes(grid, samples, numbers, codes, verdicts[:n])
+            else:
+                judge_by_height(
+                    grid, spheres, boxes, capsules, edges[2], begin, places, verdicts[:n]
+                )
             _settle(grid, spheres, boxes, capsules, begin, places, codes, verdicts[:n], faces)
             touched = int(pack(verdicts[:n], hits))
             list_who = with_room(list_who, total, touched)

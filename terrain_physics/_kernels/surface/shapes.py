@@ -161,7 +161,7 @@ def capsule_body(radius: float, axis: Vec3, extents: Vec3, rotation: Mat3) -> Bo
     return Body(CAPSULE, radius, extents, rotation, axis, reach, radius)
 
 
-@kernel(inline=True)
+@kernel(apart=True)
 def body_at(kind: int, rows: Floats, index: int) -> tuple[Vec3, Body]:
     """Return (center, body) of a row."""
     if kind == SPHERE:
