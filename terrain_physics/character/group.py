@@ -34,7 +34,7 @@ from terrain_physics.character.placement import (
 from terrain_physics.character.results import GroupResult, ground_normals, read_only
 from terrain_physics.character.rows import Rows, state_hashes
 from terrain_physics.character.rules import put_rules
-from terrain_physics.character.state import LONGEST_STEP, first_random_state, refuse_other_format
+from terrain_physics.character.state import LONGEST_STEP, first_random_state
 from terrain_physics.character.view import POSITION, VELOCITY
 from terrain_physics.surface.surface import queries_of
 
@@ -398,8 +398,4 @@ class CharacterGroup:
 
     def __getstate__(self) -> dict[str, Any]:
         """Characters of its own for a copy."""
-        return self.__dict__ | {"format": columns.FORMAT, "_data": copy(self._data)}
-
-    def __setstate__(self, content: dict[str, Any]) -> None:
-        refuse_other_format("CharacterGroup", content.pop("format", None))
-        self.__dict__.update(content)
+        return self.__dict__ | {"_data": copy(self._data)}

@@ -15,7 +15,13 @@ from terrain_physics.character.colliders import Collider
 from terrain_physics.character.placement import checked_collider
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.rules import are_rules
-from terrain_physics.character.state import fields_by_name, load_fields, refuse_format
+from terrain_physics.character.state import (
+    are_states,
+    fields_by_name,
+    load_fields,
+    refuse_format,
+    refuse_other_format,
+)
 
 Key = str | int
 
@@ -95,10 +101,14 @@ class GroupData:
 
     def __getstate__(self) -> dict[str, Any]:
         """Arrays and tables of its own for a copy."""
-        return {
+        return {"format": columns.FORMAT} | {
             name: value.copy() if isinstance(value, (Rows, dict)) else value
             for name, value in self.__dict__.items()
         }
+
+    def __setstate__(self, content: dict[str, Any]) -> None:
+        refuse_other_format("CharacterGroup", content.pop("format", None))
+        self.__dict__.update(content)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -178,11 +188,11 @@ class GroupData:
         saved = np.frombuffer(state.rows, dtype="<u8").reshape(count, width)
         rows = Rows.unpacked(columns.SAVED.upgraded(saved, state.format))
         good = are_rules(rows.rules)
-        good &= np.isfinite(rows.state).all(axis=1) & np.isfinite(rows.linear).all(axis=1)
+        good &= are_states(rows.state) & np.isfinite(rows.linear).all(axis=1)
         kinds = [checked_collider(collider).kind for collider in state.colliders]
         good &= rows.rules[:, columns.KIND] == np.array(kinds, dtype=np.float64)
         for row in np.flatnonzero(~good)[:1]:
-            raise ValueError(f"state must come from a group: that of {keys[row]!r} is none")
+            raise ValueError(f"state must come from a group; that of {keys[row]!r} does not")
         self._room, self._end = Rows.new(max(count, _FIRST_CAPACITY)), count
         self._room.at(slice(count)).put(rows)
         self._places = {key: row for row, key in enumerate(keys)}

@@ -143,7 +143,8 @@ class CharacterMovement(CharacterView):
         self._position, self._velocity = LiveVec3(), LiveVec3()
         self._position.show(start)
         self._velocity.show(_ZERO)
-        self._owner_place = self._shown_owner = start
+        self._owner_place: Floats3 | None = start
+        self._shown_owner = start
 
     def _first_place(self, position: Any, rotation: Any) -> tuple[Floats3, Floats9]:
         """Return where the body starts and how it is turned, as its owner or the game says."""
@@ -205,8 +206,12 @@ class CharacterMovement(CharacterView):
         return self._collider
 
     def restore(self, state: CharacterState) -> None:  # noqa: D102 as of any character
-        super().restore(state)
-        self._move_owner()
+        shown, self._owner_place = self._owner_place, None
+        try:
+            super().restore(state)  # which moves the owner, wherever the game has put it
+        except (TypeError, ValueError):
+            self._owner_place = shown
+            raise
 
     def __getstate__(self) -> dict[str, Any]:
         """Numbers and vectors of its own for a copy."""

@@ -5,7 +5,7 @@ results get new fields.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,11 +42,10 @@ class _Fields:
         return f"{type(self).__name__}({', '.join(f'{name}={part!r}' for name, part in fields)})"
 
 
-def _loaded(kind: Callable[..., Any], form: int, states: Sequence[Any], *others: Any) -> Any:
-    """Return the result that was pickled, with rows of state of some format."""
-    refuse_format(kind.__name__, form)
-    rows = columns.STATE.upgraded(np.array(states, dtype=np.float64), form)
-    return kind(rows if kind is GroupResult else rows[0].tolist(), *others)
+def _upgraded(what: str, form: int, states: Any) -> Floats:
+    """Return rows of state (n, STATE_SIZE) that were pickled in some format."""
+    refuse_format(what, form)
+    return columns.STATE.upgraded(np.array(states, dtype=np.float64), form)
 
 
 @public
@@ -73,8 +72,12 @@ class MoveResult(_Fields):
     def __init__(self, values: list[float]) -> None:
         self._values = values
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _loaded, (MoveResult, columns.FORMAT, [self._values])
+    def __getstate__(self) -> tuple[int, list[float]]:
+        return columns.FORMAT, self._values
+
+    def __setstate__(self, content: tuple[int, list[float]]) -> None:
+        form, values = content
+        self._values = _upgraded("MoveResult", form, [values])[0].tolist()
 
     @property
     def grounded(self) -> bool:
@@ -88,7 +91,7 @@ class MoveResult(_Fields):
 
     @property
     def contacts(self) -> int:
-        """How many triangles hold it up at the end; those that a neighbour covers do not count."""
+        """How many triangles hold it up at the end; those that a neighbor covers do not count."""
         return int(self._values[columns.CONTACTS])
 
     @property
@@ -144,14 +147,12 @@ class GroundReport(_Fields):
     def __init__(self, values: list[float], triangle: int, material: int) -> None:
         self._values, self._triangle, self._material = values, triangle, material
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _loaded, (
-            GroundReport,
-            columns.FORMAT,
-            [self._values],
-            self._triangle,
-            self._material,
-        )
+    def __getstate__(self) -> tuple[int, list[float], int, int]:
+        return columns.FORMAT, self._values, self._triangle, self._material
+
+    def __setstate__(self, content: tuple[int, list[float], int, int]) -> None:
+        form, values, self._triangle, self._material = content
+        self._values = _upgraded("GroundReport", form, [values])[0].tolist()
 
     @property
     def state(self) -> str:
@@ -235,8 +236,12 @@ class GroupResult(_Fields):
         self._states = states
         self._made: dict[str, NDArray[Any]] = {}
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _loaded, (GroupResult, columns.FORMAT, self._states)
+    def __getstate__(self) -> tuple[int, Floats]:
+        return columns.FORMAT, self._states
+
+    def __setstate__(self, content: tuple[int, Floats]) -> None:
+        form, states = content
+        self._states, self._made = _upgraded("GroupResult", form, states), {}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GroupResult):

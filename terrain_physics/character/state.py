@@ -9,6 +9,7 @@ import numpy as np
 from terrain_physics import _checks
 from terrain_physics._checks import Floats9
 from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.types import Flags, Floats
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.rows import Rows
@@ -125,9 +126,17 @@ def row_of(state: Any) -> Rows:
     )
     if not are_rules(rules[np.newaxis])[0]:
         raise ValueError("state must come from a character: its rules are not those of one")
+    if not are_states(values[np.newaxis])[0]:
+        raise ValueError("state must come from a character: its values are not those of one")
     linear = _checks.array("linear", state.linear, (columns.LINEAR_SIZE,))
     random_state = _checks.whole("random_state", state.random_state, 0, 2**64 - 1)
     return Rows(values, rules, linear, np.array([random_state], dtype=np.uint64))
+
+
+def are_states(states: Floats) -> Flags:
+    """Tell which rows (n, STATE_SIZE) hold numbers that a kernel can work with."""
+    known = np.isin(states[:, columns.GROUND_KIND], columns.GROUND_KINDS)
+    return np.asarray(known & np.isfinite(states).all(axis=1))
 
 
 def first_random_state(seed: int | np.random.Generator) -> int:

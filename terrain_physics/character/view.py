@@ -13,7 +13,13 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.live import LiveVec3, unsigned_zeros
-from terrain_physics.character.placement import AnyGround, constraint_planes, placed_shape, resize
+from terrain_physics.character.placement import (
+    AnyGround,
+    checked_collider,
+    constraint_planes,
+    placed_shape,
+    resize,
+)
 from terrain_physics.character.results import GroundReport, MoveResult
 from terrain_physics.character.rows import state_hashes
 from terrain_physics.character.rules import CharacterRules
@@ -211,10 +217,11 @@ class CharacterView(CharacterRules):
             saved. Nothing has changed then.
         """
         saved = row_of(state)
-        if not saved.rules[columns.KIND] == state.collider.kind == self.collider.kind:
+        collider = checked_collider(state.collider)
+        if not saved.rules[columns.KIND] == collider.kind == self.collider.kind:
             raise ValueError("state must come from a character with the same kind of collider")
         self._row().put(saved)
-        self._keep_collider(state.collider)
+        self._keep_collider(collider)
         self._show()
 
     def state_hash(self) -> str:

@@ -34,11 +34,12 @@ class MeshStorage:
         self._adopt(build_mesh(vertices, faces), version)
 
     def _adopt(self, arrays: Mesh, version: int) -> None:
-        self.arrays, self.version = arrays, version
+        self.arrays = arrays
         self.ground_arrays = GroundArrays(
             mesh=(arrays.corners, arrays.order, arrays.boxes, arrays.children, arrays.frame)
         )
         self._neighbors = self._normals = self._sphere = None
+        self.version = version  # last: arrays seen with a version are of that version or later
 
     def refit(self, vertices: Floats) -> None:
         """Move the vertices."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,6 +61,15 @@ class Surface:
     __slots__ = ("_queries",)
 
     _queries: Queries
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """Make one of the kinds of ground."""
+        if cls is Surface:
+            raise TypeError(
+                "Surface is what HeightMap, TriangleMesh and Ground have in common: "
+                "make one of these"
+            )
+        return super().__new__(cls)
 
     # Places
 

@@ -81,8 +81,8 @@ class TestBadInput:
         nan = state.rows[:half] + b"\xff" * 8 + state.rows[half + 8 :]
         ball = SphereCollider(1)
         for bad, message in (
-            (GroupState(0, ("a", "b"), state.colliders, nan), "that of 'b' is none"),
-            (GroupState(0, ("a", "b"), (WALKER, ball), state.rows), "that of 'b' is none"),
+            (GroupState(0, ("a", "b"), state.colliders, nan), "that of 'b' does not"),
+            (GroupState(0, ("a", "b"), (WALKER, ball), state.rows), "that of 'b' does not"),
             (GroupState(0, ("a", "a"), state.colliders, state.rows), "no key twice"),
             (
                 GroupState(0, ("a", "b"), state.colliders, state.rows[8:]),

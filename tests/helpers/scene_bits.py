@@ -128,6 +128,7 @@ ROWS: Groups = {
 
 def _moves(row: str) -> Iterator[Any]:
     """Give the result and the position of each update that a row makes."""
+    fuzz.compile_kernels()  # once per process, and no part of a row
     moved: list[Any] = []
     update, update_all = tp.CharacterMovement.update, tp.CharacterGroup.update
 

@@ -142,3 +142,8 @@ def test_points_too_far_off_have_no_closest_point(ground: Any) -> None:
     with pytest.raises(ValueError, match=r"points must be below 1e\+70 m, got .* at \[1\]"):
         ground.closest_points([(0, 0, 0), (1e71, 0, 0)])
     assert ground.closest_point((0, 1e69, 0)).distance == pytest.approx(1e69)
+
+
+def test_a_surface_is_one_of_its_kinds() -> None:
+    with pytest.raises(TypeError, match="have in common: make one of these"):
+        Surface()
