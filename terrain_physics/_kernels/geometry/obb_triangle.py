@@ -148,17 +148,6 @@ def face_normal(faces: Floats, k: int) -> Vec3:
     return (float(faces[k, 0]), float(faces[k, 1]), float(faces[k, 2]))
 
 
-@kernel
-def way_out(faces: Floats, count: int, direction: Vec3) -> float:
-    """Return how far a line in a unit direction goes from the center to where it leaves."""
-    shortest = np.inf
-    for k in range(count):
-        slope = dot(face_normal(faces, k), direction)
-        if slope > 0.0:
-            shortest = min(shortest, float(faces[k, 3]) / slope)
-    return shortest
-
-
 @kernel(inline=True)
 def tie_slack(a: Vec3, b: Vec3, c: Vec3, half: Vec3) -> float:
     """Return the difference in meters below which two overlaps are a tie."""

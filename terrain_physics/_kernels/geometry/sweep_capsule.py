@@ -20,8 +20,8 @@ from terrain_physics._kernels.geometry.closest_point import (
 from terrain_physics._kernels.geometry.sweep_sphere import (
     FREE,
     is_inside,
-    meet_ball,
     meet_side,
+    meet_sphere,
     start_normal,
     stopped,
 )
@@ -190,7 +190,7 @@ def _meet_rim(
             best, on_face, found = travel, False, place
         for i in range(2):
             shift = half_axis if i == 0 else scale(half_axis, -1.0)
-            travel = meet_ball(direction, add(p, shift), radius)
+            travel = meet_sphere(direction, add(p, shift), radius)
             if travel < best:
                 best, on_face, found = travel, False, add(p, shift)
             travel, place = meet_side(direction, add(p, shift), add(q, shift), radius)

@@ -58,7 +58,7 @@ def is_inside(point: Vec3, normal: Vec3, a: Vec3, b: Vec3, c: Vec3) -> bool:
 
 
 @kernel
-def meet_ball(direction: Vec3, center: Vec3, radius: float) -> float:
+def meet_sphere(direction: Vec3, center: Vec3, radius: float) -> float:
     """Return how far along a line from outside it meets a sphere; infinity if it misses."""
     along = dot(center, direction)
     # By the closest approach, so that the square of the distance does not swallow the radius.
@@ -179,7 +179,7 @@ def sweep_sphere(
     best, foot = math.inf, a
     for k in range(3):
         p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
-        travel = meet_ball(direction, p, radius)
+        travel = meet_sphere(direction, p, radius)
         if travel < best:
             best, foot = travel, p
         travel, place = meet_side(direction, p, q, radius)
