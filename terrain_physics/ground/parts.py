@@ -225,7 +225,7 @@ def _side_by_side(lands: list[Any]) -> MapArrays | None:
     if not lands:
         return None
     with ExitStack() as stack:
-        arrays = [stack.enter_context(land.storage.reading()) for land in lands]
+        arrays = [stack.enter_context(land.storage.reading())[0] for land in lands]
         frames = []
         starts = np.zeros(3)
         for own in arrays:

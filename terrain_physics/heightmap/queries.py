@@ -71,17 +71,17 @@ class MapQueries(Queries):
             return glm.vec3(_NORMAL.call(heights, cells, frame, x, z)) + 0.0
 
     def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        with self.storage.reading() as views:
+        with self.storage.reading() as (views, _):
             return _surface_at(views, xs, zs, threads, normals=False).reshape(-1)
 
     def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        with self.storage.reading() as views:
+        with self.storage.reading() as (views, _):
             return _surface_at(views, xs, zs, threads, normals=True)
 
     def heights_and_normals(
         self, xs: Floats, zs: Floats, threads: int | None
     ) -> tuple[Floats, Floats]:
-        with self.storage.reading() as views:
+        with self.storage.reading() as (views, _):
             return (
                 _surface_at(views, xs, zs, threads, normals=False).reshape(-1),
                 _surface_at(views, xs, zs, threads, normals=True),
@@ -90,13 +90,13 @@ class MapQueries(Queries):
     # Triangles in boxes
 
     def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
-        with self.storage.reading() as (heights, cells, _, frame):
+        with self.storage.reading() as ((heights, cells, _, frame), _):
             count, vertices, normals, ids = triangles_in(heights, cells, frame, lower, upper, most)
         return None if count > most else Triangles(vertices, normals + 0.0, ids)
 
     def triangle_ids_in(self, boxes: Floats) -> tuple[Longs, Longs]:
         offsets = np.zeros(len(boxes) // 6 + 1, dtype=np.int64)
-        with self.storage.reading() as views:
+        with self.storage.reading() as (views, _):
             total, ids = list_triangles(*views, boxes, offsets)
         if total < 0:
             raise ValueError(f"boxes must be over at most 100 million cells, got box {-1 - total}")
@@ -124,10 +124,9 @@ class MapQueries(Queries):
         distances, points, normals = np.empty(count), np.empty((count, 3)), np.empty((count, 3))
         whole = np.empty((2, count), dtype=np.int64)
         with (
-            self.storage.reading() as (heights, cells, blocks, frame),
+            self.storage.reading() as ((heights, cells, blocks, frame), materials),
             Workers(threads) as workers,
         ):
-            materials = self.storage.materials
 
             def work(first: int, last: int) -> None:
                 ray_hits(
@@ -157,8 +156,7 @@ class MapQueries(Queries):
 
     def contacts(self, kind: int, rows: Floats, keep: str, threads: int | None) -> Contacts:
         storage = self.storage
-        with Workers(threads) as workers, storage.reading() as views:
-            materials = storage.materials
+        with Workers(threads) as workers, storage.reading() as (views, materials):
             query = ContactQuery(
                 views, kind, rows, None if materials is None else storage.cell_count
             )
@@ -168,7 +166,7 @@ class MapQueries(Queries):
         return Contacts(ints, floats, made_of)
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
-        with Workers(threads) as workers, self.storage.reading() as views:
+        with Workers(threads) as workers, self.storage.reading() as (views, _):
             return ContactQuery(views, kind, rows, None).counts(workers)
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
@@ -185,10 +183,9 @@ class MapQueries(Queries):
         numbers, whole = np.empty((count, 8)), np.empty((count, 2), dtype=np.int64)
         flat = rows.reshape(-1)
         with (
-            self.storage.reading() as (heights, cells, blocks, frame),
+            self.storage.reading() as ((heights, cells, blocks, frame), materials),
             Workers(threads) as workers,
         ):
-            materials = self.storage.materials
 
             def work(first: int, last: int) -> None:
                 sweep_hits(
@@ -219,8 +216,7 @@ class MapQueries(Queries):
         count = len(points)
         places, distances = np.empty((count, 3)), np.empty(count)
         triangles, nearest = np.empty(count, np.int64), np.empty(count, np.int64)
-        with self.storage.reading() as views, Workers(threads) as workers:
-            materials = self.storage.materials
+        with self.storage.reading() as (views, materials), Workers(threads) as workers:
 
             def work(first: int, last: int) -> None:
                 closest_rows(*views, points, first, last, places, distances, triangles, nearest)
@@ -252,7 +248,7 @@ class MapQueries(Queries):
 
     @contextmanager
     def reading(self) -> Iterator[GroundArrays]:
-        with self.storage.reading() as views:
+        with self.storage.reading() as (views, _):
             arrays = self.storage.ground_arrays  # of another edit, if one came in between
             yield arrays if arrays.maps is views else GroundArrays(maps=views)
 

@@ -185,13 +185,13 @@ class MapStorage:
         return np.asarray(table & kernels.CELL_HOLE != 0)
 
     @contextmanager
-    def reading(self) -> Iterator[MapArrays]:
-        """Give the arrays to a long query; they stay as they are until it ends."""
+    def reading(self) -> Iterator[tuple[MapArrays, Bytes | None]]:
+        """Give `views` and `materials` to a long query; they stay as they are until it ends."""
         with self.lock:
             self.is_read += 1
-            begun, views = self._begun, self.views
+            begun, views, materials = self._begun, self.views, self.materials
         try:
-            yield views
+            yield views, materials
         finally:
             with self.lock:
                 if begun == self._begun:
