@@ -1,4 +1,4 @@
-"""What several parts of a ground answer, put together in the same order always."""
+"""The answers of several parts of a ground, joined, always in the same order."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -14,14 +14,14 @@ Hits = TypeVar("Hits", RayHits, SweepHits, ClosestPoints)
 
 
 class Owners(NamedTuple):
-    """Whose the triangles of an answer are.
+    """The owners of the triangles in an answer.
 
     Attributes
     ----------
     ids : ndarray of int64, shape (n,)
         The ground's ids of the triangles.
     parts : ndarray of int64, shape (n,)
-        Which parts they are of.
+        The parts that the triangles are of.
     """
 
     ids: Longs
@@ -29,7 +29,7 @@ class Owners(NamedTuple):
 
 
 def keys_of(queries: Sequence[Longs], owners: Sequence[Owners], part_count: int) -> Longs:
-    """Return what answers in a row are ordered by: query, then part, then as the parts have it."""
+    """Return the keys that order joined answers: by query, then by part."""
     return np.concatenate(
         [query * part_count + owner.parts for query, owner in zip(queries, owners, strict=True)]
     )
@@ -43,7 +43,7 @@ def order_of(keys: Longs) -> Longs:
 def joined_contacts(
     answers: Sequence[Contacts], owners: Sequence[Owners], part_count: int, *, deepest: bool
 ) -> Contacts:
-    """Return contacts by query, part and the part's own order; or of each query the deepest.
+    """Return contacts by query, part and the part's own order; or only the deepest of each query.
 
     None of the answers is empty.
     """
@@ -72,7 +72,7 @@ def joined_contacts(
 
 
 def _first_deepest(queries: Longs, depths: NDArray[np.float64]) -> Longs:
-    """Return where each query has its greatest depth first; the queries are sorted, n >= 1."""
+    """Return the place of the first greatest depth of each query; queries are sorted, n >= 1."""
     is_new = np.ones(len(queries), dtype=np.bool_)
     is_new[1:] = queries[1:] != queries[:-1]
     greatest = np.maximum.reduceat(depths, np.flatnonzero(is_new))
@@ -84,16 +84,16 @@ def _first_deepest(queries: Longs, depths: NDArray[np.float64]) -> Longs:
 
 
 def nearest_hits(answers: Sequence[Hits], owners: Sequence[Owners]) -> Hits:
-    """Return of each row the hit at the least distance, of those as near that of the first part.
+    """Return the hit at the least distance for each row; if several are, the first part's.
 
-    Written over the first answer.
+    The first answer is written over.
     """
     hits = answers[0]._replace(triangle=owners[0].ids)
     columns: list[NDArray[Any]] = list(hits)
     parts = owners[0].parts.copy()
     for answer, owner in zip(answers[1:], owners[1:], strict=True):
         best, distance = hits.distance, answer.distance
-        # Missed is NaN, which is not less than anything.
+        # A miss is NaN, which is not less than anything.
         is_nearer = (distance < best) | (np.isnan(best) & ~np.isnan(distance))
         is_nearer |= (distance == best) & (owner.parts < parts)
         rows = np.flatnonzero(is_nearer)
@@ -124,7 +124,7 @@ def joined_lists(
 
 
 def highest(heights: Sequence[Floats], normals: Sequence[Floats]) -> tuple[Floats, Floats]:
-    """Return the heights (n,) and normals (n, 3) that are highest, of those as high the first."""
+    """Return the greatest heights (n,) and their normals (n, 3); of equals, the first."""
     best, result = heights[0], normals[0]
     for level, normal in zip(heights[1:], normals[1:], strict=True):
         is_higher = (level > best) | (np.isnan(best) & ~np.isnan(level))

@@ -24,17 +24,17 @@ Part = HeightMap | TriangleMesh
 class Ground(Surface):
     """Several height maps and meshes as one ground.
 
-    Maps on one lattice that share stretches of border lines, samples included, are one map, with
-    the least thickness: nothing at the seam tells that they are two. Where there is more than one
-    map, each ends at its border, whatever its ``border`` says. Parts may be edited and refitted as
-    ever; answers are those of the edited parts. Samples on a shared border line are both maps':
-    what one map changes there, the others have after the next question to the ground, or its next
-    copy. If several changed a sample since the last one, the last of them in `parts` wins. `carve`
-    and `raise_` edit all maps at once.
+    Maps on one lattice that share stretches of border lines, samples included, are united in one
+    map, with the least thickness; the seam does not show. If there are several maps, each ends at
+    its border, whatever its ``border`` says. Parts may be edited and refitted at any time; answers
+    are those of the edited parts. Samples on a shared border line belong to all maps there. A
+    sample that one map changes there is copied to the others at the next question to the ground, or
+    when the ground is copied. If several maps have changed a sample by then, the last of them in
+    `parts` wins. `carve` and `raise_` edit all maps at once.
 
-    A triangle's id is that of its part plus the part's of `first_ids`; -1 outside a single map that
-    goes on. What several triangles answer equally well the lowest id answers; within maps that are
-    one, the lowest row, then column and half of the one map.
+    A triangle's id is its id in its part plus that part's entry in `first_ids`; -1 outside a single
+    map that is extended. If several triangles answer equally well, the lowest id wins; within
+    united maps, the lowest row, column and half of the union.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Ground(Surface):
     Raises
     ------
     TypeError, ValueError
-        For anything else, naming the first.
+        For anything else; the message names the first.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Ground(Surface):
 
     @property
     def first_ids(self) -> Longs:
-        """The id of each part's first triangle: a triangle's id is that plus the part's own id."""
+        """The id of each part's first triangle, shape (k,): an id is that plus the part's own."""
         return self._held.first_ids
 
     def part_of(self, triangle: ArrayLike) -> tuple[Any, Any]:
@@ -115,7 +115,7 @@ class Ground(Surface):
         Raises
         ------
         TypeError
-            For what is no integer.
+            For anything but integers.
         ValueError
             For ids that no triangle has.
 
@@ -144,8 +144,7 @@ class Ground(Surface):
     def carve(self, center: Any, radius: float, depth: float) -> None:
         """Dig a round pit in all maps, across their borders; meshes stay as they are.
 
-        Maps that are one change as the one map would, to the last bit, and for questions from other
-        threads at once.
+        United maps change exactly as one map would; other threads see the whole change at once.
 
         Parameters
         ----------
@@ -154,14 +153,14 @@ class Ground(Surface):
         radius : float
             In meters, > 0.
         depth : float
-            How much deeper the ground is at the center, in meters; from there it rises smoothly to
-            nothing at the radius.
+            How much deeper the ground becomes at the center, in meters. The change falls smoothly
+            to 0 at the radius.
 
         Raises
         ------
         ValueError, TypeError
-            For other numbers, for heights that would overflow, and if no part is a map. Nothing has
-            changed then.
+            For other numbers, for heights that would overflow, and if no part is a map. Nothing
+            changes then.
 
         Examples
         --------
@@ -177,8 +176,7 @@ class Ground(Surface):
     def raise_(self, center: Any, radius: float, height: float) -> None:
         """Heap up a round hill on all maps, across their borders; meshes stay as they are.
 
-        Maps that are one change as the one map would, to the last bit, and for questions from other
-        threads at once.
+        United maps change exactly as one map would; other threads see the whole change at once.
 
         Parameters
         ----------
@@ -187,14 +185,14 @@ class Ground(Surface):
         radius : float
             In meters, > 0.
         height : float
-            How much higher the ground is at the center, in meters; from there it falls smoothly to
-            nothing at the radius.
+            How much higher the ground becomes at the center, in meters. The change falls smoothly
+            to 0 at the radius.
 
         Raises
         ------
         ValueError, TypeError
-            For other numbers, for heights that would overflow, and if no part is a map. Nothing has
-            changed then.
+            For other numbers, for heights that would overflow, and if no part is a map. Nothing
+            changes then.
 
         Examples
         --------

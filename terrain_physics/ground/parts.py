@@ -1,9 +1,9 @@
-"""The parts of a ground: what is asked in their place, and whose a triangle is."""
+"""The parts of a ground: what to query for each, and which part owns a triangle."""
 
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -21,14 +21,14 @@ PartQueries = MapQueries | MeshQueries
 
 
 class Source(NamedTuple):
-    """What is asked in place of one part, or of several maps that are one.
+    """What to query for one part, or for several maps that are united.
 
     Attributes
     ----------
     queries : MapQueries or MeshQueries
-        Of the part itself, or of the map that parts are united in.
+        Of the part itself, or of the union.
     union : Union or None
-        How it is made of the parts.
+        The union, if there is one.
     parts : ndarray of int64, shape (k,)
         Which parts, ascending.
     first_ids : ndarray of int64, shape (k,)
@@ -52,7 +52,7 @@ class Source(NamedTuple):
         return cls(queries, union, parts, first_ids, int(parts[0]), int(first_ids[0]))
 
     def owners(self, triangles: Longs) -> Owners:
-        """Return whose triangles (n,) are; -1 stays, and is of the first part."""
+        """Return the owners of triangles (n,); -1 stays, and is of the first part."""
         if self.union is None:
             return Owners(self.ids(triangles)[0], np.full(len(triangles), self.part))
         ids, parts, _ = self.union.owners(triangles, self.parts, self.first_ids)
@@ -64,8 +64,7 @@ class Source(NamedTuple):
             if self.first_id == 0:
                 return triangles, None
             ids = triangles + self.first_id
-            if isinstance(self.queries, MapQueries):
-                ids[triangles < 0] = -1
+            ids[triangles < 0] = -1
             return ids, None
         ids, parts, ascend = self.union.owners(triangles, self.parts, self.first_ids)
         return ids, None if ascend else parts
@@ -85,7 +84,7 @@ class GroundParts:
     queries : list of MapQueries and MeshQueries
         Of the parts, in the order given.
     sources : list of Source
-        What is asked in their place, in the order of their first parts.
+        What to query for them, in the order of their first parts.
     ends : ndarray of int64
         The ids after the last triangle of each part.
     lock : context manager
@@ -119,7 +118,7 @@ class GroundParts:
             if isinstance(part, MeshQueries)
         ]
         self.sources = sorted([*self._maps, *self._meshes], key=lambda source: source.part)
-        # Edits write to the arrays of a single map, or of one that all are united in.
+        # Edits write to the arrays of a single map, or of the union of all maps.
         self.lock = self._maps[0].queries.lock if len(self._maps) == 1 else threading.Lock()
         self._mesh: MeshQueries | None = None
         self._seen: tuple[int, ...] = ()
@@ -127,7 +126,7 @@ class GroundParts:
         self._arrays = GroundArrays()
 
     def _sources_of_maps(self) -> list[Source]:
-        """Return what is asked in place of the maps: those that share border lines are one."""
+        """Return what to query for the maps: those that share border lines are united."""
         maps = [(k, part) for k, part in enumerate(self.queries) if isinstance(part, MapQueries)]
         if len(maps) == 1:  # a single map keeps its border
             where = np.array([maps[0][0]])
@@ -147,12 +146,12 @@ class GroundParts:
 
     @property
     def version(self) -> int:
-        """How many edits and refits there were in all parts, shared samples handed on."""
+        """The number of edits and refits in all parts, copies of shared samples included."""
         self.current()
         return sum(part.version for part in self.queries)
 
     def current(self) -> list[Source]:
-        """Return what to ask, in the order of their first parts, edits taken over."""
+        """Return what to query, in the order of first parts; unions follow the edits first."""
         for source in self._maps:
             if source.union is not None:
                 source.union.follow()
@@ -188,7 +187,7 @@ class GroundParts:
 
     def ground_arrays(self) -> GroundArrays:
         """Return the arrays for characters, made anew if the parts were edited."""
-        # Before our lock: characters hold that of a united map, which this takes, and want ours.
+        # Before our lock: this takes a union's lock, and characters hold that and want ours.
         self.current()
         with self._following:
             versions = tuple(source.queries.version for source in self.sources)
@@ -196,8 +195,9 @@ class GroundParts:
                 return self._arrays
             moved = tuple(source.queries.version for source in self._meshes)
             if self._meshes and moved != self._moved:
-                self._mesh = _joined([source.queries for source in self._meshes])
-            lands = [source.queries for source in self._maps]
+                meshes = [source.queries for source in self._meshes]
+                self._mesh = _joined(cast("list[MeshQueries]", meshes))
+            lands = cast("list[MapQueries]", [source.queries for source in self._maps])
             maps = lands[0].ground_arrays.maps if len(lands) == 1 else _side_by_side(lands)
             mesh = None if self._mesh is None else self._mesh.ground_arrays.mesh
             if maps is not self._arrays.maps or mesh is not self._arrays.mesh:
@@ -206,11 +206,10 @@ class GroundParts:
             return self._arrays
 
 
-def _joined(meshes: list[Any]) -> MeshQueries:
+def _joined(meshes: list[MeshQueries]) -> MeshQueries:
     """Return one mesh with the faces of several, in order."""
     if len(meshes) == 1:
-        only: MeshQueries = meshes[0]
-        return only
+        return meshes[0]
     arrays = [mesh.storage.arrays for mesh in meshes]
     starts = np.cumsum([0] + [len(own.vertices) for own in arrays[:-1]])
     faces = [own.faces + start for own, start in zip(arrays, starts, strict=True)]
@@ -220,7 +219,7 @@ def _joined(meshes: list[Any]) -> MeshQueries:
     return MeshQueries(MeshStorage(vertices, joined))
 
 
-def _side_by_side(lands: list[Any]) -> MapArrays | None:
+def _side_by_side(lands: list[MapQueries]) -> MapArrays | None:
     """Return the arrays of several maps one behind the other."""
     if not lands:
         return None

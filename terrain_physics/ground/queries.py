@@ -1,4 +1,4 @@
-"""The questions to a ground of several parts: asked of each, the answers put together."""
+"""The questions to a ground of several parts: each part answers, the answers are joined."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -39,8 +39,8 @@ _Hit = TypeVar("_Hit", RayHit, SweepHit, ClosestPoint)
 class GroundQueries(Queries):
     """What a ground of several parts answers.
 
-    Each part answers by its own rules. Of hits at the same distance and of contacts equally deep
-    the lower id is the answer; within maps that are one, the one that the one map gives.
+    Each part answers by its own rules. If several hits are at the same distance, or several
+    contacts equally deep, the lowest id wins; within united maps, what the union answers.
     """
 
     __slots__ = ("_parts",)
@@ -116,7 +116,7 @@ class GroundQueries(Queries):
         return nearest_hits(answers, owners)
 
     def _nearest(self, ask: Callable[[PartQueries], _Hit | None]) -> _Hit | None:
-        """Return what is at the least distance, of those as near that of the lower id."""
+        """Return the hit at the least distance; if several are, that of the lowest id."""
         best, triangle, part = None, -1, -1
         for source in self._parts.current():
             hit = ask(source.queries)

@@ -1,4 +1,4 @@
-"""Height maps that share border lines, put together as the one map they are parts of."""
+"""Height maps that share border lines, united in one map."""
 
 import threading
 from typing import Any, NamedTuple
@@ -10,14 +10,8 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.ground.owners import owner_of, put_owners
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Longs
-from terrain_physics.heightmap.edits import (
-    edits_since,
-    put_edit,
-    replace_samples,
-    set_heights,
-    set_thickness,
-    with_bump,
-)
+from terrain_physics.heightmap.copies import edits_since, put_edit, replace_samples
+from terrain_physics.heightmap.edits import set_heights, set_thickness, with_bump
 from terrain_physics.heightmap.storage import MapStorage
 
 # Cells by which a map may be off the lattice of another: rounding of its origin.
@@ -53,7 +47,7 @@ def lattice_place(land: MapStorage, other: MapStorage) -> Place | None:
 
 
 def groups_of_neighbors(lands: list[MapStorage]) -> list[list[int]]:
-    """Return which maps make one: those that share a stretch of border line, step by step."""
+    """Return which maps are united: those that share a stretch of border line, step by step."""
     left = list(range(len(lands)))
     groups = []
     while left:
@@ -125,21 +119,21 @@ def _is_worth_it(lands: list[MapStorage], group: list[int]) -> bool:
                 continue
             if shared.rows > 0 and shared.columns > 0:
                 return False
-            # Neighbours of neighbours may be a cliff apart, or differ where corners meet.
+            # Neighbors of neighbors may be a cliff apart, or differ where corners meet.
             if not _agree(lands[group[k]], p, lands[group[i]], q):
                 return False
     return True
 
 
 class Union:
-    """One map made of several; what is edited in a part is copied over by `follow`.
+    """One map made of several; `follow` copies edits of the parts to it.
 
-    Samples that parts share are equal in all of them and in the one map, but for edits not yet
-    followed. So whoever differs from the one map has edited.
+    Samples that parts share are equal in all of them and in the union, except for edits not yet
+    followed. So a part that differs from the union has been edited.
 
-    Whoever follows holds the lock of the one map, and takes those of parts one after the other,
-    each let go before the next. Nobody who holds the lock of a part asks for another: no two
-    threads wait for each other.
+    A follower holds the union's lock and takes the parts' locks one at a time, releasing each
+    before the next. No thread holds a part's lock while it waits for another, so there is no
+    deadlock.
     """
 
     def __init__(self, parts: list[MapStorage]) -> None:
@@ -170,12 +164,12 @@ class Union:
             flipped=np.zeros((rows, columns), dtype=np.bool_),
             holes=np.ones((rows, columns), dtype=np.bool_),
         )
-        # A holder may take it again: characters hold it while they ask for the arrays, for which
-        # edits of the parts are taken over.
+        # A holder may take it again: characters hold it while they ask for the arrays, and asking
+        # follows the edits of the parts.
         self.land.lock = threading.RLock()
         self._make_owners()
         self._whole = Place(0, 0, rows, columns)
-        # For each part, who shares samples with it, and which.
+        # For each part: the parts that share samples with it, and which samples.
         self._beside: list[list[tuple[int, Place]]] = [[] for _ in parts]
         for k, place in enumerate(self._places):
             for j, other in enumerate(self._places[:k]):
@@ -202,9 +196,9 @@ class Union:
         self._tables = self.land.cell_count[1], *edges, table, np.array(self._places)
 
     def owners(self, triangles: Longs, parts: Longs, first_ids: Longs) -> tuple[Longs, Longs, bool]:
-        """Return the ids of triangles (n,) of the union in a ground, their parts, if they ascend.
+        """Return (ids in a ground, parts, whether these ascend) of triangles (n,) of the union.
 
-        The parts of the union are these of the ground, with these first ids. What is -1 stays.
+        ``parts`` and ``first_ids`` (k,) are those of the union's parts in the ground. -1 stays.
         """
         ids, owners = triangles.copy(), np.empty_like(triangles)
         ascend = _OWNERS.call(*self._tables, first_ids, parts, ids, owners)
@@ -216,9 +210,9 @@ class Union:
         return found
 
     def follow(self) -> None:
-        """Copy what was edited in the parts since the last time, to parts that share it too.
+        """Copy new edits of the parts to the union and to the parts that share the samples.
 
-        Part by part in order: of edits of one sample in several parts, the last part's stays.
+        Part by part, in order: if several parts edited a sample, the last of them wins.
         """
         if [part.version for part in self._parts] == self._seen:
             return
@@ -228,7 +222,7 @@ class Union:
                     self._take_over(k)
 
     def _take_over(self, k: int) -> None:
-        """Copy what was edited in a part. Who calls holds the lock."""
+        """Copy new edits of one part. The caller holds the lock."""
         place = self._places[k]
         version, edits = edits_since(self._parts[k], self._seen[k])
         for edit in edits:
@@ -249,17 +243,17 @@ class Union:
         self._seen[k] = version
 
     def _hand_on(self, j: int, samples: Place, old: NDArray[np.float32]) -> None:
-        """Give a part new samples where it has the old ones; take over what follows from them."""
+        """Give a part new samples where it has the old ones; copy back what follows from them."""
         place = self._places[j]
         new = self.land.heights[_within(samples, self._whole)]
         answer = replace_samples(self._parts[j], _within(samples, place), old, new)
         if answer is not None and answer[0] == self._seen[j] + 1:
-            # Its diagonals may have changed. With edits of its own in between, its turn comes.
+            # Its diagonals may have changed. If it was edited itself in between, its turn comes.
             put_edit(self.land, answer[1], place.row, place.column)
             self._seen[j] = answer[0]
 
     def add_bump(self, center: Any, radius: float, rise: float) -> None:
-        """Raise the one map and all parts, see `HeightMap.raise_`; below zero, carve."""
+        """Raise the union and all parts, see `HeightMap.raise_`; below zero, carve."""
         with self.land.lock:
             self.follow()
             (rows, columns), heights = with_bump(self.land, center, radius, rise)

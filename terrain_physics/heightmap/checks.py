@@ -19,7 +19,7 @@ _CODES = (kernels.DIAGONAL_AC, kernels.DIAGONAL_BD, kernels.DIAGONAL_ALTERNATING
 
 
 def checked_heights(heights: ArrayLike, *, copy: bool) -> NDArray[np.float32]:
-    """Return heights as float32, a new array or, if not to be copied, the caller's."""
+    """Return heights as float32: a new array, or the caller's if not to be copied."""
     if not copy:
         if not (
             isinstance(heights, np.ndarray)
@@ -149,7 +149,7 @@ def hole_cells(value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
 
 
 def checked_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of up to 256 materials, each another."""
+    """Return the names of up to 256 materials, all different."""
     given = (names,) if isinstance(names, str) else tuple(names)
     if not all(isinstance(name, str) for name in given) or len(set(given)) != len(given):
         raise ValueError(f"material_names must be different strings, got {_checks.shorten(names)}")
@@ -217,7 +217,7 @@ def basic_index(index: Any, shape: tuple[int, ...]) -> tuple[int | slice, int | 
 
 
 def checked_samples(heights: NDArray[Any], frame: Sequence[float]) -> NDArray[np.float32]:
-    """Return heights as a map may hold them; its frame: origin, cell size and height scale."""
+    """Return heights as a map may hold them. The frame: origin, cell size and height scale."""
     new = as_float32(heights)
     refuse_infinite(new, heights)
     x0, y0, z0, cell_x, cell_z, scale = frame

@@ -16,10 +16,10 @@ from terrain_physics._threads import Workers
 from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.shapes import by_kind
 
-# Shapes of one part: less is not worth the handing over, and the list of more leaves the cache.
+# Shapes of one part: fewer are not worth handing over; the list of more would leave the cache.
 _PART = 2048
 
-# Room beyond what the parts so far let expect. Memory that is not written to costs nothing.
+# Room beyond what the parts so far suggest. Memory that is not written to costs nothing.
 _SPARE = 1.1
 
 # How many touches, which shape, row, code: see `find_contacts`.
@@ -27,7 +27,7 @@ _Touches = tuple[int, Longs, Longs, Longs]
 
 
 class ContactQuery:
-    """Shapes of one kind, one row each, and the arrays of the map they are asked about."""
+    """Shapes of one kind, one row each, and the arrays of a map."""
 
     def __init__(
         self, views: MapArrays, kind: int, bodies: Floats, cell_count: tuple[int, int] | None
@@ -57,7 +57,7 @@ class ContactQuery:
             found = 0
             try:
                 found, who, row, code = self._find(first, last)
-            finally:  # others wait for their turn, whatever happens to this one
+            finally:  # later parts wait for this one, whatever happens to it
                 ints, floats, start = rows.take(first, last, found)
             kernels.put_contacts(
                 heights, cells, frame, *self._shapes, who, row, code, ints, floats, start, found
@@ -72,7 +72,7 @@ class ContactQuery:
         return *rows.all(), np.concatenate([np.empty(0, dtype=np.int64), *parts])
 
     def deepest(self, workers: Workers) -> tuple[Longs, Floats, Longs]:
-        """Return the same of the deepest contact of each shape."""
+        """Return the same for the deepest contact of each shape."""
         heights, cells, _, frame = self._views
 
         def work(first: int, last: int) -> tuple[Longs, Floats, Longs]:
@@ -111,7 +111,7 @@ class ContactQuery:
 
 
 class _Rows:
-    """Arrays that parts are written to, one behind the other, before it is known how many come."""
+    """Arrays that parts are written to, one behind the other, before the total is known."""
 
     def __init__(self, shapes: int) -> None:
         self._shapes = shapes
@@ -124,7 +124,7 @@ class _Rows:
     def take(self, first: int, last: int, count: int) -> tuple[Longs, Floats, int]:
         """Return (flat arrays, where in them) for the contacts of shapes first .. last.
 
-        Waits until those of the shapes before have been given theirs.
+        Waits until the parts before have taken theirs.
         """
         with self._turn:
             self._turn.wait_for(lambda: self._is_over or self._next == first)
@@ -148,7 +148,7 @@ class _Rows:
                 self._turn.notify_all()
 
     def give_up(self) -> None:
-        """Let none wait any more: the part before it may never have been begun."""
+        """Wake all waiting parts: an earlier part may never have started."""
         with self._turn:
             self._is_over = True
             self._turn.notify_all()

@@ -12,7 +12,7 @@ from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._public import public
 from terrain_physics.heightmap.cells import Region
-from terrain_physics.heightmap.edits import cell_bits
+from terrain_physics.heightmap.copies import cell_bits
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.obj_files import write_obj
 

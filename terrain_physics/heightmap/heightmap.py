@@ -62,14 +62,14 @@ class HeightMap(Surface):
     origin : three numbers, default (0, 0, 0)
         Where sample (0, 0) of height 0 lies, in meters.
     border : {"extend", "open"}, default "extend"
-        Outside the map the border's heights go on for ever, or there is nothing.
+        Outside the map the heights of the border continue without end, or there is nothing.
     diagonal : {"a-c", "b-d", "alternating", "shortest"} or array of bool, default "a-c"
         How cells are split: from a (row + 1, column) to c (row, column + 1), the other way,
         a-c where row + column is even, or along the shorter line (a-c when equal). An array has a
         value for each cell, True for b-d; cells outside the map are split as those at its border.
     thickness : float, optional
-        How deep below its surface the ground is solid, in meters. Default: any depth; from the
-        first hole on 2.
+        How deep below its surface the ground is solid, in meters. Default: unlimited; 2 once the
+        map has a hole.
     holes : array_like of bool, shape of cells, optional
         Cells without ground, besides those with a NaN at a corner.
     materials : array_like of whole numbers from 0 to 255, or of names, shape of cells, optional
@@ -189,9 +189,9 @@ class HeightMap(Surface):
         Raises
         ------
         FileNotFoundError, ValueError
-            Naming the file and what is wrong with it.
+            The message names the file and what is wrong with it.
         ImportError
-            If the file is a picture and Pillow is missing, naming the extra to install.
+            If the file is a picture and Pillow is missing; the message names the extra to install.
         """
         return cls(
             load_heights(path, **file_options),
@@ -277,8 +277,15 @@ class HeightMap(Surface):
         Returns
         -------
         list of Region
-            Cells that look different, oldest edit first. The whole map, if there were more edits
-            since than are remembered (256).
+            Cells that look different, oldest edit first; the whole map if more than 256 edits, as
+            many as are remembered, have been made since.
+
+        Raises
+        ------
+        TypeError
+            If ``version`` is not a whole number.
+        ValueError
+            If it is below 0 or above `version`.
         """
         last = _checks.whole("version", version, 0, self.version)
         with self._storage.lock:
@@ -291,12 +298,12 @@ class HeightMap(Surface):
         return value.copy() if isinstance(value, np.ndarray) else float(value)
 
     def __setitem__(self, index: Any, heights: ArrayLike) -> None:
-        """Set heights, before scale and origin; NaN makes holes. Refused as a whole, or done."""
+        """Set heights, before scale and origin; NaN makes holes. All are set or all refused."""
         set_heights(self._storage, index, heights)
 
     @property
     def thickness(self) -> float:
-        """How deep below its surface the ground is solid, in meters; inf: to any depth."""
+        """How deep below its surface the ground is solid, in meters; inf: unlimited."""
         return self._storage.thickness
 
     @thickness.setter
@@ -313,8 +320,13 @@ class HeightMap(Surface):
         radius : float
             In meters, > 0.
         depth : float
-            How much deeper the ground is at the center, in meters; from there it rises smoothly to
-            nothing at the radius.
+            How much deeper the ground becomes at the center, in meters. The change falls smoothly
+            to 0 at the radius.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other numbers and for heights that would overflow. Nothing changes then.
         """
         add_bump(self._storage, center, radius, -_checks.finite("depth", depth))
 
@@ -328,8 +340,13 @@ class HeightMap(Surface):
         radius : float
             In meters, > 0.
         height : float
-            How much higher the ground is at the center, in meters; from there it falls smoothly to
-            nothing at the radius.
+            How much higher the ground becomes at the center, in meters. The change falls smoothly
+            to 0 at the radius.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other numbers and for heights that would overflow. Nothing changes then.
         """
         add_bump(self._storage, center, radius, _checks.finite("height", height))
 
@@ -357,7 +374,7 @@ class HeightMap(Surface):
     def materials(self) -> MapCells:
         """The materials of the cells, as an array of uint8 to read and to write; at first all 0.
 
-        Names are taken for numbers where the map has `material_names`.
+        If the map has `material_names`, names may stand for numbers.
         """
         storage, shape = self._storage, self.cell_count
         fit = partial(material_cells, names=storage.material_names)
@@ -392,7 +409,8 @@ class HeightMap(Surface):
         Parameters
         ----------
         region : Region, optional
-            Only these cells, such as `changes_since` gives; a vertex for each of their corners.
+            Only these cells, for example one that `changes_since` returns; a vertex for each of
+            their corners.
         relative_to : three numbers, default (0, 0, 0)
             In meters; subtracted in float64, so that vertices far from the origin stay exact.
 
@@ -403,7 +421,7 @@ class HeightMap(Surface):
         Raises
         ------
         TypeError, ValueError
-            For what is no region, and for one outside the map.
+            For anything that is not a region, and for a region outside the map.
         """
         rows, columns = self.cell_count
         part = Region(0, rows, 0, columns)
@@ -429,8 +447,15 @@ class HeightMap(Surface):
         Returns
         -------
         BlockBounds
-            Copies. Every triangle of a block is within its box; the box is the least one, but
-            where cells are marked as holes.
+            Copies. Every triangle of a block lies in its box. The box is tight unless cells are
+            marked as holes.
+
+        Raises
+        ------
+        TypeError
+            If ``level`` is not a whole number.
+        ValueError
+            If there is no such level.
 
         Examples
         --------
@@ -446,13 +471,14 @@ class HeightMap(Surface):
     def save(self, path: str | os.PathLike[str], **file_options: Any) -> tuple[float, float] | None:
         """Write the samples, before scale and origin, to a file.
 
-        Nothing else: cells marked as holes, materials and the shape of the map (cell size, scale,
-        origin, border, diagonal, thickness) are handed to `load` again.
+        Nothing else is written: hand `load` the cells marked as holes, the materials and the shape
+        of the map (cell size, scale, origin, border, diagonal, thickness) again.
 
         Parameters
         ----------
         path : path
-            ``.npy``, ``.png`` (16 bit gray), ``.r16`` or ``.raw``; written whole or not at all.
+            ``.npy``, ``.png`` (16 bit gray), ``.r16`` or ``.raw``; an existing file is replaced
+            only when the new one is complete.
         **file_options
             As for `terrain_physics.heightmap.files.save_heights`: ``height_range``, ``flip``,
             ``byte_order``.
@@ -460,13 +486,14 @@ class HeightMap(Surface):
         Returns
         -------
         (float, float) or None
-            The ``height_range`` that brings the heights back when the file is loaded; None for
-            files that hold them as they are.
+            The ``height_range`` that restores the heights when the file is loaded; None for files
+            that hold them as they are.
 
         Raises
         ------
         ValueError
-            Naming the file, for NaN where the format has none and heights outside the range.
+            For NaN in a format that has none and for heights outside the range; the message names
+            the file.
 
         Examples
         --------
@@ -496,7 +523,14 @@ class HeightMap(Surface):
         Parameters
         ----------
         path : path
-            Written as a whole or not at all.
+            The file; an existing one is replaced only when the new one is complete.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``path`` is not a path that the system takes.
+        OSError
+            If the file cannot be written.
         """
         save_obj(self._storage, path)
 

@@ -1,9 +1,8 @@
-"""What a height map holds: samples, cells, blocks, materials, and who may read them when.
+"""What a height map holds: samples, cells, blocks, materials, and the locking rules.
 
-Queries run without Python's global lock, so that an edit may come while one is under way in another
-thread. Short queries hold the map's lock. A long one holds the arrays it began with: an edit in the
-meantime copies them first, so that no query waits, none is refused, and each sees the ground as it
-was when it began.
+Queries run without Python's global lock, so another thread may edit the map during a query. A short
+query holds the map's lock. A long query keeps the arrays it began with: an edit in the meantime
+copies them first. So no query is refused, and each sees the ground as it was when it began.
 """
 
 import operator
@@ -23,7 +22,7 @@ from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.checks import shorter_diagonals
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
 
-# With holes, ground is a crust: what falls through a hole must get out from under the edge.
+# With holes, ground is a crust: a body that falls through a hole must get out from under the edge.
 THICKNESS_WITH_HOLES = 2.0
 
 _NO_TABLE = np.zeros(1, dtype=np.uint8)
@@ -52,7 +51,7 @@ class MapStorage:
     lock : context manager
         Held by short queries and by edits.
     version : int
-        How many edits there were.
+        The number of edits so far.
     is_read : int
         How many long queries hold the arrays as they are now.
     """
@@ -118,7 +117,7 @@ class MapStorage:
         self._start()
 
     def _start(self) -> None:
-        """Make what is derived from the arrays, and what is never saved."""
+        """Make what is derived from the arrays, and what is not saved."""
         self.lock = threading.Lock()
         self.is_read = self._begun = self.version = 0
         self._changes: deque[tuple[int, Region]] = deque(maxlen=_REMEMBERED_CHANGES)
@@ -200,7 +199,7 @@ class MapStorage:
     # Edits: each is made by a holder of the lock
 
     def prepare_edit(self) -> None:
-        """Make the arrays ours alone, before the first write."""
+        """Copy the arrays before a write, if queries read them or a caller owns them."""
         if self.is_read or not self._own:
             self.heights = self.heights.copy()
             self.blocks = self.blocks.copy()
@@ -225,16 +224,16 @@ class MapStorage:
         return self.materials
 
     def set_thickness(self, depth: float) -> None:
-        """Set how deep the ground is solid; holes change it no more."""
+        """Set how deep the ground is solid. Holes no longer change it."""
         self.frame = self.frame.copy()
         self.frame[kernels.THICKNESS] = depth
         self._thickens = False
 
     def changed(self, region: Region, *, heights: bool, holes: bool) -> None:
-        """Repair what is derived from the cells of a region, and tell of the change.
+        """Update what is derived from the cells of a region, and record the change.
 
-        What follows the heights is written to only with them: arrays are not made ours alone for
-        other edits, and a query may be reading them.
+        What follows the heights is written only with ``heights``: other edits have not copied the
+        arrays, and a query may be reading them.
         """
         row_0, row_1, column_0, column_1 = region
         if heights and self._follows_heights:
@@ -260,7 +259,7 @@ class MapStorage:
     # Copies and pickles
 
     def snapshot(self) -> tuple[Any, ...]:
-        """Return what is saved of a map, of one moment."""
+        """Return what is saved of a map, as of one moment."""
         with self.lock:
             return (
                 self.heights.copy(),

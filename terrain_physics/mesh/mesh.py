@@ -18,11 +18,11 @@ from terrain_physics.surface.surface import Surface
 
 @public
 class TriangleMesh(Surface):
-    """Triangles that share vertices, made ready to be asked many questions.
+    """Triangles that share vertices, prepared for many questions.
 
     A face's index is its id. Triangles are two-sided surfaces, closed at their edges: touching
-    counts. Where several faces answer a question equally well, the lowest one does. What touches
-    one is pushed out, or stopped, on the side where it is, and may leave on that side.
+    counts. If several faces answer equally well, the lowest index wins. A shape is pushed out, or
+    stopped, on the side it is on, and may leave on that side.
 
     Parameters
     ----------
@@ -112,9 +112,10 @@ class TriangleMesh(Surface):
         return f"<TriangleMesh: {len(self)} faces, {len(self.vertices)} vertices>"
 
     def refit(self, vertices: ArrayLike) -> None:
-        """Move the vertices; faces stay. Not while another thread asks.
+        """Move the vertices; faces stay. Not while another thread queries the mesh.
 
-        The answers are those of a new mesh, which answers sooner if the shape is quite another.
+        Answers equal those of a new mesh. After a large change of shape a new mesh is faster to
+        query.
 
         Parameters
         ----------
@@ -143,15 +144,22 @@ class TriangleMesh(Surface):
         Parameters
         ----------
         other : TriangleMesh
-            Where it is; its vertices are in the same world.
+            Its vertices are in the same coordinates.
         threads : int, optional
             How many threads; None: one for each processor. The results are the same.
 
         Returns
         -------
         ndarray of int64, shape (m, 2)
-            Faces of this mesh and of the other, sorted. Exact: no pair that touches is missing,
-            none is there that does not.
+            Faces of this mesh and of the other, sorted. Exact: every touching pair is listed, and
+            no other.
+
+        Raises
+        ------
+        TypeError
+            If ``other`` is not a `TriangleMesh`.
+        ValueError
+            If ``threads`` is not at least 1.
         """
         _checks.instance("other", other, TriangleMesh)
         ours, theirs = self._storage.arrays, other._storage.arrays  # noqa: SLF001 of its own kind
@@ -164,7 +172,7 @@ class TriangleMesh(Surface):
         Vertices at one position count as one, so that seams are no intersections. Faces i and j
 
         - without a common vertex meet if they touch;
-        - with one common vertex, if the side opposite to it of one touches the other;
+        - with one common vertex, if the side of one face opposite to it touches the other face;
         - with two, if they lie in one plane and overlap: folded back onto each other;
         - with three, always: they are the same triangle.
 
@@ -176,7 +184,12 @@ class TriangleMesh(Surface):
         Returns
         -------
         ndarray of int64, shape (m, 2)
-            Faces i < j, sorted. Exact.
+            Faces i < j, sorted. Exact: every such pair is listed, and no other.
+
+        Raises
+        ------
+        ValueError
+            If ``threads`` is not at least 1.
         """
         arrays, welded = self._storage.arrays, self.neighbors.welded
         with Workers(threads) as workers:

@@ -89,7 +89,7 @@ class MeshQueries(Queries):
         return glm.vec3(self._hit_below(x, z)[5:])
 
     def _hit_below(self, x: float, z: float) -> tuple[Any, ...]:
-        """Return what a ray straight down from the highest vertex meets first."""
+        """Return what a ray straight down from the highest vertex hits first."""
         refuse_far_number("x", x)
         refuse_far_number("z", z)
         mesh = self.storage.arrays
@@ -148,7 +148,6 @@ class MeshQueries(Queries):
         self, origins: Floats, directions: Floats, longest: float, count: int, threads: int | None
     ) -> RayHits:
         refuse_far("origins", origins)
-        directions.setflags(write=False)  # kernels know one type only
         return self._cast(origins, directions, longest, count, threads)
 
     def _cast(
@@ -298,7 +297,7 @@ class MeshQueries(Queries):
 
 
 def _visits_of(rows: Floats) -> Longs:
-    """Return an order for rows that begin with a place: what is near is asked soon after."""
+    """Return an order for rows that begin with a place: near ones follow each other."""
     if len(rows) == 1:
         return _ONE_VISIT
     visits = along_a_curve(rows[:, :3])

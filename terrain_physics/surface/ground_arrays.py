@@ -9,7 +9,7 @@ from terrain_physics._kernels.surface.ground_arrays import MAP_ARRAYS, MESH_ARRA
 from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
 
 MapArrays = tuple[Singles, Bytes, Singles, Floats]
-MeshArrays = tuple[Floats, Ints, Singles, Ints, Floats]
+TreeArrays = tuple[Floats, Ints, Singles, Ints, Floats]
 
 
 class _Owner:
@@ -35,7 +35,7 @@ class GroundArrays:
 
     __slots__ = ("_table", "maps", "mesh")
 
-    def __init__(self, maps: MapArrays | None = None, mesh: MeshArrays | None = None) -> None:
+    def __init__(self, maps: MapArrays | None = None, mesh: TreeArrays | None = None) -> None:
         self.maps, self.mesh = maps, mesh
         self._table: Longs | None = None
 

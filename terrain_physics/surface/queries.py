@@ -28,7 +28,7 @@ class Queries(ABC):
 
     Arrays come in as float64, C-contiguous and read-only, of as many rows as the answer has unless
     a method says otherwise. The rules of the answers are those of the `Surface` method named alike.
-    What answers one question and what answers many agree to the last bit.
+    The answer to one question and the answer to many agree bit for bit.
     """
 
     __slots__ = ()
@@ -55,7 +55,7 @@ class Queries(ABC):
     def heights_and_normals(
         self, xs: Floats, zs: Floats, threads: int | None
     ) -> tuple[Floats, Floats]:
-        """Return both of one moment, even if the ground is edited meanwhile."""
+        """Return both, as of one moment even if the ground is edited meanwhile."""
 
     # Triangles in boxes
 
@@ -77,7 +77,7 @@ class Queries(ABC):
     def rays(
         self, origins: Floats, directions: Floats, longest: float, count: int, threads: int | None
     ) -> RayHits:
-        """Return the first hits of rays; an array of one row serves for all."""
+        """Return the first hits of rays of unit directions; an array of one row serves for all."""
 
     # Shapes, as rows of one kind: see `terrain_physics.surface.shapes`
 
@@ -123,7 +123,7 @@ class Queries(ABC):
     @property
     @abstractmethod
     def version(self) -> int:
-        """How many edits there were."""
+        """The number of edits so far."""
 
     @property
     @abstractmethod

@@ -60,7 +60,7 @@ class Triangles:
 
 @public
 class RayHit(NamedTuple):
-    """Where a ray meets the ground first.
+    """Where a ray first hits the ground.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class RayHit(NamedTuple):
     triangle : int
         The triangle's id; -1 outside the map.
     material : int
-        What the cell is made of, the nearest one outside the map.
+        What the cell is made of, the nearest one outside the map; 0 of meshes.
     """
 
     distance: float
@@ -85,12 +85,12 @@ class RayHit(NamedTuple):
 
 @public
 class RayHits(NamedTuple):
-    """Where rays meet the ground first; row i is of ray i.
+    """Where rays first hit the ground; row i is of ray i.
 
     Attributes
     ----------
     distance : ndarray of float64, shape (n,)
-        Along the ray in meters; NaN where the ray met nothing.
+        Along the ray in meters; NaN where the ray missed.
     point : ndarray of float64, shape (n, 3)
         In meters; NaN where missed.
     normal : ndarray of float64, shape (n, 3)
@@ -125,7 +125,7 @@ class SweepHit(NamedTuple):
     triangle : int
         The triangle's id; -1 outside the map.
     material : int
-        What the cell is made of, the nearest one outside the map.
+        What the cell is made of, the nearest one outside the map; 0 of meshes.
     """
 
     fraction: float
@@ -153,7 +153,7 @@ class SweepHits(NamedTuple):
     triangle : ndarray of int64, shape (n,)
         The triangle's id; -1 where free, and outside the map.
     material : ndarray of uint8, shape (n,)
-        What the cell is made of, the nearest one outside the map; 0 where free.
+        What the cell is made of, the nearest one outside the map; 0 where free, and of meshes.
     """
 
     fraction: NDArray[np.float64]
@@ -243,7 +243,7 @@ class Contact(NamedTuple):
     normal : glm.vec3
         The unit direction of that move.
     point : glm.vec3
-        The point of the triangle nearest to a ball's or a box's center, or a capsule's axis.
+        The point of the triangle nearest to a sphere's or a box's center, or a capsule's axis.
     material : int
         What the triangle's cell is made of; 0 if the map does not say.
     """
@@ -291,7 +291,7 @@ class Contacts:
         material: NDArray[np.uint8] | None = None,
     ) -> None:
         # No `__setattr__` to forbid what slots and properties forbid: it would cost as much as all
-        # of the answer for a single ball.
+        # of the answer for a single sphere.
         ints.setflags(write=False)
         floats.setflags(write=False)
         if material is not None:
@@ -343,7 +343,7 @@ class Contacts:
     def point(self) -> NDArray[np.float64]:
         """The points of the triangles nearest to the shapes' middles, in meters, shape (n, 3).
 
-        The middle of a ball or a box is its center, that of a capsule its axis.
+        The middle of a sphere or a box is its center, that of a capsule its axis.
         """
         values: NDArray[np.float64] = self._floats[2]
         return values

@@ -45,17 +45,16 @@ MOST_TRIANGLES = 20_000_000
 class Surface:
     """What `HeightMap`, `TriangleMesh` and `Ground` have in common: the questions they answer.
 
-    Triangles have ids: those of a map are 2 * (row * columns + column) + half, of a mesh the index
-    of the face, of a ground of several parts the part's own id plus the part's of ``first_ids``; -1
-    outside a map. Touching is contact.
+    Triangles have ids. On a map, a triangle's id is 2 * (row * columns + column) + half, and -1
+    outside the map. On a mesh it is the index of the face. On a `Ground` a triangle's id is its id
+    in its part plus that part's entry in ``first_ids``. Touching is contact.
 
-    Questions that end in ``s`` or ``_many`` are asked of arrays and answered with arrays, on as
-    many threads as there are processors unless ``threads`` says otherwise, and few of them on one.
-    No answer depends on the number of threads, and each is to the last bit that of the question for
-    one.
+    Methods ending in ``s`` or ``_many`` take and return arrays. They use one thread per processor,
+    or as many as ``threads`` says; small batches use one thread. Batch answers equal the single
+    answers bit for bit, whatever the number of threads.
 
-    Bad arguments raise ValueError or TypeError that name the argument, the rule and the value.
-    Coordinates must be finite; below 1e70 m where they are asked of a mesh, and for closest points.
+    Bad arguments raise ValueError or TypeError, which name the argument, the rule and the value.
+    Coordinates must be finite. On a mesh, and for closest points, they must be below 1e70 m.
     """
 
     __slots__ = ("_queries",)
@@ -105,7 +104,7 @@ class Surface:
         heights_there = self.heights_at(x, z)
         return heights_there if heights_there.ndim else float(heights_there)
 
-    def heights_at(self, x: Any, z: Any, *, threads: int | None = None) -> Floats:
+    def heights_at(self, x: ArrayLike, z: ArrayLike, *, threads: int | None = None) -> Floats:
         """Return the heights of the highest surface at many places, in meters.
 
         Parameters
@@ -151,9 +150,9 @@ class Surface:
         Returns
         -------
         glm.vec3 or ndarray of float64, shape (..., 3)
-            Of the front of the triangle there, which on a mesh may look down; of one of them where
-            several meet. Of parts of a ground at the same height the first one's, where maps that
-            are one stand in the place of their first. NaN where there is no triangle.
+            The normal of the triangle's front, which on a mesh may point down. Where several
+            triangles meet, one of them. Where parts of a ground are equally high, the first part's;
+            united maps rank as the first of them. NaN where there is no triangle.
 
         Raises
         ------
@@ -167,7 +166,7 @@ class Surface:
         normals_there = self.normals_at(x, z)
         return normals_there if normals_there.ndim > 1 else glm.vec3(normals_there)
 
-    def normals_at(self, x: Any, z: Any, *, threads: int | None = None) -> Floats:
+    def normals_at(self, x: ArrayLike, z: ArrayLike, *, threads: int | None = None) -> Floats:
         """Return the unit normals of the highest surface at many places.
 
         Parameters
@@ -211,12 +210,15 @@ class Surface:
         Returns
         -------
         Triangles
-            Of a map both triangles of every cell whose closed box (its area by its span of heights)
-            meets the widened box, by row, column and half; cells outside the map have the id -1. Of
-            a mesh all whose closed box meets the widened box, by id. Of a ground part after part.
+            On a map: both triangles of each cell whose box (its area by its span of heights) meets
+            the widened box, by row, column and half; triangles outside the map have the id -1. On a
+            mesh: each triangle whose box does, by id. On a ground: part by part. Boxes that touch
+            meet.
 
         Raises
         ------
+        TypeError
+            If ``aabb`` is not an `AABB`.
         ValueError
             For more than 20 million triangles, and for a box over more than 100 million cells of a
             map.
@@ -260,8 +262,8 @@ class Surface:
         Raises
         ------
         ValueError
-            For a lower corner above its upper one, and for a box over more than 100 million cells
-            of a map.
+            For other shapes, non-finite values, row counts that do not match, a lower corner above
+            its upper one, and a box over more than 100 million cells of a map.
         """
         wider = _checks.non_negative("margin", margin)
         low, high = _checks.points("lowers", lowers), _checks.points("uppers", uppers)
@@ -278,28 +280,34 @@ class Surface:
     # Rays
 
     def raycast(self, ray: Ray, max_distance: float = math.inf) -> RayHit | None:
-        """Return where a ray meets the ground first, from either side.
+        """Return where a ray first hits the ground, from either side.
 
         Parameters
         ----------
         ray : Ray
             Origin in meters, and direction.
         max_distance : float, default inf
-            How far the ray reaches, in meters, that distance included; >= 0.
+            How far the ray reaches, in meters, >= 0; a hit at that distance counts.
 
         Returns
         -------
         RayHit or None
-            ``None`` when it meets nothing. A ray that starts on the ground hits at distance 0. Of
-            triangles met at the same distance the first by row, column and half of a map, or by id,
-            is given. An upright ray meets exactly the `height_at` a map, and the triangle of
-            `normal_at`. Others pass between no two triangles; along the plane of a triangle they
-            hit where they enter it.
+            ``None`` if the ray hits nothing. A ray that starts on the ground hits at distance 0. If
+            several triangles are hit at the same distance, the first by row, column and half (map)
+            or by id. On a map, a vertical ray hits exactly at `height_at`, on the triangle of
+            `normal_at`. No other ray passes between two adjacent triangles. A ray in the plane of a
+            triangle hits where it enters the triangle.
+
+        Raises
+        ------
+        TypeError
+            If ``ray`` is not a `Ray` or ``max_distance`` not a number.
+        ValueError
+            For a negative distance or NaN, and on a mesh for an origin at 1e70 m or beyond.
 
         Notes
         -----
-        Ground that goes on outside a map does so for rays of any length, up to 1e99 m and 1e15
-        cells.
+        An extended map reaches up to 1e99 m and 1e15 cells for rays of any length.
 
         Examples
         --------
@@ -328,7 +336,7 @@ class Surface:
         *,
         threads: int | None = None,
     ) -> RayHits:
-        """Return where n rays meet the ground first.
+        """Return where n rays first hit the ground.
 
         Parameters
         ----------
@@ -344,14 +352,14 @@ class Surface:
         Returns
         -------
         RayHits
-            By the rules of `raycast`, in float64. A distance of NaN says that a ray missed; an id
-            of -1 does not.
+            By the rules of `raycast`, in float64. A ray missed if its distance is NaN; an id of -1
+            alone means a hit outside the map.
 
         Raises
         ------
         ValueError
-            For other shapes, non-finite values, zero directions and numbers of rows that do not
-            match.
+            For other shapes, non-finite values, zero directions, row counts that do not match, and
+            on a mesh for an origin at 1e70 m or beyond.
 
         Examples
         --------
@@ -377,9 +385,9 @@ class Surface:
     ) -> Contacts:
         """Return the contacts of shapes with the triangles.
 
-        Each triangle is asked alone, by the rules of `intersect_sphere_triangle` and its like.
-        Those of a height map are solid from above only, those of a mesh have two sides. Touching is
-        contact.
+        Each triangle is tested by itself, by the rules of `intersect_sphere_triangle` and its
+        counterparts. The triangles of a height map are solid from above only; those of a mesh have
+        two sides. Touching is contact.
 
         Parameters
         ----------
@@ -387,24 +395,25 @@ class Surface:
             Rows x, y, z, radius in meters; or a `Sphere`, `Capsule`, `OBB` or `AABB`, or a sequence
             of them.
         keep : {"all", "deepest"}, default "all"
-            All contacts, or of each shape the deepest, the first of those equally deep.
+            All contacts, or only the deepest of each shape (the first, if several are equally
+            deep).
         threads : int, optional
             How many threads work; see `Surface`.
 
         Returns
         -------
         Contacts
-            Ordered by shape, then as ids are: on a map by row, column and half; of a ground part
-            after part.
+            Ordered by shape, then on a map by row, column and half, on a mesh by id, and on a
+            ground part by part.
 
         Raises
         ------
         TypeError
-            For shapes of different kinds, naming the first other, and for things that are no
-            shapes.
+            For shapes of different kinds (the message names the first that differs) and for
+            anything that is not a shape.
         ValueError
-            For values that are not finite or negative where they must not be, for a shape over
-            more than 100 million cells of a map, and for one 1e70 m or more from a mesh's origin.
+            For rows of another width, non-finite values, negative radii, a shape over more than 100
+            million cells of a map, and on a mesh for a shape at 1e70 m or beyond.
 
         Examples
         --------
@@ -440,6 +449,12 @@ class Surface:
         Contacts
             Ordered by sphere, then as in `contacts`. The point is the triangle's nearest to the
             center.
+
+        Raises
+        ------
+        ValueError
+            For other shapes, non-finite values and negative radii; for size and distance as
+            `contacts`.
         """
         return self._contacts_of_rows(SPHERE, sphere_rows("spheres", spheres), keep, threads)
 
@@ -459,7 +474,14 @@ class Surface:
         -------
         Contacts
             Ordered by capsule, then as in `contacts`. The point is the triangle's nearest to the
-            axis; of several that of the axis' start, its end, then those on edges a-b, b-c, c-a.
+            axis. If several are equally near: that of the start of the axis, then of its end, then
+            those on the edges a-b, b-c and c-a.
+
+        Raises
+        ------
+        ValueError
+            For other shapes, non-finite values and negative radii; for size and distance as
+            `contacts`.
         """
         return self._contacts_of_rows(CAPSULE, capsule_rows("capsules", capsules), keep, threads)
 
@@ -474,7 +496,7 @@ class Surface:
     ) -> Contacts:
         """Return the contacts of turned boxes with the triangles.
 
-        Any of the arrays may have one row, which then serves for all.
+        An array of one row serves for all boxes.
 
         Parameters
         ----------
@@ -490,6 +512,12 @@ class Surface:
         Contacts
             Ordered by box, then as in `contacts`. The point is the triangle's nearest to the
             center.
+
+        Raises
+        ------
+        ValueError
+            For other shapes, non-finite values, negative half extents, matrices that are no
+            rotations and row counts that do not match; for size and distance as `contacts`.
         """
         return self._contacts_of_rows(
             BOX, box_rows(centers, half_extents, rotations), keep, threads
@@ -514,6 +542,11 @@ class Surface:
         Returns
         -------
         ndarray of int64, shape (n,)
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `contacts`.
         """
         kind, rows = rows_of("shapes", shapes)
         return self._queries.contact_counts(kind, rows, threads)
@@ -523,42 +556,44 @@ class Surface:
     def sweep(self, shape: Shape, motion: Any) -> SweepHit | None:
         """Return where a moving shape first touches the ground.
 
-        The ground is touched from above and from below. What touches it at the start and moves
-        further in is stopped at fraction 0; what moves out of or along it is free. Motion counts as
-        along a surface if it leads into it by less than a millionth of its length (motions and
-        normals in float32 are that far from square). So nothing that slides over level ground is
-        stopped by it, nor by the edge of the next triangle: a touch at an edge or a corner whose
-        normal leads into a neighbor is one of the face.
+        The ground is touched from above and from below. A shape that touches at the start is
+        stopped at fraction 0 if it moves further in, and is free to move out or along. A motion is
+        along a surface if it leads into it by less than a millionth of its length: motions and
+        normals in float32 are that far from perpendicular. So a shape sliding over level ground is
+        stopped neither by the ground nor by the edge of the next triangle. A touch at an edge or a
+        corner whose normal leads into a neighbor counts as a touch of the face.
 
         Parameters
         ----------
         shape : Sphere, Capsule, OBB or AABB
             Where it starts.
         motion : three numbers
-            The straight way, in meters; the shape does not turn.
+            Displacement in meters, along a straight line; the shape does not turn.
 
         Returns
         -------
         SweepHit or None
-            ``None`` where the way is free. Of triangles touched after the same way the first by
-            row, column and half of a map, or by id.
+            ``None`` if nothing stops the shape. If several triangles are touched after the same
+            distance, the first by row, column and half (map) or by id.
 
         Raises
         ------
         TypeError
-            For other shapes.
+            For anything that is not a shape or not three numbers.
+        ValueError
+            For a motion that is not finite, and on a mesh for a shape at 1e70 m or beyond.
 
         Notes
         -----
-        On a map, a shape whose middle is below the surface may move out through the front; one that
-        touches from below by less than a thousandth of its size is stopped there.
+        On a map, a shape whose middle is below the surface may move out through the front. A shape
+        that touches from below by less than a thousandth of its size is stopped there.
 
-        A mesh is a skin with two sides: what touches it at the start is stopped where it moves
-        further in from the side it is on, and free to leave on that side, however deep it is. That
-        side is the one of a sphere's center or the nearest point of a capsule's axis, or where the
-        axis goes through a face of its middle; of a box the one with the least way out. The first
-        sweep finds the `TriangleMesh.neighbors`; at an edge of more than two faces each face is for
-        itself.
+        A mesh is a skin with two sides. A shape that touches it at the start is stopped if it moves
+        further in from the side it is on, and is free to leave on that side, however deep it is.
+        The side is that of the sphere's center, or of the point of the capsule's axis nearest to
+        the face (of the axis' middle if the axis passes through the face); for a box, the side with
+        the shortest way out. The first sweep also finds the `TriangleMesh.neighbors`. Where more
+        than two faces share an edge, each face is treated by itself.
 
         Examples
         --------
@@ -575,7 +610,9 @@ class Surface:
         row.flags.writeable = way.flags.writeable = False
         return self._queries.sweep(kind, row, way)
 
-    def sweep_spheres(self, spheres: Any, motions: Any, *, threads: int | None = None) -> SweepHits:
+    def sweep_spheres(
+        self, spheres: ArrayLike, motions: ArrayLike, *, threads: int | None = None
+    ) -> SweepHits:
         """Return where n moving spheres first touch the ground.
 
         Parameters
@@ -583,7 +620,7 @@ class Surface:
         spheres : array_like, shape (n, 4) or (1, 4)
             x, y, z, radius in meters; radius >= 0.
         motions : array_like, shape (n, 3) or (1, 3)
-            Straight ways, in meters.
+            Displacements in meters, along straight lines.
         threads : int, optional
             How many threads work; see `Surface`.
 
@@ -608,7 +645,7 @@ class Surface:
         return self._sweep_rows(SPHERE, "spheres", rows, motions, threads)
 
     def sweep_capsules(
-        self, capsules: Any, motions: Any, *, threads: int | None = None
+        self, capsules: ArrayLike, motions: ArrayLike, *, threads: int | None = None
     ) -> SweepHits:
         """Return where n moving capsules first touch the ground.
 
@@ -617,7 +654,7 @@ class Surface:
         capsules : array_like, shape (n, 7) or (1, 7)
             Both ends of the axis, and the radius, in meters; radius >= 0.
         motions : array_like, shape (n, 3) or (1, 3)
-            Straight ways, in meters.
+            Displacements in meters, along straight lines.
         threads : int, optional
             How many threads work; see `Surface`.
 
@@ -636,16 +673,16 @@ class Surface:
 
     def sweep_obbs(
         self,
-        centers: Any,
-        half_extents: Any,
-        rotations: Any,
-        motions: Any,
+        centers: ArrayLike,
+        half_extents: ArrayLike,
+        rotations: ArrayLike,
+        motions: ArrayLike,
         *,
         threads: int | None = None,
     ) -> SweepHits:
         """Return where n moving boxes first touch the ground.
 
-        Any of the arrays may have one row, which then serves for all.
+        An array of one row serves for all boxes.
 
         Parameters
         ----------
@@ -654,7 +691,7 @@ class Surface:
         rotations : array_like, shape (n, 3, 3) or (1, 3, 3)
             Orthonormal matrices with the box axes as columns.
         motions : array_like, shape (n, 3) or (1, 3)
-            Straight ways, in meters.
+            Displacements in meters, along straight lines.
         threads : int, optional
             How many threads work; see `Surface`.
 
@@ -675,7 +712,7 @@ class Surface:
     def sweep_many(
         self,
         shapes: ArrayLike | Shape | Sequence[Shape],
-        motions: Any,
+        motions: ArrayLike,
         *,
         threads: int | None = None,
     ) -> SweepHits:
@@ -686,7 +723,7 @@ class Surface:
         shapes : array_like of shape (n, 4), or one or more shapes of one kind
             As for `contacts`.
         motions : array_like, shape (n, 3) or (1, 3)
-            Straight ways, in meters.
+            Displacements in meters, along straight lines.
         threads : int, optional
             How many threads work; see `Surface`.
 
@@ -698,13 +735,17 @@ class Surface:
         Raises
         ------
         TypeError
-            For other shapes, and for shapes of several kinds.
+            For shapes of different kinds (the message names the first that differs) and for
+            anything that is not a shape.
+        ValueError
+            For arrays of other shapes, non-finite values, negative radii, row counts that do not
+            match, and on a mesh for a shape at 1e70 m or beyond.
         """
         kind, rows = rows_of("shapes", shapes)
         return self._sweep_rows(kind, "shapes", rows, motions, threads)
 
     def _sweep_rows(
-        self, kind: int, name: str, rows: Floats, motions: Any, threads: int | None
+        self, kind: int, name: str, rows: Floats, motions: ArrayLike, threads: int | None
     ) -> SweepHits:
         ways = _checks.points("motions", motions)
         count = _checks.common_length(**{name: rows, "motions": ways})
@@ -723,8 +764,15 @@ class Surface:
         Returns
         -------
         ClosestPoint
-            Of triangles equally near the first by row, column and half of a map, or by id. Where a
-            map has no ground at all the point is NaN and the distance infinite.
+            If several triangles are equally near, the first by row, column and half (map) or by id.
+            If a map has no ground at all, the point is NaN and the distance infinite.
+
+        Raises
+        ------
+        TypeError
+            If ``point`` is not three numbers.
+        ValueError
+            For another number of values, non-finite values, and a point at 1e70 m or beyond.
 
         Examples
         --------
@@ -752,16 +800,16 @@ class Surface:
         Raises
         ------
         ValueError
-            For another shape and values that are not finite.
+            For another shape, non-finite values, and a point at 1e70 m or beyond.
         """
         return self._queries.closest_points(_checks.points("points", points), threads)
 
     @property
     def version(self) -> int:
-        """How many edits there were; of a ground in all its parts."""
+        """The number of edits so far; for a ground, in all its parts."""
         return self._queries.version
 
 
 def queries_of(ground: Surface) -> Queries:
-    """Return what answers for a ground, for those that ask with checked arguments."""
+    """Return the queries behind a ground, for callers that have checked their arguments."""
     return ground._queries  # noqa: SLF001 the one door
