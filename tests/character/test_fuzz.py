@@ -39,6 +39,7 @@ def random_story(seed, *, holes):
         seed=seed,
         slope_limit=rng.uniform(0, 1.5),
         ground_rule=rng.choice(["contact", "sum"]).item(),
+        max_delta=1.0,
     )
     rotation = np.array(mover.rotation, dtype=np.float64)
     mover.velocity = rng.normal(size=3) * cell * 10 ** rng.uniform(-1, 3)

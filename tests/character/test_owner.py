@@ -1,5 +1,6 @@
 """Owners of every kind: their place is read, moved and obeyed."""
 
+import copy
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -226,3 +227,13 @@ class TestBadOwners:
         mover = CharacterMovement(FLOOR, SphereCollider(1), owner=owner)
         with pytest.raises(ValueError, match="rotation must be left to the owner"):
             mover.rotation = glm.quat()
+
+
+def test_a_copy_obeys_the_owner_as_well():
+    owner = Node()
+    mover = CharacterMovement(FLOOR, SphereCollider(0.5), owner=owner)
+    other = copy.copy(mover)
+    mover.update(FRAME)  # moves the owner, which the copy takes for the game's doing
+    other.update(0.0)
+    assert other.update(FRAME).seconds == FRAME
+    assert other.position64[1] < mover.position64[1] < 3
