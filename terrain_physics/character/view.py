@@ -13,7 +13,7 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
-from terrain_physics.character.live import LiveVec3, unsigned_zeros
+from terrain_physics.character.live import LiveVec3, Rotation, ThreeNumbers, unsigned_zeros
 from terrain_physics.character.placement import AnyGround, constraint_planes, placed_shape, resize
 from terrain_physics.character.results import GroundReport, MoveResult
 from terrain_physics.character.rows import state_hashes
@@ -47,7 +47,7 @@ class CharacterView(CharacterRules):
         return self._live_position()
 
     @position.setter
-    def position(self, value: Any) -> None:
+    def position(self, value: ThreeNumbers) -> None:
         self._put_position(value)
 
     @property
@@ -78,7 +78,7 @@ class CharacterView(CharacterRules):
         return self._live_velocity()
 
     @velocity.setter
-    def velocity(self, value: Any) -> None:
+    def velocity(self, value: ThreeNumbers) -> None:
         self._put_velocity(value)
 
     @property
@@ -88,7 +88,7 @@ class CharacterView(CharacterRules):
         return glm.mat3(m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
 
     @rotation.setter
-    def rotation(self, value: Any) -> None:
+    def rotation(self, value: Rotation) -> None:
         self._refuse_rotation()
         self._place(_checks.rotation("rotation", value))
 

@@ -59,7 +59,7 @@ def random_story(seed, *, holes):
         result = mover.update(delta_time)
         assert np.isfinite(mover.position64).all()
         center = (np.array(mover.position64) - origin) / cell
-        assert np.isfinite(mover.velocity).all()
+        assert np.isfinite(mover.velocity.to_tuple()).all()
         assert result.lifted >= 0.0
         if below and not result.converged:
             assert result.lifted > 0.0  # on its way up

@@ -34,13 +34,16 @@ def test_vectors_are_vectors() -> None:
     assert_type(mover.position.x, float)
     assert_type(mover.position + member.velocity, glm.vec3)
     assert_type(mover.position64, tuple[float, float, float])
-    for view in (mover, member):
+    views: list[CharacterView] = [mover, member]
+    for view in views:
         assert_type(view.position, glm.vec3)
         view.position = (1, 2, 3)
         view.position = [1.0, 2.0, 3.0]
         view.position = glm.vec3(1, 2, 3)
         view.velocity = (0, 0, 0)
-        view.velocity.x = 1
+        view.velocity.x = 1  # still a vector, whatever was set
+        view.rotation = glm.quat(1, 0, 0, 0)
+        assert_type(view.rotation, glm.mat3)
         assert view.position == glm.vec3(1, 2, 3)
 
 
