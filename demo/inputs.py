@@ -2,14 +2,15 @@
 
 import math
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import Any, Literal, get_args
 
 Floats3 = tuple[float, float, float]
 
 STEPS_A_SECOND = 120
 STEP = 1.0 / STEPS_A_SECOND
 
-RESOLVERS = ("shuffled", "simultaneous")
+Resolver = Literal["shuffled", "simultaneous"]
+RESOLVERS: tuple[Resolver, ...] = get_args(Resolver)
 TOOLS = ("", "dig", "heap", "hole")
 
 
@@ -20,7 +21,7 @@ class Rules:
     gravity: float = 9.81  # m/s^2
     slope_limit: float = math.radians(45.0)  # radians
     step_offset: float = 0.4  # meters
-    resolver: str = "shuffled"
+    resolver: Resolver = "shuffled"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from demo.inputs import IDLE, STEP, STEPS_A_SECOND, Controls
 from demo.scene import Scene
+from terrain_physics import FixedStep
 
 MOST_STEPS = 5  # a frame; what is missing then is slow motion, not a spiral
 REMEMBERED = 10 * STEPS_A_SECOND
@@ -33,8 +34,8 @@ class _Past:
 class Simulation:
     """Steps a scene at 120 Hz and can step it back.
 
-    Time that has passed is turned into whole steps; what is left over is `alpha`, the share of a
-    step by which the picture is ahead of the last but one state.
+    Time that has passed is turned into whole steps; `alpha` is the share of a step by which the
+    picture is ahead of the last but one state.
     """
 
     def __init__(self, scene: Scene, seed: int | None = None) -> None:
@@ -48,14 +49,14 @@ class Simulation:
         self.stepped: list[Callable[[Scene, Controls], None]] = []
         self.last_controls = IDLE
         self.timing = Timing()
-        self._owed = 0.0
+        self._clock = FixedStep(STEP, max_steps=MOST_STEPS)
         self._past = _Past()
         self.restart()
 
     @property
     def alpha(self) -> float:
         """The share of a step from the state before to the present one; 1 while paused."""
-        return 1.0 if self.paused else self._owed * STEPS_A_SECOND
+        return 1.0 if self.paused else self._clock.alpha
 
     @property
     def steps_back(self) -> int:
@@ -70,7 +71,7 @@ class Simulation:
     def restart(self) -> None:
         """Begin the scene anew, with the same seed."""
         self.scene.start(self.seed)
-        self._owed = 0.0
+        self._clock.reset()
         self._past = _Past(states={0: self.scene.state()})
         self.timing = Timing()
 
@@ -79,11 +80,7 @@ class Simulation:
         if self.paused:
             self.timing = Timing()
             return 0
-        self._owed += max(0.0, seconds) * self.time_scale
-        count = int(self._owed * STEPS_A_SECOND + 1e-9)
-        if count > MOST_STEPS:
-            count, self._owed = MOST_STEPS, MOST_STEPS * STEP
-        self._owed = max(0.0, self._owed - count * STEP)
+        count = len(self._clock.steps(max(0.0, seconds) * self.time_scale))
         self._run(count, controls)
         return count
 

@@ -23,6 +23,7 @@ _MODULES = {
     "Contact": "surface.results",
     "Contacts": "surface.results",
     "Difference": "character.recording",
+    "FixedStep": "character.fixed_step",
     "Ground": "ground.ground",
     "GroundReport": "character.results",
     "GroupMember": "character.member",

@@ -3,6 +3,7 @@ from terrain_physics._version import __version__ as __version__
 from terrain_physics.character.colliders import BoxCollider as BoxCollider
 from terrain_physics.character.colliders import CapsuleCollider as CapsuleCollider
 from terrain_physics.character.colliders import SphereCollider as SphereCollider
+from terrain_physics.character.fixed_step import FixedStep as FixedStep
 from terrain_physics.character.group import CharacterGroup as CharacterGroup
 from terrain_physics.character.group_data import GroupState as GroupState
 from terrain_physics.character.member import GroupMember as GroupMember
@@ -166,6 +167,7 @@ __all__ = [
     "Contact",
     "Contacts",
     "Difference",
+    "FixedStep",
     "Ground",
     "GroundReport",
     "GroupMember",

@@ -56,13 +56,13 @@ def finite(name: str, value: Any) -> float:
     return number
 
 
-def non_negative(name: str, value: Any) -> float:
-    """Return a finite number >= 0 as float."""
+def non_negative(name: str, value: Any, unit: str = "") -> float:
+    """Return a finite number >= 0 as float; messages name its unit, given with a space before."""
     if type(value) is float and 0.0 <= value < math.inf:
         return value
-    number = _number(name, "a number, finite and >= 0", value)
+    number = _number(name, f"a number, finite and >= 0{unit}", value)
     if not (0.0 <= number < math.inf):
-        raise ValueError(f"{name} must be finite and >= 0, got {number}")
+        raise ValueError(f"{name} must be finite and >= 0{unit}, got {number}")
     return number
 
 

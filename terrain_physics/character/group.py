@@ -15,6 +15,7 @@ from terrain_physics._kernels.types import Flags, Floats, Longs
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.character.colliders import Collider
+from terrain_physics.character.frame_time import FrameTime, MaxDelta
 from terrain_physics.character.group_data import (
     GroupData,
     GroupState,
@@ -27,14 +28,18 @@ from terrain_physics.character.member import GroupMember
 from terrain_physics.character.placement import (
     UPRIGHT,
     AnyGround,
+    change_ground,
     checked_collider,
     checked_ground,
     placed_shape,
+    refuse_too_wide,
+    widest,
 )
 from terrain_physics.character.results import GroupResult, ground_normals, read_only
 from terrain_physics.character.rows import Rows, state_hashes
 from terrain_physics.character.rules import put_rules
-from terrain_physics.character.state import LONGEST_STEP, first_random_state
+from terrain_physics.character.spelling import Spelled
+from terrain_physics.character.state import first_random_state
 from terrain_physics.character.view import POSITION, VELOCITY
 from terrain_physics.surface.surface import queries_of
 
@@ -43,7 +48,7 @@ _LEAST_AT_ONCE = 64
 
 
 @public
-class CharacterGroup:
+class CharacterGroup(Spelled):
     """Characters on one ground, each as if it were a `CharacterMovement` alone, bit for bit.
 
     They do not push each other. What happens to one depends on its key, its state and the ground:
@@ -59,6 +64,8 @@ class CharacterGroup:
         Where the shuffling of contacts starts, together with each key.
     threads : int, optional
         How many threads an update uses; None: one for each processor. The results are the same.
+    max_delta : float, default 0.25
+        The longest time that one update lives, as of a `CharacterMovement`.
     **rules
         As for `CharacterMovement`, for those that are added without rules of their own.
 
@@ -84,6 +91,8 @@ class CharacterGroup:
     (98, 7.0333, False)
     """
 
+    max_delta = MaxDelta()
+
     def __init__(
         self,
         ground: AnyGround,
@@ -91,16 +100,37 @@ class CharacterGroup:
         *,
         seed: int = 0,
         threads: int | None = None,
+        max_delta: float = MaxDelta.default,
         **rules: Any,
     ) -> None:
-        self._ground = checked_ground(ground)
         self._collider = None if collider is None else checked_collider(collider)
         self._seed = _checks.whole("seed", seed, 0, 2**64 - 1)
         self._first_row = Rows.one()
         put_rules(self._first_row.rules, rules)
         with Workers(threads):  # refuses what is no number of threads
             self._threads = threads
-        self._data = GroupData()
+        self._data = GroupData(checked_ground(ground), FrameTime(max_delta))
+
+    @property
+    def ground(self) -> AnyGround:
+        """What they stand on; set another one, and the next update goes on there.
+
+        Until then no report names a triangle. TypeError for what is no ground, ValueError for one
+        of whose cells a body covers too many, naming its key; nothing has changed then.
+        """
+        return self._data.ground
+
+    @ground.setter
+    def ground(self, ground: AnyGround) -> None:
+        known, rows = checked_ground(ground), self._data.rows()
+        if len(self) > 0:
+            row = widest(rows.rules)
+            try:
+                refuse_too_wide(known, rows.rules[row])
+            except ValueError as error:
+                raise ValueError(f"{self.keys[row]!r}: {error}") from None
+        self._data.ground = known
+        change_ground(rows.state)
 
     # Which characters there are
 
@@ -120,7 +150,7 @@ class CharacterGroup:
 
     def __getitem__(self, key: Key) -> GroupMember:
         self._data.place(key)
-        return GroupMember(self._ground, self._data, key)
+        return GroupMember(self._data, key)
 
     def seed_of(self, key: Key) -> int:
         """Return the seed that a character with this key is given.
@@ -181,7 +211,7 @@ class CharacterGroup:
             row = self._first_row.copy()
             put_rules(row.rules, rules)
             linear = UPRIGHT if rotation is None else _checks.rotation("rotation", rotation)
-            shape = placed_shape(self._ground, body, linear)
+            shape = placed_shape(self.ground, body, linear)
             place = _checks.vector("position", position)
             speed = _checks.vector("velocity", (0, 0, 0) if velocity is None else velocity)
             row.random[0] = self.seed_of(name) if seed is None else first_random_state(seed)
@@ -214,23 +244,27 @@ class CharacterGroup:
         Parameters
         ----------
         delta_time : float
-            Seconds since the last update, from 0 to 1. Zero does nothing.
+            Seconds since the last update, >= 0; those beyond `max_delta` are left out. Zero does
+            nothing.
 
         Returns
         -------
         GroupResult
+            Its ``seconds`` say how long the update lasted.
 
         Raises
         ------
         TypeError, ValueError
-            For a time that is no number, or outside 0..1. Nothing has changed then.
+            For a time that is no number, below 0, NaN or infinite. Nothing has changed then.
         """
-        seconds = _checks.between("delta_time", delta_time, 0.0, LONGEST_STEP)
+        seconds = self._frame_time().lived(delta_time)
         rows = self._data.rows()
         state, rules, _, random = rows
         count = len(state)
-        if seconds > 0.0 and count > 0:
-            queries = queries_of(self._ground)
+        if seconds == 0.0:
+            return GroupResult(state.copy())
+        if count > 0:
+            queries = queries_of(self.ground)
             version = queries.version
             stale = state[:, columns.GROUND_VERSION] != version
             if stale.any():
@@ -246,7 +280,8 @@ class CharacterGroup:
                     update_characters(states, draws, flat_rules, seconds, first, last, ground.table)
 
                 workers.run(advance, count, _LEAST_AT_ONCE)
-        return GroupResult(state.copy())
+        self._frame_time().last = seconds
+        return GroupResult(state.copy(), seconds)
 
     # All at once
 
@@ -327,8 +362,6 @@ class CharacterGroup:
     def __repr__(self) -> str:
         return f"<CharacterGroup: {len(self)} characters>"
 
-    # Inside
-
     # State
 
     def state(self) -> GroupState:
@@ -377,6 +410,9 @@ class CharacterGroup:
         return list(zip(self.keys, digits, strict=True))
 
     # Inside
+
+    def _frame_time(self) -> FrameTime:
+        return self._data.time
 
     def _checked_rows(
         self, name: str, values: ArrayLike, keys: Iterable[Key] | None

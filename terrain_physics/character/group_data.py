@@ -12,7 +12,8 @@ from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.types import Floats, Words
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
-from terrain_physics.character.placement import checked_collider
+from terrain_physics.character.frame_time import FrameTime
+from terrain_physics.character.placement import AnyGround, checked_collider
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.rules import are_rules
 from terrain_physics.character.state import (
@@ -89,20 +90,24 @@ def packed_rows(state: GroupState) -> Words:
 class GroupData:
     """The characters of a group by key: a row of numbers and a collider for each.
 
+    With them is what they have in common, and a member of the group must find: the ground, and how
+    long updates last.
+
     A character that is removed leaves its row behind until the rows are next used as a whole: so
     many are removed at the cost of one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ground: AnyGround, time: FrameTime) -> None:
+        self.ground, self.time = ground, time
         self._places: dict[Key, int] = {}
         self._colliders: dict[Key, Collider] = {}
         self._room = Rows.new(_FIRST_CAPACITY)
         self._end = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """Arrays and tables of its own for a copy."""
+        """Arrays and tables of its own for a copy, on the same ground."""
         return {"format": columns.FORMAT} | {
-            name: value.copy() if isinstance(value, (Rows, dict)) else value
+            name: value.copy() if isinstance(value, (FrameTime, Rows, dict)) else value
             for name, value in self.__dict__.items()
         }
 

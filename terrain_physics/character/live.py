@@ -1,11 +1,29 @@
 """Vectors that a character shows to the game, and that the game may write to."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
+from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics._checks import Floats3
+
+
+class _Xyz(Protocol):
+    """Any vector with parts by name, such as a ``vec3``."""
+
+    @property
+    def x(self) -> float: ...
+    @property
+    def y(self) -> float: ...
+    @property
+    def z(self) -> float: ...
+
+
+# What a game may set a vector or a rotation to. With Any for these, mypy would no longer know what
+# is read after a write.
+ThreeNumbers = _Xyz | Sequence[float] | NDArray[Any]
+Rotation = glm.quat | glm.mat3 | Sequence[Any] | NDArray[Any]
 
 
 def unsigned_zeros(values: Floats3) -> Floats3:

@@ -3,6 +3,7 @@
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
+from terrain_physics.character.frame_time import FrameTime
 from terrain_physics.character.group_data import GroupData, Key
 from terrain_physics.character.live import LiveVec3
 from terrain_physics.character.placement import AnyGround
@@ -20,8 +21,6 @@ class GroupMember(CharacterView):
 
     Parameters
     ----------
-    ground : HeightMap, TriangleMesh or Ground
-        The group's.
     data : GroupData
         What the group holds.
     key : str or int
@@ -39,13 +38,19 @@ class GroupMember(CharacterView):
     <GroupMember 'ada' at (0.550, 1.997, 0.500), in the air>
     """
 
-    def __init__(self, ground: AnyGround, data: GroupData, key: Key) -> None:
-        self._ground, self._data, self._key = ground, data, key
+    def __init__(self, data: GroupData, key: Key) -> None:
+        self._data, self._key = data, key
 
     @property
     def key(self) -> Key:
         """The key it was added by."""
         return self._key
+
+    @property
+    def ground(self) -> AnyGround:
+        """What its group stands on."""
+        self._data.place(self._key)
+        return self._data.ground
 
     @property
     def collider(self) -> Collider:
@@ -64,6 +69,9 @@ class GroupMember(CharacterView):
 
     def _state(self) -> Floats:
         return self._data.state_row(self._key)
+
+    def _frame_time(self) -> FrameTime:
+        return self._data.time
 
     def _live_position(self) -> LiveVec3:
         return LiveVec3.written_through(self.position64, self._put_position)

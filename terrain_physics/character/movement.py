@@ -1,5 +1,6 @@
 """CharacterMovement: a body that falls, lands, stands and walks on the ground."""
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,27 @@ from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
+from terrain_physics.character.frame_time import FrameTime, MaxDelta
 from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
 from terrain_physics.character.owner import Owner
 from terrain_physics.character.placement import (
     UPRIGHT,
     AnyGround,
+    change_ground,
     checked_collider,
     checked_ground,
+    refuse_too_wide,
 )
 from terrain_physics.character.results import MoveResult
 from terrain_physics.character.rows import Rows
-from terrain_physics.character.rules import CharacterRules, put_rules
+from terrain_physics.character.rules import (
+    CharacterRules,
+    GroundRule,
+    Resolver,
+    SlopeSpeed,
+    put_rules,
+)
 from terrain_physics.character.state import (
-    LONGEST_STEP,
     CharacterState,
     first_random_state,
     refuse_other_format,
@@ -61,9 +70,9 @@ class CharacterMovement(CharacterView):
     seed : int or numpy.random.Generator, default 0
         Where the shuffling of contacts starts. A generator gives one draw of 64 bits.
     gravity : float, default 9.81
-        Downward, in m/s^2.
+        Downward, in m/s^2; >= 0.
     gravity_scale : float, default 1.0
-        Factor on gravity for this character.
+        Factor on gravity for this character; may be negative.
     slope_limit : float, default 30 degrees
         Steepest walkable slope in radians, from 0 to pi / 2.
     ground_rule : {"contact", "sum"}, default "contact"
@@ -83,6 +92,14 @@ class CharacterMovement(CharacterView):
         Which speed a walk keeps on slopes: seen from above, or along the ground.
     max_rounds : int, default 16
         After this many rounds of pushing out, the body is lifted straight up instead; >= 1.
+    max_delta : float, default 0.25
+        The longest time that one update lives, in seconds, from 1e-6 to 1. Of a longer frame
+        the rest is left out: a game that stood still goes on where it was. No part of the state.
+
+    Notes
+    -----
+    An attribute that a character does not have is refused with AttributeError, as one that was
+    misspelled. A subclass may have its own.
 
     Examples
     --------
@@ -98,6 +115,8 @@ class CharacterMovement(CharacterView):
     (True, 0.55)
     """
 
+    max_delta = MaxDelta()
+
     def __init__(
         self,
         ground: AnyGround,
@@ -110,13 +129,14 @@ class CharacterMovement(CharacterView):
         gravity: float = CharacterRules.gravity.default,
         gravity_scale: float = CharacterRules.gravity_scale.default,
         slope_limit: float = CharacterRules.slope_limit.default,
-        ground_rule: str = CharacterRules.ground_rule.default,
+        ground_rule: GroundRule = CharacterRules.ground_rule.default,
         ground_friction: float = CharacterRules.ground_friction.default,
-        resolver: str = CharacterRules.resolver.default,
+        resolver: Resolver = CharacterRules.resolver.default,
         snap_distance: float = CharacterRules.snap_distance.default,
         step_offset: float = CharacterRules.step_offset.default,
-        slope_speed: str = CharacterRules.slope_speed.default,
+        slope_speed: SlopeSpeed = CharacterRules.slope_speed.default,
         max_rounds: int = CharacterRules.max_rounds.default,
+        max_delta: float = MaxDelta.default,
     ) -> None:
         self._ground = checked_ground(ground)
         self._collider = checked_collider(collider)
@@ -136,15 +156,14 @@ class CharacterMovement(CharacterView):
             "max_rounds": max_rounds,
         }
         put_rules(self._numbers.rules, rules)
+        self._time = FrameTime(max_delta)
         start, linear = self._first_place(position, rotation)
         self._place(linear)
         self._numbers.state[POSITION] = start
-        # Readers of the live vectors and of the owner see these; what differs later was written.
+        # Readers of the live vectors see these; what differs later was written.
         self._position, self._velocity = LiveVec3(), LiveVec3()
         self._position.show(start)
         self._velocity.show(_ZERO)
-        self._owner_place: Floats3 | None = start
-        self._shown_owner = start
 
     def _first_place(self, position: Any, rotation: Any) -> tuple[Floats3, Floats9]:
         """Return where the body starts and how it is turned, as its owner or the game says."""
@@ -152,7 +171,8 @@ class CharacterMovement(CharacterView):
         if self._owner is not None:
             if position is not None:
                 raise ValueError("position must be left to the owner where there is one")
-            start, linear = self._owner.position(), self._owner.linear()
+            start, linear = unsigned_zeros(self._owner.position()), self._owner.linear()
+            self._owner.shown = self._owner.place = start
         elif position is not None:
             start = _checks.vector("position", position)
         if rotation is not None:
@@ -168,21 +188,24 @@ class CharacterMovement(CharacterView):
         Parameters
         ----------
         delta_time : float
-            Seconds since the last update, from 0 to 1. Zero does nothing.
+            Seconds since the last update, >= 0; those beyond `max_delta` are left out. Zero does
+            nothing.
 
         Returns
         -------
         MoveResult
+            Its ``seconds`` say how long the update lasted.
 
         Raises
         ------
         ValueError
-            For a time outside 0..1, and if the game wrote a NaN or an infinity into the velocity,
-            the position or the owner. Nothing has changed then.
+            For a time below 0, NaN or infinite, and if the game wrote a NaN or an infinity into the
+            velocity, the position or the owner. Nothing has changed then.
         TypeError
             If the time is no number, and if the owner's transform is none or shears the collider.
         """
-        seconds = _checks.between("delta_time", delta_time, 0.0, LONGEST_STEP)
+        time = self._time
+        seconds = time.lived(delta_time)
         state, rules, _, random_state = self._numbers
         if seconds == 0.0:
             return MoveResult(state.tolist())
@@ -198,7 +221,24 @@ class CharacterMovement(CharacterView):
             _UPDATE.call(state, random_state, rules, seconds, 0, 1, table)
         values = state.tolist()
         self._show_values(values)
-        return MoveResult(values)
+        time.last = seconds
+        return MoveResult(values, seconds)
+
+    @property
+    def ground(self) -> AnyGround:
+        """What it stands on; set another one, and the next update goes on there.
+
+        Until then the report names no triangle. TypeError for what is no ground, ValueError for one
+        of whose cells the body covers too many; nothing has changed then.
+        """
+        return self._ground
+
+    @ground.setter
+    def ground(self, ground: AnyGround) -> None:
+        known = checked_ground(ground)
+        refuse_too_wide(known, self._numbers.rules)
+        self._ground = known
+        change_ground(self._numbers.state)
 
     @property
     def collider(self) -> Collider:
@@ -206,18 +246,18 @@ class CharacterMovement(CharacterView):
         return self._collider
 
     def restore(self, state: CharacterState) -> None:  # noqa: D102 as of any character
-        shown, self._owner_place = self._owner_place, None
-        try:
-            super().restore(state)  # which moves the owner, wherever the game has put it
-        except (TypeError, ValueError):
-            self._owner_place = shown
-            raise
+        super().restore(state)
+        owner = self._owner
+        if owner is not None and owner.position() != owner.shown:
+            self._move_owner()  # the game has put it elsewhere
 
     def __getstate__(self) -> dict[str, Any]:
         """Numbers and vectors of its own for a copy."""
         return self.__dict__ | {
             "format": columns.FORMAT,
             "_numbers": self._numbers.copy(),
+            "_time": self._time.copy(),
+            "_owner": copy(self._owner),
             "_position": self._position.parts(),
             "_velocity": self._velocity.parts(),
         }
@@ -235,6 +275,9 @@ class CharacterMovement(CharacterView):
 
     def _row(self) -> Rows:
         return self._numbers
+
+    def _frame_time(self) -> FrameTime:
+        return self._time
 
     def _live_position(self) -> LiveVec3:
         return self._position
@@ -283,8 +326,8 @@ class CharacterMovement(CharacterView):
         shown, linear = owner.position(), owner.linear()
         if linear is not None and linear != _checks.floats9(self._numbers.linear):
             self._place(linear)
-        if shown != self._shown_owner:
-            self._adopt_position(self._shown_owner, shown)
+        if shown != owner.shown:
+            self._adopt_position(owner.shown, shown)
 
     def _adopt_position(self, shown: Floats3, written: Floats3) -> None:
         exact = merged(self.position64, shown, written)
@@ -299,20 +342,21 @@ class CharacterMovement(CharacterView):
         position = (values[0], values[1], values[2])
         self._position.show(position)
         self._velocity.show((values[3], values[4], values[5]))
-        if self._owner is not None and position != self._owner_place:
+        if self._owner is not None and position != self._owner.place:
             self._move_owner()
 
     def _move_owner(self) -> None:
         """Move the owner along; one that stays within bounds of its own is obeyed."""
-        if self._owner is None:
+        owner = self._owner
+        if owner is None:
             return
         place = self.position64
-        shown = self._owner.move_to(place)
+        shown = owner.move_to(place)
         for axis in range(3):
             # More than what float32 rounds away.
             if abs(shown[axis] - place[axis]) > 1e-6 * max(1.0, abs(place[axis])):
                 self._numbers.state[columns.POSITION + axis] = shown[axis] + 0.0
                 self._disturb()
-        self._shown_owner, self._owner_place = shown, self.position64
-        if self._owner_place != place:
-            self._position.show(self._owner_place)
+        owner.shown, owner.place = shown, self.position64
+        if owner.place != place:
+            self._position.show(owner.place)

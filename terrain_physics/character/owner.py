@@ -13,9 +13,19 @@ class Owner:
 
     A ``transform`` wins over ``position``, ``rotation`` and ``scale``. Rotation and scale are only
     read.
+
+    Attributes
+    ----------
+    shown : tuple of three floats
+        The position as the object showed it last: what differs later was written.
+    place : tuple of three floats
+        The exact position that it was last moved to.
     """
 
-    __slots__ = ("_has_transform", "_target")
+    __slots__ = ("_has_transform", "_target", "place", "shown")
+
+    place: Floats3
+    shown: Floats3
 
     def __init__(self, target: Any) -> None:
         self._has_transform = hasattr(target, "transform")

@@ -6,6 +6,7 @@ import numpy as np
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats9
+from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.constraint_planes import put_constraint_planes
 from terrain_physics._kernels.character.grounding import MOST_PLANES
 from terrain_physics._kernels.character.resize import SHAPE_SIZE, resize_body
@@ -51,7 +52,15 @@ def checked_collider(collider: Any) -> Collider:
 def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> Floats:
     """Return a body's part of the rules (SHAPE_SIZE,), turned and scaled."""
     extents, offset, rotation = collider.placed(np.array(linear).reshape(3, 3))
-    reach_x, _, reach_z = np.abs(np.reshape(rotation, (3, 3))) @ extents
+    shape = np.array((collider.kind, *extents, *offset, *rotation))
+    refuse_too_wide(ground, shape)
+    return shape
+
+
+def refuse_too_wide(ground: AnyGround, rules: Floats) -> None:
+    """Raise ValueError for a body, the first part of its rules, over too many cells of a ground."""
+    extents = rules[columns.EXTENTS : columns.EXTENTS + 3]
+    reach_x, reach_z = _reach(rules)
     for part in ground.parts if isinstance(ground, Ground) else (ground,):
         if not isinstance(part, HeightMap):
             continue
@@ -59,9 +68,29 @@ def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> Floa
         if not (2 * reach_x / cell_x) * (2 * reach_z / cell_z) <= MOST_CELLS:
             raise ValueError(
                 f"collider and scale must cover at most {MOST_CELLS} cells, "
-                f"got half extents {extents} on cells of {cell_x} x {cell_z} m"
+                f"got half extents {tuple(extents.tolist())} on cells of {cell_x} x {cell_z} m"
             )
-    return np.array((collider.kind, *extents, *offset, *rotation))
+
+
+def widest(rules: Floats) -> int:
+    """Return which of some bodies (n, RULES_SIZE) covers the most cells, of whatever size."""
+    reach_x, reach_z = _reach(rules)
+    return int(np.argmax(reach_x * reach_z))
+
+
+def _reach(rules: Floats) -> tuple[Any, Any]:
+    """Return how far bodies reach from their centers along X and Z."""
+    extents = rules[..., columns.EXTENTS : columns.EXTENTS + 3]
+    turned = np.abs(rules[..., columns.ROTATION : columns.ROTATION + 9])
+    return (turned[..., 0:3] * extents).sum(axis=-1), (turned[..., 6:9] * extents).sum(axis=-1)
+
+
+def change_ground(state: Floats) -> None:
+    """Wake characters (..., STATE_SIZE) that are on another ground now: as if it were edited."""
+    state[..., columns.UNDISTURBED] = 0.0
+    state[..., columns.MOVED] = np.maximum(state[..., columns.MOVED], columns.GROUND_EDITED)
+    # Until the next update, what they touched is nothing that this ground knows.
+    state[..., columns.GROUND_PART] = state[..., columns.GROUND_TRIANGLE] = -1.0
 
 
 def resize(ground: AnyGround, old: Collider, collider: Any, row: Rows) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from terrain_physics import _checks
 from terrain_physics._kernels.character.layout import SAVED
 from terrain_physics._public import public
+from terrain_physics.character.frame_time import LONGEST_STEP, FrameTime
 from terrain_physics.character.group import CharacterGroup
 from terrain_physics.character.group_data import (
     GroupState,
@@ -27,7 +28,7 @@ from terrain_physics.character.recording_file import (
 )
 from terrain_physics.character.results import GroupResult, MoveResult
 from terrain_physics.character.rows import Rows, state_hashes
-from terrain_physics.character.state import LONGEST_STEP, state_of
+from terrain_physics.character.state import state_of
 
 Scene = CharacterGroup | CharacterMovement | Mapping[Key, CharacterMovement]
 
@@ -57,8 +58,8 @@ class Recording:
     """What the game sets of its characters in each frame, and the hash of each state after it.
 
     Positions, velocities and rules that were set are kept as exact numbers; so are characters that
-    came, left, were turned, resized or restored. Edits of the ground are not: a replay needs the
-    ground as it was, with as many edits as then.
+    came, left, were turned, resized or restored, and how long each update lasted. Edits of the
+    ground are not: a replay needs the ground as it was, with as many edits as then.
 
     Parameters
     ----------
@@ -95,7 +96,8 @@ class Recording:
         Parameters
         ----------
         delta_time : float
-            Seconds since the last update, from 0 to 1.
+            Seconds since the last update, >= 0; those beyond the scene's ``max_delta`` are left
+            out, of a mapping those beyond the least of all.
 
         Returns
         -------
@@ -109,7 +111,7 @@ class Recording:
         """
         if self._scene is None:
             raise ValueError("recording must have a scene: one that was loaded cannot go on")
-        seconds = _checks.between("delta_time", delta_time, 0.0, LONGEST_STEP)
+        seconds = _lived(self._scene, delta_time)
         before = _read(self._scene)
         result: GroupResult | MoveResult | dict[Key, MoveResult] = _update(self._scene, seconds)
         after = _read(self._scene)
@@ -173,6 +175,8 @@ def replay(recording: Recording, make_scene: Callable[[], Scene]) -> Difference 
     """
     _checks.instance("recording", recording, Recording)
     scene = _checked_scene(make_scene())
+    for updated in _updated(scene):
+        updated.max_delta = LONGEST_STEP  # what was recorded was lived
     state = _read(scene)
     difference = _compare(0, recording._start, _hashes(state))  # noqa: SLF001
     for number, frame in enumerate(recording._frames, 1):  # noqa: SLF001
@@ -224,6 +228,19 @@ def _read(scene: Scene) -> GroupState:
     colliders = {key: mover.collider for key, mover in movers.items()}
     rows = [mover._row().packed() for mover in movers.values()]  # noqa: SLF001
     return state_of_rows(0, colliders, np.reshape(rows, (len(rows), SAVED.size)))
+
+
+def _updated(scene: Scene) -> list[CharacterGroup | CharacterMovement]:
+    """Return what a scene updates."""
+    if isinstance(scene, (CharacterGroup, CharacterMovement)):
+        return [scene]
+    return list(scene.values())
+
+
+def _lived(scene: Scene, delta_time: float) -> float:
+    """Return how long a frame lasts for all characters of a scene."""
+    longest = min((updated.max_delta for updated in _updated(scene)), default=LONGEST_STEP)
+    return FrameTime(longest).lived(delta_time)
 
 
 def _update(scene: Scene, seconds: float) -> Any:

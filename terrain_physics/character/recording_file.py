@@ -21,8 +21,8 @@ from terrain_physics.character.colliders import (
     Collider,
     SphereCollider,
 )
+from terrain_physics.character.frame_time import LONGEST_STEP
 from terrain_physics.character.group_data import GroupState, Key, checked_key, packed_rows
-from terrain_physics.character.state import LONGEST_STEP
 
 FORMAT, VERSION = "terrain_physics recording", 1
 

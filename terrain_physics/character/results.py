@@ -56,9 +56,11 @@ class MoveResult(_Fields):
     ----------
     values : list of float
         A row of state, kept as it is.
+    seconds : float, default 0.0
+        How long the update lasted.
     """
 
-    __slots__ = ("_values",)
+    __slots__ = ("_seconds", "_values")
     __match_args__ = (
         "grounded",
         "ground_normal",
@@ -67,16 +69,17 @@ class MoveResult(_Fields):
         "converged",
         "rounds",
         "lifted",
+        "seconds",
     )
 
-    def __init__(self, values: list[float]) -> None:
-        self._values = values
+    def __init__(self, values: list[float], seconds: float = 0.0) -> None:
+        self._values, self._seconds = values, seconds
 
-    def __getstate__(self) -> tuple[int, list[float]]:
-        return columns.FORMAT, self._values
+    def __getstate__(self) -> tuple[int, list[float], float]:
+        return columns.FORMAT, self._values, self._seconds
 
-    def __setstate__(self, content: tuple[int, list[float]]) -> None:
-        form, values = content
+    def __setstate__(self, content: tuple[int, list[float], float]) -> None:
+        form, values, self._seconds = content
         self._values = _upgraded("MoveResult", form, [values])[0].tolist()
 
     @property
@@ -116,6 +119,11 @@ class MoveResult(_Fields):
         It is lifted from below the ground, and where pushing out found no near way.
         """
         return self._values[columns.LIFTED]
+
+    @property
+    def seconds(self) -> float:
+        """How long the update lasted, in seconds: less than it was given if above `max_delta`."""
+        return self._seconds
 
 
 @public
@@ -219,9 +227,11 @@ class GroupResult(_Fields):
     ----------
     states : ndarray of float64, shape (n, k)
         Rows of state, kept as they are.
+    seconds : float, default 0.0
+        How long the update lasted.
     """
 
-    __slots__ = ("_made", "_states")
+    __slots__ = ("_made", "_seconds", "_states")
     __match_args__ = (
         "grounded",
         "ground_normals",
@@ -230,17 +240,18 @@ class GroupResult(_Fields):
         "converged",
         "rounds",
         "lifted",
+        "seconds",
     )
 
-    def __init__(self, states: Floats) -> None:
-        self._states = states
+    def __init__(self, states: Floats, seconds: float = 0.0) -> None:
+        self._states, self._seconds = states, seconds
         self._made: dict[str, NDArray[Any]] = {}
 
-    def __getstate__(self) -> tuple[int, Floats]:
-        return columns.FORMAT, self._states
+    def __getstate__(self) -> tuple[int, Floats, float]:
+        return columns.FORMAT, self._states, self._seconds
 
-    def __setstate__(self, content: tuple[int, Floats]) -> None:
-        form, states = content
+    def __setstate__(self, content: tuple[int, Floats, float]) -> None:
+        form, states, self._seconds = content
         self._states, self._made = _upgraded("GroupResult", form, states), {}
 
     def __eq__(self, other: object) -> bool:
@@ -285,6 +296,11 @@ class GroupResult(_Fields):
     def lifted(self) -> Floats:
         """How far they were lifted straight up in this update, in meters (n,)."""
         return self._once("lifted", lambda states: states[:, columns.LIFTED].copy())
+
+    @property
+    def seconds(self) -> float:
+        """How long the update lasted, in seconds: less than it was given if above `max_delta`."""
+        return self._seconds
 
     def _once(self, name: str, make: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
         """Make a field when it is first read: a game may read its rows one by one."""

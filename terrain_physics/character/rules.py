@@ -3,7 +3,8 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Generic, Self, TypeVar, overload
+from difflib import get_close_matches
+from typing import Any, Generic, Literal, Self, TypeVar, overload
 
 import numpy as np
 
@@ -11,10 +12,16 @@ from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.types import Flags, Floats
 from terrain_physics.character.rows import Rows
+from terrain_physics.character.spelling import Spelled
 
 MOST_ROUNDS = 1000
 
+GroundRule = Literal["contact", "sum"]
+Resolver = Literal["shuffled", "simultaneous"]
+SlopeSpeed = Literal["horizontal", "surface"]
+
 T = TypeVar("T")
+Word = TypeVar("Word", bound=str)
 
 
 class Rule(ABC, Generic[T]):
@@ -68,7 +75,10 @@ class _Slope(Rule[float]):
         return float(rules[self.place])
 
     def write(self, rules: Floats, value: Any) -> None:
-        limit = _checks.between(self.name, value, 0.0, math.pi / 2)
+        limit = _checks.finite(self.name, value)
+        if not (0.0 <= limit <= math.pi / 2):
+            hint = f"; for degrees use math.radians({limit:g})" if 0.0 < limit <= 90.0 else ""
+            raise ValueError(f"{self.name} must be from 0 to pi / 2 radians, got {limit}{hint}")
         rules[self.place], rules[columns.SLOPE_COSINE] = limit, math.cos(limit)
 
 
@@ -82,31 +92,41 @@ class _Rounds(Rule[int]):
         rules[self.place] = _checks.whole(self.name, value, 1, MOST_ROUNDS)
 
 
-class _Choice(Rule[str]):
+class _Choice(Rule[Word]):
     """One of a few words, which the kernel knows by their numbers."""
 
-    def __init__(self, *words: str) -> None:
+    def __init__(self, *words: Word) -> None:
         self.words = words
 
-    def read(self, rules: Floats) -> str:
+    def read(self, rules: Floats) -> Word:
         return self.words[int(rules[self.place])]
 
     def write(self, rules: Floats, value: Any) -> None:
         rules[self.place] = self.words.index(_checks.choice(self.name, value, self.words))
 
 
-class CharacterRules(ABC):
+def _downward(name: str, value: Any) -> float:
+    """Return a gravity, which has no sign."""
+    gravity = _checks.finite(name, value)
+    if gravity < 0.0:
+        raise ValueError(
+            f"{name} must be >= 0 m/s^2, downward, got {gravity}; gravity_scale may be negative"
+        )
+    return gravity
+
+
+class CharacterRules(Spelled, ABC):
     """What the game sets of a character, and may change at any time; see `CharacterMovement`."""
 
-    gravity = _Number(_checks.finite)
+    gravity = _Number(_downward)
     gravity_scale = _Number(_checks.finite)
     slope_limit = _Slope()
-    ground_rule = _Choice("contact", "sum")
+    ground_rule: _Choice[GroundRule] = _Choice("contact", "sum")
     ground_friction = _Number(_checks.non_negative)
-    resolver = _Choice("shuffled", "simultaneous")
+    resolver: _Choice[Resolver] = _Choice("shuffled", "simultaneous")
     snap_distance = _Number(_checks.non_negative)
     step_offset = _Number(_checks.non_negative)
-    slope_speed = _Choice("horizontal", "surface")
+    slope_speed: _Choice[SlopeSpeed] = _Choice("horizontal", "surface")
     max_rounds = _Rounds()
 
     @abstractmethod
@@ -125,7 +145,8 @@ def put_rules(rules: Floats, changes: dict[str, Any]) -> None:
     """Check rules given by name and put them into a row."""
     for name, value in changes.items():
         if name not in _RULES:
-            raise TypeError(f"rules must be of {', '.join(_RULES)}, got {name!r}")
+            meant = [f"; did you mean {close}?" for close in get_close_matches(name, _RULES, n=1)]
+            raise TypeError(f"rules must be of {', '.join(_RULES)}, got {name!r}{''.join(meant)}")
         _RULES[name].write(rules, value)
 
 

@@ -15,8 +15,6 @@ from terrain_physics.character.colliders import Collider
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.rules import are_rules
 
-LONGEST_STEP = 1.0  # seconds
-
 
 def refuse_format(what: str, form: Any) -> None:
     """Refuse the numbers of a later version, whose columns are not known here."""

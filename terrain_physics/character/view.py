@@ -12,7 +12,8 @@ from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
-from terrain_physics.character.live import LiveVec3, unsigned_zeros
+from terrain_physics.character.frame_time import FrameTime
+from terrain_physics.character.live import LiveVec3, Rotation, ThreeNumbers, unsigned_zeros
 from terrain_physics.character.placement import (
     AnyGround,
     checked_collider,
@@ -39,9 +40,12 @@ class CharacterView(CharacterRules):
     ``slope_limit`` and so on), to read and to write at any time.
     """
 
-    _ground: AnyGround
-
     # What the game reads and writes
+
+    @property
+    @abstractmethod
+    def ground(self) -> AnyGround:
+        """What it stands on."""
 
     @property
     def position(self) -> glm.vec3:
@@ -49,7 +53,7 @@ class CharacterView(CharacterRules):
         return self._live_position()
 
     @position.setter
-    def position(self, value: Any) -> None:
+    def position(self, value: ThreeNumbers) -> None:
         self._put_position(value)
 
     @property
@@ -80,7 +84,7 @@ class CharacterView(CharacterRules):
         return self._live_velocity()
 
     @velocity.setter
-    def velocity(self, value: Any) -> None:
+    def velocity(self, value: ThreeNumbers) -> None:
         self._put_velocity(value)
 
     @property
@@ -90,7 +94,7 @@ class CharacterView(CharacterRules):
         return glm.mat3(m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
 
     @rotation.setter
-    def rotation(self, value: Any) -> None:
+    def rotation(self, value: Rotation) -> None:
         self._refuse_rotation()
         self._place(_checks.rotation("rotation", value))
 
@@ -115,9 +119,10 @@ class CharacterView(CharacterRules):
         Returns
         -------
         MoveResult
-            Before the first update: in the air, without contacts.
+            Before the first update: in the air, without contacts. Its ``seconds`` are no part of a
+            state: they are those of the last update here.
         """
-        return MoveResult(self._state().tolist())
+        return MoveResult(self._state().tolist(), self._frame_time().last)
 
     def ground_report(self) -> GroundReport:
         """Return what it stands on or touches, as of the last update.
@@ -131,7 +136,7 @@ class CharacterView(CharacterRules):
             return GroundReport(values, -1, 0)
         x, y, z = values[columns.GROUND_POINT : columns.GROUND_POINT + 3]
         part, triangle = values[columns.GROUND_PART], values[columns.GROUND_TRIANGLE]
-        touched = queries_of(self._ground).triangle_at(int(part), int(triangle), (x, y, z))
+        touched = queries_of(self.ground).triangle_at(int(part), int(triangle), (x, y, z))
         return GroundReport(values, *touched)
 
     def constraint_planes(self) -> Floats:
@@ -157,7 +162,7 @@ class CharacterView(CharacterRules):
         >>> mover.constraint_planes()
         array([[0., 1., 0., 2.]])
         """
-        return constraint_planes(self._ground, self._row())
+        return constraint_planes(self.ground, self._row())
 
     def resize(self, collider: Collider) -> bool:
         """Change to another body where it stands, as to crouch and to stand up, if that fits.
@@ -185,7 +190,7 @@ class CharacterView(CharacterRules):
             wrote.
         """
         self._adopt()
-        if not resize(self._ground, self.collider, collider, self._row()):
+        if not resize(self.ground, self.collider, collider, self._row()):
             return False
         self._keep_collider(collider)
         self._show()
@@ -235,6 +240,9 @@ class CharacterView(CharacterRules):
         return self._row().state
 
     @abstractmethod
+    def _frame_time(self) -> FrameTime: ...
+
+    @abstractmethod
     def _live_position(self) -> LiveVec3: ...
 
     @abstractmethod
@@ -268,7 +276,7 @@ class CharacterView(CharacterRules):
     def _place(self, linear: Floats9) -> None:
         """Turn and scale the shape."""
         row = self._row()
-        shape = placed_shape(self._ground, self.collider, linear)
+        shape = placed_shape(self.ground, self.collider, linear)
         row.rules[: len(shape)] = shape
         row.linear[:] = linear
         self._disturb()

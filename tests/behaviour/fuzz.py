@@ -142,6 +142,7 @@ def random_scene(seed):
         step_offset=rng.choice([0.0, 0.3 * size]).item(),
         snap_distance=rng.choice([0.0, 0.3 * size]).item(),
         ground_friction=rng.choice([0.0, 20.0]).item(),
+        max_delta=1.0,
     )  # fmt: skip
     mover.velocity = rng.normal(size=3) * 10 ** rng.uniform(-1, 2.7)
     delta_time = 10 ** rng.uniform(-4, math.log10(0.5))

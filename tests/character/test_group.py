@@ -341,7 +341,7 @@ class TestMembers:
 
     def test_default_rules_are_those_of_one_alone(self):
         signature = inspect.signature(CharacterMovement).parameters
-        others = {"ground", "collider", "position", "rotation", "owner", "seed"}
+        others = {"ground", "collider", "position", "rotation", "owner", "seed", "max_delta"}
         group = CharacterGroup(FLOOR, WALKER)
         group.add(0, (1, 5, 1))
         rules = {name: p.default for name, p in signature.items() if name not in others}
@@ -356,7 +356,7 @@ class TestMembers:
         assert signature["slope_limit"].default == np.radians(30)
         for name in told.keys() - {"position"}:
             assert ast.literal_eval(told[name]) == signature[name].default
-        assert len(told) == 11
+        assert len(told) == 12
 
 
 STORY = """

@@ -215,7 +215,9 @@ class TestResult:
         last = run(mover, 3)
         before = mover.state()
         mover.velocity.x = 3
-        assert mover.update(0) == last
+        result = mover.update(0)
+        assert result.seconds == 0.0
+        assert mover.move_result() == last
         assert mover.state() == before
         mover.update(FRAME)
         assert mover.position.x > 10

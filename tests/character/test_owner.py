@@ -1,5 +1,6 @@
 """Owners of every kind: their place is read, moved and obeyed."""
 
+import copy
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -226,3 +227,42 @@ class TestBadOwners:
         mover = CharacterMovement(FLOOR, SphereCollider(1), owner=owner)
         with pytest.raises(ValueError, match="rotation must be left to the owner"):
             mover.rotation = glm.quat()
+
+
+def test_a_copy_obeys_the_owner_as_well():
+    owner = Node()
+    mover = CharacterMovement(FLOOR, SphereCollider(0.5), owner=owner)
+    other = copy.copy(mover)
+    mover.update(FRAME)  # moves the owner, which the copy takes for the game's doing
+    other.update(0.0)
+    assert other.update(FRAME).seconds == FRAME
+    assert other.position64[1] < mover.position64[1] < 3
+
+
+class Watched:
+    """An owner that counts how often it is moved."""
+
+    def __init__(self):
+        self._place, self.moves = (0.0, 2.0, 0.0), 0
+
+    @property
+    def position(self):
+        return self._place
+
+    @position.setter
+    def position(self, value):
+        self._place, self.moves = value, self.moves + 1
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_restoring_moves_the_owner_once(elsewhere):
+    owner = Watched()
+    mover = CharacterMovement(HeightMap(np.zeros((9, 9))), SphereCollider(0.5), owner=owner)
+    state = mover.state()
+    if elsewhere:
+        owner.position = (3.0, 4.0, 5.0)
+    else:
+        mover.update(1 / 60)
+    before = owner.moves
+    mover.restore(state)
+    assert (owner.moves - before, tuple(owner.position)) == (1, (0.0, 2.0, 0.0))

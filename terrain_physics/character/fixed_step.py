@@ -1,0 +1,163 @@
+"""FixedStep: steps of one length from frames of any, for games that must not depend on them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics import _checks
+from terrain_physics._public import public
+from terrain_physics.character.frame_time import step_time
+
+# Time is counted in whole units, so that no sum is ever rounded. Any float of 4 ns or more is a
+# whole number of them; of a shorter one less than 1e-24 s is cut off.
+_UNITS_A_SECOND = 2**80
+
+# A step that is due within this share of one is done. 1 / 50 and 1 / 120 are no exact floats: five
+# frames of the one could be a hair less than twelve steps of the other.
+_NEARLY = 1_000_000
+
+
+@public
+class FixedStep:
+    """Cuts the frames of a game into steps of one length, and tells where between two a picture is.
+
+    What happens then does not depend on the frame rate: after the same time there were the same
+    steps, in frames of any length, for any number of hours. A picture shows the time of its frame,
+    one step late: between the last two steps, `alpha` of the way.
+
+    Parameters
+    ----------
+    seconds : float
+        The length of a step, such as ``1 / 120``; from 1e-6 to 1.
+    max_steps : int, default 8
+        The most steps in one frame. Time beyond is dropped: after a pause, or where steps take
+        longer than they last, the game goes slower instead of falling behind ever more.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For a length that is none, and for fewer steps than one.
+
+    Examples
+    --------
+    >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+    >>> floor = HeightMap([[0, 0], [0, 0]])
+    >>> hero = CharacterMovement(floor, SphereCollider(0.5), position=(0, 0.5, 0))
+    >>> clock, before = FixedStep(1 / 120), hero.position64
+    >>> for frame_seconds in (0.016, 0.021, 0.017):
+    ...     for step in clock.steps(frame_seconds):
+    ...         before = hero.position64
+    ...         hero.velocity.x = 1
+    ...         result = hero.update(clock.seconds)
+    ...     x, y, z = clock.interpolated(before, hero.position64)
+    ...     print(step, round(clock.alpha, 2), round(float(x), 4))
+    0 0.92 0.0077
+    3 0.44 0.0287
+    5 0.48 0.0457
+
+    A window that was dragged for three seconds:
+
+    >>> len(clock.steps(3.0)), round(clock.dropped, 3)
+    (8, 2.933)
+    """
+
+    def __init__(self, seconds: float, *, max_steps: int = 8) -> None:
+        self._seconds = step_time("seconds", seconds, "for {0:g} steps a second use 1 / {0:g}")
+        self._max_steps = _checks.whole("max_steps", max_steps, 1, 2**31)
+        self._length = _units(self._seconds)
+        self._owed = self._dropped = self._count = 0
+
+    @property
+    def seconds(self) -> float:
+        """The length of a step."""
+        return self._seconds
+
+    @property
+    def max_steps(self) -> int:
+        """The most steps in one frame."""
+        return self._max_steps
+
+    @property
+    def alpha(self) -> float:
+        """Where the picture is on the way from the last but one step to the last: 0 <= alpha < 1.
+
+        It is the share of a step that has passed since the last one was due.
+        """
+        return max(self._owed, 0) / self._length
+
+    @property
+    def dropped(self) -> float:
+        """How many seconds of the last frame were dropped: whole steps, beyond `max_steps`."""
+        return self._dropped * self._seconds
+
+    def steps(self, frame_seconds: float) -> range:
+        """Return the steps that a frame has, to loop over.
+
+        Parameters
+        ----------
+        frame_seconds : float
+            Seconds since the last frame, >= 0, as measured or as measured times a factor. What is
+            not a whole step counts for later frames.
+
+        Returns
+        -------
+        range
+            The numbers of these steps, counted from 0 since this clock was made; often none. They
+            count as done, even if the loop is left early.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a time that is no number, below 0, NaN or infinite. Nothing has changed then.
+        """
+        owed = self._owed + _units(_checks.non_negative("frame_seconds", frame_seconds, " seconds"))
+        due = (owed + self._length // _NEARLY) // self._length
+        self._owed = owed - due * self._length
+        done = min(due, self._max_steps)
+        self._dropped = due - done
+        self._count += done
+        return range(self._count - done, self._count)
+
+    def interpolated(self, before: Any, after: Any) -> NDArray[np.float64]:
+        """Return what is to be drawn of something that moved in the last step.
+
+        Parameters
+        ----------
+        before, after : glm.vec3 or array_like
+            A place, or many places, before the last step and after it, such as ``position64`` of a
+            character or ``positions`` of a group; not a live vector, which would be both. Where
+            something was put elsewhere in between, give the new place as both.
+
+        Returns
+        -------
+        ndarray of float64
+            In the shape of both: `before` plus `alpha` of the way to `after`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For something else than finite numbers, and for shapes that differ.
+        """
+        start, end = (
+            _checks.real_array(name, value)
+            for name, value in (("before", before), ("after", after))
+        )
+        if start.shape != end.shape:
+            raise ValueError(f"after must have shape {start.shape} as before, got {end.shape}")
+        _checks.refuse_non_finite("before", start)
+        _checks.refuse_non_finite("after", end)
+        return np.asarray(start + (end - start) * self.alpha)
+
+    def reset(self) -> None:
+        """Forget the time that has passed since the last step, as at the start of a level."""
+        self._owed = self._dropped = 0
+
+    def __repr__(self) -> str:
+        return f"<FixedStep of {self._seconds:g} s, {self._count} done>"
+
+
+def _units(seconds: float) -> int:
+    """Return a time in whole units, exactly, or cut off below one."""
+    numerator, denominator = seconds.as_integer_ratio()
+    return numerator * _UNITS_A_SECOND // denominator

@@ -1,0 +1,63 @@
+"""How long an update lasts: the time that the game says, cut to the longest that it allows."""
+
+from typing import Any, Protocol, Self, overload
+
+from terrain_physics import _checks
+
+# In seconds. An update of more would be a jump, whatever the game allows.
+SHORTEST_STEP, LONGEST_STEP = 1e-6, 1.0
+
+
+def step_time(name: str, value: Any, likely: str) -> float:
+    """Return the seconds of a step; of a number too great, tell what was likely meant."""
+    seconds = _checks.finite(name, value)
+    if not (SHORTEST_STEP <= seconds <= LONGEST_STEP):
+        hint = f"; {likely.format(seconds)}" if seconds > LONGEST_STEP else ""
+        raise ValueError(
+            f"{name} must be from {SHORTEST_STEP:g} to {LONGEST_STEP:g} seconds, "
+            f"got {seconds}{hint}"
+        )
+    return seconds
+
+
+class FrameTime:
+    """The longest time that an update may last, and how long the last one did, in seconds."""
+
+    __slots__ = ("last", "max_delta")
+
+    def __init__(self, max_delta: Any) -> None:
+        self.max_delta = step_time("max_delta", max_delta, "for milliseconds use {0:g} / 1000")
+        self.last = 0.0
+
+    def lived(self, delta_time: Any) -> float:
+        """Return how long an update lasts; refuse what is no time."""
+        if type(delta_time) is float and 0.0 <= delta_time <= self.max_delta:  # every frame
+            return delta_time
+        return min(_checks.non_negative("delta_time", delta_time, " seconds"), self.max_delta)
+
+    def copy(self) -> "FrameTime":
+        """Return the same times, to be changed apart."""
+        other = FrameTime(self.max_delta)
+        other.last = self.last
+        return other
+
+
+class _Timed(Protocol):
+    def _frame_time(self) -> FrameTime: ...
+
+
+class MaxDelta:
+    """The rule `max_delta`: the longest time that one update lives; default 0.25 s."""
+
+    default = 0.25
+
+    @overload
+    def __get__(self, updated: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, updated: _Timed, owner: type) -> float: ...
+    def __get__(self, updated: _Timed | None, owner: type) -> Self | float:
+        return self if updated is None else updated._frame_time().max_delta  # noqa: SLF001
+
+    def __set__(self, updated: _Timed, value: float) -> None:
+        checked = FrameTime(value).max_delta
+        updated._frame_time().max_delta = checked  # noqa: SLF001
