@@ -6,6 +6,10 @@ _Kind = TypeVar("_Kind", bound=type)
 
 
 def public(kind: _Kind) -> _Kind:
-    """Name a class by the package: pickles and reprs survive when it moves to another module."""
+    """Name a class by the package: pickles and reprs survive when it moves to another module.
+
+    `inspect.getsource` of such a class finds nothing: it looks in the package's own file. Its
+    methods know where they are.
+    """
     kind.__module__ = "terrain_physics"
     return kind

@@ -16,7 +16,7 @@ from terrain_physics._kernels.surface.shapes import (
     CAPSULE,
     NO_TURN,
     SPHERE,
-    Rows,
+    ShapeRows,
 )
 from terrain_physics._kernels.types import Floats
 from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Sphere
@@ -96,7 +96,7 @@ def box_rows(centers: ArrayLike, half_extents: ArrayLike, rotations: ArrayLike) 
     return rows
 
 
-def by_kind(kind: int, rows: Floats) -> tuple[Rows, Rows, Rows]:
+def by_kind(kind: int, rows: Floats) -> tuple[ShapeRows, ShapeRows, ShapeRows]:
     """Return (spheres, boxes, capsules) for a kernel: flat, None for all kinds but one."""
     flat = rows.reshape(-1)
     flat.setflags(write=False)  # kernels know one type only

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import terrain_physics
-from terrain_physics import HeightMap, Octree, TriangleMesh, count_touching
+from terrain_physics import Ground, HeightMap, Octree, Surface, TriangleMesh, count_touching
 
 MANY = {name for name in dir(terrain_physics) if name.endswith("_many")}
 MANY -= {"smallest_enclosing_sphere_many"}  # of how many points each set is, [] cannot say
@@ -23,14 +23,24 @@ def test_functions_of_many_pairs(name: str) -> None:
         assert len(part) == 0
 
 
-def test_ground_and_octree() -> None:
+@pytest.mark.parametrize("kind", ["map", "mesh", "ground"])
+def test_grounds(kind: str) -> None:
     land = HeightMap(np.zeros((3, 3)))
     mesh = TriangleMesh([(0, 0, 0), (1, 0, 0), (0, 0, 1)], [(0, 1, 2)])
-    assert land.heights_at([], []).shape == (0,)
-    assert land.normals_at([], []).shape == (0, 3)
-    assert len(land.contacts([])) == 0
-    for ground in (land, mesh):
-        assert ground.raycast_many([], []).distance.shape == (0,)
-    assert land.sweep_spheres([], []).distance.shape == (0,)
+    ground: Surface = {"map": land, "mesh": mesh, "ground": Ground([land, mesh])}[kind]
+    assert ground.heights_at([], []).shape == (0,)
+    assert ground.normals_at([], []).shape == (0, 3)
+    assert ground.raycast_many([], []).distance.shape == (0,)
+    assert ground.sweep_spheres([], []).distance.shape == (0,)
+    assert ground.sweep_many([], []).fraction.shape == (0,)
+    assert ground.closest_points([]).distance.shape == (0,)
+    assert ground.contact_counts([]).shape == (0,)
+    offsets, ids = ground.triangles_in_many([], [])
+    assert (offsets.tolist(), ids.shape) == ([0], (0,))
+    for keep in ("all", "deepest"):
+        assert len(ground.contacts([], keep=keep)) == 0
+
+
+def test_octree_and_counter() -> None:
     assert Octree([], []).overlapping_pairs().shape == (0, 2)
     assert count_touching([], []).shape == (0,)

@@ -29,7 +29,7 @@ from terrain_physics._kernels.heightmap.triangle_columns import (
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, length, scale, subtract
 from terrain_physics._kernels.surface.contact import contact, put_vector
-from terrain_physics._kernels.surface.shapes import BOX_WIDTH, SPHERE_WIDTH, Rows, row_vector
+from terrain_physics._kernels.surface.shapes import BOX_WIDTH, SPHERE_WIDTH, ShapeRows, row_vector
 from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
 
 
@@ -149,9 +149,9 @@ def put_box_rows(
 @kernel
 def _put_one_by_one(
     grid: Grid,
-    spheres: Rows,
-    boxes: Rows,
-    capsules: Rows,
+    spheres: ShapeRows,
+    boxes: ShapeRows,
+    capsules: ShapeRows,
     list_who: Longs,
     list_row: Longs,
     list_code: Longs,
@@ -179,9 +179,9 @@ def put_contacts(
     heights: Singles,
     cells: Bytes,
     frame: Floats,
-    spheres: Rows,
-    boxes: Rows,
-    capsules: Rows,
+    spheres: ShapeRows,
+    boxes: ShapeRows,
+    capsules: ShapeRows,
     list_who: Longs,
     list_row: Longs,
     list_code: Longs,
@@ -245,9 +245,9 @@ def put_deepest(
     heights: Singles,
     cells: Bytes,
     frame: Floats,
-    spheres: Rows,
-    boxes: Rows,
-    capsules: Rows,
+    spheres: ShapeRows,
+    boxes: ShapeRows,
+    capsules: ShapeRows,
     list_who: Longs,
     list_row: Longs,
     list_code: Longs,

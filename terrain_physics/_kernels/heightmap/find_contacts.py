@@ -42,7 +42,7 @@ from terrain_physics._kernels.heightmap.grid import (
     unpack_grid,
 )
 from terrain_physics._kernels.surface.contact import touches
-from terrain_physics._kernels.surface.shapes import BOX_WIDTH, SPHERE_WIDTH, Rows, bounds_at
+from terrain_physics._kernels.surface.shapes import BOX_WIDTH, SPHERE_WIDTH, ShapeRows, bounds_at
 from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
 
 # Bits of a verdict: half 0 or 1 is touched; half 0 or 1 is too close to tell.
@@ -54,9 +54,9 @@ _FAR = 64
 @kernel
 def _settle(
     grid: Grid,
-    spheres: Rows,
-    boxes: Rows,
-    capsules: Rows,
+    spheres: ShapeRows,
+    boxes: ShapeRows,
+    capsules: ShapeRows,
     first: int,
     places: Ints,
     codes: Ints,
@@ -81,9 +81,9 @@ def _settle(
 @kernel
 def judge_by_height(
     grid: Grid,
-    spheres: Rows,
-    boxes: Rows,
-    capsules: Rows,
+    spheres: ShapeRows,
+    boxes: ShapeRows,
+    capsules: ShapeRows,
     slack: float,
     first: int,
     places: Ints,
@@ -105,9 +105,9 @@ def add_large(
     blocks: Singles,
     first_block: int,
     slack: float,
-    spheres: Rows,
-    boxes: Rows,
-    capsules: Rows,
+    spheres: ShapeRows,
+    boxes: ShapeRows,
+    capsules: ShapeRows,
     who: int,
     ranges: Longs,
     k: int,
@@ -150,9 +150,9 @@ def find_contacts(
     cells: Bytes,
     blocks: Singles,
     frame: Floats,
-    spheres: Rows,
-    boxes: Rows,
-    capsules: Rows,
+    spheres: ShapeRows,
+    boxes: ShapeRows,
+    capsules: ShapeRows,
     first: int,
     last: int,
 ) -> tuple[int, Longs, Longs, Longs]:

@@ -19,7 +19,7 @@ from terrain_physics._kernels.mesh.tree import (
     triangles_near,
 )
 from terrain_physics._kernels.surface.contact import contact, put_vector
-from terrain_physics._kernels.surface.shapes import Rows, bounds_at, row_vector
+from terrain_physics._kernels.surface.shapes import ShapeRows, bounds_at, row_vector
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 # Which of each shape's contacts are kept.
@@ -62,9 +62,9 @@ def _find_contacts(
     boxes: Singles,
     children: Ints,
     frame: Floats,
-    spheres: Rows,
-    solids: Rows,
-    capsules: Rows,
+    spheres: ShapeRows,
+    solids: ShapeRows,
+    capsules: ShapeRows,
     visits: Longs,
     first: int,
     last: int,
@@ -140,9 +140,9 @@ def list_contacts(
     boxes: Singles,
     children: Ints,
     frame: Floats,
-    spheres: Rows,
-    solids: Rows,
-    capsules: Rows,
+    spheres: ShapeRows,
+    solids: ShapeRows,
+    capsules: ShapeRows,
     visits: Longs,
     first: int,
     last: int,
@@ -198,9 +198,9 @@ def contacts_of_one(
     boxes: Singles,
     children: Ints,
     frame: Floats,
-    spheres: Rows,
-    solids: Rows,
-    capsules: Rows,
+    spheres: ShapeRows,
+    solids: ShapeRows,
+    capsules: ShapeRows,
     visits: Longs,
     kept: int,
 ) -> tuple[Longs, Floats]:

@@ -17,15 +17,15 @@ from terrain_physics._kernels.geometry.sphere_triangle import (
 )
 from terrain_physics._kernels.geometry.triangle_segment import nearest_to_segment
 from terrain_physics._kernels.math.vec3 import Vec3, add, length, scale, subtract
-from terrain_physics._kernels.surface.shapes import Rows, read_box, read_capsule, read_sphere
+from terrain_physics._kernels.surface.shapes import ShapeRows, read_box, read_capsule, read_sphere
 from terrain_physics._kernels.types import Floats
 
 
 @kernel(apart=True)
 def touches(
-    spheres: Rows,
-    boxes: Rows,
-    capsules: Rows,
+    spheres: ShapeRows,
+    boxes: ShapeRows,
+    capsules: ShapeRows,
     index: int,
     a: Vec3,
     b: Vec3,
@@ -51,9 +51,9 @@ def touches(
 
 @kernel(inline=True, lent=True)
 def contact(
-    spheres: Rows,
-    boxes: Rows,
-    capsules: Rows,
+    spheres: ShapeRows,
+    boxes: ShapeRows,
+    capsules: ShapeRows,
     index: int,
     a: Vec3,
     b: Vec3,

@@ -20,9 +20,9 @@ To add a shape, such as a cone:
 
 What has no branch of its own counts as a capsule in `body_at`, `travel` and `point_of_touch`.
 
-Kernels for contacts take one array for each kind, None for all but one (`Rows`, made by `by_kind`):
-code for the other kinds is then not even compiled. Kernels for sweeps are compiled once, and take
-the kind as a number.
+Kernels for contacts take one array for each kind, None for all but one (`ShapeRows`, made by
+`by_kind`): code for the other kinds is then not even compiled. Kernels for sweeps are compiled
+once, and take the kind as a number.
 """
 
 from typing import NamedTuple
@@ -49,7 +49,7 @@ SHAPE_KINDS = (
 SPHERE, BOX, CAPSULE = range(3)
 SPHERE_WIDTH, BOX_WIDTH, CAPSULE_WIDTH = (shape.width for shape in SHAPE_KINDS)
 
-Rows = Floats | None
+ShapeRows = Floats | None
 
 NO_TURN: Mat3 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -122,7 +122,9 @@ def box_reach(half: Vec3, m: Mat3) -> Vec3:
 
 
 @kernel(inline=True)
-def bounds_at(spheres: Rows, boxes: Rows, capsules: Rows, index: int) -> tuple[Vec3, Vec3]:
+def bounds_at(
+    spheres: ShapeRows, boxes: ShapeRows, capsules: ShapeRows, index: int
+) -> tuple[Vec3, Vec3]:
     """Return (lower, upper) of a shape."""
     if spheres is not None:
         (x, y, z), radius = read_sphere(spheres, index)
