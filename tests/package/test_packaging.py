@@ -119,7 +119,7 @@ def test_source_archive_holds_what_the_tests_need(built: Path) -> None:
         "pyproject.toml",
         "assets/contest/sample.in",
         "demo/examples/minimal_loop.py",
-        "tests/test_packaging.py",
+        "tests/package/test_packaging.py",
     } <= names
     assert not [name for name in names if "__pycache__" in name or name.startswith(".venv")]
 
