@@ -322,7 +322,7 @@ class Stairs(NamedTuple):
     in_air: int
 
 
-_STAIRS = {}
+_STAIRS: dict[tuple[str, float], HeightMap | TriangleMesh] = {}
 
 
 def stairs_land(kind, rise, count=10):
