@@ -6,7 +6,19 @@ import sys
 import textwrap
 
 from terrain_physics import HeightMap
-from tests.behaviour import crowds, fuzz, hard, lands, peer, places, rough, slopes, stairs, walks
+from tests.behaviour import (
+    crowds,
+    fuzz,
+    hard,
+    lands,
+    levels,
+    peer,
+    places,
+    rough,
+    slopes,
+    stairs,
+    walks,
+)
 from tests.behaviour.drive import COLLIDERS, RESOLVERS, worst
 from tests.behaviour.test_stairs import BODIES
 
@@ -285,12 +297,54 @@ def show_fuzz(*, smoke):
     row("random scenes", "nothing breaks, nothing gets below", f"{count:,} run, failed: {failed}")
 
 
+def show_levels(*, smoke):
+    count = 20 if smoke else 2000
+    ledges = [levels.ledge(levels.ledge_case(seed)) for seed in range(count)]
+    row(
+        f"pressing against {count:,} low ledges before walls, 30 to 144 Hz",
+        "height within 1 cm, always grounded, speed along the wall within 2 %",
+        f"{sum(not levels.is_calm(found) for found in ledges)} fail; heights within "
+        f"{max(found.bob for found in ledges):.3f} m, {sum(found.blinks for found in ledges)} "
+        f"frames not grounded",
+    )
+    for kind in levels.FALSE_STEPS:
+        false = [levels.false_step(kind, seed) for seed in range(max(count // 5, 10))]
+        row(
+            f"{kind}: pressing against what is no step, {len(false)} times, 20 to 360 Hz",
+            "not climbed, nor up and down and up again",
+            f"{sum(not levels.is_no_step(found) for found in false)} fail, "
+            f"{sum(found.bobs > 1 for found in false)} go up and down",
+        )
+    for up in (True, False):
+        walked = [levels.walk_stairs(levels.stair_case(k), up=up) for k in range(count)]
+        good = levels.goes_up_well if up else levels.goes_down_well
+        row(
+            f"{count:,} stairs {'up' if up else 'down'}, 2 to 6 m/s, 20 to 360 Hz, map and mesh",
+            "never backwards, mean speed >= 95 %"
+            if up
+            else "no frame faster than 1.5 x, mean speed within 2 %, always grounded",
+            f"{sum(not good(found) for found in walked)} fail; frames "
+            f"{min(found.least for found in walked):.2f} to "
+            f"{max(found.most for found in walked):.2f} x, mean "
+            f"{min(found.mean for found in walked):.3f} to "
+            f"{max(found.mean for found in walked):.3f} x",
+        )
+    ends = [levels.corner(seed) for seed in range(count)]
+    row(
+        f"{count:,} walks into corners of 30 to 150 degrees, 20 to 360 Hz",
+        "as far as they go within 1 cm, never across",
+        f"{sum(not levels.is_cornered(found) for found in ends)} fail; at most "
+        f"{max(found.short for found in ends):.4f} m short",
+    )
+
+
 _PARTS = {
     "walks": show_walks,
     "slopes": show_slopes,
     "stairs": show_stairs,
     "rough": show_rough,
     "places": show_places,
+    "levels": show_levels,
     "crowds": show_crowds,
     "hard": show_hard,
     "fuzz": show_fuzz,

@@ -3,14 +3,14 @@
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP
-from terrain_physics._kernels.character.grounding import rise_of_slope
+from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP, reach_along
+from terrain_physics._kernels.character.grounding import add_plane, plane_normal, rise_of_slope
 from terrain_physics._kernels.character.lift import lift
 from terrain_physics._kernels.character.motion import Motion, Mover
 from terrain_physics._kernels.character.resolve import (
-    DEPTH,
     PUSH,
     Scene,
+    at_once,
     empty_scene,
     is_buried,
     list_contacts,
@@ -18,9 +18,10 @@ from terrain_physics._kernels.character.resolve import (
     push_out,
 )
 from terrain_physics._kernels.character.substeps import Pace, look
+from terrain_physics._kernels.character.walk import support
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_walls
 from terrain_physics._kernels.ground.candidates import NORMAL, surface_at, three
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
 from terrain_physics._kernels.surface.ground_arrays import Ground
 from terrain_physics._kernels.surface.shapes import BOX
 
@@ -29,6 +30,12 @@ _PROBES = 24
 
 # How often walls beside a step push the body away.
 _WALL_ROUNDS = 2
+
+# Places between a riser and a body's own reach beyond it where it may come to stand.
+_FOOTHOLDS = 10
+
+# Part of each way from one to the next that walls beside a step must leave.
+_LEAST_SHARE = 0.25
 
 
 @kernel
@@ -66,21 +73,133 @@ def _leads_to_a_step(scene: Scene, offset: Vec3, way: Vec3, highest: float, cosi
 
 @kernel(apart=True, lent=True)
 def _is_clear(scene: Scene, offset: Vec3) -> bool:
-    """Tell whether a body is out of everything at an offset."""
+    """Tell whether a body is in nothing there."""
     _, deepest, overlapping = list_contacts(scene, offset)
     return deepest <= SLOP and overlapping <= SLOP and not is_buried(scene, offset)
 
 
 @kernel
-def _into_walls(scene: Scene, place: Vec3, cosine: float) -> Vec3:
-    """Return the horizontal direction, of any length, into the walls at a place."""
-    count, _, _ = list_contacts(scene, place)
+def _lift_onto(scene: Scene, offset: Vec3, highest: float) -> float:
+    """Return how far up a body comes to lie on what leaves its foot no higher than ``highest``."""
+    up, most = 0.0, highest - (offset[1] - scene.body.reach[1])
+    for k in range(scene.size):
+        best = lift(scene.candidates, k, offset, scene.body, scene.faces)
+        if up < best <= most:
+            up = best
+    return up
+
+
+@kernel(apart=True, lent=True)
+def _beside_walls(scene: Scene, place: Vec3, cosine: float) -> Vec3:
+    """Return a place that walls beside a step have turned aside."""
+    for _ in range(_WALL_ROUNDS):
+        count, _, _ = list_contacts(scene, place)
+        walls, overhead = make_walls(scene.contacts, count, cosine)
+        if overhead or walls == 0:
+            break
+        place, _ = push_out(scene, place, walls, int(np.int64(0)), True)
+    return place
+
+
+@kernel(apart=True, lent=True)
+def _held(scene: Scene, offset: Vec3) -> float:
+    """Return how upright the most upright contact of a body there is: the y of its normal, or 0."""
+    count, _, _ = list_contacts(scene, offset)
+    best = 0.0
+    for i in range(count):
+        best = max(best, float(scene.contacts[i, PUSH + 1]))
+    return best
+
+
+@kernel(apart=True, lent=True)
+def _has_foothold(
+    scene: Scene, start: Vec3, way: Vec3, blocked: float, highest: float, cosine: float
+) -> bool:
+    """Tell whether a body that goes up a riser along ``way`` comes to stand behind it.
+
+    It goes up the riser and on over its edge, at most as far as it reaches itself, until walkable
+    ground holds it. It does not get there where a wall or a ceiling stands in its way before. On
+    the ground before the riser it was stopped in less than ``blocked`` meters.
+    """
+    size, ahead = flat(way)
+    if size == 0.0:
+        return False
+    stride = reach_along(scene.body, ahead) / _FOOTHOLDS
+    steepest = rise_of_slope(stride, cosine) + MOST_CLEARANCE
+    place, over_riser = start, False
+    for k in range(_FOOTHOLDS + 1):
+        before = place
+        straight = add_scaled((place[0], start[1], place[2]), ahead, stride)
+        straight = add(straight, (0.0, _lift_onto(scene, straight, highest), 0.0))
+        place = _beside_walls(scene, straight, cosine)
+        if dot(subtract(place, before), ahead) < _LEAST_SHARE * stride:
+            return False
+        if not _is_clear(scene, place):
+            return False
+        stands = _held(scene, place) >= cosine
+        if (
+            not stands
+            or place[1] - before[1] > steepest
+            # Where the walk was stopped, and nothing turns it aside higher up.
+            or (stride * (k + 1) >= blocked and place == straight)
+        ):
+            over_riser = True
+        if stands and over_riser and place[1] - start[1] > MOST_CLEARANCE:
+            return True
+    return False
+
+
+@kernel(apart=True, lent=True)
+def _leads_up(
+    scene: Scene,
+    start: Vec3,
+    way: Vec3,
+    stopped: Vec3,
+    highest: float,
+    cosine: float,
+    stepping: bool,
+) -> bool:
+    """Tell whether a way leads up a step, all the way if the body is not on its way up already.
+
+    ``stopped`` is the way that walls have stopped.
+    """
+    if not _leads_to_a_step(scene, start, way, highest, cosine):
+        return False
+    _, ahead = flat(way)
+    blocked = dot(stopped, ahead)
+    return stepping or _has_foothold(scene, start, way, blocked, highest, cosine)
+
+
+@kernel
+def _finds_a_step(
+    scene: Scene,
+    start: Vec3,
+    way: Vec3,
+    into: Vec3,
+    highest: float,
+    cosine: float,
+    stepping: bool,
+) -> bool:
+    """Tell whether a way that ends in walls leads up a step, however aslant.
+
+    Looks where the walls have taken it, along itself, and straight into each of the walls.
+    """
+    if _leads_up(scene, start, into, way, highest, cosine, stepping) or _leads_up(
+        scene, start, way, way, highest, cosine, stepping
+    ):
+        return True
+    count, _, _ = list_contacts(scene, add(start, way))
     walls, _ = make_walls(scene.contacts, count, cosine)
-    total = (0.0, 0.0, 0.0)
+    planes = int(np.int64(0))
     for i in range(walls):
-        depth = float(scene.contacts[i, DEPTH])
-        total = add_scaled(total, three(scene.contacts, i, PUSH), -depth)
-    return total
+        planes = add_plane(scene.planes, planes, three(scene.contacts, i, PUSH))
+    for i in range(planes):
+        straight = scale(plane_normal(scene.planes, i), -1.0)
+        if dot(straight, way) > 0.0 and _leads_up(
+            scene, start, straight, way, highest, cosine, stepping
+        ):
+            return True
+    return False
 
 
 @kernel(apart=True, lent=True)
@@ -92,39 +211,29 @@ def step_up(
     farthest: float,
     highest: float,
     cosine: float,
+    stepping: bool,
 ) -> tuple[bool, Vec3]:
     """Return (whether a way that ends in a wall leads up a step, where the body is then).
 
-    ``into`` is what the wall took of the way: it leads to the step however aslant the way is. The
-    body's foot may come to be as high as ``highest``, and the body ``farthest`` from the start.
+    ``into`` is what the wall took of the way: it leads to the step however aslant the way is.
+    ``highest`` is how high the body's foot may come to be. A body that is ``stepping`` has been
+    found room on the step before.
     """
     ahead = add(start, way)
-    up = 0.0
-    for k in range(scene.size):
-        best = lift(scene.candidates, k, ahead, scene.body, scene.faces)
-        if best > up and ahead[1] - scene.body.reach[1] + best <= highest:
-            up = best
-    ahead = add(ahead, (0.0, up, 0.0))
-    if up == 0.0 or not (
-        _leads_to_a_step(scene, start, into, highest, cosine)
-        or _leads_to_a_step(scene, start, way, highest, cosine)
-        # Straight into the riser, where the whole way was lost and leads far aside.
-        or _leads_to_a_step(
-            scene, start, _into_walls(scene, add(start, way), cosine), highest, cosine
-        )
-    ):
+    up = _lift_onto(scene, ahead, highest)
+    if up == 0.0 or not _finds_a_step(scene, start, way, into, highest, cosine, stepping):
         return False, start
-    # Walls beside the step only turn the way aside.
-    for _ in range(_WALL_ROUNDS):
-        count, _, _ = list_contacts(scene, ahead)
-        walls, overhead = make_walls(scene.contacts, count, cosine)
-        if overhead or walls == 0:
-            break
-        ahead, _ = push_out(scene, ahead, walls, int(np.int64(0)), True)
+    ahead = _beside_walls(scene, add(ahead, (0.0, up, 0.0)), cosine)
     aside, _ = flat(subtract(ahead, start))
+    if aside > farthest or dot(subtract(ahead, start), way) < 0.0:
+        return False, start
+    # Where walls turned it aside, it need not be as high.
+    lower = (ahead[0], start[1], ahead[2])
+    up = _lift_onto(scene, lower, highest)
+    ahead = add(lower, (0.0, up, 0.0))
     # The way up must be free too: a ceiling stops it.
     raised = add(start, (0.0, up, 0.0))
-    return aside <= farthest and _is_clear(scene, raised) and _is_clear(scene, ahead), ahead
+    return _is_clear(scene, raised) and _is_clear(scene, ahead), ahead
 
 
 @kernel(apart=True)
@@ -133,28 +242,38 @@ def climb(
 ) -> tuple[bool, Vec3, float]:
     """Try to go up a step by a horizontal ``way`` of which a walk got only as far as ``reached``.
 
-    Looks at the ground by itself, beyond the scene of the walk, which it leaves as it is. Advances
-    the random numbers where walls beside the step push the body.
+    Looks at the ground by itself, beyond the scene of the walk, which it leaves as it is. Before
+    the first lift it asks whether the body has room and comes to stand behind the riser.
 
     Returns
     -------
     tuple of bool, Vec3 and float
         Whether it leads up a step; if so, the body's offset there, on the step or its edge and out
         of everything else; how high the foot was before the step, in meters in the world. That
-        height counts from update to update until the body stands on the step: a step that takes
+        height counts from update to update until the body can stand on the step: a step that takes
         several of them is no higher than ``step_height`` altogether.
     """
     offset, body, footing = motion.offset, scene.body, motion.footing
-    foot = footing.step_foot
-    if not footing.stepping:
+    scene = at_once(empty_scene(body, scene.resolver, scene.random_state, make_memory()))
+    scene = look(scene, ground, motion.base, pace.far, mover.drop, mover.step_height)
+    stands, stepping, foot = offset, footing.stepping, footing.step_foot
+    if stepping:
+        # On its way up it may have passed the edge of one step, on which it can stand, to another.
+        size, _ = flat(way)
+        most = rise_of_slope(size, mover.walkable) + MOST_CLEARANCE
+        down, _, _ = support(scene, offset, way, -most, mover.walkable)
+        if down > -np.inf:
+            stands, stepping = add(offset, (0.0, down, 0.0)), False
+    if not stepping:
         # A round body on the edge of a step hangs over it a little.
+        upright = _held(scene, stands) if footing.stepping else footing.normal[1]
         round_off = 0.0
-        if body.kind != BOX and footing.normal[1] >= mover.walkable:
-            round_off = body.radius * (1.0 - footing.normal[1])
-        foot = motion.base[1] + (offset[1] - body.reach[1]) + round_off
+        if body.kind != BOX and upright >= mover.walkable:
+            round_off = body.radius * (1.0 - upright)
+        foot = motion.base[1] + (stands[1] - body.reach[1]) + round_off
     highest = foot - motion.base[1] + mover.step_height + CONTACT_MARGIN
     into = subtract(add(offset, way), (reached[0], offset[1], reached[2]))
-    scene = empty_scene(body, scene.resolver, scene.random_state, make_memory())
-    scene = look(scene, ground, motion.base, pace.far, mover.drop, mover.step_height)
-    leads_up, place = step_up(scene, offset, way, into, pace.reach, highest, mover.walkable)
+    leads_up, place = step_up(
+        scene, offset, way, into, pace.reach, highest, mover.walkable, stepping
+    )
     return leads_up, place, foot

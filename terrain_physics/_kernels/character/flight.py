@@ -190,7 +190,7 @@ def land(mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight)
     if grounded:
         landing = max(landing, falling)
         if not mover.by_sum:  # contacts reach a little farther than what really touches
-            down, _ = support(scene, offset, -2.0 * CONTACT_MARGIN, mover.walkable)
+            down, _, _ = support(scene, offset, velocity, -2.0 * CONTACT_MARGIN, mover.walkable)
             if down < -SLOP and down > -np.inf:
                 offset = add(offset, (0.0, down, 0.0))
     walking = grounded and mover.walks and velocity[1] <= 0.0

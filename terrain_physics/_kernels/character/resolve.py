@@ -177,6 +177,22 @@ def make_scene(
     return filled(empty_scene(body, resolver, random_state, memory), candidates, count)
 
 
+@kernel(inline=True)
+def at_once(scene: Scene) -> Scene:
+    """Return the scene with contacts pushed out of all at once, which draws no random numbers."""
+    return Scene(
+        scene.candidates,
+        scene.size,
+        scene.body,
+        scene.contacts,
+        scene.order,
+        scene.faces,
+        scene.planes,
+        SIMULTANEOUS,
+        scene.random_state,
+    )
+
+
 @kernel(apart=True, lent=True)
 def list_contacts(scene: Scene, offset: Vec3) -> Touching:
     """Write the contacts of the body at an offset to the scene, in the order of its candidates."""

@@ -18,32 +18,39 @@ from terrain_physics._kernels.character.resolve import (
     CANDIDATE,
     DEPTH,
     PUSH,
+    SAME_WAY,
     STUCK,
     Scene,
     Touching,
+    at_once,
     clearing_lift,
     list_contacts,
     push_out,
 )
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_walls
-from terrain_physics._kernels.ground.candidates import A, B, C
-from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
+from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, three
+from terrain_physics._kernels.math.vec3 import Vec3, add, dot, scale, subtract
 
 # Depth in walkable ground from which a walk sets a body right.
 LEAST_RISE = 1e-9  # meters
 
-# Walls may lead a way that comes down a step this many times its length away from its start.
+# Times its own length that walls may lead a way aside which comes down beside what is steep. Where
+# that falls away along the way, as a step's edge does, it holds the body until the way leads off.
 FARTHEST_ASIDE = 1.5
+FARTHEST_DOWN = 1.0 + 1e-6
+
+# How far from its end a walk into a corner may stop.
+CORNER_SLACK = 2.5e-3  # meters
 
 # How a walk ended.
-FREE, BLOCKED, OFF_GROUND = 0, 1, 2
+FREE, BLOCKED, OFF_GROUND, NOWHERE = 0, 1, 2, 3
 
 
 class Walked(NamedTuple):
     """Where a walk led.
 
     FREE and BLOCKED leave the body on walkable ground, BLOCKED where walls took part of the way.
-    OFF_GROUND leaves it in the air, at the end of the way, out of all walls.
+    OFF_GROUND leaves it in the air, at the end of the way, out of all walls; NOWHERE at its start.
     """
 
     ended: int
@@ -65,23 +72,46 @@ class _Place(NamedTuple):
 
 
 @kernel(apart=True, lent=True)
-def _rise(scene: Scene, offset: Vec3, count: int, cosine: float) -> float:
-    """Return how far up the walkable contacts among those listed push the body."""
+def _rise(scene: Scene, offset: Vec3, count: int, most: float, cosine: float) -> float:
+    """Return how far up the walkable contacts among those listed push the body.
+
+    One that would push it up by more than ``most`` is the top of a wall, and left out.
+    """
     best = 0.0
     for i in range(count):
         if scene.contacts[i, DEPTH] > LEAST_RISE and scene.contacts[i, PUSH + 1] >= cosine:
             which = int(scene.contacts[i, CANDIDATE])
-            best = max(best, lift(scene.candidates, which, offset, scene.body, scene.faces))
+            up = lift(scene.candidates, which, offset, scene.body, scene.faces)
+            if up <= most:
+                best = max(best, up)
     return best
 
 
-@kernel(apart=True, lent=True)
-def support(scene: Scene, offset: Vec3, lowest: float, cosine: float) -> tuple[float, float]:
-    """Return the greatest lifts that set the body down on the ground, from ``lowest`` to 0 (SLOP).
+@kernel
+def _falls_away(normal: Vec3, face: Vec3, way: Vec3) -> bool:
+    """Tell whether a contact of that normal with a triangle falls away along a horizontal way.
 
-    The first is on walkable ground, the second, not less, on any. -inf if there is none.
+    Over an edge that is any way off it. Over a steep face it is one more down it than along it:
+    else whoever walks downhill beside a steep bank would walk on into the bank.
     """
-    best, held = -np.inf, -np.inf
+    off = dot(normal, way)
+    if abs(dot(normal, face)) < SAME_WAY:
+        return off > 0.0
+    size, _ = flat(way)
+    steep, _ = flat(normal)
+    return off * off > 0.5 * (size * size) * (steep * steep) and off > 0.0
+
+
+@kernel(apart=True, lent=True)
+def support(
+    scene: Scene, offset: Vec3, way: Vec3, lowest: float, cosine: float
+) -> tuple[float, float, bool]:
+    """Return the greatest lifts <= 0, not below ``lowest``, that set the body on the ground.
+
+    The first is on walkable ground, the second, not less, on any; -inf if there is none. Then
+    whether the second falls away along ``way``.
+    """
+    best, held, falls = -np.inf, -np.inf, False
     candidates, foot = scene.candidates, offset[1] - scene.body.reach[1]
     for k in range(scene.size):
         least = max(best, lowest)
@@ -99,11 +129,12 @@ def support(scene: Scene, offset: Vec3, lowest: float, cosine: float) -> tuple[f
             scene.body,
             scene.faces,
         )
-        if depth >= -CONTACT_MARGIN and normal[1] > 0.0:
-            held = max(held, up)
+        if depth >= -CONTACT_MARGIN and normal[1] > 0.0 and up > held:
+            held = up
+            falls = _falls_away(normal, three(candidates, k, NORMAL), way)
         if normal[1] >= cosine:
             best = up
-    return best, max(best, held)
+    return best, max(best, held), falls
 
 
 @kernel
@@ -112,14 +143,12 @@ def _push_once(
 ) -> tuple[bool, _Place]:
     """Set a body up on the walkable ground it is in, then push it out of the walls it is in.
 
-    Returns (whether the walk goes on, the place then). It does not go on where the offset would
-    come above ``highest``, a wall is overhead or moves the body more than ``farthest`` from the
-    start, or nothing pushes the body although it is too deep.
+    Returns (whether that leads anywhere, the place then). It does not where a wall is overhead or
+    moves the body ``farthest`` from the start, and where it is in something that is neither wall
+    nor ground up to ``highest``.
     """
     offset, touching, on_ground = place.offset, place.touching, place.on_ground
-    up = _rise(scene, offset, touching.contacts, cosine)
-    if offset[1] + up > highest:
-        return False, place
+    up = _rise(scene, offset, touching.contacts, highest - offset[1], cosine)
     if up > 0.0:
         offset, on_ground = add(offset, (0.0, up, 0.0)), True
         touching = list_contacts(scene, offset)
@@ -134,13 +163,13 @@ def _push_once(
     offset, planes = push_out(scene, offset, walls, place.planes, True)
     aside, _ = flat(subtract(offset, start))
     if aside > farthest:
-        return False, _Place(start, touching, planes, False, True)
+        return False, _Place(place.offset, place.touching, planes, False, True)
     return True, _Place(offset, list_contacts(scene, offset), planes, False, True)
 
 
 @kernel
 def _raised(scene: Scene, place: _Place, up: float, on_ground: bool) -> _Place:
-    """Return the place that is ``up`` meters higher."""
+    """Return a place that much higher."""
     offset = add(place.offset, (0.0, up, 0.0))
     touching = list_contacts(scene, offset)
     return _Place(offset, touching, place.planes, on_ground, place.blocked)
@@ -153,35 +182,27 @@ def _walked(ended: int, offset: Vec3, planes: int, touching: Touching, rounds: i
 
 
 @kernel
-def _give_up(
-    scene: Scene, start: Vec3, ahead: Vec3, place: _Place, edge: Vec3, has_edge: bool, rounds: int
-) -> Walked:
-    """End a walk that found no place to stand: on an edge, a little higher, or at the start.
-
-    ``edge`` is where the body lies on the edge of a step that it would have come down, if it has
-    one; ``ahead`` the unit direction of the way, zero if that has no length.
-    """
-    if has_edge:
-        # Down beside a step the body would be thrown off its edge: it goes over the edge.
-        touching = list_contacts(scene, edge)
-        if max(touching.depth, touching.overlap) <= SLOP:
-            ended = BLOCKED if place.blocked else FREE
-            return _walked(ended, edge, place.planes, touching, rounds)
-    # Between walls that close in on each other: a little higher, or back to the start.
+def _give_up(scene: Scene, start: Vec3, place: _Place, rounds: int) -> Walked:
+    """End a walk that found no place to stand: a little higher, or nowhere, at its start."""
+    # Between walls that close in on each other.
     up = clearing_lift(scene, place.offset, False)
     if up <= MOST_CLEARANCE:
         offset = add(place.offset, (0.0, up, 0.0))
         touching = list_contacts(scene, offset)
         if touching.depth <= SLOP:
             return _walked(BLOCKED, offset, place.planes, touching, rounds)
-    planes = place.planes
-    if ahead[0] != 0.0 or ahead[2] != 0.0:
-        planes = add_plane(scene.planes, planes, scale(ahead, -1.0))
-    return _walked(BLOCKED, start, planes, list_contacts(scene, start), rounds)
+    return _walked(NOWHERE, start, place.planes, place.touching, rounds)
+
+
+@kernel(inline=True)
+def _arrived(place: _Place, rounds: int) -> Walked:
+    """End a walk where the body stands."""
+    ended = BLOCKED if place.blocked else FREE
+    return _walked(ended, place.offset, place.planes, place.touching, rounds)
 
 
 @kernel(apart=True, lent=True)
-def walk(
+def _try_way(
     scene: Scene,
     start: Vec3,
     way: Vec3,
@@ -190,20 +211,15 @@ def walk(
     cosine: float,
     max_rounds: int,
 ) -> Walked:
-    """Move a body along the ground by a horizontal way.
-
-    Walls may lead it ``farthest`` from the start, and it comes down by at most ``snap``. A slope of
-    ``cosine`` is the steepest that is walkable. After more than ``max_rounds`` pushes the walk
-    gives up. The scene is left with the planes of the walls met and the contacts where the body is.
-    """
-    size, ahead = flat(way)
-    # What is higher is not a slope but a step, even if it is level on top.
+    """Do as `walk` for one way, all of it: from between walls it leads NOWHERE."""
+    size, _ = flat(way)
+    # What is higher is no slope but a step, though it be level on top.
     highest = start[1] + (rise_of_slope(size, cosine) + MOST_CLEARANCE)
-    edge, held = start, -np.inf
-    rounds, lifted = 0, False
+    rounds, lifted, has_edge, most_aside = 0, False, False, np.inf
     offset = add(start, way)
     none = int(np.int64(0))  # for a literal 0, functions would compile twice
     place = _Place(offset, list_contacts(scene, offset), none, False, False)
+    edge = place  # where the body lies on the edge of a step that it comes down
     while rounds <= max_rounds:
         if place.touching.depth > LEAST_RISE:
             rounds += 1
@@ -218,13 +234,19 @@ def walk(
                 place = _raised(scene, place, up, place.on_ground)
         elif place.on_ground:
             aside, _ = flat(subtract(place.offset, start))
-            if held > -np.inf and aside > FARTHEST_ASIDE * size:
+            if has_edge and aside > most_aside:
                 break
-            ended = BLOCKED if place.blocked else FREE
-            return _walked(ended, place.offset, place.planes, place.touching, rounds)
+            return _arrived(place, rounds)
         else:
-            down, held_at = support(scene, place.offset, -snap - MOST_CLEARANCE, cosine)
+            down, held_at, falls = support(scene, place.offset, way, -snap - MOST_CLEARANCE, cosine)
             touching = place.touching
+            if held_at > down and falls and down == -np.inf:
+                # From the edge, ground may be near enough.
+                lower = _raised(scene, place, held_at, True)
+                further, _, _ = support(scene, lower.offset, way, -snap - MOST_CLEARANCE, cosine)
+                if further > -np.inf:
+                    has_edge, edge = True, lower
+                    break
             if down == -np.inf:
                 return Walked(
                     OFF_GROUND,
@@ -234,13 +256,55 @@ def walk(
                     touching.depth,
                     rounds,
                 )
-            if held_at > down:
-                held, edge = held_at, add(place.offset, (0.0, held_at, 0.0))
+            if held_at > down and not has_edge:
+                has_edge, edge = True, _raised(scene, place, held_at, True)
+                most_aside = (FARTHEST_DOWN if falls else FARTHEST_ASIDE) * size
             if down < -SLOP:
                 place = _raised(scene, place, down, True)
             else:
                 place = _Place(place.offset, touching, place.planes, True, place.blocked)
-    return _give_up(scene, start, ahead, place, edge, held > -np.inf, rounds)
+    if has_edge and max(edge.touching.depth, edge.touching.overlap) <= SLOP:
+        # Down beside a step the body would be thrown off its edge: it goes over the edge.
+        touching = list_contacts(scene, edge.offset)
+        return _arrived(edge, rounds)
+    return _give_up(scene, start, place, rounds)
+
+
+@kernel(apart=True, lent=True)
+def walk(
+    scene: Scene,
+    start: Vec3,
+    way: Vec3,
+    farthest: float,
+    snap: float,
+    cosine: float,
+    max_rounds: int,
+) -> Walked:
+    """Move a body along the ground by a horizontal way, and by no more than ``farthest``.
+
+    It comes down by ``snap`` at most, and pushes out of ground and walls are at most
+    ``max_rounds`` + 1. Where the whole way leads nowhere, as into a corner, it goes part of it. The
+    scene is left with the planes of the walls met, and with the contacts where the body is.
+    """
+    # One wall after another would push it along them, the more the longer the way.
+    scene = at_once(scene)
+    walked = _try_way(scene, start, way, farthest, snap, cosine, max_rounds)
+    if walked.ended != NOWHERE:
+        return walked
+    size, ahead = flat(way)
+    share, part, rounds = 0.0, 0.5, walked.rounds
+    offset = start
+    while part * size > CORNER_SLACK:
+        tried = _try_way(scene, start, scale(way, share + part), farthest, snap, cosine, max_rounds)
+        if tried.ended == FREE or tried.ended == BLOCKED:
+            share, offset = share + part, tried.offset
+        part *= 0.5
+    # The corner takes all of the speed ahead.
+    touching = list_contacts(scene, offset)
+    planes = int(np.int64(0))
+    if size > 0.0:
+        planes = add_plane(scene.planes, planes, scale(ahead, -1.0))
+    return _walked(BLOCKED, offset, planes, touching, rounds)
 
 
 @kernel(apart=True, lent=True)
