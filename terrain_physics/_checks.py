@@ -2,6 +2,9 @@
 
 Messages about bad input have one form: name, rule, value. Vectors are recognized by what they
 can do (``.x .y .z`` or three numbers), so that this module needs no vector library.
+
+Arrays are copied first, and the copy is checked: another thread or process may write to the
+caller's array at any time, and what kernels read must be what was checked.
 """
 
 import math
@@ -224,12 +227,11 @@ def _from_quaternion(name: str, value: Any) -> Floats9:
 
 
 def array(name: str, value: Any, *shapes: tuple[int | None, ...]) -> NDArray[np.float64]:
-    """Return a read-only float64 array of one of the shapes (None: any length), all finite.
+    """Return a new float64 array of one of the shapes (None: any length), all finite.
 
-    The result may share memory with ``value``: kernels read it and never keep it. It is always
-    read-only, since numba compiles separately for read-only and for writable arrays.
+    It is read-only, since numba compiles separately for read-only and for writable arrays.
     """
-    result = real_array(name, value).view()
+    result = real_array(name, value)
     if result.shape == (0,) and shapes[0][0] is None:  # an empty list stands for no rows
         result = result.reshape([length or 0 for length in shapes[0]])
     result.setflags(write=False)
@@ -250,8 +252,20 @@ def _shape_text(shape: tuple[int | None, ...]) -> str:
     return f"({lengths},)" if len(shape) == 1 else f"({lengths})"
 
 
+def copied(value: Any) -> NDArray[Any]:
+    """Return a new array of anything that is one, of its own type."""
+    return np.array(np.asarray(value))
+
+
 def real_array(name: str, value: Any) -> NDArray[np.float64]:
-    """Return any array of real numbers as C-contiguous float64; a single number gets no axis."""
+    """Return real numbers as a new C-contiguous float64 array; a single number gets no axis."""
+    given = real_numbers(name, value)
+    with np.errstate(over="ignore"):  # a long double may become infinite, which callers refuse
+        return np.array(given, np.float64, order="C")
+
+
+def real_numbers(name: str, value: Any) -> NDArray[Any]:
+    """Return an array of real numbers as it is: perhaps the caller's, which must be copied yet."""
     refuse_masked(name, value)
     try:
         raw = np.asarray(value)
@@ -260,8 +274,7 @@ def real_array(name: str, value: Any) -> NDArray[np.float64]:
     if raw.dtype.kind not in "biuf":
         if raw.size != 0 or raw.dtype.kind != "O":
             raise TypeError(f"{name} must hold real numbers, got dtype {raw.dtype}")
-    with np.errstate(over="ignore"):  # a long double may become infinite, which callers refuse
-        return np.require(raw, np.float64, ["C", "A"])
+    return raw
 
 
 def refuse_masked(name: str, value: Any) -> None:

@@ -34,7 +34,7 @@ def checked_heights(heights: ArrayLike, *, copy: bool) -> NDArray[np.float32]:
     else:
         if isinstance(heights, np.ma.MaskedArray):
             heights = np.ma.filled(heights.astype(np.float64), np.nan)
-        wide = _checks.real_array("heights", heights)
+        wide = _checks.real_numbers("heights", heights)
     if wide.ndim != 2 or min(wide.shape) < 2:
         raise ValueError(
             f"heights must have shape (rows, columns), at least (2, 2), got {wide.shape}"
@@ -124,7 +124,7 @@ def bool_cells(
 ) -> NDArray[np.bool_]:
     """Return an array of bool with a value for each cell."""
     try:
-        table = np.array(value)
+        table = _checks.copied(value)
     except ValueError:  # ragged
         table = np.array(None)
     cells = (heights.shape[0] - 1, heights.shape[1] - 1)
@@ -139,7 +139,7 @@ def bool_cells(
 
 def hole_cells(value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return marks of holes, broadcast to a shape of cells."""
-    given = np.asarray(value)
+    given = _checks.copied(value)
     if given.dtype != np.bool_:
         raise TypeError(f"holes must be bool, got dtype {given.dtype}")
     try:
@@ -159,8 +159,8 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def material_numbers(value: Any, *, names: tuple[str, ...] | None) -> NDArray[Any]:
-    """Return an array with numbers in place of the names of materials."""
-    raw = np.asarray(value)
+    """Return a new array with numbers in place of the names of materials."""
+    raw = _checks.copied(value)
     if raw.dtype.kind != "U" or names is None:
         return raw
     different, places = np.unique(raw, return_inverse=True)
@@ -230,6 +230,7 @@ def edited(index: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, int], tu
     if not isinstance(index, np.ndarray) or index.dtype != np.bool_ or index.ndim != 2:
         rows, columns = basic_index(index, shape)
         return (rows, columns), reach_of(rows), reach_of(columns)
+    index = index.copy()
     if index.shape != shape:
         raise IndexError(f"index must have shape {shape} where it is bool, got {index.shape}")
     row_places, column_places = np.flatnonzero(index.any(axis=1)), np.flatnonzero(index.any(axis=0))
