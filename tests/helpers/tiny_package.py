@@ -2,14 +2,13 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from terrain_physics._kernels import _jit
+from terrain_physics._kernels import _jit, _own_files
 
 SOURCES = {
     "__init__.py": "",
@@ -94,7 +93,11 @@ class Tiny:
         for name, source in SOURCES.items():
             (self.package / name).parent.mkdir(parents=True, exist_ok=True)
             (self.package / name).write_text(source)
-        shutil.copy(_jit.__file__, self.package / "_jit.py")
+        for module in (_jit, _own_files):
+            source = (
+                Path(str(module.__file__)).read_text().replace("terrain_physics._kernels", "tiny")
+            )
+            (self.package / Path(str(module.__file__)).name).write_text(source)
         self.path = self.package.parent
         self.cache = place / "cache"
         self.home = place / "home"
