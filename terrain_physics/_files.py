@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,14 @@ def file_name(path: Any) -> str:
     if "\0" in name:
         raise ValueError(f"path must be one the system takes, got {name!r} (null character)")
     return name
+
+
+def checked_size(name: str) -> int:
+    """Return how many bytes a file has; refuse what is no regular file."""
+    status = Path(name).stat()
+    if not stat.S_ISREG(status.st_mode):  # opening a named pipe would wait forever
+        raise ValueError(f"{name}: must be a regular file, got {stat.filemode(status.st_mode)}")
+    return status.st_size
 
 
 @contextmanager
