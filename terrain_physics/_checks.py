@@ -21,6 +21,9 @@ Floats9 = tuple[float, float, float, float, float, float, float, float, float]
 Rows = dict[str, NDArray[np.float64]]
 """Checked arrays by the names of the arguments they came from."""
 
+MOST_RESULTS = 20_000_000
+"""Of one query unless it says otherwise: contacts take 88 bytes each, 2 GB in all."""
+
 # Largest error of a unit length or a dot product of axes. glm.quat and glm.mat3 hold float32: a
 # product of a few thousand rotations stays within this.
 ROTATION_TOLERANCE = 1e-4
@@ -98,6 +101,22 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
     if not (low <= number <= high):
         raise ValueError(f"{name} must be from {low} to {high}, got {shorten(number)}")
     return number
+
+
+def most_results(max_results: Any) -> int:
+    """Return how many results a query may have."""
+    return whole("max_results", max_results, 0, 2**62)
+
+
+def too_many(what: str, most: int) -> ValueError:
+    """Return the error for more results than that."""
+    return ValueError(f"{what} must be at most max_results = {most}, got more")
+
+
+def refuse_more(what: str, count: int, most: int) -> None:
+    """Refuse more results than that."""
+    if count > most:
+        raise too_many(what, most)
 
 
 def choice(name: str, value: Any, known: tuple[str, ...]) -> str:

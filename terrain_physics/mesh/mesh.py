@@ -4,9 +4,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics import _checks
+from terrain_physics._checks import MOST_RESULTS
 from terrain_physics._kernels.mesh import intersections
 from terrain_physics._kernels.mesh.adjacency import Neighbors
-from terrain_physics._kernels.types import Floats, Ints
+from terrain_physics._kernels.types import Floats, Ints, Longs
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, Sphere
@@ -137,7 +138,11 @@ class TriangleMesh(Surface):
     # Meshes that cross
 
     def intersecting_pairs(
-        self, other: "TriangleMesh", *, threads: int | None = None
+        self,
+        other: "TriangleMesh",
+        *,
+        threads: int | None = None,
+        max_results: int = MOST_RESULTS,
     ) -> NDArray[np.int64]:
         """Return which triangles of this mesh touch or cross which of another.
 
@@ -147,6 +152,8 @@ class TriangleMesh(Surface):
             Its vertices are in the same coordinates.
         threads : int, optional
             How many threads; None: one for each processor. The results are the same.
+        max_results : int, default 20 million
+            More pairs than this are refused before memory is gone.
 
         Returns
         -------
@@ -159,14 +166,17 @@ class TriangleMesh(Surface):
         TypeError
             If ``other`` is not a `TriangleMesh`.
         ValueError
-            If ``threads`` is not at least 1.
+            If ``threads`` is not at least 1, and for more pairs than ``max_results``.
         """
         _checks.instance("other", other, TriangleMesh)
+        most = _checks.most_results(max_results)
         ours, theirs = self._storage.arrays, other._storage.arrays  # noqa: SLF001 of its own kind
         with Workers(threads) as workers:
-            return intersections.touching_pairs(workers.run, ours, theirs)
+            return _few(intersections.touching_pairs(workers.run, ours, theirs, most), most)
 
-    def self_intersections(self, *, threads: int | None = None) -> NDArray[np.int64]:
+    def self_intersections(
+        self, *, threads: int | None = None, max_results: int = MOST_RESULTS
+    ) -> NDArray[np.int64]:
         """Return which triangles of the mesh meet where they should not.
 
         Vertices at one position count as one, so that seams are no intersections. Faces i and j
@@ -180,6 +190,8 @@ class TriangleMesh(Surface):
         ----------
         threads : int, optional
             How many threads; None: one for each processor. The results are the same.
+        max_results : int, default 20 million
+            More pairs than this are refused before memory is gone.
 
         Returns
         -------
@@ -189,11 +201,12 @@ class TriangleMesh(Surface):
         Raises
         ------
         ValueError
-            If ``threads`` is not at least 1.
+            If ``threads`` is not at least 1, and for more pairs than ``max_results``.
         """
+        most = _checks.most_results(max_results)
         arrays, welded = self._storage.arrays, self.neighbors.welded
         with Workers(threads) as workers:
-            return intersections.self_pairs(workers.run, arrays, welded)
+            return _few(intersections.self_pairs(workers.run, arrays, welded, most), most)
 
     def __getstate__(self) -> tuple[Floats, Ints, int]:
         return self.vertices, self.faces, self.version
@@ -203,3 +216,10 @@ class TriangleMesh(Surface):
         for values in (vertices, faces):
             values.setflags(write=False)  # kernels know one type only
         self._adopt(MeshStorage(vertices, faces, version))
+
+
+def _few(pairs: Longs | None, most: int) -> Longs:
+    """Return pairs; refuse them if there are too many."""
+    if pairs is None:
+        raise _checks.too_many("pairs", most)
+    return pairs

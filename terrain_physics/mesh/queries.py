@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from pyglm import glm
 
+from terrain_physics import _checks
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh.contacts import (
@@ -129,9 +130,11 @@ class MeshQueries(Queries):
         ids = ids[:count]
         return Triangles(mesh.vertices[mesh.faces[ids]], self.storage.normals[ids], ids)
 
-    def triangle_ids_in(self, boxes: Floats) -> tuple[Longs, Longs]:
+    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Longs, Longs]:
         offsets = np.empty(len(boxes) // 6 + 1, np.int64)
-        return offsets, list_near(*self.storage.arrays[2:], boxes, offsets)
+        total, ids = list_near(*self.storage.arrays[2:], boxes, most, offsets)
+        _checks.refuse_more("triangles", total, most)
+        return offsets, ids
 
     # Rays
 
@@ -171,20 +174,25 @@ class MeshQueries(Queries):
 
     # Shapes
 
-    def contacts_of_one(self, shape: Shape, keep: str) -> Contacts:
+    def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
         kind, row = row_of("shapes", shape)
         refuse_far_row("shapes", row)
+        if len(self.storage.arrays.faces) > most:  # it may touch them all
+            return self.contacts(kind, np.array([row]), keep, None, most)
         rows = by_kind(kind, np.array(row))
         kept = DEEPEST if keep == "deepest" else ALL
         return Contacts(*_CONTACTS[kind].call(*self.storage.arrays[2:], *rows, _ONE_VISIT, kept))
 
-    def contacts(self, kind: int, rows: Floats, keep: str, threads: int | None) -> Contacts:
+    def contacts(
+        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
+    ) -> Contacts:
         visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
         kept = DEEPEST if keep == "deepest" else ALL
         with Workers(threads) as workers:
-            parts = self._list(workers, kind, rows, kept, visits, counts)
+            parts = self._list(workers, kind, rows, kept, visits, counts, most)
             ends = np.cumsum(counts)
             total = int(ends[-1]) if len(ends) else 0
+            _checks.refuse_more("contacts", total, most)
             ints, floats = np.empty((2, total), np.int64), np.empty((3, total, 3))
 
             def put(first: int, last: int) -> None:
@@ -197,19 +205,31 @@ class MeshQueries(Queries):
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
         visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
         with Workers(threads) as workers:
-            self._list(workers, kind, rows, NUMBER, visits, counts)
+            self._list(workers, kind, rows, NUMBER, visits, counts, 0)
         return counts
 
     def _list(
-        self, workers: Workers, kind: int, rows: Floats, kept: int, visits: Longs, counts: Longs
+        self,
+        workers: Workers,
+        kind: int,
+        rows: Floats,
+        kept: int,
+        visits: Longs,
+        counts: Longs,
+        most: int,
     ) -> list[_Found]:
         """Return the contacts in the ranges that the threads worked on, and write their counts."""
         refuse_far("shapes", rows)
         shapes, mesh = by_kind(kind, rows), self.storage.arrays
+        so_far = np.zeros(1, np.int64)
 
         def find(first: int, last: int) -> _Found:
-            found = list_contacts(*mesh[2:], *shapes, visits, first, last, kept, counts)
-            return first, last, *found
+            keys, found = list_contacts(
+                *mesh[2:], *shapes, visits, first, last, kept, counts, most, so_far
+            )
+            if not len(keys):  # there was no more room
+                raise _checks.too_many("contacts", most)
+            return first, last, keys, found
 
         return workers.run(find, len(rows), _SHAPES_PER_TASK)
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from pyglm import glm
 
 from terrain_physics import _checks
+from terrain_physics._checks import MOST_RESULTS
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
@@ -37,8 +38,6 @@ from terrain_physics.surface.shapes import (
 )
 
 _Many = NDArray[Any] | Sequence[float]
-
-MOST_TRIANGLES = 20_000_000
 
 
 @public
@@ -235,13 +234,18 @@ class Surface:
         x0, y0, z0 = aabb.lower64
         x1, y1, z1 = aabb.upper64
         lower, upper = (x0 - wider, y0 - wider, z0 - wider), (x1 + wider, y1 + wider, z1 + wider)
-        found = self._queries.triangles_in(lower, upper, MOST_TRIANGLES)
+        found = self._queries.triangles_in(lower, upper, MOST_RESULTS)
         if found is None:
-            raise ValueError(f"aabb must hold at most {MOST_TRIANGLES} triangles, got {aabb}")
+            raise ValueError(f"aabb must hold at most {MOST_RESULTS} triangles, got {aabb}")
         return found
 
     def triangles_in_many(
-        self, lowers: ArrayLike, uppers: ArrayLike, *, margin: float = 0.1
+        self,
+        lowers: ArrayLike,
+        uppers: ArrayLike,
+        *,
+        margin: float = 0.1,
+        max_results: int = MOST_RESULTS,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ids of the triangles within each of n boxes.
 
@@ -251,6 +255,8 @@ class Surface:
             Corners in meters, lower <= upper.
         margin : float, default 0.1
             The boxes are widened by this much on every side, in meters; >= 0.
+        max_results : int, default 20 million
+            More ids than this, of all boxes together, are refused before memory is gone.
 
         Returns
         -------
@@ -263,8 +269,10 @@ class Surface:
         ------
         ValueError
             For other shapes, non-finite values, row counts that do not match, a lower corner above
-            its upper one, and a box over more than 100 million cells of a map.
+            its upper one, a box over more than 100 million cells of a map, and more than
+            ``max_results``.
         """
+        most = _checks.most_results(max_results)
         wider = _checks.non_negative("margin", margin)
         low, high = _checks.points("lowers", lowers), _checks.points("uppers", uppers)
         count = _checks.common_length(lowers=low, uppers=high)
@@ -275,7 +283,7 @@ class Surface:
             )
         boxes = np.concatenate([low - wider, high + wider], axis=1).reshape(-1)
         boxes.flags.writeable = False
-        return self._queries.triangle_ids_in(boxes)
+        return self._queries.triangle_ids_in(boxes, most)
 
     # Rays
 
@@ -382,6 +390,7 @@ class Surface:
         *,
         keep: str = "all",
         threads: int | None = None,
+        max_results: int = MOST_RESULTS,
     ) -> Contacts:
         """Return the contacts of shapes with the triangles.
 
@@ -399,6 +408,8 @@ class Surface:
             deep).
         threads : int, optional
             How many threads work; see `Surface`.
+        max_results : int, default 20 million
+            More contacts than this, of all shapes together, are refused before memory is gone.
 
         Returns
         -------
@@ -413,7 +424,8 @@ class Surface:
             anything that is not a shape.
         ValueError
             For rows of another width, non-finite values, negative radii, a shape over more than 100
-            million cells of a map, and on a mesh for a shape at 1e70 m or beyond.
+            million cells of a map, on a mesh for a shape at 1e70 m or beyond, and for more contacts
+            than ``max_results``.
 
         Examples
         --------
@@ -425,15 +437,22 @@ class Surface:
         """
         if keep != "all":
             _checks.choice("keep", keep, ("all", "deepest"))
+        if max_results is not MOST_RESULTS:
+            max_results = _checks.most_results(max_results)
         if isinstance(shapes, SHAPES):
             if threads is not None:
                 Workers(threads)  # refuses what is no number of threads
-            return self._queries.contacts_of_one(shapes, keep)
+            return self._queries.contacts_of_one(shapes, keep, max_results)
         kind, rows = rows_of("shapes", shapes)
-        return self._queries.contacts(kind, rows, keep, threads)
+        return self._queries.contacts(kind, rows, keep, threads, max_results)
 
     def sphere_contacts(
-        self, spheres: ArrayLike, *, keep: str = "all", threads: int | None = None
+        self,
+        spheres: ArrayLike,
+        *,
+        keep: str = "all",
+        threads: int | None = None,
+        max_results: int = MOST_RESULTS,
     ) -> Contacts:
         """Return the contacts of spheres with the triangles.
 
@@ -441,7 +460,7 @@ class Surface:
         ----------
         spheres : array_like, shape (n, 4)
             Rows x, y, z, radius in meters; radius >= 0.
-        keep, threads
+        keep, threads, max_results
             As for `contacts`.
 
         Returns
@@ -456,10 +475,16 @@ class Surface:
             For other shapes, non-finite values and negative radii; for size and distance as
             `contacts`.
         """
-        return self._contacts_of_rows(SPHERE, sphere_rows("spheres", spheres), keep, threads)
+        rows = sphere_rows("spheres", spheres)
+        return self._contacts_of_rows(SPHERE, rows, keep, threads, max_results)
 
     def capsule_contacts(
-        self, capsules: ArrayLike, *, keep: str = "all", threads: int | None = None
+        self,
+        capsules: ArrayLike,
+        *,
+        keep: str = "all",
+        threads: int | None = None,
+        max_results: int = MOST_RESULTS,
     ) -> Contacts:
         """Return the contacts of capsules with the triangles.
 
@@ -467,7 +492,7 @@ class Surface:
         ----------
         capsules : array_like, shape (n, 7)
             Rows of both ends of the axis and the radius, in meters; radius >= 0.
-        keep, threads
+        keep, threads, max_results
             As for `contacts`.
 
         Returns
@@ -483,7 +508,8 @@ class Surface:
             For other shapes, non-finite values and negative radii; for size and distance as
             `contacts`.
         """
-        return self._contacts_of_rows(CAPSULE, capsule_rows("capsules", capsules), keep, threads)
+        rows = capsule_rows("capsules", capsules)
+        return self._contacts_of_rows(CAPSULE, rows, keep, threads, max_results)
 
     def obb_contacts(
         self,
@@ -493,6 +519,7 @@ class Surface:
         *,
         keep: str = "all",
         threads: int | None = None,
+        max_results: int = MOST_RESULTS,
     ) -> Contacts:
         """Return the contacts of turned boxes with the triangles.
 
@@ -504,7 +531,7 @@ class Surface:
             In meters; half extents >= 0.
         rotations : array_like, shape (n, 3, 3) or (1, 3, 3)
             Orthonormal matrices with the box axes as columns.
-        keep, threads
+        keep, threads, max_results
             As for `contacts`.
 
         Returns
@@ -519,15 +546,15 @@ class Surface:
             For other shapes, non-finite values, negative half extents, matrices that are no
             rotations and row counts that do not match; for size and distance as `contacts`.
         """
-        return self._contacts_of_rows(
-            BOX, box_rows(centers, half_extents, rotations), keep, threads
-        )
+        rows = box_rows(centers, half_extents, rotations)
+        return self._contacts_of_rows(BOX, rows, keep, threads, max_results)
 
     def _contacts_of_rows(
-        self, kind: int, rows: Floats, keep: str, threads: int | None
+        self, kind: int, rows: Floats, keep: str, threads: int | None, max_results: int
     ) -> Contacts:
         _checks.choice("keep", keep, ("all", "deepest"))
-        return self._queries.contacts(kind, rows, keep, threads)
+        most = _checks.most_results(max_results)
+        return self._queries.contacts(kind, rows, keep, threads, most)
 
     def contact_counts(
         self, shapes: ArrayLike | Shape | Sequence[Shape], *, threads: int | None = None

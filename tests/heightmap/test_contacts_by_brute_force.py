@@ -213,9 +213,9 @@ def test_a_part_that_is_refused_keeps_none_waiting(monkeypatch):
 
 
 def test_none_waits_for_a_part_that_is_never_begun():
-    rows = contacts._Rows(4)
+    rows = contacts._Rows(4, 9)
     with ThreadPoolExecutor(1) as pool:
-        second = pool.submit(rows.take, 2, 4, 0)
+        second = pool.submit(rows.take, 2, 4, 4, 0)
         rows.give_up()
         with pytest.raises(CancelledError):
             second.result(10)

@@ -173,7 +173,7 @@ def test_bad_boxes():
 
 
 def test_a_mesh_of_more_triangles_than_a_query_gives(monkeypatch):
-    monkeypatch.setattr("terrain_physics.surface.surface.MOST_TRIANGLES", 1)
+    monkeypatch.setattr("terrain_physics.surface.surface.MOST_RESULTS", 1)
     with pytest.raises(ValueError, match="aabb must hold at most 1 triangles, got AABB"):
         TriangleMesh(SQUARE, HALVES).triangles_in(AABB((0, 0, 0), (1, 1, 1)))
 
