@@ -5,7 +5,7 @@ import os
 import stat
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -38,7 +38,8 @@ def checked_size(name: str) -> int:
 def written_whole(name: str) -> Iterator[BinaryIO]:
     """Yield a new file that replaces ``name`` when the block ends without an error.
 
-    Until then, and after an error, an existing file of that name is unchanged.
+    Until then, and after an error, an existing file of that name is unchanged. The new one may be
+    read and written by those who might before.
     """
     target = Path(name).resolve()  # follows a link, so that the link itself is not replaced
     if not target.parent.is_dir():
@@ -46,6 +47,8 @@ def written_whole(name: str) -> Iterator[BinaryIO]:
     part = target.with_name(f".{uuid.uuid4().hex}.part")
     try:
         with part.open("xb") as file:
+            with suppress(FileNotFoundError):
+                part.chmod(stat.S_IMODE(target.stat().st_mode))
             yield file
         part.replace(target)
     finally:

@@ -10,6 +10,7 @@ from pyglm import glm
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.surface.shapes import FARTHEST
 
 # The least thickness: ground without any would be a skin.
 TINY = 1e-9
@@ -83,17 +84,17 @@ def refuse_overflow(
     """Refuse maps whose slopes overflow, or whose samples fall together in float64."""
     if heights.size:
         largest = float(np.fmax.reduce(np.abs(heights), axis=None))  # NaN if all are holes
-        if abs(scale) * largest + abs(origin[1]) >= 1e100:
+        if abs(scale) * largest + abs(origin[1]) >= FARTHEST:
             raise ValueError(
-                "height_scale and origin.y must keep heights below 1e100 m, "
+                f"height_scale and origin.y must keep heights below {FARTHEST:g} m, "
                 f"got {scale}, {origin[1]}"
             )
     for axis, start, size, count in zip("zx", origin[::-2], cell_size[::-1], samples, strict=True):
         far = max(abs(start), abs(start + size * count))
-        if not (size >= 1e-40 + far * 2.0**-50 and far < 1e100):
+        if not (size >= 1e-40 + far * 2.0**-50 and far < FARTHEST):
             raise ValueError(
-                f"cell_size and origin must keep samples apart and below 1e100 m along {axis}, "
-                f"got {size} and {start}"
+                "cell_size and origin must keep samples apart and below "
+                f"{FARTHEST:g} m along {axis}, got {size} and {start}"
             )
 
 

@@ -24,7 +24,7 @@ from terrain_physics.geometry.shapes import Sphere
 from terrain_physics.heightmap.contacts import ContactQuery
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
-from terrain_physics.surface.limits import refuse_far, refuse_far_row
+from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -154,6 +154,7 @@ class MapQueries(Queries):
             if materials is None and not (ints.size == 2 and ints[0, 0] < 0):
                 return Contacts(ints, floats)
         kind, row = row_of("shapes", shape)
+        refuse_far_row("shapes", row)
         return self.contacts(kind, np.array([row]), keep, None, most)
 
     def contacts(
@@ -206,7 +207,6 @@ class MapQueries(Queries):
     # Closest points
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
-        refuse_far_row("point", point)
         storage = self.storage
         with storage.lock:
             triangle, distance, x, y, z, cell = _CLOSEST.call(*storage.views, *point)
@@ -218,7 +218,6 @@ class MapQueries(Queries):
         return ClosestPoint(glm.vec3(x, y, z), distance, triangle, material)
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        refuse_far("points", points)
         count = len(points)
         places, distances = np.empty((count, 3)), np.empty(count)
         triangles, nearest = np.empty(count, np.int64), np.empty(count, np.int64)

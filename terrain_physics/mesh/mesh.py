@@ -28,7 +28,7 @@ class TriangleMesh(Surface):
     Parameters
     ----------
     vertices : array_like, shape (v, 3)
-        In meters, below 1e70 m; copied. Not every one need be used. Rays and closest points are
+        In meters, below 1e38 m; copied. Not every one need be used. Rays and closest points are
         right where lengths that are not zero are above 1e-70 m.
     faces : array_like of integers, shape (n, 3), n >= 1
         Rows of ``vertices``, counter-clockwise seen from the front; copied. A face without area is

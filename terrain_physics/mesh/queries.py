@@ -34,12 +34,7 @@ from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.ground_arrays import GroundArrays
-from terrain_physics.surface.limits import (
-    FARTHEST,
-    refuse_far,
-    refuse_far_number,
-    refuse_far_row,
-)
+from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -91,8 +86,6 @@ class MeshQueries(Queries):
 
     def _hit_below(self, x: float, z: float) -> tuple[Any, ...]:
         """Return what a ray straight down from the highest vertex hits first."""
-        refuse_far_number("x", x)
-        refuse_far_number("z", z)
         mesh = self.storage.arrays
         top = float(mesh.frame[4])
         hit: tuple[Any, ...] = _RAY.call(*mesh[2:], x, top, z, 0.0, -1.0, 0.0, math.inf)
@@ -107,9 +100,6 @@ class MeshQueries(Queries):
     def heights_and_normals(
         self, xs: Floats, zs: Floats, threads: int | None
     ) -> tuple[Floats, Floats]:
-        for name, values in (("x", xs), ("z", zs)):
-            for far in values[np.abs(values) >= FARTHEST][:1]:
-                refuse_far_number(name, float(far))
         top = float(self.storage.arrays.frame[4])
         origins = np.stack([xs, np.full(len(xs), top), zs], axis=-1)
         origins.setflags(write=False)  # kernels know one type only
@@ -139,7 +129,6 @@ class MeshQueries(Queries):
     # Rays
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
-        refuse_far_row("ray", origin)
         triangle, distance, x, y, z, nx, ny, nz = _RAY.call(
             *self.storage.arrays[2:], *origin, *direction, longest
         )
@@ -150,7 +139,6 @@ class MeshQueries(Queries):
     def rays(
         self, origins: Floats, directions: Floats, longest: float, count: int, threads: int | None
     ) -> RayHits:
-        refuse_far("origins", origins)
         return self._cast(origins, directions, longest, count, threads)
 
     def _cast(
@@ -219,7 +207,6 @@ class MeshQueries(Queries):
         most: int,
     ) -> list[_Found]:
         """Return the contacts in the ranges that the threads worked on, and write their counts."""
-        refuse_far("shapes", rows)
         shapes, mesh = by_kind(kind, rows), self.storage.arrays
         so_far = np.zeros(1, np.int64)
 
@@ -234,7 +221,6 @@ class MeshQueries(Queries):
         return workers.run(find, len(rows), _SHAPES_PER_TASK)
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        refuse_far_row("shape", row.tolist())
         numbers, triangles = np.empty((1, 8)), np.empty(1, np.int64)
         mesh = self.storage.arrays
         _SWEEP.call(
@@ -246,7 +232,6 @@ class MeshQueries(Queries):
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
-        refuse_far("shapes", rows)
         numbers, triangles = np.empty((count, 8)), np.empty(count, np.int64)
         mesh, neighbors = self.storage.arrays, self.storage.neighbors
         visits = _visits_of(rows if len(rows) > 1 else np.zeros((count, 3)))
@@ -265,12 +250,10 @@ class MeshQueries(Queries):
     # Closest points
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
-        refuse_far_row("point", point)
         triangle, distance, x, y, z = _CLOSEST.call(*self.storage.arrays[2:], *point)
         return ClosestPoint(glm.vec3(x, y, z), distance, triangle)
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        refuse_far("points", points)
         # Each begins with the last one's triangle, which is nearly as near.
         order = along_a_curve(points)
         along, mesh, count = points[order], self.storage.arrays, len(points)

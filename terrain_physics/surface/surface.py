@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from math import isfinite
+from math import inf
 from typing import Any, Self, overload
 
 import numpy as np
@@ -11,11 +11,12 @@ from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._checks import MOST_RESULTS
-from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
+from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, FARTHEST, SPHERE
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, Ray
+from terrain_physics.surface.limits import refuse_far, refuse_far_number, refuse_far_row
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -53,7 +54,8 @@ class Surface:
     answers bit for bit, whatever the number of threads.
 
     Bad arguments raise ValueError or TypeError, which name the argument, the rule and the value.
-    Coordinates must be finite. On a mesh, and for closest points, they must be below 1e70 m.
+    Coordinates and sizes must be below 1e38 m, so that float32 vectors hold the answers. Boxes that
+    only say where to look, of `triangles_in` and `triangles_in_many`, may be of any size.
     """
 
     __slots__ = ("_queries",)
@@ -96,10 +98,10 @@ class Surface:
         ValueError
             For NaN and infinity.
         """
-        if type(x) is type(z) is float and isfinite(x + z):  # the sum may overflow
+        if type(x) is type(z) is float and -FARTHEST < x < FARTHEST and -FARTHEST < z < FARTHEST:
             return self._queries.height(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
-            return self._queries.height(_checks.finite("x", x), _checks.finite("z", z))
+            return self._queries.height(_place("x", x), _place("z", z))
         heights_there = self.heights_at(x, z)
         return heights_there if heights_there.ndim else float(heights_there)
 
@@ -129,7 +131,7 @@ class Surface:
         >>> HeightMap([[0, 4], [0, 4]]).heights_at([0.25, 0.5], 0.5)
         array([1., 2.])
         """
-        xs, zs = _checks.broadcast("x", x, "z", z)
+        xs, zs = _places(x, z)
         return self._queries.heights(xs.ravel(), zs.ravel(), threads).reshape(xs.shape)
 
     @overload
@@ -158,10 +160,10 @@ class Surface:
         ValueError
             For NaN and infinity.
         """
-        if type(x) is type(z) is float and isfinite(x + z):  # the sum may overflow
+        if type(x) is type(z) is float and -FARTHEST < x < FARTHEST and -FARTHEST < z < FARTHEST:
             return self._queries.normal(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
-            return self._queries.normal(_checks.finite("x", x), _checks.finite("z", z))
+            return self._queries.normal(_place("x", x), _place("z", z))
         normals_there = self.normals_at(x, z)
         return normals_there if normals_there.ndim > 1 else glm.vec3(normals_there)
 
@@ -191,7 +193,7 @@ class Surface:
         >>> HeightMap([[0, 0], [0, 0]]).normals_at([0.25], 0.5)
         array([[0., 1., 0.]])
         """
-        xs, zs = _checks.broadcast("x", x, "z", z)
+        xs, zs = _places(x, z)
         return self._queries.normals(xs.ravel(), zs.ravel(), threads).reshape(*xs.shape, 3)
 
     # Triangles in boxes
@@ -311,11 +313,11 @@ class Surface:
         TypeError
             If ``ray`` is not a `Ray` or ``max_distance`` not a number.
         ValueError
-            For a negative distance or NaN, and on a mesh for an origin at 1e70 m or beyond.
+            For a negative distance or NaN, and for an origin at 1e38 m or beyond.
 
         Notes
         -----
-        An extended map reaches up to 1e99 m and 1e15 cells for rays of any length.
+        An extended map reaches up to 1e15 cells for rays of any length.
 
         Examples
         --------
@@ -332,9 +334,13 @@ class Surface:
         """
         if type(ray) is not Ray:
             _checks.instance("ray", ray, Ray)
-        if max_distance is not math.inf:
+        if max_distance is not inf:
             max_distance = _checks.between("max_distance", max_distance, 0.0, math.inf)
-        return self._queries.ray(ray.origin64, ray.direction64, max_distance)
+        origin = ray.origin64
+        x, y, z = origin
+        if not (-FARTHEST < x < FARTHEST and -FARTHEST < y < FARTHEST and -FARTHEST < z < FARTHEST):
+            refuse_far_row("ray", origin)
+        return self._queries.ray(origin, ray.direction64, max_distance)
 
     def raycast_many(
         self,
@@ -367,7 +373,7 @@ class Surface:
         ------
         ValueError
             For other shapes, non-finite values, zero directions, row counts that do not match, and
-            on a mesh for an origin at 1e70 m or beyond.
+            for an origin at 1e38 m or beyond.
 
         Examples
         --------
@@ -380,6 +386,7 @@ class Surface:
         units = _checks.directions("directions", directions)
         longest = _checks.between("max_distance", max_distance, 0.0, math.inf)
         count = _checks.common_length(origins=starts, directions=units)
+        refuse_far("origins", starts)
         return self._queries.rays(starts, units, longest, count, threads)
 
     # Contacts
@@ -424,8 +431,8 @@ class Surface:
             anything that is not a shape.
         ValueError
             For rows of another width, non-finite values, negative radii, a shape over more than 100
-            million cells of a map, on a mesh for a shape at 1e70 m or beyond, and for more contacts
-            than ``max_results``.
+            million cells of a map, for a shape at 1e38 m or beyond, and for more contacts than
+            ``max_results``.
 
         Examples
         --------
@@ -444,6 +451,7 @@ class Surface:
                 Workers(threads)  # refuses what is no number of threads
             return self._queries.contacts_of_one(shapes, keep, max_results)
         kind, rows = rows_of("shapes", shapes)
+        refuse_far("shapes", rows)
         return self._queries.contacts(kind, rows, keep, threads, max_results)
 
     def sphere_contacts(
@@ -554,6 +562,7 @@ class Surface:
     ) -> Contacts:
         _checks.choice("keep", keep, ("all", "deepest"))
         most = _checks.most_results(max_results)
+        refuse_far("shapes", rows)
         return self._queries.contacts(kind, rows, keep, threads, most)
 
     def contact_counts(
@@ -576,6 +585,7 @@ class Surface:
             As `contacts`.
         """
         kind, rows = rows_of("shapes", shapes)
+        refuse_far("shapes", rows)
         return self._queries.contact_counts(kind, rows, threads)
 
     # Moving shapes
@@ -608,7 +618,7 @@ class Surface:
         TypeError
             For anything that is not a shape or not three numbers.
         ValueError
-            For a motion that is not finite, and on a mesh for a shape at 1e70 m or beyond.
+            For a motion that is not finite, and a shape or a motion at 1e38 m or beyond.
 
         Notes
         -----
@@ -633,7 +643,10 @@ class Surface:
         True
         """
         kind, numbers = row_of("shape", shape)
-        row, way = np.array(numbers), np.array([_checks.vector("motion", motion)])
+        along = _checks.vector("motion", motion)
+        refuse_far_row("shape", numbers)
+        refuse_far_row("motion", along)
+        row, way = np.array(numbers), np.array([along])
         row.flags.writeable = way.flags.writeable = False
         return self._queries.sweep(kind, row, way)
 
@@ -766,7 +779,7 @@ class Surface:
             anything that is not a shape.
         ValueError
             For arrays of other shapes, non-finite values, negative radii, row counts that do not
-            match, and on a mesh for a shape at 1e70 m or beyond.
+            match, and shapes or motions at 1e38 m or beyond.
         """
         kind, rows = rows_of("shapes", shapes)
         return self._sweep_rows(kind, "shapes", rows, motions, threads)
@@ -776,6 +789,8 @@ class Surface:
     ) -> SweepHits:
         ways = _checks.points("motions", motions)
         count = _checks.common_length(**{name: rows, "motions": ways})
+        refuse_far("shapes", rows)
+        refuse_far("motions", ways)
         return self._queries.sweeps(kind, rows, ways, count, threads)
 
     # Closest points
@@ -799,7 +814,7 @@ class Surface:
         TypeError
             If ``point`` is not three numbers.
         ValueError
-            For another number of values, non-finite values, and a point at 1e70 m or beyond.
+            For another number of values, non-finite values, and a point at 1e38 m or beyond.
 
         Examples
         --------
@@ -807,7 +822,9 @@ class Surface:
         >>> HeightMap([[1, 1], [1, 1]]).closest_point((0.25, 3, 0.5))
         ClosestPoint(point=vec3( 0.25, 1, 0.5 ), distance=2.0, triangle=1, material=0)
         """
-        return self._queries.closest_point(_checks.vector("point", point))
+        place = _checks.vector("point", point)
+        refuse_far_row("point", place)
+        return self._queries.closest_point(place)
 
     def closest_points(self, points: ArrayLike, *, threads: int | None = None) -> ClosestPoints:
         """Return the points of the ground closest to n points.
@@ -827,14 +844,31 @@ class Surface:
         Raises
         ------
         ValueError
-            For another shape, non-finite values, and a point at 1e70 m or beyond.
+            For another shape, non-finite values, and a point at 1e38 m or beyond.
         """
-        return self._queries.closest_points(_checks.points("points", points), threads)
+        places = _checks.points("points", points)
+        refuse_far("points", places)
+        return self._queries.closest_points(places, threads)
 
     @property
     def version(self) -> int:
         """The number of edits so far; for a ground, in all its parts."""
         return self._queries.version
+
+
+def _place(name: str, value: Any) -> float:
+    """Return one coordinate of a place on the ground."""
+    number = _checks.finite(name, value)
+    refuse_far_number(name, number)
+    return number
+
+
+def _places(x: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
+    """Return coordinates of places, broadcast."""
+    xs, zs = _checks.broadcast("x", x, "z", z)
+    refuse_far("x", xs.reshape(-1))
+    refuse_far("z", zs.reshape(-1))
+    return xs, zs
 
 
 def queries_of(ground: Surface) -> Queries:
