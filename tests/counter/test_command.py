@@ -289,13 +289,9 @@ def test_blanks_of_a_packed_file_are_passed_quickly(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell that closes streams")
 def test_a_closed_stream_is_one_line(tmp_path, redirection, message):
     (tmp_path / "problem").write_bytes(PROBLEM)
+    command_with = f"{sys.executable} -m terrain_physics count < {tmp_path}/problem {redirection}"
     done = subprocess.run(
-        f"{sys.executable} -m terrain_physics count < {tmp_path}/problem {redirection}",
-        shell=True,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
+        ["/bin/sh", "-c", command_with], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
 
