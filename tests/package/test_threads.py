@@ -3,8 +3,6 @@
 import itertools
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +13,7 @@ import pytest
 
 from terrain_physics import HeightMap, _threads
 from terrain_physics._threads import Workers
+from tests.helpers.programs import run
 from tests.helpers.threads import cut_finely
 
 LONG = 1e9  # nanoseconds: each index is worth a task
@@ -219,23 +218,14 @@ ask()
 """
 
 
-def run(program: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _SETUP + program],
-        timeout=4 * SOON,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-
-
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 
 
 @needs_fork
 def test_forked_children_have_a_pool_of_their_own() -> None:
-    run("""
+    run(
+        _SETUP
+        + """
 busy = threading.Thread(target=lambda: [ask() for _ in range(200)])
 busy.start()
 children = []
@@ -249,12 +239,15 @@ for _ in range(20):
     ask()
 assert [os.waitpid(child, 0)[1] for child in children] == [0] * 20
 busy.join()
-""")
+"""
+    )
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers that interrupt")
 def test_a_signal_handler_may_ask_at_any_time() -> None:
-    run("""
+    run(
+        _SETUP
+        + """
 answers = []
 def ask():
     assert _threads.Workers(2).run(lambda *r: r, 5000, 1e9)[-1] == (4500, 5000)
@@ -269,17 +262,24 @@ while time.monotonic() < end:
     ask()
 signal.setitimer(signal.ITIMER_REAL, 0)
 assert len(answers) > 20, len(answers)
-""")
+"""
+    )
 
 
 def test_the_pool_ends_with_python() -> None:
-    run("""
+    run(
+        _SETUP
+        + """
 import atexit
 atexit.register(ask)
 late = threading.Thread(target=lambda: [ask() for _ in range(100)])
 late.start()
-""")
-    run("threading.Thread(target=lambda: [ask() for _ in range(10**9)], daemon=True).start()")
+"""
+    )
+    run(
+        _SETUP
+        + "threading.Thread(target=lambda: [ask() for _ in range(10**9)], daemon=True).start()"
+    )
 
 
 def test_batches_from_many_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
