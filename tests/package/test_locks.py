@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from terrain_physics import Ground, HeightMap, TriangleMesh
 from tests.helpers.programs import run
@@ -167,7 +168,7 @@ def test_no_edit_of_two_threads_is_lost() -> None:
 
 def test_what_is_read_is_of_one_moment() -> None:
     land = HeightMap(np.zeros((400, 400)))
-    mixed: list[int] = []
+    different: list[NDArray[Any]] = []
 
     def edit() -> None:
         for k in range(300):
@@ -176,9 +177,8 @@ def test_what_is_read_is_of_one_moment() -> None:
 
     def read() -> None:
         for _ in range(60):
-            for values in (land[:], np.array(land), land.materials[:]):
-                mixed += [len(np.unique(values))]
-            mixed.append(len(np.unique(land.to_mesh().vertices[:, 1])))
+            surface = land.to_mesh().vertices[:, 1]
+            different.extend(map(np.unique, (land[:], np.array(land), land.materials[:], surface)))
 
     at_once(edit, read)
-    assert set(mixed) == {1}
+    assert {len(values) for values in different} == {1}
