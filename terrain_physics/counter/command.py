@@ -286,13 +286,12 @@ def run(
         _tell("terrain-physics: cannot write the answers: standard output is closed")
         return BAD_INPUT
     try:
-        with Workers(threads) as workers:
-            command = _Command(workers, stats=stats, verify=verify)
-            if triangles is not None and spheres is not None:
-                command.parts(triangles, spheres)
-            else:
-                for file in files or ["-"]:
-                    command.whole(file)
+        command = _Command(Workers(threads), stats=stats, verify=verify)
+        if triangles is not None and spheres is not None:
+            command.parts(triangles, spheres)
+        else:
+            for file in files or ["-"]:
+                command.whole(file)
     except TextError as error:
         _tell(error)
         return BAD_INPUT

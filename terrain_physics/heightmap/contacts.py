@@ -18,8 +18,8 @@ from terrain_physics._threads import Workers
 from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.shapes import by_kind
 
-# Shapes of one part: fewer are not worth handing over; the list of more would leave the cache.
-_PART = 2048
+_COST = 500  # nanoseconds that a shape takes on one thread, roughly
+_PART = 2048  # shapes: the list of what more of them touch would leave the cache
 
 # Room beyond what the parts so far suggest. Memory that is not written to costs nothing.
 _SPARE = 1.1
@@ -47,7 +47,7 @@ class ContactQuery:
                 total += np.bincount(who[:found] - first, minlength=last - first)
             return total
 
-        parts = workers.run(count, self._count, _PART, _PART)
+        parts = workers.run(count, self._count, _COST, most=_PART)
         return np.concatenate([np.empty(0, dtype=np.int64), *parts])
 
     def contacts(self, workers: Workers, most: int) -> tuple[Longs, Floats, Longs]:
@@ -61,20 +61,20 @@ class ContactQuery:
 
         def work(first: int, last: int) -> list[Longs]:
             place, nearest = _place_of(first), []
-            while place[SHAPE] < last:
-                found, who, row, code = self._find(place, last)
-                ints, floats, start = rows.take(first, int(place[SHAPE]), last, found)
-                kernels.put_contacts(
-                    heights, cells, frame, *self._shapes, who, row, code, ints, floats, start, found
-                )
-                nearest.append(self._cells_of(row[:found], code[:found]))
+            try:
+                while place[SHAPE] < last:
+                    found, who, row, code = self._find(place, last)
+                    ints, floats, start = rows.take(first, int(place[SHAPE]), last, found)
+                    kernels.put_contacts(
+                        heights, cells, frame, *self._shapes, who, row, code,
+                        ints, floats, start, found,
+                    )  # fmt: skip
+                    nearest.append(self._cells_of(row[:found], code[:found]))
+            finally:
+                rows.leave(first, last)
             return nearest
 
-        try:
-            parts = workers.run(work, self._count, _PART, _PART)
-        except BaseException:
-            rows.give_up()
-            raise
+        parts = workers.run(work, self._count, _COST, most=_PART, give_up=rows.give_up)
         return *rows.all(), np.concatenate([np.empty(0, dtype=np.int64), *chain(*parts)])
 
     def deepest(self, workers: Workers) -> tuple[Longs, Floats, Longs]:
@@ -96,7 +96,7 @@ class ContactQuery:
                 pieces.append(piece)
             return pieces
 
-        parts: list[Any] = list(chain(*workers.run(work, self._count, _PART, _PART)))
+        parts: list[Any] = list(chain(*workers.run(work, self._count, _COST, most=_PART)))
         return (
             np.concatenate([np.empty((2, 0), dtype=np.int64), *(p[0] for p in parts)], axis=1),
             np.concatenate([np.empty((3, 0, 3)), *(p[1] for p in parts)], axis=1),
@@ -176,6 +176,14 @@ class _Rows:
             finally:
                 if done == last:
                     self._next = last
+                self._turn.notify_all()
+
+    def leave(self, first: int, last: int) -> None:
+        """Let the parts behind go on: they wait for this one, whatever happens to it."""
+        if self._next < last:
+            with self._turn:
+                self._turn.wait_for(lambda: self._is_over or self._next >= first)
+                self._next = max(self._next, last)
                 self._turn.notify_all()
 
     def give_up(self) -> None:

@@ -171,8 +171,7 @@ class TriangleMesh(Surface):
         _checks.instance("other", other, TriangleMesh)
         most = _checks.most_results(max_results)
         ours, theirs = self._storage.arrays, other._storage.arrays  # noqa: SLF001 of its own kind
-        with Workers(threads) as workers:
-            return _few(intersections.touching_pairs(workers.run, ours, theirs, most), most)
+        return _few(intersections.touching_pairs(Workers(threads).run, ours, theirs, most), most)
 
     def self_intersections(
         self, *, threads: int | None = None, max_results: int = MOST_RESULTS
@@ -205,8 +204,7 @@ class TriangleMesh(Surface):
         """
         most = _checks.most_results(max_results)
         arrays, welded = self._storage.arrays, self.neighbors.welded
-        with Workers(threads) as workers:
-            return _few(intersections.self_pairs(workers.run, arrays, welded, most), most)
+        return _few(intersections.self_pairs(Workers(threads).run, arrays, welded, most), most)
 
     def __getstate__(self) -> tuple[Floats, Ints, int]:
         return self.vertices, self.faces, self.version

@@ -19,10 +19,12 @@ from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 Box = tuple[Single, Single, Single, Single, Single, Single]  # lower x y z, upper x y z
 Face = tuple[int, int, int]  # three vertices
-Run = Callable[[Callable[[int, int], Any], int, int], list[Any]]
+Run = Callable[[Callable[[int, int], Any], int, float], list[Any]]
 
 # Pairs of nodes to begin with: enough to share out, few enough to cost nothing.
 _STARTS = 512
+
+_START_COST = 20_000  # nanoseconds that one takes on one thread, roughly
 
 # Pairs of triangles that are found before they are tested.
 _ROOM = 1 << 14
@@ -364,7 +366,7 @@ def _pairs(
             total[0] += count
             found.append(keys[:count].copy())
 
-    run(search, len(starts), 1)
+    run(search, len(starts), _START_COST)
     if sum(map(len, found)) > most:
         return None
     keys = np.concatenate([np.empty(0, np.int64), *found])
