@@ -141,6 +141,30 @@ def _land(
     return True, Motion(motion.base, down.offset, velocity, footing, tally), rest
 
 
+@kernel
+def _bump(
+    mover: Mover, motion: Motion, scene: Scene, place: Vec3, velocity: Vec3, left: float
+) -> Motion:
+    """Stop a body at the ceiling that it meets at a place, to the end of the step.
+
+    It has the speed of a fall that began there, so that how long it stays up is the same for steps
+    of any length.
+    """
+    touching, tally = list_contacts(scene, place), motion.tally
+    velocity = along_planes(scene.planes, planes_touched(scene, touching.contacts), velocity)
+    _, velocity = through_air(velocity, mover.gravity, left)
+    tally = Tally(
+        touching.contacts,
+        touching.depth,
+        tally.rounds,
+        tally.lifted,
+        tally.landing,
+        tally.air_time,
+    )
+    footing = Footing(False, False, motion.footing.normal, False, 0.0)
+    return Motion(motion.base, place, velocity, footing, tally)
+
+
 @kernel(apart=True, lent=True)
 def meet(
     mover: Mover, motion: Motion, pace: Pace, scene: Scene, aim: Aim
@@ -152,9 +176,9 @@ def meet(
     Returns
     -------
     tuple of bool, Motion and Pace
-        Whether it meets any. If so: the motion at that moment, and the time that is left cut anew.
-        The body is where its parabola has led it, set on ground straight up or down; it walks
-        there, or falls from the ceiling. Else the scene is as before.
+        Whether it meets any. If so: the motion then, and the steps that are left.
+        The body is where its parabola has led it, set on ground straight up or down and walking
+        there, or stopped by the ceiling for this step. Else the scene is as before.
     """
     if not mover.walks or aim.touching.contacts == 0 or aim.blocked or pace.leaps:
         return False, motion, pace
@@ -171,11 +195,7 @@ def meet(
             lands, landed, rest = _land(mover, motion, pace, scene, place, velocity, left)
             if lands:
                 return True, landed, rest
-        elif upright < 0.0:
-            planes = planes_touched(scene, list_contacts(scene, place).contacts)
-            velocity = along_planes(scene.planes, planes, velocity)
-            rest = cut_anew(pace, velocity, mover.gravity, left, scene.body.least)
-            footing = Footing(False, False, motion.footing.normal, False, 0.0)
-            return True, Motion(motion.base, place, velocity, footing, motion.tally), rest
+        elif upright < 0.0 and scene.contacts[which, DEPTH] <= SLOP:
+            return True, _bump(mover, motion, scene, place, velocity, pace.seconds - seconds), pace
     list_contacts(scene, aim.offset)
     return False, motion, pace

@@ -94,8 +94,8 @@ def _set_out(
     motion = Motion(base, (0.0, 0.0, 0.0), velocity, footing, tally)
     pace = cut(velocity, 0.0 if walking else gravity, delta_time, body.least)
 
-    # A body that the game has just placed is not snapped down.
-    snap = float(rules[SNAP]) if state[MOVED] != 1.0 else 0.0
+    # A body that the game has just placed is not snapped down, unless it lands by itself.
+    snap = float(rules[SNAP]) if state[MOVED] != 1.0 or not grounded else 0.0
     mover = Mover(
         center,
         int(rules[MAX_ROUNDS]),
