@@ -4,6 +4,7 @@ Each function draws one case from a seed, plays it, and compares every frame wit
 parabola of the fall against a plane, a rim or a ceiling. They know nothing of the library's code.
 """
 
+import itertools
 import math
 from typing import NamedTuple
 
@@ -105,6 +106,11 @@ def placed(seed):
     return math.dist(mover.position64, start) if grounded else math.inf
 
 
+def stays_put(moved):
+    """Tell whether a body that was placed stays there."""
+    return moved <= 1e-5
+
+
 class Flight(NamedTuple):
     """What came of a flight, against its closed form."""
 
@@ -135,61 +141,61 @@ def is_exact(found):
     )
 
 
-def _follow(mover, times, start, velocity, gap, command, *, most=20.0):
-    """Fly until a second after the landing, each frame against the parabola; see `Flight`.
+def _parabola(start, velocity, t):
+    return start + velocity * t + (0.0, -0.5 * GRAVITY * t * t, 0.0)
+
+
+def _speed_of_fall(start, velocity, gap, low, high):
+    """Return how fast a parabola falls where it meets the ground between two moments."""
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        above = gap(_parabola(start, velocity, middle)) > 0.0
+        low, high = (middle, high) if above else (low, middle)
+    return max(GRAVITY * low - velocity[1], 0.0)
+
+
+def _follow(mover, times, start, velocity, gap, command, *, seconds_after=0.2):
+    """Fly until a while after the landing, each frame against the parabola; see `Flight`.
 
     ``gap`` (place) says how high a place of the body is over where it stands. ``command`` gives the
     horizontal velocity that the game writes each frame, if any.
     """
-    level = np.array([velocity[0], 0.0, velocity[2]])
-    elapsed, late, landed, found = 0.0, 0, None, WORST
-
-    def parabola(t):
-        return start + velocity * t + (0.0, -0.5 * GRAVITY * t * t, 0.0)
-
-    while elapsed < most and (landed is None or elapsed < landed + 0.2):
-        seconds = next(times)
-        before, elapsed = elapsed, elapsed + seconds
+    level = velocity * (1.0, 0.0, 1.0)
+    elapsed, late, end, found = 0.0, 0, 20.0, WORST
+    landed = False
+    while elapsed < end:
+        before, elapsed = elapsed, elapsed + next(times)
         if command is not None:
             mover.velocity.x, mover.velocity.z = command
-        grounded = mover.update(seconds).grounded
-        place, report = np.array(mover.position64), mover.ground_report()
-        if landed is None:
-            over = gap(parabola(elapsed))
-            if grounded and over < ALIKE:
-                landed = elapsed
-                low, high = before, elapsed
-                for _ in range(60):
-                    middle = 0.5 * (low + high)
-                    low, high = (middle, high) if gap(parabola(middle)) > 0.0 else (low, middle)
-                impact = max(GRAVITY * low - velocity[1], 0.0)
-                found = found._replace(
-                    frames=late, impact=abs(mover.ground_report().landing_speed - impact)
-                )
-            elif grounded:
-                return found._replace(frames=-1)  # too early
-            elif over < -ALIKE:
+        grounded = mover.update(elapsed - before).grounded
+        place, flown = np.array(mover.position64), _parabola(start, velocity, elapsed)
+        report = mover.ground_report()
+        if not landed and not grounded:
+            if gap(flown) < -ALIKE:
                 late += 1
                 if late > 3:
-                    return found._replace(frames=late)
+                    break
                 continue
-            else:
-                drop = np.array([0.0, GRAVITY * elapsed, 0.0])
-                found = found._replace(
-                    off=max(found.off, float(np.abs(place - parabola(elapsed)).max())),
-                    speed=max(
-                        found.speed, float(np.abs(_velocity64(mover) - velocity + drop).max())
-                    ),
-                    clock=max(found.clock, abs(report.air_time - elapsed)),
-                )
-                continue
-        wanted = start + level * elapsed
+            fall = _velocity64(mover) - velocity + (0.0, GRAVITY * elapsed, 0.0)
+            found = found._replace(
+                off=max(found.off, float(np.abs(place - flown).max())),
+                speed=max(found.speed, float(np.abs(fall).max())),
+                clock=max(found.clock, abs(report.air_time - elapsed)),
+            )
+            continue
+        if not landed:
+            landed, end = True, elapsed + seconds_after
+            if gap(flown) > ALIKE:
+                late = -1  # too early
+            impact = _speed_of_fall(start, velocity, gap, before, elapsed)
+            found = found._replace(impact=abs(report.landing_speed - impact))
+        aside = place - (start + level * elapsed)
         found = found._replace(
-            aside=max(found.aside, math.hypot(*(place - wanted)[[0, 2]])),
+            aside=max(found.aside, math.hypot(aside[0], aside[2])),
             height=max(found.height, abs(gap(place))),
             blinks=found.blinks + (not grounded),
         )
-    return found if landed is not None else found._replace(frames=99)
+    return found._replace(frames=late if landed else 99)
 
 
 def _over(plane, body):
@@ -269,7 +275,7 @@ def jump_beside_wall(seed):
 def jump_through_hole(seed):
     """Jump up through a hole in a ceiling, and come down through it."""
     rng = np.random.default_rng(seed)
-    body, collider, stand, reach = draw_body(rng)
+    _, collider, stand, reach = draw_body(rng)
     rim, low = reach + rng.uniform(0.02, 0.3), 2.0 * stand + rng.uniform(0.1, 1.0)
     plates = [
         ((-9.0, low, -9.0), (-rim, low + 0.3, 9.0)), ((rim, low, -9.0), (9.0, low + 0.3, 9.0)),
@@ -283,10 +289,52 @@ def jump_through_hole(seed):
     return _follow(mover, _times(rng), start, velocity, lambda p: p[1] - stand, None)
 
 
+class Path(NamedTuple):
+    """What came of a way that leaves the ground and comes back, against its closed form."""
+
+    off: float  # in meters, in any frame
+    wrong: int  # frames in the air that should be on the ground, or the other way
+    clock: float  # of the time in the air, in seconds
+
+
+def _compare(mover, times, path, leaves, lands, command=None):
+    """Compare a mover with ``path`` (seconds), a place, to a while after it should have landed."""
+    off, wrong, clock, elapsed = 0.0, 0, 0.0, 0.0
+    while elapsed < lands + 0.1:
+        seconds = next(times)
+        elapsed += seconds
+        if command is not None:
+            mover.velocity.x, mover.velocity.z = command
+        grounded = mover.update(seconds).grounded
+        off = max(off, float(np.abs(np.array(mover.position64) - path(elapsed)).max()))
+        flies = leaves < elapsed < lands
+        sure = min(abs(elapsed - leaves), abs(elapsed - lands)) > ALIKE
+        wrong += sure and grounded == flies
+        if sure and flies:
+            clock = max(clock, abs(mover.ground_report().air_time - (elapsed - leaves)))
+    return Path(off, wrong, clock)
+
+
+def keeps_to(found):
+    """Tell whether a body kept to its closed form."""
+    return found.off <= ALIKE and found.wrong == 0 and found.clock <= ALIKE
+
+
+class Bump(NamedTuple):
+    """What came of a jump against a ceiling."""
+
+    off: float  # from the closed form, in meters
+    most: float  # that it may be: the fall of one frame
+    late: int  # frames
+
+
 def bump(seed):
-    """Jump against a ceiling: return how far a body is from its closed form, and frames late."""
+    """Jump against a ceiling: return (how far off, how far it may be, how late it lands).
+
+    It may hang at the ceiling to the end of a step: half g t^2, and one frame, at most.
+    """
     rng = np.random.default_rng(seed)
-    body, collider, stand, _ = draw_body(rng)
+    _, collider, stand, _ = draw_body(rng)
     room = rng.uniform(0.1, 1.0)
     land = lands.room(ceiling=2.0 * stand + room)
     mover = character(land, collider, (0.3, stand, 0.1), resolver=str(rng.choice(RESOLVERS)))
@@ -295,70 +343,98 @@ def bump(seed):
     mover.velocity.y = speed
     hit = (speed - math.sqrt(speed * speed - 2 * GRAVITY * room)) / GRAVITY
     down = hit + math.sqrt(2 * room / GRAVITY)
-    off, late, elapsed = 0.0, 0, 0.0
-    for seconds in _times(rng):
-        elapsed += seconds
-        grounded = mover.update(seconds).grounded
-        late += (elapsed >= down + 1e-6) != grounded and abs(elapsed - down) > 1e-6
-        t = elapsed - hit
-        height = speed * elapsed - 0.5 * GRAVITY * elapsed**2
-        if t > 0.0:
-            height = max(room - 0.5 * GRAVITY * t * t, 0.0)
-        off = max(off, abs(mover.position64[1] - stand - height))
-        if elapsed > down + 0.1:
-            return off, late
-    return off, late
+
+    def path(t):
+        height = speed * t - 0.5 * GRAVITY * t**2
+        if t > hit:
+            height = max(room - 0.5 * GRAVITY * (t - hit) ** 2, 0.0)
+        return np.array([0.3, stand + height, 0.1])
+
+    rate = int(rng.choice(RATES))
+    found = _compare(mover, itertools.repeat(1 / rate), path, 0.0, down)
+    return Bump(found.off, 0.5 * GRAVITY / rate**2, found.wrong)
+
+
+def bumps_well(found):
+    """Tell whether a ceiling stopped a jump, and then let it fall."""
+    return found.off <= found.most + ALIKE and found.late <= 1
+
+
+def drop_on_rim(seed):
+    """Let a round body fall beside or on the rim of a platform, where it can stand."""
+    rng = np.random.default_rng(seed)
+    body = ("sphere", "capsule")[seed % 2]
+    collider, stand, radius = BODIES[body]
+    beyond = float(rng.uniform(-0.2, radius * math.sin(SLOPE_LIMIT) - 1e-3))
+    high, above = rng.uniform(1.0, 4.0), rng.uniform(0.05, 2.0)
+    land = platform(high)
+    round_off = radius - math.sqrt(radius * radius - max(beyond, 0.0) ** 2)
+    rest = high + stand - round_off
+    start = np.array([beyond, rest + above, 0.0])
+    mover = character(land, collider, start, resolver=str(rng.choice(RESOLVERS)))
+
+    def path(t):
+        return start - (0.0, min(0.5 * GRAVITY * t * t, above), 0.0)
+
+    return _compare(mover, _times(rng), path, 0.0, math.sqrt(2.0 * above / GRAVITY))
+
+
+def platform(high):
+    """Return a platform that ends at x = 0, over a floor."""
+    return lands.boxes(
+        ((-20.0, -1.0, -40.0), (0.0, high, 40.0)), ((0.0, -1.0, -40.0), (40.0, 0.0, 40.0))
+    )
+
+
+def _draw_fall_off(rng):
+    """Return (body, velocity) that leaves a rim without touching it any more."""
+    while True:
+        body = draw_body(rng)[0]
+        level = _level_velocity(rng)
+        reach = BODIES[body][2]
+        ahead, over = reach * math.sin(SLOPE_LIMIT), reach * math.cos(SLOPE_LIMIT)
+        times = np.linspace(0.0, 0.5, 500)
+        apart = np.hypot(ahead + level[0] * times, over - 0.5 * GRAVITY * times**2)
+        if level[0] >= 0.5 and (body == "box" or apart.min() >= reach * (1.0 - 1e-12)):
+            return body, level
 
 
 def ledge(seed):
     """Walk off a platform, any way: against the fall from the rim where it leaves the ground."""
     rng = np.random.default_rng(seed)
-    while True:
-        body, collider, stand, reach = draw_body(rng)
-        level, high = _level_velocity(rng), rng.uniform(1.0, 4.0)
-        c, s = math.cos(SLOPE_LIMIT), math.sin(SLOPE_LIMIT)
-        # A round body goes down along the rim until its contact there is as steep as the limit.
-        leaves = reach if body == "box" else reach * s
-        lost = 0.0 if body == "box" else reach * (1.0 - c)
-        times = np.linspace(0.0, 0.5, 500)
-        clear = np.hypot(leaves + level[0] * times, reach * c - 0.5 * GRAVITY * times**2)
-        if level[0] >= 0.5 and (body == "box" or clear.min() >= reach * (1.0 - 1e-12)):
-            break
-    land = lands.boxes(
-        ((-20.0, -1.0, -40.0), (0.0, high, 40.0)), ((0.0, -1.0, -40.0), (40.0, 0.0, 40.0))
-    )
+    body, level = _draw_fall_off(rng)
+    collider, stand, reach = BODIES[body]
+    high = rng.uniform(1.0, 4.0)
+    # A round body goes down along the rim until its contact there is as steep as the limit.
+    is_round = body != "box"
+    leaves_at = reach * math.sin(SLOPE_LIMIT) if is_round else reach
+    lost = reach * (1.0 - math.cos(SLOPE_LIMIT)) if is_round else 0.0
     start = np.array([rng.uniform(-0.5, 0.0), high + stand, 0.0])
-    mover = character(land, collider, start, resolver=str(rng.choice(RESOLVERS)))
+    mover = character(platform(high), collider, start, resolver=str(rng.choice(RESOLVERS)))
     mover.update(1 / 60)
-    at = (leaves - start[0]) / level[0]
-    edge = np.array([leaves, high + stand - lost, at * level[1]])
-    off, late, clock, elapsed = 0.0, 0, 0.0, 0.0
-    down = at + math.sqrt(2.0 * (high - lost) / GRAVITY)
-    for seconds in _times(rng):
-        elapsed += seconds
-        mover.velocity.x, mover.velocity.z = level
-        grounded = mover.update(seconds).grounded
-        t, place = elapsed - at, np.array(mover.position64)
-        x, z = start[[0, 2]] + level * elapsed
-        if t <= 0.0:
-            y = high + stand
-            if body != "box" and x > 0.0:
-                y += math.sqrt(reach * reach - x * x) - reach
-            airborne = False
-        elif elapsed < down:
-            y, airborne = edge[1] - 0.5 * GRAVITY * t * t, True
-            clock = max(clock, abs(mover.ground_report().air_time - t))
+    leaves = (leaves_at - start[0]) / level[0]
+
+    def path(t):
+        x, z = start[[0, 2]] + level * t
+        if t > leaves:
+            y = max(high - lost - 0.5 * GRAVITY * (t - leaves) ** 2, 0.0)
         else:
-            y, airborne = stand, False
-        off = max(off, float(np.abs(place - (x, y, z)).max()))
-        late += grounded == airborne and min(abs(t), abs(elapsed - down)) > 1e-6
-        if elapsed > down + 0.1:
-            break
-    return off, late, clock
+            y = high - (reach - math.sqrt(reach**2 - max(x, 0.0) ** 2) if is_round else 0.0)
+        return np.array([x, y + stand, z])
+
+    down = leaves + math.sqrt(2.0 * (high - lost) / GRAVITY)
+    return _compare(mover, _times(rng), path, leaves, down, level)
+
+
+class Stop(NamedTuple):
+    """What came of letting go of a walk."""
+
+    way: float  # over v^2 / (2 f)
+    off: float  # seconds by which the frame of the standstill misses v / f
 
 
 def stop(seed):
-    """Let go of a walk; return (way to the stop over v^2 / (2 f), the same of the time)."""
+    """Let go of a walk, and see where it stops."""
     rng = np.random.default_rng(seed)
     body, collider, *_ = draw_body(rng)
     plane, times = draw_plane(rng), _times(rng)
@@ -368,26 +444,67 @@ def stop(seed):
     mover = character(
         plane.ground, collider, start, resolver=str(rng.choice(RESOLVERS)), ground_friction=friction
     )
-    level = _level_velocity(rng)
-    while np.hypot(*level) < 0.5:
-        level = _level_velocity(rng)
+    angle, speed = rng.uniform(0.0, 2 * math.pi), rng.uniform(0.5, 6.0)
+    level = _round([speed * math.cos(angle), speed * math.sin(angle)])
     mover.update(next(times))
     for _ in range(3):
         mover.velocity.x, mover.velocity.z = level
         mover.update(next(times))
-    begin, speed, elapsed = np.array(mover.position64), float(np.hypot(*level)), 0.0
+    begin, speed, elapsed = np.array(mover.position64), math.hypot(*level), 0.0
     while any(mover.velocity):
-        seconds = next(times)
-        elapsed += seconds
-        mover.update(seconds)
-    way = (np.array(mover.position64) - begin)[[0, 2]]
+        before, elapsed = elapsed, elapsed + next(times)
+        mover.update(elapsed - before)
+    x, _, z = np.array(mover.position64) - begin
     free = speed / friction
-    return (
-        float(np.hypot(*way)) / (0.5 * speed * free),
-        max(free - elapsed, elapsed - seconds - free),
-    )
+    return Stop(math.hypot(x, z) / (0.5 * speed * free), max(free - elapsed, before - free))
 
 
 def stops_well(found):
     """Tell whether a stop is as long as it should be, and in the frame where it should be."""
-    return abs(found[0] - 1.0) <= 0.01 and found[1] <= 1e-9
+    return abs(found.way - 1.0) <= 0.01 and found.off <= 1e-9
+
+
+def jump_of(body, height, rate):
+    """Jump from the floor for a height; return the greatest height of the parabola flown.
+
+    The frames lie on either side of the top, so it is that of the last frame on the way up, and of
+    the speed that is left there.
+    """
+    collider, stand, _ = BODIES[body]
+    mover = character(lands.tilted(0.0), collider, (100.3, stand, 100.7))
+    mover.update(1 / rate)
+    mover.velocity.y = math.sqrt(2 * GRAVITY * height)
+    top = 0.0
+    for _ in range(rate):
+        mover.update(1 / rate)
+        speed = _velocity64(mover)[1]
+        if speed > 0.0:
+            top = mover.position64[1] - stand + speed * speed / (2 * GRAVITY)
+    return top
+
+
+def ways_of_landing(rate, speed):
+    """Return the way of each frame of a jump over the floor and of a while after it."""
+    mover = character(lands.tilted(0.0), "sphere", (100.3, 0.5, 100.7))
+    mover.update(1 / rate)
+    mover.velocity.y = 4.0
+    ways = []
+    for _ in range(rate):
+        before = mover.position64[0]
+        mover.velocity.x = speed
+        mover.update(1 / rate)
+        ways.append(mover.position64[0] - before)
+    return ways
+
+
+def jump_too_slow_for_a_slope():
+    """Run up a slope that rises faster than a jump: return (grounded, height gained, wanted)."""
+    mover = character(lands.tilted(0.75), "sphere", (100.3, 100.3 * 0.75 + 0.625, 100.7))
+    mover.update(1 / 60)
+    grounded, start = [], mover.position64[1]
+    for frame in range(30):
+        mover.velocity.x = 6.0
+        if frame == 10:
+            mover.velocity.y = 4.0
+        grounded.append(mover.update(1 / 60).grounded)
+    return grounded, mover.position64[1] - start, 30 * 0.75 * 6.0 / 60

@@ -81,16 +81,19 @@ def _first_entry(
 
 
 @kernel
-def _moment(
-    mover: Mover, motion: Motion, pace: Pace, scene: Scene, aim: Aim, rims: bool
-) -> tuple[int, float]:
+def _moment(mover: Mover, motion: Motion, pace: Pace, scene: Scene, aim: Aim) -> tuple[int, float]:
     """Return (the contact that a flight meets first in a step or -1, after how many seconds).
 
-    The scene lists the contacts at the end of the step, and is left with those of that moment.
+    The scene lists the contacts at the end of the step, and is left with those of that moment if
+    there is one. Rims count where there is nothing else.
     """
     count, time, low, high = aim.touching.contacts, pace.seconds, -1.0, pace.seconds
+    gravity, walkable, rims = mover.gravity, mover.walkable, False
     for trial in range(_MOST_TRIES):
-        deepest, entry = _first_entry(scene, count, aim, mover.gravity, time, mover.walkable, rims)
+        deepest, entry = _first_entry(scene, count, aim, gravity, time, walkable, rims)
+        if trial == 0 and deepest < 0:
+            rims = True
+            deepest, entry = _first_entry(scene, count, aim, gravity, time, walkable, rims)
         depth = float(scene.contacts[deepest, DEPTH]) if deepest >= 0 else -np.inf
         if trial == 0 and depth < -SLOP:
             return -1, 0.0
@@ -103,8 +106,9 @@ def _moment(
         time = entry
         if not low < time < high:
             time = 0.5 * (max(low, 0.0) + high)
-        way, _ = through_air(aim.velocity, mover.gravity, time)
+        way, _ = through_air(aim.velocity, gravity, time)
         count, _, _ = list_contacts(scene, add(motion.offset, way))
+    list_contacts(scene, aim.offset)
     return -1, 0.0
 
 
@@ -176,26 +180,24 @@ def meet(
     Returns
     -------
     tuple of bool, Motion and Pace
-        Whether it meets any. If so: the motion then, and the steps that are left.
-        The body is where its parabola has led it, set on ground straight up or down and walking
-        there, or stopped by the ceiling for this step. Else the scene is as before.
+        Whether it meets any. If so: the motion then, and the steps that are left. The body is where
+        its parabola has led it, set on ground straight up or down and walking there, or stopped by
+        the ceiling for this step. Else the scene is as before.
     """
     if not mover.walks or aim.touching.contacts == 0 or aim.blocked or pace.leaps:
         return False, motion, pace
     if pace.cuts == MOST_CUTS:
         return False, motion, pace
-    which, seconds = _moment(mover, motion, pace, scene, aim, False)
-    if which < 0:
-        which, seconds = _moment(mover, motion, pace, scene, aim, True)
+    which, seconds = _moment(mover, motion, pace, scene, aim)
     if which >= 0:
+        upright = float(scene.contacts[which, PUSH + 1])
         way, velocity = through_air(aim.velocity, mover.gravity, seconds)
         place, left = add(motion.offset, way), pace.seconds - seconds + pace.seconds * pace.steps
-        upright = float(scene.contacts[which, PUSH + 1])
         if upright >= mover.walkable:
             lands, landed, rest = _land(mover, motion, pace, scene, place, velocity, left)
             if lands:
                 return True, landed, rest
         elif upright < 0.0 and scene.contacts[which, DEPTH] <= SLOP:
             return True, _bump(mover, motion, scene, place, velocity, pace.seconds - seconds), pace
-    list_contacts(scene, aim.offset)
+        list_contacts(scene, aim.offset)
     return False, motion, pace

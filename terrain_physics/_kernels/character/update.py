@@ -48,6 +48,7 @@ from terrain_physics._kernels.character.substeps import (
     STEPS_TOGETHER,
     Pace,
     cut,
+    extent,
     look,
     must_look,
     one_less,
@@ -129,8 +130,12 @@ def advance(
     body = unpack_body(rules)
     mover, motion, pace = _set_out(state, rules, body, delta_time)
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
-    scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
-    if not motion.footing.grounded or state[MOVED] != 0.0:
+    placed = not motion.footing.grounded or state[MOVED] != 0.0
+    far = pace.far
+    if placed and motion.footing.walking:  # pushed out at once, however far
+        far += extent(body.reach)
+    scene = look(scene, ground, motion.base, far, mover.drop, 0.0)
+    if placed:
         motion, left = rescue(mover, motion, scene, delta_time)
         if left > 0.0:
             rise(state, ground.frames, scene, motion, left, delta_time)

@@ -81,9 +81,9 @@ def walk_step(
 ) -> tuple[Motion, Pace]:
     """Move a walking body by one step.
 
-    The body goes the horizontal way of its velocity along the ground, slowed by friction. Where a wall or the end of
-    the ground stops it, it climbs a step if one is there. Walls take from its velocity what leads
-    into them.
+    The body goes the horizontal way of its velocity along the ground, slowed by friction. Where a
+    wall or the end of the ground stops it, it climbs a step if one is there. Walls take from its
+    velocity what leads into them.
 
     Parameters
     ----------
