@@ -33,13 +33,10 @@ class Plane(NamedTuple):
 
     def rest(self, body):
         """Return how high the center of a body that touches the plane is over it."""
-        upright = math.hypot(1.0, *self.slopes)
+        _, stand, reach = BODIES[body]
         if body == "box":
-            x, y, z = BODIES[body][0].half_extents64
-            return float(y + x * abs(self.slopes[0]) + z * abs(self.slopes[1]))
-        collider = BODIES[body][0]
-        half = 0.5 * getattr(collider, "height", 2 * collider.radius) - collider.radius
-        return half + collider.radius * upright
+            return float(stand + reach * np.abs(self.slopes).sum())
+        return stand + reach * (math.hypot(1.0, *self.slopes) - 1.0)
 
 
 def draw_plane(rng, steepest=44.0):
