@@ -1,6 +1,7 @@
 """A body out of the ground that it was put into, before it moves."""
 
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.body import CONTACT_MARGIN
 from terrain_physics._kernels.character.layout import (
     AIR_TIME,
     AIRBORNE,
@@ -20,7 +21,13 @@ from terrain_physics._kernels.character.layout import (
 )
 from terrain_physics._kernels.character.motion import Motion, Mover, Tally
 from terrain_physics._kernels.character.report import report_ground
-from terrain_physics._kernels.character.resolve import Scene, clearing_lift, is_buried, resolve
+from terrain_physics._kernels.character.resolve import (
+    Scene,
+    clearing_lift,
+    is_buried,
+    list_contacts,
+    resolve,
+)
 from terrain_physics._kernels.math.vec3 import add
 from terrain_physics._kernels.types import Floats
 
@@ -49,13 +56,15 @@ def rescue(mover: Mover, motion: Motion, scene: Scene, delta_time: float) -> tup
         most = max(RESCUE_STEP, RESCUE_SPEED * delta_time)
         lifted = min(up, most)
         offset = (0.0, lifted, 0.0)
-        tally = Tally(tally.contacts, tally.depth, tally.rounds, lifted, tally.landing)
+        tally = Tally(
+            tally.contacts, tally.depth, tally.rounds, lifted, tally.landing, tally.air_time
+        )
         if up > most:
             return Motion(motion.base, offset, motion.velocity, motion.footing, tally), up - most
     if motion.footing.walking:
-        out = resolve(scene, offset, mover.max_rounds)
+        out = resolve(scene, offset, list_contacts(scene, offset), mover.max_rounds, CONTACT_MARGIN)
         offset, lifted = out.offset, tally.lifted + out.lifted
-        tally = Tally(out.contacts, out.depth, out.rounds, lifted, tally.landing)
+        tally = Tally(out.contacts, out.depth, out.rounds, lifted, tally.landing, tally.air_time)
     return Motion(motion.base, offset, motion.velocity, motion.footing, tally), 0.0
 
 

@@ -2,9 +2,11 @@
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.flight import fly, follow, land, strays
+from terrain_physics._kernels.character.flight import fly, follow, land, strays, take_aim
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
 from terrain_physics._kernels.character.layout import (
+    AIR_TIME,
+    DRIVEN,
     FRICTION,
     GRAVITY,
     GRAVITY_SCALE,
@@ -32,6 +34,7 @@ from terrain_physics._kernels.character.layout import (
     three_at,
     unpack_body,
 )
+from terrain_physics._kernels.character.meeting import meet
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
 from terrain_physics._kernels.character.rescue import rescue, rise
 from terrain_physics._kernels.character.resolve import (
@@ -45,6 +48,7 @@ from terrain_physics._kernels.character.substeps import (
     STEPS_TOGETHER,
     Pace,
     cut,
+    extent,
     look,
     must_look,
     one_less,
@@ -63,8 +67,8 @@ def _set_out(
 ) -> tuple[Mover, Motion, Pace]:
     """Return the rules of the mover, its motion before the first step, and the steps to take.
 
-    A grounded body walks unless its velocity leads upward. A flying one gets the downward speed of
-    the whole update at once.
+    A grounded body walks unless its velocity leads upward. By the sum rule it flies, and gets the
+    downward speed of the whole update at once.
     """
     center = three_at(rules, OFFSET)
     gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
@@ -74,8 +78,11 @@ def _set_out(
 
     velocity, grounded = three_at(state, VELOCITY), state[GROUNDED] != 0.0
     walking = grounded and velocity[1] <= 0.0 and walks
-    fall = 0.0 if walking else velocity[1] - gravity * delta_time
-    velocity = (velocity[0], fall, velocity[2])
+    if walking:
+        velocity = (velocity[0], 0.0, velocity[2])
+    elif by_sum:
+        velocity = (velocity[0], velocity[1] - gravity * delta_time, velocity[2])
+        gravity = 0.0
     footing = Footing(
         grounded,
         walking,
@@ -84,17 +91,17 @@ def _set_out(
         float(state[STEP_FOOT]),
     )
     base = add(three_at(state, POSITION), center)
-    tally = Tally(0, 0.0, 0, 0.0, 0.0)
+    tally = Tally(0, 0.0, 0, 0.0, 0.0, float(state[AIR_TIME]) + delta_time)
     motion = Motion(base, (0.0, 0.0, 0.0), velocity, footing, tally)
-    pace = cut(velocity, delta_time, body.least)
+    pace = cut(velocity, 0.0 if walking else gravity, delta_time, body.least)
 
-    # A body that the game has just placed is not snapped down.
-    snap = float(rules[SNAP]) if state[MOVED] != 1.0 else 0.0
+    # A body that the game has just placed is not snapped down, unless it lands by itself.
+    snap = float(rules[SNAP]) if state[MOVED] != 1.0 or not grounded else 0.0
     mover = Mover(
         center,
         int(rules[MAX_ROUNDS]),
         gravity,
-        float(rules[FRICTION]),
+        float(rules[FRICTION]) if state[DRIVEN] == 0.0 else 0.0,
         by_sum,
         walks,
         cosine,
@@ -123,8 +130,12 @@ def advance(
     body = unpack_body(rules)
     mover, motion, pace = _set_out(state, rules, body, delta_time)
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
-    scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
-    if not motion.footing.grounded or state[MOVED] != 0.0:
+    placed = not motion.footing.grounded or state[MOVED] != 0.0
+    far = pace.far
+    if placed and motion.footing.walking:  # pushed out at once, however far
+        far += extent(body.reach)
+    scene = look(scene, ground, motion.base, far, mover.drop, 0.0)
+    if placed:
         motion, left = rescue(mover, motion, scene, delta_time)
         if left > 0.0:
             rise(state, ground.frames, scene, motion, left, delta_time)
@@ -132,13 +143,18 @@ def advance(
     while pace.steps > 0:
         looks = must_look(pace, motion.offset)
         if looks:
-            motion = recentered(motion, pace)
+            motion = recentered(mover, motion, pace)
             scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
         pace = one_less(pace, looks)
         if motion.footing.walking:
             motion, pace = walk_step(mover, motion, pace, scene, ground)
         else:
-            flight = fly(mover, motion, pace, scene)
+            aim = take_aim(mover, motion, pace, scene)
+            meets, met, rest = meet(mover, motion, pace, scene, aim)
+            if meets:
+                motion, pace = met, rest
+                continue
+            flight = fly(mover, motion, scene, aim)
             if strays(flight, pace):
                 scene, flight = follow(mover, pace, scene, ground, flight)
             motion = land(mover, motion, pace, scene, flight)
