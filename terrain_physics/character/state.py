@@ -1,19 +1,25 @@
 """Saved characters: everything that changes, in a format that later versions can read."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from textwrap import indent
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats9
 from terrain_physics._kernels.character import layout as columns
-from terrain_physics._kernels.types import Flags, Floats
+from terrain_physics._kernels.surface.shapes import CAPSULE
 from terrain_physics._public import public
-from terrain_physics.character.colliders import Collider
+from terrain_physics.character.colliders import Collider, collider_from, described
+from terrain_physics.character.placement import (
+    AnyGround,
+    checked_collider,
+    refuse_too_wide,
+    widest,
+)
 from terrain_physics.character.rows import Rows
-from terrain_physics.character.rules import are_rules
 
 
 def refuse_format(what: str, form: Any) -> None:
@@ -84,6 +90,56 @@ class CharacterState:
     __getstate__ = fields_by_name
     __setstate__ = load_fields
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as JSON knows it: numbers by name, and exact.
+
+        Returns
+        -------
+        dict
+            Of dicts, lists, texts and finite numbers. The random state is 16 hexadecimal digits,
+            since not all readers of JSON keep 64 bits.
+        """
+        return {
+            "format": self.format,
+            "collider": described(self.collider),
+            "values": columns.STATE.named(self.values, self.format),
+            "rules": columns.RULES.named(self.rules, self.format),
+            "linear": list(self.linear),
+            "random_state": f"{self.random_state:016x}",
+        }
+
+    @classmethod
+    def from_dict(cls, content: Any) -> Self:
+        """Return the state that `to_dict` gave.
+
+        Parameters
+        ----------
+        content : dict
+
+        Returns
+        -------
+        CharacterState
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it is none, and if a later version of the library saved it.
+        """
+        _checks.instance("content", content, dict)
+        try:
+            form = content["format"]
+            refuse_format(cls.__name__, form)
+            return cls(
+                tuple(columns.STATE.unnamed("values", content["values"], form)),
+                tuple(columns.RULES.unnamed("rules", content["rules"], form)),
+                _checks.floats9(np.array(content["linear"], dtype=np.float64)),
+                int(content["random_state"], 16),
+                collider_from(content["collider"]),
+                form,
+            )
+        except KeyError as error:
+            raise ValueError(f"content must be from to_dict, got none of {error}") from None
+
 
 CharacterState.__doc__ = f"""{CharacterState.__doc__}
     Notes
@@ -109,32 +165,47 @@ def state_of(row: Rows, collider: Collider) -> CharacterState:
     )
 
 
-def row_of(state: Any) -> Rows:
-    """Return the numbers of a state, or refuse it by name."""
+def row_of(state: Any, ground: AnyGround) -> Rows:
+    """Return the numbers of a state, or refuse it, also where it does not fit the ground."""
     if not isinstance(state, CharacterState):
         raise TypeError(f"state must be a CharacterState, got {_checks.shorten(state)}")
     form = state.format
     refuse_format("state", form)
     values, rules = (
-        layout.upgraded(_checks.array(name, numbers, (len(layout.saved_in(form)),))[None], form)[0]
+        layout.upgraded(_checks.array(name, numbers, (len(layout.saved_in(form)),))[None], form)
         for name, numbers, layout in (
             ("values", state.values, columns.STATE),
             ("rules", state.rules, columns.RULES),
         )
     )
-    if not are_rules(rules[np.newaxis])[0]:
-        raise ValueError("state must come from a character: its rules are not those of one")
-    if not are_states(values[np.newaxis])[0]:
-        raise ValueError("state must come from a character: its values are not those of one")
-    linear = _checks.array("linear", state.linear, (columns.LINEAR_SIZE,))
+    linear = _checks.array("linear", state.linear, (columns.LINEAR_SIZE,))[None]
     random_state = _checks.whole("random_state", state.random_state, 0, 2**64 - 1)
-    return Rows(values, rules, linear, np.array([random_state], dtype=np.uint64))
+    rows = Rows(values, rules, linear, np.array([[random_state]], dtype=np.uint64))
+    refuse_unfit(rows, (state.collider,), ground, ("state",))
+    return rows.at(0)
 
 
-def are_states(states: Floats) -> Flags:
-    """Tell which rows (n, STATE_SIZE) hold numbers that a kernel can work with."""
-    known = np.isin(states[:, columns.GROUND_KIND], columns.GROUND_KINDS)
-    return np.asarray(known & np.isfinite(states).all(axis=1))
+def refuse_unfit(
+    rows: Rows, colliders: Sequence[Any], ground: AnyGround, names: Sequence[str]
+) -> None:
+    """Refuse rows (n, ...) by name that no characters with these bodies have on this ground."""
+    found = columns.NUMBERS.not_allowed(np.concatenate(rows[:3], axis=-1))
+    for row, why in () if found is None else (found,):
+        raise ValueError(f"{names[row]}: {why}")
+    kinds = rows.rules[:, columns.KIND]
+    for row, collider in enumerate(colliders):
+        if checked_collider(collider).kind != kinds[row]:
+            raise ValueError(f"{names[row]}: kind must be that of {collider}, got {kinds[row]}")
+    extents = rows.rules[:, columns.EXTENTS : columns.EXTENTS + 3].copy()
+    extents[kinds == CAPSULE, 1] = 1.0  # how long its axis is; a ball has none
+    for row in np.flatnonzero((extents <= 0.0).any(axis=1))[:1]:
+        raise ValueError(f"{names[row]}: extents must be > 0, got {extents[row].tolist()}")
+    if len(names) > 0:
+        row = widest(rows.rules)
+        try:
+            refuse_too_wide(ground, rows.rules[row])
+        except ValueError as error:
+            raise ValueError(f"{names[row]}: {error}") from None
 
 
 def first_random_state(seed: int | np.random.Generator) -> int:

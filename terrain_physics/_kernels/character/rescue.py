@@ -1,6 +1,7 @@
 """A body out of the ground that it was put into, before it moves."""
 
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.body import SLOP
 from terrain_physics._kernels.character.layout import (
     AIR_TIME,
     AIRBORNE,
@@ -13,6 +14,8 @@ from terrain_physics._kernels.character.layout import (
     PENETRATION,
     POSITION,
     ROUNDS,
+    STEP_FOOT,
+    STEPPING,
     UNDISTURBED,
     VELOCITY,
     put_three_at,
@@ -20,8 +23,15 @@ from terrain_physics._kernels.character.layout import (
 )
 from terrain_physics._kernels.character.motion import Motion, Mover, Tally
 from terrain_physics._kernels.character.report import report_ground
-from terrain_physics._kernels.character.resolve import Scene, clearing_lift, is_buried, resolve
-from terrain_physics._kernels.math.vec3 import add
+from terrain_physics._kernels.character.resolve import (
+    STUCK,
+    Scene,
+    clearing_lift,
+    is_buried,
+    list_contacts,
+    resolve,
+)
+from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.types import Floats
 
 # How fast a body comes out of the ground from deep below, and how far at least in an update.
@@ -29,11 +39,20 @@ RESCUE_SPEED = 30.0  # m/s
 RESCUE_STEP = 0.3  # meters
 
 
+@kernel
+def _is_deeper(scene: Scene, offset: Vec3, depth: float) -> bool:
+    """Tell whether a body is in something, and deeper in it than ``depth``."""
+    touching = list_contacts(scene, offset)
+    is_in = touching.depth > SLOP or touching.overlap > STUCK
+    return is_in and max(touching.depth, touching.overlap) > depth + SLOP
+
+
 @kernel(apart=True, lent=True)
 def rescue(mover: Mover, motion: Motion, scene: Scene, delta_time: float) -> tuple[Motion, float]:
     """Lift a body whose center is below the surface of a map, and clear one that walks.
 
-    Takes a motion at the base of its scene, before the first step.
+    Takes a motion at the base of its scene, before the first step. A walker that is in nothing
+    deeper than the last update left it goes on as if nobody had looked.
 
     Returns
     -------
@@ -52,7 +71,7 @@ def rescue(mover: Mover, motion: Motion, scene: Scene, delta_time: float) -> tup
         tally = Tally(tally.contacts, tally.depth, tally.rounds, lifted, tally.landing)
         if up > most:
             return Motion(motion.base, offset, motion.velocity, motion.footing, tally), up - most
-    if motion.footing.walking:
+    if motion.footing.walking and _is_deeper(scene, offset, tally.depth):
         out = resolve(scene, offset, mover.max_rounds)
         offset, lifted = out.offset, tally.lifted + out.lifted
         tally = Tally(out.contacts, out.depth, out.rounds, lifted, tally.landing)
@@ -67,6 +86,7 @@ def rise(
     put_three_at(state, POSITION, add(three_at(state, POSITION), motion.offset))
     put_three_at(state, VELOCITY, (0.0, 0.0, 0.0))
     state[GROUNDED] = state[CONTACTS] = state[CONVERGED] = state[ROUNDS] = 0.0
+    state[STEPPING] = state[STEP_FOOT] = 0.0
     state[PENETRATION], state[LIFTED] = left, motion.tally.lifted
     state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0
     state[AIR_TIME] += delta_time

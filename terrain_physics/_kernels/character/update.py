@@ -11,10 +11,12 @@ from terrain_physics._kernels.character.layout import (
     GROUND_NORMAL,
     GROUND_RULE,
     GROUNDED,
+    IMPRINT,
     LIFTED,
     MAX_ROUNDS,
     MOVED,
     OFFSET,
+    PENETRATION,
     POSITION,
     RESOLVER,
     ROUNDS,
@@ -24,7 +26,6 @@ from terrain_physics._kernels.character.layout import (
     SNAP,
     STATE_SIZE,
     STEP_FOOT,
-    STEP_OFFSET,
     STEPPING,
     SURFACE_SPEED,
     UNDISTURBED,
@@ -33,6 +34,7 @@ from terrain_physics._kernels.character.layout import (
     unpack_body,
 )
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
+from terrain_physics._kernels.character.placed import step_height, take_place
 from terrain_physics._kernels.character.rescue import rescue, rise
 from terrain_physics._kernels.character.resolve import (
     Memory,
@@ -40,6 +42,7 @@ from terrain_physics._kernels.character.resolve import (
     empty_scene,
     make_memory,
 )
+from terrain_physics._kernels.character.rest import leave_imprint, rests_on, stands_still
 from terrain_physics._kernels.character.settle import settle
 from terrain_physics._kernels.character.substeps import (
     STEPS_TOGETHER,
@@ -59,9 +62,11 @@ from terrain_physics._kernels.types import Floats, Longs, Words
 
 @kernel
 def _set_out(
-    state: Floats, rules: Floats, body: Body, delta_time: float
+    state: Floats, rules: Floats, body: Body, delta_time: float, depth: float
 ) -> tuple[Mover, Motion, Pace]:
     """Return the rules of the mover, its motion before the first step, and the steps to take.
+
+    ``depth`` is how deep in the ground the last update has left it there.
 
     A grounded body walks unless its velocity leads upward. A flying one gets the downward speed of
     the whole update at once.
@@ -84,12 +89,11 @@ def _set_out(
         float(state[STEP_FOOT]),
     )
     base = add(three_at(state, POSITION), center)
-    tally = Tally(0, 0.0, 0, 0.0, 0.0)
+    tally = Tally(0, depth, 0, 0.0, 0.0)
     motion = Motion(base, (0.0, 0.0, 0.0), velocity, footing, tally)
     pace = cut(velocity, delta_time, body.least)
 
-    # A body that the game has just placed is not snapped down.
-    snap = float(rules[SNAP]) if state[MOVED] != 1.0 else 0.0
+    snap = float(rules[SNAP])
     mover = Mover(
         center,
         int(rules[MAX_ROUNDS]),
@@ -100,7 +104,7 @@ def _set_out(
         cosine,
         cosine - COSINE_SLACK,
         rules[SURFACE_SPEED] != 0.0,
-        min(float(rules[STEP_OFFSET]), body.reach[1]),
+        step_height(rules, body),
         snap,
         snap * min(STEPS_TOGETHER, pace.steps),
     )
@@ -121,7 +125,9 @@ def advance(
     ``state``, ``random_state`` (where the resolver draws) and ``memory`` are written to.
     """
     body = unpack_body(rules)
-    mover, motion, pace = _set_out(state, rules, body, delta_time)
+    is_placed = take_place(state, rules, body)
+    depth = 0.0 if is_placed else float(state[PENETRATION])
+    mover, motion, pace = _set_out(state, rules, body, delta_time, depth)
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
     scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
     if not motion.footing.grounded or state[MOVED] != 0.0:
@@ -154,14 +160,7 @@ def _row(values: Floats, i: int, size: int) -> Floats:
 @kernel(inline=True)
 def _rests(state: Floats, rules: Floats) -> bool:
     """Tell whether a character stays where it is; what happened when it came to rest is no news."""
-    rests = bool(
-        state[UNDISTURBED] != 0.0
-        and state[GROUNDED] != 0.0
-        and state[VELOCITY] == 0.0
-        and state[VELOCITY + 1] == 0.0
-        and state[VELOCITY + 2] == 0.0
-        and rules[GRAVITY] * rules[GRAVITY_SCALE] >= 0.0
-    )
+    rests = bool(state[UNDISTURBED] != 0.0 and stands_still(state, rules))
     if rests:
         state[ROUNDS] = state[LIFTED] = 0.0
     return rests
@@ -181,7 +180,7 @@ def update_characters(
 
     ``states`` (n * STATE_SIZE,), ``random_states`` (n,) and ``rules`` (n * RULES_SIZE,): those of
     one character behind those of another. One at rest that nothing disturbed stays as it is, bit
-    for bit.
+    for bit, and so does one that was woken and finds the ground as it was.
     """
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
     while first < last and _rests(_row(states, first, STATE_SIZE), _row(rules, first, RULES_SIZE)):
@@ -191,7 +190,12 @@ def update_characters(
     ground, memory = ground_at(table), make_memory()
     for i in range(first, last):
         state, own_rules = _row(states, i, STATE_SIZE), _row(rules, i, RULES_SIZE)
-        if not _rests(state, own_rules):
-            draws = random_states[i : i + 1]
-            advance(state, draws, own_rules, ground, delta_time, borrow_memory(memory))
+        if _rests(state, own_rules):
+            continue
+        draws, own_memory = random_states[i : i + 1], borrow_memory(memory)
+        was_at_rest = state[IMPRINT] != 0.0 and stands_still(state, own_rules)
+        if was_at_rest and rests_on(state, own_rules, draws, ground, own_memory):
+            continue
+        advance(state, draws, own_rules, ground, delta_time, own_memory)
+        leave_imprint(state, own_rules, draws, ground, own_memory)
     keep(memory)
