@@ -221,6 +221,15 @@ class CharacterMovement(CharacterView):
         time.last = seconds
         return MoveResult(values, seconds)
 
+    def reset(  # noqa: D102 as of any character
+        self,
+        position: Any,
+        velocity: Any = _ZERO,
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        super().reset(position, velocity, seed)
+        self._time.last = 0.0
+
     @property
     def ground(self) -> AnyGround:
         """What it stands on; set another one, and the next update goes on there.

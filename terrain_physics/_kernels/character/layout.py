@@ -107,6 +107,13 @@ STATE = Layout(
     Column("stepping", "1: it is on the way up a step", allowed=FLAG),
     Column("step_foot", "how high its foot was before the step", "m"),
     Column("last_place", "where the last update left it", "m", 3, since=2, like="position"),
+    Column(
+        "below",
+        "1: on the ground, with its center below the surface of a map",
+        is_hashed=False,
+        since=2,
+        allowed=FLAG,
+    ),
     Column("imprint", "at rest, a mark of all that it touches; 0: none", is_hashed=False, since=2),
 )
 
@@ -210,6 +217,7 @@ GROUND_VERSION = STATE.place("ground_version")
 STEPPING = STATE.place("stepping")
 STEP_FOOT = STATE.place("step_foot")
 LAST_PLACE = STATE.place("last_place")
+BELOW = STATE.place("below")
 IMPRINT = STATE.place("imprint")
 
 # What is 0 of a body that has just come to be in the air.
@@ -223,6 +231,7 @@ ZERO_IN_THE_AIR = (
     AIR_TIME,
     STEPPING,
     STEP_FOOT,
+    BELOW,
     IMPRINT,
 )
 

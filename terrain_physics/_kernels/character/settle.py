@@ -6,6 +6,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.layout import (
     AIR_TIME,
     AIRBORNE,
+    BELOW,
     CONTACTS,
     CONVERGED,
     DRIVEN,
@@ -30,7 +31,7 @@ from terrain_physics._kernels.character.report import (
     kind_of_ground,
     report_ground,
 )
-from terrain_physics._kernels.character.resolve import CONVERGED_DEPTH, Scene
+from terrain_physics._kernels.character.resolve import CONVERGED_DEPTH, Scene, is_buried
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.types import Floats
 
@@ -95,4 +96,5 @@ def settle(
     state[CONTACTS], state[ROUNDS], state[LIFTED] = tally.contacts, tally.rounds, tally.lifted
     state[PENETRATION] = tally.depth
     state[CONVERGED] = 1.0 if tally.depth <= CONVERGED_DEPTH else 0.0
+    state[BELOW] = 1.0 if grounded and is_buried(scene, motion.offset) else 0.0
     state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0

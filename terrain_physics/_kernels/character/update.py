@@ -5,6 +5,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.flight import fly, follow, land, strays
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
 from terrain_physics._kernels.character.layout import (
+    BELOW,
     FRICTION,
     GRAVITY,
     GRAVITY_SCALE,
@@ -62,11 +63,9 @@ from terrain_physics._kernels.types import Floats, Longs, Words
 
 @kernel
 def _set_out(
-    state: Floats, rules: Floats, body: Body, delta_time: float, depth: float
+    state: Floats, rules: Floats, body: Body, delta_time: float
 ) -> tuple[Mover, Motion, Pace]:
     """Return the rules of the mover, its motion before the first step, and the steps to take.
-
-    ``depth`` is how deep in the ground the last update has left it there.
 
     A grounded body walks unless its velocity leads upward. A flying one gets the downward speed of
     the whole update at once.
@@ -89,7 +88,7 @@ def _set_out(
         float(state[STEP_FOOT]),
     )
     base = add(three_at(state, POSITION), center)
-    tally = Tally(0, depth, 0, 0.0, 0.0)
+    tally = Tally(0, 0.0, 0, 0.0, 0.0)
     motion = Motion(base, (0.0, 0.0, 0.0), velocity, footing, tally)
     pace = cut(velocity, delta_time, body.least)
 
@@ -127,11 +126,12 @@ def advance(
     body = unpack_body(rules)
     is_placed = take_place(state, rules, body)
     depth = 0.0 if is_placed else float(state[PENETRATION])
-    mover, motion, pace = _set_out(state, rules, body, delta_time, depth)
+    is_below = not is_placed and state[BELOW] != 0.0
+    mover, motion, pace = _set_out(state, rules, body, delta_time)
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
     scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
     if not motion.footing.grounded or state[MOVED] != 0.0:
-        motion, left = rescue(mover, motion, scene, delta_time)
+        motion, left = rescue(mover, motion, scene, delta_time, depth, is_below)
         if left > 0.0:
             rise(state, ground.frames, scene, motion, left, delta_time)
             return
@@ -160,7 +160,9 @@ def _row(values: Floats, i: int, size: int) -> Floats:
 @kernel(inline=True)
 def _rests(state: Floats, rules: Floats) -> bool:
     """Tell whether a character stays where it is; what happened when it came to rest is no news."""
-    rests = bool(state[UNDISTURBED] != 0.0 and stands_still(state, rules))
+    rests = bool(
+        state[UNDISTURBED] != 0.0 and state[IMPRINT] != 0.0 and stands_still(state, rules)
+    )
     if rests:
         state[ROUNDS] = state[LIFTED] = 0.0
     return rests
