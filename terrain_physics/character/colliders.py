@@ -251,9 +251,14 @@ def described(collider: Collider) -> dict[str, Any]:
     }
 
 
-def collider_from(description: dict[str, Any]) -> Collider:
-    """Return the collider that was described; raise any error if there is none."""
-    given = {name: value for name, value in description.items() if name != "kind"}
-    if "rotation" in given:
-        given["rotation"] = np.reshape(given["rotation"], (3, 3))
-    return _BY_NAME[description["kind"]](**given)
+def collider_from(description: Any) -> Collider:
+    """Return the collider that was described, or raise ValueError."""
+    try:
+        given = {name: value for name, value in description.items() if name != "kind"}
+        if "rotation" in given:
+            given["rotation"] = np.reshape(given["rotation"], (3, 3))
+        return _BY_NAME[description["kind"]](**given)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"collider must be one from to_dict, got {_checks.shorten(description)}: {error}"
+        ) from None

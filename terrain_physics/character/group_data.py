@@ -19,11 +19,14 @@ from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.state import (
     CharacterState,
+    digits,
     fields_by_name,
+    format_of,
     load_fields,
     refuse_format,
     refuse_other_format,
     refuse_unfit,
+    word_from,
 )
 
 Key = str | int
@@ -72,7 +75,7 @@ class GroupState:
         characters = zip(self.keys, self._states(), strict=True)
         return {
             "format": self.format,
-            "seed": f"{self.seed:016x}",
+            "seed": digits(self.seed),
             "characters": [{"key": key} | state.to_dict() for key, state in characters],
         }
 
@@ -93,14 +96,18 @@ class GroupState:
         TypeError, ValueError
             As `CharacterState.from_dict`.
         """
-        _checks.instance("content", content, dict)
-        try:
-            form, seed = content["format"], int(content["seed"], 16)
-            keys = tuple(part["key"] for part in content["characters"])
-            states = [CharacterState.from_dict(part) for part in content["characters"]]
-        except KeyError as error:
-            raise ValueError(f"content must be from to_dict, got none of {error}") from None
-        refuse_format(cls.__name__, form)
+        form = format_of(cls.__name__, content, "seed", "characters")
+        parts = content["characters"]
+        if not isinstance(parts, list) or not all(
+            isinstance(part, dict) and "key" in part for part in parts
+        ):
+            raise ValueError(
+                "characters must be a list of dicts with a key, as from to_dict, "
+                f"got {_checks.shorten(parts)}"
+            )
+        keys = tuple(part["key"] for part in parts)
+        seed = word_from("seed", content["seed"])
+        states = [CharacterState.from_dict(part | {"format": form}) for part in parts]
         rows = b"".join(
             struct.pack(f"<{len(numbers)}dQ", *numbers, state.random_state)
             for state in states

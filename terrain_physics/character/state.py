@@ -1,5 +1,6 @@
 """Saved characters: everything that changes, in a format that later versions can read."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from textwrap import indent
@@ -39,6 +40,28 @@ def refuse_other_format(what: str, form: Any) -> None:
             f"{what} must be pickled in format {columns.FORMAT}, got {given}: another version of "
             "terrain_physics pickled it; from version to version, keep what its state() returns"
         )
+
+
+def digits(word: int) -> str:
+    """Return 64 bits as 16 hexadecimal digits."""
+    return f"{word:016x}"
+
+
+def word_from(name: str, text: Any) -> int:
+    """Return the 64 bits that `digits` gave."""
+    if not isinstance(text, str) or re.fullmatch("[0-9a-f]{16}", text) is None:
+        raise ValueError(f"{name} must be 16 hexadecimal digits, got {_checks.shorten(text)}")
+    return int(text, 16)
+
+
+def format_of(what: str, content: Any, *names: str) -> int:
+    """Return the format of a state as a dict with these names, or refuse what is none."""
+    _checks.instance("content", content, dict)
+    for name in ("format", *names):
+        if name not in content:
+            raise ValueError(f"content must be from to_dict, got none of {name!r}")
+    refuse_format(what, content["format"])
+    return int(content["format"])
 
 
 def fields_by_name(saved: Any) -> dict[str, Any]:
@@ -105,7 +128,7 @@ class CharacterState:
             "values": columns.STATE.named(self.values, self.format),
             "rules": columns.RULES.named(self.rules, self.format),
             "linear": list(self.linear),
-            "random_state": f"{self.random_state:016x}",
+            "random_state": digits(self.random_state),
         }
 
     @classmethod
@@ -125,20 +148,16 @@ class CharacterState:
         TypeError, ValueError
             If it is none, and if a later version of the library saved it.
         """
-        _checks.instance("content", content, dict)
-        try:
-            form = content["format"]
-            refuse_format(cls.__name__, form)
-            return cls(
-                tuple(columns.STATE.unnamed("values", content["values"], form)),
-                tuple(columns.RULES.unnamed("rules", content["rules"], form)),
-                _checks.floats9(np.array(content["linear"], dtype=np.float64)),
-                int(content["random_state"], 16),
-                collider_from(content["collider"]),
-                form,
-            )
-        except KeyError as error:
-            raise ValueError(f"content must be from to_dict, got none of {error}") from None
+        names = (field.name for field in fields(cls))
+        form = format_of(cls.__name__, content, *names)
+        return cls(
+            tuple(columns.STATE.unnamed("values", content["values"], form)),
+            tuple(columns.RULES.unnamed("rules", content["rules"], form)),
+            _checks.floats9(_checks.array("linear", content["linear"], (columns.LINEAR_SIZE,))),
+            word_from("random_state", content["random_state"]),
+            collider_from(content["collider"]),
+            form,
+        )
 
 
 CharacterState.__doc__ = f"""{CharacterState.__doc__}

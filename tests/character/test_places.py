@@ -1,6 +1,7 @@
 """Places that a game writes: nudges, teleports, and new beginnings."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -268,7 +269,7 @@ class TestReset:
                 hashes.append(mover.state_hash())
             return hashes
 
-        rules = {"slope_limit": STEEP, "gravity": 12.0}
+        rules: Any = {"slope_limit": STEEP, "gravity": 12.0}
         used = CharacterMovement(ROUGH, body, position=(20, 9, 20), seed=5, **rules)
         for frame in range(200):
             used.velocity.x = 4 * math.sin(frame / 9)

@@ -67,40 +67,43 @@ def _imprint(scene: Scene, count: int) -> float:
 
 
 @kernel(apart=True)
-def leave_imprint(
+def _look_at_feet(
     state: Floats, rules: Floats, random_state: Words, ground: Ground, memory: Memory
-) -> None:
-    """Note where an update has left a body and, if it stands still there, what it touches."""
-    position = three_at(state, POSITION)
-    put_three_at(state, LAST_PLACE, position)
-    state[IMPRINT] = 0.0
-    if stands_still(state, rules):
-        center = add(position, three_at(rules, OFFSET))
-        scene = around(rules, center, 0.0, random_state, ground, memory)
-        count, _, _ = list_contacts(scene, (0.0, 0.0, 0.0))
-        state[IMPRINT] = _imprint(scene, count)
-
-
-@kernel(apart=True)
-def rests_on(
-    state: Floats, rules: Floats, random_state: Words, ground: Ground, memory: Memory
-) -> bool:
-    """Tell whether a body that was woken still touches what it touched at rest; if so, it rests.
-
-    Then only the names of what it touches are new.
-    """
-    position = three_at(state, POSITION)
-    if position != three_at(state, LAST_PLACE):
-        return False
-    center = add(position, three_at(rules, OFFSET))
+) -> float:
+    """Return the imprint of all that a body touches, and write the names of what it stands on."""
+    center = add(three_at(state, POSITION), three_at(rules, OFFSET))
     scene = around(rules, center, 0.0, random_state, ground, memory)
     count, _, _ = list_contacts(scene, (0.0, 0.0, 0.0))
-    if _imprint(scene, count) != state[IMPRINT]:
-        return False
     kind, normal = int(state[GROUND_KIND]), three_at(state, GROUND_NORMAL)
     point = three_at(state, GROUND_POINT)
     report_ground(state, ground.frames, scene, center, count, normal, kind)
     put_three_at(state, GROUND_POINT, point)
+    return _imprint(scene, count)
+
+
+@kernel(inline=True)
+def leave_imprint(
+    state: Floats, rules: Floats, random_state: Words, ground: Ground, memory: Memory
+) -> None:
+    """Note where an update has left a body and, if it stands still there, what it touches."""
+    put_three_at(state, LAST_PLACE, three_at(state, POSITION))
+    state[IMPRINT] = 0.0
+    if stands_still(state, rules):
+        state[IMPRINT] = _look_at_feet(state, rules, random_state, ground, memory)
+
+
+@kernel(inline=True)
+def rests_on(
+    state: Floats, rules: Floats, random_state: Words, ground: Ground, memory: Memory
+) -> bool:
+    """Tell whether a body that was woken still touches what it touched at rest; if so, it rests."""
+    if (
+        state[IMPRINT] == 0.0
+        or not stands_still(state, rules)
+        or three_at(state, POSITION) != three_at(state, LAST_PLACE)
+        or _look_at_feet(state, rules, random_state, ground, memory) != state[IMPRINT]
+    ):
+        return False
     state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0
     state[ROUNDS] = state[LIFTED] = 0.0
     return True

@@ -160,9 +160,7 @@ def _row(values: Floats, i: int, size: int) -> Floats:
 @kernel(inline=True)
 def _rests(state: Floats, rules: Floats) -> bool:
     """Tell whether a character stays where it is; what happened when it came to rest is no news."""
-    rests = bool(
-        state[UNDISTURBED] != 0.0 and state[IMPRINT] != 0.0 and stands_still(state, rules)
-    )
+    rests = bool(state[UNDISTURBED] != 0.0 and state[IMPRINT] != 0.0 and stands_still(state, rules))
     if rests:
         state[ROUNDS] = state[LIFTED] = 0.0
     return rests
@@ -195,8 +193,7 @@ def update_characters(
         if _rests(state, own_rules):
             continue
         draws, own_memory = random_states[i : i + 1], borrow_memory(memory)
-        was_at_rest = state[IMPRINT] != 0.0 and stands_still(state, own_rules)
-        if was_at_rest and rests_on(state, own_rules, draws, ground, own_memory):
+        if rests_on(state, own_rules, draws, ground, own_memory):
             continue
         advance(state, draws, own_rules, ground, delta_time, own_memory)
         leave_imprint(state, own_rules, draws, ground, own_memory)
