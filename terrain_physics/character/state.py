@@ -11,7 +11,8 @@ import numpy as np
 from terrain_physics import _checks
 from terrain_physics._checks import Floats9
 from terrain_physics._kernels.character import layout as columns
-from terrain_physics._kernels.surface.shapes import CAPSULE
+from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
+from terrain_physics._kernels.types import Flags, Floats
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider, collider_from, described
 from terrain_physics.character.placement import (
@@ -21,6 +22,9 @@ from terrain_physics.character.placement import (
     widest,
 )
 from terrain_physics.character.rows import Rows
+
+# By how much the axes of a saved body may not be square: those of transforms are rounded.
+_OFF_SQUARE = 1e-3
 
 
 def refuse_format(what: str, form: Any) -> None:
@@ -215,16 +219,27 @@ def refuse_unfit(
     for row, collider in enumerate(colliders):
         if checked_collider(collider).kind != kinds[row]:
             raise ValueError(f"{names[row]}: kind must be that of {collider}, got {kinds[row]}")
-    extents = rows.rules[:, columns.EXTENTS : columns.EXTENTS + 3].copy()
-    extents[kinds == CAPSULE, 1] = 1.0  # how long its axis is; a ball has none
-    for row in np.flatnonzero((extents <= 0.0).any(axis=1))[:1]:
-        raise ValueError(f"{names[row]}: extents must be > 0, got {extents[row].tolist()}")
+    for row in np.flatnonzero(~_are_shapes(rows.rules))[:1]:
+        extents = rows.rules[row, columns.EXTENTS : columns.EXTENTS + 3].tolist()
+        raise ValueError(f"{names[row]}: extents and rotation must be a body's, got {extents}")
     if len(names) > 0:
         row = widest(rows.rules)
         try:
             refuse_too_wide(ground, rows.rules[row])
         except ValueError as error:
             raise ValueError(f"{names[row]}: {error}") from None
+
+
+def _are_shapes(rules: Floats) -> Flags:
+    """Tell in which rows (n, RULES_SIZE) extents and rotation are those of a body."""
+    kinds = rules[:, columns.KIND]
+    x, y, z = rules[:, columns.EXTENTS : columns.EXTENTS + 3].T
+    turns = rules[:, columns.ROTATION : columns.ROTATION + 9].reshape(-1, 3, 3)
+    off_square = np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
+    good = (x > 0.0) & (z > 0.0) & ((y > 0.0) | (kinds == CAPSULE))
+    good &= (x == z) | (kinds == BOX)
+    good &= (x == y) | (kinds != SPHERE)
+    return np.asarray(good & (off_square <= _OFF_SQUARE))
 
 
 def first_random_state(seed: int | np.random.Generator) -> int:
