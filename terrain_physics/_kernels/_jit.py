@@ -33,6 +33,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast, overload
 
+from terrain_physics._locks import Rank, hold_at_fork
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 try:
@@ -63,6 +65,10 @@ else:
         CAN_LEND = hasattr(CPUTargetOptions, "_nrt")  # numba refuses others only as it compiles
         CPUTargetOptions.noalias = TargetOptions.Mapping("noalias")
         CAN_NOALIAS = True
+    with contextlib.suppress(Exception):  # private; without it a child forked meanwhile may hang
+        from numba.core.compiler_lock import global_compiler_lock
+
+        hold_at_fork(global_compiler_lock, Rank.COMPILER)
 
 _FOLDER = os.path.dirname(__file__)  # noqa: PTH120 as `os.scandir` and code objects write it
 

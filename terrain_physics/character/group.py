@@ -50,8 +50,8 @@ from terrain_physics.character.spelling import Spelled
 from terrain_physics.character.state import first_random_state
 from terrain_physics.surface.surface import queries_of
 
-# So few that a thread is not worth its while.
-_LEAST_AT_ONCE = 64
+# Nanoseconds that an update takes of a character that moves, and of one at rest, roughly.
+_MOVING_COST, _RESTING_COST = 3_000, 20
 
 
 @public
@@ -114,8 +114,8 @@ class CharacterGroup(Spelled):
         known_seed = _checks.whole("seed", seed, 0, 2**64 - 1)
         self._first_row = Rows.one()
         put_rules(self._first_row.rules, rules)
-        with Workers(threads):  # refuses what is no number of threads
-            self._threads = threads
+        Workers(threads)  # refuses what is no number of threads
+        self._threads = threads
         self._data = GroupData(checked_ground(ground), FrameTime(max_delta), known_seed)
 
     @property
@@ -280,12 +280,12 @@ class CharacterGroup(Spelled):
                 state[:, columns.GROUND_VERSION] = version
             # Kernels take rows one after another; these are views.
             states, flat_rules, draws = state.reshape(-1), rules.reshape(-1), random.reshape(-1)
-            with queries.reading() as ground, Workers(self._threads) as workers:
+            with queries.reading() as ground:
 
                 def advance(first: int, last: int) -> None:
                     update_characters(states, draws, flat_rules, seconds, first, last, ground.table)
 
-                workers.run(advance, count, _LEAST_AT_ONCE)
+                Workers(self._threads).run(advance, count, _cost(state))
         self._frame_time().last = seconds
         return GroupResult(state.copy(), seconds)
 
@@ -522,3 +522,10 @@ class CharacterGroup(Spelled):
     def __getstate__(self) -> dict[str, Any]:
         """Characters of its own for a copy."""
         return self.__dict__ | {"_data": copy(self._data)}
+
+
+def _cost(state: Floats) -> float:
+    """Return how many nanoseconds an update takes, shared out among all characters, roughly."""
+    rests = (state[:, columns.UNDISTURBED] != 0.0) & (state[:, columns.GROUNDED] != 0.0)
+    moving = len(state) - np.count_nonzero(rests & ~state[:, VELOCITY].any(axis=1))
+    return _RESTING_COST + _MOVING_COST * moving / len(state)
