@@ -198,7 +198,7 @@ def land(mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight)
     if that is how it moves on ground; led along all that it met; out of the ground, but for the
     depth in the tally. The scene lists the contacts where the body is.
     """
-    velocity, footing, tally, out = flight.velocity, motion.footing, motion.tally, flight.out
+    velocity, tally, out = flight.velocity, motion.tally, flight.out
     falling, stuck = -velocity[1], False
     if flight.blocked:
         planes = add_plane(scene.planes, out.planes, flight.side)
@@ -224,7 +224,7 @@ def land(mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight)
             if down < -SLOP and down > -np.inf:
                 offset = add(offset, (0.0, down, 0.0))
     walking = grounded and mover.walks and velocity[1] <= 0.0
-    footing = Footing(grounded, walking, normal, footing.stepping, footing.step_foot)
+    footing = Footing(grounded, walking, normal, False, 0.0)
     rounds, lifted = max(tally.rounds, out.rounds), tally.lifted + out.lifted
     tally = Tally(contacts, out.depth, rounds, lifted, landing, tally.air_time)
     return Motion(flight.base, offset, velocity, footing, tally)

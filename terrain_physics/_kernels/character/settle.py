@@ -5,6 +5,7 @@ from terrain_physics._kernels.character.free_motion import along_ground
 from terrain_physics._kernels.character.layout import (
     AIR_TIME,
     AIRBORNE,
+    BELOW,
     CONTACTS,
     CONVERGED,
     DRIVEN,
@@ -29,7 +30,7 @@ from terrain_physics._kernels.character.report import (
     kind_of_ground,
     report_ground,
 )
-from terrain_physics._kernels.character.resolve import CONVERGED_DEPTH, Scene
+from terrain_physics._kernels.character.resolve import CONVERGED_DEPTH, Scene, is_buried
 from terrain_physics._kernels.math.vec3 import add, subtract
 from terrain_physics._kernels.types import Floats
 
@@ -85,4 +86,5 @@ def settle(
     state[CONTACTS], state[ROUNDS], state[LIFTED] = tally.contacts, tally.rounds, tally.lifted
     state[PENETRATION] = tally.depth
     state[CONVERGED] = 1.0 if tally.depth <= CONVERGED_DEPTH else 0.0
+    state[BELOW] = 1.0 if grounded and is_buried(scene, motion.offset) else 0.0
     state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0

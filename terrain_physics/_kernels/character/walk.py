@@ -72,7 +72,7 @@ class _Place(NamedTuple):
 
 
 @kernel(apart=True, lent=True)
-def _rise(scene: Scene, offset: Vec3, count: int, most: float, cosine: float) -> float:
+def rise_of_feet(scene: Scene, offset: Vec3, count: int, most: float, cosine: float) -> float:
     """Return how far up the walkable contacts among those listed push the body.
 
     One that would push it up by more than ``most`` is the top of a wall, and left out.
@@ -148,7 +148,7 @@ def _push_once(
     nor ground up to ``highest``.
     """
     offset, touching, on_ground = place.offset, place.touching, place.on_ground
-    up = _rise(scene, offset, touching.contacts, highest - offset[1], cosine)
+    up = rise_of_feet(scene, offset, touching.contacts, highest - offset[1], cosine)
     if up > 0.0:
         offset, on_ground = add(offset, (0.0, up, 0.0)), True
         touching = list_contacts(scene, offset)
