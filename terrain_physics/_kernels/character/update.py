@@ -6,8 +6,8 @@ from terrain_physics._kernels.character.flight import fly, follow, land, strays,
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
 from terrain_physics._kernels.character.layout import (
     AIR_TIME,
-    DRIVEN,
     BELOW,
+    DRIVEN,
     FRICTION,
     GRAVITY,
     GRAVITY_SCALE,
