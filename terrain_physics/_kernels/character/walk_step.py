@@ -4,13 +4,15 @@ import math
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.climb import climb
+from terrain_physics._kernels.character.gully import follow_gully
 from terrain_physics._kernels.character.grounding import along_planes, ground_by_planes
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
 from terrain_physics._kernels.character.report import planes_touched
 from terrain_physics._kernels.character.resolve import Scene
 from terrain_physics._kernels.character.substeps import Pace, cut, look_next
-from terrain_physics._kernels.character.walk import BLOCKED, OFF_GROUND, walk
-from terrain_physics._kernels.math.vec3 import Vec3, scale
+from terrain_physics._kernels.character.walk import BLOCKED, FREE, OFF_GROUND, walk
+from terrain_physics._kernels.character.walls import flat
+from terrain_physics._kernels.math.vec3 import Vec3, dot, scale
 from terrain_physics._kernels.surface.ground_arrays import Ground
 
 
@@ -77,16 +79,24 @@ def walk_step(
         scene, motion.offset, way, pace.reach, mover.snap, mover.walkable, mover.max_rounds
     )
     rounds = max(tally.rounds, walked.rounds)
-    tally = Tally(walked.contacts, walked.depth, rounds, tally.lifted, tally.landing)
     left_ground = walked.ended == OFF_GROUND
     may_climb = walked.ended == BLOCKED or (left_ground and footing.stepping)
     if mover.step_height > 0.0 and may_climb and (way[0] != 0.0 or way[2] != 0.0):
         climbs, offset, foot = climb(mover, motion, pace, way, walked.offset, scene, ground)
         if climbs:
+            tally = Tally(walked.contacts, walked.depth, rounds, tally.lifted, tally.landing)
             footing = Footing(True, True, footing.normal, True, foot)
             return Motion(base, offset, velocity, footing, tally), look_next(pace)
     if walked.planes > 0:
         velocity = along_planes(scene.planes, walked.planes, velocity)
+    if walked.ended != FREE:
+        in_gully, line, walked = follow_gully(
+            scene, motion.offset, way, mover.snap, walked, mover.walkable
+        )
+        if in_gully:
+            _, ahead = flat(line)
+            velocity, left_ground = scale(ahead, dot(ahead, motion.velocity)), False
+    tally = Tally(walked.contacts, walked.depth, rounds, tally.lifted, tally.landing)
     touched = planes_touched(scene, walked.contacts)
     on_planes, normal = ground_by_planes(scene.planes, touched, mover.cosine)
     footing = Footing(True, True, normal if on_planes else footing.normal, False, 0.0)

@@ -1,0 +1,111 @@
+"""Gullies: valleys of steep faces, and bodies that are pressed into them."""
+
+import math
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics import HeightMap, TriangleMesh
+from tests.behaviour.drive import RESOLVERS, character
+from tests.behaviour.levels import BODIES, RATES, draw_body, turned
+
+LONG = 100.0  # meters of a valley, both ways from its middle
+SECONDS = 3.0
+DROPPED = 0.3  # meters over the place where a body comes to lie
+
+
+class Gully(NamedTuple):
+    """A valley, and who is pressed into it."""
+
+    body: str
+    left: float  # slopes of its faces, in degrees
+    right: float
+    floor: float  # slope of the line in which they meet, in degrees
+    kind: str
+    turn: float  # of the valley, in degrees
+    speed: float
+    heading: float  # of the push, from straight into the right face, in degrees
+    rate: int
+    resolver: str
+
+
+def gully_case(seed):
+    rng = np.random.default_rng(seed)
+    left = float(rng.uniform(46.0, 80.0))
+    return Gully(
+        draw_body(rng)[0],
+        left,
+        left if rng.random() < 0.3 else float(rng.uniform(46.0, 80.0)),
+        float(rng.choice([0.0, 1.0]) * rng.uniform(0.0, 60.0)),
+        str(rng.choice(["map", "mesh"])),
+        float(rng.choice([0.0, 1.0]) * rng.uniform(0.0, 360.0)),
+        float(rng.uniform(1.0, 6.0)),
+        float(rng.choice([0.0, 180.0]) + rng.choice([0.0, 1.0]) * rng.uniform(-90.0, 90.0)),
+        int(rng.choice(RATES)),
+        str(rng.choice(RESOLVERS)),
+    )
+
+
+@cache
+def _cells():
+    z, x = np.mgrid[-120:121, -40:41].astype(np.float64)
+    return x, z
+
+
+def gully_land(case):
+    """Return the ground, with the middle of the valley's line at the origin.
+
+    Heights of a turned map are those of the valley at the corners of its cells, so that its line
+    is rough.
+    """
+    left, right, floor = (math.tan(math.radians(d)) for d in case[1:4])
+    if case.kind == "mesh":
+        high = 30.0
+        vertices = [
+            [x, abs(x) * slope + z * floor, z]
+            for x, slope in ((-high / left, left), (0.0, 0.0), (high / right, right))
+            for z in (-LONG, LONG)
+        ]
+        faces = [[0, 1, 3], [0, 3, 2], [2, 3, 5], [2, 5, 4]]
+        return turned(TriangleMesh(vertices, faces), case.turn)
+    z, x = np.mgrid[-100:101, -100:101].astype(np.float64)
+    c, s = math.cos(math.radians(case.turn)), math.sin(math.radians(case.turn))
+    x, z = c * x - s * z, s * x + c * z
+    return HeightMap(
+        np.where(x < 0, -x * left, x * right) + z * floor, origin=(-100.0, 0.0, -100.0)
+    )
+
+
+class Pressed(NamedTuple):
+    """What came of being pressed into a gully."""
+
+    changes: int  # of `grounded` within a second, the most
+    flickers: int  # ground gained or lost for one frame
+
+
+def press(case):
+    """Press a body into a gully."""
+    collider, stand, _ = BODIES[case.body]
+    ground = gully_land(case)
+    # The body lies at most as high as a ball around it.
+    rise = max(math.tan(math.radians(d)) for d in case[1:4])
+    start = stand + rise * 0.5 + DROPPED
+    mover = character(ground, collider, (0.0, start, 0.0), resolver=case.resolver)
+    for _ in range(case.rate):
+        mover.velocity.x = mover.velocity.z = 0.0
+        mover.update(1 / case.rate)
+    way = math.radians(case.heading - case.turn)
+    held = []
+    for _ in range(round(SECONDS * case.rate)):
+        mover.velocity.x, mover.velocity.z = case.speed * math.cos(way), case.speed * math.sin(way)
+        held.append(mover.update(1 / case.rate).grounded)
+    changed = np.diff(held).astype(int)
+    within = np.convolve(changed, np.ones(case.rate, dtype=int))
+    once = changed[1:] & changed[:-1]
+    return Pressed(int(within.max()), int(once.sum()))
+
+
+def is_steady(found):
+    """Tell whether `grounded` changes at most twice a second."""
+    return found.changes <= 2
