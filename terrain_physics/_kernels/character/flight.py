@@ -13,6 +13,7 @@ from terrain_physics._kernels.character.grounding import (
     ground_by_sum,
     settle_velocity,
 )
+from terrain_physics._kernels.character.gully import settle_in_gully
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
 from terrain_physics._kernels.character.report import planes_touched
 from terrain_physics._kernels.character.resolve import (
@@ -193,6 +194,10 @@ def land(mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight)
             down, _, _ = support(scene, offset, velocity, -2.0 * CONTACT_MARGIN, mover.walkable)
             if down < -SLOP and down > -np.inf:
                 offset = add(offset, (0.0, down, 0.0))
+            elif down == -np.inf:  # wedged
+                drop = out.lifted + 2.0 * CONTACT_MARGIN
+                _, offset = settle_in_gully(scene, offset, drop, mover.walkable)
+                contacts, _, _ = list_contacts(scene, offset)
     walking = grounded and mover.walks and velocity[1] <= 0.0
     footing = Footing(grounded, walking, normal, footing.stepping, footing.step_foot)
     rounds, lifted = max(tally.rounds, out.rounds), tally.lifted + out.lifted

@@ -81,6 +81,21 @@ def _holds(scene: Scene, offset: Vec3, touching: Touching, cosine: float) -> boo
 
 
 @kernel(apart=True, lent=True)
+def settle_in_gully(scene: Scene, offset: Vec3, drop: float, cosine: float) -> tuple[bool, Vec3]:
+    """Return (whether a gully holds a body that comes down by at most ``drop``, where it is then).
+
+    The scene lists the contacts where the body is.
+    """
+    scene = at_once(scene)
+    place, touching = _pushed_out(scene, add(offset, (0.0, -drop, 0.0)))
+    aside, _ = flat(subtract(place, offset))
+    if place[1] <= offset[1] + SLOP and aside <= drop and _holds(scene, place, touching, cosine):
+        return True, place
+    list_contacts(scene, offset)
+    return False, offset
+
+
+@kernel(apart=True, lent=True)
 def follow_gully(
     scene: Scene, start: Vec3, way: Vec3, snap: float, walked: Walked, cosine: float
 ) -> tuple[bool, Vec3, Walked]:
