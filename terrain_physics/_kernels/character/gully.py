@@ -30,6 +30,9 @@ from terrain_physics._kernels.types import Floats
 # Rounds of pushing out where a gully bends.
 _BEND_ROUNDS = 8
 
+# Part of a way that must lead out of a gully, for a body to leave it.
+_LEAST_SHARE = 0.25
+
 
 @kernel
 def _is_open(planes: Floats, count: int, line: Vec3) -> bool:
@@ -74,7 +77,7 @@ def _pushed_out(scene: Scene, offset: Vec3) -> tuple[Vec3, Touching]:
 @kernel
 def _holds(scene: Scene, offset: Vec3, touching: Touching, cosine: float) -> bool:
     """Tell whether a place is out of everything, and ground or a gully holds the body."""
-    if touching.depth > SLOP or touching.overlap > STUCK or is_buried(scene, offset):
+    if touching.depth > SLOP or touching.overlap > SLOP or is_buried(scene, offset):
         return False
     held, _ = ground_by_planes(scene.planes, planes_touched(scene, touching.contacts), cosine)
     return held
@@ -133,5 +136,9 @@ def follow_gully(
             ):
                 depth = max(touching.depth, touching.overlap)
                 return True, line, Walked(BLOCKED, place, 0, touching.contacts, depth, 0)
+        if dot(subtract(walked.offset, start), way) < _LEAST_SHARE * dot(way, way):
+            touching = list_contacts(scene, start)
+            depth = max(touching.depth, touching.overlap)
+            return True, nowhere, Walked(BLOCKED, start, 0, touching.contacts, depth, 0)
     list_contacts(scene, walked.offset)
     return False, nowhere, walked
