@@ -1,7 +1,6 @@
 """Gullies: valleys of steep faces, and bodies that are pressed into them."""
 
 import math
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ from terrain_physics import HeightMap, TriangleMesh
 from tests.behaviour.drive import RESOLVERS, character
 from tests.behaviour.levels import BODIES, RATES, draw_body, turned
 
-LONG = 100.0  # meters of a valley, both ways from its middle
+LONG = 100.0  # meters, of a valley from its middle
 SECONDS = 3.0
 DROPPED = 0.3  # meters over the place where a body comes to lie
 
@@ -47,12 +46,6 @@ def gully_case(seed):
     )
 
 
-@cache
-def _cells():
-    z, x = np.mgrid[-120:121, -40:41].astype(np.float64)
-    return x, z
-
-
 def gully_land(case):
     """Return the ground, with the middle of the valley's line at the origin.
 
@@ -80,32 +73,45 @@ def gully_land(case):
 class Pressed(NamedTuple):
     """What came of being pressed into a gully."""
 
-    changes: int  # of `grounded` within a second, the most
+    changes: int  # of `grounded` within a second in which the way was blocked, the most
     flickers: int  # ground gained or lost for one frame
+    stranded: int  # frames neither on the ground nor moving for a quarter of a second
 
 
 def press(case):
-    """Press a body into a gully."""
+    """Press a body into a gully.
+
+    Its way is blocked where it gets less than half as far along it as commanded. In a smooth valley
+    every second counts as one that is blocked.
+    """
     collider, stand, _ = BODIES[case.body]
-    ground = gully_land(case)
-    # The body lies at most as high as a ball around it.
-    rise = max(math.tan(math.radians(d)) for d in case[1:4])
-    start = stand + rise * 0.5 + DROPPED
-    mover = character(ground, collider, (0.0, start, 0.0), resolver=case.resolver)
+    rise = math.tan(math.radians(max(case.left, case.right)))
+    start = (0.0, stand + 0.5 * rise + DROPPED, 0.0)
+    mover = character(gully_land(case), collider, start, resolver=case.resolver)
     for _ in range(case.rate):
         mover.velocity.x = mover.velocity.z = 0.0
         mover.update(1 / case.rate)
     way = math.radians(case.heading - case.turn)
-    held = []
+    held, places = [], [mover.position64]
     for _ in range(round(SECONDS * case.rate)):
         mover.velocity.x, mover.velocity.z = case.speed * math.cos(way), case.speed * math.sin(way)
         held.append(mover.update(1 / case.rate).grounded)
+        places.append(mover.position64)
+    places = np.array(places)
+    gone = places[:, [0, 2]] @ (math.cos(way), math.sin(way))
+    blocked = gone[case.rate :] - gone[: -case.rate] < 0.5 * case.speed
+    if case.kind == "mesh" or case.turn == 0.0:
+        blocked[:] = True
     changed = np.diff(held).astype(int)
-    within = np.convolve(changed, np.ones(case.rate, dtype=int))
+    within = np.convolve(changed, np.ones(case.rate - 1, dtype=int), "valid")
     once = changed[1:] & changed[:-1]
-    return Pressed(int(within.max()), int(once.sum()))
+    while_still = case.rate // 4
+    moved = np.linalg.norm(places[while_still:] - places[:-while_still], axis=1)
+    in_air = np.convolve(held, np.ones(while_still, dtype=int), "valid") == 0
+    stranded = in_air & (moved < 1e-3)
+    return Pressed(int((within * blocked).max()), int(once.sum()), int(stranded.sum()))
 
 
 def is_steady(found):
-    """Tell whether `grounded` changes at most twice a second."""
-    return found.changes <= 2
+    """Tell whether `grounded` changes at most twice a second, and nobody hangs in the air."""
+    return found.changes <= 2 and found.stranded == 0
