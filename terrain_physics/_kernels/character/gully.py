@@ -92,7 +92,7 @@ def settle_in_gully(scene: Scene, offset: Vec3, drop: float, cosine: float) -> t
     scene = at_once(scene)
     place, touching = _pushed_out(scene, add(offset, (0.0, -drop, 0.0)))
     aside, _ = flat(subtract(place, offset))
-    if place[1] <= offset[1] + SLOP and aside <= drop and _holds(scene, place, touching, cosine):
+    if place[1] <= offset[1] + drop and aside <= drop and _holds(scene, place, touching, cosine):
         return True, place
     list_contacts(scene, offset)
     return False, offset
