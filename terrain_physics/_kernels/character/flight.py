@@ -214,6 +214,9 @@ def land(mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight)
             velocity = slid
     if grounded:
         landing = max(landing, falling)
+    elif not mover.by_sum and velocity[1] > max(-falling, 0.0):
+        level = (velocity[0], max(-falling, 0.0), velocity[2])
+        velocity = _not_into_steep(scene, offset, level, mover.walkable)
     walking = grounded and mover.walks and velocity[1] <= 0.0
     footing = Footing(grounded, walking, normal, footing.stepping, footing.step_foot)
     rounds, lifted = max(tally.rounds, out.rounds), tally.lifted + out.lifted
