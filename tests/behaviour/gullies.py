@@ -75,7 +75,7 @@ class Pressed(NamedTuple):
 
     changes: int  # of `grounded` within a second in which the way was blocked, the most
     flickers: int  # ground gained or lost for one frame
-    stranded: int  # frames neither on the ground nor moving for a quarter of a second
+    stranded: int  # frames neither on the ground nor moving for half a second
 
 
 def press(case):
@@ -105,7 +105,7 @@ def press(case):
     changed = np.diff(held).astype(int)
     within = np.convolve(changed, np.ones(case.rate - 1, dtype=int), "valid")
     once = changed[1:] & changed[:-1]
-    while_still = case.rate // 4
+    while_still = case.rate // 2
     moved = np.linalg.norm(places[while_still:] - places[:-while_still], axis=1)
     in_air = np.convolve(held, np.ones(while_still, dtype=int), "valid") == 0
     stranded = in_air & (moved < 1e-3)

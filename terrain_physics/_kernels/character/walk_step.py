@@ -41,7 +41,7 @@ def _leave_ground(mover: Mover, motion: Motion, pace: Pace, least: float) -> tup
     return Motion(motion.base, motion.offset, velocity, footing, motion.tally), pace
 
 
-@kernel(apart=True, lent=True)
+@kernel(apart=True)
 def walk_step(
     mover: Mover, motion: Motion, pace: Pace, scene: Scene, ground: Ground
 ) -> tuple[Motion, Pace]:
