@@ -76,13 +76,15 @@ class Pressed(NamedTuple):
     changes: int  # of `grounded` within a second in which the way was blocked, the most
     flickers: int  # ground gained or lost for one frame
     stranded: int  # frames neither on the ground nor moving for half a second
+    climbed: float  # the greatest height gained in a valley that is level, in meters
+    speed: float  # the mean, horizontally along the push, in m/s
 
 
 def press(case):
     """Press a body into a gully.
 
-    Its way is blocked where it gets less than half as far along it as commanded. In a smooth valley
-    every second counts as one that is blocked.
+    Its way is blocked where it gets less than a third as far as commanded. In a smooth valley every
+    second counts as one that is blocked.
     """
     collider, stand, _ = BODIES[case.body]
     rise = math.tan(math.radians(max(case.left, case.right)))
@@ -99,9 +101,12 @@ def press(case):
         places.append(mover.position64)
     places = np.array(places)
     gone = places[:, [0, 2]] @ (math.cos(way), math.sin(way))
-    blocked = gone[case.rate :] - gone[: -case.rate] < 0.5 * case.speed
-    if case.kind == "mesh" or case.turn == 0.0:
+    level = places[:, [0, 2]]
+    blocked = np.linalg.norm(level[case.rate :] - level[: -case.rate], axis=1) < case.speed / 3
+    smooth = case.kind == "mesh" or case.turn == 0.0
+    if smooth:
         blocked[:] = True
+    gained = places[:, 1].max() - places[0, 1] if case.floor == 0.0 else 0.0
     changed = np.diff(held).astype(int)
     within = np.convolve(changed, np.ones(case.rate - 1, dtype=int), "valid")
     once = changed[1:] & changed[:-1]
@@ -109,9 +114,15 @@ def press(case):
     moved = np.linalg.norm(places[while_still:] - places[:-while_still], axis=1)
     in_air = np.convolve(held, np.ones(while_still, dtype=int), "valid") == 0
     stranded = in_air & (moved < 1e-3)
-    return Pressed(int((within * blocked).max()), int(once.sum()), int(stranded.sum()))
+    return Pressed(
+        int((within * blocked).max()),
+        int(once.sum()),
+        int(stranded.sum()),
+        float(gained) - (0.0 if smooth else rise),  # what is rough about a line goes up too
+        float(gone[-1] - gone[0]) / SECONDS,
+    )
 
 
 def is_steady(found):
-    """Tell whether `grounded` changes at most twice a second, and nobody hangs in the air."""
-    return found.changes <= 2 and found.stranded == 0
+    """Tell whether `grounded` changes at most twice a second, and nobody hangs or climbs."""
+    return found.changes <= 2 and found.stranded == 0 and found.climbed < 0.05

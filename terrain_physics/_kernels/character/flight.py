@@ -175,9 +175,7 @@ def _comes_down(
             offset = add(offset, (0.0, down, 0.0))
         return True, offset, contacts
     drop = out.lifted + 2.0 * CONTACT_MARGIN
-    holds, offset = settle_in_gully(scene, offset, drop, mover.walkable)
-    contacts, _, _ = list_contacts(scene, offset)
-    return holds, offset, contacts
+    return settle_in_gully(scene, offset, drop, mover.walkable)
 
 
 @kernel(apart=True, lent=True)
