@@ -14,6 +14,7 @@ from terrain_physics._kernels.character.grounding import (
     ground_by_sum,
     settle_velocity,
 )
+from terrain_physics._kernels.character.gully import settle_in_gully
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
 from terrain_physics._kernels.character.report import planes_touched
 from terrain_physics._kernels.character.resolve import (
@@ -189,6 +190,24 @@ def _lands(
     return stays, contacts
 
 
+@kernel
+def _comes_down(
+    mover: Mover, scene: Scene, out: Resolved, offset: Vec3, velocity: Vec3, contacts: int
+) -> tuple[bool, Vec3, int]:
+    """Set a body that met ground down on it: contacts reach a little farther than what touches.
+
+    Returns (whether the ground holds it, where it is then, how many contacts the scene lists).
+    Whoever met steep faces one after another is wedged only if they hold it together.
+    """
+    down, held, _ = support(scene, offset, velocity, -2.0 * CONTACT_MARGIN, mover.walkable)
+    if down > -np.inf or _most_upright(scene, out.planes) >= mover.walkable:
+        if down < -SLOP and down > -np.inf:
+            offset = add(offset, (0.0, down, 0.0))
+        return True, offset, contacts
+    drop = out.lifted + 2.0 * CONTACT_MARGIN
+    return settle_in_gully(scene, offset, drop, mover.walkable)
+
+
 @kernel(apart=True, lent=True)
 def land(mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight) -> Motion:
     """End a step through the air: on the ground, or along what the body met.
@@ -217,12 +236,15 @@ def land(mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight)
         grounded, contacts = _lands(mover, pace, scene, out, velocity, falling)
         if not grounded:
             velocity = slid
+    if grounded and not mover.by_sum:
+        grounded, offset, contacts = _comes_down(mover, scene, out, offset, velocity, contacts)
+        if not grounded:
+            velocity = slid
     if grounded:
         landing = max(landing, falling)
-        if not mover.by_sum:  # contacts reach a little farther than what really touches
-            down, _, _ = support(scene, offset, velocity, -2.0 * CONTACT_MARGIN, mover.walkable)
-            if down < -SLOP and down > -np.inf:
-                offset = add(offset, (0.0, down, 0.0))
+    elif not mover.by_sum and velocity[1] > max(-falling, 0.0):
+        level = (velocity[0], max(-falling, 0.0), velocity[2])
+        velocity = _not_into_steep(scene, offset, level, mover.walkable)
     walking = grounded and mover.walks and velocity[1] <= 0.0
     footing = Footing(grounded, walking, normal, False, 0.0)
     rounds, lifted = max(tally.rounds, out.rounds), tally.lifted + out.lifted

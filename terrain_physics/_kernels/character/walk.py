@@ -43,13 +43,14 @@ FARTHEST_DOWN = 1.0 + 1e-6
 CORNER_SLACK = 2.5e-3  # meters
 
 # How a walk ended.
-FREE, BLOCKED, OFF_GROUND, NOWHERE = 0, 1, 2, 3
+FREE, BLOCKED, OFF_GROUND, NOWHERE, ON_EDGE = 0, 1, 2, 3, 4
 
 
 class Walked(NamedTuple):
     """Where a walk led.
 
     FREE and BLOCKED leave the body on walkable ground, BLOCKED where walls took part of the way.
+    ON_EDGE is FREE where what holds the body may be steep, with walkable ground below it.
     OFF_GROUND leaves it in the air, at the end of the way, out of all walls; NOWHERE at its start.
     """
 
@@ -265,8 +266,9 @@ def _try_way(
                 place = _Place(place.offset, touching, place.planes, True, place.blocked)
     if has_edge and max(edge.touching.depth, edge.touching.overlap) <= SLOP:
         # Down beside a step the body would be thrown off its edge: it goes over the edge.
-        touching = list_contacts(scene, edge.offset)
-        return _arrived(edge, rounds)
+        list_contacts(scene, edge.offset)
+        ended = BLOCKED if edge.blocked else ON_EDGE
+        return _walked(ended, edge.offset, edge.planes, edge.touching, rounds)
     return _give_up(scene, start, place, rounds)
 
 
@@ -296,7 +298,7 @@ def walk(
     offset = start
     while part * size > CORNER_SLACK:
         tried = _try_way(scene, start, scale(way, share + part), farthest, snap, cosine, max_rounds)
-        if tried.ended == FREE or tried.ended == BLOCKED:
+        if tried.ended != NOWHERE and tried.ended != OFF_GROUND:
             share, offset = share + part, tried.offset
         part *= 0.5
     # The corner takes all of the speed ahead.

@@ -6,12 +6,14 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.climb import climb
 from terrain_physics._kernels.character.free_motion import along_ground
 from terrain_physics._kernels.character.grounding import along_planes, ground_by_planes
+from terrain_physics._kernels.character.gully import follow_gully
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
 from terrain_physics._kernels.character.report import planes_touched
 from terrain_physics._kernels.character.resolve import Scene
 from terrain_physics._kernels.character.substeps import MOST_CUTS, Pace, cut_anew, look_next
-from terrain_physics._kernels.character.walk import BLOCKED, OFF_GROUND, walk
-from terrain_physics._kernels.math.vec3 import Vec3, scale
+from terrain_physics._kernels.character.walk import BLOCKED, FREE, OFF_GROUND, Walked, walk
+from terrain_physics._kernels.character.walls import flat
+from terrain_physics._kernels.math.vec3 import Vec3, dot, scale
 from terrain_physics._kernels.surface.ground_arrays import Ground
 
 # How exactly the moment is found at which a body leaves the ground.
@@ -75,7 +77,13 @@ def _leave_ground(
     return Motion(motion.base, offset, velocity, footing, tally), pace
 
 
-@kernel(apart=True, lent=True)
+@kernel(inline=True)
+def _tally_of(tally: Tally, walked: Walked, rounds: int) -> Tally:
+    """Return a tally with what a walk has come to."""
+    return Tally(walked.contacts, walked.depth, rounds, tally.lifted, tally.landing, tally.air_time)
+
+
+@kernel(apart=True)
 def walk_step(
     mover: Mover, motion: Motion, pace: Pace, scene: Scene, ground: Ground
 ) -> tuple[Motion, Pace]:
@@ -106,23 +114,30 @@ def walk_step(
         neither grounded nor walking, with the time that is left cut anew.
     """
     base, footing, tally = motion.base, motion.footing, motion.tally
-    way, velocity = _way(mover, motion, pace.seconds)
+    way, slowed = _way(mover, motion, pace.seconds)
+    velocity = slowed
     walked = walk(
         scene, motion.offset, way, pace.reach, mover.snap, mover.walkable, mover.max_rounds
     )
     rounds = max(tally.rounds, walked.rounds)
-    tally = Tally(
-        walked.contacts, walked.depth, rounds, tally.lifted, tally.landing, tally.air_time
-    )
     left_ground = walked.ended == OFF_GROUND
     may_climb = walked.ended == BLOCKED or (left_ground and footing.stepping)
     if mover.step_height > 0.0 and may_climb and (way[0] != 0.0 or way[2] != 0.0):
         climbs, offset, foot = climb(mover, motion, pace, way, walked.offset, scene, ground)
         if climbs:
+            tally = _tally_of(tally, walked, rounds)
             footing = Footing(True, True, footing.normal, True, foot)
             return Motion(base, offset, velocity, footing, tally), look_next(pace)
     if walked.planes > 0:
         velocity = along_planes(scene.planes, walked.planes, velocity)
+    if walked.ended != FREE:
+        in_gully, line, walked = follow_gully(
+            scene, motion.offset, way, mover.snap, walked, mover.walkable
+        )
+        if in_gully:
+            _, along = flat(line)
+            velocity, left_ground = scale(along, dot(along, slowed)), False
+    tally = _tally_of(tally, walked, rounds)
     touched = planes_touched(scene, walked.contacts)
     on_planes, normal = ground_by_planes(scene.planes, touched, mover.cosine)
     footing = Footing(True, True, normal if on_planes else footing.normal, False, 0.0)
