@@ -63,9 +63,8 @@ def _railing(rng):
     apart, thick = rng.uniform(0.15, 1.0), rng.uniform(0.02, 0.06)
     posts = np.arange(-2.0, 2.01, apart)
     spans = [((-thick, 0.0, z - thick), (thick, 1.0, z + thick)) for z in posts]
-    for y in rng.uniform(0.05, 1.0, int(rng.integers(1, 4))):
-        spans.append(((-thick, y, -2.0), (thick, y + thick, 2.0)))
-    return spans
+    rails = rng.uniform(0.05, 1.0, int(rng.integers(1, 4)))
+    return spans + [((-thick, y, -2.0), (thick, y + thick, 2.0)) for y in rails]
 
 
 def _ramp(rng):
