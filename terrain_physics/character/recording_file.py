@@ -7,10 +7,11 @@ may hold unpacked is limited, and nothing beyond that is saved either.
 import io
 import json
 import os
+import pathlib
 import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,8 +160,14 @@ def load_frames(path: str | os.PathLike[str]) -> tuple[dict[Key, str], list[Fram
     """Return what was written, or raise ValueError naming the file."""
     name = file_name(path)
     checked_size(name)
+    with pathlib.Path(name).open("rb") as file:
+        return _loaded(name, file)
+
+
+def _loaded(name: str, file: BinaryIO) -> tuple[dict[Key, str], list[Frame]]:
+    """Return what an open file holds."""
     try:
-        header, arrays = _unpacked_file(name)
+        header, arrays = _unpacked_file(name, file)
         # Files of version 1 that do not name the format of states have the first one.
         form = header.get("state_format", 1)
         found = _version_text(header["version"], form, header["state_size"])
@@ -184,9 +191,9 @@ def _version_text(version: Any, state_format: Any, state_size: Any) -> str:
 _VERSION_TEXT = _version_text(VERSION, STATE_FORMAT, SAVED.size)
 
 
-def _unpacked_file(name: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _unpacked_file(name: str, file: BinaryIO) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays of a file; raise any error if it is damaged."""
-    with zipfile.ZipFile(name) as archive:
+    with zipfile.ZipFile(file) as archive:
         members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
         if members.keys() != _NUMBER_TYPES.keys() or len(archive.infolist()) != len(members):
             raise zipfile.BadZipFile

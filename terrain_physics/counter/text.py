@@ -104,7 +104,7 @@ class NumberReader:
 
     def _pass_mark(self) -> None:
         """Pass over the mark that some editors put before UTF-8; refuse other encodings."""
-        start = self._text[: min(self._end, 64)]
+        start = self._text[: min(self._end, 4)]  # of UTF-16 without a mark, every other byte is 0
         if start.startswith(_UTF8_MARK):
             self._text[: len(_UTF8_MARK)] = b" " * len(_UTF8_MARK)
         elif start.startswith(_UTF16_MARKS) or b"\0" in start:

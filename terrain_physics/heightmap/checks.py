@@ -84,9 +84,9 @@ def refuse_overflow(
     """Refuse maps whose slopes overflow, or whose samples fall together in float64."""
     if heights.size:
         largest = float(np.fmax.reduce(np.abs(heights), axis=None))  # NaN if all are holes
-        if abs(scale) * largest + abs(origin[1]) >= FARTHEST:
+        if abs(scale) * largest + abs(origin[1]) > float(np.finfo(np.float32).max):
             raise ValueError(
-                f"height_scale and origin.y must keep heights below {FARTHEST:g} m, "
+                "height_scale and origin.y must keep heights within float32, 3.4e38 m, "
                 f"got {scale}, {origin[1]}"
             )
     for axis, start, size, count in zip("zx", origin[::-2], cell_size[::-1], samples, strict=True):
