@@ -333,8 +333,8 @@ def _compile(
         options["boundscheck"] = True
     if noalias and CAN_NOALIAS:
         options["noalias"] = True
-    if lent and CAN_LEND:
-        options["_nrt"] = False
+    if CAN_LEND:
+        options["_nrt"] = not lent  # said always: unsaid, it is that of whoever is compiled first
     outer: Any = numba.njit(**options)(function)
     if outer is function:  # NUMBA_DISABLE_JIT=1
         return function

@@ -28,15 +28,16 @@ class _World:
     """A ground, and what can be done with it at any moment."""
 
     def __init__(self, seed: int) -> None:
-        self.draws = Draws(seed)
-        self.ground = self.draws.one_of(drawn_grounds.MAPS + drawn_grounds.GROUNDS)(self.draws)
+        draws = Draws(seed)
+        self.seed = seed
+        self.ground = draws.one_of(drawn_grounds.MAPS + drawn_grounds.GROUNDS)(draws)
         low, high = drawn_grounds.box_of(self.ground)
         self.asked = questions(low, high, 20, seed % 1000)
         self.place = high
         self.mover = tp.CharacterMovement(self.ground, tp.SphereCollider(0.4), position=high)
         self.group = tp.CharacterGroup(self.ground, tp.CapsuleCollider(0.3, 1.8), threads=2)
         for key in range(5):
-            self.group.add(key, self.draws.uniform(low, high, 3))
+            self.group.add(key, draws.uniform(low, high, 3))
 
     def ask(self) -> None:
         one_by_one(self.ground, self.asked, 2)
@@ -45,7 +46,9 @@ class _World:
         everything(self.ground, self.asked, 2)
 
     def edit(self) -> None:
-        drawn_grounds.edit(self.draws, self.ground)
+        # Random numbers of its own: a child would wait for ever for those another thread draws.
+        self.seed += 1
+        drawn_grounds.edit(Draws(self.seed), self.ground)
 
     def make_and_move(self) -> None:
         body = tp.CharacterMovement(self.ground, tp.SphereCollider(0.5), position=self.place)
@@ -68,7 +71,7 @@ def case(seed: int) -> None:
 
 def _interrupt(world: _World) -> None:
     """Let a handler ask and edit while the thread that it interrupts does the same."""
-    draws = Draws(world.draws.below(2**31))
+    draws = Draws(world.seed)
     handled = draws.one_of((world.ask, world.ask_many, world.edit, world.make_and_move))
     errors: list[BaseException] = []
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP, reach_along
 from terrain_physics._kernels.character.grounding import add_plane, plane_normal, rise_of_slope
@@ -9,8 +10,9 @@ from terrain_physics._kernels.character.lift import lift
 from terrain_physics._kernels.character.motion import Motion, Mover
 from terrain_physics._kernels.character.resolve import (
     PUSH,
+    SIMULTANEOUS,
     Scene,
-    at_once,
+    borrow_memory,
     empty_scene,
     is_buried,
     list_contacts,
@@ -254,7 +256,8 @@ def climb(
         several of them is no higher than ``step_height`` altogether.
     """
     offset, body, footing = motion.offset, scene.body, motion.footing
-    scene = at_once(empty_scene(body, scene.resolver, scene.random_state, make_memory()))
+    memory = make_memory()
+    scene = empty_scene(body, SIMULTANEOUS, scene.random_state, borrow_memory(memory))
     scene = look(scene, ground, motion.base, pace.far, mover.drop, mover.step_height)
     stands, stepping, foot = offset, footing.stepping, footing.step_foot
     if stepping:
@@ -276,4 +279,5 @@ def climb(
     leads_up, place = step_up(
         scene, offset, way, into, pace.reach, highest, mover.walkable, stepping
     )
+    keep(memory)
     return leads_up, place, foot
