@@ -101,8 +101,12 @@ def _call(source: Source, thing: Any, name: str, function: Callable[..., Any]) -
             options[parameter.name] = value
         else:
             values.append(value)
-    given = ", ".join([*map(repr, values), *(f"{key}={options[key]!r}" for key in options)])
-    text = f"{type(thing).__name__}.{name}({given})"
+
+
+    def text() -> str:
+        given = ", ".join([*map(repr, values), *(f"{key}={options[key]!r}" for key in options)])
+        return f"{type(thing).__name__}.{name}({given})"
+
     _attempt(thing, text, function.__doc__ or "", lambda: function(*values, **options))
 
 
@@ -121,19 +125,32 @@ def _set(source: Source, thing: Any) -> None:
         index = source.one_of(places)
         target = source.one_of((thing, thing.holes, thing.materials))
         value = spoiled(source, source.one_of((1.0, np.ones((3, 3)), True, 3)))
-        text = f"{target!r}[{index!r}] = {value!r}"
-        _attempt(thing, text, "IndexError", lambda: target.__setitem__(index, value))
+        _attempt(
+            thing,
+            lambda: f"{target!r}[{index!r}] = {value!r}",
+            "IndexError",
+            lambda: target.__setitem__(index, value),
+        )
     elif names:
         name = source.one_of(names)
         value = sensible(source, name, many=False)
         if source.rng.random() < 0.5:
             value = spoiled(source, value)
-        text = f"{kind.__name__}.{name} = {value!r}"
-        _attempt(thing, text, "AttributeError", lambda: setattr(thing, name, value))
+        _attempt(
+            thing,
+            lambda: f"{kind.__name__}.{name} = {value!r}",
+            "AttributeError",
+            lambda: setattr(thing, name, value),
+        )
 
 
-def _attempt(thing: Any, text: str, document: str, call: Callable[[], Any]) -> None:
-    """Call; what is raised must be a refusal, and have changed nothing."""
+def _attempt(
+    thing: Any, text: Callable[[], str], document: str, call: Callable[[], Any]
+) -> None:
+    """Call; what is raised must be a refusal, and have changed nothing.
+
+    ``document`` names the errors that are refusals besides ValueError and TypeError.
+    """
     before = _state(thing)
     begun = time.thread_time()
     try:
@@ -142,15 +159,15 @@ def _attempt(thing: Any, text: str, document: str, call: Callable[[], Any]) -> N
         refused = True
     except (AttributeError, IndexError, KeyError, OverflowError) as error:
         if type(error).__name__ not in document or "out of bounds" in str(error):
-            raise AssertionError(text) from error
+            raise AssertionError(text()) from error
         refused = True
     except BaseException as error:
-        raise AssertionError(text) from error
+        raise AssertionError(text()) from error
     else:
         refused = False
-    assert time.thread_time() - begun < LONGEST, text
+    assert time.thread_time() - begun < LONGEST, text()
     if refused:
-        assert _state(thing) == before, text
+        assert _state(thing) == before, text()
 
 
 def _state(thing: Any) -> Any:

@@ -20,12 +20,12 @@ class Campaign(NamedTuple):
 
 
 CAMPAIGNS = {
-    "api": Campaign("tests.fuzz.api", 40, _CHECKED),
+    "api": Campaign("tests.fuzz.api", 12, _CHECKED),
     "sequences": Campaign("tests.fuzz.sequences", 12),
     "files": Campaign("tests.fuzz.files", 300),
-    "races": Campaign("tests.fuzz.races", 3),
-    "counter_inputs": Campaign("tests.fuzz.counter_inputs", 300),
+    "races": Campaign("tests.fuzz.races", 2),
+    "counter_inputs": Campaign("tests.fuzz.counter_inputs", 60),
     "signals_and_forks": Campaign("tests.fuzz.signals_and_forks", 3),
-    "brute_force": Campaign("tests.fuzz.brute_force", 30),
+    "brute_force": Campaign("tests.fuzz.brute_force", 6),
     "soak": Campaign("tests.fuzz.soak", 1, longest=3600.0),
 }
