@@ -28,6 +28,8 @@ A block needs 50 bytes for each sphere, in addition to the spheres themselves.
 # against the tree, and of a sphere against one triangle.
 _ROW_COST, _CHUNK_COST, _SPHERE_COST, _PAIR_COST = 8, 30_000, 1_000, 4
 
+_CHUNKS_AT_ONCE = 8  # at most: those of large spheres take far longer
+
 
 def count_touching(
     triangles: Any, spheres: Any, *, threads: int | None = None
@@ -296,7 +298,7 @@ def _count_block(
         count_chunks(tree, spheres, keys, groups, boxes, first, last, counts)
         return min(last * BLOCK, len(spheres)) - first * BLOCK
 
-    for done in workers.each(count, chunk_count, _CHUNK_COST):
+    for done in workers.each(count, chunk_count, _CHUNK_COST, most=_CHUNKS_AT_ONCE):
         if advance is not None:
             advance(done)
 

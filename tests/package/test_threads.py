@@ -61,7 +61,7 @@ def test_short_work_is_not_shared_and_long_work_is_cut(monkeypatch: pytest.Monke
     assert Workers(2).run(lambda *r: r, 1000, 500) == [(0, 500), (500, 1000)]
     for threads in (1, 2):
         ranges = Workers(threads).run(lambda *r: r, 1000, 1e6)
-        assert max(last - first for first, last in ranges) == 20
+        assert max(last - first for first, last in ranges) == 5
 
 
 def test_a_thread_of_the_pool_takes_part() -> None:
