@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         given.seconds,
         given.cases,
         longest=campaign.longest,
-        environment=dict(os.environ) | campaign.environment,
+        environment={**os.environ, **campaign.environment},
     )
     for seed, reason in tally.failures:
         again = f"python -m tests.fuzz {given.name} --cases 1 --seed {seed}"

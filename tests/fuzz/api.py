@@ -102,7 +102,6 @@ def _call(source: Source, thing: Any, name: str, function: Callable[..., Any]) -
         else:
             values.append(value)
 
-
     def text() -> str:
         given = ", ".join([*map(repr, values), *(f"{key}={options[key]!r}" for key in options)])
         return f"{type(thing).__name__}.{name}({given})"
@@ -121,7 +120,15 @@ def _set(source: Source, thing: Any) -> None:
         and (not isinstance(member, property) or member.fset is not None)
     ]
     if isinstance(thing, tp.HeightMap):
-        places = (np.s_[1, 2], np.s_[1:4, 2:5], np.s_[:], np.s_[-1], np.s_[99, 0], np.s_[::2, 0], "a")
+        places = (
+            np.s_[1, 2],
+            np.s_[1:4, 2:5],
+            np.s_[:],
+            np.s_[-1],
+            np.s_[99, 0],
+            np.s_[::2, 0],
+            "a",
+        )
         index = source.one_of(places)
         target = source.one_of((thing, thing.holes, thing.materials))
         value = spoiled(source, source.one_of((1.0, np.ones((3, 3)), True, 3)))
@@ -144,9 +151,7 @@ def _set(source: Source, thing: Any) -> None:
         )
 
 
-def _attempt(
-    thing: Any, text: Callable[[], str], document: str, call: Callable[[], Any]
-) -> None:
+def _attempt(thing: Any, text: Callable[[], str], document: str, call: Callable[[], Any]) -> None:
     """Call; what is raised must be a refusal, and have changed nothing.
 
     ``document`` names the errors that are refusals besides ValueError and TypeError.

@@ -60,7 +60,9 @@ def _map(rng: np.random.Generator) -> Land:
     pieces = [piece for cell in told.cells(window) for piece in cell]
     corners = np.array([[p.a, p.b, p.c] for p in pieces]).reshape(-1, 3, 3)
     ids = np.array([p.id for p in pieces], dtype=np.int64)
-    return Land(land, corners, ids, True, float(max(rows, columns)), float(np.nanmax([0, *heights.flat])))
+    return Land(
+        land, corners, ids, True, float(max(rows, columns)), float(np.nanmax([0, *heights.flat]))
+    )
 
 
 def _mesh(rng: np.random.Generator) -> Land:
@@ -156,9 +158,7 @@ def _sweeps(rng: np.random.Generator, lands: list[Land]) -> None:
     assert (np.abs(fractions - touches)[clear & ~missed] < 1e-4).all()
 
 
-def _approaches(
-    corners: Array, balls: Array, motions: Array
-) -> tuple[Array, Array, Array]:
+def _approaches(corners: Array, balls: Array, motions: Array) -> tuple[Array, Array, Array]:
     """Return the gaps of n balls and n triangles at the start, the least gaps, the first touches.
 
     A gap is a convex function of the way: thirds of it are dropped until it is known where the gap

@@ -1,4 +1,4 @@
-"""Inputs of `count`, good and damaged: right answers, or one line that says where and exit status 2.
+"""Inputs of `count`, good and damaged: right answers, or one line that says where, and status 2.
 
 What is right is said by a reader and a counter that share nothing with the library.
 """
@@ -19,15 +19,29 @@ from tests.oracles import counter as oracle
 
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _SPACE = rb"[ \t\n\r\v\f]+"
-_WORDS = ("x", "nan", "inf", "1_0", "0x1", "--1", "1e", "1e999", "-0", "1e-999", ".", "+.5", "9" * 40)
+_WORDS = (
+    "x",
+    "nan",
+    "inf",
+    "1_0",
+    "0x1",
+    "--1",
+    "1e",
+    "1e999",
+    "-0",
+    "1e-999",
+    ".",
+    "+.5",
+    "9" * 40,
+)
 
 
 def case(seed: int) -> None:
     """Count one input."""
     chance = random.Random(seed)  # noqa: S311
-    content = _content(chance)
+    content: bytes | None = _content(chance)
     packed = chance.random() < 0.3
-    given = gzip.compress(content) if packed else content
+    given = gzip.compress(content or b"") if packed else content or b""
     if packed and chance.random() < 0.5:
         given, content = mutated(given, chance), None
     with pytest.MonkeyPatch.context() as patch:

@@ -104,10 +104,12 @@ def _replay(path: Path) -> None:
     try:
         recording = tp.Recording.load(path)
     except ValueError as error:
-        assert str(path) in str(error)
+        if str(path) not in str(error):
+            raise
         return
     land = tp.HeightMap(np.zeros((9, 9)))
     try:
         tp.replay(recording, lambda: tp.CharacterGroup(land, tp.SphereCollider(0.4)))
     except ValueError as error:
-        assert " must " in str(error), error
+        if " must " not in str(error):
+            raise

@@ -1,4 +1,4 @@
-"""Arguments for any public function, by their names: sensible ones, and what games pass by mistake."""
+"""Arguments for any public function, by name: sensible ones, and what games pass by mistake."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,10 +15,11 @@ NUMBERS: tuple[Any, ...] = (
     -(2**63), 2**64, 10**400, True,
 )  # fmt: skip
 NONSENSE: tuple[Any, ...] = (
-    None, "", "1", "up", b"x", 1j, (), [], {}, [[]], [1, [2, 3]], (1.0, 2.0), (1, 2, 3, 4), object(),
-    np.float32(1), np.int8(-1), np.array(3.0), np.array(["a"]), np.zeros((0, 3)), np.zeros((2, 0)),
-    np.ma.masked_array([1.0, 2.0, 3.0], [0, 1, 0]), np.zeros(3, dtype=[("x", "f8")]), range(3),
-    glm.vec3(1, 2, 3), glm.dvec3(1e9, 0, 0), glm.vec2(0), glm.quat(), glm.mat4(), np.datetime64("NaT"),
+    None, "", "1", "up", b"x", 1j, (), [], {}, [[]], [1, [2, 3]], (1.0, 2.0), (1, 2, 3, 4),
+    object(), np.float32(1), np.int8(-1), np.array(3.0), np.array(["a"]), np.zeros((0, 3)),
+    np.zeros((2, 0)), np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False]), range(3),
+    np.zeros(3, dtype=[("x", "f8")]), glm.vec3(1, 2, 3), glm.dvec3(1e9, 0, 0), glm.vec2(0),
+    glm.quat(), glm.mat4(), np.datetime64("NaT"),
 )  # fmt: skip
 
 
@@ -204,6 +205,9 @@ def spoiled(source: Source, value: Any) -> Any:
         return np.asfortranarray(array)[::-1]
     if kind == 8:
         with np.errstate(all="ignore"):
-            return array.astype(source.one_of(("f4", "i8", "f2", ">f8", "c16", "?", "u1")), copy=True) \
-                if array.dtype.kind in "fiu" and np.isfinite(array.astype(float)).all() else array
+            return (
+                array.astype(source.one_of(("f4", "i8", "f2", ">f8", "c16", "?", "u1")), copy=True)
+                if array.dtype.kind in "fiu" and np.isfinite(array.astype(float)).all()
+                else array
+            )
     return array[:1]

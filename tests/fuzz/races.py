@@ -21,7 +21,7 @@ THREADS, ROUNDS = 4, 12
 SOON = 100.0
 """Seconds that no thread takes."""
 
-_MAKERS = (
+_MAKERS: tuple[drawn_grounds.Maker, ...] = (
     drawn_grounds.plain, drawn_grounds.cells, drawn_grounds.floor, drawn_grounds.tiles,
     drawn_grounds.islands, drawn_grounds.bridge,
 )  # fmt: skip
@@ -40,7 +40,7 @@ def case(seed: int) -> None:
         try:
             for _ in range(ROUNDS):
                 own.one_of(world.operations)()
-        except BaseException as error:  # noqa: BLE001 told by the main thread
+        except BaseException as error:  # told by the main thread
             errors.append(error)
 
     threads = [threading.Thread(target=live, args=(n,), daemon=True) for n in range(THREADS)]
@@ -136,7 +136,7 @@ def _scribble(seed: int, over: threading.Event, errors: list[BaseException]) -> 
             faces[:] = rng.integers(0, 60, (200, 3))
             vertices[:] = heights[:] = balls[:] = 1.0 + rng.random()
             vertices += rng.uniform(0, 1, vertices.shape)
-    except BaseException as error:  # noqa: BLE001 told by the main thread
+    except BaseException as error:  # told by the main thread
         errors.append(error)
     finally:
         over.set()

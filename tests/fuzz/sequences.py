@@ -19,9 +19,17 @@ from tests.helpers import drawn_grounds
 from tests.helpers.draws import Draws
 
 OPERATIONS = 60
-KEYS = ("ada", "bob", 7)
-_SOLID = (drawn_grounds.plain, drawn_grounds.steep, drawn_grounds.far)
-_ANY = (*drawn_grounds.MAPS, *drawn_grounds.MESHES, *drawn_grounds.GROUNDS)
+KEYS: tuple[str | int, ...] = ("ada", "bob", 7)
+_SOLID: tuple[drawn_grounds.Maker, ...] = (
+    drawn_grounds.plain,
+    drawn_grounds.steep,
+    drawn_grounds.far,
+)
+_ANY: tuple[drawn_grounds.Maker, ...] = (
+    *drawn_grounds.MAPS,
+    *drawn_grounds.MESHES,
+    *drawn_grounds.GROUNDS,
+)
 
 
 def case(seed: int) -> None:
@@ -51,7 +59,7 @@ class World:
             "step_offset": draws.one_of((0.0, 0.3)),
         }
         self.group = tp.CharacterGroup(self.ground, seed=seed, threads=2, **rules)
-        self.alone: dict[Any, tp.CharacterMovement] = {}
+        self.alone: dict[str | int, tp.CharacterMovement] = {}
         for key in KEYS:
             collider, place = self._collider(), self._place()
             self.group.add(key, place, collider=collider)
@@ -131,7 +139,7 @@ class World:
             again = _pickled
         self.ground, self.group, self.alone = again((self.ground, self.group, self.alone))
 
-    def _save(self) -> tuple[tp.GroupState, dict[Any, tp.CharacterState]]:
+    def _save(self) -> tuple[tp.GroupState, dict[str | int, tp.CharacterState]]:
         return self.group.state(), {key: mover.state() for key, mover in self.alone.items()}
 
     def _keep(self) -> None:

@@ -78,7 +78,7 @@ def _interrupt(world: _World) -> None:
     def handle(*_: object) -> None:
         try:
             handled()
-        except BaseException as error:  # noqa: BLE001 told when the signals are over
+        except BaseException as error:  # told when the signals are over
             errors.append(error)
         else:
             signal.setitimer(signal.ITIMER_REAL, draws.uniform(1e-4, 2e-3))
@@ -109,7 +109,7 @@ def _fork(world: _World) -> None:
         try:
             while not over.is_set():
                 operation()
-        except BaseException as error:  # noqa: BLE001 told by the main thread
+        except BaseException as error:  # told by the main thread
             errors.append(error)
 
     operations = (world.ask_many, world.edit, world.update)

@@ -6,7 +6,6 @@ with what it was after `SETTLED` cases, where the system tells it.
 
 import functools
 import gc
-import os
 import pickle
 import re
 import tempfile
@@ -47,7 +46,7 @@ def held_by(process: int | str = "self") -> Held:
     memory, threads = (re.search(rf"{name}:\s*(\d+)", status) for name in ("VmRSS", "Threads"))
     assert memory is not None
     assert threads is not None
-    return Held(1024 * int(memory[1]), len(os.listdir(place / "fd")), int(threads[1]))
+    return Held(1024 * int(memory[1]), len(list((place / "fd").iterdir())), int(threads[1]))
 
 
 @functools.cache
@@ -136,7 +135,7 @@ class Game:
     def refit(self, rng: np.random.Generator) -> None:
         self.mesh.refit(self.rock + rng.uniform(-0.1, 0.1, self.rock.shape))
 
-    def go_back(self, rng: np.random.Generator) -> None:
+    def go_back(self, _rng: np.random.Generator) -> None:
         states = self.group.state(), self.hero.state()
         self.group.update(0.1)
         self.group.restore(pickle.loads(pickle.dumps(states[0])))
@@ -148,22 +147,22 @@ class Game:
         self.group.add(key, rng.uniform((5, 3, 5), (70, 4, 30)))
         self.hero.resize(tp.CapsuleCollider(0.4, rng.choice((1.0, 1.8))))
 
-    def ask(self, rng: np.random.Generator) -> None:
+    def ask(self, _rng: np.random.Generator) -> None:
         everything(self.ground, self.asked, 2)
         one_by_one(self.ground, self.asked, 10)
 
-    def pickle(self, rng: np.random.Generator) -> None:
+    def pickle(self, _rng: np.random.Generator) -> None:
         again: Any = pickle.loads(pickle.dumps((self.ground, self.group, self.hero)))
         again[1].update(1 / 60)
 
-    def files(self, rng: np.random.Generator) -> None:
+    def files(self, _rng: np.random.Generator) -> None:
         for suffix in (".npy", ".png", ".r16"):
             path = Path(self.folder.name) / f"land{suffix}"
             tp.HeightMap(self.rows[:, :40] * 1000).save(path)
             assert tp.HeightMap.load(path).sample_count == (40, 40)
         self.maps[0].save_obj(Path(self.folder.name) / "land.obj")
 
-    def record(self, rng: np.random.Generator) -> None:
+    def record(self, _rng: np.random.Generator) -> None:
         recording = tp.Recording(self.group)
         for _ in range(10):
             recording.update(1 / 60)
