@@ -20,11 +20,7 @@ from tests.helpers.draws import Draws
 
 OPERATIONS = 60
 KEYS: tuple[str | int, ...] = ("ada", "bob", 7)
-_SOLID: tuple[drawn_grounds.Maker, ...] = (
-    drawn_grounds.plain,
-    drawn_grounds.steep,
-    drawn_grounds.far,
-)
+_SOLID: tuple[drawn_grounds.Maker, ...] = (drawn_grounds.plain, drawn_grounds.steep)
 _ANY: tuple[drawn_grounds.Maker, ...] = (
     *drawn_grounds.MAPS,
     *drawn_grounds.MESHES,
@@ -129,8 +125,7 @@ class World:
     def _edit(self) -> None:
         drawn_grounds.edit(self.draws, self.ground)
         if isinstance(self.ground, tp.HeightMap):
-            self.is_solid &= not np.isnan(self.ground.heights).any()
-            self.is_solid &= not np.asarray(self.ground.holes[:]).any()
+            self.is_solid &= self.ground.thickness == np.inf  # neither an underside nor holes
 
     def _copy(self) -> None:
         """Go on with copies."""
