@@ -403,7 +403,9 @@ def kernel(
     lent : bool
         Do not count references of arrays: an atomic operation for each, at each call. For functions
         that take arrays, or tuples with arrays, but make none and return none; a caller that is
-        ``lent`` itself must not be handed one either. numba refuses to compile one that makes some.
+        ``lent`` itself must not be handed one either. numba refuses to compile one that makes some,
+        but not one that calls such a function: that would never free them, since numba compiles it
+        in the same way.
     contract : bool
         Allow fused multiply-add. Only where every verdict is guarded by an error band.
     noalias : bool

@@ -116,11 +116,10 @@ class MapStorage:
                 self.cells |= holes * np.uint8(kernels.CELL_HOLE)
         self._start()
 
-    def _start(self, version: int = 0) -> None:
+    def _start(self) -> None:
         """Make what is derived from the arrays, and what is not saved."""
         self.lock = new_lock(Rank.MAP)
-        self.version = version
-        self.is_read = self._begun = 0
+        self.is_read = self._begun = self.version = 0
         self._changes: deque[tuple[int, Region]] = deque(maxlen=_REMEMBERED_CHANGES)
         self._shown: tuple[Any, ...] = (None,) * 4
         rows, columns = self.cell_count
@@ -276,7 +275,7 @@ class MapStorage:
 
     @classmethod
     def of_snapshot(cls, saved: tuple[Any, ...]) -> Self:
-        """Return what was saved, at the same version: characters know the ground by it."""
+        """Return what was saved, at its version."""
         storage = cls.__new__(cls)
         storage._restore(*saved)  # noqa: SLF001 its own
         return storage
@@ -290,9 +289,10 @@ class MapStorage:
         thickens: bool,  # noqa: FBT001
         materials: Bytes | None,
         material_names: tuple[str, ...] | None,
-        version: int = 0,  # as pickled before it was saved
+        version: int = 0,  # of pickles that are older than this entry
     ) -> None:
         self.heights, self.cells, self.frame = heights, cells, frame
         self._follows_heights, self._thickens, self._own = follows_heights, thickens, True
         self.materials, self.material_names = materials, material_names
-        self._start(version)
+        self._start()
+        self.version = version

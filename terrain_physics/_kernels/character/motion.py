@@ -10,8 +10,8 @@ class Mover(NamedTuple):
 
     center: Vec3  # of the body, in meters from the character's position
     max_rounds: int  # of pushing out
-    gravity: float  # in m/s^2, scaled; positive pulls down
-    friction: float  # in m/s^2
+    gravity: float  # that bends its flight, in m/s^2; 0 by the sum rule, under which none does
+    friction: float  # that slows it on the ground, in m/s^2; 0 where the game drives it
     by_sum: bool  # whether the sum rule decides what is ground
     walks: bool  # whether it walks where it is grounded; else it flies there too
     cosine: float  # of the slope limit
@@ -40,6 +40,7 @@ class Tally(NamedTuple):
     rounds: int  # of pushing out, the most that a step took
     lifted: float  # by all steps together, in meters
     landing: float  # the greatest speed at which it came down on ground, in m/s
+    air_time: float  # how long it is off the ground if the update ends in the air, in seconds
 
 
 class Motion(NamedTuple):

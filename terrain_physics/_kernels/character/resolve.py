@@ -362,15 +362,17 @@ def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3
 
 
 @kernel(apart=True, lent=True)
-def resolve(scene: Scene, offset: Vec3, max_rounds: int) -> Resolved:
-    """Push a body out of the ground.
+def resolve(
+    scene: Scene, offset: Vec3, touching: Touching, max_rounds: int, near: float
+) -> Resolved:
+    """Push a body out of the ground, in which it is ``touching`` what the scene lists.
 
-    Leaves in the scene the planes that pushed it and those that it touches in the end, and the
-    contacts there. Not for a body whose center is below the surface.
+    Leaves in the scene the planes that pushed it and those that it touches in the end, no farther
+    off than ``near``, and the contacts there. Not for a body whose center is below the surface.
     """
     start, lifted = offset, 0.0
     rounds, planes = 0, int(np.int64(0))  # for a literal 0, functions would compile twice
-    count, deepest, overlapping = list_contacts(scene, offset)
+    count, deepest, overlapping = touching
     while deepest > SLOP and rounds < max_rounds:
         rounds += 1
         offset, planes = push_out(scene, offset, count, planes, False)
@@ -395,7 +397,8 @@ def resolve(scene: Scene, offset: Vec3, max_rounds: int) -> Resolved:
         count, deepest, overlapping = list_contacts(scene, offset)
         buried = is_buried(scene, offset)
     for i in range(count):
-        planes = add_plane(scene.planes, planes, three(scene.contacts, i, PUSH))
+        if scene.contacts[i, DEPTH] >= -near:
+            planes = add_plane(scene.planes, planes, three(scene.contacts, i, PUSH))
     return Resolved(offset, planes, count, max(deepest, overlapping), rounds, lifted)
 
 
