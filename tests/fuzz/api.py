@@ -21,7 +21,7 @@ from tests.helpers.draws import Draws
 CALLS = 25
 SPOILED = 0.12
 """The part of all arguments that are spoiled."""
-LONGEST = 60.0
+LONGEST = 300.0
 """Seconds of processor time that no call takes, even one that compiles with checks."""
 
 _MAKERS = (*drawn_grounds.MAPS, *drawn_grounds.MESHES, *drawn_grounds.GROUNDS)

@@ -20,7 +20,7 @@ class Campaign(NamedTuple):
 
 
 CAMPAIGNS = {
-    "api": Campaign("tests.fuzz.api", 12, _CHECKED),
+    "api": Campaign("tests.fuzz.api", 12, _CHECKED, longest=1200.0),
     "sequences": Campaign("tests.fuzz.sequences", 12),
     "files": Campaign("tests.fuzz.files", 300),
     "races": Campaign("tests.fuzz.races", 2),
