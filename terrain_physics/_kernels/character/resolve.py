@@ -177,9 +177,12 @@ def make_scene(
     return filled(empty_scene(body, resolver, random_state, memory), candidates, count)
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def at_once(scene: Scene) -> Scene:
-    """Return the scene with contacts pushed out of all at once, which draws no random numbers."""
+    """Return the scene with contacts pushed out of all at once, which draws no random numbers.
+
+    Its arrays are lent: the caller is lent them itself, or has borrowed the memory.
+    """
     return Scene(
         scene.candidates,
         scene.size,
