@@ -106,8 +106,8 @@ def _beside_walls(scene: Scene, place: Vec3, cosine: float) -> Vec3:
     """Return a place that walls beside a step have turned aside."""
     for _ in range(_WALL_ROUNDS):
         count, _, _ = list_contacts(scene, place)
-        walls, overhead = make_walls(scene.contacts, count, cosine)
-        if overhead or walls == 0:
+        walls, _ = make_walls(scene.contacts, count, cosine)
+        if walls == 0:
             break
         place, _ = push_out(scene, place, walls, int(np.int64(0)), True)
     return place
