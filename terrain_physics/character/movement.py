@@ -13,6 +13,7 @@ from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime, MaxDelta
+from terrain_physics.character.hits import log_of
 from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
 from terrain_physics.character.owner import Owner
 from terrain_physics.character.placement import (
@@ -23,7 +24,7 @@ from terrain_physics.character.placement import (
     checked_ground,
     refuse_too_wide,
 )
-from terrain_physics.character.results import MoveResult
+from terrain_physics.character.results import MoveResult, nothing_new
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.rules import (
     CharacterRules,
@@ -206,8 +207,9 @@ class CharacterMovement(CharacterView):
         """
         time = self._time
         seconds = time.lived(delta_time)
-        state, rules, _, random_state = self._numbers
+        state, rules, _, random_state, hits = self._numbers
         if seconds == 0.0:
+            nothing_new(state)
             return MoveResult(state.tolist())
         self._adopt()
         queries = queries_of(self._ground)
@@ -218,11 +220,11 @@ class CharacterMovement(CharacterView):
             state[columns.MOVED] = max(float(state[columns.MOVED]), columns.GROUND_EDITED)
         with queries.lock:
             table = queries.ground_arrays.table
-            _UPDATE.call(state, random_state, rules, seconds, 0, 1, table)
+            ran_into = _UPDATE.call(state, random_state, rules, hits, seconds, 0, 1, table)
         values = state.tolist()
         self._show_values(values)
         time.last = seconds
-        return MoveResult(values, seconds)
+        return MoveResult(values, seconds, log_of(self._numbers, queries) if ran_into else None)
 
     @property
     def ground(self) -> AnyGround:

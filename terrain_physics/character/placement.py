@@ -90,6 +90,7 @@ def change_ground(state: Floats) -> None:
     state[..., columns.UNDISTURBED] = 0.0
     state[..., columns.MOVED] = np.maximum(state[..., columns.MOVED], columns.GROUND_EDITED)
     # Until the next update, what they touched is nothing that this ground knows.
+    state[..., columns.HITS] = 0.0
     state[..., columns.GROUND_PART] = state[..., columns.GROUND_TRIANGLE] = -1.0
 
 

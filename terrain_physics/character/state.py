@@ -128,7 +128,10 @@ def row_of(state: Any) -> Rows:
         raise ValueError("state must come from a character: its values are not those of one")
     linear = _checks.array("linear", state.linear, (columns.LINEAR_SIZE,))
     random_state = _checks.whole("random_state", state.random_state, 0, 2**64 - 1)
-    return Rows(values, rules, linear, np.array([random_state], dtype=np.uint64))
+    row = Rows.one()
+    row.state[:], row.rules[:], row.linear[:], row.random[0] = values, rules, linear, random_state
+    row.state[columns.HITS] = 0.0  # they are kept beside, and not saved
+    return row
 
 
 def are_states(states: Floats) -> Flags:

@@ -13,15 +13,23 @@ from terrain_physics._kernels.character.grounding import (
     ground_by_sum,
     settle_velocity,
 )
+from terrain_physics._kernels.character.hits import (
+    HitLog,
+    candidate_of,
+    note_flight,
+    note_landing,
+)
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
 from terrain_physics._kernels.character.report import planes_touched
 from terrain_physics._kernels.character.resolve import (
     CONVERGED_DEPTH,
     PUSH,
+    SIDE_OF_MAP,
     Resolved,
     Scene,
     as_wall,
     list_contacts,
+    meet,
     resolve,
     stop_at_side,
     touched_normals,
@@ -160,22 +168,27 @@ def _lands(
 
 
 @kernel(apart=True, lent=True)
-def land(mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight) -> Motion:
+def land(
+    mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight, log: HitLog
+) -> Motion:
     """End a step through the air: on the ground, or along what the body met.
 
     Takes the motion from before the step, and the scene as the flight left it. Returns the motion
     after it: grounded if the body met ground by the mover's rule and stays there, and then walking
     if that is how it moves on ground; led along all that it met; out of the ground, but for the
-    depth in the tally. The scene lists the contacts where the body is.
+    depth in the tally. The scene lists the contacts where the body is. What took speed from it is
+    noted in the log.
     """
     velocity, footing, tally, out = flight.velocity, motion.footing, motion.tally, flight.out
     falling, stuck = -velocity[1], False
     if flight.blocked:
-        planes = add_plane(scene.planes, out.planes, flight.side)
+        planes = meet(scene, out.planes, flight.side, SIDE_OF_MAP)
         out = Resolved(out.offset, planes, out.contacts, out.depth, out.rounds, out.lifted)
     if out.depth > CONVERGED_DEPTH and not flight.strayed:
         stuck, out = _back_if_stuck(scene, motion.offset, out)
+    hits = note_flight(log, mover, motion, flight.base, out, scene)
     grounded, normal = _find_ground(mover, scene, out)
+    landed_on = candidate_of(scene, out.planes, normal)
     if stuck:
         velocity = (0.0, 0.0, 0.0)
     slid = settle_velocity(scene.planes, out.planes, velocity, False)
@@ -193,8 +206,12 @@ def land(mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight)
             down, _, _ = support(scene, offset, velocity, -2.0 * CONTACT_MARGIN, mover.walkable)
             if down < -SLOP and down > -np.inf:
                 offset = add(offset, (0.0, down, 0.0))
+        if not footing.grounded and landed_on >= 0:
+            hits = note_landing(
+                log, hits, mover, motion, flight.base, out, scene, landed_on, normal
+            )
     walking = grounded and mover.walks and velocity[1] <= 0.0
     footing = Footing(grounded, walking, normal, footing.stepping, footing.step_foot)
     rounds, lifted = max(tally.rounds, out.rounds), tally.lifted + out.lifted
-    tally = Tally(contacts, out.depth, rounds, lifted, landing)
+    tally = Tally(contacts, out.depth, rounds, lifted, landing, hits)
     return Motion(flight.base, offset, velocity, footing, tally)

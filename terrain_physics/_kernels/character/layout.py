@@ -20,7 +20,7 @@ from terrain_physics._kernels.surface.shapes import (
 from terrain_physics._kernels.types import Floats
 
 # The format of saved rows: one more whenever columns come, or one changes its meaning.
-FORMAT = 1
+FORMAT = 2
 
 STATE = Layout(
     Column("position", "where the character is", "m", 3),
@@ -44,6 +44,8 @@ STATE = Layout(
     Column("ground_version", "the version of the ground that the last update saw"),
     Column("stepping", "1: it is on the way up a step"),
     Column("step_foot", "how high its foot was before the step", "m"),
+    Column("was_grounded", "1: it stood before the last update", is_hashed=False, since=2),
+    Column("hits", "how many surfaces it ran into are kept beside", is_hashed=False, since=2),
 )
 
 RULES = Layout(
@@ -100,6 +102,8 @@ LANDING_SPEED = STATE.place("landing_speed")
 GROUND_VERSION = STATE.place("ground_version")
 STEPPING = STATE.place("stepping")
 STEP_FOOT = STATE.place("step_foot")
+WAS_GROUNDED = STATE.place("was_grounded")
+HITS = STATE.place("hits")
 
 RULES_SIZE = RULES.size
 KIND = RULES.place("kind")

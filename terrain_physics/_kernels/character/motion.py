@@ -40,6 +40,7 @@ class Tally(NamedTuple):
     rounds: int  # of pushing out, the most that a step took
     lifted: float  # by all steps together, in meters
     landing: float  # the greatest speed at which it came down on ground, in m/s
+    hits: int  # that the update's log has
 
 
 class Motion(NamedTuple):

@@ -8,6 +8,7 @@ from terrain_physics._kernels.character.layout import (
     CONVERGED,
     DRIVEN,
     GROUNDED,
+    HITS,
     LIFTED,
     MOVED,
     PENETRATION,
@@ -15,6 +16,7 @@ from terrain_physics._kernels.character.layout import (
     ROUNDS,
     UNDISTURBED,
     VELOCITY,
+    WAS_GROUNDED,
     put_three_at,
     three_at,
 )
@@ -49,13 +51,13 @@ def rescue(mover: Mover, motion: Motion, scene: Scene, delta_time: float) -> tup
         most = max(RESCUE_STEP, RESCUE_SPEED * delta_time)
         lifted = min(up, most)
         offset = (0.0, lifted, 0.0)
-        tally = Tally(tally.contacts, tally.depth, tally.rounds, lifted, tally.landing)
+        tally = Tally(tally.contacts, tally.depth, tally.rounds, lifted, tally.landing, 0)
         if up > most:
             return Motion(motion.base, offset, motion.velocity, motion.footing, tally), up - most
     if motion.footing.walking:
         out = resolve(scene, offset, mover.max_rounds)
         offset, lifted = out.offset, tally.lifted + out.lifted
-        tally = Tally(out.contacts, out.depth, out.rounds, lifted, tally.landing)
+        tally = Tally(out.contacts, out.depth, out.rounds, lifted, tally.landing, 0)
     return Motion(motion.base, offset, motion.velocity, motion.footing, tally), 0.0
 
 
@@ -66,6 +68,8 @@ def rise(
     """Write the state of a body that is still ``left`` meters too low after its rescue."""
     put_three_at(state, POSITION, add(three_at(state, POSITION), motion.offset))
     put_three_at(state, VELOCITY, (0.0, 0.0, 0.0))
+    state[WAS_GROUNDED] = state[GROUNDED]
+    state[HITS] = 0.0
     state[GROUNDED] = state[CONTACTS] = state[CONVERGED] = state[ROUNDS] = 0.0
     state[PENETRATION], state[LIFTED] = left, motion.tally.lifted
     state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0

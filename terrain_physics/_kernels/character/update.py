@@ -4,6 +4,7 @@ from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.flight import fly, follow, land, strays
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
+from terrain_physics._kernels.character.hits import HITS_SIZE, OWN, HitLog
 from terrain_physics._kernels.character.layout import (
     FRICTION,
     GRAVITY,
@@ -11,6 +12,7 @@ from terrain_physics._kernels.character.layout import (
     GROUND_NORMAL,
     GROUND_RULE,
     GROUNDED,
+    HITS,
     LIFTED,
     MAX_ROUNDS,
     MOVED,
@@ -29,6 +31,8 @@ from terrain_physics._kernels.character.layout import (
     SURFACE_SPEED,
     UNDISTURBED,
     VELOCITY,
+    WAS_GROUNDED,
+    put_three_at,
     three_at,
     unpack_body,
 )
@@ -84,7 +88,7 @@ def _set_out(
         float(state[STEP_FOOT]),
     )
     base = add(three_at(state, POSITION), center)
-    tally = Tally(0, 0.0, 0, 0.0, 0.0)
+    tally = Tally(0, 0.0, 0, 0.0, 0.0, 0)
     motion = Motion(base, (0.0, 0.0, 0.0), velocity, footing, tally)
     pace = cut(velocity, delta_time, body.least)
 
@@ -112,14 +116,17 @@ def advance(
     state: Floats,
     random_state: Words,
     rules: Floats,
+    hits: Floats,
     ground: Ground,
     delta_time: float,
     memory: Memory,
 ) -> None:
     """Advance ``state`` by one update, even if the character is at rest.
 
-    ``state``, ``random_state`` (where the resolver draws) and ``memory`` are written to.
+    ``state``, ``random_state`` (where the resolver draws), ``hits`` (HITS_SIZE,) and ``memory`` are
+    written to.
     """
+    log = HitLog(hits, ground.frames)
     body = unpack_body(rules)
     mover, motion, pace = _set_out(state, rules, body, delta_time)
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
@@ -127,6 +134,7 @@ def advance(
     if not motion.footing.grounded or state[MOVED] != 0.0:
         motion, left = rescue(mover, motion, scene, delta_time)
         if left > 0.0:
+            put_three_at(hits, OWN, (0.0, 0.0, 0.0))
             rise(state, ground.frames, scene, motion, left, delta_time)
             return
     while pace.steps > 0:
@@ -136,12 +144,13 @@ def advance(
             scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
         pace = one_less(pace, looks)
         if motion.footing.walking:
-            motion, pace = walk_step(mover, motion, pace, scene, ground)
+            motion, pace = walk_step(mover, motion, pace, scene, ground, log)
         else:
             flight = fly(mover, motion, pace, scene)
             if strays(flight, pace):
                 scene, flight = follow(mover, pace, scene, ground, flight)
-            motion = land(mover, motion, pace, scene, flight)
+            motion = land(mover, motion, pace, scene, flight, log)
+        put_three_at(hits, OWN, motion.velocity)
     settle(state, ground.frames, mover, motion, scene, delta_time)
 
 
@@ -163,7 +172,8 @@ def _rests(state: Floats, rules: Floats) -> bool:
         and rules[GRAVITY] * rules[GRAVITY_SCALE] >= 0.0
     )
     if rests:
-        state[ROUNDS] = state[LIFTED] = 0.0
+        state[ROUNDS] = state[LIFTED] = state[HITS] = 0.0
+        state[WAS_GROUNDED] = 1.0
     return rests
 
 
@@ -172,26 +182,31 @@ def update_characters(
     states: Floats,
     random_states: Words,
     rules: Floats,
+    hits: Floats,
     delta_time: float,
     first: int,
     last: int,
     table: Longs,
-) -> None:
+) -> bool:
     """Advance characters first..last by one update, each as if it were alone.
 
-    ``states`` (n * STATE_SIZE,), ``random_states`` (n,) and ``rules`` (n * RULES_SIZE,): those of
-    one character behind those of another. One at rest that nothing disturbed stays as it is, bit
-    for bit.
+    ``states`` (n * STATE_SIZE,), ``random_states`` (n,), ``rules`` (n * RULES_SIZE,) and ``hits``
+    (n * HITS_SIZE,): those of one character behind those of another. One at rest that nothing
+    disturbed stays as it is, bit for bit. Tells whether any ran into something.
     """
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
+    hits = borrow(hits)
     while first < last and _rests(_row(states, first, STATE_SIZE), _row(rules, first, RULES_SIZE)):
         first += 1
     if first == last:
-        return  # without memory: most characters rest most of the time
-    ground, memory = ground_at(table), make_memory()
+        return False  # without memory: most characters rest most of the time
+    ground, memory, any_hits = ground_at(table), make_memory(), False
     for i in range(first, last):
         state, own_rules = _row(states, i, STATE_SIZE), _row(rules, i, RULES_SIZE)
         if not _rests(state, own_rules):
             draws = random_states[i : i + 1]
-            advance(state, draws, own_rules, ground, delta_time, borrow_memory(memory))
+            own_hits = _row(hits, i, HITS_SIZE)
+            advance(state, draws, own_rules, own_hits, ground, delta_time, borrow_memory(memory))
+            any_hits = any_hits or state[HITS] > 0.0
     keep(memory)
+    return any_hits

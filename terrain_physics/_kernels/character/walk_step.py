@@ -5,6 +5,7 @@ import math
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.climb import climb
 from terrain_physics._kernels.character.grounding import along_planes, ground_by_planes
+from terrain_physics._kernels.character.hits import HitLog, note_walk
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
 from terrain_physics._kernels.character.report import planes_touched
 from terrain_physics._kernels.character.resolve import Scene
@@ -41,7 +42,7 @@ def _leave_ground(mover: Mover, motion: Motion, pace: Pace, least: float) -> tup
 
 @kernel(apart=True, lent=True)
 def walk_step(
-    mover: Mover, motion: Motion, pace: Pace, scene: Scene, ground: Ground
+    mover: Mover, motion: Motion, pace: Pace, scene: Scene, ground: Ground, log: HitLog
 ) -> tuple[Motion, Pace]:
     """Move a walking body by one step.
 
@@ -61,6 +62,8 @@ def walk_step(
         has climbed since.
     ground : Ground
         Looked at again for a climb.
+    log : HitLog
+        Where walls that take speed from the body are noted.
 
     Returns
     -------
@@ -77,7 +80,7 @@ def walk_step(
         scene, motion.offset, way, pace.reach, mover.snap, mover.walkable, mover.max_rounds
     )
     rounds = max(tally.rounds, walked.rounds)
-    tally = Tally(walked.contacts, walked.depth, rounds, tally.lifted, tally.landing)
+    tally = Tally(walked.contacts, walked.depth, rounds, tally.lifted, tally.landing, tally.hits)
     left_ground = walked.ended == OFF_GROUND
     may_climb = walked.ended == BLOCKED or (left_ground and footing.stepping)
     if mover.step_height > 0.0 and may_climb and (way[0] != 0.0 or way[2] != 0.0):
@@ -86,6 +89,8 @@ def walk_step(
             footing = Footing(True, True, footing.normal, True, foot)
             return Motion(base, offset, velocity, footing, tally), look_next(pace)
     if walked.planes > 0:
+        hits = note_walk(log, mover, motion, walked, scene)
+        tally = Tally(walked.contacts, walked.depth, rounds, tally.lifted, tally.landing, hits)
         velocity = along_planes(scene.planes, walked.planes, velocity)
     touched = planes_touched(scene, walked.contacts)
     on_planes, normal = ground_by_planes(scene.planes, touched, mover.cosine)
