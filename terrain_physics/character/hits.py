@@ -1,6 +1,6 @@
 """What characters run into: hits of one, and of many as arrays."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any, Literal, NamedTuple
 
@@ -131,39 +131,27 @@ def hit_from(triangle: int, point: Floats3, normal: Floats3, *rest: Any) -> Move
     return MoveHit(triangle, glm.vec3(*point), glm.vec3(*normal), *rest)
 
 
-class Log:
-    """What one character met in an update: copied at once, and read when somebody asks.
+Log = tuple[bytes, Queries]
+"""What one character met in an update, copied, and the ground that knows ids and materials."""
 
-    Parameters
-    ----------
-    content : bytes
-        Its log.
-    count : int
-        How many hits that has.
-    queries : Queries
-        Of the ground, which knows ids and materials.
-    """
 
-    __slots__ = ("_content", "_count", "_queries")
-
-    def __init__(self, content: bytes, count: int, queries: Queries) -> None:
-        self._content, self._count, self._queries = content, count, queries
-
-    def blocker(self) -> MoveHit | None:
-        """Return what took most speed from its way; None where that was free."""
-        rows = memoryview(self._content).cast("d")
-        best, most = -1, 0.0
-        for row in range(0, self._count * kernels.HIT_SIZE, kernels.HIT_SIZE):
-            if rows[row + kernels.REASON] != kernels.LET_PASS and rows[row + kernels.TAKEN] > most:
-                best, most = row, rows[row + kernels.TAKEN]
-        if best < 0:
-            return None
-        part, number, x, y, z, *normal, _, speed, reason = rows[best : best + kernels.HIT_SIZE]
-        triangle, material = self._queries.triangle_at(int(part), int(number), (x, y, z))
-        return MoveHit(
-            triangle, glm.vec3(x, y, z), glm.vec3(*normal), speed, _GROUND, material,
-            REASONS[int(reason)],
-        )  # fmt: skip
+def blocker_of(log: Log, count: int) -> MoveHit | None:
+    """Return what of ``count`` hits took most speed from a way; None where that was free."""
+    content, queries = log
+    rows = memoryview(content).cast("d")
+    best, most = -1, 0.0
+    for row in range(0, count * kernels.HIT_SIZE, kernels.HIT_SIZE):
+        if rows[row + kernels.REASON] != kernels.LET_PASS and rows[row + kernels.TAKEN] > most:
+            best, most = row, rows[row + kernels.TAKEN]
+    if best < 0:
+        return None
+    row = rows[best : best + kernels.HIT_SIZE].tolist()
+    x, y, z = row[kernels.HIT_POINT : kernels.HIT_POINT + 3]
+    part, number = int(row[kernels.HIT_PART]), int(row[kernels.HIT_TRIANGLE])
+    triangle, material = queries.triangle_at(part, number, (x, y, z))
+    point, normal = _vector((x, y, z)), _vector(row[kernels.HIT_NORMAL : kernels.HIT_NORMAL + 3])
+    reason = REASONS[int(row[kernels.REASON])]
+    return MoveHit(triangle, point, normal, row[kernels.TAKEN], _GROUND, material, reason)
 
 
 class Logs:
@@ -227,12 +215,6 @@ class Logs:
         )
 
 
-def log_of(row: Rows, queries: Queries) -> Log | None:
-    """Return what one character met in its last update; None: nothing."""
-    count = int(row.state[HITS])
-    return Log(row.hits.tobytes(), count, queries) if count else None
-
-
 def logs_of(rows: Rows, queries: Queries) -> Logs | None:
     """Return what characters (n, ...) met in their last update; None: nothing."""
     counts = rows.state[:, HITS].astype(np.int64)
@@ -271,5 +253,5 @@ def _same(one: NDArray[Any], two: NDArray[Any]) -> bool:
     return np.array_equal(one, two, equal_nan=one.dtype.kind == "f")
 
 
-def _vector(values: list[float]) -> glm.vec3:
+def _vector(values: Iterable[float]) -> glm.vec3:
     return glm.vec3(*values) + 0.0

@@ -13,7 +13,6 @@ from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime, MaxDelta
-from terrain_physics.character.hits import log_of
 from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
 from terrain_physics.character.owner import Owner
 from terrain_physics.character.placement import (
@@ -224,7 +223,7 @@ class CharacterMovement(CharacterView):
         values = state.tolist()
         self._show_values(values)
         time.last = seconds
-        return MoveResult(values, seconds, log_of(self._numbers, queries) if ran_into else None)
+        return MoveResult(values, seconds, (hits.tobytes(), queries) if ran_into else None)
 
     @property
     def ground(self) -> AnyGround:

@@ -15,7 +15,16 @@ from pyglm import glm
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.types import Flags, Floats, Longs
 from terrain_physics._public import public
-from terrain_physics.character.hits import Log, Logs, MoveHit, MoveHits, hit_from, parts_of, spread
+from terrain_physics.character.hits import (
+    Log,
+    Logs,
+    MoveHit,
+    MoveHits,
+    blocker_of,
+    hit_from,
+    parts_of,
+    spread,
+)
 from terrain_physics.character.state import refuse_format
 
 _GROUND_STATES = ("airborne", "steep", "wedged", "grounded")
@@ -60,7 +69,7 @@ class MoveResult(_Fields):
     seconds : float, default 0.0
         How long the update lasted.
     log : Log, optional
-        What the character ran into; None: nothing.
+        What the character ran into, and its ground; None: nothing.
     """
 
     __slots__ = ("_met", "_seconds", "_values")
@@ -156,8 +165,8 @@ class MoveResult(_Fields):
 
         Id and material are looked up as it is first read: they are those of the ground then.
         """
-        if isinstance(self._met, Log):
-            self._met = self._met.blocker()
+        if self._met is not None and not isinstance(self._met, MoveHit):
+            self._met = blocker_of(self._met, int(self._values[columns.HITS]))
         hit = self._met
         # Its vectors are the reader's, who may change them.
         return hit and hit._replace(point=glm.vec3(hit.point), normal=glm.vec3(hit.normal))

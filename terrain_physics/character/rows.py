@@ -54,11 +54,13 @@ class Rows(NamedTuple):
 
     def at(self, index: Any) -> Self:
         """Return one row or some, as arrays that share memory where NumPy's indices do."""
-        return type(self)(*(part[index] for part in self))
+        state, rules, linear, random, hits = self
+        return type(self)(state[index], rules[index], linear[index], random[index], hits[index])
 
     def copy(self) -> Self:
         """Return the same numbers in arrays of their own."""
-        return type(self)(*(part.copy() for part in self))
+        state, rules, linear, random, hits = self
+        return type(self)(state.copy(), rules.copy(), linear.copy(), random.copy(), hits.copy())
 
     def put(self, other: "Rows") -> None:
         """Take over the numbers of other rows, of the same shape."""

@@ -13,7 +13,7 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
-from terrain_physics.character.hits import MoveHits, impacts_of, log_of
+from terrain_physics.character.hits import MoveHits, impacts_of
 from terrain_physics.character.live import LiveVec3, Rotation, ThreeNumbers, unsigned_zeros
 from terrain_physics.character.placement import (
     AnyGround,
@@ -123,8 +123,9 @@ class CharacterView(CharacterRules):
             Before the first update: in the air, without contacts. Its ``seconds`` and what blocked
             the way are no part of a state: they are those of the last update here.
         """
-        log = log_of(self._row(), queries_of(self.ground))
-        return MoveResult(self._state().tolist(), self._frame_time().last, log)
+        row = self._row()
+        log = (row.hits.tobytes(), queries_of(self.ground))
+        return MoveResult(row.state.tolist(), self._frame_time().last, log)
 
     def ground_report(self) -> GroundReport:
         """Return what it stands on or touches, as of the last update.

@@ -186,7 +186,9 @@ def land(
         out = Resolved(out.offset, planes, out.contacts, out.depth, out.rounds, out.lifted)
     if out.depth > CONVERGED_DEPTH and not flight.strayed:
         stuck, out = _back_if_stuck(scene, motion.offset, out)
-    hits = note_flight(log, mover, motion, flight.base, out, scene)
+    hits = tally.hits
+    if out.planes > 0:
+        hits = note_flight(log, mover, motion, flight.base, out, scene)
     grounded, normal = _find_ground(mover, scene, out)
     landed_on = candidate_of(scene, out.planes, normal)
     if stuck:

@@ -16,7 +16,7 @@ from terrain_physics._kernels.character.body import (
     corners_from,
     reach_along,
 )
-from terrain_physics._kernels.character.grounding import plane_normal
+from terrain_physics._kernels.character.grounding import plane_normal, rise_of_slope
 from terrain_physics._kernels.character.internal_edges import is_off_rim
 from terrain_physics._kernels.character.layout import put_three_at, three_at
 from terrain_physics._kernels.character.motion import Motion, Mover
@@ -41,10 +41,12 @@ from terrain_physics._kernels.ground.candidates import (
     A,
     B,
     C,
+    gather_candidates,
     surface_at,
     three,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
+from terrain_physics._kernels.surface.ground_arrays import Ground
 from terrain_physics._kernels.types import Floats
 
 # Rows that are kept of an update: the strongest.
@@ -54,7 +56,11 @@ MOST_HITS = 4
 # normal, the speed at which the body came upon it, the speed that it took from the body's way
 # (both in m/s), and why.
 HIT_PART, HIT_TRIANGLE, HIT_POINT, HIT_NORMAL, IMPACT, TAKEN, REASON = 0, 1, 2, 5, 8, 9, 10
-HIT_SIZE = 11
+
+# Of what may be the riser of a step: how high it ends, or inf if it is none; how high the body's
+# foot and head were, in meters in the world.
+RISER, FOOT, HEAD = 11, 12, 13
+HIT_SIZE = 14
 
 # Behind the rows: the velocity of the body's own, in m/s, as the last step left it. The game may
 # have set another one since.
@@ -66,9 +72,6 @@ LET_PASS, STEEP, WALL, STEP, CEILING, EDGE = range(6)
 
 # What leads into a surface more slowly meets nothing.
 LEAST_SPEED = 1e-3  # m/s
-
-# A body that comes no nearer to a surface than this had touched it before.
-_STILL = 2e-6  # meters
 
 # Cosine above which two surfaces face the same way, and count as one.
 _ALIKE = 0.99
@@ -140,69 +143,65 @@ def _touched_point(scene: Scene, offset: Vec3, k: int, normal: Vec3) -> Vec3:
 
 
 @kernel
-def _lowest(scene: Scene, k: int) -> float:
-    """Return how high the lowest corner of a candidate is."""
-    corners = scene.candidates
-    return min(float(corners[k, A + 1]), float(corners[k, B + 1]), float(corners[k, C + 1]))
+def _span(mover: Mover, scene: Scene, place: _Place, k: int, normal: Vec3) -> tuple[float, float]:
+    """Return how low a surface reaches, and how high what is too steep to walk on of it.
 
-
-@kernel
-def _is_overhead(scene: Scene, place: _Place, k: int, normal: Vec3) -> bool:
-    """Tell whether a surface faces down, or lies all higher than the body's center."""
-    if normal[1] < _FACES_DOWN:
-        return True
-    middle = place.offset[1]
-    if _lowest(scene, k) <= middle:
-        return False
-    for i in range(place.contacts):  # a wall may have triangles lower down
-        j = int(scene.contacts[i, CANDIDATE])
-        if dot(three(scene.contacts, i, PUSH), normal) > _ALIKE and _lowest(scene, j) <= middle:
-            return False
-    return True
-
-
-@kernel
-def _is_step(mover: Mover, scene: Scene, place: _Place, point: Vec3, normal: Vec3) -> bool:
-    """Tell whether a riser ends in walkable ground, higher than a step and lower than the body."""
-    _, ahead = flat(normal)
-    top = place.offset[1] + scene.body.reach[1]
-    least = place.foot + max(mover.step_height, MOST_CLEARANCE)
-    far = -_TREAD
-    for _ in range(2):
-        height, which = surface_at(
-            scene.candidates,
-            scene.size,
-            point[0] + far * ahead[0],
-            point[2] + far * ahead[2],
-            top,
-            False,
+    It is a candidate, with all others that the body touches and that face the same way.
+    """
+    lowest, highest = np.inf, -np.inf
+    for i in range(-1, place.contacts):
+        j = k if i < 0 else int(scene.contacts[i, CANDIDATE])
+        if i >= 0 and dot(three(scene.contacts, i, PUSH), normal) <= _ALIKE:
+            continue
+        a, b, c = (
+            float(scene.candidates[j, A + 1]),
+            float(scene.candidates[j, B + 1]),
+            float(scene.candidates[j, C + 1]),
         )
-        if height > least and abs(scene.candidates[which, NORMAL + 1]) >= mover.walkable:
-            return True
-        far = -scene.body.least
-    return False
+        lowest = min(lowest, a, b, c)
+        if abs(scene.candidates[j, NORMAL + 1]) < mover.walkable:
+            highest = max(highest, a, b, c)
+    return lowest, highest
+
+
+@kernel
+def _is_rim(scene: Scene, k: int, normal: Vec3) -> bool:
+    """Tell whether a body lies against the edge of a candidate where the ground of a map ends."""
+    candidates = scene.candidates
+    return bool(
+        candidates[k, THICKNESS] > 0.0
+        and dot(three(candidates, k, NORMAL), normal) < SAME_WAY
+        and is_off_rim(candidates, scene.size, k, normal)
+    )
 
 
 @kernel(apart=True, lent=True)
-def _reason(mover: Mover, scene: Scene, place: _Place, k: int, point: Vec3, normal: Vec3) -> int:
-    """Return why a surface is in a body's way."""
-    if k == SIDE_OF_MAP:
-        return CEILING if normal[1] < _FACES_DOWN else EDGE
-    if k < 0:
-        return WALL
-    if _is_overhead(scene, place, k, normal):
-        return CEILING
-    face = three(scene.candidates, k, NORMAL)
-    if (
-        scene.candidates[k, THICKNESS] > 0.0
-        and dot(face, normal) < SAME_WAY
-        and is_off_rim(scene.candidates, scene.size, k, normal)
-    ):
-        return EDGE
-    if _is_step(mover, scene, place, point, normal):
-        return STEP
-    leans_back = normal[1] > 0.0 and _UPRIGHT < abs(face[1]) < mover.walkable
-    return STEEP if leans_back else WALL
+def _put_reason(
+    log: HitLog, row: int, mover: Mover, scene: Scene, place: _Place, k: int, normal: Vec3
+) -> None:
+    """Write why a surface is in a body's way, and where there would be a step."""
+    rows = log.rows
+    rows[row + RISER] = np.inf
+    if k == NO_CANDIDATE:
+        rows[row + REASON] = WALL
+        return
+    if normal[1] < _FACES_DOWN:
+        rows[row + REASON] = CEILING
+        return
+    if k == SIDE_OF_MAP or _is_rim(scene, k, normal):
+        rows[row + REASON] = EDGE
+        return
+    lowest, riser = _span(mover, scene, place, k, normal)
+    if lowest > place.offset[1]:
+        rows[row + REASON] = CEILING
+        return
+    upright = abs(float(scene.candidates[k, NORMAL + 1]))
+    leans_back = normal[1] > 0.0 and _UPRIGHT < upright < mover.walkable
+    rows[row + REASON] = STEEP if leans_back else WALL
+    base = place.base[1]
+    rows[row + RISER] = base + riser
+    rows[row + FOOT] = base + place.foot
+    rows[row + HEAD] = base + place.offset[1] + scene.body.reach[1]
 
 
 @kernel
@@ -240,11 +239,12 @@ def _note(log: HitLog, count: int, mover: Mover, scene: Scene, place: _Place, me
     row = slot * HIT_SIZE
     if slot == count or not _faces(rows, row, met.normal):
         rows[row + IMPACT] = rows[row + TAKEN] = rows[row + REASON] = 0.0
+        rows[row + RISER] = np.inf
     point = _touched_point(scene, place.offset, met.candidate, met.normal)
     if strength > max(rows[row + IMPACT], rows[row + TAKEN]):
         _put_place(log, row, scene, place, met, point)
     if met.taken >= LEAST_SPEED and met.taken > rows[row + TAKEN]:
-        rows[row + REASON] = _reason(mover, scene, place, met.candidate, point, met.normal)
+        _put_reason(log, row, mover, scene, place, met.candidate, met.normal)
     rows[row + IMPACT] = max(rows[row + IMPACT], met.impact)
     rows[row + TAKEN] = max(rows[row + TAKEN], met.taken)
     return max(count, slot + 1)
@@ -259,7 +259,7 @@ def _coming(scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool
     """
     for k in range(scene.size):
         depth, normal, _ = contact(scene.candidates, scene.size, k, offset, scene.body, scene.faces)
-        if depth < -_STILL:
+        if depth < -CONTACT_MARGIN:
             continue
         if upright:
             _, normal = flat(normal)
@@ -267,6 +267,15 @@ def _coming(scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool
         if into < 0.0 and dot(normal, own) > -LEAST_SPEED:
             velocity = add_scaled(velocity, normal, -into)
     return velocity
+
+
+@kernel
+def _leaning(scene: Scene, contacts: int, k: int, wall: Vec3) -> Vec3:
+    """Return the normal of a candidate that is touched; upright as a ``wall`` where it is not."""
+    for i in range(contacts):
+        if int(scene.contacts[i, CANDIDATE]) == k:
+            return three(scene.contacts, i, PUSH)
+    return wall
 
 
 @kernel
@@ -279,7 +288,7 @@ def _note_corner(
     """
     size, ahead = flat(velocity)
     beyond = add_scaled(place.offset, ahead, 2.0 * CORNER_SLACK)
-    before = count
+    found = False
     for of_ground in range(2):  # ground that is walkable only where nothing else is in the way
         for k in range(scene.size):
             depth, normal, _ = contact(
@@ -291,13 +300,14 @@ def _note_corner(
             taken = -dot(wall, velocity) if normal[1] >= -OVERHEAD else size
             met = _Met(k, normal, -dot(normal, coming), taken)
             count = _note(log, count, mover, scene, place, met)
-        if count > before:
+            found = found or taken >= LEAST_SPEED
+        if found:
             return count
     met = _Met(NO_CANDIDATE, scale(ahead, -1.0), dot(ahead, coming), size)
     return _note(log, count, mover, scene, place, met)
 
 
-@kernel
+@kernel(apart=True, lent=True)
 def note_walk(log: HitLog, mover: Mover, motion: Motion, walked: Walked, scene: Scene) -> int:
     """Note what took speed from a walking body in a step; return how many hits there are then.
 
@@ -316,23 +326,19 @@ def note_walk(log: HitLog, mover: Mover, motion: Motion, walked: Walked, scene: 
         if taken < LEAST_SPEED:
             continue
         coming = (0.0, 0.0, 0.0)
-        if dot(wall, moved) < -_STILL or dot(wall, own) < -LEAST_SPEED:
+        if dot(wall, moved) < -CONTACT_MARGIN or dot(wall, own) < -LEAST_SPEED:
             coming = _coming(scene, motion.offset, velocity, own, True)
         k = int(scene.planes[i, MET])
         if k < 0:
             count = _note_corner(log, count, mover, scene, place, velocity, coming)
             continue
-        depth, normal, _ = contact(
-            scene.candidates, scene.size, k, walked.offset, scene.body, scene.faces
-        )
-        if depth < -CONTACT_MARGIN:
-            normal = wall
+        normal = _leaning(scene, walked.contacts, k, wall)
         met = _Met(k, normal, -dot(normal, coming), taken)
         count = _note(log, count, mover, scene, place, met)
     return count
 
 
-@kernel
+@kernel(apart=True, lent=True)
 def note_flight(
     log: HitLog, mover: Mover, motion: Motion, base: Vec3, out: Resolved, scene: Scene
 ) -> int:
@@ -353,7 +359,7 @@ def note_flight(
         if -dot(normal, velocity) < LEAST_SPEED or (walkable and motion.footing.grounded):
             continue
         coming = (0.0, 0.0, 0.0)
-        if dot(normal, moved) < -_STILL or dot(normal, own) < -LEAST_SPEED:
+        if dot(normal, moved) < -CONTACT_MARGIN or dot(normal, own) < -LEAST_SPEED:
             coming = _coming(scene, start, velocity, own, False)
         taken = 0.0 if walkable else -dot(normal, way)
         met = _Met(k, normal, -dot(normal, coming), taken)
@@ -361,7 +367,7 @@ def note_flight(
     return count
 
 
-@kernel
+@kernel(apart=True, lent=True)
 def note_landing(
     log: HitLog, count: int, mover: Mover, motion: Motion, base: Vec3, out: Resolved, scene: Scene,
     k: int, normal: Vec3,
@@ -379,3 +385,41 @@ def candidate_of(scene: Scene, planes: int, normal: Vec3) -> int:
         if dot(plane_normal(scene.planes, i), normal) > SAME_WAY:
             return int(scene.planes[i, MET])
     return NO_CANDIDATE
+
+
+@kernel
+def _is_step(
+    scene: Scene, ground: Ground, mover: Mover, rows: Floats, row: int, behind: float
+) -> bool:
+    """Tell whether walkable ground begins so far behind a riser, too high for a step.
+
+    Its height is between the highest step and the body's head, and that of the riser.
+    """
+    lowest = rows[row + FOOT] + max(mover.step_height, MOST_CLEARANCE)
+    slack = rise_of_slope(behind, mover.walkable) + MOST_CLEARANCE
+    if rows[row + RISER] > rows[row + HEAD] + slack:
+        return False
+    _, ahead = flat(three_at(rows, row + HIT_NORMAL))
+    x, _, z = add_scaled(three_at(rows, row + HIT_POINT), ahead, -behind)
+    base, top = (x, lowest, z), rows[row + HEAD]
+    found, count = gather_candidates(ground, base, base, (x, top, z), scene.candidates)
+    tread, which = surface_at(found, count, 0.0, 0.0, top - lowest, False)
+    return bool(
+        tread > max(0.0, rows[row + RISER] - slack - lowest)
+        and abs(found[which, NORMAL + 1]) >= mover.walkable
+    )
+
+
+@kernel(apart=True)
+def find_steps(log: HitLog, count: int, mover: Mover, scene: Scene, ground: Ground) -> None:
+    """Write which of the hits are steps that are too high. The scene's candidates are lost.
+
+    Looks at the ground right behind each riser, and as far behind as the body is wide.
+    """
+    for i in range(count):
+        row = i * HIT_SIZE
+        if log.rows[row + RISER] < np.inf and (
+            _is_step(scene, ground, mover, log.rows, row, _TREAD)
+            or _is_step(scene, ground, mover, log.rows, row, scene.body.least)
+        ):
+            log.rows[row + REASON] = STEP

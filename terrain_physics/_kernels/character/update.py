@@ -4,7 +4,7 @@ from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.flight import fly, follow, land, strays
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
-from terrain_physics._kernels.character.hits import HITS_SIZE, OWN, HitLog
+from terrain_physics._kernels.character.hits import HITS_SIZE, OWN, HitLog, find_steps
 from terrain_physics._kernels.character.layout import (
     FRICTION,
     GRAVITY,
@@ -152,6 +152,8 @@ def advance(
             motion = land(mover, motion, pace, scene, flight, log)
         put_three_at(hits, OWN, motion.velocity)
     settle(state, ground.frames, mover, motion, scene, delta_time)
+    if motion.tally.hits > 0:
+        find_steps(log, motion.tally.hits, mover, scene, ground)
 
 
 @kernel(inline=True)
