@@ -86,7 +86,7 @@ class TestBadInput:
             (GroupState(0, ("a", "a"), state.colliders, state.rows), "no key twice"),
             (
                 GroupState(0, ("a", "b"), state.colliders, state.rows[8:]),
-                "must hold 528 bytes",
+                "must hold 544 bytes",
             ),
             (GroupState(0, ("a", "b"), state.colliders, bytes(2 * half)), "that of 'a'"),
         ):

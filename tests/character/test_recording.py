@@ -204,9 +204,9 @@ def _changed(path, recorded, **changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"version": 2}, "must be of version 1 with .* format 1, 66 .* got version 2 with"),
-        ({"state_size": 3}, "must be of version 1 .* got version 1 with .* format 1, 3 numbers"),
-        ({"state_format": 2}, "must be of version 1 .* got version 1 with states of format 2"),
+        ({"version": 2}, "must be of version 1 with .* format 2, 68 .* got version 2 with"),
+        ({"state_size": 3}, "must be of version 1 .* got version 1 with .* format 2, 3 numbers"),
+        ({"state_format": 3}, "must be of version 1 .* got version 1 with states of format 3"),
         ({"format": "other"}, "must be a recording"),
         ({"start": [1]}, "must be a recording"),
         ({"frames": []}, "must be a recording"),
