@@ -145,13 +145,13 @@ def blocker_of(log: Log, count: int) -> MoveHit | None:
             best, most = row, rows[row + kernels.TAKEN]
     if best < 0:
         return None
-    row = rows[best : best + kernels.HIT_SIZE].tolist()
-    x, y, z = row[kernels.HIT_POINT : kernels.HIT_POINT + 3]
-    part, number = int(row[kernels.HIT_PART]), int(row[kernels.HIT_TRIANGLE])
+    hit = rows[best : best + kernels.HIT_SIZE].tolist()
+    x, y, z = hit[kernels.HIT_POINT : kernels.HIT_POINT + 3]
+    part, number = int(hit[kernels.HIT_PART]), int(hit[kernels.HIT_TRIANGLE])
     triangle, material = queries.triangle_at(part, number, (x, y, z))
-    point, normal = _vector((x, y, z)), _vector(row[kernels.HIT_NORMAL : kernels.HIT_NORMAL + 3])
-    reason = REASONS[int(row[kernels.REASON])]
-    return MoveHit(triangle, point, normal, row[kernels.TAKEN], _GROUND, material, reason)
+    point, normal = _vector((x, y, z)), _vector(hit[kernels.HIT_NORMAL : kernels.HIT_NORMAL + 3])
+    reason = REASONS[int(hit[kernels.REASON])]
+    return MoveHit(triangle, point, normal, hit[kernels.TAKEN], _GROUND, material, reason)
 
 
 class Logs:

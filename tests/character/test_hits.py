@@ -4,6 +4,7 @@ import copy
 import itertools
 import math
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from terrain_physics import (
     HeightMap,
     MoveHit,
     MoveHits,
+    MoveResult,
     Recording,
     SphereCollider,
     TriangleMesh,
@@ -29,7 +31,7 @@ SLOPE_LIMIT = math.radians(45)
 FRAME = 1 / 60
 
 # Each body, and how high its center is over its foot.
-BODIES = {
+BODIES: dict[str, tuple[Any, float]] = {
     "sphere": (SphereCollider(0.5), 0.5),
     "capsule": (CapsuleCollider(0.3, 1.8), 0.9),
     "box": (BoxCollider((0.3, 0.9, 0.3)), 0.9),
@@ -491,7 +493,7 @@ class TestValues:
     def test_old_pickles_have_nothing_in_the_way(self):
         mover = mover_on(WALL, "sphere", x=1.4)
         form, values, seconds, *_ = mover.update(FRAME).__getstate__()
-        old = type(mover.move_result()).__new__(type(mover.move_result()))
+        old = MoveResult.__new__(MoveResult)
         old.__setstate__((1, values[:-2], seconds))
         assert form == 2
         assert (old.blocked, old.blocked_by, len(values)) == (False, None, 31)
