@@ -33,6 +33,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast, overload
 
+from terrain_physics._locks import Rank, hold_at_fork
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 try:
@@ -63,6 +65,10 @@ else:
         CAN_LEND = hasattr(CPUTargetOptions, "_nrt")  # numba refuses others only as it compiles
         CPUTargetOptions.noalias = TargetOptions.Mapping("noalias")
         CAN_NOALIAS = True
+    with contextlib.suppress(Exception):  # private; without it a child forked meanwhile may hang
+        from numba.core.compiler_lock import global_compiler_lock
+
+        hold_at_fork(global_compiler_lock, Rank.COMPILER)
 
 _FOLDER = os.path.dirname(__file__)  # noqa: PTH120 as `os.scandir` and code objects write it
 
@@ -391,7 +397,9 @@ def kernel(
     lent : bool
         Do not count references of arrays: an atomic operation for each, at each call. For functions
         that take arrays, or tuples with arrays, but make none and return none; a caller that is
-        ``lent`` itself must not be handed one either. numba refuses to compile one that makes some.
+        ``lent`` itself must not be handed one either. numba refuses to compile one that makes some,
+        but not one that calls such a function: that would never free them, since numba compiles it
+        in the same way.
     contract : bool
         Allow fused multiply-add. Only where every verdict is guarded by an error band.
     noalias : bool

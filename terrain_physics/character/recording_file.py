@@ -4,7 +4,7 @@ import io
 import json
 import os
 import zipfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +15,11 @@ from terrain_physics import _checks
 from terrain_physics._kernels.character.layout import FORMAT as STATE_FORMAT
 from terrain_physics._kernels.character.layout import SAVED
 from terrain_physics._kernels.types import Words
-from terrain_physics.character.colliders import (
-    BoxCollider,
-    CapsuleCollider,
-    Collider,
-    SphereCollider,
-)
+from terrain_physics.character.colliders import Collider, collider_from, described
 from terrain_physics.character.frame_time import LONGEST_STEP
 from terrain_physics.character.group_data import GroupState, Key, checked_key, packed_rows
 
 FORMAT, VERSION = "terrain_physics recording", 1
-
-_COLLIDERS: dict[str, type[SphereCollider] | type[BoxCollider] | type[CapsuleCollider]] = {
-    "ball": SphereCollider,
-    "box": BoxCollider,
-    "capsule": CapsuleCollider,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +86,7 @@ def save_frames(path: str | os.PathLike[str], start: dict[Key, str], frames: lis
         "state_size": SAVED.size,
         "start": list(start),
         "frames": [
-            {"left": f.left, "bodies": [[key, _described(body)] for key, body in f.bodies]}
+            {"left": f.left, "bodies": [[key, described(body)] for key, body in f.bodies]}
             for f in frames
         ],
     }
@@ -168,7 +157,7 @@ def _frames_of(
         header["frames"], arrays["delta_times"].tolist(), counts, strict=True
     ):
         left = [checked_key(key) for key in events["left"]]
-        bodies = [(checked_key(key), _body(parts)) for key, parts in events["bodies"]]
+        bodies = [(checked_key(key), collider_from(parts)) for key, parts in events["bodies"]]
         keys = keys_after(keys, left, bodies)
         own, end = slice(end, end + count), end + count
         rows, places, bits = (arrays[name][own] for name in ("who", "where", "bits"))
@@ -184,22 +173,6 @@ def _frames_of(
     if next(hashes, None) is not None or end != len(arrays["who"]):
         raise ValueError(end)
     return start, frames
-
-
-def _described(collider: Collider) -> dict[str, Any]:
-    """Return a collider as JSON knows it."""
-    (kind,) = (name for name, form in _COLLIDERS.items() if isinstance(collider, form))
-    return {"kind": kind} | {
-        name.removesuffix("64"): value for name, value in asdict(collider).items()
-    }
-
-
-def _body(parts: dict[str, Any]) -> Collider:
-    """Return the collider that was described."""
-    given = {name: value for name, value in parts.items() if name != "kind"}
-    if "rotation" in given:
-        given["rotation"] = np.reshape(given["rotation"], (3, 3))
-    return _COLLIDERS[parts["kind"]](**given)
 
 
 def _joined(parts: list[NDArray[Any]], dtype: str) -> NDArray[Any]:

@@ -10,6 +10,10 @@ from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.hits import HITS_SIZE
 from terrain_physics._kernels.types import Floats, Words
 
+POSITION = slice(columns.POSITION, columns.POSITION + 3)
+VELOCITY = slice(columns.VELOCITY, columns.VELOCITY + 3)
+LAST_PLACE = slice(columns.LAST_PLACE, columns.LAST_PLACE + 3)
+
 _HASHED = columns.SAVED.hashed()
 
 
@@ -83,8 +87,17 @@ class Rows(NamedTuple):
         for part in rows.saved():
             start, end = end, end + part.shape[-1]
             part.view(np.uint64)[...] = bits[:, start:end]
-        rows.state[:, columns.HITS] = 0.0  # they are kept beside, and not saved
         return rows
+
+
+def wake(state: Floats) -> None:
+    """Let characters (..., STATE_SIZE) look at their ground anew, whichever they are on now.
+
+    Until the next update, what they touched is nothing that this ground knows.
+    """
+    state[..., columns.UNDISTURBED], state[..., columns.MOVED] = 0.0, 1.0
+    state[..., columns.GROUND_PART] = state[..., columns.GROUND_TRIANGLE] = -1.0
+    state[..., columns.GROUND_VERSION] = state[..., columns.HITS] = 0.0
 
 
 def state_hashes(packed: NDArray[np.uint64]) -> list[str]:

@@ -270,13 +270,12 @@ def run(
     if sys.stderr.isatty() and not is_plain_python and not _jit.is_cached(count_chunks):
         print("terrain_physics: compiling once for this machine, a few seconds", file=sys.stderr)
     try:
-        with Workers(threads) as workers:
-            command = _Command(workers, stats=stats, verify=verify)
-            if triangles is not None and spheres is not None:
-                command.parts(triangles, spheres)
-            else:
-                for file in files or ["-"]:
-                    command.whole(file)
+        command = _Command(Workers(threads), stats=stats, verify=verify)
+        if triangles is not None and spheres is not None:
+            command.parts(triangles, spheres)
+        else:
+            for file in files or ["-"]:
+                command.whole(file)
     except TextError as error:
         print(error, file=sys.stderr)
         return BAD_INPUT

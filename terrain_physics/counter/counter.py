@@ -24,10 +24,11 @@ SPHERES_AT_ONCE = 1 << 20
 A block needs 50 bytes for each sphere, in addition to the spheres themselves.
 """
 
-# The least size of a task: handing less to another thread would cost more than it saves.
-_ROWS_PER_TASK = 1 << 15
-_CHUNKS_PER_TASK = 8
-_PAIRS_PER_TASK = 1 << 16
+# Nanoseconds on one thread, roughly: of a row that is read, of a chunk of spheres and of one sphere
+# against the tree, and of a sphere against one triangle.
+_ROW_COST, _CHUNK_COST, _SPHERE_COST, _PAIR_COST = 8, 30_000, 1_000, 4
+
+_CHUNKS_AT_ONCE = 8  # at most: those of large spheres take far longer
 
 
 def count_touching(
@@ -69,10 +70,10 @@ def count_touching(
     >>> count_touching(floor, [[1, 1, 1, 1], [1, 1, 1.5, 1], [9, 0, 0, 0]])
     array([1, 0, 0])
     """
-    with Workers(threads) as workers:
-        corners = _table("triangles", triangles, 9)
-        sphere_rows = _table("spheres", spheres, 4)
-        return count_with(workers, build_tree(workers, corners), sphere_rows)
+    workers = Workers(threads)
+    corners = _table("triangles", triangles, 9)
+    sphere_rows = _table("spheres", spheres, 4)
+    return count_with(workers, build_tree(workers, corners), sphere_rows)
 
 
 @public
@@ -115,9 +116,9 @@ class TouchCounter:
     """
 
     def __init__(self, triangles: Any, *, threads: int | None = None) -> None:
-        with Workers(threads) as workers:
-            # A copy: near ties are decided by these numbers, and the caller may change theirs.
-            self._tree = build_tree(workers, np.array(_table("triangles", triangles, 9)))
+        workers = Workers(threads)
+        # A copy: near ties are decided by these numbers, and the caller may change theirs.
+        self._tree = build_tree(workers, np.array(_table("triangles", triangles, 9)))
         self._threads = threads
 
     @property
@@ -149,8 +150,7 @@ class TouchCounter:
             If its shape is wrong, a number is not finite or a radius is negative; the message
             names row, rule and value.
         """
-        with Workers(self._threads) as workers:
-            return count_with(workers, self._tree, _table("spheres", spheres, 4))
+        return count_with(Workers(self._threads), self._tree, _table("spheres", spheres, 4))
 
     def __getstate__(self) -> tuple[tuple[NDArray[Any], ...], int | None]:
         return tuple(self._tree), self._threads
@@ -190,7 +190,7 @@ def _bounds(
         lower, upper = np.full(table.shape[1], np.inf), np.full(table.shape[1], -np.inf)
         return space_curve.column_bounds(table, first, last, lower, upper), lower, upper
 
-    parts = workers.run(widen, len(table), _ROWS_PER_TASK)
+    parts = workers.run(widen, len(table), _ROW_COST)
     if not all(finite for finite, _, _ in parts):
         row = int(np.flatnonzero(~np.isfinite(table).all(axis=1))[0])
         raise ValueError(f"{name}[{start + row}] must be finite, got {table[row].tolist()}")
@@ -213,7 +213,7 @@ def build_tree(workers: Workers, triangles: NDArray[np.float64]) -> Tree:
     workers.run(
         lambda first, last: space_curve.triangle_keys(triangles, first, last, frame, keys),
         count,
-        _ROWS_PER_TASK,
+        _ROW_COST,
     )
     keys.sort()
     workers.run(
@@ -221,7 +221,7 @@ def build_tree(workers: Workers, triangles: NDArray[np.float64]) -> Tree:
             triangles, keys, first, last, frame, order, leaves, leaf_boxes
         ),
         leaf_count,
-        _ROWS_PER_TASK // LANES,
+        _ROW_COST * LANES,
     )
     boxes = np.full((upper_count * LANES, 6), NOWHERE, np.float32)
     boxes[:block_count, :3] = leaf_boxes[:, :3].min(axis=2)
@@ -283,7 +283,7 @@ def _count_block(
             spheres, first, last, tree.frame, window, keys
         ),
         len(spheres),
-        _ROWS_PER_TASK,
+        _ROW_COST,
     )
     keys.sort()
     workers.run(
@@ -291,14 +291,14 @@ def _count_block(
             spheres, keys, first, last, tree.frame, groups, boxes
         ),
         chunk_count * LANES,
-        _ROWS_PER_TASK // LANES,
+        _ROW_COST * LANES,
     )
 
     def count(first: int, last: int) -> int:
         count_chunks(tree, spheres, keys, groups, boxes, first, last, counts)
         return min(last * BLOCK, len(spheres)) - first * BLOCK
 
-    for done in workers.each(count, chunk_count, _CHUNKS_PER_TASK):
+    for done in workers.each(count, chunk_count, _CHUNK_COST, most=_CHUNKS_AT_ONCE):
         if advance is not None:
             advance(done)
 
@@ -313,8 +313,7 @@ def recount(
         audit.recount(triangles, spheres, first, last, counts)
         return counts
 
-    least = max(1, _PAIRS_PER_TASK // max(len(spheres), 1))
-    parts = workers.run(ask, len(triangles), least)
+    parts = workers.run(ask, len(triangles), _PAIR_COST * max(len(spheres), 1))
     total: NDArray[np.int64] = np.sum([np.zeros(len(spheres), np.int64), *parts], axis=0)
     return total
 
@@ -325,6 +324,6 @@ def pairs_tested(workers: Workers, tree: Tree, spheres: NDArray[np.float64]) -> 
         workers.run(
             lambda first, last: audit.pairs_tested(tree, spheres, first, last),
             len(spheres),
-            256,
+            _SPHERE_COST,
         )
     )

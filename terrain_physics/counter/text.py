@@ -22,7 +22,7 @@ from terrain_physics._kernels.counter import numbers
 from terrain_physics._threads import Workers
 
 _PIECE = 1 << 23  # bytes of text read at once; no token may be longer
-_BYTES_PER_TASK = 1 << 18
+_BYTE_COST, _PART_COST = 1, 1_000_000  # nanoseconds on one thread, roughly
 _LEAST_ROOM = 1 << 20  # numbers, where nothing tells how many follow
 
 _TOKEN = re.compile(rb"\S+")
@@ -236,7 +236,7 @@ class NumberReader:
             start, end = cut(body + first) if first else body, cut(body + last)
             return start, end, numbers.count_tokens(self._data, start, end)
 
-        parts = self._workers.run(count, self._whole - body, _BYTES_PER_TASK)
+        parts = self._workers.run(count, self._whole - body, _BYTE_COST)
         starts = list(accumulate((tokens for _, _, tokens in parts), initial=0))
         used = bisect_left(starts, len(values), hi=len(parts))
 
@@ -247,7 +247,9 @@ class NumberReader:
             ]
 
         position = body
-        for i, (found, position, problem) in enumerate(chain(*self._workers.run(parse, used, 1))):
+        for i, (found, position, problem) in enumerate(
+            chain(*self._workers.run(parse, used, _PART_COST))
+        ):
             if problem is not None:
                 return starts[i] + found, position, problem
         return min(starts[-1], len(values)), position, None

@@ -16,8 +16,8 @@ from terrain_physics._threads import Workers
 from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.shapes import by_kind
 
-# Shapes of one part: fewer are not worth handing over; the list of more would leave the cache.
-_PART = 2048
+_COST = 500  # nanoseconds that a shape takes on one thread, roughly
+_PART = 2048  # shapes: the list of what more of them touch would leave the cache
 
 # Room beyond what the parts so far suggest. Memory that is not written to costs nothing.
 _SPARE = 1.1
@@ -42,7 +42,7 @@ class ContactQuery:
             found, who, _, _ = self._find(first, last)
             return np.bincount(who[:found] - first, minlength=last - first)
 
-        parts = workers.run(count, self._count, _PART, _PART)
+        parts = workers.run(count, self._count, _COST, most=_PART)
         return np.concatenate([np.empty(0, dtype=np.int64), *parts])
 
     def contacts(self, workers: Workers) -> tuple[Longs, Floats, Longs]:
@@ -64,11 +64,7 @@ class ContactQuery:
             )
             return self._cells_of(row[:found], code[:found])
 
-        try:
-            parts = workers.run(work, self._count, _PART, _PART)
-        except BaseException:
-            rows.give_up()
-            raise
+        parts = workers.run(work, self._count, _COST, most=_PART, give_up=rows.give_up)
         return *rows.all(), np.concatenate([np.empty(0, dtype=np.int64), *parts])
 
     def deepest(self, workers: Workers) -> tuple[Longs, Floats, Longs]:
@@ -87,7 +83,7 @@ class ContactQuery:
             )  # fmt: skip
             return ints, floats, self._cells_of(row[places], code[places])
 
-        parts: list[Any] = workers.run(work, self._count, _PART, _PART)
+        parts: list[Any] = workers.run(work, self._count, _COST, most=_PART)
         return (
             np.concatenate([np.empty((2, 0), dtype=np.int64), *(p[0] for p in parts)], axis=1),
             np.concatenate([np.empty((3, 0, 3)), *(p[1] for p in parts)], axis=1),

@@ -100,7 +100,8 @@ def with_bump(
 
 def add_bump(storage: MapStorage, center: Any, radius: float, rise: float) -> None:
     """Heap up a round hill; below zero, dig a pit."""
-    set_heights(storage, *with_bump(storage, center, radius, rise))
+    with storage.lock:  # nothing is lost that another thread heaps up meanwhile
+        set_heights(storage, *with_bump(storage, center, radius, rise))
 
 
 def _samples_within(place: float, radius: float, size: float, count: int) -> tuple[int, int]:

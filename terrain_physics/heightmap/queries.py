@@ -39,8 +39,8 @@ from terrain_physics.surface.results import (
 )
 from terrain_physics.surface.shapes import Shape, row_of
 
-# Fewer than these are done at once, without another thread.
-_LEAST_POINTS, _LEAST_RAYS, _LEAST_SHAPES = 100_000, 4_000, 1_000
+# Nanoseconds that one takes on one thread, roughly.
+_POINT_COST, _RAY_COST, _SHAPE_COST = 8, 300, 1_500
 
 _HEIGHT, _NORMAL = CachedDispatch(kernels.height_at), CachedDispatch(kernels.normal_at)
 _RAY, _SWEEP = CachedDispatch(ray_hit), CachedDispatch(sweep_hits)
@@ -123,10 +123,7 @@ class MapQueries(Queries):
     ) -> RayHits:
         distances, points, normals = np.empty(count), np.empty((count, 3)), np.empty((count, 3))
         whole = np.empty((2, count), dtype=np.int64)
-        with (
-            self.storage.reading() as ((heights, cells, blocks, frame), materials),
-            Workers(threads) as workers,
-        ):
+        with self.storage.reading() as ((heights, cells, blocks, frame), materials):
 
             def work(first: int, last: int) -> None:
                 ray_hits(
@@ -134,7 +131,7 @@ class MapQueries(Queries):
                     distances, points, normals, whole,
                 )  # fmt: skip
 
-            workers.run(work, count, _LEAST_RAYS)
+            Workers(threads).run(work, count, _RAY_COST)
             made_of = _materials_at(materials, distances, whole[1])
         return RayHits(distances, points, normals, whole[0], made_of)
 
@@ -156,7 +153,8 @@ class MapQueries(Queries):
 
     def contacts(self, kind: int, rows: Floats, keep: str, threads: int | None) -> Contacts:
         storage = self.storage
-        with Workers(threads) as workers, storage.reading() as (views, materials):
+        workers = Workers(threads)
+        with storage.reading() as (views, materials):
             query = ContactQuery(
                 views, kind, rows, None if materials is None else storage.cell_count
             )
@@ -166,8 +164,8 @@ class MapQueries(Queries):
         return Contacts(ints, floats, made_of)
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
-        with Workers(threads) as workers, self.storage.reading() as (views, _):
-            return ContactQuery(views, kind, rows, None).counts(workers)
+        with self.storage.reading() as (views, _):
+            return ContactQuery(views, kind, rows, None).counts(Workers(threads))
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
         storage = self.storage
@@ -182,10 +180,7 @@ class MapQueries(Queries):
     ) -> SweepHits:
         numbers, whole = np.empty((count, 8)), np.empty((count, 2), dtype=np.int64)
         flat = rows.reshape(-1)
-        with (
-            self.storage.reading() as ((heights, cells, blocks, frame), materials),
-            Workers(threads) as workers,
-        ):
+        with self.storage.reading() as ((heights, cells, blocks, frame), materials):
 
             def work(first: int, last: int) -> None:
                 sweep_hits(
@@ -193,7 +188,7 @@ class MapQueries(Queries):
                     numbers, whole,
                 )  # fmt: skip
 
-            workers.run(work, count, _LEAST_SHAPES)
+            Workers(threads).run(work, count, _SHAPE_COST)
             made_of = _materials_at(materials, numbers[:, 0], whole[:, 1])
         return sweep_hits_of(numbers, whole[:, 0].copy(), made_of)
 
@@ -216,12 +211,12 @@ class MapQueries(Queries):
         count = len(points)
         places, distances = np.empty((count, 3)), np.empty(count)
         triangles, nearest = np.empty(count, np.int64), np.empty(count, np.int64)
-        with self.storage.reading() as (views, materials), Workers(threads) as workers:
+        with self.storage.reading() as (views, materials):
 
             def work(first: int, last: int) -> None:
                 closest_rows(*views, points, first, last, places, distances, triangles, nearest)
 
-            workers.run(work, count, _LEAST_SHAPES)
+            Workers(threads).run(work, count, _SHAPE_COST)
             # Without any ground there is no cell either.
             found = np.where(np.isinf(distances), np.nan, distances)
             made_of = _materials_at(materials, found, nearest)
@@ -272,8 +267,7 @@ def _surface_at(
     def work(first: int, last: int) -> None:
         surface_at(heights, cells, frame, xs, zs, first, last, normals, out)
 
-    with Workers(threads) as workers:
-        workers.run(work, xs.size, _LEAST_POINTS)
+    Workers(threads).run(work, xs.size, _POINT_COST)
     return out
 
 

@@ -1,5 +1,7 @@
 """Triangle meshes."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -163,8 +165,7 @@ class TriangleMesh(Surface):
         """
         _checks.instance("other", other, TriangleMesh)
         ours, theirs = self._storage.arrays, other._storage.arrays  # noqa: SLF001 of its own kind
-        with Workers(threads) as workers:
-            return intersections.touching_pairs(workers.run, ours, theirs)
+        return intersections.touching_pairs(Workers(threads).run, ours, theirs)
 
     def self_intersections(self, *, threads: int | None = None) -> NDArray[np.int64]:
         """Return which triangles of the mesh meet where they should not.
@@ -192,14 +193,14 @@ class TriangleMesh(Surface):
             If ``threads`` is not at least 1.
         """
         arrays, welded = self._storage.arrays, self.neighbors.welded
-        with Workers(threads) as workers:
-            return intersections.self_pairs(workers.run, arrays, welded)
+        return intersections.self_pairs(Workers(threads).run, arrays, welded)
 
-    def __getstate__(self) -> tuple[Floats, Ints, int]:
-        return self.vertices, self.faces, self.version
+    def __getstate__(self) -> tuple[Floats, Ints, int, Ints]:
+        version, arrays = self.version, self._storage.arrays
+        return arrays.vertices, arrays.faces, version, arrays.order
 
-    def __setstate__(self, state: tuple[Floats, Ints, int]) -> None:
-        vertices, faces, version = state
-        for values in (vertices, faces):
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        vertices, faces, version, *order = state  # older pickles have no order
+        for values in (vertices, faces, *order):
             values.setflags(write=False)  # kernels know one type only
-        self._adopt(MeshStorage(vertices, faces, version))
+        self._adopt(MeshStorage(vertices, faces, version, *order))

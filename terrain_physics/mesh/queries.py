@@ -60,8 +60,8 @@ _DOWN.setflags(write=False)
 _ONE_VISIT = np.zeros(1, np.int64)
 _ONE_VISIT.setflags(write=False)
 
-# Enough for one task: below, handing it to another thread costs more than it saves.
-_RAYS_PER_TASK, _SHAPES_PER_TASK = 2048, 512
+# Nanoseconds that one takes on one thread, roughly.
+_RAY_COST, _SHAPE_COST, _WRITING_COST = 500, 2_000, 250_000
 
 _RAY, _CLOSEST = CachedDispatch(ray_hit), CachedDispatch(closest_one)
 _SWEEP = CachedDispatch(sweep_mesh)
@@ -165,8 +165,7 @@ class MeshQueries(Queries):
         def cast(first: int, last: int) -> None:
             raycast_rows(*mesh[2:], origins, directions, longest, first, last, *hits[:4])
 
-        with Workers(threads) as workers:
-            workers.run(cast, count, _RAYS_PER_TASK)
+        Workers(threads).run(cast, count, _RAY_COST)
         return hits
 
     # Shapes
@@ -181,23 +180,22 @@ class MeshQueries(Queries):
     def contacts(self, kind: int, rows: Floats, keep: str, threads: int | None) -> Contacts:
         visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
         kept = DEEPEST if keep == "deepest" else ALL
-        with Workers(threads) as workers:
-            parts = self._list(workers, kind, rows, kept, visits, counts)
-            ends = np.cumsum(counts)
-            total = int(ends[-1]) if len(ends) else 0
-            ints, floats = np.empty((2, total), np.int64), np.empty((3, total, 3))
+        workers = Workers(threads)
+        parts = self._list(workers, kind, rows, kept, visits, counts)
+        ends = np.cumsum(counts)
+        total = int(ends[-1]) if len(ends) else 0
+        ints, floats = np.empty((2, total), np.int64), np.empty((3, total, 3))
 
-            def put(first: int, last: int) -> None:
-                for begin, end, keys, found in parts[first:last]:
-                    put_contacts(visits, begin, end, keys, found, ends, counts, ints, floats)
+        def put(first: int, last: int) -> None:
+            for begin, end, keys, found in parts[first:last]:
+                put_contacts(visits, begin, end, keys, found, ends, counts, ints, floats)
 
-            workers.run(put, len(parts), 1)
+        workers.run(put, len(parts), _WRITING_COST)
         return Contacts(ints, floats)
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
         visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
-        with Workers(threads) as workers:
-            self._list(workers, kind, rows, NUMBER, visits, counts)
+        self._list(Workers(threads), kind, rows, NUMBER, visits, counts)
         return counts
 
     def _list(
@@ -211,7 +209,7 @@ class MeshQueries(Queries):
             found = list_contacts(*mesh[2:], *shapes, visits, first, last, kept, counts)
             return first, last, *found
 
-        return workers.run(find, len(rows), _SHAPES_PER_TASK)
+        return workers.run(find, len(rows), _SHAPE_COST)
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
         refuse_far_row("shape", row.tolist())
@@ -238,8 +236,7 @@ class MeshQueries(Queries):
                 kind, flat, motions, visits, first, last, numbers, triangles,
             )  # fmt: skip
 
-        with Workers(threads) as workers:
-            workers.run(work, count, _SHAPES_PER_TASK)
+        Workers(threads).run(work, count, _SHAPE_COST)
         return sweep_hits_of(numbers, triangles, np.zeros(count, np.uint8))
 
     # Closest points
@@ -261,8 +258,7 @@ class MeshQueries(Queries):
         def search(first: int, last: int) -> None:
             closest_rows(*mesh[2:], along, first, last, places, distances, triangles)
 
-        with Workers(threads) as workers:
-            workers.run(search, count, _RAYS_PER_TASK)
+        Workers(threads).run(search, count, _RAY_COST)
         rows = np.empty(count, np.int64)
         rows[order] = np.arange(count)
         return ClosestPoints(

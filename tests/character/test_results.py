@@ -184,10 +184,12 @@ def test_a_group_result_stays_as_it_was():
 def test_a_pickle_of_a_later_format_is_refused(monkeypatch):
     contents = []
     with monkeypatch.context() as later:
-        later.setattr(layout, "FORMAT", 3)
+        later.setattr(layout, "FORMAT", layout.FORMAT + 1)
         contents = [pickle.dumps(result) for result in all_results()]
     for content in contents:
-        with pytest.raises(ValueError, match=r"(Result|Report) must be of format 2 or"):
+        with pytest.raises(
+            ValueError, match=rf"(Result|Report) must be of format {layout.FORMAT} or"
+        ):
             pickle.loads(content)
 
 

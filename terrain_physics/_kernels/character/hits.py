@@ -338,44 +338,71 @@ def note_walk(log: HitLog, mover: Mover, motion: Motion, walked: Walked, scene: 
     return count
 
 
+@kernel(inline=True)
+def _in_the_air(scene: Scene, base: Vec3, offset: Vec3, contacts: int) -> _Place:
+    """Return the place of a body that flies."""
+    return _Place(base, offset, contacts, offset[1] - scene.body.reach[1])
+
+
+@kernel(apart=True, lent=True)
+def _note_in_flight(
+    log: HitLog, count: int, mover: Mover, motion: Motion, scene: Scene, place: _Place,
+    velocity: Vec3, k: int, normal: Vec3,
+) -> int:  # fmt: skip
+    """Note what a flying body meets at a velocity; return how many hits there are then.
+
+    Takes the motion from before the step. Gravity is no part of a body's way: what it falls on or
+    slides down does not block it.
+    """
+    moved = subtract(add(place.base, place.offset), add(motion.base, motion.offset))
+    start, own = subtract(place.offset, moved), three_at(log.rows, OWN)
+    coming = (0.0, 0.0, 0.0)
+    if dot(normal, moved) < -CONTACT_MARGIN or dot(normal, own) < -LEAST_SPEED:
+        coming = _coming(scene, start, velocity, own, False)
+    taken = 0.0
+    if normal[1] < mover.walkable:
+        taken = -dot(normal, (velocity[0], max(velocity[1], 0.0), velocity[2]))
+    met = _Met(k, normal, -dot(normal, coming), taken)
+    return _note(log, count, mover, scene, place, met)
+
+
 @kernel(apart=True, lent=True)
 def note_flight(
-    log: HitLog, mover: Mover, motion: Motion, base: Vec3, out: Resolved, scene: Scene
-) -> int:
+    log: HitLog, mover: Mover, motion: Motion, base: Vec3, velocity: Vec3, out: Resolved,
+    scene: Scene,
+) -> int:  # fmt: skip
     """Note what took speed from a flying body in a step; return how many hits there are then.
 
-    Takes the motion from before the step, and the scene with the planes of the flight at ``base``.
-    Gravity is no part of a body's way: what it falls on or slides down does not block it.
+    Takes the motion from before the step, the velocity at its end if nothing had been met, and the
+    scene with the planes of the flight at ``base``.
     """
-    velocity, count = motion.velocity, motion.tally.hits
-    own = three_at(log.rows, OWN)
-    way = (velocity[0], max(velocity[1], 0.0), velocity[2])
-    moved = subtract(add(base, out.offset), add(motion.base, motion.offset))
-    place = _Place(base, out.offset, out.contacts, out.offset[1] - scene.body.reach[1])
-    start = subtract(out.offset, moved)
+    place, count = _in_the_air(scene, base, out.offset, out.contacts), motion.tally.hits
     for i in range(out.planes):
         normal, k = plane_normal(scene.planes, i), int(scene.planes[i, MET])
-        walkable = normal[1] >= mover.walkable
-        if -dot(normal, velocity) < LEAST_SPEED or (walkable and motion.footing.grounded):
-            continue
-        coming = (0.0, 0.0, 0.0)
-        if dot(normal, moved) < -CONTACT_MARGIN or dot(normal, own) < -LEAST_SPEED:
-            coming = _coming(scene, start, velocity, own, False)
-        taken = 0.0 if walkable else -dot(normal, way)
-        met = _Met(k, normal, -dot(normal, coming), taken)
-        count = _note(log, count, mover, scene, place, met)
+        on_foot = normal[1] >= mover.walkable and motion.footing.grounded
+        if not on_foot and -dot(normal, velocity) >= LEAST_SPEED:
+            count = _note_in_flight(log, count, mover, motion, scene, place, velocity, k, normal)
     return count
 
 
 @kernel(apart=True, lent=True)
+def note_bump(
+    log: HitLog, mover: Mover, motion: Motion, offset: Vec3, velocity: Vec3, scene: Scene,
+    k: int, normal: Vec3,
+) -> int:  # fmt: skip
+    """Note a candidate that a flying body meets at an offset and a velocity."""
+    place, count = _in_the_air(scene, motion.base, offset, 0), motion.tally.hits
+    return _note_in_flight(log, count, mover, motion, scene, place, velocity, k, normal)
+
+
+@kernel(apart=True, lent=True)
 def note_landing(
-    log: HitLog, count: int, mover: Mover, motion: Motion, base: Vec3, out: Resolved, scene: Scene,
+    log: HitLog, count: int, mover: Mover, base: Vec3, offset: Vec3, velocity: Vec3, scene: Scene,
     k: int, normal: Vec3,
 ) -> int:  # fmt: skip
     """Note that a body lands on a candidate, with all the speed that it comes with."""
-    place = _Place(base, out.offset, out.contacts, out.offset[1] - scene.body.reach[1])
-    met = _Met(k, normal, -dot(normal, motion.velocity), 0.0)
-    return _note(log, count, mover, scene, place, met)
+    place = _in_the_air(scene, base, offset, 0)
+    return _note(log, count, mover, scene, place, _Met(k, normal, -dot(normal, velocity), 0.0))
 
 
 @kernel

@@ -15,7 +15,7 @@ from terrain_physics._kernels.character.layout import (
     WEDGED,
     put_three_at,
 )
-from terrain_physics._kernels.character.resolve import CANDIDATE, PUSH, Scene, meet
+from terrain_physics._kernels.character.resolve import CANDIDATE, PUSH, Scene, meet_plane
 from terrain_physics._kernels.ground.candidates import COLUMN, HALF, MESH_PART, PART, ROW, three
 from terrain_physics._kernels.heightmap.grid import COLUMNS, FRAME_SIZE, ROWS
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot
@@ -28,7 +28,7 @@ def planes_touched(scene: Scene, count: int) -> int:
     planes = int(np.int64(0))
     for i in range(count):
         which = int(scene.contacts[i, CANDIDATE])
-        planes = meet(scene, planes, three(scene.contacts, i, PUSH), which)
+        planes = meet_plane(scene, planes, three(scene.contacts, i, PUSH), which)
     return planes
 
 

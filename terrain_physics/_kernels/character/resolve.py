@@ -219,7 +219,7 @@ def list_contacts(scene: Scene, offset: Vec3) -> Touching:
 
 
 @kernel
-def meet(scene: Scene, planes: int, push: Vec3, candidate: int) -> int:
+def meet_plane(scene: Scene, planes: int, push: Vec3, candidate: int) -> int:
     """Remember in the scene, once, the plane of a candidate; return how many planes there are."""
     count = add_plane(scene.planes, planes, push)
     if count > planes:
@@ -295,7 +295,9 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
     if scene.resolver == SIMULTANEOUS:
         for k in range(penetrating):
             i = order[k]
-            planes = meet(scene, planes, three(contacts, i, PUSH), int(contacts[i, CANDIDATE]))
+            planes = meet_plane(
+                scene, planes, three(contacts, i, PUSH), int(contacts[i, CANDIDATE])
+            )
         return add(offset, least_move(contacts, order, penetrating)), planes
     shuffle(scene.random_state, order, penetrating)
     for k in range(penetrating):
@@ -314,7 +316,7 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
                 depth, push = as_wall(depth, push)
         if depth > 0.0:
             offset = add_scaled(offset, push, depth)
-            planes = meet(scene, planes, push, int(contacts[i, CANDIDATE]))
+            planes = meet_plane(scene, planes, push, int(contacts[i, CANDIDATE]))
     return offset, planes
 
 
@@ -374,15 +376,17 @@ def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3
 
 
 @kernel(apart=True, lent=True)
-def resolve(scene: Scene, offset: Vec3, max_rounds: int) -> Resolved:
-    """Push a body out of the ground.
+def resolve(
+    scene: Scene, offset: Vec3, touching: Touching, max_rounds: int, near: float
+) -> Resolved:
+    """Push a body out of the ground, in which it is ``touching`` what the scene lists.
 
-    Leaves in the scene the planes that pushed it and those that it touches in the end, and the
-    contacts there. Not for a body whose center is below the surface.
+    Leaves in the scene the planes that pushed it and those that it touches in the end, no farther
+    off than ``near``, and the contacts there. Not for a body whose center is below the surface.
     """
     start, lifted = offset, 0.0
     rounds, planes = 0, int(np.int64(0))  # for a literal 0, functions would compile twice
-    count, deepest, overlapping = list_contacts(scene, offset)
+    count, deepest, overlapping = touching
     while deepest > SLOP and rounds < max_rounds:
         rounds += 1
         offset, planes = push_out(scene, offset, count, planes, False)
@@ -407,8 +411,9 @@ def resolve(scene: Scene, offset: Vec3, max_rounds: int) -> Resolved:
         count, deepest, overlapping = list_contacts(scene, offset)
         buried = is_buried(scene, offset)
     for i in range(count):
-        which = int(scene.contacts[i, CANDIDATE])
-        planes = meet(scene, planes, three(scene.contacts, i, PUSH), which)
+        if scene.contacts[i, DEPTH] >= -near:
+            which = int(scene.contacts[i, CANDIDATE])
+            planes = meet_plane(scene, planes, three(scene.contacts, i, PUSH), which)
     return Resolved(offset, planes, count, max(deepest, overlapping), rounds, lifted)
 
 

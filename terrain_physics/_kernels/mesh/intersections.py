@@ -19,10 +19,12 @@ from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 Box = tuple[Single, Single, Single, Single, Single, Single]  # lower x y z, upper x y z
 Face = tuple[int, int, int]  # three vertices
-Run = Callable[[Callable[[int, int], Any], int, int], list[Any]]
+Run = Callable[[Callable[[int, int], Any], int, float], list[Any]]
 
 # Pairs of nodes to begin with: enough to share out, few enough to cost nothing.
 _STARTS = 512
+
+_START_COST = 20_000  # nanoseconds that one takes on one thread, roughly
 
 # Room for triangles below a pair of nodes; more is asked for where it is needed.
 _ROOM = 1024
@@ -363,6 +365,6 @@ def _pairs(
         keys = np.empty(count, np.int64)
         return keys[: keep(slots[:count], keys)]
 
-    keys = np.concatenate([np.empty(0, np.int64), *run(search, len(starts), 1)])
+    keys = np.concatenate([np.empty(0, np.int64), *run(search, len(starts), _START_COST)])
     keys.sort()
     return np.stack(np.divmod(keys, len(other.order)), axis=1)
