@@ -23,6 +23,7 @@ from terrain_physics.character.group_data import (
     checked_key,
     seed_of,
 )
+from terrain_physics.character.hits import MoveHits, impacts_of, logs_of
 from terrain_physics.character.live import unsigned_zeros
 from terrain_physics.character.member import GroupMember
 from terrain_physics.character.placement import (
@@ -36,7 +37,12 @@ from terrain_physics.character.placement import (
     refuse_too_wide,
     widest,
 )
-from terrain_physics.character.results import GroupResult, ground_normals, read_only
+from terrain_physics.character.results import (
+    GroupResult,
+    ground_normals,
+    nothing_new,
+    read_only,
+)
 from terrain_physics.character.rows import (
     LAST_PLACE,
     POSITION,
@@ -267,9 +273,10 @@ class CharacterGroup(Spelled):
         """
         seconds = self._frame_time().lived(delta_time)
         rows = self._data.rows()
-        state, rules, _, random = rows
-        count = len(state)
+        state, rules, _, random, hits = rows
+        count, logs = len(state), None
         if seconds == 0.0:
+            nothing_new(state)
             return GroupResult(state.copy())
         if count > 0:
             queries = queries_of(self.ground)
@@ -280,14 +287,18 @@ class CharacterGroup(Spelled):
                 state[:, columns.GROUND_VERSION] = version
             # Kernels take rows one after another; these are views.
             states, flat_rules, draws = state.reshape(-1), rules.reshape(-1), random.reshape(-1)
+            flat_hits = hits.reshape(-1)
             with queries.reading() as ground:
 
-                def advance(first: int, last: int) -> None:
-                    update_characters(states, draws, flat_rules, seconds, first, last, ground.table)
+                def advance(first: int, last: int) -> bool:
+                    return update_characters(
+                        states, draws, flat_rules, flat_hits, seconds, first, last, ground.table
+                    )
 
-                Workers(self._threads).run(advance, count, _cost(state))
+                if any(Workers(self._threads).run(advance, count, _cost(state))):
+                    logs = logs_of(rows, queries)
         self._frame_time().last = seconds
-        return GroupResult(state.copy(), seconds)
+        return GroupResult(state.copy(), seconds, logs)
 
     # All at once
 
@@ -318,6 +329,16 @@ class CharacterGroup(Spelled):
     def ground_normals(self) -> Floats:
         """The normals (n, 3) of the ground they stand on; NaN in the air; read-only."""
         return read_only(ground_normals(self._data.rows().state))
+
+    def hits(self) -> MoveHits:
+        """Return what the characters ran into in the last update, for sounds and damage.
+
+        Returns
+        -------
+        MoveHits
+            As of `CharacterMovement.hits`, at most 4 of each character; ordered by character.
+        """
+        return impacts_of(self._data.rows(), queries_of(self.ground))
 
     def set_positions(self, positions: ArrayLike, keys: Iterable[Key] | None = None) -> None:
         """Put characters somewhere: near, they are nudged, farther it is a teleport.

@@ -22,7 +22,7 @@ from terrain_physics.character.placement import (
     checked_ground,
     refuse_too_wide,
 )
-from terrain_physics.character.results import MoveResult
+from terrain_physics.character.results import MoveResult, nothing_new
 from terrain_physics.character.rows import LAST_PLACE, POSITION, VELOCITY, Rows, wake
 from terrain_physics.character.rules import (
     CharacterRules,
@@ -204,8 +204,9 @@ class CharacterMovement(CharacterView):
         """
         time = self._time
         seconds = time.lived(delta_time)
-        state, rules, _, random_state = self._numbers
+        state, rules, _, random_state, hits = self._numbers
         if seconds == 0.0:
+            nothing_new(state)
             return MoveResult(state.tolist())
         self._adopt()
         queries = queries_of(self._ground)
@@ -215,11 +216,11 @@ class CharacterMovement(CharacterView):
             state[columns.UNDISTURBED], state[columns.MOVED] = 0.0, 1.0
         with queries.lock:
             table = queries.ground_arrays.table
-            _UPDATE.call(state, random_state, rules, seconds, 0, 1, table)
+            ran_into = _UPDATE.call(state, random_state, rules, hits, seconds, 0, 1, table)
         values = state.tolist()
         self._show_values(values)
         time.last = seconds
-        return MoveResult(values, seconds)
+        return MoveResult(values, seconds, (hits.tobytes(), queries) if ran_into else None)
 
     def reset(  # noqa: D102 as of any character
         self,

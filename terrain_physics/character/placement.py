@@ -102,6 +102,7 @@ def make_new(rows: Rows, places: Any, speeds: Any, random_states: Any) -> None:
     state[..., VELOCITY] = speeds
     state[..., columns.DRIVEN] = np.any(speeds, axis=-1)
     rows.random[..., 0] = random_states
+    rows.hits[...] = 0.0
 
 
 def resize(ground: AnyGround, old: Collider, collider: Any, row: Rows) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from terrain_physics import _checks
 from terrain_physics._checks import Floats9
 from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.character.hits import HITS_SIZE
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Flags, Floats
 from terrain_physics._public import public
@@ -203,7 +204,8 @@ def row_of(state: Any, ground: AnyGround) -> Rows:
     )
     linear = _checks.array("linear", state.linear, (columns.LINEAR_SIZE,))[None]
     random_state = _checks.whole("random_state", state.random_state, 0, 2**64 - 1)
-    rows = Rows(values, rules, linear, np.array([[random_state]], dtype=np.uint64))
+    random = np.array([[random_state]], dtype=np.uint64)
+    rows = Rows(values, rules, linear, random, np.zeros((1, HITS_SIZE)))
     refuse_unfit(rows, (state.collider,), ground, ("state",))
     return rows.at(0)
 

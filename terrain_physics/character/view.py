@@ -13,6 +13,7 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
+from terrain_physics.character.hits import MoveHits, impacts_of
 from terrain_physics.character.live import LiveVec3, Rotation, ThreeNumbers, unsigned_zeros
 from terrain_physics.character.placement import (
     AnyGround,
@@ -134,10 +135,12 @@ class CharacterView(CharacterRules):
         Returns
         -------
         MoveResult
-            Before the first update: in the air, without contacts. Its ``seconds`` are no part of a
-            state: they are those of the last update here.
+            Before the first update: in the air, without contacts. Its ``seconds`` and what blocked
+            the way are no part of a state: they are those of the last update here.
         """
-        return MoveResult(self._state().tolist(), self._frame_time().last)
+        row = self._row()
+        log = (row.hits.tobytes(), queries_of(self.ground))
+        return MoveResult(row.state.tolist(), self._frame_time().last, log)
 
     def ground_report(self) -> GroundReport:
         """Return what it stands on or touches, as of the last update.
@@ -153,6 +156,37 @@ class CharacterView(CharacterRules):
         part, triangle = values[columns.GROUND_PART], values[columns.GROUND_TRIANGLE]
         touched = queries_of(self.ground).triangle_at(int(part), int(triangle), (x, y, z))
         return GroundReport(values, *touched)
+
+    def hits(self) -> MoveHits:
+        """Return what it ran into in the last update, for sounds and damage.
+
+        That is each surface that it came upon and that took speed from it: a floor that it fell on,
+        a wall that it walked into, a ceiling. What it touched already is none: so there is one hit
+        where it lands and none as it stands and walks, one where it comes to a wall and none as it
+        pushes on or slides along. Surfaces that face the same way, to 8 degrees, are one hit, the
+        strongest; so are those of several steps of one update.
+
+        Each call reads them anew, so updates cost nothing more. Read them before the ground is
+        edited: ids and materials are those of the ground as it is then.
+
+        Returns
+        -------
+        MoveHits
+            The strongest first; at most 4, and of 1 mm/s or more. Empty at rest, after an update of
+            0 seconds, and where the state was restored or the ground changed since.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+        >>> floor = HeightMap([[2, 2], [2, 2]])
+        >>> mover = CharacterMovement(floor, SphereCollider(0.5), position=(0.5, 2.6, 0.5))
+        >>> mover.velocity.y = -8
+        >>> mover.update(1 / 60).just_landed
+        True
+        >>> [(hit.point, round(hit.speed, 2)) for hit in mover.hits()]
+        [(vec3( 0.5, 2, 0.5 ), 8.16)]
+        """
+        return impacts_of(self._row().at(np.newaxis), queries_of(self.ground))
 
     def constraint_planes(self) -> Floats:
         """Return the planes of the ground that the body touches where the last update left it.

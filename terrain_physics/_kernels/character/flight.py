@@ -15,16 +15,24 @@ from terrain_physics._kernels.character.grounding import (
     settle_velocity,
 )
 from terrain_physics._kernels.character.gully import settle_in_gully
+from terrain_physics._kernels.character.hits import (
+    HitLog,
+    candidate_of,
+    note_flight,
+    note_landing,
+)
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
 from terrain_physics._kernels.character.report import planes_touched
 from terrain_physics._kernels.character.resolve import (
     CONVERGED_DEPTH,
     PUSH,
+    SIDE_OF_MAP,
     Resolved,
     Scene,
     Touching,
     as_wall,
     list_contacts,
+    meet_plane,
     resolve,
     stop_at_side,
     touched_normals,
@@ -209,22 +217,29 @@ def _comes_down(
 
 
 @kernel(apart=True, lent=True)
-def land(mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight) -> Motion:
+def land(
+    mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight, log: HitLog
+) -> Motion:
     """End a step through the air: on the ground, or along what the body met.
 
     Takes the motion from before the step, and the scene as the flight left it. Returns the motion
     after it: grounded if the body met ground by the mover's rule and stays there, and then walking
     if that is how it moves on ground; led along all that it met; out of the ground, but for the
-    depth in the tally. The scene lists the contacts where the body is.
+    depth in the tally. The scene lists the contacts where the body is. What took speed from it is
+    noted in the log.
     """
     velocity, tally, out = flight.velocity, motion.tally, flight.out
     falling, stuck = -velocity[1], False
     if flight.blocked:
-        planes = add_plane(scene.planes, out.planes, flight.side)
+        planes = meet_plane(scene, out.planes, flight.side, SIDE_OF_MAP)
         out = Resolved(out.offset, planes, out.contacts, out.depth, out.rounds, out.lifted)
     if out.depth > CONVERGED_DEPTH and not flight.strayed:
         stuck, out = _back_if_stuck(scene, motion.offset, out)
+    hits, coming = tally.hits, (motion.velocity[0], velocity[1], motion.velocity[2])
+    if out.planes > 0:
+        hits = note_flight(log, mover, motion, flight.base, coming, out, scene)
     grounded, normal = _find_ground(mover, scene, out)
+    landed_on = candidate_of(scene, out.planes, normal)
     if stuck:
         velocity = (0.0, 0.0, 0.0)
     slid = settle_velocity(scene.planes, out.planes, velocity, False)
@@ -242,11 +257,15 @@ def land(mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight)
             velocity = slid
     if grounded:
         landing = max(landing, falling)
+        if not motion.footing.grounded and landed_on >= 0:
+            hits = note_landing(
+                log, hits, mover, flight.base, out.offset, coming, scene, landed_on, normal
+            )
     elif not mover.by_sum and velocity[1] > max(-falling, 0.0):
         level = (velocity[0], max(-falling, 0.0), velocity[2])
         velocity = _not_into_steep(scene, offset, level, mover.walkable)
     walking = grounded and mover.walks and velocity[1] <= 0.0
     footing = Footing(grounded, walking, normal, False, 0.0)
     rounds, lifted = max(tally.rounds, out.rounds), tally.lifted + out.lifted
-    tally = Tally(contacts, out.depth, rounds, lifted, landing, tally.air_time)
+    tally = Tally(contacts, out.depth, rounds, lifted, landing, tally.air_time, hits)
     return Motion(flight.base, offset, velocity, footing, tally)

@@ -115,6 +115,16 @@ STATE = Layout(
         allowed=FLAG,
     ),
     Column("imprint", "at rest, a mark of all that it touches; 0: none", is_hashed=False, since=2),
+    Column(
+        "was_grounded",
+        "1: it stood on the ground before the last update",
+        is_hashed=False,
+        since=2,
+        allowed=FLAG,
+    ),
+    Column(
+        "hits", "how many hits are kept beside this row", is_hashed=False, since=2, allowed=COUNT
+    ),
 )
 
 RULES = Layout(
@@ -234,6 +244,8 @@ ZERO_IN_THE_AIR = (
     BELOW,
     IMPRINT,
 )
+WAS_GROUNDED = STATE.place("was_grounded")
+HITS = STATE.place("hits")
 
 RULES_SIZE = RULES.size
 KIND = RULES.place("kind")

@@ -9,7 +9,8 @@ from terrain_physics._kernels.character.body import SLOP
 from terrain_physics._kernels.character.flight import Aim
 from terrain_physics._kernels.character.free_motion import through_air
 from terrain_physics._kernels.character.grounding import along_planes, ground_by_planes
-from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
+from terrain_physics._kernels.character.hits import HitLog, note_bump, note_landing
+from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally, with_hits
 from terrain_physics._kernels.character.report import planes_touched
 from terrain_physics._kernels.character.resolve import (
     CANDIDATE,
@@ -140,6 +141,7 @@ def _land(
         tally.lifted,
         max(tally.landing, falling),
         tally.air_time,
+        tally.hits,
     )
     footing = Footing(True, True, normal, False, 0.0)
     return True, Motion(motion.base, down.offset, velocity, footing, tally), rest
@@ -164,6 +166,7 @@ def _bump(
         tally.lifted,
         tally.landing,
         tally.air_time,
+        tally.hits,
     )
     footing = Footing(False, False, motion.footing.normal, False, 0.0)
     return Motion(motion.base, place, velocity, footing, tally)
@@ -171,11 +174,12 @@ def _bump(
 
 @kernel(apart=True, lent=True)
 def meet(
-    mover: Mover, motion: Motion, pace: Pace, scene: Scene, aim: Aim
+    mover: Mover, motion: Motion, pace: Pace, scene: Scene, aim: Aim, log: HitLog
 ) -> tuple[bool, Motion, Pace]:
     """End a step through the air where it meets walkable ground or a ceiling.
 
     Takes the motion from before the step, and the scene with the contacts of where it is aimed.
+    What it meets is noted in the log.
 
     Returns
     -------
@@ -193,11 +197,17 @@ def meet(
         upright = float(scene.contacts[which, PUSH + 1])
         way, velocity = through_air(aim.velocity, mover.gravity, seconds)
         place, left = add(motion.offset, way), pace.seconds - seconds + pace.seconds * pace.steps
+        k, normal = int(scene.contacts[which, CANDIDATE]), three(scene.contacts, which, PUSH)
         if upright >= mover.walkable:
             lands, landed, rest = _land(mover, motion, pace, scene, place, velocity, left)
             if lands:
-                return True, landed, rest
+                hits = note_landing(
+                    log, motion.tally.hits, mover, motion.base, place, velocity, scene, k, normal
+                )
+                return True, with_hits(landed, hits), rest
         elif upright < 0.0 and scene.contacts[which, DEPTH] <= SLOP:
-            return True, _bump(mover, motion, scene, place, velocity, pace.seconds - seconds), pace
+            hits = note_bump(log, mover, motion, place, velocity, scene, k, normal)
+            bumped = _bump(mover, motion, scene, place, velocity, pace.seconds - seconds)
+            return True, with_hits(bumped, hits), pace
         list_contacts(scene, aim.offset)
     return False, motion, pace

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3
 
 
@@ -41,6 +42,7 @@ class Tally(NamedTuple):
     lifted: float  # by all steps together, in meters
     landing: float  # the greatest speed at which it came down on ground, in m/s
     air_time: float  # how long it is off the ground if the update ends in the air, in seconds
+    hits: int  # that the update's log has
 
 
 class Motion(NamedTuple):
@@ -51,3 +53,19 @@ class Motion(NamedTuple):
     velocity: Vec3  # in m/s
     footing: Footing
     tally: Tally
+
+
+@kernel(inline=True)
+def with_hits(motion: Motion, hits: int) -> Motion:
+    """Return the motion with another number of hits in its tally."""
+    tally = motion.tally
+    tally = Tally(
+        tally.contacts,
+        tally.depth,
+        tally.rounds,
+        tally.lifted,
+        tally.landing,
+        tally.air_time,
+        hits,
+    )
+    return Motion(motion.base, motion.offset, motion.velocity, motion.footing, tally)

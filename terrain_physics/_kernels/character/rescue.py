@@ -10,6 +10,7 @@ from terrain_physics._kernels.character.layout import (
     CONVERGED,
     DRIVEN,
     GROUNDED,
+    HITS,
     LIFTED,
     MOVED,
     PENETRATION,
@@ -19,6 +20,7 @@ from terrain_physics._kernels.character.layout import (
     STEPPING,
     UNDISTURBED,
     VELOCITY,
+    WAS_GROUNDED,
     put_three_at,
     three_at,
 )
@@ -74,7 +76,7 @@ def rescue(
         lifted = min(up, most)
         offset = (0.0, lifted, 0.0)
         tally = Tally(
-            tally.contacts, tally.depth, tally.rounds, lifted, tally.landing, tally.air_time
+            tally.contacts, tally.depth, tally.rounds, lifted, tally.landing, tally.air_time, 0
         )
         if up > most:
             return Motion(motion.base, offset, motion.velocity, motion.footing, tally), up - most
@@ -88,7 +90,7 @@ def rescue(
         offset = add(offset, (0.0, up, 0.0))
         out = resolve(scene, offset, list_contacts(scene, offset), mover.max_rounds, CONTACT_MARGIN)
         offset, lifted = out.offset, tally.lifted + out.lifted
-        tally = Tally(out.contacts, out.depth, out.rounds, lifted, tally.landing, tally.air_time)
+        tally = Tally(out.contacts, out.depth, out.rounds, lifted, tally.landing, tally.air_time, 0)
     return Motion(motion.base, offset, motion.velocity, motion.footing, tally), 0.0
 
 
@@ -99,6 +101,8 @@ def rise(
     """Write the state of a body that is still ``left`` meters too low after its rescue."""
     put_three_at(state, POSITION, add(three_at(state, POSITION), motion.offset))
     put_three_at(state, VELOCITY, (0.0, 0.0, 0.0))
+    state[WAS_GROUNDED] = state[GROUNDED]
+    state[HITS] = 0.0
     state[GROUNDED] = state[CONTACTS] = state[CONVERGED] = state[ROUNDS] = 0.0
     state[STEPPING] = state[STEP_FOOT] = state[BELOW] = 0.0
     state[PENETRATION], state[LIFTED] = left, motion.tally.lifted

@@ -51,6 +51,11 @@ MOST_LIFTS = 64
 # Cosine above which two contacts push the same way.
 SAME_WAY = 1.0 - 1e-9
 
+# Column of a plane behind its normal: the candidate that it is of, or one of two others.
+MET = 3
+PLANE_SIZE = 4
+NO_CANDIDATE, SIDE_OF_MAP = -1, -2
+
 # Columns of a contact.
 CANDIDATE, DEPTH, PUSH = 0, 1, 2
 CONTACT_SIZE = 5
@@ -70,7 +75,7 @@ class Scene(NamedTuple):
     contacts: Floats  # (.., CONTACT_SIZE)
     order: Longs  # (..,)
     faces: Floats  # (FACE_COUNT, 4)
-    planes: Floats  # (MOST_PLANES, 3), met in this step
+    planes: Floats  # (MOST_PLANES, PLANE_SIZE), met in this step
     resolver: int
     random_state: Words
 
@@ -112,7 +117,7 @@ def make_memory() -> Memory:
         np.empty((_ROOM, CONTACT_SIZE), dtype=np.float64),
         np.empty(_ROOM, dtype=np.int64),
         np.empty((FACE_COUNT, 4), dtype=np.float64),
-        np.empty((MOST_PLANES, 3), dtype=np.float64),
+        np.empty((MOST_PLANES, PLANE_SIZE), dtype=np.float64),
     )
 
 
@@ -216,6 +221,15 @@ def list_contacts(scene: Scene, offset: Vec3) -> Touching:
     return Touching(count, deepest, overlapping)
 
 
+@kernel
+def meet_plane(scene: Scene, planes: int, push: Vec3, candidate: int) -> int:
+    """Remember in the scene, once, the plane of a candidate; return how many planes there are."""
+    count = add_plane(scene.planes, planes, push)
+    if count > planes:
+        scene.planes[planes, MET] = candidate
+    return count
+
+
 @kernel(apart=True, lent=True)
 def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
     """List the contacts to push out of, shallow ones first; return how many.
@@ -310,7 +324,10 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
         penetrating = _without_ended(scene, offset, penetrating)
     if scene.resolver == SIMULTANEOUS:
         for k in range(penetrating):
-            planes = add_plane(scene.planes, planes, three(contacts, order[k], PUSH))
+            i = order[k]
+            planes = meet_plane(
+                scene, planes, three(contacts, i, PUSH), int(contacts[i, CANDIDATE])
+            )
         return add(offset, least_move(contacts, order, penetrating)), planes
     shuffle(scene.random_state, order, penetrating)
     for k in range(penetrating):
@@ -329,7 +346,7 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
                 depth, push = as_wall(depth, push)
         if depth > 0.0:
             offset = add_scaled(offset, push, depth)
-            planes = add_plane(scene.planes, planes, push)
+            planes = meet_plane(scene, planes, push, int(contacts[i, CANDIDATE]))
     return offset, planes
 
 
@@ -425,7 +442,8 @@ def resolve(
         buried = is_buried(scene, offset)
     for i in range(count):
         if scene.contacts[i, DEPTH] >= -near:
-            planes = add_plane(scene.planes, planes, three(scene.contacts, i, PUSH))
+            which = int(scene.contacts[i, CANDIDATE])
+            planes = meet_plane(scene, planes, three(scene.contacts, i, PUSH), which)
     return Resolved(offset, planes, count, max(deepest, overlapping), rounds, lifted)
 
 

@@ -14,6 +14,7 @@ from terrain_physics._kernels.character.layout import (
     GROUND_NORMAL,
     GROUND_POINT,
     GROUNDED,
+    HITS,
     IMPRINT,
     LAST_PLACE,
     LIFTED,
@@ -23,6 +24,7 @@ from terrain_physics._kernels.character.layout import (
     ROUNDS,
     UNDISTURBED,
     VELOCITY,
+    WAS_GROUNDED,
     put_three_at,
     three_at,
 )
@@ -105,5 +107,6 @@ def rests_on(
     ):
         return False
     state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0
-    state[ROUNDS] = state[LIFTED] = 0.0
+    state[ROUNDS] = state[LIFTED] = state[HITS] = 0.0
+    state[WAS_GROUNDED] = 1.0
     return True

@@ -11,6 +11,7 @@ from terrain_physics._kernels.character.layout import (
     DRIVEN,
     GROUND_NORMAL,
     GROUNDED,
+    HITS,
     LANDING_SPEED,
     LIFTED,
     MOVED,
@@ -22,6 +23,7 @@ from terrain_physics._kernels.character.layout import (
     UNDISTURBED,
     VELOCITY,
     WALKABLE,
+    WAS_GROUNDED,
     put_three_at,
     three_at,
 )
@@ -37,7 +39,8 @@ from terrain_physics._kernels.types import Floats
 
 @kernel
 def _put_footing(state: Floats, footing: Footing, tally: Tally) -> None:
-    """Write how the body stands, and since when."""
+    """Write how the body stands, how it stood before, and since when."""
+    state[WAS_GROUNDED] = state[GROUNDED]
     if footing.grounded:
         if state[GROUNDED] == 0.0:
             state[LANDING_SPEED] = tally.landing + 0.0
@@ -83,6 +86,7 @@ def settle(
     put_three_at(state, GROUND_NORMAL, normal)
     _put_footing(state, footing, tally)
 
+    state[HITS] = tally.hits
     state[CONTACTS], state[ROUNDS], state[LIFTED] = tally.contacts, tally.rounds, tally.lifted
     state[PENETRATION] = tally.depth
     state[CONVERGED] = 1.0 if tally.depth <= CONVERGED_DEPTH else 0.0

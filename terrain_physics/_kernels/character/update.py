@@ -4,6 +4,7 @@ from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.flight import fly, follow, land, strays, take_aim
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
+from terrain_physics._kernels.character.hits import HITS_SIZE, OWN, HitLog, find_steps
 from terrain_physics._kernels.character.layout import (
     AIR_TIME,
     BELOW,
@@ -14,6 +15,7 @@ from terrain_physics._kernels.character.layout import (
     GROUND_NORMAL,
     GROUND_RULE,
     GROUNDED,
+    HITS,
     IMPRINT,
     LIFTED,
     MAX_ROUNDS,
@@ -33,6 +35,8 @@ from terrain_physics._kernels.character.layout import (
     SURFACE_SPEED,
     UNDISTURBED,
     VELOCITY,
+    WAS_GROUNDED,
+    put_three_at,
     three_at,
     unpack_body,
 )
@@ -95,7 +99,7 @@ def _set_out(
         float(state[STEP_FOOT]),
     )
     base = add(three_at(state, POSITION), center)
-    tally = Tally(0, 0.0, 0, 0.0, 0.0, float(state[AIR_TIME]) + delta_time)
+    tally = Tally(0, 0.0, 0, 0.0, 0.0, float(state[AIR_TIME]) + delta_time, 0)
     motion = Motion(base, (0.0, 0.0, 0.0), velocity, footing, tally)
     pace = cut(velocity, 0.0 if walking else gravity, delta_time, body.least)
 
@@ -122,14 +126,17 @@ def advance(
     state: Floats,
     random_state: Words,
     rules: Floats,
+    hits: Floats,
     ground: Ground,
     delta_time: float,
     memory: Memory,
 ) -> None:
     """Advance ``state`` by one update, even if the character is at rest.
 
-    ``state``, ``random_state`` (where the resolver draws) and ``memory`` are written to.
+    ``state``, ``random_state`` (where the resolver draws), ``hits`` (HITS_SIZE,) and ``memory`` are
+    written to.
     """
+    log = HitLog(hits, ground.frames)
     body = unpack_body(rules)
     is_placed = take_place(state, rules, body)
     depth = 0.0 if is_placed else float(state[PENETRATION])
@@ -144,6 +151,7 @@ def advance(
     if placed:
         motion, left = rescue(mover, motion, scene, delta_time, depth, is_below)
         if left > 0.0:
+            put_three_at(hits, OWN, (0.0, 0.0, 0.0))
             rise(state, ground.frames, scene, motion, left, delta_time)
             return
     while pace.steps > 0:
@@ -153,18 +161,21 @@ def advance(
             scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
         pace = one_less(pace, looks)
         if motion.footing.walking:
-            motion, pace = walk_step(mover, motion, pace, scene, ground)
+            motion, pace = walk_step(mover, motion, pace, scene, ground, log)
         else:
             aim = take_aim(mover, motion, pace, scene)
-            meets, met, rest = meet(mover, motion, pace, scene, aim)
+            meets, met, rest = meet(mover, motion, pace, scene, aim, log)
             if meets:
                 motion, pace = met, rest
-                continue
-            flight = fly(mover, motion, scene, aim)
-            if strays(flight, pace):
-                scene, flight = follow(mover, pace, scene, ground, flight)
-            motion = land(mover, motion, pace, scene, flight)
+            else:
+                flight = fly(mover, motion, scene, aim)
+                if strays(flight, pace):
+                    scene, flight = follow(mover, pace, scene, ground, flight)
+                motion = land(mover, motion, pace, scene, flight, log)
+        put_three_at(hits, OWN, motion.velocity)
     settle(state, ground.frames, mover, motion, scene, delta_time)
+    if motion.tally.hits > 0:
+        find_steps(log, motion.tally.hits, mover, scene, ground)
 
 
 @kernel(inline=True)
@@ -178,7 +189,8 @@ def _rests(state: Floats, rules: Floats) -> bool:
     """Tell whether a character stays where it is; what happened when it came to rest is no news."""
     rests = bool(state[UNDISTURBED] != 0.0 and state[IMPRINT] != 0.0 and stands_still(state, rules))
     if rests:
-        state[ROUNDS] = state[LIFTED] = 0.0
+        state[ROUNDS] = state[LIFTED] = state[HITS] = 0.0
+        state[WAS_GROUNDED] = 1.0
     return rests
 
 
@@ -187,23 +199,26 @@ def update_characters(
     states: Floats,
     random_states: Words,
     rules: Floats,
+    hits: Floats,
     delta_time: float,
     first: int,
     last: int,
     table: Longs,
-) -> None:
+) -> bool:
     """Advance characters first..last by one update, each as if it were alone.
 
-    ``states`` (n * STATE_SIZE,), ``random_states`` (n,) and ``rules`` (n * RULES_SIZE,): those of
-    one character behind those of another. One at rest that nothing disturbed stays as it is, bit
-    for bit, and so does one that was woken and finds the ground as it was.
+    ``states`` (n * STATE_SIZE,), ``random_states`` (n,), ``rules`` (n * RULES_SIZE,) and ``hits``
+    (n * HITS_SIZE,): those of one character behind those of another. One at rest that nothing
+    disturbed stays as it is, bit for bit, and so does one that was woken and finds the ground as it
+    was. Tells whether any ran into something.
     """
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
+    hits = borrow(hits)
     while first < last and _rests(_row(states, first, STATE_SIZE), _row(rules, first, RULES_SIZE)):
         first += 1
     if first == last:
-        return  # without memory: most characters rest most of the time
-    ground, memory = ground_at(table), make_memory()
+        return False  # without memory: most characters rest most of the time
+    ground, memory, any_hits = ground_at(table), make_memory(), False
     for i in range(first, last):
         state, own_rules = _row(states, i, STATE_SIZE), _row(rules, i, RULES_SIZE)
         if _rests(state, own_rules):
@@ -211,6 +226,9 @@ def update_characters(
         draws, own_memory = random_states[i : i + 1], borrow_memory(memory)
         if rests_on(state, own_rules, draws, ground, own_memory):
             continue
-        advance(state, draws, own_rules, ground, delta_time, own_memory)
+        own_hits = _row(hits, i, HITS_SIZE)
+        advance(state, draws, own_rules, own_hits, ground, delta_time, own_memory)
         leave_imprint(state, own_rules, draws, ground, own_memory)
+        any_hits = any_hits or state[HITS] > 0.0
     keep(memory)
+    return any_hits

@@ -12,11 +12,12 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP, contact
-from terrain_physics._kernels.character.grounding import add_plane, rise_of_slope
+from terrain_physics._kernels.character.grounding import rise_of_slope
 from terrain_physics._kernels.character.lift import lift
 from terrain_physics._kernels.character.resolve import (
     CANDIDATE,
     DEPTH,
+    NO_CANDIDATE,
     PUSH,
     SAME_WAY,
     STUCK,
@@ -25,6 +26,7 @@ from terrain_physics._kernels.character.resolve import (
     at_once,
     clearing_lift,
     list_contacts,
+    meet_plane,
     push_out,
 )
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_walls
@@ -305,7 +307,7 @@ def walk(
     touching = list_contacts(scene, offset)
     planes = int(np.int64(0))
     if size > 0.0:
-        planes = add_plane(scene.planes, planes, scale(ahead, -1.0))
+        planes = meet_plane(scene, planes, scale(ahead, -1.0), NO_CANDIDATE)
     return _walked(BLOCKED, offset, planes, touching, rounds)
 
 

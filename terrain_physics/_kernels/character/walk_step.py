@@ -7,6 +7,7 @@ from terrain_physics._kernels.character.climb import climb
 from terrain_physics._kernels.character.free_motion import along_ground
 from terrain_physics._kernels.character.grounding import along_planes, ground_by_planes
 from terrain_physics._kernels.character.gully import follow_gully
+from terrain_physics._kernels.character.hits import HitLog, note_walk
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
 from terrain_physics._kernels.character.report import planes_touched
 from terrain_physics._kernels.character.resolve import Scene
@@ -70,7 +71,9 @@ def _leave_ground(
         held, offset, velocity = _last_hold(mover, motion, pace, scene)
         left += pace.seconds - held
     tally = ahead.tally
-    tally = Tally(tally.contacts, tally.depth, tally.rounds, tally.lifted, tally.landing, left)
+    tally = Tally(
+        tally.contacts, tally.depth, tally.rounds, tally.lifted, tally.landing, left, tally.hits
+    )
     footing = Footing(False, False, ahead.footing.normal, False, 0.0)
     if left > 0.0:
         pace = cut_anew(pace, velocity, mover.gravity, left, scene.body.least)
@@ -78,14 +81,16 @@ def _leave_ground(
 
 
 @kernel(inline=True)
-def _tally_of(tally: Tally, walked: Walked, rounds: int) -> Tally:
+def _tally_of(tally: Tally, walked: Walked, rounds: int, hits: int) -> Tally:
     """Return a tally with what a walk has come to."""
-    return Tally(walked.contacts, walked.depth, rounds, tally.lifted, tally.landing, tally.air_time)
+    return Tally(
+        walked.contacts, walked.depth, rounds, tally.lifted, tally.landing, tally.air_time, hits
+    )
 
 
 @kernel(apart=True)
 def walk_step(
-    mover: Mover, motion: Motion, pace: Pace, scene: Scene, ground: Ground
+    mover: Mover, motion: Motion, pace: Pace, scene: Scene, ground: Ground, log: HitLog
 ) -> tuple[Motion, Pace]:
     """Move a walking body by one step.
 
@@ -105,6 +110,8 @@ def walk_step(
         has climbed since.
     ground : Ground
         Looked at again for a climb.
+    log : HitLog
+        Where walls that take speed from the body are noted.
 
     Returns
     -------
@@ -125,10 +132,12 @@ def walk_step(
     if mover.step_height > 0.0 and may_climb and (way[0] != 0.0 or way[2] != 0.0):
         climbs, offset, foot = climb(mover, motion, pace, way, walked.offset, scene, ground)
         if climbs:
-            tally = _tally_of(tally, walked, rounds)
+            tally = _tally_of(tally, walked, rounds, tally.hits)
             footing = Footing(True, True, footing.normal, True, foot)
             return Motion(base, offset, velocity, footing, tally), look_next(pace)
+    hits = tally.hits
     if walked.planes > 0:
+        hits = note_walk(log, mover, motion, walked, scene)
         velocity = along_planes(scene.planes, walked.planes, velocity)
     if walked.ended != FREE:
         in_gully, line, walked = follow_gully(
@@ -137,7 +146,9 @@ def walk_step(
         if in_gully:
             _, along = flat(line)
             velocity, left_ground = scale(along, dot(along, slowed)), False
-    tally = _tally_of(tally, walked, rounds)
+            if line != (0.0, 0.0, 0.0):  # what led it aside is its ground
+                hits = tally.hits
+    tally = _tally_of(tally, walked, rounds, hits)
     touched = planes_touched(scene, walked.contacts)
     on_planes, normal = ground_by_planes(scene.planes, touched, mover.cosine)
     footing = Footing(True, True, normal if on_planes else footing.normal, False, 0.0)
