@@ -109,7 +109,8 @@ def level(seed):
             if isinstance(thing, list):
                 mesh = lands.boxes(*thing)
                 thing = np.asarray(mesh.vertices), mesh.faces
-            corners = _finer(*thing, int(rng.integers(0, 3)))
+            vertices, faces = thing
+            corners = _finer(vertices, faces, int(rng.integers(0, 3)))
             angle = rng.choice([0.0, 0.5 * math.pi, rng.uniform(0, 2 * math.pi)])
             middle = ((column + 0.5) * CELL, 0.0, (row + 0.5) * CELL)
             parts.append(corners @ _turn(angle).T + middle)
@@ -173,7 +174,7 @@ _SLANTS = [side * math.radians(d) for d in (0, 15, 30, 45, 60, 75) for side in (
 
 def _way_along(ground, name, place, angle):
     """Tell whether a body has room along any way that is not more than 75 degrees off."""
-    shape = _shape(name, np.array(place) + (0.0, _RAISED, 0.0))
+    shape = _shape(name, np.add(place, (0.0, _RAISED, 0.0)))
     for slant in _SLANTS:
         way = glm.vec3(_FREE * math.cos(angle + slant), 0.0, _FREE * math.sin(angle + slant))
         if ground.sweep(shape, way) is None:
