@@ -72,6 +72,9 @@ else:
 
         hold_at_fork(global_compiler_lock, Rank.COMPILER)
 
+CHECKED = os.environ.get("TERRAIN_PHYSICS_CHECK", "0") not in {"", "0"}
+"""Whether each index is checked: a build to find mistakes with, several times slower."""
+
 _FOLDER = os.path.dirname(__file__)  # noqa: PTH120 as `os.scandir` and code objects write it
 
 UNUSED_SECONDS = 90 * 24 * 3600
@@ -110,6 +113,7 @@ def cache_folder() -> Path | None:
             llvmlite.__version__,
             sys.implementation.cache_tag,
             llvm.get_host_cpu_name(),
+            CHECKED,
             *(getattr(numba.config, name, None) for name in settings),
         )
         folder = cache_root() / f"kernels-{_short_hash(parts)}"
@@ -341,10 +345,12 @@ def _compile(
         "no_cfunc_wrapper": True,  # for calls from C; a twelfth of the time to compile
         "fastmath": {"contract"} if contract else False,
     }
+    if CHECKED:
+        options["boundscheck"] = True
     if noalias and CAN_NOALIAS:
         options["noalias"] = True
-    if lent and CAN_LEND:
-        options["_nrt"] = False
+    if CAN_LEND:
+        options["_nrt"] = not lent  # said always: unsaid, it is that of whoever is compiled first
     outer: Any = numba.njit(**options)(function)
     if outer is function:  # NUMBA_DISABLE_JIT=1
         return function
@@ -413,7 +419,9 @@ def kernel(
     lent : bool
         Do not count references of arrays: an atomic operation for each, at each call. For functions
         that take arrays, or tuples with arrays, but make none and return none; a caller that is
-        ``lent`` itself must not be handed one either. numba refuses to compile one that makes some.
+        ``lent`` itself must not be handed one either. numba refuses to compile one that makes some,
+        but not one that calls such a function: that would never free them, since numba compiles it
+        in the same way.
     contract : bool
         Allow fused multiply-add. Only where every verdict is guarded by an error band.
     noalias : bool

@@ -10,7 +10,7 @@ import os
 import pathlib
 import zipfile
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -21,12 +21,7 @@ from terrain_physics._files import checked_size, file_name, written_whole
 from terrain_physics._kernels.character.layout import FORMAT as STATE_FORMAT
 from terrain_physics._kernels.character.layout import SAVED
 from terrain_physics._kernels.types import Words
-from terrain_physics.character.colliders import (
-    BoxCollider,
-    CapsuleCollider,
-    Collider,
-    SphereCollider,
-)
+from terrain_physics.character.colliders import Collider, collider_from, described
 from terrain_physics.character.frame_time import LONGEST_STEP
 from terrain_physics.character.group_data import GroupState, Key, checked_key, packed_rows
 
@@ -48,12 +43,6 @@ _NUMBER_TYPES = {
     "hashes": "<u8",
 }
 _PACKINGS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # those that unpack piece by piece
-
-_COLLIDERS: dict[str, type[SphereCollider] | type[BoxCollider] | type[CapsuleCollider]] = {
-    "ball": SphereCollider,
-    "box": BoxCollider,
-    "capsule": CapsuleCollider,
-}
 
 
 class TooLargeError(ValueError):
@@ -137,7 +126,7 @@ def save_frames(path: str | os.PathLike[str], start: dict[Key, str], frames: lis
         "state_size": SAVED.size,
         "start": list(start),
         "frames": [
-            {"left": f.left, "bodies": [[key, _described(body)] for key, body in f.bodies]}
+            {"left": f.left, "bodies": [[key, described(body)] for key, body in f.bodies]}
             for f in frames
         ],
     }
@@ -247,7 +236,7 @@ def _frames_of(
         header["frames"], arrays["delta_times"].tolist(), counts, strict=True
     ):
         left = [checked_key(key) for key in events["left"]]
-        bodies = [(checked_key(key), _body(parts)) for key, parts in events["bodies"]]
+        bodies = [(checked_key(key), collider_from(parts)) for key, parts in events["bodies"]]
         if left or bodies:
             keys = keys_after(keys, left, bodies)
         writes = _writes(arrays, end, count, len(keys)) if count else nothing
@@ -276,22 +265,6 @@ def _writes(
     ):
         raise ValueError(first)
     return rows, places, bits
-
-
-def _described(collider: Collider) -> dict[str, Any]:
-    """Return a collider as JSON knows it."""
-    (kind,) = (name for name, form in _COLLIDERS.items() if isinstance(collider, form))
-    return {"kind": kind} | {
-        name.removesuffix("64"): value for name, value in asdict(collider).items()
-    }
-
-
-def _body(parts: dict[str, Any]) -> Collider:
-    """Return the collider that was described."""
-    given = {name: value for name, value in parts.items() if name != "kind"}
-    if "rotation" in given:
-        given["rotation"] = np.reshape(given["rotation"], (3, 3))
-    return _COLLIDERS[parts["kind"]](**given)
 
 
 def _digits(number: int) -> str:

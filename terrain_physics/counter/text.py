@@ -295,7 +295,7 @@ class NumberReader:
         """Return the line where the next piece starts, and that of the last token before it."""
         end = self._whole
         line = self._line + self._text.count(b"\n", 0, end)
-        end = len(self._text[:end].rstrip(_SPACE_BYTES))
+        end = _end_of_tokens(self._text, end)
         if end == 0:
             return line, self._last_line
         return line, line - self._text.count(b"\n", end, self._whole)
@@ -325,6 +325,16 @@ def _most_numbers(stream: BinaryIO) -> int | None:
     except (OSError, AttributeError):
         return None
     return status.st_size // 2 + 1 if stat.S_ISREG(status.st_mode) else None
+
+
+def _end_of_tokens(text: bytearray, end: int) -> int:
+    """Return the position behind the last token before ``end``, 0 if there is none."""
+    while end > 0:
+        first = max(end - 4096, 0)  # piece by piece: the whole would be copied
+        if token_bytes := len(text[first:end].rstrip(_SPACE_BYTES)):
+            return first + token_bytes
+        end = first
+    return 0
 
 
 def _last_space(text: bytearray) -> int:

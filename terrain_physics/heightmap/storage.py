@@ -270,11 +270,12 @@ class MapStorage:
                 self._thickens,
                 None if self.materials is None else self.materials.copy(),
                 self.material_names,
+                self.version,
             )
 
     @classmethod
     def of_snapshot(cls, saved: tuple[Any, ...]) -> Self:
-        """Return what was saved, at version 0."""
+        """Return what was saved, at its version."""
         storage = cls.__new__(cls)
         storage._restore(*saved)  # noqa: SLF001 its own
         return storage
@@ -288,8 +289,10 @@ class MapStorage:
         thickens: bool,  # noqa: FBT001
         materials: Bytes | None,
         material_names: tuple[str, ...] | None,
+        version: int = 0,  # of pickles that are older than this entry
     ) -> None:
         self.heights, self.cells, self.frame = heights, cells, frame
         self._follows_heights, self._thickens, self._own = follows_heights, thickens, True
         self.materials, self.material_names = materials, material_names
         self._start()
+        self.version = version

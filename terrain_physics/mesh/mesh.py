@@ -1,5 +1,7 @@
 """Triangle meshes."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -206,14 +208,15 @@ class TriangleMesh(Surface):
         arrays, welded = self._storage.arrays, self.neighbors.welded
         return _few(intersections.self_pairs(Workers(threads).run, arrays, welded, most), most)
 
-    def __getstate__(self) -> tuple[Floats, Ints, int]:
-        return self.vertices, self.faces, self.version
+    def __getstate__(self) -> tuple[Floats, Ints, int, Ints]:
+        version, arrays = self.version, self._storage.arrays
+        return arrays.vertices, arrays.faces, version, arrays.order
 
-    def __setstate__(self, state: tuple[Floats, Ints, int]) -> None:
-        vertices, faces, version = state
-        for values in (vertices, faces):
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        vertices, faces, version, *order = state  # older pickles have no order
+        for values in (vertices, faces, *order):
             values.setflags(write=False)  # kernels know one type only
-        self._adopt(MeshStorage(vertices, faces, version))
+        self._adopt(MeshStorage(vertices, faces, version, *order))
 
 
 def _few(pairs: Longs | None, most: int) -> Longs:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP, reach_along
 from terrain_physics._kernels.character.grounding import add_plane, plane_normal, rise_of_slope
@@ -11,6 +12,7 @@ from terrain_physics._kernels.character.resolve import (
     PUSH,
     Scene,
     at_once,
+    borrow_memory,
     empty_scene,
     is_buried,
     list_contacts,
@@ -18,9 +20,9 @@ from terrain_physics._kernels.character.resolve import (
     push_out,
 )
 from terrain_physics._kernels.character.substeps import Pace, look
-from terrain_physics._kernels.character.walk import support
+from terrain_physics._kernels.character.walk import support, walk
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_walls
-from terrain_physics._kernels.ground.candidates import NORMAL, surface_at, three
+from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, surface_at, three
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
 from terrain_physics._kernels.surface.ground_arrays import Ground
 from terrain_physics._kernels.surface.shapes import BOX
@@ -36,6 +38,9 @@ _FOOTHOLDS = 10
 
 # Part of each way from one to the next that walls beside a step must leave.
 _LEAST_SHARE = 0.25
+
+# Part of the next way that must lead on where it comes back down from a step.
+_LEAST_PROGRESS = 0.5
 
 
 @kernel
@@ -79,11 +84,18 @@ def _is_clear(scene: Scene, offset: Vec3) -> bool:
 
 
 @kernel
-def _lift_onto(scene: Scene, offset: Vec3, highest: float) -> float:
-    """Return how far up a body comes to lie on what leaves its foot no higher than ``highest``."""
+def _lift_onto(scene: Scene, offset: Vec3, highest: float, cosine: float) -> float:
+    """Return how far up a body comes to lie on what leaves its foot no higher than ``highest``.
+
+    Steep faces that go on higher are walls: a body is lifted up none of them.
+    """
+    candidates = scene.candidates
     up, most = 0.0, highest - (offset[1] - scene.body.reach[1])
     for k in range(scene.size):
-        best = lift(scene.candidates, k, offset, scene.body, scene.faces)
+        top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
+        if top > highest and abs(candidates[k, NORMAL + 1]) < cosine:
+            continue
+        best = lift(candidates, k, offset, scene.body, scene.faces)
         if up < best <= most:
             up = best
     return up
@@ -94,8 +106,8 @@ def _beside_walls(scene: Scene, place: Vec3, cosine: float) -> Vec3:
     """Return a place that walls beside a step have turned aside."""
     for _ in range(_WALL_ROUNDS):
         count, _, _ = list_contacts(scene, place)
-        walls, overhead = make_walls(scene.contacts, count, cosine)
-        if overhead or walls == 0:
+        walls, _ = make_walls(scene.contacts, count, cosine)
+        if walls == 0:
             break
         place, _ = push_out(scene, place, walls, int(np.int64(0)), True)
     return place
@@ -130,7 +142,7 @@ def _has_foothold(
     for k in range(_FOOTHOLDS + 1):
         before = place
         straight = add_scaled((place[0], start[1], place[2]), ahead, stride)
-        straight = add(straight, (0.0, _lift_onto(scene, straight, highest), 0.0))
+        straight = add(straight, (0.0, _lift_onto(scene, straight, highest, cosine), 0.0))
         place = _beside_walls(scene, straight, cosine)
         if dot(subtract(place, before), ahead) < _LEAST_SHARE * stride:
             return False
@@ -220,7 +232,7 @@ def step_up(
     found room on the step before.
     """
     ahead = add(start, way)
-    up = _lift_onto(scene, ahead, highest)
+    up = _lift_onto(scene, ahead, highest, cosine)
     if up == 0.0 or not _finds_a_step(scene, start, way, into, highest, cosine, stepping):
         return False, start
     ahead = _beside_walls(scene, add(ahead, (0.0, up, 0.0)), cosine)
@@ -229,11 +241,25 @@ def step_up(
         return False, start
     # Where walls turned it aside, it need not be as high.
     lower = (ahead[0], start[1], ahead[2])
-    up = _lift_onto(scene, lower, highest)
+    up = _lift_onto(scene, lower, highest, cosine)
     ahead = add(lower, (0.0, up, 0.0))
     # The way up must be free too: a ceiling stops it.
     raised = add(start, (0.0, up, 0.0))
     return _is_clear(scene, raised) and _is_clear(scene, ahead), ahead
+
+
+@kernel(apart=True, lent=True)
+def _goes_on(
+    scene: Scene, mover: Mover, place: Vec3, way: Vec3, farthest: float, highest: float
+) -> bool:
+    """Tell whether the same way leads on from where a step has been begun, not back down."""
+    walked = walk(scene, place, way, farthest, mover.snap, mover.walkable, mover.max_rounds)
+    gone = dot(subtract(walked.offset, place), way)
+    if gone >= _LEAST_PROGRESS * dot(way, way) or walked.offset[1] >= place[1] - MOST_CLEARANCE:
+        return True
+    into = subtract(add(place, way), (walked.offset[0], place[1], walked.offset[2]))
+    leads_up, _ = step_up(scene, place, way, into, farthest, highest, mover.walkable, True)
+    return leads_up
 
 
 @kernel(apart=True)
@@ -254,7 +280,9 @@ def climb(
         several of them is no higher than ``step_height`` altogether.
     """
     offset, body, footing = motion.offset, scene.body, motion.footing
-    scene = at_once(empty_scene(body, scene.resolver, scene.random_state, make_memory()))
+    memory = make_memory()
+    own = empty_scene(body, scene.resolver, scene.random_state, borrow_memory(memory))
+    scene = at_once(own)
     scene = look(scene, ground, motion.base, pace.far, mover.drop, mover.step_height)
     stands, stepping, foot = offset, footing.stepping, footing.step_foot
     if stepping:
@@ -276,4 +304,7 @@ def climb(
     leads_up, place = step_up(
         scene, offset, way, into, pace.reach, highest, mover.walkable, stepping
     )
+    if leads_up and not footing.stepping:
+        leads_up = _goes_on(scene, mover, place, way, pace.reach, highest)
+    keep(memory)
     return leads_up, place, foot

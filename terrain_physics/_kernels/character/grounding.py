@@ -50,7 +50,8 @@ def add_plane(planes: Floats, count: int, normal: Vec3) -> int:
 
 
 @kernel
-def _leads_into_none(planes: Floats, count: int, velocity: Vec3, slack: float) -> bool:
+def leads_into_none(planes: Floats, count: int, velocity: Vec3, slack: float) -> bool:
+    """Tell whether a velocity leads into none of the planes by more than ``slack`` m/s."""
     for i in range(count):
         if dot(plane_normal(planes, i), velocity) < -slack:
             return False
@@ -67,7 +68,7 @@ def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
     """
     speed = length(velocity)
     slack = ALONG * speed
-    if _leads_into_none(planes, count, velocity, slack):
+    if leads_into_none(planes, count, velocity, slack):
         return velocity
     best, distance = (0.0, 0.0, 0.0), speed
     for i in range(count):
@@ -75,7 +76,7 @@ def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
         into = dot(n, velocity)
         if -into < distance:
             slid = add_scaled(velocity, n, -into)
-            if _leads_into_none(planes, count, slid, slack):
+            if leads_into_none(planes, count, slid, slack):
                 best, distance = slid, -into
         for j in range(i):
             line = cross(n, plane_normal(planes, j))
@@ -83,7 +84,7 @@ def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
             if size2 > ALONG * ALONG:
                 slid = scale(line, dot(line, velocity) / size2)
                 off = length(subtract(velocity, slid))
-                if off < distance and _leads_into_none(planes, count, slid, slack):
+                if off < distance and leads_into_none(planes, count, slid, slack):
                     best, distance = slid, off
     return best
 

@@ -12,11 +12,12 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP, contact
-from terrain_physics._kernels.character.grounding import add_plane, rise_of_slope
+from terrain_physics._kernels.character.grounding import rise_of_slope
 from terrain_physics._kernels.character.lift import lift
 from terrain_physics._kernels.character.resolve import (
     CANDIDATE,
     DEPTH,
+    NO_CANDIDATE,
     PUSH,
     SAME_WAY,
     STUCK,
@@ -25,6 +26,7 @@ from terrain_physics._kernels.character.resolve import (
     at_once,
     clearing_lift,
     list_contacts,
+    meet_plane,
     push_out,
 )
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_walls
@@ -43,13 +45,14 @@ FARTHEST_DOWN = 1.0 + 1e-6
 CORNER_SLACK = 2.5e-3  # meters
 
 # How a walk ended.
-FREE, BLOCKED, OFF_GROUND, NOWHERE = 0, 1, 2, 3
+FREE, BLOCKED, OFF_GROUND, NOWHERE, ON_EDGE = 0, 1, 2, 3, 4
 
 
 class Walked(NamedTuple):
     """Where a walk led.
 
     FREE and BLOCKED leave the body on walkable ground, BLOCKED where walls took part of the way.
+    ON_EDGE is FREE where what holds the body may be steep, with walkable ground below it.
     OFF_GROUND leaves it in the air, at the end of the way, out of all walls; NOWHERE at its start.
     """
 
@@ -72,7 +75,7 @@ class _Place(NamedTuple):
 
 
 @kernel(apart=True, lent=True)
-def _rise(scene: Scene, offset: Vec3, count: int, most: float, cosine: float) -> float:
+def rise_of_feet(scene: Scene, offset: Vec3, count: int, most: float, cosine: float) -> float:
     """Return how far up the walkable contacts among those listed push the body.
 
     One that would push it up by more than ``most`` is the top of a wall, and left out.
@@ -148,12 +151,12 @@ def _push_once(
     nor ground up to ``highest``.
     """
     offset, touching, on_ground = place.offset, place.touching, place.on_ground
-    up = _rise(scene, offset, touching.contacts, highest - offset[1], cosine)
+    up = rise_of_feet(scene, offset, touching.contacts, highest - offset[1], cosine)
     if up > 0.0:
         offset, on_ground = add(offset, (0.0, up, 0.0)), True
         touching = list_contacts(scene, offset)
     walls, overhead = make_walls(scene.contacts, touching.contacts, cosine)
-    if overhead:
+    if walls == 0 and overhead:
         return False, _Place(offset, touching, place.planes, on_ground, place.blocked)
     if walls == 0:
         if up == 0.0:
@@ -265,8 +268,9 @@ def _try_way(
                 place = _Place(place.offset, touching, place.planes, True, place.blocked)
     if has_edge and max(edge.touching.depth, edge.touching.overlap) <= SLOP:
         # Down beside a step the body would be thrown off its edge: it goes over the edge.
-        touching = list_contacts(scene, edge.offset)
-        return _arrived(edge, rounds)
+        list_contacts(scene, edge.offset)
+        ended = BLOCKED if edge.blocked else ON_EDGE
+        return _walked(ended, edge.offset, edge.planes, edge.touching, rounds)
     return _give_up(scene, start, place, rounds)
 
 
@@ -296,14 +300,14 @@ def walk(
     offset = start
     while part * size > CORNER_SLACK:
         tried = _try_way(scene, start, scale(way, share + part), farthest, snap, cosine, max_rounds)
-        if tried.ended == FREE or tried.ended == BLOCKED:
+        if tried.ended != NOWHERE and tried.ended != OFF_GROUND:
             share, offset = share + part, tried.offset
         part *= 0.5
     # The corner takes all of the speed ahead.
     touching = list_contacts(scene, offset)
     planes = int(np.int64(0))
     if size > 0.0:
-        planes = add_plane(scene.planes, planes, scale(ahead, -1.0))
+        planes = meet_plane(scene, planes, scale(ahead, -1.0), NO_CANDIDATE)
     return _walked(BLOCKED, offset, planes, touching, rounds)
 
 

@@ -1,0 +1,128 @@
+"""Gullies: valleys of steep faces, and bodies that are pressed into them."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics import HeightMap, TriangleMesh
+from tests.behaviour.drive import RESOLVERS, character
+from tests.behaviour.levels import BODIES, RATES, draw_body, turned
+
+LONG = 100.0  # meters, of a valley from its middle
+SECONDS = 3.0
+DROPPED = 0.3  # meters over the place where a body comes to lie
+
+
+class Gully(NamedTuple):
+    """A valley, and who is pressed into it."""
+
+    body: str
+    left: float  # slopes of its faces, in degrees
+    right: float
+    floor: float  # slope of the line in which they meet, in degrees
+    kind: str
+    turn: float  # of the valley, in degrees
+    speed: float
+    heading: float  # of the push, from straight into the right face, in degrees
+    rate: int
+    resolver: str
+
+
+def gully_case(seed):
+    rng = np.random.default_rng(seed)
+    left = float(rng.uniform(46.0, 80.0))
+    return Gully(
+        draw_body(rng)[0],
+        left,
+        left if rng.random() < 0.3 else float(rng.uniform(46.0, 80.0)),
+        float(rng.choice([0.0, 1.0]) * rng.uniform(0.0, 60.0)),
+        str(rng.choice(["map", "mesh"])),
+        float(rng.choice([0.0, 1.0]) * rng.uniform(0.0, 360.0)),
+        float(rng.uniform(1.0, 6.0)),
+        float(rng.choice([0.0, 180.0]) + rng.choice([0.0, 1.0]) * rng.uniform(-90.0, 90.0)),
+        int(rng.choice(RATES)),
+        str(rng.choice(RESOLVERS)),
+    )
+
+
+def gully_land(case):
+    """Return the ground, with the middle of the valley's line at the origin.
+
+    Heights of a turned map are those of the valley at the corners of its cells, so that its line
+    is rough.
+    """
+    left, right, floor = (math.tan(math.radians(d)) for d in case[1:4])
+    if case.kind == "mesh":
+        high = 30.0
+        vertices = [
+            [x, abs(x) * slope + z * floor, z]
+            for x, slope in ((-high / left, left), (0.0, 0.0), (high / right, right))
+            for z in (-LONG, LONG)
+        ]
+        faces = [[0, 1, 3], [0, 3, 2], [2, 3, 5], [2, 5, 4]]
+        return turned(TriangleMesh(vertices, faces), case.turn)
+    z, x = np.mgrid[-100:101, -100:101].astype(np.float64)
+    c, s = math.cos(math.radians(case.turn)), math.sin(math.radians(case.turn))
+    x, z = c * x - s * z, s * x + c * z
+    return HeightMap(
+        np.where(x < 0, -x * left, x * right) + z * floor, origin=(-100.0, 0.0, -100.0)
+    )
+
+
+class Pressed(NamedTuple):
+    """What came of being pressed into a gully."""
+
+    changes: int  # of `grounded` within a second in which the way was blocked, the most
+    flickers: int  # ground gained or lost for one frame
+    stranded: int  # frames neither on the ground nor moving for half a second
+    climbed: float  # the greatest height gained in a valley that is level, in meters
+    speed: float  # the mean, horizontally along the push, in m/s
+
+
+def press(case):
+    """Press a body into a gully.
+
+    Its way is blocked where it gets less than a third as far as commanded. In a smooth valley every
+    second counts as one that is blocked.
+    """
+    collider, stand, _ = BODIES[case.body]
+    rise = math.tan(math.radians(max(case.left, case.right)))
+    start = (0.0, stand + 0.5 * rise + DROPPED, 0.0)
+    mover = character(gully_land(case), collider, start, resolver=case.resolver)
+    for _ in range(case.rate):
+        mover.velocity.x = mover.velocity.z = 0.0
+        mover.update(1 / case.rate)
+    way = math.radians(case.heading - case.turn)
+    held, way_taken = [], [mover.position64]
+    for _ in range(round(SECONDS * case.rate)):
+        mover.velocity.x, mover.velocity.z = case.speed * math.cos(way), case.speed * math.sin(way)
+        held.append(mover.update(1 / case.rate).grounded)
+        way_taken.append(mover.position64)
+    places = np.array(way_taken)
+    gone = places[:, [0, 2]] @ (math.cos(way), math.sin(way))
+    level = places[:, [0, 2]]
+    blocked = np.linalg.norm(level[case.rate :] - level[: -case.rate], axis=1) < case.speed / 3
+    smooth = case.kind == "mesh" or case.turn == 0.0
+    if smooth:
+        blocked[:] = True
+    gained = places[:, 1].max() - places[0, 1] if case.floor == 0.0 else 0.0
+    changed = np.diff(held).astype(int)
+    within = np.convolve(changed, np.ones(case.rate - 1, dtype=int), "valid")
+    once = changed[1:] & changed[:-1]
+    while_still = case.rate // 2
+    moved = np.linalg.norm(places[while_still:] - places[:-while_still], axis=1)
+    in_air = np.convolve(held, np.ones(while_still, dtype=int), "valid") == 0
+    stranded = in_air & (moved < 1e-3)
+    return Pressed(
+        int((within * blocked).max()),
+        int(once.sum()),
+        int(stranded.sum()),
+        float(gained) - (0.0 if smooth else rise),  # what is rough about a line goes up too
+        float(gone[-1] - gone[0]) / SECONDS,
+    )
+
+
+def is_steady(found):
+    """Tell whether `grounded` changes at most twice a second, and nobody hangs or climbs."""
+    return found.changes <= 2 and found.stranded == 0 and found.climbed < 0.05

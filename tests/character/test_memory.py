@@ -1,0 +1,35 @@
+"""An update gives back all the memory that it takes."""
+
+import pytest
+
+from tests.behaviour import lands
+from tests.behaviour.drive import FRAME, character
+
+numba = pytest.importorskip("numba")
+runtime = pytest.importorskip("numba.core.runtime")
+memory = pytest.importorskip("numba.core.runtime._nrt_python")
+
+
+def grounds():
+    floor = ((-9.0, -1.0, -9.0), (0.0, 0.0, 9.0))
+    yield "floor", lands.boxes(floor)
+    yield "wall", lands.boxes(floor, ((0.0, -1.0, -9.0), (3.0, 3.0, 9.0)))
+    yield "stairs", lands.stairs_map(0.2, 0.3, 60)
+    bars = [((-0.2, 0.05 * k, -0.2), (2.0, 0.05 * k + 0.02, 0.2)) for k in range(60)]
+    yield "many triangles", lands.boxes(floor, *bars)
+    yield "gully", lands.folded(2.0, 2.0, gutter=0.1)
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="plain Python frees by itself")
+@pytest.mark.parametrize(("name", "ground"), list(grounds()))
+def test_updates_free_what_they_take(name, ground):
+    memory.memsys_enable_stats()
+    at = {"stairs": (4.0, 0.9, 4.0), "gully": (20.0, 4.0, 20.0)}.get(name, (-1.0, 0.9, 0.0))
+    mover = character(ground, "capsule", at)
+    before = runtime.rtsys.get_allocation_stats()
+    for _ in range(120):
+        mover.velocity.x = 3.0
+        mover.update(FRAME)
+    after = runtime.rtsys.get_allocation_stats()
+    taken, freed = after.alloc - before.alloc, after.free - before.free
+    assert taken == freed > 0
