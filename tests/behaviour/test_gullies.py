@@ -18,9 +18,7 @@ def failing(count):
 def test_pressed_into_a_valley_of_56_degrees(body, floor, rate):
     for kind in ("map", "mesh"):
         for heading in (0.0, 30.0, 180.0):
-            case = gullies.Gully(
-                body, 56.0, 56.0, floor, kind, 0.0, 3.0, heading, rate, "shuffled"
-            )
+            case = gullies.Gully(body, 56.0, 56.0, floor, kind, 0.0, 3.0, heading, rate, "shuffled")
             assert gullies.is_steady(gullies.press(case))
 
 

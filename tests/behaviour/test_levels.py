@@ -8,6 +8,7 @@ from tests.behaviour import levels
 
 ALL = 2000
 
+
 def failing(found, is_good):
     """Return the seeds whose figures are not good, with the figures."""
     return {seed: figures for seed, figures in enumerate(found) if not is_good(figures)}

@@ -169,7 +169,7 @@ def _comes_down(
     Returns (whether the ground holds it, where it is then, how many contacts the scene lists).
     Whoever met steep faces one after another is wedged only if they hold it together.
     """
-    down, held, _ = support(scene, offset, velocity, -2.0 * CONTACT_MARGIN, mover.walkable)
+    down, _, _ = support(scene, offset, velocity, -2.0 * CONTACT_MARGIN, mover.walkable)
     if down > -np.inf or _most_upright(scene, out.planes) >= mover.walkable:
         if down < -SLOP and down > -np.inf:
             offset = add(offset, (0.0, down, 0.0))

@@ -92,11 +92,7 @@ def settle_in_gully(
     place, touching = _pushed_out(scene, add(offset, (0.0, -drop, 0.0)))
     aside, _ = flat(subtract(place, offset))
     # Pushed one after another, it may be a hair too low.
-    if (
-        place[1] <= offset[1] + drop
-        and aside <= drop
-        and _holds(scene, place, touching, cosine)
-    ):
+    if place[1] <= offset[1] + drop and aside <= drop and _holds(scene, place, touching, cosine):
         return True, place, touching.contacts
     return False, offset, list_contacts(scene, offset).contacts
 

@@ -4,8 +4,8 @@ import math
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.climb import climb
-from terrain_physics._kernels.character.gully import follow_gully
 from terrain_physics._kernels.character.grounding import along_planes, ground_by_planes
+from terrain_physics._kernels.character.gully import follow_gully
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
 from terrain_physics._kernels.character.report import planes_touched
 from terrain_physics._kernels.character.resolve import Scene
