@@ -161,11 +161,13 @@ class Panel:
         body = scene.focus
         if body is not None:
             result = body.result
+            by = result.blocked_by
             rows += [
                 ("candidates", str(len(candidates_of(scene, body)))),
                 ("contacts", str(result.contacts)),
                 ("rounds", str(result.rounds)),
                 ("grounded", "yes" if result.grounded else "no"),
+                ("blocked by", (by and by.reason) or "-"),
                 ("speed", f"{body.speed:.2f} m/s"),
             ]
         rows.append(("step", f"{scene.steps}"))

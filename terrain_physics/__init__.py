@@ -32,6 +32,8 @@ _MODULES = {
     "HeightMap": "heightmap.heightmap",
     "MapCells": "heightmap.cells",
     "MeshArrays": "heightmap.export",
+    "MoveHit": "character.hits",
+    "MoveHits": "character.hits",
     "MoveResult": "character.results",
     "Neighbors": "_kernels.mesh.adjacency",
     "OBB": "geometry.shapes",

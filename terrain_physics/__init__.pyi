@@ -6,6 +6,8 @@ from terrain_physics.character.colliders import SphereCollider as SphereCollider
 from terrain_physics.character.fixed_step import FixedStep as FixedStep
 from terrain_physics.character.group import CharacterGroup as CharacterGroup
 from terrain_physics.character.group_data import GroupState as GroupState
+from terrain_physics.character.hits import MoveHit as MoveHit
+from terrain_physics.character.hits import MoveHits as MoveHits
 from terrain_physics.character.member import GroupMember as GroupMember
 from terrain_physics.character.movement import CharacterMovement as CharacterMovement
 from terrain_physics.character.recording import Difference as Difference
@@ -176,6 +178,8 @@ __all__ = [
     "HeightMap",
     "MapCells",
     "MeshArrays",
+    "MoveHit",
+    "MoveHits",
     "MoveResult",
     "Neighbors",
     "Octree",

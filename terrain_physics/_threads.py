@@ -1,14 +1,28 @@
-"""Threads that run a kernel over ranges of indices."""
+"""One pool of threads for the whole process, and calls that share their work with it.
+
+A call works on its own ranges, and threads of the pool help it where they are free. So a call never
+waits for threads that are busy with another's work, and no call can lock another one out. Kernels
+run without Python's global lock.
+"""
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
+# What is shorter is not worth handing over; what is longer would keep Ctrl-C waiting.
+_SHORTEST_TASK, _LONGEST_TASK = 250_000, 5_000_000  # nanoseconds of work, by rough estimates
+
 _TASKS_PER_THREAD = 8  # so that a thread with little work takes over tasks of another
+
+_Function = Callable[[int, int], Any]
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 def _processors() -> int:
@@ -18,8 +32,159 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
+class _Pool:
+    """The threads that help, made when they are first needed, and anew in a forked child."""
+
+    def __init__(self) -> None:
+        self._renew()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._executor: ThreadPoolExecutor | None = None
+        self._lock = threading.Lock()
+        self._busy = threading.local()
+
+    def can_help(self) -> bool:
+        """Tell whether this thread may ask for help.
+
+        A thread of the pool works alone: all others may wait for it. So does a signal handler that
+        interrupted `ask`, whose locks are taken.
+        """
+        return not getattr(self._busy, "is_set", False)
+
+    def ask(self, help_out: Callable[[], None], helpers: int) -> None:
+        """Let up to ``helpers`` threads call a function, as soon as they are free."""
+        self._busy.is_set = True
+        try:
+            with self._lock:
+                if self._executor is None:
+                    beside = max(_processors() - 1, 1)  # the caller works too
+                    self._executor = ThreadPoolExecutor(
+                        beside, "terrain_physics", self._mark_thread
+                    )
+            for _ in range(helpers):
+                self._executor.submit(help_out)
+        except RuntimeError:
+            pass  # no more threads are to be had, or Python is ending: the caller works alone
+        finally:
+            self._busy.is_set = False
+
+    def _mark_thread(self) -> None:
+        self._busy.is_set = True
+
+
+_POOL = _Pool()
+
+
+class _Failed(NamedTuple):
+    """What a range left whose function raised an error."""
+
+    error: Exception
+
+
+class _Job:
+    """The ranges of one call, begun in order by its caller and by those who help it.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the first index of a range and the one behind its last.
+    ranges : list of tuple of int and int
+    give_up : callable
+        Called when no range is begun any more. From then on none may wait for another.
+    """
+
+    def __init__(
+        self, function: _Function, ranges: list[tuple[int, int]], give_up: Callable[[], None]
+    ) -> None:
+        self._function: _Function | None = function  # until the caller has finished
+        self._ranges = ranges
+        self._give_up = give_up
+        self._results: dict[int, Any] = {}
+        self._begun = self._helpers = 0
+        self._changed = threading.Condition()
+
+    def help_out(self) -> None:
+        """Work on ranges until none is left."""
+        with self._changed:
+            if self._function is None:
+                return
+            self._helpers += 1
+        try:
+            while self._work():
+                pass
+        finally:
+            with self._changed:
+                self._helpers -= 1
+                self._changed.notify_all()
+
+    def _work(self) -> bool:
+        """Work on the next range; return False if none is left."""
+        with self._changed:
+            function, place = self._function, self._begun
+            if function is None or place == len(self._ranges):
+                return False
+            self._begun += 1
+        try:
+            result = function(*self._ranges[place])
+        except Exception as error:
+            result = _Failed(error)
+        with self._changed:
+            self._results[place] = result
+            self._changed.notify_all()
+        return True
+
+    def results(self) -> Iterator[Any]:
+        """Work, and yield the results in order, each as soon as it is ready.
+
+        Of several errors the one of the first range is raised, whichever thread met it. When this
+        ends, by an error too, none works on the ranges any more.
+        """
+        try:
+            for place in range(len(self._ranges)):
+                while place not in self._results and self._work():
+                    pass
+                with self._changed:
+                    while place not in self._results:
+                        self._changed.wait()
+                result = self._results.pop(place)
+                if isinstance(result, _Failed):
+                    raise result.error
+                yield result
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        """Let none begin any more, and wait for those at work: they write to the call's arrays."""
+        interruption: BaseException | None = None
+        while True:
+            try:
+                with self._changed:
+                    self._function = None
+                    self._give_up()
+                    while self._helpers > 0:
+                        self._changed.wait()
+                break
+            except BaseException as error:
+                interruption = error
+        if interruption is not None:
+            raise interruption
+
+
 class Workers:
-    """Threads that run a function over ranges of indices. They end with the ``with`` block."""
+    """As many threads as a call may use, its own among them.
+
+    Parameters
+    ----------
+    threads : int, optional
+        At most this many. By default, as many as the process may use processors.
+
+    Raises
+    ------
+    ValueError
+        If it is not an integer >= 1.
+    """
 
     def __init__(self, threads: int | None = None) -> None:
         if threads is not None and (
@@ -27,53 +192,63 @@ class Workers:
         ):
             raise ValueError(f"threads must be None or an integer >= 1, got {threads!r}")
         self._threads = _processors() if threads is None else int(threads)
-        self._pool: ThreadPoolExecutor | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._pool is not None:
-            # After Ctrl-C, do not wait for work that is no longer needed.
-            self._pool.shutdown(wait=error is None, cancel_futures=True)
-            self._pool = None
 
     def run(
         self,
-        function: Callable[[int, int], Any],
+        function: _Function,
         count: int,
-        least: int,
+        cost: float,
+        *,
         most: int | None = None,
+        give_up: Callable[[], None] = _nothing,
     ) -> list[Any]:
         """Return function(first, last) for ranges that cover 0..count, in order.
 
-        A range has at least ``least`` indices, except for the last one, and at most ``most`` if
-        that is given. Ranges start in order, so one may wait for those before it.
+        Parameters
+        ----------
+        function : callable
+            Called by several threads at once. Ranges are begun in order, so one may wait for those
+            before it.
+        count : int
+            How many indices there are.
+        cost : float
+            Nanoseconds that one index takes, roughly.
+        most : int, optional
+            Indices of one range, at most.
+        give_up : callable, optional
+            Called when no range is begun any more. From then on none may wait for another.
         """
-        return list(self.each(function, count, least, most))
+        return list(self.each(function, count, cost, most=most, give_up=give_up))
 
     def each(
         self,
-        function: Callable[[int, int], Any],
+        function: _Function,
         count: int,
-        least: int,
+        cost: float,
+        *,
         most: int | None = None,
+        give_up: Callable[[], None] = _nothing,
     ) -> Iterator[Any]:
         """Yield what `run` returns, in order, each result as soon as it is ready."""
-        # One thread works through short ranges: Ctrl-C takes effect between two of them.
-        tasks = _TASKS_PER_THREAD * self._threads if self._threads > 1 else count
-        step = max(least, -(-count // max(tasks, 1)))
+        is_long = count * cost >= 2 * _SHORTEST_TASK
+        threads = self._threads if is_long and _POOL.can_help() else 1
+        step = _step(count, cost, threads)
         step = step if most is None else min(step, most)
-        starts = range(0, count, step)
-        ends = (min(first + step, count) for first in starts)
-        if self._threads == 1 or count <= step:
-            yield from map(function, starts, ends)
+        ranges = [(first, min(first + step, count)) for first in range(0, count, step)]
+        helpers = min(threads, len(ranges)) - 1
+        if helpers <= 0:
+            for first, last in ranges:
+                yield function(first, last)
             return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._threads)
-        yield from self._pool.map(function, starts, ends)
+        job = _Job(function, ranges, give_up)
+        _POOL.ask(job.help_out, helpers)
+        yield from job.results()
+
+
+def _step(count: int, cost: float, threads: int) -> int:
+    """Return how many indices make one task."""
+    longest = int(_LONGEST_TASK / cost)
+    if threads == 1:
+        return max(1, longest)
+    share = -(-count // (_TASKS_PER_THREAD * threads))
+    return max(1, min(max(share, int(_SHORTEST_TASK / cost)), longest))

@@ -113,8 +113,7 @@ def _pairs() -> None:
 
 def _counter() -> None:
     count_touching(np.zeros((1, 9)), np.ones((1, 4)))
-    with Workers(1) as workers:
-        NumberReader(workers, io.BytesIO(b"0 " * 9), "text").triangles()
+    NumberReader(Workers(1), io.BytesIO(b"0 " * 9), "text").triangles()
     write_counts(np.zeros(1, np.int64))
 
 

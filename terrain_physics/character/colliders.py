@@ -1,6 +1,6 @@
 """What a character's body is made of: a ball, a box or a capsule, relative to its owner."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -234,3 +234,31 @@ class CapsuleCollider:
 
 
 Collider = SphereCollider | BoxCollider | CapsuleCollider
+
+_BY_NAME: dict[str, type[SphereCollider] | type[BoxCollider] | type[CapsuleCollider]] = {
+    "ball": SphereCollider,
+    "box": BoxCollider,
+    "capsule": CapsuleCollider,
+}
+
+
+def described(collider: Collider) -> dict[str, Any]:
+    """Return a collider as JSON knows it."""
+    (kind,) = (name for name, form in _BY_NAME.items() if isinstance(collider, form))
+    return {"kind": kind} | {
+        name.removesuffix("64"): list(value) if isinstance(value, tuple) else value
+        for name, value in asdict(collider).items()
+    }
+
+
+def collider_from(description: Any) -> Collider:
+    """Return the collider that was described, or raise ValueError."""
+    try:
+        given = {name: value for name, value in description.items() if name != "kind"}
+        if "rotation" in given:
+            given["rotation"] = np.reshape(given["rotation"], (3, 3))
+        return _BY_NAME[description["kind"]](**given)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"collider must be one from to_dict, got {_checks.shorten(description)}: {error}"
+        ) from None

@@ -23,28 +23,41 @@ from terrain_physics.character.group_data import (
     checked_key,
     seed_of,
 )
+from terrain_physics.character.hits import MoveHits, impacts_of, logs_of
 from terrain_physics.character.live import unsigned_zeros
 from terrain_physics.character.member import GroupMember
 from terrain_physics.character.placement import (
     UPRIGHT,
     AnyGround,
-    change_ground,
     checked_collider,
     checked_ground,
+    make_new,
     placed_shape,
+    put_in_air,
     refuse_too_wide,
     widest,
 )
-from terrain_physics.character.results import GroupResult, ground_normals, read_only
-from terrain_physics.character.rows import Rows, state_hashes
+from terrain_physics.character.results import (
+    GroupResult,
+    ground_normals,
+    nothing_new,
+    read_only,
+)
+from terrain_physics.character.rows import (
+    LAST_PLACE,
+    POSITION,
+    VELOCITY,
+    Rows,
+    state_hashes,
+    wake,
+)
 from terrain_physics.character.rules import put_rules
 from terrain_physics.character.spelling import Spelled
 from terrain_physics.character.state import first_random_state
-from terrain_physics.character.view import POSITION, VELOCITY
 from terrain_physics.surface.surface import queries_of
 
-# So few that a thread is not worth its while.
-_LEAST_AT_ONCE = 64
+# Nanoseconds that an update takes of a character that moves, and of one at rest, roughly.
+_MOVING_COST, _RESTING_COST = 3_000, 20
 
 
 @public
@@ -104,12 +117,12 @@ class CharacterGroup(Spelled):
         **rules: Any,
     ) -> None:
         self._collider = None if collider is None else checked_collider(collider)
-        self._seed = _checks.whole("seed", seed, 0, 2**64 - 1)
+        known_seed = _checks.whole("seed", seed, 0, 2**64 - 1)
         self._first_row = Rows.one()
         put_rules(self._first_row.rules, rules)
-        with Workers(threads):  # refuses what is no number of threads
-            self._threads = threads
-        self._data = GroupData(checked_ground(ground), FrameTime(max_delta))
+        Workers(threads)  # refuses what is no number of threads
+        self._threads = threads
+        self._data = GroupData(checked_ground(ground), FrameTime(max_delta), known_seed)
 
     @property
     def ground(self) -> AnyGround:
@@ -130,7 +143,7 @@ class CharacterGroup(Spelled):
             except ValueError as error:
                 raise ValueError(f"{self.keys[row]!r}: {error}") from None
         self._data.ground = known
-        change_ground(rows.state)
+        wake(rows.state)
 
     # Which characters there are
 
@@ -165,7 +178,7 @@ class CharacterGroup(Spelled):
             It follows from the group's seed and the key alone. A `CharacterMovement` with this seed
             goes the same way, bit for bit.
         """
-        return seed_of(self._seed, checked_key(key))
+        return seed_of(self._data.seed, checked_key(key))
 
     def add(
         self,
@@ -218,7 +231,8 @@ class CharacterGroup(Spelled):
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name!r}: {error}") from None
         row.rules[: len(shape)], row.linear[:] = shape, linear
-        row.state[POSITION], row.state[VELOCITY] = unsigned_zeros(place), unsigned_zeros(speed)
+        row.state[POSITION] = row.state[LAST_PLACE] = unsigned_zeros(place)
+        row.state[VELOCITY] = unsigned_zeros(speed)
         row.state[columns.DRIVEN] = float(velocity is not None)
         self._data.add(name, body, row)
 
@@ -259,29 +273,32 @@ class CharacterGroup(Spelled):
         """
         seconds = self._frame_time().lived(delta_time)
         rows = self._data.rows()
-        state, rules, _, random = rows
-        count = len(state)
+        state, rules, _, random, hits = rows
+        count, logs = len(state), None
         if seconds == 0.0:
+            nothing_new(state)
             return GroupResult(state.copy())
         if count > 0:
             queries = queries_of(self.ground)
             version = queries.version
             stale = state[:, columns.GROUND_VERSION] != version
             if stale.any():
-                state[stale, columns.UNDISTURBED] = 0.0
-                moved = np.maximum(state[stale, columns.MOVED], columns.GROUND_EDITED)
-                state[stale, columns.MOVED] = moved
+                state[stale, columns.UNDISTURBED], state[stale, columns.MOVED] = 0.0, 1.0
                 state[:, columns.GROUND_VERSION] = version
             # Kernels take rows one after another; these are views.
             states, flat_rules, draws = state.reshape(-1), rules.reshape(-1), random.reshape(-1)
-            with queries.reading() as ground, Workers(self._threads) as workers:
+            flat_hits = hits.reshape(-1)
+            with queries.reading() as ground:
 
-                def advance(first: int, last: int) -> None:
-                    update_characters(states, draws, flat_rules, seconds, first, last, ground.table)
+                def advance(first: int, last: int) -> bool:
+                    return update_characters(
+                        states, draws, flat_rules, flat_hits, seconds, first, last, ground.table
+                    )
 
-                workers.run(advance, count, _LEAST_AT_ONCE)
+                if any(Workers(self._threads).run(advance, count, _cost(state))):
+                    logs = logs_of(rows, queries)
         self._frame_time().last = seconds
-        return GroupResult(state.copy(), seconds)
+        return GroupResult(state.copy(), seconds, logs)
 
     # All at once
 
@@ -313,8 +330,20 @@ class CharacterGroup(Spelled):
         """The normals (n, 3) of the ground they stand on; NaN in the air; read-only."""
         return read_only(ground_normals(self._data.rows().state))
 
+    def hits(self) -> MoveHits:
+        """Return what the characters ran into in the last update, for sounds and damage.
+
+        Returns
+        -------
+        MoveHits
+            As of `CharacterMovement.hits`, at most 4 of each character; ordered by character.
+        """
+        return impacts_of(self._data.rows(), queries_of(self.ground))
+
     def set_positions(self, positions: ArrayLike, keys: Iterable[Key] | None = None) -> None:
-        """Put characters somewhere.
+        """Put characters somewhere: near, they are nudged, farther it is a teleport.
+
+        See `CharacterView.position`.
 
         Parameters
         ----------
@@ -335,6 +364,72 @@ class CharacterGroup(Spelled):
         state[rows, POSITION] = places
         state[rows, columns.UNDISTURBED] = 0.0
         state[rows, columns.MOVED] = 1.0
+
+    def teleport(
+        self,
+        positions: ArrayLike,
+        velocities: ArrayLike | None = None,
+        keys: Iterable[Key] | None = None,
+    ) -> None:
+        """Put characters somewhere else, however near: there they are in the air.
+
+        Parameters
+        ----------
+        positions : array_like, shape (n, 3)
+            In meters.
+        velocities : array_like, shape (n, 3), optional
+            In m/s; default: 0.
+        keys : iterable of str or int, optional
+            Of which characters; default: all, in order.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            As for `set_positions`. Nothing has changed then.
+        """
+        rows, places, speeds = self._checked_places(positions, velocities, keys)
+        state = self._data.rows().state
+        moved = state[rows]
+        put_in_air(moved, places, speeds)
+        state[rows] = moved
+
+    def reset(
+        self,
+        positions: ArrayLike,
+        velocities: ArrayLike | None = None,
+        keys: Iterable[Key] | None = None,
+        seeds: Iterable[int] | None = None,
+    ) -> None:
+        """Let characters begin anew: they go on as new ones would, whatever became of them before.
+
+        Their rules, their bodies and how these are turned stay.
+
+        Parameters
+        ----------
+        positions : array_like, shape (n, 3)
+            In meters.
+        velocities : array_like, shape (n, 3), optional
+            In m/s; default: 0.
+        keys : iterable of str or int, optional
+            Of which characters; default: all, in order.
+        seeds : iterable of int, optional
+            Where the shuffling of their contacts starts; default: `seed_of` each key.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            As for `set_positions`, and for another number of seeds. Nothing has changed then.
+        """
+        names = self.keys if keys is None else tuple(keys)
+        rows, places, speeds = self._checked_places(positions, velocities, names)
+        known = [self.seed_of(key) for key in names] if seeds is None else [*seeds]
+        if len(known) != len(names):
+            raise ValueError(f"seeds must be {len(names)}, one for each, got {len(known)}")
+        random_states = np.array([first_random_state(seed) for seed in known], dtype=np.uint64)
+        all_rows = self._data.rows()
+        reset = all_rows.at(rows)
+        make_new(reset, places, speeds, random_states)
+        all_rows.state[rows], all_rows.random[rows] = reset.state, reset.random
 
     def set_velocities(self, velocities: ArrayLike, keys: Iterable[Key] | None = None) -> None:
         """Drive characters.
@@ -372,7 +467,9 @@ class CharacterGroup(Spelled):
         GroupState
             Picklable; about 500 bytes for each character.
         """
-        return self._data.state(self._seed)
+        rows = self._data.rows().copy()
+        wake(rows.state)  # whoever goes on from it does not know this ground
+        return self._data.state_of(rows)
 
     def restore(self, state: GroupState) -> None:
         """Go back to a state, bit for bit, with the characters that there were then.
@@ -387,7 +484,8 @@ class CharacterGroup(Spelled):
             For something else, a damaged state, naming the first key, and one that a later version
             of the library saved. Nothing has changed then.
         """
-        self._seed = self._data.restore(state)
+        self._data.take_over(state)
+        wake(self._data.rows().state)
 
     def state_hash(self) -> str:
         """Return 16 hexadecimal digits that are equal when two groups are, bit for bit.
@@ -395,7 +493,7 @@ class CharacterGroup(Spelled):
         They do not depend on the order in which the characters were added.
         """
         parts = sorted(f"{type(key).__name__} {key}: {value}" for key, value in self.hashes())
-        text = "\n".join([str(self._seed), *parts])
+        text = "\n".join([str(self._data.seed), *parts])
         return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).hexdigest()
 
     def hashes(self) -> Iterable[tuple[Key, str]]:
@@ -413,6 +511,16 @@ class CharacterGroup(Spelled):
 
     def _frame_time(self) -> FrameTime:
         return self._data.time
+
+    def _checked_places(
+        self, positions: ArrayLike, velocities: ArrayLike | None, keys: Iterable[Key] | None
+    ) -> tuple[Longs, Floats, Floats]:
+        """Return the rows of the keys, and finite positions and velocities for each."""
+        names = None if keys is None else tuple(keys)
+        _, rows, places = self._checked_rows("positions", positions, names)
+        given = np.zeros_like(places) if velocities is None else velocities
+        _, _, speeds = self._checked_rows("velocities", given, names)
+        return rows, places, speeds
 
     def _checked_rows(
         self, name: str, values: ArrayLike, keys: Iterable[Key] | None
@@ -435,3 +543,10 @@ class CharacterGroup(Spelled):
     def __getstate__(self) -> dict[str, Any]:
         """Characters of its own for a copy."""
         return self.__dict__ | {"_data": copy(self._data)}
+
+
+def _cost(state: Floats) -> float:
+    """Return how many nanoseconds an update takes, shared out among all characters, roughly."""
+    rests = (state[:, columns.UNDISTURBED] != 0.0) & (state[:, columns.GROUNDED] != 0.0)
+    moving = len(state) - np.count_nonzero(rests & ~state[:, VELOCITY].any(axis=1))
+    return _RESTING_COST + _MOVING_COST * moving / len(state)

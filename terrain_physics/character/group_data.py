@@ -1,27 +1,32 @@
 """What a group of characters holds: their keys, their bodies, and their numbers as rows."""
 
 import hashlib
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self, cast
 
 import numpy as np
 
 from terrain_physics import _checks
+from terrain_physics._checks import Floats9
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.types import Floats, Words
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
-from terrain_physics.character.placement import AnyGround, checked_collider
+from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows
-from terrain_physics.character.rules import are_rules
 from terrain_physics.character.state import (
-    are_states,
+    CharacterState,
+    digits,
     fields_by_name,
+    format_of,
     load_fields,
     refuse_format,
     refuse_other_format,
+    refuse_unfit,
+    word_from,
 )
 
 Key = str | int
@@ -60,6 +65,67 @@ class GroupState:
     __getstate__ = fields_by_name
     __setstate__ = load_fields
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as JSON knows it, as `CharacterState.to_dict` does.
+
+        Returns
+        -------
+        dict
+        """
+        characters = zip(self.keys, self._states(), strict=True)
+        return {
+            "format": self.format,
+            "seed": digits(self.seed),
+            "characters": [{"key": key} | state.to_dict() for key, state in characters],
+        }
+
+    @classmethod
+    def from_dict(cls, content: Any) -> Self:
+        """Return the state that `to_dict` gave.
+
+        Parameters
+        ----------
+        content : dict
+
+        Returns
+        -------
+        GroupState
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `CharacterState.from_dict`.
+        """
+        form = format_of(cls.__name__, content, "seed", "characters")
+        parts = content["characters"]
+        if not isinstance(parts, list) or not all(
+            isinstance(part, dict) and "key" in part for part in parts
+        ):
+            raise ValueError(
+                "characters must be a list of dicts with a key, as from to_dict, "
+                f"got {_checks.shorten(parts)}"
+            )
+        keys = tuple(part["key"] for part in parts)
+        seed = word_from("seed", content["seed"])
+        states = [CharacterState.from_dict(part | {"format": form}) for part in parts]
+        rows = b"".join(
+            struct.pack(f"<{len(numbers)}dQ", *numbers, state.random_state)
+            for state in states
+            for numbers in ([*state.values, *state.rules, *state.linear],)
+        )
+        return cls(seed, keys, tuple(state.collider for state in states), rows, form)
+
+    def _states(self) -> Iterator[CharacterState]:
+        """Give the characters one by one."""
+        values = len(columns.STATE.saved_in(self.format))
+        rules = values + len(columns.RULES.saved_in(self.format))
+        row = struct.Struct(f"<{rules + columns.LINEAR_SIZE}dQ")
+        for collider, parts in zip(self.colliders, row.iter_unpack(self.rows), strict=True):
+            linear = cast("Floats9", parts[rules:-1])
+            yield CharacterState(
+                parts[:values], parts[values:rules], linear, parts[-1], collider, self.format
+            )
+
 
 def checked_key(key: Any) -> Key:
     """Return a key as str or int."""
@@ -90,15 +156,15 @@ def packed_rows(state: GroupState) -> Words:
 class GroupData:
     """The characters of a group by key: a row of numbers and a collider for each.
 
-    With them is what they have in common, and a member of the group must find: the ground, and how
-    long updates last.
+    With them is what they have in common, and a member of the group must find: the ground, how long
+    updates last, and the seed.
 
     A character that is removed leaves its row behind until the rows are next used as a whole: so
     many are removed at the cost of one.
     """
 
-    def __init__(self, ground: AnyGround, time: FrameTime) -> None:
-        self.ground, self.time = ground, time
+    def __init__(self, ground: AnyGround, time: FrameTime, seed: int) -> None:
+        self.ground, self.time, self.seed = ground, time, seed
         self._places: dict[Key, int] = {}
         self._colliders: dict[Key, Collider] = {}
         self._room = Rows.new(_FIRST_CAPACITY)
@@ -172,12 +238,12 @@ class GroupData:
         name = checked_key(key)
         del self._places[name], self._colliders[name]
 
-    def state(self, seed: int) -> GroupState:
-        """Return everything, with the seed of the group."""
-        return state_of_rows(seed, self._colliders, self.rows().packed())
+    def state_of(self, rows: Rows) -> GroupState:
+        """Return everything, with these rows of all in order."""
+        return state_of_rows(self.seed, self._colliders, rows.packed())
 
-    def restore(self, state: Any) -> int:
-        """Take over a state and return its seed; or refuse it, naming the first key."""
+    def take_over(self, state: Any) -> None:
+        """Check a state, naming the first key, and go on from it as if it had always been here."""
         if not isinstance(state, GroupState):
             raise TypeError(f"state must be a GroupState, got {_checks.shorten(state)}")
         refuse_format("state", state.format)
@@ -192,17 +258,13 @@ class GroupData:
         seed = _checks.whole("seed", state.seed, 0, 2**64 - 1)
         saved = np.frombuffer(state.rows, dtype="<u8").reshape(count, width)
         rows = Rows.unpacked(columns.SAVED.upgraded(saved, state.format))
-        good = are_rules(rows.rules)
-        good &= are_states(rows.state) & np.isfinite(rows.linear).all(axis=1)
-        kinds = [checked_collider(collider).kind for collider in state.colliders]
-        good &= rows.rules[:, columns.KIND] == np.array(kinds, dtype=np.float64)
-        for row in np.flatnonzero(~good)[:1]:
-            raise ValueError(f"state must come from a group; that of {keys[row]!r} does not")
+        names = [f"state of {key!r}" for key in keys]
+        refuse_unfit(rows, state.colliders, self.ground, names)
         self._room, self._end = Rows.new(max(count, _FIRST_CAPACITY)), count
         self._room.at(slice(count)).put(rows)
         self._places = {key: row for row, key in enumerate(keys)}
         self._colliders = dict(zip(keys, state.colliders, strict=True))
-        return seed
+        self.seed = seed
 
     def _grow(self) -> None:
         self._compact()

@@ -4,11 +4,11 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
-from terrain_physics.character.group_data import GroupData, Key
+from terrain_physics.character.group_data import GroupData, Key, seed_of
 from terrain_physics.character.live import LiveVec3
 from terrain_physics.character.placement import AnyGround
-from terrain_physics.character.rows import Rows
-from terrain_physics.character.view import VELOCITY, CharacterView
+from terrain_physics.character.rows import VELOCITY, Rows
+from terrain_physics.character.view import CharacterView
 
 
 @public
@@ -35,7 +35,7 @@ class GroupMember(CharacterView):
     >>> ada.velocity.x, ada.slope_limit = 3, 0.7
     >>> result = group.update(1 / 60)
     >>> ada
-    <GroupMember 'ada' at (0.550, 1.997, 0.500), in the air>
+    <GroupMember 'ada' at (0.550, 1.999, 0.500), in the air>
     """
 
     def __init__(self, data: GroupData, key: Key) -> None:
@@ -69,6 +69,9 @@ class GroupMember(CharacterView):
 
     def _state(self) -> Floats:
         return self._data.state_row(self._key)
+
+    def _seed(self) -> int:
+        return seed_of(self._data.seed, self._key)
 
     def _frame_time(self) -> FrameTime:
         return self._data.time

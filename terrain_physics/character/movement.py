@@ -18,13 +18,12 @@ from terrain_physics.character.owner import Owner
 from terrain_physics.character.placement import (
     UPRIGHT,
     AnyGround,
-    change_ground,
     checked_collider,
     checked_ground,
     refuse_too_wide,
 )
-from terrain_physics.character.results import MoveResult
-from terrain_physics.character.rows import Rows
+from terrain_physics.character.results import MoveResult, nothing_new
+from terrain_physics.character.rows import LAST_PLACE, POSITION, VELOCITY, Rows, wake
 from terrain_physics.character.rules import (
     CharacterRules,
     GroundRule,
@@ -33,11 +32,10 @@ from terrain_physics.character.rules import (
     put_rules,
 )
 from terrain_physics.character.state import (
-    CharacterState,
     first_random_state,
     refuse_other_format,
 )
-from terrain_physics.character.view import POSITION, VELOCITY, CharacterView
+from terrain_physics.character.view import CharacterView
 from terrain_physics.surface.surface import queries_of
 
 _ZERO: Floats3 = (0.0, 0.0, 0.0)
@@ -142,7 +140,7 @@ class CharacterMovement(CharacterView):
         self._collider = checked_collider(collider)
         self._owner = None if owner is None else Owner(owner)
         self._numbers = Rows.one()
-        self._numbers.random[0] = first_random_state(seed)
+        self._first_random = self._numbers.random[0] = first_random_state(seed)
         rules = {
             "gravity": gravity,
             "gravity_scale": gravity_scale,
@@ -159,7 +157,7 @@ class CharacterMovement(CharacterView):
         self._time = FrameTime(max_delta)
         start, linear = self._first_place(position, rotation)
         self._place(linear)
-        self._numbers.state[POSITION] = start
+        self._numbers.state[POSITION] = self._numbers.state[LAST_PLACE] = start
         # Readers of the live vectors see these; what differs later was written.
         self._position, self._velocity = LiveVec3(), LiveVec3()
         self._position.show(start)
@@ -206,23 +204,32 @@ class CharacterMovement(CharacterView):
         """
         time = self._time
         seconds = time.lived(delta_time)
-        state, rules, _, random_state = self._numbers
+        state, rules, _, random_state, hits = self._numbers
         if seconds == 0.0:
+            nothing_new(state)
             return MoveResult(state.tolist())
         self._adopt()
         queries = queries_of(self._ground)
         version = queries.version
         if state[columns.GROUND_VERSION] != version:
             state[columns.GROUND_VERSION] = version
-            state[columns.UNDISTURBED] = 0.0
-            state[columns.MOVED] = max(float(state[columns.MOVED]), columns.GROUND_EDITED)
+            state[columns.UNDISTURBED], state[columns.MOVED] = 0.0, 1.0
         with queries.lock:
             table = queries.ground_arrays.table
-            _UPDATE.call(state, random_state, rules, seconds, 0, 1, table)
+            ran_into = _UPDATE.call(state, random_state, rules, hits, seconds, 0, 1, table)
         values = state.tolist()
         self._show_values(values)
         time.last = seconds
-        return MoveResult(values, seconds)
+        return MoveResult(values, seconds, (hits.tobytes(), queries) if ran_into else None)
+
+    def reset(  # noqa: D102 as of any character
+        self,
+        position: Any,
+        velocity: Any = _ZERO,
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        super().reset(position, velocity, seed)
+        self._time.last = 0.0
 
     @property
     def ground(self) -> AnyGround:
@@ -238,18 +245,12 @@ class CharacterMovement(CharacterView):
         known = checked_ground(ground)
         refuse_too_wide(known, self._numbers.rules)
         self._ground = known
-        change_ground(self._numbers.state)
+        wake(self._numbers.state)
 
     @property
     def collider(self) -> Collider:
         """The body before it was placed; see `resize`."""
         return self._collider
-
-    def restore(self, state: CharacterState) -> None:  # noqa: D102 as of any character
-        super().restore(state)
-        owner = self._owner
-        if owner is not None and owner.position() != owner.shown:
-            self._move_owner()  # the game has put it elsewhere
 
     def __getstate__(self) -> dict[str, Any]:
         """Numbers and vectors of its own for a copy."""
@@ -275,6 +276,9 @@ class CharacterMovement(CharacterView):
 
     def _row(self) -> Rows:
         return self._numbers
+
+    def _seed(self) -> int:
+        return self._first_random
 
     def _frame_time(self) -> FrameTime:
         return self._time
@@ -336,6 +340,8 @@ class CharacterMovement(CharacterView):
 
     def _show(self) -> None:
         self._show_values(self._numbers.state.tolist())
+        if self._owner is not None and self._owner.position() != self._owner.shown:
+            self._move_owner()  # the game has put it elsewhere
 
     def _show_values(self, values: list[float]) -> None:
         """Show position and velocity to readers of the live vectors, and to the owner."""

@@ -17,7 +17,7 @@ from terrain_physics.character.colliders import (
     Collider,
     SphereCollider,
 )
-from terrain_physics.character.rows import Rows
+from terrain_physics.character.rows import LAST_PLACE, POSITION, VELOCITY, Rows, wake
 from terrain_physics.ground.ground import Ground
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
@@ -85,12 +85,24 @@ def _reach(rules: Floats) -> tuple[Any, Any]:
     return (turned[..., 0:3] * extents).sum(axis=-1), (turned[..., 6:9] * extents).sum(axis=-1)
 
 
-def change_ground(state: Floats) -> None:
-    """Wake characters (..., STATE_SIZE) that are on another ground now: as if it were edited."""
-    state[..., columns.UNDISTURBED] = 0.0
-    state[..., columns.MOVED] = np.maximum(state[..., columns.MOVED], columns.GROUND_EDITED)
-    # Until the next update, what they touched is nothing that this ground knows.
-    state[..., columns.GROUND_PART] = state[..., columns.GROUND_TRIANGLE] = -1.0
+def put_in_air(state: Floats, places: Any, speeds: Any) -> None:
+    """Put characters (..., STATE_SIZE) somewhere else, where they have no ground yet."""
+    state[..., POSITION] = state[..., LAST_PLACE] = places
+    state[..., VELOCITY] = speeds
+    state[..., columns.ZERO_IN_THE_AIR] = 0.0
+    state[..., columns.DRIVEN] = 1.0
+    wake(state)
+
+
+def make_new(rows: Rows, places: Any, speeds: Any, random_states: Any) -> None:
+    """Make characters (..., ...) new ones by the rules that they have."""
+    state = rows.state
+    state[...] = columns.STATE.defaults()
+    state[..., POSITION] = state[..., LAST_PLACE] = places
+    state[..., VELOCITY] = speeds
+    state[..., columns.DRIVEN] = np.any(speeds, axis=-1)
+    rows.random[..., 0] = random_states
+    rows.hits[...] = 0.0
 
 
 def resize(ground: AnyGround, old: Collider, collider: Any, row: Rows) -> bool:

@@ -221,7 +221,7 @@ def _movers(
 def _read(scene: Scene) -> GroupState:
     """Return the state of a scene, with all that the game wrote."""
     if isinstance(scene, CharacterGroup):
-        return scene.state()
+        return scene._data.state_of(scene._data.rows())  # noqa: SLF001
     movers = _movers(scene)
     for mover in movers.values():
         mover._adopt()  # noqa: SLF001
@@ -268,10 +268,10 @@ def _write(scene: Scene, state: GroupState, frame: Frame) -> None:
         key: bodies[key] if key in bodies else state.colliders[numbers[key]] for key in keys
     }
     if isinstance(scene, CharacterGroup):
-        scene.restore(state_of_rows(state.seed, colliders, rows))
+        scene._data.take_over(state_of_rows(state.seed, colliders, rows))  # noqa: SLF001
         return
     movers = _movers(scene)
     written = Rows.unpacked(rows)
     for number in np.unique(frame.rows).tolist():
         key = keys[number]
-        movers[key].restore(state_of(written.at(number), colliders[key]))
+        movers[key]._take_over(state_of(written.at(number), colliders[key]))  # noqa: SLF001

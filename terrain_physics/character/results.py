@@ -15,6 +15,16 @@ from pyglm import glm
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.types import Flags, Floats, Longs
 from terrain_physics._public import public
+from terrain_physics.character.hits import (
+    Log,
+    Logs,
+    MoveHit,
+    MoveHits,
+    blocker_of,
+    hit_from,
+    parts_of,
+    spread,
+)
 from terrain_physics.character.state import refuse_format
 
 _GROUND_STATES = ("airborne", "steep", "wedged", "grounded")
@@ -58,9 +68,11 @@ class MoveResult(_Fields):
         A row of state, kept as it is.
     seconds : float, default 0.0
         How long the update lasted.
+    log : Log, optional
+        What the character ran into, and its ground; None: nothing.
     """
 
-    __slots__ = ("_seconds", "_values")
+    __slots__ = ("_met", "_seconds", "_values")
     __match_args__ = (
         "grounded",
         "ground_normal",
@@ -70,17 +82,24 @@ class MoveResult(_Fields):
         "rounds",
         "lifted",
         "seconds",
+        "blocked",
+        "blocked_by",
+        "just_landed",
+        "just_left",
     )
 
-    def __init__(self, values: list[float], seconds: float = 0.0) -> None:
+    def __init__(self, values: list[float], seconds: float = 0.0, log: Log | None = None) -> None:
         self._values, self._seconds = values, seconds
+        self._met: Log | MoveHit | None = log
 
-    def __getstate__(self) -> tuple[int, list[float], float]:
-        return columns.FORMAT, self._values, self._seconds
+    def __getstate__(self) -> tuple[Any, ...]:
+        hit = self.blocked_by
+        return columns.FORMAT, self._values, self._seconds, hit and parts_of(hit)
 
-    def __setstate__(self, content: tuple[int, list[float], float]) -> None:
-        form, values, self._seconds = content
+    def __setstate__(self, content: tuple[Any, ...]) -> None:
+        form, values, self._seconds, *hit = content
         self._values = _upgraded("MoveResult", form, [values])[0].tolist()
+        self._met = hit_from(*hit[0]) if hit and hit[0] else None
 
     @property
     def grounded(self) -> bool:
@@ -124,6 +143,47 @@ class MoveResult(_Fields):
     def seconds(self) -> float:
         """How long the update lasted, in seconds: less than it was given if above `max_delta`."""
         return self._seconds
+
+    @property
+    def blocked(self) -> bool:
+        """Whether something was in the way, and took speed from it.
+
+        The way is where the velocity led, but for falling: the ground that a body falls on, stands
+        on or slides down does not block it, nor does a step that it climbs.
+        """
+        return self.blocked_by is not None
+
+    @property
+    def blocked_by(self) -> MoveHit | None:
+        """What was in the way; of several, what took most speed; None where the way was free.
+
+        Its ``speed`` is what it took, also in each later update in which the character pushes on.
+        Its ``reason`` is "steep": ground too steep to walk up; "wall": upright, or leaning over;
+        "step": a riser with walkable ground on top, lower than the body and higher than
+        `step_offset`; "ceiling": facing down, or all higher than the body's center; "edge": the
+        side of a map, where its ground ends.
+
+        Id and material are looked up as it is first read: they are those of the ground then.
+        """
+        if self._met is not None and not isinstance(self._met, MoveHit):
+            self._met = blocker_of(self._met, int(self._values[columns.HITS]))
+        hit = self._met
+        # Its vectors are the reader's, who may change them.
+        return hit and hit._replace(point=glm.vec3(hit.point), normal=glm.vec3(hit.normal))
+
+    @property
+    def just_landed(self) -> bool:
+        """Whether it is grounded, and was not before this update.
+
+        Who lands and leaves the ground again within one update has not landed: see
+        `CharacterMovement.hits`, which has the hit on the ground.
+        """
+        return self.grounded and self._values[columns.WAS_GROUNDED] == 0.0
+
+    @property
+    def just_left(self) -> bool:
+        """Whether it was grounded before this update, and is not any more."""
+        return not self.grounded and self._values[columns.WAS_GROUNDED] != 0.0
 
 
 @public
@@ -229,9 +289,11 @@ class GroupResult(_Fields):
         Rows of state, kept as they are.
     seconds : float, default 0.0
         How long the update lasted.
+    logs : Logs, optional
+        What the characters ran into; None: nothing.
     """
 
-    __slots__ = ("_made", "_seconds", "_states")
+    __slots__ = ("_made", "_met", "_seconds", "_states")
     __match_args__ = (
         "grounded",
         "ground_normals",
@@ -241,24 +303,33 @@ class GroupResult(_Fields):
         "rounds",
         "lifted",
         "seconds",
+        "blocked",
+        "blocked_by",
+        "just_landed",
+        "just_left",
     )
 
-    def __init__(self, states: Floats, seconds: float = 0.0) -> None:
+    def __init__(self, states: Floats, seconds: float = 0.0, logs: Logs | None = None) -> None:
         self._states, self._seconds = states, seconds
-        self._made: dict[str, NDArray[Any]] = {}
+        self._met: Logs | MoveHits | None = logs
+        self._made: dict[str, Any] = {}
 
-    def __getstate__(self) -> tuple[int, Floats, float]:
-        return columns.FORMAT, self._states, self._seconds
+    def __getstate__(self) -> tuple[int, Floats, float, MoveHits | None]:
+        return columns.FORMAT, self._states, self._seconds, self._blockers
 
-    def __setstate__(self, content: tuple[int, Floats, float]) -> None:
-        form, states, self._seconds = content
+    def __setstate__(self, content: tuple[Any, ...]) -> None:
+        form, states, self._seconds, *blockers = content
         self._states, self._made = _upgraded("GroupResult", form, states), {}
+        self._met = blockers[0] if blockers else None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GroupResult):
             return NotImplemented
         pairs = zip(self._parts(), other._parts(), strict=True)
-        return all(np.array_equal(one, two, equal_nan=True) for one, two in pairs)
+        return all(
+            one == two if isinstance(one, MoveHits) else np.array_equal(one, two, equal_nan=True)
+            for one, two in pairs
+        )
 
     __hash__ = None  # type: ignore[assignment]  # arrays have none
 
@@ -302,11 +373,61 @@ class GroupResult(_Fields):
         """How long the update lasted, in seconds: less than it was given if above `max_delta`."""
         return self._seconds
 
+    @property
+    def blocked(self) -> Flags:
+        """Whether something was in the way of each, as of `MoveResult.blocked` (n,)."""
+        return self._once("blocked", lambda _: self.blocked_by.reason != "")
+
+    @property
+    def blocked_by(self) -> MoveHits:
+        """What was in the way of each, with n rows: NaN, -1 and "" where the way was free.
+
+        As of `MoveResult.blocked_by`.
+        """
+        if "blocked_by" not in self._made:
+            self._made["blocked_by"] = spread(self._blockers, len(self._states))
+        hits: MoveHits = self._made["blocked_by"]
+        return hits
+
+    @property
+    def just_landed(self) -> Flags:
+        """Whether they are grounded, and were not before this update (n,)."""
+        return self._once("just_landed", _landed)
+
+    @property
+    def just_left(self) -> Flags:
+        """Whether they were grounded before this update, and are not any more (n,)."""
+        return self._once("just_left", _left)
+
+    @property
+    def _blockers(self) -> MoveHits | None:
+        """What was in the way of those that were blocked, looked up once."""
+        if isinstance(self._met, Logs):
+            self._met = self._met.blockers()
+        return self._met
+
     def _once(self, name: str, make: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
         """Make a field when it is first read: a game may read its rows one by one."""
         if name not in self._made:
             self._made[name] = read_only(make(self._states))
-        return self._made[name]
+        values: NDArray[Any] = self._made[name]
+        return values
+
+
+def _landed(states: Floats) -> Flags:
+    flags: Flags = (states[:, columns.GROUNDED] != 0.0) & (states[:, columns.WAS_GROUNDED] == 0.0)
+    return flags
+
+
+def _left(states: Floats) -> Flags:
+    flags: Flags = (states[:, columns.GROUNDED] == 0.0) & (states[:, columns.WAS_GROUNDED] != 0.0)
+    return flags
+
+
+def nothing_new(states: Floats) -> None:
+    """Forget in rows of state (..., STATE_SIZE) what happened in the last update alone."""
+    states[..., columns.WAS_GROUNDED] = states[..., columns.GROUNDED]
+    states[..., columns.HITS] = 0.0
 
 
 def ground_normals(states: Floats) -> Floats:

@@ -7,7 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.character.hits import HITS_SIZE
 from terrain_physics._kernels.types import Floats, Words
+
+POSITION = slice(columns.POSITION, columns.POSITION + 3)
+VELOCITY = slice(columns.VELOCITY, columns.VELOCITY + 3)
+LAST_PLACE = slice(columns.LAST_PLACE, columns.LAST_PLACE + 3)
 
 _HASHED = columns.SAVED.hashed()
 
@@ -25,12 +30,15 @@ class Rows(NamedTuple):
         Rotation times scale, row by row, that the shape was made for.
     random : ndarray of uint64, shape (..., 1)
         The generator that shuffles contacts.
+    hits : ndarray of float64, shape (..., HITS_SIZE)
+        What it ran into in the last update, as many as the state says; neither saved nor hashed.
     """
 
     state: Floats
     rules: Floats
     linear: Floats
     random: Words
+    hits: Floats
 
     @classmethod
     def new(cls, *shape: int) -> Self:
@@ -40,6 +48,7 @@ class Rows(NamedTuple):
             np.tile(columns.RULES.defaults(), (*shape, 1)),
             np.zeros((*shape, columns.LINEAR_SIZE)),
             np.zeros((*shape, 1), dtype=np.uint64),
+            np.zeros((*shape, HITS_SIZE)),
         )
 
     @classmethod
@@ -49,32 +58,46 @@ class Rows(NamedTuple):
 
     def at(self, index: Any) -> Self:
         """Return one row or some, as arrays that share memory where NumPy's indices do."""
-        state, rules, linear, random = self
-        return type(self)(state[index], rules[index], linear[index], random[index])
+        state, rules, linear, random, hits = self
+        return type(self)(state[index], rules[index], linear[index], random[index], hits[index])
 
     def copy(self) -> Self:
         """Return the same numbers in arrays of their own."""
-        state, rules, linear, random = self
-        return type(self)(state.copy(), rules.copy(), linear.copy(), random.copy())
+        state, rules, linear, random, hits = self
+        return type(self)(state.copy(), rules.copy(), linear.copy(), random.copy(), hits.copy())
 
     def put(self, other: "Rows") -> None:
         """Take over the numbers of other rows, of the same shape."""
         for part, new in zip(self, other, strict=True):
             part[...] = new
 
+    def saved(self) -> tuple[NDArray[Any], ...]:
+        """Return the parts that the layout `SAVED` has, in its order."""
+        return self.state, self.rules, self.linear, self.random
+
     def packed(self) -> Words:
         """Return the bits of all numbers, in the order of the layout `SAVED` (..., size)."""
-        return np.concatenate([part.view(np.uint64) for part in self], axis=-1)
+        return np.concatenate([part.view(np.uint64) for part in self.saved()], axis=-1)
 
     @classmethod
     def unpacked(cls, packed: Words) -> Self:
         """Return the rows (n, ...) of bits (n, size) that were packed."""
         bits = np.ascontiguousarray(packed, dtype=np.uint64)
         rows, end = cls.new(len(bits)), 0
-        for part in rows:
+        for part in rows.saved():
             start, end = end, end + part.shape[-1]
             part.view(np.uint64)[...] = bits[:, start:end]
         return rows
+
+
+def wake(state: Floats) -> None:
+    """Let characters (..., STATE_SIZE) look at their ground anew, whichever they are on now.
+
+    Until the next update, what they touched is nothing that this ground knows.
+    """
+    state[..., columns.UNDISTURBED], state[..., columns.MOVED] = 0.0, 1.0
+    state[..., columns.GROUND_PART] = state[..., columns.GROUND_TRIANGLE] = -1.0
+    state[..., columns.GROUND_VERSION] = state[..., columns.HITS] = 0.0
 
 
 def state_hashes(packed: NDArray[np.uint64]) -> list[str]:

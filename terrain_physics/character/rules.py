@@ -6,15 +6,11 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any, Generic, Literal, Self, TypeVar, overload
 
-import numpy as np
-
 from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
-from terrain_physics._kernels.types import Flags, Floats
+from terrain_physics._kernels.types import Floats
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.spelling import Spelled
-
-MOST_ROUNDS = 1000
 
 GroundRule = Literal["contact", "sum"]
 Resolver = Literal["shuffled", "simultaneous"]
@@ -43,8 +39,11 @@ class Rule(ABC, Generic[T]):
         return self if character is None else self.read(character._row().rules)  # noqa: SLF001
 
     def __set__(self, character: "CharacterRules", value: T) -> None:
-        self.write(character._row().rules, value)  # noqa: SLF001
-        character._wake()  # noqa: SLF001
+        rules = character._row().rules  # noqa: SLF001
+        before = self.read(rules)
+        self.write(rules, value)
+        if self.read(rules) != before:
+            character._forget_rest()  # noqa: SLF001
 
     @abstractmethod
     def read(self, rules: Floats) -> T:
@@ -89,7 +88,7 @@ class _Rounds(Rule[int]):
         return int(rules[self.place])
 
     def write(self, rules: Floats, value: Any) -> None:
-        rules[self.place] = _checks.whole(self.name, value, 1, MOST_ROUNDS)
+        rules[self.place] = _checks.whole(self.name, value, 1, columns.MOST_ROUNDS)
 
 
 class _Choice(Rule[Word]):
@@ -133,9 +132,10 @@ class CharacterRules(Spelled, ABC):
     def _row(self) -> Rows:
         """Return the character's numbers; writing to them changes it."""
 
-    def _wake(self) -> None:
-        """End the rest of a character that stays where it is."""
-        self._row().state[columns.UNDISTURBED] = 0.0
+    def _forget_rest(self) -> None:
+        """Wake a character for good: that it finds the ground as it was says nothing any more."""
+        state = self._row().state
+        state[columns.UNDISTURBED] = state[columns.IMPRINT] = 0.0
 
 
 _RULES = {name: rule for name, rule in vars(CharacterRules).items() if isinstance(rule, Rule)}
@@ -148,14 +148,3 @@ def put_rules(rules: Floats, changes: dict[str, Any]) -> None:
             meant = [f"; did you mean {close}?" for close in get_close_matches(name, _RULES, n=1)]
             raise TypeError(f"rules must be of {', '.join(_RULES)}, got {name!r}{''.join(meant)}")
         _RULES[name].write(rules, value)
-
-
-def are_rules(rules: Floats) -> Flags:
-    """Tell which rows (n, RULES_SIZE) hold numbers that a kernel can work with."""
-    x, y, z = rules[:, columns.EXTENTS : columns.EXTENTS + 3].T
-    rounds = rules[:, columns.MAX_ROUNDS]
-    good = (x > 0.0) & (y >= 0.0) & (z > 0.0) & (rounds >= 1) & (rounds <= MOST_ROUNDS)
-    for rule in _RULES.values():
-        if isinstance(rule, _Choice):
-            good &= np.isin(rules[:, rule.place], range(len(rule.words)))
-    return np.asarray(good & np.isfinite(rules).all(axis=1))

@@ -1,19 +1,31 @@
 """Saved characters: everything that changes, in a format that later versions can read."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from textwrap import indent
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats9
 from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.character.hits import HITS_SIZE
+from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Flags, Floats
 from terrain_physics._public import public
-from terrain_physics.character.colliders import Collider
+from terrain_physics.character.colliders import Collider, collider_from, described
+from terrain_physics.character.placement import (
+    AnyGround,
+    checked_collider,
+    refuse_too_wide,
+    widest,
+)
 from terrain_physics.character.rows import Rows
-from terrain_physics.character.rules import are_rules
+
+# By how much the axes of a saved body may not be square: those of transforms are rounded.
+_OFF_SQUARE = 1e-3
 
 
 def refuse_format(what: str, form: Any) -> None:
@@ -33,6 +45,28 @@ def refuse_other_format(what: str, form: Any) -> None:
             f"{what} must be pickled in format {columns.FORMAT}, got {given}: another version of "
             "terrain_physics pickled it; from version to version, keep what its state() returns"
         )
+
+
+def digits(word: int) -> str:
+    """Return 64 bits as 16 hexadecimal digits."""
+    return f"{word:016x}"
+
+
+def word_from(name: str, text: Any) -> int:
+    """Return the 64 bits that `digits` gave."""
+    if not isinstance(text, str) or re.fullmatch("[0-9a-f]{16}", text) is None:
+        raise ValueError(f"{name} must be 16 hexadecimal digits, got {_checks.shorten(text)}")
+    return int(text, 16)
+
+
+def format_of(what: str, content: Any, *names: str) -> int:
+    """Return the format of a state as a dict with these names, or refuse what is none."""
+    _checks.instance("content", content, dict)
+    for name in ("format", *names):
+        if name not in content:
+            raise ValueError(f"content must be from to_dict, got none of {name!r}")
+    refuse_format(what, content["format"])
+    return int(content["format"])
 
 
 def fields_by_name(saved: Any) -> dict[str, Any]:
@@ -84,6 +118,52 @@ class CharacterState:
     __getstate__ = fields_by_name
     __setstate__ = load_fields
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state as JSON knows it: numbers by name, and exact.
+
+        Returns
+        -------
+        dict
+            Of dicts, lists, texts and finite numbers. The random state is 16 hexadecimal digits,
+            since not all readers of JSON keep 64 bits.
+        """
+        return {
+            "format": self.format,
+            "collider": described(self.collider),
+            "values": columns.STATE.named(self.values, self.format),
+            "rules": columns.RULES.named(self.rules, self.format),
+            "linear": list(self.linear),
+            "random_state": digits(self.random_state),
+        }
+
+    @classmethod
+    def from_dict(cls, content: Any) -> Self:
+        """Return the state that `to_dict` gave.
+
+        Parameters
+        ----------
+        content : dict
+
+        Returns
+        -------
+        CharacterState
+
+        Raises
+        ------
+        TypeError, ValueError
+            If it is none, and if a later version of the library saved it.
+        """
+        names = (field.name for field in fields(cls))
+        form = format_of(cls.__name__, content, *names)
+        return cls(
+            tuple(columns.STATE.unnamed("values", content["values"], form)),
+            tuple(columns.RULES.unnamed("rules", content["rules"], form)),
+            _checks.floats9(_checks.array("linear", content["linear"], (columns.LINEAR_SIZE,))),
+            word_from("random_state", content["random_state"]),
+            collider_from(content["collider"]),
+            form,
+        )
+
 
 CharacterState.__doc__ = f"""{CharacterState.__doc__}
     Notes
@@ -109,32 +189,59 @@ def state_of(row: Rows, collider: Collider) -> CharacterState:
     )
 
 
-def row_of(state: Any) -> Rows:
-    """Return the numbers of a state, or refuse it by name."""
+def row_of(state: Any, ground: AnyGround) -> Rows:
+    """Return the numbers of a state, or refuse it, also where it does not fit the ground."""
     if not isinstance(state, CharacterState):
         raise TypeError(f"state must be a CharacterState, got {_checks.shorten(state)}")
     form = state.format
     refuse_format("state", form)
     values, rules = (
-        layout.upgraded(_checks.array(name, numbers, (len(layout.saved_in(form)),))[None], form)[0]
+        layout.upgraded(_checks.array(name, numbers, (len(layout.saved_in(form)),))[None], form)
         for name, numbers, layout in (
             ("values", state.values, columns.STATE),
             ("rules", state.rules, columns.RULES),
         )
     )
-    if not are_rules(rules[np.newaxis])[0]:
-        raise ValueError("state must come from a character: its rules are not those of one")
-    if not are_states(values[np.newaxis])[0]:
-        raise ValueError("state must come from a character: its values are not those of one")
-    linear = _checks.array("linear", state.linear, (columns.LINEAR_SIZE,))
+    linear = _checks.array("linear", state.linear, (columns.LINEAR_SIZE,))[None]
     random_state = _checks.whole("random_state", state.random_state, 0, 2**64 - 1)
-    return Rows(values, rules, linear, np.array([random_state], dtype=np.uint64))
+    random = np.array([[random_state]], dtype=np.uint64)
+    rows = Rows(values, rules, linear, random, np.zeros((1, HITS_SIZE)))
+    refuse_unfit(rows, (state.collider,), ground, ("state",))
+    return rows.at(0)
 
 
-def are_states(states: Floats) -> Flags:
-    """Tell which rows (n, STATE_SIZE) hold numbers that a kernel can work with."""
-    known = np.isin(states[:, columns.GROUND_KIND], columns.GROUND_KINDS)
-    return np.asarray(known & np.isfinite(states).all(axis=1))
+def refuse_unfit(
+    rows: Rows, colliders: Sequence[Any], ground: AnyGround, names: Sequence[str]
+) -> None:
+    """Refuse rows (n, ...) by name that no characters with these bodies have on this ground."""
+    found = columns.NUMBERS.not_allowed(np.concatenate(rows[:3], axis=-1))
+    for row, why in () if found is None else (found,):
+        raise ValueError(f"{names[row]}: {why}")
+    kinds = rows.rules[:, columns.KIND]
+    for row, collider in enumerate(colliders):
+        if checked_collider(collider).kind != kinds[row]:
+            raise ValueError(f"{names[row]}: kind must be that of {collider}, got {kinds[row]}")
+    for row in np.flatnonzero(~_are_shapes(rows.rules))[:1]:
+        extents = rows.rules[row, columns.EXTENTS : columns.EXTENTS + 3].tolist()
+        raise ValueError(f"{names[row]}: extents and rotation must be a body's, got {extents}")
+    if len(names) > 0:
+        row = widest(rows.rules)
+        try:
+            refuse_too_wide(ground, rows.rules[row])
+        except ValueError as error:
+            raise ValueError(f"{names[row]}: {error}") from None
+
+
+def _are_shapes(rules: Floats) -> Flags:
+    """Tell in which rows (n, RULES_SIZE) extents and rotation are those of a body."""
+    kinds = rules[:, columns.KIND]
+    x, y, z = rules[:, columns.EXTENTS : columns.EXTENTS + 3].T
+    turns = rules[:, columns.ROTATION : columns.ROTATION + 9].reshape(-1, 3, 3)
+    off_square = np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
+    good = (x > 0.0) & (z > 0.0) & ((y > 0.0) | (kinds == CAPSULE))
+    good &= (x == z) | (kinds == BOX)
+    good &= (x == y) | (kinds != SPHERE)
+    return np.asarray(good & (off_square <= _OFF_SQUARE))
 
 
 def first_random_state(seed: int | np.random.Generator) -> int:

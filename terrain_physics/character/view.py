@@ -13,22 +13,31 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
+from terrain_physics.character.hits import MoveHits, impacts_of
 from terrain_physics.character.live import LiveVec3, Rotation, ThreeNumbers, unsigned_zeros
 from terrain_physics.character.placement import (
     AnyGround,
-    checked_collider,
     constraint_planes,
+    make_new,
     placed_shape,
+    put_in_air,
     resize,
 )
 from terrain_physics.character.results import GroundReport, MoveResult
-from terrain_physics.character.rows import state_hashes
+from terrain_physics.character.rows import (
+    POSITION,
+    VELOCITY,
+    state_hashes,
+    wake,
+)
 from terrain_physics.character.rules import CharacterRules
-from terrain_physics.character.state import CharacterState, row_of, state_of
+from terrain_physics.character.state import (
+    CharacterState,
+    first_random_state,
+    row_of,
+    state_of,
+)
 from terrain_physics.surface.surface import queries_of
-
-POSITION = slice(columns.POSITION, columns.POSITION + 3)
-VELOCITY = slice(columns.VELOCITY, columns.VELOCITY + 3)
 
 
 @public
@@ -49,7 +58,14 @@ class CharacterView(CharacterRules):
 
     @property
     def position(self) -> glm.vec3:
-        """The position in meters; live: the game may write to it or to its parts."""
+        """The position in meters; live: the game may write to it or to its parts.
+
+        Where that puts the body no farther from its place after the last update than
+        `step_offset` (at most half its height), or than its radius or least half extent if that is
+        more, it is nudged: it stands as it stood, and walks on. Farther it is a teleport: it is in
+        the air there, with the velocity that it has. `teleport` does that however near, and
+        `reset` begins anew.
+        """
         return self._live_position()
 
     @position.setter
@@ -119,10 +135,12 @@ class CharacterView(CharacterRules):
         Returns
         -------
         MoveResult
-            Before the first update: in the air, without contacts. Its ``seconds`` are no part of a
-            state: they are those of the last update here.
+            Before the first update: in the air, without contacts. Its ``seconds`` and what blocked
+            the way are no part of a state: they are those of the last update here.
         """
-        return MoveResult(self._state().tolist(), self._frame_time().last)
+        row = self._row()
+        log = (row.hits.tobytes(), queries_of(self.ground))
+        return MoveResult(row.state.tolist(), self._frame_time().last, log)
 
     def ground_report(self) -> GroundReport:
         """Return what it stands on or touches, as of the last update.
@@ -138,6 +156,37 @@ class CharacterView(CharacterRules):
         part, triangle = values[columns.GROUND_PART], values[columns.GROUND_TRIANGLE]
         touched = queries_of(self.ground).triangle_at(int(part), int(triangle), (x, y, z))
         return GroundReport(values, *touched)
+
+    def hits(self) -> MoveHits:
+        """Return what it ran into in the last update, for sounds and damage.
+
+        That is each surface that it came upon and that took speed from it: a floor that it fell on,
+        a wall that it walked into, a ceiling. What it touched already is none: so there is one hit
+        where it lands and none as it stands and walks, one where it comes to a wall and none as it
+        pushes on or slides along. Surfaces that face the same way, to 8 degrees, are one hit, the
+        strongest; so are those of several steps of one update.
+
+        Each call reads them anew, so updates cost nothing more. Read them before the ground is
+        edited: ids and materials are those of the ground as it is then.
+
+        Returns
+        -------
+        MoveHits
+            The strongest first; at most 4, and of 1 mm/s or more. Empty at rest, after an update of
+            0 seconds, and where the state was restored or the ground changed since.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+        >>> floor = HeightMap([[2, 2], [2, 2]])
+        >>> mover = CharacterMovement(floor, SphereCollider(0.5), position=(0.5, 2.6, 0.5))
+        >>> mover.velocity.y = -8
+        >>> mover.update(1 / 60).just_landed
+        True
+        >>> [(hit.point, round(hit.speed, 2)) for hit in mover.hits()]
+        [(vec3( 0.5, 2, 0.5 ), 8.16)]
+        """
+        return impacts_of(self._row().at(np.newaxis), queries_of(self.ground))
 
     def constraint_planes(self) -> Floats:
         """Return the planes of the ground that the body touches where the last update left it.
@@ -196,6 +245,61 @@ class CharacterView(CharacterRules):
         self._show()
         return True
 
+    # Other places and times
+
+    def teleport(self, position: Any, velocity: Any = (0.0, 0.0, 0.0)) -> None:
+        """Put it somewhere else, however near: there it is in the air.
+
+        A `position` that is written is taken for a nudge where it is near, see `position`.
+
+        Parameters
+        ----------
+        position : three numbers
+            In meters.
+        velocity : three numbers, default (0, 0, 0)
+            In m/s.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what is not three finite numbers. Nothing has changed then.
+        """
+        place = unsigned_zeros(_checks.vector("position", position))
+        speed = unsigned_zeros(_checks.vector("velocity", velocity))
+        put_in_air(self._state(), place, speed)
+        self._show()
+
+    def reset(
+        self,
+        position: Any,
+        velocity: Any = (0.0, 0.0, 0.0),
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        """Begin anew: it goes on as a new one would, bit for bit, whatever became of it before.
+
+        Its rules, its body and how that is turned stay.
+
+        Parameters
+        ----------
+        position : three numbers
+            In meters.
+        velocity : three numbers, default (0, 0, 0)
+            In m/s.
+        seed : int or numpy.random.Generator, optional
+            Where the shuffling of contacts starts; default: the seed that it was made with, of a
+            member the group's `seed_of` its key.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what is not three finite numbers or no seed. Nothing has changed then.
+        """
+        place = unsigned_zeros(_checks.vector("position", position))
+        speed = unsigned_zeros(_checks.vector("velocity", velocity))
+        random_state = self._seed() if seed is None else first_random_state(seed)
+        make_new(self._row(), place, speed, random_state)
+        self._show()
+
     def state(self) -> CharacterState:
         """Return everything that changes, exact: any other character can go on from it.
 
@@ -205,10 +309,16 @@ class CharacterView(CharacterRules):
             Small and picklable. What the game wrote to a `CharacterMovement` since its last update
             is not part of it.
         """
-        return state_of(self._row(), self.collider)
+        row = self._row().copy()
+        wake(row.state)  # whoever goes on from it does not know this ground
+        return state_of(row, self.collider)
 
     def restore(self, state: CharacterState) -> None:
         """Go back to a state, bit for bit, and put the owner there too.
+
+        At rest or not, the next update looks at the ground, which may be another one now. Where
+        that is as it was, all goes on as if nothing had been saved. Until then the report names no
+        triangle.
 
         Parameters
         ----------
@@ -218,19 +328,19 @@ class CharacterView(CharacterRules):
         Raises
         ------
         TypeError, ValueError
-            For something else, damaged numbers, and a state that a later version of the library
-            saved. Nothing has changed then.
+            For something else, damaged numbers, a body over too many cells of the ground, and a
+            state that a later version of the library saved. Nothing has changed then.
         """
-        saved = row_of(state)
-        collider = checked_collider(state.collider)
-        if not saved.rules[columns.KIND] == collider.kind == self.collider.kind:
-            raise ValueError("state must come from a character with the same kind of collider")
-        self._row().put(saved)
-        self._keep_collider(collider)
-        self._show()
+        self._take_over(state)
+        wake(self._state())
 
     def state_hash(self) -> str:
-        """Return 16 hexadecimal digits that are equal when two states are, bit for bit."""
+        """Return 16 hexadecimal digits that are equal when two states are, bit for bit.
+
+        They stand for all that an update goes on from: position, velocity, rules, random state,
+        the kind of ground, its normal, and times; not for what the next update finds anew, such
+        as triangles, contacts and depths.
+        """
         return state_hashes(self._row().packed()[np.newaxis])[0]
 
     # What differs between one alone and one of a group
@@ -241,6 +351,10 @@ class CharacterView(CharacterRules):
 
     @abstractmethod
     def _frame_time(self) -> FrameTime: ...
+
+    @abstractmethod
+    def _seed(self) -> int:
+        """Return what its random state begins with."""
 
     @abstractmethod
     def _live_position(self) -> LiveVec3: ...
@@ -263,6 +377,15 @@ class CharacterView(CharacterRules):
 
     # Inside
 
+    def _take_over(self, state: Any) -> None:
+        """Check a state and go on from it as if it had always been this character's."""
+        saved = row_of(state, self.ground)
+        if saved.rules[columns.KIND] != self.collider.kind:
+            raise ValueError("state must come from a character with the same kind of collider")
+        self._row().put(saved)
+        self._keep_collider(state.collider)
+        self._show()
+
     def _put_position(self, value: Any) -> None:
         self._state()[POSITION] = unsigned_zeros(_checks.vector("position", value))
         self._disturb()
@@ -279,7 +402,8 @@ class CharacterView(CharacterRules):
         shape = placed_shape(self.ground, self.collider, linear)
         row.rules[: len(shape)] = shape
         row.linear[:] = linear
-        self._disturb()
+        self._forget_rest()
+        row.state[columns.MOVED] = 1.0
 
     def _disturb(self) -> None:
         """End the rest of a character: the next update looks at everything again."""

@@ -1,6 +1,5 @@
 """Height maps that share border lines, united in one map."""
 
-import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.ground.owners import owner_of, put_owners
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Longs
+from terrain_physics._locks import Rank, new_lock
 from terrain_physics.heightmap.copies import edits_since, put_edit, replace_samples
 from terrain_physics.heightmap.edits import set_heights, set_thickness, with_bump
 from terrain_physics.heightmap.storage import MapStorage
@@ -164,9 +164,8 @@ class Union:
             flipped=np.zeros((rows, columns), dtype=np.bool_),
             holes=np.ones((rows, columns), dtype=np.bool_),
         )
-        # A holder may take it again: characters hold it while they ask for the arrays, and asking
-        # follows the edits of the parts.
-        self.land.lock = threading.RLock()
+        # Characters hold it while they ask for the arrays, and asking follows edits of the parts.
+        self.land.lock = new_lock(Rank.UNION)
         self._make_owners()
         self._whole = Place(0, 0, rows, columns)
         # For each part: the parts that share samples with it, and which samples.

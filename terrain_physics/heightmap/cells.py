@@ -1,6 +1,7 @@
 """Values of the cells of a map, to read and to write, and regions of cells."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -41,19 +42,20 @@ class MapCells:
     array([[ True, False]])
     """
 
-    __slots__ = ("_fit", "_get", "_kind", "_put", "_read", "_shape")
+    __slots__ = ("_fit", "_get", "_kind", "_lock", "_put", "_read", "_shape")
 
     def __init__(
         self,
         kind: str,
         shape: tuple[int, int],
+        lock: AbstractContextManager[Any],
         get: Callable[[], NDArray[Any]],
         put: Callable[[Any, ArrayLike], None],
         read: Read,
         fit: Fit,
     ) -> None:
-        self._kind, self._shape, self._get, self._put = kind, shape, get, put
-        self._read, self._fit = read, fit
+        self._kind, self._shape, self._lock = kind, shape, lock
+        self._get, self._put, self._read, self._fit = get, put, read, fit
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -70,10 +72,12 @@ class MapCells:
     ) -> NDArray[Any]:
         if copy is False:
             raise ValueError(f"{self._kind} must be copied to become an array")
-        return np.array(self._get(), dtype=dtype)
+        with self._lock:
+            return np.array(self._get(), dtype=dtype)
 
     def __getitem__(self, index: Any) -> Any:
-        return self._get()[index].copy()
+        with self._lock:
+            return self._get()[index].copy()
 
     def __setitem__(self, index: Any, values: ArrayLike) -> None:
         self._put(index, values)
@@ -81,8 +85,9 @@ class MapCells:
     def put_all(self, values: Any) -> None:
         """Write a value for each cell; only cells that differ are edited."""
         new = self._fit(values, self._shape)
-        differs = self._get() != new
-        self._put(differs, new[differs])
+        with self._lock:
+            differs = self._get() != new
+            self._put(differs, new[differs])
 
     def __eq__(self, other: object) -> NDArray[np.bool_]:  # type: ignore[override]
         return np.asarray(self._get() == self._read(other))
@@ -93,11 +98,13 @@ class MapCells:
     __hash__ = None  # type: ignore[assignment]
 
     def __ior__(self, other: Any) -> Self:
-        self.put_all(self._get() | self._read(other))
+        with self._lock:
+            self.put_all(self._get() | self._read(other))
         return self
 
     def __iand__(self, other: Any) -> Self:
-        self.put_all(self._get() & self._read(other))
+        with self._lock:
+            self.put_all(self._get() & self._read(other))
         return self
 
     def __repr__(self) -> str:

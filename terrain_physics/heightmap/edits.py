@@ -22,7 +22,7 @@ def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
     place, (row_0, row_1), (column_0, column_1) = edited(index, storage.heights.shape)
     if isinstance(heights, np.ma.MaskedArray):
         heights = np.ma.filled(heights.astype(np.float64), np.nan)
-    wide = _checks.real_array("heights", heights)
+    wide = _checks.real_numbers("heights", heights)  # copied as they are checked
     shape = storage.heights[place].shape
     try:
         wide = np.broadcast_to(wide, shape)
@@ -100,7 +100,8 @@ def with_bump(
 
 def add_bump(storage: MapStorage, center: Any, radius: float, rise: float) -> None:
     """Heap up a round hill; below zero, dig a pit."""
-    set_heights(storage, *with_bump(storage, center, radius, rise))
+    with storage.lock:  # nothing is lost that another thread heaps up meanwhile
+        set_heights(storage, *with_bump(storage, center, radius, rise))
 
 
 def _samples_within(place: float, radius: float, size: float, count: int) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 import operator
 import os
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.types import Bytes, Singles
 from terrain_physics._public import public
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.copies import cell_bits
@@ -38,7 +40,7 @@ class MeshArrays(NamedTuple):
 
 def mesh_arrays(storage: MapStorage, region: Region, origin: Floats3) -> MeshArrays:
     """Return the triangles of cells, relative to an origin."""
-    places, faces = _places(storage, region), _faces(storage, region)
+    places, faces = _surface(storage, region)
     normals = _vertex_normals(places, faces)
     return MeshArrays(
         np.nan_to_num(places - origin).astype(np.float32),
@@ -51,7 +53,7 @@ def save_obj(storage: MapStorage, path: str | os.PathLike[str]) -> None:
     """Write the whole surface as a Wavefront OBJ file."""
     rows, columns = storage.cell_count
     whole = Region(0, rows, 0, columns)
-    places, faces = _places(storage, whole), _faces(storage, whole)
+    places, faces = _surface(storage, whole)
     normals = _vertex_normals(places, faces)
     used, indices = np.unique(faces, return_inverse=True)
     write_obj(path, places[used], indices.reshape(-1, 3), normals[used])
@@ -72,11 +74,19 @@ def checked_region(region: Any, rows: int, columns: int) -> Region:
     return Region(*ends)
 
 
-def _places(storage: MapStorage, region: Region) -> NDArray[np.float64]:
+def _surface(storage: MapStorage, region: Region) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the corners of the cells (v, 3) and their triangles (n, 3), as of one moment."""
+    row_0, row_1, column_0, column_1 = region
+    with storage.lock:
+        samples = storage.heights[row_0 : row_1 + 1, column_0 : column_1 + 1].copy()
+        bits = cell_bits(storage, region)
+    return _places(storage.frame[:6].tolist(), region, samples), _faces(samples, bits)
+
+
+def _places(frame: Sequence[float], region: Region, samples: Singles) -> NDArray[np.float64]:
     """Return the corners of the cells as points (v, 3), row by row; NaN heights in holes."""
     row_0, row_1, column_0, column_1 = region
-    x0, y0, z0, cell_x, cell_z, scale = storage.frame[:6].tolist()
-    samples = storage.heights[row_0 : row_1 + 1, column_0 : column_1 + 1]
+    x0, y0, z0, cell_x, cell_z, scale = frame
     result = np.empty((*samples.shape, 3))
     result[:, :, 0] = x0 + np.arange(column_0, column_1 + 1) * cell_x
     result[:, :, 1] = y0 + scale * samples.astype(np.float64)
@@ -84,17 +94,15 @@ def _places(storage: MapStorage, region: Region) -> NDArray[np.float64]:
     return result.reshape(-1, 3)
 
 
-def _faces(storage: MapStorage, region: Region) -> NDArray[np.int64]:
+def _faces(samples: Singles, bits: Bytes) -> NDArray[np.int64]:
     """Return the triangles (n, 3) of the cells that have ground, in order of their ids."""
-    row_0, row_1, column_0, column_1 = region
-    wide = column_1 - column_0 + 1
-    samples = storage.heights[row_0 : row_1 + 1, column_0 : column_1 + 1]
+    rows, columns = bits.shape
+    wide = columns + 1
     missing = np.isnan(samples)
     no_ground = missing[1:, 1:] | missing[1:, :-1] | missing[:-1, 1:] | missing[:-1, :-1]
-    bits = cell_bits(storage, region)
     no_ground |= bits & kernels.CELL_HOLE != 0
     flipped = bits & kernels.CELL_FLIPPED != 0
-    corner = np.arange(row_1 - row_0)[:, np.newaxis] * wide + np.arange(wide - 1)
+    corner = np.arange(rows)[:, np.newaxis] * wide + np.arange(columns)
     result = np.empty((*corner.shape, 2, 3), dtype=np.int64)
     for turned in (False, True):
         here = flipped == turned

@@ -222,7 +222,8 @@ class HeightMap(Surface):
     ) -> NDArray[Any]:
         if copy is False:
             raise ValueError("a HeightMap must be copied to become an array; see `heights`")
-        return np.array(self._storage.heights, dtype=dtype)
+        with self._storage.lock:
+            return np.array(self._storage.heights, dtype=dtype)
 
     @property
     def sample_count(self) -> tuple[int, int]:
@@ -294,8 +295,10 @@ class HeightMap(Surface):
     def __getitem__(self, index: Any) -> Any:
         """Return heights, a copy, before scale and origin; a mask picks samples."""
         heights = self._storage.heights
-        value = heights[edited(index, heights.shape)[0]]
-        return value.copy() if isinstance(value, np.ndarray) else float(value)
+        place = edited(index, heights.shape)[0]
+        with self._storage.lock:
+            value = self._storage.heights[place]
+            return value.copy() if isinstance(value, np.ndarray) else float(value)
 
     def __setitem__(self, index: Any, heights: ArrayLike) -> None:
         """Set heights, before scale and origin; NaN makes holes. All are set or all refused."""
@@ -360,6 +363,7 @@ class HeightMap(Surface):
         return MapCells(
             "holes",
             self.cell_count,
+            lock=storage.lock,
             get=lambda: storage.hole_marks,
             put=partial(set_holes, storage, hole_cells),
             read=np.asarray,
@@ -386,6 +390,7 @@ class HeightMap(Surface):
         return MapCells(
             "materials",
             shape,
+            lock=storage.lock,
             get=get,
             put=partial(set_materials, storage, fit),
             read=partial(material_numbers, names=storage.material_names),
@@ -515,7 +520,7 @@ class HeightMap(Surface):
         >>> again.holes[:], again.materials[:]
         (array([[False,  True]]), array([[7, 8]], dtype=uint8))
         """
-        return save_heights(path, self._storage.heights, **file_options)
+        return save_heights(path, np.array(self), **file_options)
 
     def save_obj(self, path: str | os.PathLike[str]) -> None:
         """Write the surface in meters as a Wavefront OBJ file, with normals.

@@ -6,7 +6,6 @@ copies them first. So no query is refused, and each sees the ground as it was wh
 """
 
 import operator
-import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -18,6 +17,7 @@ from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Bytes, Flags, Floats, Singles
+from terrain_physics._locks import Rank, new_lock
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.checks import shorter_diagonals
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
@@ -118,7 +118,7 @@ class MapStorage:
 
     def _start(self) -> None:
         """Make what is derived from the arrays, and what is not saved."""
-        self.lock = threading.Lock()
+        self.lock = new_lock(Rank.MAP)
         self.is_read = self._begun = self.version = 0
         self._changes: deque[tuple[int, Region]] = deque(maxlen=_REMEMBERED_CHANGES)
         self._shown: tuple[Any, ...] = (None,) * 4
@@ -254,7 +254,8 @@ class MapStorage:
         if self.version - version > len(self._changes):
             rows, columns = self.cell_count
             return [Region(0, rows, 0, columns)]
-        return [region for number, region in self._changes if number > version]
+        changes = list(self._changes)  # at once: a signal handler may edit the map as well
+        return [region for number, region in changes if number > version]
 
     # Copies and pickles
 
@@ -269,11 +270,12 @@ class MapStorage:
                 self._thickens,
                 None if self.materials is None else self.materials.copy(),
                 self.material_names,
+                self.version,
             )
 
     @classmethod
     def of_snapshot(cls, saved: tuple[Any, ...]) -> Self:
-        """Return what was saved, at version 0."""
+        """Return what was saved, at its version."""
         storage = cls.__new__(cls)
         storage._restore(*saved)  # noqa: SLF001 its own
         return storage
@@ -287,8 +289,10 @@ class MapStorage:
         thickens: bool,  # noqa: FBT001
         materials: Bytes | None,
         material_names: tuple[str, ...] | None,
+        version: int = 0,  # of pickles that are older than this entry
     ) -> None:
         self.heights, self.cells, self.frame = heights, cells, frame
         self._follows_heights, self._thickens, self._own = follows_heights, thickens, True
         self.materials, self.material_names = materials, material_names
         self._start()
+        self.version = version

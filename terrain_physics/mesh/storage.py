@@ -29,9 +29,11 @@ class MeshStorage:
     _normals: Floats | None
     _sphere: Sphere | None
 
-    def __init__(self, vertices: Floats, faces: Ints, version: int = 0) -> None:
-        """Take over checked, read-only arrays."""
-        self._adopt(build_mesh(vertices, faces), version)
+    def __init__(
+        self, vertices: Floats, faces: Ints, version: int = 0, order: Ints | None = None
+    ) -> None:
+        """Take over checked, read-only arrays; ``order`` is that of the tree of a copy."""
+        self._adopt(build_mesh(vertices, faces, order), version)
 
     def _adopt(self, arrays: Mesh, version: int) -> None:
         self.arrays = arrays

@@ -7,7 +7,6 @@ O(log n) times, on average. The trees lie one after the other in the same arrays
 traverses as if they were one tree.
 """
 
-import threading
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.octree.build import build_tree, fill_slots, object_boxes
 from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._locks import Rank, new_lock
 
 Arrays = tuple[Floats, Floats, Longs, Floats, Longs]
 A = TypeVar("A", bound=NDArray[Any])
@@ -54,7 +54,7 @@ class Forest:
         self._slots = self._nodes = 0
         self._gaps = 0  # slots of objects that have left
         self._arrays: Arrays | None = None
-        self._lock = threading.Lock()
+        self._lock = new_lock(Rank.TREES)
 
     @property
     def ids(self) -> Longs:

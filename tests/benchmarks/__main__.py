@@ -17,6 +17,7 @@ from tests.benchmarks import (
     terrain,
     terrain_peers,
     terrain_rays,
+    threads,
     triangle_pairs,
 )
 
@@ -35,6 +36,7 @@ _TABLES = {
     "octree": octree.main,
     "spheres": bounding.main,
     "demo": demo.main,
+    "threads": threads.main,
 }
 
 

@@ -81,14 +81,23 @@ class TestBadInput:
         nan = state.rows[:half] + b"\xff" * 8 + state.rows[half + 8 :]
         ball = SphereCollider(1)
         for bad, message in (
-            (GroupState(0, ("a", "b"), state.colliders, nan), "that of 'b' does not"),
-            (GroupState(0, ("a", "b"), (WALKER, ball), state.rows), "that of 'b' does not"),
+            (
+                GroupState(0, ("a", "b"), state.colliders, nan),
+                "state of 'b': position must be finite, got nan",
+            ),
+            (
+                GroupState(0, ("a", "b"), (WALKER, ball), state.rows),
+                "state of 'b': kind must be that of Sphere",
+            ),
             (GroupState(0, ("a", "a"), state.colliders, state.rows), "no key twice"),
             (
                 GroupState(0, ("a", "b"), state.colliders, state.rows[8:]),
-                "must hold 528 bytes",
+                f"must hold {half} bytes",
             ),
-            (GroupState(0, ("a", "b"), state.colliders, bytes(2 * half)), "that of 'a'"),
+            (
+                GroupState(0, ("a", "b"), state.colliders, bytes(2 * half)),
+                "state of 'a': max_rounds",
+            ),
         ):
             with pytest.raises(ValueError, match=message):
                 group.restore(bad)

@@ -136,7 +136,7 @@ def test_restore_puts_the_owner_back():
     mover.velocity.x = 4
     for _ in range(30):
         mover.update(FRAME)
-    assert owner.position[0] > 10.5
+    assert owner.position[0] > 10.4
     mover.restore(saved)
     assert owner.position == (10.0, 0.5, 10.0)
 

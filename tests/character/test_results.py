@@ -61,9 +61,13 @@ def test_fields_are_those_of_the_state():
         "rounds": 0,
         "lifted": 0.0,
         "seconds": FRAME,
+        "blocked": False,
+        "blocked_by": None,
+        "just_landed": False,
+        "just_left": False,
     }
     assert [type(part) for part in fields(result).values()] == [
-        bool, glm.vec3, int, float, bool, int, float, float,
+        bool, glm.vec3, int, float, bool, int, float, float, bool, type(None), bool, bool,
     ]  # fmt: skip
     assert result == mover.move_result()
     mover.position = (5, 9, 5)
@@ -124,8 +128,9 @@ def test_results_cannot_be_changed():
     for name, values in fields(many).items():
         if name == "seconds":
             continue
+        array = values.speed if name == "blocked_by" else values
         with pytest.raises(ValueError, match="read-only"):
-            values[0] = 1
+            array[0] = 1
 
 
 def test_a_vector_that_is_changed_is_the_readers():
@@ -179,10 +184,12 @@ def test_a_group_result_stays_as_it_was():
 def test_a_pickle_of_a_later_format_is_refused(monkeypatch):
     contents = []
     with monkeypatch.context() as later:
-        later.setattr(layout, "FORMAT", 2)
+        later.setattr(layout, "FORMAT", layout.FORMAT + 1)
         contents = [pickle.dumps(result) for result in all_results()]
     for content in contents:
-        with pytest.raises(ValueError, match=r"(Result|Report) must be of format 1 or"):
+        with pytest.raises(
+            ValueError, match=rf"(Result|Report) must be of format {layout.FORMAT} or"
+        ):
             pickle.loads(content)
 
 

@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 from terrain_physics._kernels.counter import numbers
 from terrain_physics._threads import Workers
 from terrain_physics.counter.text import NumberReader, TextError, write_counts
+from tests.helpers.threads import cut_finely
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def read_problem(text, threads=1):
     """Return the triangles and the spheres of a problem."""
-    with Workers(threads) as workers:
-        reader = NumberReader(workers, io.BytesIO(text), "text")
-        n, q = reader.counts()
-        triangles = reader.triangles(n)
-        blocks = list(reader.spheres(q, 1000))
+    reader = NumberReader(Workers(threads), io.BytesIO(text), "text")
+    n, q = reader.counts()
+    triangles = reader.triangles(n)
+    blocks = list(reader.spheres(q, 1000))
     return triangles, np.concatenate([np.empty((0, 4)), *blocks])
 
 
@@ -145,7 +145,7 @@ def test_text_cut_into_many_parts_reads_the_same(monkeypatch):
     text = (
         "0 500\n" + "".join(n + rng.choice([" ", "\n", "\r\n", "   \t"]) for n in tokens)
     ).encode()
-    monkeypatch.setattr("terrain_physics.counter.text._BYTES_PER_TASK", 37)
+    cut_finely(monkeypatch, 37)
     _, spheres = read_problem(text, threads=2)
     assert spheres.ravel().tolist() == [float(n) for n in tokens]
     bad = text[:-200] + b" 1,5 2_0 " + text[-200:]

@@ -124,10 +124,10 @@ def test_streams_are_read_like_the_whole_text(tokens, seed):
     text, _ = messy(tokens, seed)
 
     def read(stream, piece):
-        with pytest.MonkeyPatch.context() as patch, Workers(1) as workers:
+        with pytest.MonkeyPatch.context() as patch:
             patch.setattr("terrain_physics.counter.text._PIECE", piece)
             try:
-                reader = NumberReader(workers, stream, "text")
+                reader = NumberReader(Workers(1), stream, "text")
                 return [block.tolist() for block in reader.spheres(None, 10_000)]
             except TextError as error:
                 return str(error)

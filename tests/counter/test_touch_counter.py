@@ -111,8 +111,8 @@ def test_bad_spheres_are_refused_and_change_nothing():
 @pytest.mark.parametrize("name", data_sets.SMALL)
 def test_a_recount_asks_about_every_pair(name):
     triangles, spheres = data_sets.SMALL[name](np.random.default_rng(15), 30, 12)
-    with Workers(2) as workers:
-        assert recount(workers, triangles, spheres).tolist() == oracle.count(triangles, spheres)
+    workers = Workers(2)
+    assert recount(workers, triangles, spheres).tolist() == oracle.count(triangles, spheres)
 
 
 @pytest.mark.kernels
@@ -130,8 +130,8 @@ def test_every_sphere_tangent_to_a_face_an_edge_or_a_corner(places):
     counts = count_touching(triangles, spheres)
     some = np.arange(0, len(spheres), 9)
     assert counts[some].tolist() == oracle.count(triangles, spheres[some])
-    with Workers(1) as workers:
-        assert counts.tolist() == recount(workers, triangles, spheres).tolist()
+    workers = Workers(1)
+    assert counts.tolist() == recount(workers, triangles, spheres).tolist()
     if places == 1:  # exact in binary: tangent spheres do touch the triangle they stand on
         assert (counts.reshape(60, 7)[radii == 5] >= 1).all()
 
@@ -169,5 +169,5 @@ def test_many_blocks_of_a_hard_set_agree_with_the_definition(name, radius):
     triangles, spheres = HARD[name](*data_sets.clustered_large(6000, radius, seed=8))
     counts = count_touching(triangles, spheres)
     some = np.random.default_rng(1).choice(len(spheres), 60, replace=False)
-    with Workers(2) as workers:
-        assert counts[some].tolist() == recount(workers, triangles, spheres[some]).tolist()
+    workers = Workers(2)
+    assert counts[some].tolist() == recount(workers, triangles, spheres[some]).tolist()

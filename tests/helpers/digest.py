@@ -26,6 +26,10 @@ FIELDS: dict[type, tuple[str, ...]] = {
     tp.MoveResult: (
         "grounded", "ground_normal", "contacts", "penetration", "converged", "rounds", "lifted",
     ),
+    tp.MoveHit: ("triangle", "point", "normal", "speed", "other", "material", "reason"),
+    tp.MoveHits: (
+        "character", "triangle", "point", "normal", "speed", "other", "material", "reason",
+    ),
     tp.OBB: ("center64", "half_extents64", "rotation64"),
     tp.RayHit: _HIT,
     tp.RayHits: _HIT,

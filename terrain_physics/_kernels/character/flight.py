@@ -6,6 +6,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP
+from terrain_physics._kernels.character.free_motion import through_air
 from terrain_physics._kernels.character.grounding import (
     add_plane,
     along_planes,
@@ -14,15 +15,24 @@ from terrain_physics._kernels.character.grounding import (
     settle_velocity,
 )
 from terrain_physics._kernels.character.gully import settle_in_gully
+from terrain_physics._kernels.character.hits import (
+    HitLog,
+    candidate_of,
+    note_flight,
+    note_landing,
+)
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
 from terrain_physics._kernels.character.report import planes_touched
 from terrain_physics._kernels.character.resolve import (
     CONVERGED_DEPTH,
     PUSH,
+    SIDE_OF_MAP,
     Resolved,
     Scene,
+    Touching,
     as_wall,
     list_contacts,
+    meet_plane,
     resolve,
     stop_at_side,
     touched_normals,
@@ -30,18 +40,29 @@ from terrain_physics._kernels.character.resolve import (
 from terrain_physics._kernels.character.substeps import Pace, extent, look
 from terrain_physics._kernels.character.walk import stays_on_ground, support
 from terrain_physics._kernels.ground.candidates import three
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, scale
+from terrain_physics._kernels.math.vec3 import Vec3, add, scale
 from terrain_physics._kernels.surface.ground_arrays import Ground
 
 # How often in a step a body that is pushed out of what was looked at looks at the ground again.
 MOST_LOOKS = 16
 
 
+class Aim(NamedTuple):
+    """Where a step through the air leads, before anything pushes the body."""
+
+    velocity: Vec3  # as the step begins, in m/s
+    last: Vec3  # as it ends, in m/s
+    offset: Vec3  # where it ends
+    touching: Touching  # what the body touches there, listed in the scene
+    blocked: bool  # whether the side of a map stopped it
+    side: Vec3  # its normal
+
+
 class Flight(NamedTuple):
     """A step through the air, before it is known whether the body lands."""
 
     base: Vec3  # the origin of the scene, in meters in the world
-    velocity: Vec3  # in m/s
+    velocity: Vec3  # at the end of the move, in m/s
     out: Resolved  # of the ground, at the end of the move
     blocked: bool  # whether the side of a map stopped the move
     side: Vec3  # its normal
@@ -66,19 +87,34 @@ def _not_into_steep(scene: Scene, offset: Vec3, velocity: Vec3, cosine: float) -
 
 
 @kernel(apart=True, lent=True)
-def fly(mover: Mover, motion: Motion, pace: Pace, scene: Scene) -> Flight:
-    """Move a body that does not walk through the air for one step, and push it out of the ground.
+def take_aim(mover: Mover, motion: Motion, pace: Pace, scene: Scene) -> Aim:
+    """Return where a body that does not walk is led by its parabola in one step.
 
-    Steep ground that it touches takes from its horizontal velocity what leads into it. Gravity is
-    in the velocity already. The scene is left with the planes met, and with the contacts where the
-    body is.
+    Steep ground that it touches takes from its horizontal velocity what leads into it. The scene is
+    left with the contacts there.
     """
     start, velocity = motion.offset, motion.velocity
     if not mover.by_sum:
         velocity = _not_into_steep(scene, start, velocity, mover.walkable)
-    blocked, aimed, side = stop_at_side(scene, start, add_scaled(start, velocity, pace.seconds))
-    out = resolve(scene, aimed, mover.max_rounds)
-    return Flight(motion.base, velocity, out, blocked, side, False)
+    way, last = through_air(velocity, mover.gravity, pace.seconds)
+    blocked, aimed, side = stop_at_side(scene, start, add(start, way))
+    return Aim(velocity, last, aimed, list_contacts(scene, aimed), blocked, side)
+
+
+@kernel(inline=True)
+def _near(mover: Mover) -> float:
+    """Return how far off what a body meets may be. One that will walk lands on what it touches."""
+    return SLOP if mover.walks else CONTACT_MARGIN
+
+
+@kernel(apart=True, lent=True)
+def fly(mover: Mover, motion: Motion, scene: Scene, aim: Aim) -> Flight:
+    """Move a body to where it is aimed, and push it out of the ground.
+
+    The scene is left with the planes met, and with the contacts where the body is.
+    """
+    out = resolve(scene, aim.offset, aim.touching, mover.max_rounds, _near(mover))
+    return Flight(motion.base, aim.last, out, aim.blocked, aim.side, False)
 
 
 @kernel(inline=True)
@@ -102,7 +138,9 @@ def follow(
         base = add(base, out.offset)
         wide = pace.far + scene.body.least * looks
         scene = look(scene, ground, base, wide, mover.drop, 0.0)
-        more = resolve(scene, (0.0, 0.0, 0.0), mover.max_rounds)
+        here = (0.0, 0.0, 0.0)
+        touching = list_contacts(scene, here)
+        more = resolve(scene, here, touching, mover.max_rounds, _near(mover))
         rounds, lifted = out.rounds + more.rounds, out.lifted + more.lifted
         out = Resolved(more.offset, more.planes, more.contacts, more.depth, rounds, lifted)
     return scene, Flight(base, flight.velocity, out, flight.blocked, flight.side, True)
@@ -179,22 +217,29 @@ def _comes_down(
 
 
 @kernel(apart=True, lent=True)
-def land(mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight) -> Motion:
+def land(
+    mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight, log: HitLog
+) -> Motion:
     """End a step through the air: on the ground, or along what the body met.
 
     Takes the motion from before the step, and the scene as the flight left it. Returns the motion
     after it: grounded if the body met ground by the mover's rule and stays there, and then walking
     if that is how it moves on ground; led along all that it met; out of the ground, but for the
-    depth in the tally. The scene lists the contacts where the body is.
+    depth in the tally. The scene lists the contacts where the body is. What took speed from it is
+    noted in the log.
     """
-    velocity, footing, tally, out = flight.velocity, motion.footing, motion.tally, flight.out
+    velocity, tally, out = flight.velocity, motion.tally, flight.out
     falling, stuck = -velocity[1], False
     if flight.blocked:
-        planes = add_plane(scene.planes, out.planes, flight.side)
+        planes = meet_plane(scene, out.planes, flight.side, SIDE_OF_MAP)
         out = Resolved(out.offset, planes, out.contacts, out.depth, out.rounds, out.lifted)
     if out.depth > CONVERGED_DEPTH and not flight.strayed:
         stuck, out = _back_if_stuck(scene, motion.offset, out)
+    hits, coming = tally.hits, (motion.velocity[0], velocity[1], motion.velocity[2])
+    if out.planes > 0:
+        hits = note_flight(log, mover, motion, flight.base, coming, out, scene)
     grounded, normal = _find_ground(mover, scene, out)
+    landed_on = candidate_of(scene, out.planes, normal)
     if stuck:
         velocity = (0.0, 0.0, 0.0)
     slid = settle_velocity(scene.planes, out.planes, velocity, False)
@@ -212,11 +257,15 @@ def land(mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight)
             velocity = slid
     if grounded:
         landing = max(landing, falling)
+        if not motion.footing.grounded and landed_on >= 0:
+            hits = note_landing(
+                log, hits, mover, flight.base, out.offset, coming, scene, landed_on, normal
+            )
     elif not mover.by_sum and velocity[1] > max(-falling, 0.0):
         level = (velocity[0], max(-falling, 0.0), velocity[2])
         velocity = _not_into_steep(scene, offset, level, mover.walkable)
     walking = grounded and mover.walks and velocity[1] <= 0.0
-    footing = Footing(grounded, walking, normal, footing.stepping, footing.step_foot)
+    footing = Footing(grounded, walking, normal, False, 0.0)
     rounds, lifted = max(tally.rounds, out.rounds), tally.lifted + out.lifted
-    tally = Tally(contacts, out.depth, rounds, lifted, landing)
+    tally = Tally(contacts, out.depth, rounds, lifted, landing, tally.air_time, hits)
     return Motion(flight.base, offset, velocity, footing, tally)

@@ -107,14 +107,9 @@ def _is_at_rim(candidates: Floats, count: int, corner: Vec3, slack: float) -> bo
     return False
 
 
-@kernel(apart=True, lent=True)
-def leads_out(candidates: Floats, count: int, k: int, push: Vec3) -> bool:
-    """Tell whether a unit push that leaves a candidate leaves the ground around it.
-
-    All triangles near the body are candidates, so those at the corner it touches are among them.
-    Downward pushes leave solid ground only around a rim, where there is no ground beside the
-    triangle.
-    """
+@kernel(inline=True)
+def _foremost(candidates: Floats, k: int, push: Vec3) -> tuple[int, int, int, float]:
+    """Return (how many corners of a candidate lie foremost along a push, first, last, slack)."""
     a, b, c = three(candidates, k, A), three(candidates, k, A + 3), three(candidates, k, A + 6)
     along = (dot(a, push), dot(b, push), dot(c, push))
     top = max(along[0], along[1], along[2])
@@ -126,6 +121,18 @@ def leads_out(candidates: Floats, count: int, k: int, push: Vec3) -> bool:
             at_top += 1
             first = i if first < 0 else first
             last = i
+    return at_top, first, last, slack
+
+
+@kernel(apart=True, lent=True)
+def leads_out(candidates: Floats, count: int, k: int, push: Vec3) -> bool:
+    """Tell whether a unit push that leaves a candidate leaves the ground around it.
+
+    All triangles near the body are candidates, so those at the corner it touches are among them.
+    Downward pushes leave solid ground only around a rim, where there is no ground beside the
+    triangle.
+    """
+    at_top, first, last, slack = _foremost(candidates, k, push)
     anywhere = push[1] > 0.0 or candidates[k, THICKNESS] <= 0.0
     if at_top == 3:
         return anywhere
@@ -137,3 +144,15 @@ def leads_out(candidates: Floats, count: int, k: int, push: Vec3) -> bool:
     return _leads_out_of_corner(candidates, count, k, start, push, slack) and (
         anywhere or _is_at_rim(candidates, count, start, slack)
     )
+
+
+@kernel(apart=True, lent=True)
+def is_off_rim(candidates: Floats, count: int, k: int, push: Vec3) -> bool:
+    """Tell whether a push leaves a candidate where the ground ends, at its rim."""
+    at_top, first, last, slack = _foremost(candidates, k, push)
+    start = three(candidates, k, A + 3 * first)
+    if at_top == 2:
+        end = three(candidates, k, A + 3 * last)
+        _, rim = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
+        return rim
+    return at_top == 1 and _is_at_rim(candidates, count, start, slack)

@@ -7,10 +7,19 @@ places where kernels find a column, what a new character starts with, what is sa
 import math
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.columns import Column, Layout
+from terrain_physics._kernels.character.columns import (
+    COUNT,
+    FLAG,
+    NOT_NEGATIVE,
+    PART_OF_UNIT,
+    Column,
+    Layout,
+    Span,
+)
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, scale
 from terrain_physics._kernels.surface.shapes import (
     BOX,
+    CAPSULE,
     SPHERE,
     Body,
     box_body,
@@ -20,54 +29,166 @@ from terrain_physics._kernels.surface.shapes import (
 from terrain_physics._kernels.types import Floats
 
 # The format of saved rows: one more whenever columns come, or one changes its meaning.
-FORMAT = 1
+FORMAT = 2
 
+# Kinds of ground.
+AIRBORNE, STEEP, WEDGED, WALKABLE = 0, 1, 2, 3
+
+MOST_ROUNDS = 1000
+
+_KINDS_OF_GROUND = Span(AIRBORNE, WALKABLE, is_whole=True)
+_SHAPES = Span(min(SPHERE, BOX, CAPSULE), max(SPHERE, BOX, CAPSULE), is_whole=True)
+_SHARE = Span(0.0, 1.0, is_whole=False)
+_SLOPES = Span(0.0, math.pi / 2.0, is_whole=False)
+_IDS = Span(-1.0, 2.0**53, is_whole=True)
+_ROUNDS = Span(1.0, MOST_ROUNDS, is_whole=True)
+
+# The hash of a state leaves out what the next update finds anew.
 STATE = Layout(
     Column("position", "where the character is", "m", 3),
     Column("velocity", "how it moves", "m/s", 3),
-    Column("grounded", "1: it stands on walkable ground, or is wedged"),
-    Column("ground_normal", "unit normal of the ground it stands on or touches", width=3),
-    Column("contacts", "how many triangles hold it up"),
-    Column("penetration", "the deepest penetration left", "m"),
-    Column("converged", "1: it ended outside of the ground", default=1.0),
-    Column("rounds", "the most rounds of pushing that a step needed"),
-    Column("lifted", "how far it was lifted straight up in the last update", "m"),
-    Column("undisturbed", "1: the game has left it alone since the last update"),
-    Column("driven", "1: the game has set its velocity since the last update"),
-    Column("moved", "1: the game has set place or shape; 0.5: the ground was edited", default=1.0),
-    Column("ground_kind", "0: airborne, 1: steep, 2: wedged, 3: walkable"),
-    Column("ground_point", "where it touches the ground", "m", 3),
-    Column("ground_part", "which part of the ground it touches"),
-    Column("ground_triangle", "which triangle of that part it touches"),
-    Column("air_time", "time since it was on the ground", "s"),
+    Column("grounded", "1: it stands on walkable ground, or is wedged", allowed=FLAG),
+    Column(
+        "ground_normal",
+        "unit normal of the ground it stands on or touches",
+        width=3,
+        allowed=PART_OF_UNIT,
+    ),
+    Column("contacts", "how many triangles hold it up", is_hashed=False, allowed=COUNT),
+    Column(
+        "penetration",
+        "the deepest penetration left",
+        "m",
+        is_hashed=False,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "converged",
+        "1: it ended outside of the ground",
+        default=1.0,
+        is_hashed=False,
+        allowed=FLAG,
+    ),
+    Column(
+        "rounds", "the most rounds of pushing that a step needed", is_hashed=False, allowed=COUNT
+    ),
+    Column(
+        "lifted",
+        "how far it was lifted straight up in the last update",
+        "m",
+        is_hashed=False,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "undisturbed",
+        "1: the game has left it alone since the last update",
+        is_hashed=False,
+        allowed=FLAG,
+    ),
+    Column("driven", "1: the game has set its velocity since the last update", allowed=FLAG),
+    Column(
+        "moved",
+        "not 0: place, shape or ground may be others than in the last update",
+        default=1.0,
+        is_hashed=False,
+        allowed=_SHARE,
+    ),
+    Column(
+        "ground_kind", "0: airborne, 1: steep, 2: wedged, 3: walkable", allowed=_KINDS_OF_GROUND
+    ),
+    Column("ground_point", "where it touches the ground", "m", 3, is_hashed=False),
+    Column("ground_part", "which part of the ground it touches", is_hashed=False, allowed=_IDS),
+    Column(
+        "ground_triangle", "which triangle of that part it touches", is_hashed=False, allowed=_IDS
+    ),
+    Column("air_time", "time since it was on the ground", "s", allowed=NOT_NEGATIVE),
     Column("landing_speed", "how fast it fell when it landed last", "m/s"),
-    Column("ground_version", "the version of the ground that the last update saw"),
-    Column("stepping", "1: it is on the way up a step"),
+    Column("ground_version", "the version of the ground that the last update saw", is_hashed=False),
+    Column("stepping", "1: it is on the way up a step", allowed=FLAG),
     Column("step_foot", "how high its foot was before the step", "m"),
+    Column("last_place", "where the last update left it", "m", 3, since=2, like="position"),
+    Column(
+        "below",
+        "1: on the ground, with its center below the surface of a map",
+        is_hashed=False,
+        since=2,
+        allowed=FLAG,
+    ),
+    Column("imprint", "at rest, a mark of all that it touches; 0: none", is_hashed=False, since=2),
+    Column(
+        "was_grounded",
+        "1: it stood on the ground before the last update",
+        is_hashed=False,
+        since=2,
+        allowed=FLAG,
+    ),
+    Column(
+        "hits", "how many hits are kept beside this row", is_hashed=False, since=2, allowed=COUNT
+    ),
 )
 
 RULES = Layout(
-    Column("kind", "the shape: 0 sphere, 1 box, 2 capsule"),
-    Column("extents", "half extents along the shape's own axes", "m", 3),
+    Column("kind", "the shape: 0 sphere, 1 box, 2 capsule", allowed=_SHAPES),
+    Column("extents", "half extents along the shape's own axes", "m", 3, allowed=NOT_NEGATIVE),
     Column("offset", "from the position to the shape's center", "m", 3),
-    Column("rotation", "from the shape's axes to the world's, row by row", width=9),
+    Column(
+        "rotation",
+        "from the shape's axes to the world's, row by row",
+        width=9,
+        allowed=PART_OF_UNIT,
+    ),
     Column("gravity", "downward acceleration", "m/s^2", default=9.81),
     Column("gravity_scale", "factor on gravity", default=1.0),
-    Column("slope_limit", "steepest walkable slope", "rad", default=math.radians(30)),
-    Column("slope_cosine", "cosine of the slope limit", default=math.cos(math.radians(30))),
-    Column("ground_rule", "0: a walkable contact grounds, 1: the sum of all normals does"),
-    Column("ground_friction", "how fast horizontal speed falls on the ground", "m/s^2", 1, 20.0),
-    Column("max_rounds", "after how many rounds of pushing the body is lifted", default=16.0),
-    Column("resolver", "0: contacts one after another, shuffled; 1: all at once"),
-    Column("snap_distance", "how far down a walker stays on the ground", "m", default=0.3),
-    Column("step_offset", "walls up to this height are stepped up", "m", default=0.3),
-    Column("slope_speed", "which speed a walk keeps: 0 horizontal, 1 along the ground"),
+    Column(
+        "slope_limit", "steepest walkable slope", "rad", default=math.radians(30), allowed=_SLOPES
+    ),
+    Column(
+        "slope_cosine",
+        "cosine of the slope limit",
+        default=math.cos(math.radians(30)),
+        allowed=_SHARE,
+    ),
+    Column(
+        "ground_rule",
+        "0: a walkable contact grounds, 1: the sum of all normals does",
+        allowed=FLAG,
+    ),
+    Column(
+        "ground_friction",
+        "how fast horizontal speed falls on the ground",
+        "m/s^2",
+        default=20.0,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "max_rounds",
+        "after how many rounds of pushing the body is lifted",
+        default=16.0,
+        allowed=_ROUNDS,
+    ),
+    Column("resolver", "0: contacts one after another, shuffled; 1: all at once", allowed=FLAG),
+    Column(
+        "snap_distance",
+        "how far down a walker stays on the ground",
+        "m",
+        default=0.3,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "step_offset",
+        "walls up to this height are stepped up",
+        "m",
+        default=0.3,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "slope_speed", "which speed a walk keeps: 0 horizontal, 1 along the ground", allowed=FLAG
+    ),
 )
 
 LINEAR_SIZE = 9
 
-# All numbers of a character, as they are saved and hashed, 8 bytes each.
-SAVED = Layout(
+NUMBERS = Layout(
     *STATE.columns,
     *RULES.columns,
     Column(
@@ -75,6 +196,11 @@ SAVED = Layout(
         "rotation times scale, row by row, that the shape was made for",
         width=LINEAR_SIZE,
     ),
+)
+
+# All of a character, as it is saved and hashed, 8 bytes for each number.
+SAVED = Layout(
+    *NUMBERS.columns,
     Column("random_state", "the generator that shuffles contacts, 64 bits"),
 )
 
@@ -100,6 +226,26 @@ LANDING_SPEED = STATE.place("landing_speed")
 GROUND_VERSION = STATE.place("ground_version")
 STEPPING = STATE.place("stepping")
 STEP_FOOT = STATE.place("step_foot")
+LAST_PLACE = STATE.place("last_place")
+BELOW = STATE.place("below")
+IMPRINT = STATE.place("imprint")
+
+# What is 0 of a body that has just come to be in the air.
+ZERO_IN_THE_AIR = (
+    GROUNDED,
+    *range(GROUND_NORMAL, GROUND_NORMAL + 3),
+    CONTACTS,
+    PENETRATION,
+    GROUND_KIND,
+    *range(GROUND_POINT, GROUND_POINT + 3),
+    AIR_TIME,
+    STEPPING,
+    STEP_FOOT,
+    BELOW,
+    IMPRINT,
+)
+WAS_GROUNDED = STATE.place("was_grounded")
+HITS = STATE.place("hits")
 
 RULES_SIZE = RULES.size
 KIND = RULES.place("kind")
@@ -117,12 +263,6 @@ RESOLVER = RULES.place("resolver")
 SNAP = RULES.place("snap_distance")
 STEP_OFFSET = RULES.place("step_offset")
 SURFACE_SPEED = RULES.place("slope_speed")
-
-# What `moved` holds where nothing but the ground was edited.
-GROUND_EDITED = 0.5
-
-# Kinds of ground.
-AIRBORNE, STEEP, WEDGED, WALKABLE = GROUND_KINDS = (0, 1, 2, 3)
 
 RULE_CONTACT, RULE_SUM = 0, 1
 

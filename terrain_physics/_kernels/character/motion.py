@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3
 
 
@@ -10,8 +11,8 @@ class Mover(NamedTuple):
 
     center: Vec3  # of the body, in meters from the character's position
     max_rounds: int  # of pushing out
-    gravity: float  # in m/s^2, scaled; positive pulls down
-    friction: float  # in m/s^2
+    gravity: float  # that bends its flight, in m/s^2; 0 by the sum rule, under which none does
+    friction: float  # that slows it on the ground, in m/s^2; 0 where the game drives it
     by_sum: bool  # whether the sum rule decides what is ground
     walks: bool  # whether it walks where it is grounded; else it flies there too
     cosine: float  # of the slope limit
@@ -40,6 +41,8 @@ class Tally(NamedTuple):
     rounds: int  # of pushing out, the most that a step took
     lifted: float  # by all steps together, in meters
     landing: float  # the greatest speed at which it came down on ground, in m/s
+    air_time: float  # how long it is off the ground if the update ends in the air, in seconds
+    hits: int  # that the update's log has
 
 
 class Motion(NamedTuple):
@@ -50,3 +53,19 @@ class Motion(NamedTuple):
     velocity: Vec3  # in m/s
     footing: Footing
     tally: Tally
+
+
+@kernel(inline=True)
+def with_hits(motion: Motion, hits: int) -> Motion:
+    """Return the motion with another number of hits in its tally."""
+    tally = motion.tally
+    tally = Tally(
+        tally.contacts,
+        tally.depth,
+        tally.rounds,
+        tally.lifted,
+        tally.landing,
+        tally.air_time,
+        hits,
+    )
+    return Motion(motion.base, motion.offset, motion.velocity, motion.footing, tally)

@@ -4,7 +4,6 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import reach_along
-from terrain_physics._kernels.character.grounding import add_plane
 from terrain_physics._kernels.character.layout import (
     AIRBORNE,
     GROUND_KIND,
@@ -16,7 +15,7 @@ from terrain_physics._kernels.character.layout import (
     WEDGED,
     put_three_at,
 )
-from terrain_physics._kernels.character.resolve import CANDIDATE, PUSH, Scene
+from terrain_physics._kernels.character.resolve import CANDIDATE, PUSH, Scene, meet_plane
 from terrain_physics._kernels.ground.candidates import COLUMN, HALF, MESH_PART, PART, ROW, three
 from terrain_physics._kernels.heightmap.grid import COLUMNS, FRAME_SIZE, ROWS
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot
@@ -28,7 +27,8 @@ def planes_touched(scene: Scene, count: int) -> int:
     """Write the planes of the contacts listed to the scene; return how many there are."""
     planes = int(np.int64(0))
     for i in range(count):
-        planes = add_plane(scene.planes, planes, three(scene.contacts, i, PUSH))
+        which = int(scene.contacts[i, CANDIDATE])
+        planes = meet_plane(scene, planes, three(scene.contacts, i, PUSH), which)
     return planes
 
 
@@ -47,6 +47,23 @@ def kind_of_ground(
     if scene.planes[best, 1] > 0.0 and (by_sum or scene.planes[best, 1] < walkable):
         return STEEP, three(scene.planes, best, 0)
     return AIRBORNE, normal
+
+
+@kernel
+def triangle_of(scene: Scene, frames: Floats, k: int) -> tuple[int, int]:
+    """Return (part, number) of a candidate's triangle; the number is -1 outside a map."""
+    part, row, column = (
+        int(scene.candidates[k, PART]),
+        int(scene.candidates[k, ROW]),
+        int(scene.candidates[k, COLUMN]),
+    )
+    if part == MESH_PART:
+        return part, row
+    columns = int(frames[part * FRAME_SIZE + COLUMNS])
+    rows = int(frames[part * FRAME_SIZE + ROWS])
+    if 0 <= row < rows and 0 <= column < columns:
+        return part, 2 * (row * columns + column) + int(scene.candidates[k, HALF])
+    return part, -1
 
 
 @kernel(apart=True, lent=True)
@@ -70,18 +87,5 @@ def report_ground(
     put_three_at(state, GROUND_POINT, add_scaled(center, normal, -deep))
     if best < 0:
         return
-    k = int(scene.contacts[best, CANDIDATE])
-    part, row, column = (
-        int(scene.candidates[k, PART]),
-        int(scene.candidates[k, ROW]),
-        int(scene.candidates[k, COLUMN]),
-    )
-    state[GROUND_PART] = part
-    if part == MESH_PART:
-        state[GROUND_TRIANGLE] = row
-    else:
-        columns = int(frames[part * FRAME_SIZE + COLUMNS])
-        rows = int(frames[part * FRAME_SIZE + ROWS])
-        if 0 <= row < rows and 0 <= column < columns:
-            half = int(scene.candidates[k, HALF])
-            state[GROUND_TRIANGLE] = 2 * (row * columns + column) + half
+    part, triangle = triangle_of(scene, frames, int(scene.contacts[best, CANDIDATE]))
+    state[GROUND_PART], state[GROUND_TRIANGLE] = part, triangle

@@ -1,26 +1,41 @@
 """A body out of the ground that it was put into, before it moves."""
 
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP
 from terrain_physics._kernels.character.layout import (
     AIR_TIME,
     AIRBORNE,
+    BELOW,
     CONTACTS,
     CONVERGED,
     DRIVEN,
     GROUNDED,
+    HITS,
     LIFTED,
     MOVED,
     PENETRATION,
     POSITION,
     ROUNDS,
+    STEP_FOOT,
+    STEPPING,
     UNDISTURBED,
     VELOCITY,
+    WAS_GROUNDED,
     put_three_at,
     three_at,
 )
 from terrain_physics._kernels.character.motion import Motion, Mover, Tally
 from terrain_physics._kernels.character.report import report_ground
-from terrain_physics._kernels.character.resolve import Scene, clearing_lift, is_buried, resolve
+from terrain_physics._kernels.character.resolve import (
+    STUCK,
+    Scene,
+    Touching,
+    clearing_lift,
+    is_buried,
+    list_contacts,
+    resolve,
+)
+from terrain_physics._kernels.character.walk import rise_of_feet
 from terrain_physics._kernels.math.vec3 import add
 from terrain_physics._kernels.types import Floats
 
@@ -29,11 +44,22 @@ RESCUE_SPEED = 30.0  # m/s
 RESCUE_STEP = 0.3  # meters
 
 
+@kernel
+def _is_deeper(touching: Touching, depth: float) -> bool:
+    """Tell whether a body is in something, and deeper in it than ``depth``."""
+    is_in = touching.depth > SLOP or touching.overlap > STUCK
+    return is_in and max(touching.depth, touching.overlap) > depth + SLOP
+
+
 @kernel(apart=True, lent=True)
-def rescue(mover: Mover, motion: Motion, scene: Scene, delta_time: float) -> tuple[Motion, float]:
+def rescue(
+    mover: Mover, motion: Motion, scene: Scene, delta_time: float, depth: float, is_below: bool
+) -> tuple[Motion, float]:
     """Lift a body whose center is below the surface of a map, and clear one that walks.
 
-    Takes a motion at the base of its scene, before the first step.
+    Takes a motion at the base of its scene, before the first step. The last update left the body
+    ``depth`` meters in the ground, and with its center below the surface or not. Where that is no
+    worse now, a body on the ground goes on as if nobody had looked.
 
     Returns
     -------
@@ -44,18 +70,27 @@ def rescue(mover: Mover, motion: Motion, scene: Scene, delta_time: float) -> tup
         into, a flying one but for what its first step will push it out of.
     """
     offset, tally = motion.offset, motion.tally
-    if is_buried(scene, offset):
+    if is_buried(scene, offset) and not is_below:
         up = clearing_lift(scene, offset, True)
         most = max(RESCUE_STEP, RESCUE_SPEED * delta_time)
         lifted = min(up, most)
         offset = (0.0, lifted, 0.0)
-        tally = Tally(tally.contacts, tally.depth, tally.rounds, lifted, tally.landing)
+        tally = Tally(
+            tally.contacts, tally.depth, tally.rounds, lifted, tally.landing, tally.air_time, 0
+        )
         if up > most:
             return Motion(motion.base, offset, motion.velocity, motion.footing, tally), up - most
-    if motion.footing.walking:
-        out = resolve(scene, offset, mover.max_rounds)
+    if not motion.footing.walking:
+        return Motion(motion.base, offset, motion.velocity, motion.footing, tally), 0.0
+    touching = list_contacts(scene, offset)
+    if _is_deeper(touching, depth):
+        # As it walks: walkable ground lifts it, and moves it nowhere else.
+        most = max(mover.step_height, scene.body.least)
+        up = rise_of_feet(scene, offset, touching.contacts, most, mover.walkable)
+        offset = add(offset, (0.0, up, 0.0))
+        out = resolve(scene, offset, list_contacts(scene, offset), mover.max_rounds, CONTACT_MARGIN)
         offset, lifted = out.offset, tally.lifted + out.lifted
-        tally = Tally(out.contacts, out.depth, out.rounds, lifted, tally.landing)
+        tally = Tally(out.contacts, out.depth, out.rounds, lifted, tally.landing, tally.air_time, 0)
     return Motion(motion.base, offset, motion.velocity, motion.footing, tally), 0.0
 
 
@@ -66,7 +101,10 @@ def rise(
     """Write the state of a body that is still ``left`` meters too low after its rescue."""
     put_three_at(state, POSITION, add(three_at(state, POSITION), motion.offset))
     put_three_at(state, VELOCITY, (0.0, 0.0, 0.0))
+    state[WAS_GROUNDED] = state[GROUNDED]
+    state[HITS] = 0.0
     state[GROUNDED] = state[CONTACTS] = state[CONVERGED] = state[ROUNDS] = 0.0
+    state[STEPPING] = state[STEP_FOOT] = state[BELOW] = 0.0
     state[PENETRATION], state[LIFTED] = left, motion.tally.lifted
     state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0
     state[AIR_TIME] += delta_time

@@ -5,7 +5,9 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
 from terrain_physics._kernels.character.layout import (
+    IMPRINT,
     KIND,
+    LAST_PLACE,
     OFFSET,
     POSITION,
     ROTATION,
@@ -118,8 +120,10 @@ def resize_body(
     )
     keep(memory)
     if fits:
+        # The place of before is that of the new body: it has not been put elsewhere.
+        state[LAST_PLACE + 1] += down + up
         state[POSITION + 1] = position[1] + up
-        state[UNDISTURBED] = 0.0
+        state[UNDISTURBED] = state[IMPRINT] = 0.0
         for i in range(KIND, SHAPE_SIZE):
             rules[i] = wanted[i]
     return fits

@@ -51,6 +51,11 @@ MOST_LIFTS = 64
 # Cosine above which two contacts push the same way.
 SAME_WAY = 1.0 - 1e-9
 
+# Column of a plane behind its normal: the candidate that it is of, or one of two others.
+MET = 3
+PLANE_SIZE = 4
+NO_CANDIDATE, SIDE_OF_MAP = -1, -2
+
 # Columns of a contact.
 CANDIDATE, DEPTH, PUSH = 0, 1, 2
 CONTACT_SIZE = 5
@@ -70,7 +75,7 @@ class Scene(NamedTuple):
     contacts: Floats  # (.., CONTACT_SIZE)
     order: Longs  # (..,)
     faces: Floats  # (FACE_COUNT, 4)
-    planes: Floats  # (MOST_PLANES, 3), met in this step
+    planes: Floats  # (MOST_PLANES, PLANE_SIZE), met in this step
     resolver: int
     random_state: Words
 
@@ -112,7 +117,7 @@ def make_memory() -> Memory:
         np.empty((_ROOM, CONTACT_SIZE), dtype=np.float64),
         np.empty(_ROOM, dtype=np.int64),
         np.empty((FACE_COUNT, 4), dtype=np.float64),
-        np.empty((MOST_PLANES, 3), dtype=np.float64),
+        np.empty((MOST_PLANES, PLANE_SIZE), dtype=np.float64),
     )
 
 
@@ -177,9 +182,12 @@ def make_scene(
     return filled(empty_scene(body, resolver, random_state, memory), candidates, count)
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def at_once(scene: Scene) -> Scene:
-    """Return the scene with contacts pushed out of all at once, which draws no random numbers."""
+    """Return the scene with contacts pushed out of all at once, which draws no random numbers.
+
+    Its arrays are lent: the caller is lent them itself, or has borrowed the memory.
+    """
     return Scene(
         scene.candidates,
         scene.size,
@@ -211,6 +219,15 @@ def list_contacts(scene: Scene, offset: Vec3) -> Touching:
         count += 1
         deepest = max(deepest, depth)
     return Touching(count, deepest, overlapping)
+
+
+@kernel
+def meet_plane(scene: Scene, planes: int, push: Vec3, candidate: int) -> int:
+    """Remember in the scene, once, the plane of a candidate; return how many planes there are."""
+    count = add_plane(scene.planes, planes, push)
+    if count > planes:
+        scene.planes[planes, MET] = candidate
+    return count
 
 
 @kernel(apart=True, lent=True)
@@ -307,7 +324,10 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
         penetrating = _without_ended(scene, offset, penetrating)
     if scene.resolver == SIMULTANEOUS:
         for k in range(penetrating):
-            planes = add_plane(scene.planes, planes, three(contacts, order[k], PUSH))
+            i = order[k]
+            planes = meet_plane(
+                scene, planes, three(contacts, i, PUSH), int(contacts[i, CANDIDATE])
+            )
         return add(offset, least_move(contacts, order, penetrating)), planes
     shuffle(scene.random_state, order, penetrating)
     for k in range(penetrating):
@@ -326,7 +346,7 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
                 depth, push = as_wall(depth, push)
         if depth > 0.0:
             offset = add_scaled(offset, push, depth)
-            planes = add_plane(scene.planes, planes, push)
+            planes = meet_plane(scene, planes, push, int(contacts[i, CANDIDATE]))
     return offset, planes
 
 
@@ -386,15 +406,17 @@ def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3
 
 
 @kernel(apart=True, lent=True)
-def resolve(scene: Scene, offset: Vec3, max_rounds: int) -> Resolved:
-    """Push a body out of the ground.
+def resolve(
+    scene: Scene, offset: Vec3, touching: Touching, max_rounds: int, near: float
+) -> Resolved:
+    """Push a body out of the ground, in which it is ``touching`` what the scene lists.
 
-    Leaves in the scene the planes that pushed it and those that it touches in the end, and the
-    contacts there. Not for a body whose center is below the surface.
+    Leaves in the scene the planes that pushed it and those that it touches in the end, no farther
+    off than ``near``, and the contacts there. Not for a body whose center is below the surface.
     """
     start, lifted = offset, 0.0
     rounds, planes = 0, int(np.int64(0))  # for a literal 0, functions would compile twice
-    count, deepest, overlapping = list_contacts(scene, offset)
+    count, deepest, overlapping = touching
     while deepest > SLOP and rounds < max_rounds:
         rounds += 1
         offset, planes = push_out(scene, offset, count, planes, False)
@@ -419,7 +441,9 @@ def resolve(scene: Scene, offset: Vec3, max_rounds: int) -> Resolved:
         count, deepest, overlapping = list_contacts(scene, offset)
         buried = is_buried(scene, offset)
     for i in range(count):
-        planes = add_plane(scene.planes, planes, three(scene.contacts, i, PUSH))
+        if scene.contacts[i, DEPTH] >= -near:
+            which = int(scene.contacts[i, CANDIDATE])
+            planes = meet_plane(scene, planes, three(scene.contacts, i, PUSH), which)
     return Resolved(offset, planes, count, max(deepest, overlapping), rounds, lifted)
 
 

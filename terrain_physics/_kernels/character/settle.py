@@ -1,16 +1,17 @@
-"""The end of an update: friction, and the state that it leaves."""
-
-import math
+"""The end of an update: the state that it leaves, and friction for bodies that do not walk."""
 
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.free_motion import along_ground
 from terrain_physics._kernels.character.layout import (
     AIR_TIME,
     AIRBORNE,
+    BELOW,
     CONTACTS,
     CONVERGED,
     DRIVEN,
     GROUND_NORMAL,
     GROUNDED,
+    HITS,
     LANDING_SPEED,
     LIFTED,
     MOVED,
@@ -22,37 +23,30 @@ from terrain_physics._kernels.character.layout import (
     UNDISTURBED,
     VELOCITY,
     WALKABLE,
+    WAS_GROUNDED,
     put_three_at,
     three_at,
 )
-from terrain_physics._kernels.character.motion import Footing, Motion, Mover
+from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
 from terrain_physics._kernels.character.report import (
     kind_of_ground,
     report_ground,
 )
-from terrain_physics._kernels.character.resolve import CONVERGED_DEPTH, Scene
-from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
+from terrain_physics._kernels.character.resolve import CONVERGED_DEPTH, Scene, is_buried
+from terrain_physics._kernels.math.vec3 import add, subtract
 from terrain_physics._kernels.types import Floats
 
 
 @kernel
-def _slowed(velocity: Vec3, loss: float) -> Vec3:
-    """Return a velocity whose horizontal part is less by ``loss`` m/s, or zero."""
-    speed = math.sqrt(velocity[0] * velocity[0] + velocity[2] * velocity[2])
-    left = speed - loss
-    share = left / speed if left > 0.0 else 0.0
-    return (velocity[0] * share, velocity[1], velocity[2] * share)
-
-
-@kernel
-def _put_footing(state: Floats, footing: Footing, landing: float, delta_time: float) -> None:
-    """Write how the body stands, and since when."""
+def _put_footing(state: Floats, footing: Footing, tally: Tally) -> None:
+    """Write how the body stands, how it stood before, and since when."""
+    state[WAS_GROUNDED] = state[GROUNDED]
     if footing.grounded:
         if state[GROUNDED] == 0.0:
-            state[LANDING_SPEED] = landing + 0.0
+            state[LANDING_SPEED] = tally.landing + 0.0
         state[AIR_TIME] = 0.0
     else:
-        state[AIR_TIME] += delta_time
+        state[AIR_TIME] = tally.air_time
     stepping = footing.grounded and footing.stepping
     state[GROUNDED] = 1.0 if footing.grounded else 0.0
     state[STEPPING] = 1.0 if stepping else 0.0
@@ -63,7 +57,7 @@ def _put_footing(state: Floats, footing: Footing, landing: float, delta_time: fl
 def settle(
     state: Floats, frames: Floats, mover: Mover, motion: Motion, scene: Scene, delta_time: float
 ) -> None:
-    """Slow a body on the ground by friction and write where it is and how it moves and stands.
+    """Write where a body is and how it moves and stands; slow it on ground if it does not walk.
 
     Takes ``state`` as it was before the update, the motion after the last step, and the scene with
     the contacts of the body where it is now. ``frames`` are those of the ground's maps. The state
@@ -71,8 +65,8 @@ def settle(
     """
     footing, tally, velocity = motion.footing, motion.tally, motion.velocity
     grounded = footing.grounded
-    if grounded and state[DRIVEN] == 0.0:
-        velocity = _slowed(velocity, mover.friction * delta_time)
+    if grounded and not mover.walks:
+        _, velocity = along_ground(velocity, mover.friction, delta_time)
     put_three_at(state, VELOCITY, velocity)
 
     position, center = three_at(state, POSITION), add(motion.base, motion.offset)
@@ -90,9 +84,11 @@ def settle(
         )
     report_ground(state, frames, scene, center, tally.contacts, normal, kind)
     put_three_at(state, GROUND_NORMAL, normal)
-    _put_footing(state, footing, tally.landing, delta_time)
+    _put_footing(state, footing, tally)
 
+    state[HITS] = tally.hits
     state[CONTACTS], state[ROUNDS], state[LIFTED] = tally.contacts, tally.rounds, tally.lifted
     state[PENETRATION] = tally.depth
     state[CONVERGED] = 1.0 if tally.depth <= CONVERGED_DEPTH else 0.0
+    state[BELOW] = 1.0 if grounded and is_buried(scene, motion.offset) else 0.0
     state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0

@@ -2,19 +2,26 @@
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.flight import fly, follow, land, strays
+from terrain_physics._kernels.character.flight import fly, follow, land, strays, take_aim
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
+from terrain_physics._kernels.character.hits import HITS_SIZE, OWN, HitLog, find_steps
 from terrain_physics._kernels.character.layout import (
+    AIR_TIME,
+    BELOW,
+    DRIVEN,
     FRICTION,
     GRAVITY,
     GRAVITY_SCALE,
     GROUND_NORMAL,
     GROUND_RULE,
     GROUNDED,
+    HITS,
+    IMPRINT,
     LIFTED,
     MAX_ROUNDS,
     MOVED,
     OFFSET,
+    PENETRATION,
     POSITION,
     RESOLVER,
     ROUNDS,
@@ -24,15 +31,18 @@ from terrain_physics._kernels.character.layout import (
     SNAP,
     STATE_SIZE,
     STEP_FOOT,
-    STEP_OFFSET,
     STEPPING,
     SURFACE_SPEED,
     UNDISTURBED,
     VELOCITY,
+    WAS_GROUNDED,
+    put_three_at,
     three_at,
     unpack_body,
 )
+from terrain_physics._kernels.character.meeting import meet
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
+from terrain_physics._kernels.character.placed import step_height, take_place
 from terrain_physics._kernels.character.rescue import rescue, rise
 from terrain_physics._kernels.character.resolve import (
     Memory,
@@ -40,11 +50,13 @@ from terrain_physics._kernels.character.resolve import (
     empty_scene,
     make_memory,
 )
+from terrain_physics._kernels.character.rest import leave_imprint, rests_on, stands_still
 from terrain_physics._kernels.character.settle import settle
 from terrain_physics._kernels.character.substeps import (
     STEPS_TOGETHER,
     Pace,
     cut,
+    extent,
     look,
     must_look,
     one_less,
@@ -63,8 +75,8 @@ def _set_out(
 ) -> tuple[Mover, Motion, Pace]:
     """Return the rules of the mover, its motion before the first step, and the steps to take.
 
-    A grounded body walks unless its velocity leads upward. A flying one gets the downward speed of
-    the whole update at once.
+    A grounded body walks unless its velocity leads upward. By the sum rule it flies, and gets the
+    downward speed of the whole update at once.
     """
     center = three_at(rules, OFFSET)
     gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
@@ -74,8 +86,11 @@ def _set_out(
 
     velocity, grounded = three_at(state, VELOCITY), state[GROUNDED] != 0.0
     walking = grounded and velocity[1] <= 0.0 and walks
-    fall = 0.0 if walking else velocity[1] - gravity * delta_time
-    velocity = (velocity[0], fall, velocity[2])
+    if walking:
+        velocity = (velocity[0], 0.0, velocity[2])
+    elif by_sum:
+        velocity = (velocity[0], velocity[1] - gravity * delta_time, velocity[2])
+        gravity = 0.0
     footing = Footing(
         grounded,
         walking,
@@ -84,23 +99,22 @@ def _set_out(
         float(state[STEP_FOOT]),
     )
     base = add(three_at(state, POSITION), center)
-    tally = Tally(0, 0.0, 0, 0.0, 0.0)
+    tally = Tally(0, 0.0, 0, 0.0, 0.0, float(state[AIR_TIME]) + delta_time, 0)
     motion = Motion(base, (0.0, 0.0, 0.0), velocity, footing, tally)
-    pace = cut(velocity, delta_time, body.least)
+    pace = cut(velocity, 0.0 if walking else gravity, delta_time, body.least)
 
-    # A body that the game has just placed is not snapped down.
-    snap = float(rules[SNAP]) if state[MOVED] != 1.0 else 0.0
+    snap = float(rules[SNAP])
     mover = Mover(
         center,
         int(rules[MAX_ROUNDS]),
         gravity,
-        float(rules[FRICTION]),
+        float(rules[FRICTION]) if state[DRIVEN] == 0.0 else 0.0,
         by_sum,
         walks,
         cosine,
         cosine - COSINE_SLACK,
         rules[SURFACE_SPEED] != 0.0,
-        min(float(rules[STEP_OFFSET]), body.reach[1]),
+        step_height(rules, body),
         snap,
         snap * min(STEPS_TOGETHER, pace.steps),
     )
@@ -112,37 +126,56 @@ def advance(
     state: Floats,
     random_state: Words,
     rules: Floats,
+    hits: Floats,
     ground: Ground,
     delta_time: float,
     memory: Memory,
 ) -> None:
     """Advance ``state`` by one update, even if the character is at rest.
 
-    ``state``, ``random_state`` (where the resolver draws) and ``memory`` are written to.
+    ``state``, ``random_state`` (where the resolver draws), ``hits`` (HITS_SIZE,) and ``memory`` are
+    written to.
     """
+    log = HitLog(hits, ground.frames)
     body = unpack_body(rules)
+    is_placed = take_place(state, rules, body)
+    depth = 0.0 if is_placed else float(state[PENETRATION])
+    is_below = not is_placed and state[BELOW] != 0.0
     mover, motion, pace = _set_out(state, rules, body, delta_time)
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
-    scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
-    if not motion.footing.grounded or state[MOVED] != 0.0:
-        motion, left = rescue(mover, motion, scene, delta_time)
+    placed = not motion.footing.grounded or state[MOVED] != 0.0
+    far = pace.far
+    if placed and motion.footing.walking:  # pushed out at once, however far
+        far += extent(body.reach)
+    scene = look(scene, ground, motion.base, far, mover.drop, 0.0)
+    if placed:
+        motion, left = rescue(mover, motion, scene, delta_time, depth, is_below)
         if left > 0.0:
+            put_three_at(hits, OWN, (0.0, 0.0, 0.0))
             rise(state, ground.frames, scene, motion, left, delta_time)
             return
     while pace.steps > 0:
         looks = must_look(pace, motion.offset)
         if looks:
-            motion = recentered(motion, pace)
+            motion = recentered(mover, motion, pace)
             scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
         pace = one_less(pace, looks)
         if motion.footing.walking:
-            motion, pace = walk_step(mover, motion, pace, scene, ground)
+            motion, pace = walk_step(mover, motion, pace, scene, ground, log)
         else:
-            flight = fly(mover, motion, pace, scene)
-            if strays(flight, pace):
-                scene, flight = follow(mover, pace, scene, ground, flight)
-            motion = land(mover, motion, pace, scene, flight)
+            aim = take_aim(mover, motion, pace, scene)
+            meets, met, rest = meet(mover, motion, pace, scene, aim, log)
+            if meets:
+                motion, pace = met, rest
+            else:
+                flight = fly(mover, motion, scene, aim)
+                if strays(flight, pace):
+                    scene, flight = follow(mover, pace, scene, ground, flight)
+                motion = land(mover, motion, pace, scene, flight, log)
+        put_three_at(hits, OWN, motion.velocity)
     settle(state, ground.frames, mover, motion, scene, delta_time)
+    if motion.tally.hits > 0:
+        find_steps(log, motion.tally.hits, mover, scene, ground)
 
 
 @kernel(inline=True)
@@ -154,16 +187,10 @@ def _row(values: Floats, i: int, size: int) -> Floats:
 @kernel(inline=True)
 def _rests(state: Floats, rules: Floats) -> bool:
     """Tell whether a character stays where it is; what happened when it came to rest is no news."""
-    rests = bool(
-        state[UNDISTURBED] != 0.0
-        and state[GROUNDED] != 0.0
-        and state[VELOCITY] == 0.0
-        and state[VELOCITY + 1] == 0.0
-        and state[VELOCITY + 2] == 0.0
-        and rules[GRAVITY] * rules[GRAVITY_SCALE] >= 0.0
-    )
+    rests = bool(state[UNDISTURBED] != 0.0 and state[IMPRINT] != 0.0 and stands_still(state, rules))
     if rests:
-        state[ROUNDS] = state[LIFTED] = 0.0
+        state[ROUNDS] = state[LIFTED] = state[HITS] = 0.0
+        state[WAS_GROUNDED] = 1.0
     return rests
 
 
@@ -172,26 +199,36 @@ def update_characters(
     states: Floats,
     random_states: Words,
     rules: Floats,
+    hits: Floats,
     delta_time: float,
     first: int,
     last: int,
     table: Longs,
-) -> None:
+) -> bool:
     """Advance characters first..last by one update, each as if it were alone.
 
-    ``states`` (n * STATE_SIZE,), ``random_states`` (n,) and ``rules`` (n * RULES_SIZE,): those of
-    one character behind those of another. One at rest that nothing disturbed stays as it is, bit
-    for bit.
+    ``states`` (n * STATE_SIZE,), ``random_states`` (n,), ``rules`` (n * RULES_SIZE,) and ``hits``
+    (n * HITS_SIZE,): those of one character behind those of another. One at rest that nothing
+    disturbed stays as it is, bit for bit, and so does one that was woken and finds the ground as it
+    was. Tells whether any ran into something.
     """
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
+    hits = borrow(hits)
     while first < last and _rests(_row(states, first, STATE_SIZE), _row(rules, first, RULES_SIZE)):
         first += 1
     if first == last:
-        return  # without memory: most characters rest most of the time
-    ground, memory = ground_at(table), make_memory()
+        return False  # without memory: most characters rest most of the time
+    ground, memory, any_hits = ground_at(table), make_memory(), False
     for i in range(first, last):
         state, own_rules = _row(states, i, STATE_SIZE), _row(rules, i, RULES_SIZE)
-        if not _rests(state, own_rules):
-            draws = random_states[i : i + 1]
-            advance(state, draws, own_rules, ground, delta_time, borrow_memory(memory))
+        if _rests(state, own_rules):
+            continue
+        draws, own_memory = random_states[i : i + 1], borrow_memory(memory)
+        if rests_on(state, own_rules, draws, ground, own_memory):
+            continue
+        own_hits = _row(hits, i, HITS_SIZE)
+        advance(state, draws, own_rules, own_hits, ground, delta_time, own_memory)
+        leave_imprint(state, own_rules, draws, ground, own_memory)
+        any_hits = any_hits or state[HITS] > 0.0
     keep(memory)
+    return any_hits

@@ -12,11 +12,12 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP, contact
-from terrain_physics._kernels.character.grounding import add_plane, rise_of_slope
+from terrain_physics._kernels.character.grounding import rise_of_slope
 from terrain_physics._kernels.character.lift import lift
 from terrain_physics._kernels.character.resolve import (
     CANDIDATE,
     DEPTH,
+    NO_CANDIDATE,
     PUSH,
     SAME_WAY,
     STUCK,
@@ -25,6 +26,7 @@ from terrain_physics._kernels.character.resolve import (
     at_once,
     clearing_lift,
     list_contacts,
+    meet_plane,
     push_out,
 )
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_walls
@@ -73,7 +75,7 @@ class _Place(NamedTuple):
 
 
 @kernel(apart=True, lent=True)
-def _rise(scene: Scene, offset: Vec3, count: int, most: float, cosine: float) -> float:
+def rise_of_feet(scene: Scene, offset: Vec3, count: int, most: float, cosine: float) -> float:
     """Return how far up the walkable contacts among those listed push the body.
 
     One that would push it up by more than ``most`` is the top of a wall, and left out.
@@ -149,7 +151,7 @@ def _push_once(
     nor ground up to ``highest``.
     """
     offset, touching, on_ground = place.offset, place.touching, place.on_ground
-    up = _rise(scene, offset, touching.contacts, highest - offset[1], cosine)
+    up = rise_of_feet(scene, offset, touching.contacts, highest - offset[1], cosine)
     if up > 0.0:
         offset, on_ground = add(offset, (0.0, up, 0.0)), True
         touching = list_contacts(scene, offset)
@@ -305,7 +307,7 @@ def walk(
     touching = list_contacts(scene, offset)
     planes = int(np.int64(0))
     if size > 0.0:
-        planes = add_plane(scene.planes, planes, scale(ahead, -1.0))
+        planes = meet_plane(scene, planes, scale(ahead, -1.0), NO_CANDIDATE)
     return _walked(BLOCKED, offset, planes, touching, rounds)
 
 

@@ -261,7 +261,12 @@ def surface_at(
 @kernel
 def is_in_ground(candidates: Floats, count: int, place: Vec3) -> bool:
     """Tell whether a place lies in a map, below its surface and not below its underside."""
-    surface, which = surface_at(candidates, count, place[0], place[2], np.inf, True)
-    return bool(
-        which >= 0 and place[1] < surface and place[1] > surface - candidates[which, THICKNESS]
-    )
+    highest, thickness = -np.inf, 0.0
+    for k in range(count):
+        top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
+        if top <= place[1] or candidates[k, THICKNESS] == 0.0:
+            continue
+        surface = height_over(candidates, k, place[0], place[2])
+        if surface > highest:
+            highest, thickness = surface, float(candidates[k, THICKNESS])
+    return bool(place[1] < highest and place[1] > highest - thickness)

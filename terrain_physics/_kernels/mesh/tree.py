@@ -43,19 +43,15 @@ class Mesh(NamedTuple):
     frame: Floats  # (5,), middle x y z, factor: boxes hold (place - middle) * factor; highest y
 
 
-def build_mesh(vertices: Floats, faces: Ints) -> Mesh:
-    """Return the tree of at least one triangle; vertices (v, 3) and faces (n, 3) are kept."""
+def build_mesh(vertices: Floats, faces: Ints, order: Ints | None = None) -> Mesh:
+    """Return the tree of at least one triangle; vertices (v, 3) and faces (n, 3) are kept.
+
+    ``order`` (n,) is that of a tree of the same faces; default: along a curve through their places.
+    """
     count = len(faces)
     corners = np.empty((count, 9))
-    order = np.arange(count, dtype=np.int32)
-    order.setflags(write=False)
-    gather_corners(vertices, faces, order, corners)
-    frame = _frame_of(corners)
-    keys = np.empty(count, np.uint64)
-    triangle_keys(corners, 0, count, frame, keys)
-    keys.sort()
-    order = (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
-    order.setflags(write=False)
+    if order is None:
+        order = _order_along_curve(vertices, faces, corners)
 
     # From the lowest level up; the root is the last node.
     level = -(-count // LANES)
@@ -72,10 +68,23 @@ def build_mesh(vertices: Floats, faces: Ints) -> Mesh:
             order,
             np.empty((0, 6, LANES), np.float32),
             np.concatenate(children),
-            frame,
+            np.empty(0),
         ),
         vertices,
     )
+
+
+def _order_along_curve(vertices: Floats, faces: Ints, corners: Floats) -> Ints:
+    """Return the faces (n,) in an order in which neighbors are near; ``corners`` is for work."""
+    order = np.arange(len(faces), dtype=np.int32)
+    order.setflags(write=False)
+    gather_corners(vertices, faces, order, corners)
+    keys = np.empty(len(faces), np.uint64)
+    triangle_keys(corners, 0, len(faces), _frame_of(corners), keys)
+    keys.sort()
+    order = (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
+    order.setflags(write=False)
+    return order
 
 
 def refit_mesh(mesh: Mesh, vertices: Floats) -> Mesh:

@@ -1,0 +1,60 @@
+"""Locks that a signal handler gets through, and that no forked child waits for in vain.
+
+A signal handler runs in the middle of its own thread, which may hold any lock: so a thread may take
+a lock again that it holds. A forked child has the forking thread only: so that one takes all locks
+before it forks, and the child finds nothing half done by threads that it does not have.
+"""
+
+import os
+import threading
+from contextlib import AbstractContextManager
+from enum import IntEnum
+from typing import Any
+from weakref import WeakKeyDictionary
+
+
+class Rank(IntEnum):
+    """In what order locks are taken, by any thread: lower ones first."""
+
+    GROUND = 0
+    ARRAYS_OF_MAPS = 1  # of several: who makes them asks each map
+    UNION = 2
+    MAP = 3
+    ARRAYS = 4
+    TREES = 5
+    COMPILER = 6
+
+
+_made: WeakKeyDictionary[Any, Rank] = WeakKeyDictionary()
+_making = threading.RLock()
+_held: list[Any] = []
+
+
+def new_lock(rank: Rank) -> AbstractContextManager[Any]:
+    """Return a lock that its holder may take again. Released in a forked child."""
+    lock = threading.RLock()
+    hold_at_fork(lock, rank)
+    return lock
+
+
+def hold_at_fork(lock: Any, rank: Rank) -> None:
+    """Take a lock before each fork, and release it in parent and child."""
+    with _making:
+        _made[lock] = rank
+
+
+def _take_all() -> None:
+    _making.acquire()
+    for lock in sorted(_made, key=_made.__getitem__):
+        lock.acquire()
+        _held.append(lock)
+
+
+def _release_all() -> None:
+    while _held:
+        _held.pop().release()
+    _making.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_take_all, after_in_parent=_release_all, after_in_child=_release_all)

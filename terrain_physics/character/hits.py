@@ -1,0 +1,257 @@
+"""What characters run into: hits of one, and of many as arrays."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pyglm import glm
+
+from terrain_physics._checks import Floats3
+from terrain_physics._kernels.character import hits as kernels
+from terrain_physics._kernels.character.layout import HITS
+from terrain_physics._kernels.types import Bytes, Floats, Longs
+from terrain_physics._public import public
+from terrain_physics.character.rows import Rows
+from terrain_physics.surface.queries import Queries
+
+BlockReason = Literal["steep", "wall", "step", "ceiling", "edge"]
+
+REASONS: tuple[BlockReason | None, ...] = (None, "steep", "wall", "step", "ceiling", "edge")
+_WORDS = np.array([reason or "" for reason in REASONS])
+
+_GROUND = -1
+
+
+@public
+class MoveHit(NamedTuple):
+    """A surface that a character ran into in an update.
+
+    Attributes
+    ----------
+    triangle : int
+        The triangle's id; -1 outside a map, and at the side of one.
+    point : glm.vec3
+        Where the body touches it, in meters.
+    normal : glm.vec3
+        Its unit normal there, towards the body.
+    speed : float
+        How fast the body ran into it, in m/s: the part of its velocity against the normal.
+    other : int
+        Which other character it was; -1: the ground.
+    material : int
+        What the cell is made of, the nearest one outside a map; 0 of meshes.
+    reason : {"steep", "wall", "step", "ceiling", "edge"} or None
+        Why it was in the way, as of `MoveResult.blocked_by`; None where it was not, as a floor that
+        the body fell on.
+    """
+
+    triangle: int
+    point: glm.vec3
+    normal: glm.vec3
+    speed: float
+    other: int = _GROUND
+    material: int = 0
+    reason: BlockReason | None = None
+
+
+@public
+@dataclass(frozen=True, slots=True, eq=False)
+class MoveHits:
+    """What characters ran into, as read-only arrays; iterating gives each row as `MoveHit`.
+
+    Attributes
+    ----------
+    character : ndarray of int64, shape (m,)
+        Which character: its row, in the order of the group's keys; 0 of one alone.
+    triangle : ndarray of int64, shape (m,)
+        The triangles' ids; -1 outside a map, and at the side of one.
+    point : ndarray of float64, shape (m, 3)
+        Where the bodies touch them, in meters.
+    normal : ndarray of float64, shape (m, 3)
+        The unit normals there, towards the bodies.
+    speed : ndarray of float64, shape (m,)
+        How fast the bodies ran into them, in m/s.
+    other : ndarray of int64, shape (m,)
+        Which other characters they were; -1: the ground.
+    material : ndarray of uint8, shape (m,)
+        What the cells are made of, the nearest ones outside a map; 0 of meshes.
+    reason : ndarray of str, shape (m,)
+        Why they were in the way: "steep", "wall", "step", "ceiling" or "edge"; "" where not.
+    """
+
+    character: Longs
+    triangle: Longs
+    point: Floats
+    normal: Floats
+    speed: Floats
+    other: Longs
+    material: Bytes
+    reason: NDArray[np.str_]
+
+    def __post_init__(self) -> None:
+        for values in self.arrays():
+            values.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.triangle)
+
+    def __iter__(self) -> Iterator[MoveHit]:
+        names = ("triangle", "point", "normal", "speed", "other", "material", "reason")
+        rows = zip(*(getattr(self, name).tolist() for name in names), strict=True)
+        for triangle, point, normal, speed, other, material, reason in rows:
+            yield MoveHit(
+                triangle, _vector(point), _vector(normal), speed, other, material, reason or None
+            )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MoveHits):
+            return NotImplemented
+        pairs = zip(self.arrays(), other.arrays(), strict=True)
+        return all(one.shape == two.shape and _same(one, two) for one, two in pairs)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays have none
+
+    def __repr__(self) -> str:
+        return f"<MoveHits: {len(self)}>"
+
+    def arrays(self) -> list[NDArray[Any]]:
+        """Return the arrays, in the order above."""
+        return [getattr(self, field.name) for field in fields(self)]
+
+
+def parts_of(hit: MoveHit) -> tuple[Any, ...]:
+    """Return a hit as plain numbers: PyGLM's pickles need a module that is going away."""
+    return hit.triangle, hit.point.to_tuple(), hit.normal.to_tuple(), *hit[3:]
+
+
+def hit_from(triangle: int, point: Floats3, normal: Floats3, *rest: Any) -> MoveHit:
+    """Return the hit that had these parts."""
+    return MoveHit(triangle, glm.vec3(*point), glm.vec3(*normal), *rest)
+
+
+Log = tuple[bytes, Queries]
+"""What one character met in an update, copied, and the ground that knows ids and materials."""
+
+
+def blocker_of(log: Log, count: int) -> MoveHit | None:
+    """Return what of ``count`` hits took most speed from a way; None where that was free."""
+    content, queries = log
+    rows = memoryview(content).cast("d")
+    best, most = -1, 0.0
+    for row in range(0, count * kernels.HIT_SIZE, kernels.HIT_SIZE):
+        if rows[row + kernels.REASON] != kernels.LET_PASS and rows[row + kernels.TAKEN] > most:
+            best, most = row, rows[row + kernels.TAKEN]
+    if best < 0:
+        return None
+    hit = rows[best : best + kernels.HIT_SIZE].tolist()
+    x, y, z = hit[kernels.HIT_POINT : kernels.HIT_POINT + 3]
+    part, number = int(hit[kernels.HIT_PART]), int(hit[kernels.HIT_TRIANGLE])
+    triangle, material = queries.triangle_at(part, number, (x, y, z))
+    point, normal = _vector((x, y, z)), _vector(hit[kernels.HIT_NORMAL : kernels.HIT_NORMAL + 3])
+    reason = REASONS[int(hit[kernels.REASON])]
+    return MoveHit(triangle, point, normal, hit[kernels.TAKEN], _GROUND, material, reason)
+
+
+class Logs:
+    """What many characters met in an update: copied at once, and read when somebody asks.
+
+    Parameters
+    ----------
+    logs : ndarray of float64, shape (m, HITS_SIZE)
+        Of those that met something.
+    counts : ndarray of int64, shape (m,)
+        How many hits each log has.
+    characters : ndarray of int64, shape (m,)
+        Whose they are.
+    queries : Queries
+        Of the ground, which knows ids and materials.
+    """
+
+    __slots__ = ("_characters", "_queries", "_rows")
+
+    def __init__(self, logs: Floats, counts: Longs, characters: Longs, queries: Queries) -> None:
+        rows = logs[:, : kernels.OWN].reshape(-1, kernels.MOST_HITS, kernels.HIT_SIZE)
+        self._rows = rows[np.arange(kernels.MOST_HITS) < counts[:, np.newaxis]]
+        self._characters, self._queries = np.repeat(characters, counts), queries
+
+    def blockers(self) -> MoveHits:
+        """Return what took most speed from the way of each character that was blocked."""
+        order = self._strongest_first(kernels.TAKEN)
+        order = order[self._rows[order, kernels.REASON] != kernels.LET_PASS]
+        _, first = np.unique(self._characters[order], return_index=True)
+        return self._named(order[first], kernels.TAKEN)
+
+    def impacts(self) -> MoveHits:
+        """Return what the characters came upon, the strongest of each first."""
+        order = self._strongest_first(kernels.IMPACT)
+        order = order[self._rows[order, kernels.IMPACT] >= kernels.LEAST_SPEED]
+        return self._named(order, kernels.IMPACT)
+
+    def _strongest_first(self, speed: int) -> Longs:
+        """Return the order by character, and for each from the greatest speed to the least."""
+        return np.lexsort((-self._rows[:, speed], self._characters))
+
+    def _named(self, order: Longs, speed: int) -> MoveHits:
+        """Return some of the rows, with ids and materials."""
+        rows = self._rows[order]
+        points = rows[:, kernels.HIT_POINT : kernels.HIT_POINT + 3].copy()
+        parts, numbers = rows[:, kernels.HIT_PART], rows[:, kernels.HIT_TRIANGLE]
+        named = [
+            self._queries.triangle_at(int(part), int(number), (x, y, z))
+            for part, number, (x, y, z) in zip(parts, numbers, points.tolist(), strict=True)
+        ]
+        ids = np.array(named, dtype=np.int64).reshape(-1, 2)
+        return MoveHits(
+            self._characters[order],
+            ids[:, 0].copy(),
+            points,
+            rows[:, kernels.HIT_NORMAL : kernels.HIT_NORMAL + 3].copy(),
+            rows[:, speed].copy(),
+            np.full(len(rows), _GROUND, dtype=np.int64),
+            ids[:, 1].astype(np.uint8),
+            _WORDS[rows[:, kernels.REASON].astype(np.int64)],
+        )
+
+
+def logs_of(rows: Rows, queries: Queries) -> Logs | None:
+    """Return what characters (n, ...) met in their last update; None: nothing."""
+    counts = rows.state[:, HITS].astype(np.int64)
+    met = np.flatnonzero(counts)
+    return Logs(rows.hits[met], counts[met], met, queries) if len(met) else None
+
+
+def impacts_of(rows: Rows, queries: Queries) -> MoveHits:
+    """Return what characters (n, ...) came upon in their last update."""
+    logs = logs_of(rows, queries)
+    return _NONE if logs is None else logs.impacts()
+
+
+def spread(hits: MoveHits | None, count: int) -> MoveHits:
+    """Return a row for each of ``count`` characters: its hit; NaN, -1, 0 and "" where none."""
+    arrays: tuple[NDArray[Any], ...] = (
+        np.arange(count),
+        np.full(count, -1, dtype=np.int64),
+        np.full((count, 3), np.nan),
+        np.full((count, 3), np.nan),
+        np.full(count, np.nan),
+        np.full(count, _GROUND, dtype=np.int64),
+        np.zeros(count, dtype=np.uint8),
+        np.full(count, "", dtype=_WORDS.dtype),
+    )
+    if hits is not None:
+        for values, known in zip(arrays, hits.arrays(), strict=True):
+            values[hits.character] = known
+    return MoveHits(*arrays)
+
+
+_NONE = spread(None, 0)
+
+
+def _same(one: NDArray[Any], two: NDArray[Any]) -> bool:
+    return np.array_equal(one, two, equal_nan=one.dtype.kind == "f")
+
+
+def _vector(values: Iterable[float]) -> glm.vec3:
+    return glm.vec3(*values) + 0.0

@@ -1,0 +1,186 @@
+"""Signal handlers that ask, children forked at any moment, and edits by several threads at once."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from terrain_physics import Ground, HeightMap, TriangleMesh
+from tests.helpers.programs import run
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+needs_timers = pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="needs timers that interrupt"
+)
+
+_SETUP = """
+import os, signal, sys, threading, time
+import numpy as np
+from terrain_physics import *
+def tile(x):
+    heights = np.random.default_rng(x).uniform(0, 3, (40, 40))
+    heights[:, [0, -1]] = 1.0
+    return HeightMap(heights, origin=(x, 0, 0))
+one, two = tile(0), tile(39)
+floor = TriangleMesh([(0, -9, 0), (0, -9, 40), (80, -9, 0)], [(0, 1, 2)])
+world = Ground([one, two, floor])
+hero = CharacterMovement(world, SphereCollider(0.5), position=(20, 5, 20))
+crowd = CharacterGroup(world, SphereCollider(0.5), threads=2)
+for k in range(20):
+    crowd.add(k, (2.0 + 3.0 * k, 5, 10))
+def ask():
+    one.height_at(3.3, 4.4)
+    one.raycast(Ray((3.3, 9, 4.4), (0.1, -1, 0)))
+    world.height_at(50.5, 4.4)
+    world.contacts([(38.9, 1, 3, 1.5)] * 50)
+    one.closest_point((3, 4, 5))
+    one[3:9, 3:9]
+    one.to_mesh()
+def edit():
+    one.raise_((20, 20), 6, 0.01)
+    world.carve((39, 20), 6, 0.01)
+    one[5, 5] = 2.0
+    two.holes[3, 3] = True
+    two.materials[4, 4] = 3
+def update():
+    hero.velocity = (1, 0, 0.5)
+    hero.update(0.01)
+    crowd.update(0.01)
+for each in (ask, edit, update):
+    each()
+"""
+
+
+@needs_timers
+@pytest.mark.parametrize("handled", ["ask", "edit", "update"])
+def test_a_signal_handler_gets_an_answer(handled: str) -> None:
+    run(
+        _SETUP
+        + f"""
+answers = []
+def handler(*_):
+    {handled}()
+    answers.append(1)
+    signal.setitimer(signal.ITIMER_REAL, 0.0005)
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.001)
+end = time.monotonic() + 1.5
+while time.monotonic() < end:
+    ask()
+    edit()
+    if handled != "update":  # an update within an update of the same body
+        update()
+signal.setitimer(signal.ITIMER_REAL, 0)
+assert len(answers) > 100, len(answers)
+""".replace("handled !=", f"{handled!r} !=")
+    )
+
+
+@needs_fork
+@pytest.mark.parametrize("place", [39, 100])
+def test_children_forked_while_threads_work_do_not_hang(place: int) -> None:
+    """On maps that are one, and on two: `python -m tests.fuzz signals_and_forks`."""
+    run(
+        _SETUP.replace("tile(39)", f"tile({place})")
+        + """
+over = threading.Event()
+def work(function):
+    while not over.is_set():
+        function()
+for function in (ask, edit, update):
+    threading.Thread(target=work, args=(function,)).start()
+children = []
+for _ in range(100):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        ask()
+        edit()
+        CharacterMovement(world, SphereCollider(0.5), position=(20, 5, 20)).update(0.1)
+        x, z = np.random.default_rng(0).uniform(1, 30, (2, 50))
+        assert (world.heights_at(x, z) == [world.height_at(*place) for place in zip(x, z)]).all()
+        os._exit(0)
+    children.append(child)
+over.set()
+assert [os.waitpid(child, 0)[1] for child in children] == [0] * 100
+"""
+    )
+
+
+@needs_fork
+def test_children_forked_while_kernels_are_compiled_do_not_hang() -> None:
+    run(
+        """
+import os, signal, tempfile, time
+with tempfile.TemporaryDirectory() as folder:
+    os.environ["TERRAIN_PHYSICS_CACHE_DIR"] = folder
+    from terrain_physics import HeightMap, warm_up
+    from terrain_physics._locks import _made
+    land = HeightMap([[0, 1], [2, 3]])
+    land.height_at(0.5, 0.5)
+    warm_up(background=True)
+    for _ in range(3):
+        time.sleep(0.3)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(100)
+            land.normal_at(0.5, 0.5)
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+os._exit(0)
+"""
+    )
+
+
+def at_once(*functions: Callable[[], Any]) -> None:
+    """Call functions in threads of their own, and wait for them."""
+    ready = threading.Barrier(len(functions))
+
+    def call(function: Callable[[], Any]) -> None:
+        ready.wait()
+        function()
+
+    threads = [threading.Thread(target=call, args=(function,)) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_no_edit_of_two_threads_is_lost() -> None:
+    land = HeightMap(np.zeros((300, 300)))
+    tiles = [HeightMap(np.zeros((30, 30)), origin=(x, 0, 0)) for x in (0, 29)]
+    world = Ground([*tiles, TriangleMesh([(0, -9, 0), (0, -9, 9), (9, -9, 0)], [(0, 1, 2)])])
+
+    def heap() -> None:
+        for _ in range(100):
+            land.raise_((150, 150), 140, 1.0)
+            world.raise_((29, 15), 10, 1.0)
+
+    at_once(heap, heap)
+    assert land.height_at(150, 150) == 200.0
+    assert world.height_at(29, 15) == 200.0
+    assert tiles[0].height_at(29, 15) == tiles[1].height_at(29, 15) == 200.0
+
+
+def test_what_is_read_is_of_one_moment() -> None:
+    land = HeightMap(np.zeros((400, 400)))
+    different: list[NDArray[Any]] = []
+
+    def edit() -> None:
+        for k in range(300):
+            land[:] = float(k)
+            land.materials = np.full(land.cell_count, k % 256)
+
+    def read() -> None:
+        for _ in range(60):
+            surface = land.to_mesh().vertices[:, 1]
+            different.extend(map(np.unique, (land[:], np.array(land), land.materials[:], surface)))
+
+    at_once(edit, read)
+    assert {len(values) for values in different} == {1}
