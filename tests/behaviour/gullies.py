@@ -93,34 +93,33 @@ def press(case):
     for _ in range(case.rate):
         mover.velocity.x = mover.velocity.z = 0.0
         mover.update(1 / case.rate)
-    way = math.radians(case.heading - case.turn)
-    held, way_taken = [], [mover.position64]
+    angle = math.radians(case.heading - case.turn)
+    way = np.array([math.cos(angle), 0.0, math.sin(angle)])
+    held, path = [], [mover.position64]
     for _ in range(round(SECONDS * case.rate)):
-        mover.velocity.x, mover.velocity.z = case.speed * math.cos(way), case.speed * math.sin(way)
+        mover.velocity.x, mover.velocity.z = case.speed * way[[0, 2]]
         held.append(mover.update(1 / case.rate).grounded)
-        way_taken.append(mover.position64)
-    places = np.array(way_taken)
-    gone = places[:, [0, 2]] @ (math.cos(way), math.sin(way))
-    level = places[:, [0, 2]]
-    blocked = np.linalg.norm(level[case.rate :] - level[: -case.rate], axis=1) < case.speed / 3
+        path.append(mover.position64)
+    places = np.array(path)
     smooth = case.kind == "mesh" or case.turn == 0.0
-    if smooth:
-        blocked[:] = True
-    gained = places[:, 1].max() - places[0, 1] if case.floor == 0.0 else 0.0
+    blocked = _gone(places * (1.0, 0.0, 1.0), case.rate) < case.speed / 3
     changed = np.diff(held).astype(int)
-    within = np.convolve(changed, np.ones(case.rate - 1, dtype=int), "valid")
-    once = changed[1:] & changed[:-1]
+    changes = np.convolve(changed, np.ones(case.rate - 1, dtype=int), "valid")
     while_still = case.rate // 2
-    moved = np.linalg.norm(places[while_still:] - places[:-while_still], axis=1)
     in_air = np.convolve(held, np.ones(while_still, dtype=int), "valid") == 0
-    stranded = in_air & (moved < 1e-3)
+    climbed = places[:, 1].max() - places[0, 1] if case.floor == 0.0 else 0.0
     return Pressed(
-        int((within * blocked).max()),
-        int(once.sum()),
-        int(stranded.sum()),
-        float(gained) - (0.0 if smooth else rise),  # what is rough about a line goes up too
-        float(gone[-1] - gone[0]) / SECONDS,
+        int((changes * (blocked | smooth)).max()),
+        int((changed[1:] & changed[:-1]).sum()),
+        int((in_air & (_gone(places, while_still) < 1e-3)).sum()),
+        float(climbed) - (0.0 if smooth else rise),  # what is rough about a line goes up too
+        float((places[-1] - places[0]) @ way) / SECONDS,
     )
+
+
+def _gone(places, frames):
+    """Return how far each place is from that so many frames before."""
+    return np.linalg.norm(places[frames:] - places[:-frames], axis=1)
 
 
 def is_steady(found):

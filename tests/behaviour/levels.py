@@ -24,10 +24,11 @@ SETTLED = 0.5  # seconds after which a body that presses against something must 
 
 def turned(mesh, degrees):
     """Return a mesh turned about +Y."""
-    return TriangleMesh(np.asarray(mesh.vertices) @ _turn(degrees).T, mesh.faces)
+    return TriangleMesh(np.asarray(mesh.vertices) @ turning(degrees).T, mesh.faces)
 
 
-def _turn(degrees):
+def turning(degrees):
+    """Return the matrix of a turn about +Y."""
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
@@ -43,7 +44,7 @@ class Pressed(NamedTuple):
 
 def press(mover, velocity, rate, *, approach=0.0, seconds=1.0, turn=0.0):
     """Command the same velocity for a while; the scene was turned about +Y by ``turn``."""
-    there = _turn(turn)
+    there = turning(turn)
     x, _, z = there @ np.array(velocity)
     calm = math.ceil((approach + SETTLED) * rate)
     frames = calm + max(math.ceil(seconds * rate), 8)
@@ -116,7 +117,7 @@ def ledge(case):
     if case.body == "box":
         reach *= abs(math.cos(turn)) + abs(math.sin(turn))
     velocity = (case.speed * math.cos(slant), 0.0, case.speed * math.sin(slant))
-    start = _turn(case.turn) @ np.array([-reach - case.gap, stand, -6.0 * math.sin(slant)])
+    start = turning(case.turn) @ np.array([-reach - case.gap, stand, -6.0 * math.sin(slant)])
     mover = character(
         ledge_land(case.rise, case.tread, case.turn), collider, start, resolver=case.resolver
     )
@@ -398,7 +399,7 @@ def corner(seed):
     goal = np.array([-radius / math.sin(half), 0.0])
     way = np.array([math.cos(aside), math.sin(aside)])
     start = goal - (rng.uniform(0.2, 1.0), 0.0)
-    there = _turn(turn)
+    there = turning(turn)
     mover = character(
         ground, collider, there @ np.array([start[0], stand, start[1]]),
         resolver=str(rng.choice(RESOLVERS)),

@@ -39,9 +39,6 @@ _FOOTHOLDS = 10
 # Part of each way from one to the next that walls beside a step must leave.
 _LEAST_SHARE = 0.25
 
-# Part of the next way that must lead on where it comes back down from a step.
-_LEAST_PROGRESS = 0.5
-
 
 @kernel
 def _leads_to_a_step(scene: Scene, offset: Vec3, way: Vec3, highest: float, cosine: float) -> bool:
@@ -252,10 +249,9 @@ def step_up(
 def _goes_on(
     scene: Scene, mover: Mover, place: Vec3, way: Vec3, farthest: float, highest: float
 ) -> bool:
-    """Tell whether the same way leads on from where a step has been begun, not back down."""
+    """Tell whether the same way leads on from where a step was begun, not back down beside it."""
     walked = walk(scene, place, way, farthest, mover.snap, mover.walkable, mover.max_rounds)
-    gone = dot(subtract(walked.offset, place), way)
-    if gone >= _LEAST_PROGRESS * dot(way, way) or walked.offset[1] >= place[1] - MOST_CLEARANCE:
+    if walked.planes == 0 or walked.offset[1] >= place[1] - MOST_CLEARANCE:
         return True
     into = subtract(add(place, way), (walked.offset[0], place[1], walked.offset[2]))
     leads_up, _ = step_up(scene, place, way, into, farthest, highest, mover.walkable, True)
