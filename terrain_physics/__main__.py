@@ -136,6 +136,8 @@ def _info() -> int:
         except PackageNotFoundError:
             print(f"{package} is not installed")
     print(f"compiled functions: {_jit.cache_folder() or 'not kept'}")
+    if reason := _jit.why_refused():
+        print(f"not used, since loading runs what is there: {reason}")
     print(f"counter compiled: {'yes' if _jit.is_cached(count_chunks) else 'no'}")
     return 0
 

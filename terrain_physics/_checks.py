@@ -2,6 +2,9 @@
 
 Messages about bad input have one form: name, rule, value. Vectors are recognized by what they
 can do (``.x .y .z`` or three numbers), so that this module needs no vector library.
+
+Arrays are copied first, and the copy is checked: another thread or process may write to the
+caller's array at any time, and what kernels read must be what was checked.
 """
 
 import math
@@ -17,6 +20,9 @@ Floats3 = tuple[float, float, float]
 Floats9 = tuple[float, float, float, float, float, float, float, float, float]
 Rows = dict[str, NDArray[np.float64]]
 """Checked arrays by the names of the arguments they came from."""
+
+MOST_RESULTS = 20_000_000
+"""Of one query unless it says otherwise: contacts take 88 bytes each, 2 GB in all."""
 
 # Largest error of a unit length or a dot product of axes. glm.quat and glm.mat3 hold float32: a
 # product of a few thousand rotations stays within this.
@@ -95,6 +101,22 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
     if not (low <= number <= high):
         raise ValueError(f"{name} must be from {low} to {high}, got {shorten(number)}")
     return number
+
+
+def most_results(max_results: Any) -> int:
+    """Return how many results a query may have."""
+    return whole("max_results", max_results, 0, 2**62)
+
+
+def too_many(what: str, most: int) -> ValueError:
+    """Return the error for more results than that."""
+    return ValueError(f"{what} must be at most max_results = {most}, got more")
+
+
+def refuse_more(what: str, count: int, most: int) -> None:
+    """Refuse more results than that."""
+    if count > most:
+        raise too_many(what, most)
 
 
 def choice(name: str, value: Any, known: tuple[str, ...]) -> str:
@@ -224,12 +246,11 @@ def _from_quaternion(name: str, value: Any) -> Floats9:
 
 
 def array(name: str, value: Any, *shapes: tuple[int | None, ...]) -> NDArray[np.float64]:
-    """Return a read-only float64 array of one of the shapes (None: any length), all finite.
+    """Return a new float64 array of one of the shapes (None: any length), all finite.
 
-    The result may share memory with ``value``: kernels read it and never keep it. It is always
-    read-only, since numba compiles separately for read-only and for writable arrays.
+    It is read-only, since numba compiles separately for read-only and for writable arrays.
     """
-    result = real_array(name, value).view()
+    result = real_array(name, value)
     if result.shape == (0,) and shapes[0][0] is None:  # an empty list stands for no rows
         result = result.reshape([length or 0 for length in shapes[0]])
     result.setflags(write=False)
@@ -250,8 +271,20 @@ def _shape_text(shape: tuple[int | None, ...]) -> str:
     return f"({lengths},)" if len(shape) == 1 else f"({lengths})"
 
 
+def copied(value: Any) -> NDArray[Any]:
+    """Return a new array of anything that is one, of its own type."""
+    return np.array(np.asarray(value))
+
+
 def real_array(name: str, value: Any) -> NDArray[np.float64]:
-    """Return any array of real numbers as C-contiguous float64; a single number gets no axis."""
+    """Return real numbers as a new C-contiguous float64 array; a single number gets no axis."""
+    given = real_numbers(name, value)
+    with np.errstate(over="ignore"):  # a long double may become infinite, which callers refuse
+        return np.array(given, np.float64, order="C")
+
+
+def real_numbers(name: str, value: Any) -> NDArray[Any]:
+    """Return an array of real numbers as it is: perhaps the caller's, which must be copied yet."""
     refuse_masked(name, value)
     try:
         raw = np.asarray(value)
@@ -260,8 +293,7 @@ def real_array(name: str, value: Any) -> NDArray[np.float64]:
     if raw.dtype.kind not in "biuf":
         if raw.size != 0 or raw.dtype.kind != "O":
             raise TypeError(f"{name} must hold real numbers, got dtype {raw.dtype}")
-    with np.errstate(over="ignore"):  # a long double may become infinite, which callers refuse
-        return np.require(raw, np.float64, ["C", "A"])
+    return raw
 
 
 def refuse_masked(name: str, value: Any) -> None:

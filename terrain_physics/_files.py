@@ -2,9 +2,10 @@
 
 import errno
 import os
+import stat
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -25,11 +26,20 @@ def file_name(path: Any) -> str:
     return name
 
 
+def checked_size(name: str) -> int:
+    """Return how many bytes a file has; refuse what is no regular file."""
+    status = Path(name).stat()
+    if not stat.S_ISREG(status.st_mode):  # opening a named pipe would wait forever
+        raise ValueError(f"{name}: must be a regular file, got {stat.filemode(status.st_mode)}")
+    return status.st_size
+
+
 @contextmanager
 def written_whole(name: str) -> Iterator[BinaryIO]:
     """Yield a new file that replaces ``name`` when the block ends without an error.
 
-    Until then, and after an error, an existing file of that name is unchanged.
+    Until then, and after an error, an existing file of that name is unchanged. The new one may be
+    read and written by those who might before.
     """
     target = Path(name).resolve()  # follows a link, so that the link itself is not replaced
     if not target.parent.is_dir():
@@ -37,6 +47,8 @@ def written_whole(name: str) -> Iterator[BinaryIO]:
     part = target.with_name(f".{uuid.uuid4().hex}.part")
     try:
         with part.open("xb") as file:
+            with suppress(FileNotFoundError):
+                part.chmod(stat.S_IMODE(target.stat().st_mode))
             yield file
         part.replace(target)
     finally:

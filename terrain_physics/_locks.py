@@ -17,11 +17,12 @@ class Rank(IntEnum):
     """In what order locks are taken, by any thread: lower ones first."""
 
     GROUND = 0
-    UNION = 1
-    MAP = 2
-    ARRAYS = 3
-    TREES = 4
-    COMPILER = 5
+    ARRAYS_OF_MAPS = 1  # of several: who makes them asks each map
+    UNION = 2
+    MAP = 3
+    ARRAYS = 4
+    TREES = 5
+    COMPILER = 6
 
 
 _made: WeakKeyDictionary[Any, Rank] = WeakKeyDictionary()

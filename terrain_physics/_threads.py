@@ -59,8 +59,9 @@ class _Pool:
         try:
             with self._lock:
                 if self._executor is None:
+                    beside = max(_processors() - 1, 1)  # the caller works too
                     self._executor = ThreadPoolExecutor(
-                        _processors(), "terrain_physics", self._mark_thread
+                        beside, "terrain_physics", self._mark_thread
                     )
             for _ in range(helpers):
                 self._executor.submit(help_out)

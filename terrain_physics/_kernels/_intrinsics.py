@@ -16,6 +16,7 @@ if HAS_NUMBA:
     import numba
 
 if HAS_NUMBA and not numba.config.DISABLE_JIT:
+    from numba.core import cgutils
     from numba.extending import intrinsic
 
     @intrinsic  # type: ignore[untyped-decorator]
@@ -88,9 +89,12 @@ if HAS_NUMBA and not numba.config.DISABLE_JIT:
 
     def _eight_at(context: Any, builder: Any, kind: Any, values: Any, place: Any) -> Any:
         """Return the address of eight numbers of an array."""
-        data = context.make_array(kind)(context, builder, values).data
+        array = context.make_array(kind)(context, builder, values)
+        if context.enable_boundscheck:  # as of each `values[place]` of the kernel that is compiled
+            for index in (place, builder.add(place, place.type(7))):
+                cgutils.do_boundscheck(context, builder, index, array.nitems)
         wide = llvmlite.ir.VectorType(context.get_value_type(kind.dtype), 8)
-        return builder.bitcast(builder.gep(data, [place]), wide.as_pointer())
+        return builder.bitcast(builder.gep(array.data, [place]), wide.as_pointer())
 
     @intrinsic  # type: ignore[untyped-decorator]
     def prefetch(_typing_context: Any, values: Any, place: Any) -> Any:

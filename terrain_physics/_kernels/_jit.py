@@ -12,7 +12,8 @@ The cache differs from numba's own in three ways, each a trap its users fall int
 - numba numbers its files through an index that two processes can overwrite for each other. Here
   a file's name is the hash of what it holds, and it is replaced as a whole.
 - numba raises when a cached file is cut short or no folder can be written. Here such a file counts
-  as missing, and what cannot be written is compiled again next time.
+  as missing, and what cannot be written is compiled again next time. So does a file that somebody
+  else may have written (``_own_files.py``): loading it runs what it holds.
 
 ``numba.config`` is read and never set: it belongs to the whole process, and so to the host game.
 """
@@ -33,6 +34,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast, overload
 
+from terrain_physics._kernels import _own_files
 from terrain_physics._locks import Rank, hold_at_fork
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -69,6 +71,9 @@ else:
         from numba.core.compiler_lock import global_compiler_lock
 
         hold_at_fork(global_compiler_lock, Rank.COMPILER)
+
+CHECKED = os.environ.get("TERRAIN_PHYSICS_CHECK", "0") not in {"", "0"}
+"""Whether each index is checked: a build to find mistakes with, several times slower."""
 
 _FOLDER = os.path.dirname(__file__)  # noqa: PTH120 as `os.scandir` and code objects write it
 
@@ -108,6 +113,7 @@ def cache_folder() -> Path | None:
             llvmlite.__version__,
             sys.implementation.cache_tag,
             llvm.get_host_cpu_name(),
+            CHECKED,
             *(getattr(numba.config, name, None) for name in settings),
         )
         folder = cache_root() / f"kernels-{_short_hash(parts)}"
@@ -129,7 +135,19 @@ def _first_folder() -> Path | None:
 def is_cached(function: Callable[..., Any]) -> bool:
     """Tell whether machine code of this kernel is on disk, so that its first call is quick."""
     folder = cache_folder()
-    return folder is not None and any(folder.glob(f"{_stem(function)}-*.bin"))
+    if folder is None or why_refused():
+        return False
+    return any(folder.glob(f"{_stem(function)}-*.bin"))
+
+
+def why_refused() -> str:
+    """Return why the cache folder is not used, nothing if it is."""
+    if (folder := cache_folder()) is not None and folder.exists():
+        try:
+            _own_files.refuse_shared(folder)
+        except (OSError, RuntimeError) as reason:  # RuntimeError: nobody knows where home is
+            return str(reason)
+    return ""
 
 
 def _stem(function: Callable[..., Any]) -> str:
@@ -203,7 +221,8 @@ def _short_hash(parts: tuple[object, ...]) -> str:
 
 def _make_folder(folder: Path) -> None:
     """Begin a cache folder, and delete those that no process has used for long."""
-    folder.mkdir(parents=True, exist_ok=True)
+    _own_files.make_folder(folder)
+    _own_files.refuse_shared(folder)
     for other in folder.parent.glob("kernels-" + "[0-9a-f]" * 20):
         if other.stat().st_mtime < time.time() - UNUSED_SECONDS:
             shutil.rmtree(other, ignore_errors=True)
@@ -244,7 +263,7 @@ if CAN_CACHE:
         def load_overload(self, signature: object, target_context: Any) -> Any:
             try:
                 target_context.refresh()
-                stored = self._file(signature, target_context.codegen()).read_bytes()
+                stored = _own_files.read(self._file(signature, target_context.codegen()))
                 digest, payload = stored[:32], stored[32:]
                 if hashlib.sha256(payload).digest() != digest:
                     return None
@@ -272,9 +291,10 @@ if CAN_CACHE:
         def _write(self, file: Path, payload: bytes) -> None:
             if not self._folder.is_dir():
                 _make_folder(self._folder)
+            _own_files.refuse_shared(self._folder)
             part = file.with_suffix(f".{uuid.uuid4().hex}")
             try:
-                part.write_bytes(hashlib.sha256(payload).digest() + payload)
+                _own_files.write_new(part, hashlib.sha256(payload).digest() + payload)
                 part.replace(file)
             finally:
                 part.unlink(missing_ok=True)
@@ -325,10 +345,12 @@ def _compile(
         "no_cfunc_wrapper": True,  # for calls from C; a twelfth of the time to compile
         "fastmath": {"contract"} if contract else False,
     }
+    if CHECKED:
+        options["boundscheck"] = True
     if noalias and CAN_NOALIAS:
         options["noalias"] = True
-    if lent and CAN_LEND:
-        options["_nrt"] = False
+    if CAN_LEND:
+        options["_nrt"] = not lent  # said always: unsaid, it is that of whoever is compiled first
     outer: Any = numba.njit(**options)(function)
     if outer is function:  # NUMBA_DISABLE_JIT=1
         return function

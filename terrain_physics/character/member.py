@@ -35,7 +35,7 @@ class GroupMember(CharacterView):
     >>> ada.velocity.x, ada.slope_limit = 3, 0.7
     >>> result = group.update(1 / 60)
     >>> ada
-    <GroupMember 'ada' at (0.550, 1.997, 0.500), in the air>
+    <GroupMember 'ada' at (0.550, 1.999, 0.500), in the air>
     """
 
     def __init__(self, data: GroupData, key: Key) -> None:

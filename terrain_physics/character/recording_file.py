@@ -1,17 +1,23 @@
-"""What a recording holds frame by frame, and the file it is kept in."""
+"""What a recording holds frame by frame, and the file it is kept in.
+
+A file is checked before memory is reserved for it: a small archive may hold gigabytes. What a file
+may hold unpacked is limited, and nothing beyond that is saved either.
+"""
 
 import io
 import json
 import os
+import pathlib
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _checks
+from terrain_physics._files import checked_size, file_name, written_whole
 from terrain_physics._kernels.character.layout import FORMAT as STATE_FORMAT
 from terrain_physics._kernels.character.layout import SAVED
 from terrain_physics._kernels.types import Words
@@ -20,6 +26,27 @@ from terrain_physics.character.frame_time import LONGEST_STEP
 from terrain_physics.character.group_data import GroupState, Key, checked_key, packed_rows
 
 FORMAT, VERSION = "terrain_physics recording", 1
+
+MOST_BYTES = 1 << 28
+"""Of a recording, unpacked: 8 for the hash of a character after a frame, 16 for a write."""
+
+MOST_HEADER_BYTES = 1 << 25
+"""Of its header, which has 28 for a frame: more than a million."""
+
+_NUMBER_TYPES = {
+    "header": "|u1",
+    "delta_times": "<f8",
+    "counts": "<i8",
+    "who": "<i4",
+    "where": "<i4",
+    "bits": "<u8",
+    "hashes": "<u8",
+}
+_PACKINGS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # those that unpack piece by piece
+
+
+class TooLargeError(ValueError):
+    """More than a recording may hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +61,14 @@ class Frame:
     rows: NDArray[np.int32]
     places: NDArray[np.int32]
     bits: Words
-    hashes: dict[Key, str]
+    # What it led to: all characters, and the hash of each.
+    keys: list[Key]
+    states: Words
+
+    @property
+    def hashes(self) -> dict[Key, str]:
+        """The hash of each character after the update."""
+        return dict(zip(self.keys, map(_digits, self.states.tolist()), strict=True))
 
 
 def keys_after(keys: list[Key], left: list[Key], bodies: list[tuple[Key, Collider]]) -> list[Key]:
@@ -73,12 +107,18 @@ def frame_between(
         written.astype(np.int32),
         places.astype(np.int32),
         rows[written, places],
-        hashes,
+        list(hashes),
+        _numbers(hashes.values()),
     )
 
 
 def save_frames(path: str | os.PathLike[str], start: dict[Key, str], frames: list[Frame]) -> None:
-    """Write a recording: the hashes before the first frame, and the frames."""
+    """Write a recording: the hashes before the first frame, and the frames.
+
+    The file appears only when it is complete; until then, and after an error, an existing one is
+    unchanged. Raises ValueError for more than the limits above.
+    """
+    name = file_name(path)
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -90,90 +130,150 @@ def save_frames(path: str | os.PathLike[str], start: dict[Key, str], frames: lis
             for f in frames
         ],
     }
-    hashes = [*start.values()]
-    for frame in frames:
-        hashes += frame.hashes.values()
-    with open(path, "wb") as file:  # noqa: PTH123 numpy would add a suffix to a path
-        np.savez_compressed(
-            file,
-            header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
-            delta_times=np.array([f.delta_time for f in frames], dtype="<f8"),
-            counts=np.array([len(f.rows) for f in frames], dtype="<i8"),
-            who=_joined([f.rows for f in frames], "<i4"),
-            where=_joined([f.places for f in frames], "<i4"),
-            bits=_joined([f.bits for f in frames], "<u8"),
-            hashes=np.array([int(text, 16) for text in hashes], dtype="<u8"),
-        )
+    parts: dict[str, list[Any]] = {
+        "header": [np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)],
+        "delta_times": [[f.delta_time for f in frames]],
+        "counts": [[len(f.rows) for f in frames]],
+        "who": [f.rows for f in frames],
+        "where": [f.places for f in frames],
+        "bits": [f.bits for f in frames],
+        "hashes": [_numbers(start.values()), *(f.states for f in frames)],
+    }
+    arrays = {kind: _joined(parts[kind], dtype) for kind, dtype in _NUMBER_TYPES.items()}
+    _refuse_large(name, arrays["header"].nbytes, sum(part.nbytes for part in arrays.values()))
+    with written_whole(name) as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+
+
+def _refuse_large(name: str, header_bytes: int, all_bytes: int) -> None:
+    for what, limit, got in (
+        ("of header", MOST_HEADER_BYTES, header_bytes),
+        ("unpacked", MOST_BYTES, all_bytes),
+    ):
+        if got > limit:
+            raise TooLargeError(
+                f"{name}: a recording must have at most {limit} bytes {what}, got {got}"
+            )
 
 
 def load_frames(path: str | os.PathLike[str]) -> tuple[dict[Key, str], list[Frame]]:
     """Return what was written, or raise ValueError naming the file."""
-    content = Path(path).read_bytes()
+    name = file_name(path)
+    checked_size(name)
+    with pathlib.Path(name).open("rb") as file:
+        return _loaded(name, file)
+
+
+def _loaded(name: str, file: BinaryIO) -> tuple[dict[Key, str], list[Frame]]:
+    """Return what an open file holds."""
     try:
-        header, arrays = _unpacked_file(content)
+        header, arrays = _unpacked_file(name, file)
         # Files of version 1 that do not name the format of states have the first one.
         form = header.get("state_format", 1)
         found = _version_text(header["version"], form, header["state_size"])
         if found == _VERSION_TEXT:
             return _frames_of(header, arrays)
+    except TooLargeError:
+        raise
     except Exception:  # whatever damage leads to
-        raise ValueError(f"{os.fspath(path)}: file must be a recording, undamaged") from None
+        raise ValueError(f"{name}: file must be a recording, undamaged") from None
     raise ValueError(
-        f"{os.fspath(path)}: recording must be of {_VERSION_TEXT}, got {found}: another version "
+        f"{name}: recording must be of {_VERSION_TEXT}, got {found}: another version "
         "of terrain_physics saved it, and can replay it"
     )
 
 
 def _version_text(version: Any, state_format: Any, state_size: Any) -> str:
+    version, state_format, state_size = map(_checks.shorten, (version, state_format, state_size))
     return f"version {version} with states of format {state_format}, {state_size} numbers each"
 
 
 _VERSION_TEXT = _version_text(VERSION, STATE_FORMAT, SAVED.size)
 
 
-def _unpacked_file(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _unpacked_file(name: str, file: BinaryIO) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays of a file; raise any error if it is damaged."""
-    with zipfile.ZipFile(io.BytesIO(content)) as parts:
-        if parts.testzip() is not None:
+    with zipfile.ZipFile(file) as archive:
+        members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
+        if members.keys() != _NUMBER_TYPES.keys() or len(archive.infolist()) != len(members):
             raise zipfile.BadZipFile
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
+        sizes = {kind: member.file_size for kind, member in members.items()}
+        _refuse_large(name, sizes["header"], sum(sizes.values()))
+        arrays = {kind: _unpacked(archive, members[kind], kind) for kind in _NUMBER_TYPES}
     header = json.loads(bytes(arrays["header"]))
     if header["format"] != FORMAT:
         raise ValueError(header["format"])
     return header, arrays
 
 
+def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, kind: str) -> NDArray[Any]:
+    """Return the numbers in a part of a file; no more is unpacked than the part claims to hold."""
+    if member.compress_type not in _PACKINGS:
+        raise zipfile.BadZipFile
+    with archive.open(member) as packed:
+        content = packed.read(member.file_size)
+    stream = io.BytesIO(content)
+    np.lib.format.read_magic(stream)
+    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    if dtype != np.dtype(_NUMBER_TYPES[kind]) or len(shape) != 1:
+        raise zipfile.BadZipFile
+    (count,) = shape
+    return np.frombuffer(content, dtype, count, stream.tell())
+
+
 def _frames_of(
     header: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> tuple[dict[Key, str], list[Frame]]:
     """Return what a file holds; raise any error where its parts do not fit each other."""
-    hashes = iter([f"{value:016x}" for value in arrays["hashes"].tolist()])
+    hashes = arrays["hashes"]
     keys = [checked_key(key) for key in header["start"]]
-    start, frames = {key: next(hashes) for key in keys}, []
+    start = dict(zip(keys, map(_digits, hashes[: len(keys)].tolist()), strict=True))
+    frames: list[Frame] = []
     counts = arrays["counts"].tolist()
-    end = 0
+    nothing = _writes(arrays, 0, 0, 0)  # one for all frames: there may be a million
+    end, hashes_end = 0, len(keys)
     for events, seconds, count in zip(
         header["frames"], arrays["delta_times"].tolist(), counts, strict=True
     ):
         left = [checked_key(key) for key in events["left"]]
         bodies = [(checked_key(key), collider_from(parts)) for key, parts in events["bodies"]]
-        keys = keys_after(keys, left, bodies)
-        own, end = slice(end, end + count), end + count
-        rows, places, bits = (arrays[name][own] for name in ("who", "where", "bits"))
-        if count and not (
-            len(rows) == len(places) == len(bits) == count
-            and 0 <= rows.min() <= rows.max() < len(keys)
-            and 0 <= places.min() <= places.max() < SAVED.size
-        ):
-            raise ValueError(count)
+        if left or bodies:
+            keys = keys_after(keys, left, bodies)
+        writes = _writes(arrays, end, count, len(keys)) if count else nothing
+        end += count
         time = _checks.between("delta_time", seconds, 0.0, LONGEST_STEP)
-        after = {key: next(hashes) for key in keys}
-        frames.append(Frame(time, left, bodies, rows, places, bits, after))
-    if next(hashes, None) is not None or end != len(arrays["who"]):
+        states = hashes[hashes_end : hashes_end + len(keys)]
+        hashes_end += len(keys)
+        if hashes_end > len(hashes):
+            raise ValueError(hashes_end)
+        frames.append(Frame(time, left, bodies, *writes, keys, states))
+    if hashes_end != len(hashes) or end != len(arrays["who"]):
         raise ValueError(end)
     return start, frames
 
 
-def _joined(parts: list[NDArray[Any]], dtype: str) -> NDArray[Any]:
+def _writes(
+    arrays: dict[str, NDArray[Any]], first: int, count: int, characters: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Words]:
+    """Return the writes of one frame; raise any error where there are none such."""
+    rows, places, bits = (arrays[name][first : first + count] for name in ("who", "where", "bits"))
+    if not len(rows) == len(places) == len(bits) == count:
+        raise ValueError(count)
+    if count and not (
+        0 <= rows.min() <= rows.max() < characters
+        and 0 <= places.min() <= places.max() < SAVED.size
+    ):
+        raise ValueError(first)
+    return rows, places, bits
+
+
+def _digits(number: int) -> str:
+    return f"{number:016x}"
+
+
+def _numbers(hashes: Iterable[str]) -> Words:
+    return np.array([int(text, 16) for text in hashes], dtype="<u8")
+
+
+def _joined(parts: list[Any], dtype: str) -> NDArray[Any]:
     return np.concatenate([np.zeros(0, dtype), *parts]).astype(dtype)

@@ -4,6 +4,7 @@ Spheres are read and counted in blocks, and then freed. Only the triangles, thei
 counts are kept. The counts are written once everything has been read without an error.
 """
 
+import errno
 import sys
 import tempfile
 import time
@@ -44,7 +45,7 @@ class _Progress:
         self._total = total
         self._done = 0
         self._bar: Any = None
-        self._start = time.monotonic() if sys.stderr.isatty() else float("inf")
+        self._start = time.monotonic() if _is_seen() else float("inf")
 
     def __enter__(self) -> Self:
         return self
@@ -68,6 +69,17 @@ class _Progress:
                 leave=False,
                 file=sys.stderr,
             )
+
+
+def _is_seen() -> bool:
+    """Tell whether standard error is a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def _tell(message: object) -> None:
+    """Write a line to standard error, if that is not closed."""
+    if sys.stderr is not None:  # None stands for standard output
+        print(message, file=sys.stderr)
 
 
 class _Sample:
@@ -162,10 +174,9 @@ class _Problem:
             touched = sum(int(counts.sum(dtype=np.int64)) for counts in self.counts)
             about = "about " if self._is_estimate else ""
             times = ", ".join(f"{what} {time:.3f} s" for what, time in self._seconds.items())
-            print(
+            _tell(
                 f"{self._name}: n {self._triangles}, q {self._spheres}, pairs touched {touched}, "
-                f"pairs tested {about}{self._tested}, {times}",
-                file=sys.stderr,
+                f"pairs tested {about}{self._tested}, {times}"
             )
         rows = self._sample.rows
         if self._sample.counts is None or not len(rows):
@@ -177,7 +188,7 @@ class _Problem:
                     f"{self._name}: sphere {row + 1} touches {recount} triangles by brute force, "
                     f"but {count} were counted"
                 )
-        print(f"{self._name}: {len(rows)} spheres recounted, all counts agree", file=sys.stderr)
+        _tell(f"{self._name}: {len(rows)} spheres recounted, all counts agree")
 
 
 def _taken(counts: Counts, rows: NDArray[np.int64]) -> list[int]:
@@ -189,6 +200,8 @@ def _taken(counts: Counts, rows: NDArray[np.int64]) -> list[int]:
 
 def _opened(file: str) -> AbstractContextManager[BinaryIO]:
     if file == "-":
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, "it is closed")
         return nullcontext(sys.stdin.buffer)
     return Path(file).open("rb", buffering=0)
 
@@ -267,8 +280,11 @@ def run(
 ) -> int:
     """Count, print, and return the exit status."""
     is_plain_python = not hasattr(count_chunks, "py_func")
-    if sys.stderr.isatty() and not is_plain_python and not _jit.is_cached(count_chunks):
-        print("terrain_physics: compiling once for this machine, a few seconds", file=sys.stderr)
+    if _is_seen() and not is_plain_python and not _jit.is_cached(count_chunks):
+        _tell("terrain_physics: compiling once for this machine, a few seconds")
+    if sys.stdout is None:
+        _tell("terrain-physics: cannot write the answers: standard output is closed")
+        return BAD_INPUT
     try:
         command = _Command(Workers(threads), stats=stats, verify=verify)
         if triangles is not None and spheres is not None:
@@ -277,14 +293,14 @@ def run(
             for file in files or ["-"]:
                 command.whole(file)
     except TextError as error:
-        print(error, file=sys.stderr)
+        _tell(error)
         return BAD_INPUT
     except WrongCountError as error:
-        print(error, file=sys.stderr)
+        _tell(error)
         return WRONG_COUNT
     except OSError as error:
         name = error.filename or "stdin"
-        print(f"terrain-physics: cannot read {name}: {error.strerror}", file=sys.stderr)
+        _tell(f"terrain-physics: cannot read {name}: {error.strerror}")
         return BAD_INPUT
     return _write(command.answers)
 
@@ -297,6 +313,6 @@ def _write(answers: Counts) -> int:
     except BrokenPipeError:
         return PIPE_CLOSED
     except OSError as error:
-        print(f"terrain-physics: cannot write the answers: {error.strerror}", file=sys.stderr)
+        _tell(f"terrain-physics: cannot write the answers: {error.strerror}")
         return BAD_INPUT
     return 0

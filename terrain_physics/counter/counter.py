@@ -21,7 +21,8 @@ from terrain_physics._threads import Workers
 SPHERES_AT_ONCE = 1 << 20
 """Spheres are counted in blocks of this many, so that memory does not grow with their number.
 
-A block needs 50 bytes for each sphere, in addition to the spheres themselves.
+A block needs 82 bytes for each sphere, in addition to the spheres themselves: 32 of them for a
+copy, which the caller cannot change while it is counted.
 """
 
 # Nanoseconds on one thread, roughly: of a row that is read, of a chunk of spheres and of one sphere
@@ -71,9 +72,9 @@ def count_touching(
     array([1, 0, 0])
     """
     workers = Workers(threads)
-    corners = _table("triangles", triangles, 9)
+    corners = _checks.real_array("triangles", _table("triangles", triangles, 9))
     sphere_rows = _table("spheres", spheres, 4)
-    return count_with(workers, build_tree(workers, corners), sphere_rows)
+    return _count_in_blocks(workers, build_tree(workers, corners), sphere_rows)
 
 
 @public
@@ -118,7 +119,8 @@ class TouchCounter:
     def __init__(self, triangles: Any, *, threads: int | None = None) -> None:
         workers = Workers(threads)
         # A copy: near ties are decided by these numbers, and the caller may change theirs.
-        self._tree = build_tree(workers, np.array(_table("triangles", triangles, 9)))
+        corners = _checks.real_array("triangles", _table("triangles", triangles, 9))
+        self._tree = build_tree(workers, corners)
         self._threads = threads
 
     @property
@@ -129,7 +131,7 @@ class TouchCounter:
     def count(self, spheres: Any) -> NDArray[np.int64]:
         """Return for each sphere how many of the triangles its surface touches.
 
-        In addition to the spheres and their counts it takes at most 50 MB, for any number of
+        In addition to the spheres and their counts it takes at most 90 MB, for any number of
         spheres. Several Python threads may call it at once.
 
         Parameters
@@ -150,7 +152,8 @@ class TouchCounter:
             If its shape is wrong, a number is not finite or a radius is negative; the message
             names row, rule and value.
         """
-        return count_with(Workers(self._threads), self._tree, _table("spheres", spheres, 4))
+        spheres = _table("spheres", spheres, 4)
+        return _count_in_blocks(Workers(self._threads), self._tree, spheres)
 
     def __getstate__(self) -> tuple[tuple[NDArray[Any], ...], int | None]:
         return tuple(self._tree), self._threads
@@ -164,10 +167,9 @@ class TouchCounter:
         return f"<TouchCounter of {self.triangle_count} triangles>"
 
 
-def _table(name: str, value: Any, columns: int) -> NDArray[np.float64]:
-    """Return a C-contiguous (n, columns) array of float64."""
-    # Kernels are compiled for one type of array only: contiguous, aligned and writable.
-    table = np.require(_checks.real_array(name, value), requirements=["C", "A", "W"])
+def _table(name: str, value: Any, columns: int) -> NDArray[Any]:
+    """Return an array (n, columns) of real numbers, perhaps the caller's."""
+    table = _checks.real_numbers(name, value)
     if table.size == 0 and table.ndim == 1:
         return np.empty((0, columns))
     if columns == 9 and table.shape[1:] == (3, 3):
@@ -242,34 +244,35 @@ def _frame(workers: Workers, triangles: NDArray[np.float64]) -> NDArray[np.float
     )
 
 
+def _count_in_blocks(workers: Workers, tree: Tree, given: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the counts of the caller's spheres (q, 4), of which each block is copied."""
+    counts = np.empty(len(given), np.int64)
+    for first in range(0, len(given), SPHERES_AT_ONCE):
+        part = slice(first, first + SPHERES_AT_ONCE)
+        spheres = _checks.real_array("spheres", given[part])
+        counts[part] = count_with(workers, tree, spheres, start=first)
+    return counts
+
+
 def count_with(
     workers: Workers,
     tree: Tree,
     spheres: NDArray[np.float64],
     advance: Callable[[int], None] | None = None,
+    *,
+    start: int = 0,
 ) -> NDArray[np.int64]:
-    """Return the counts of spheres (q, 4) against a tree; tell ``advance`` how many are done."""
+    """Return the counts of a block of spheres (q, 4); tell ``advance`` how many are done.
+
+    Errors name rows of the whole array, in which the block starts at row ``start``.
+    """
     counts = np.zeros(len(spheres), np.int64)
-    for first in range(0, len(spheres), SPHERES_AT_ONCE):
-        part = slice(first, first + SPHERES_AT_ONCE)
-        _count_block(workers, tree, spheres[part], first, counts[part], advance)
-    return counts
-
-
-def _count_block(
-    workers: Workers,
-    tree: Tree,
-    spheres: NDArray[np.float64],
-    start: int,
-    counts: NDArray[np.int64],
-    advance: Callable[[int], None] | None,
-) -> None:
     lower, upper = _bounds(workers, "spheres", spheres, start)
     if lower[0] < 0.0:
         row = int(np.flatnonzero(spheres[:, 0] < 0.0)[0])
         raise ValueError(f"spheres[{start + row}] must have a radius >= 0, got {spheres[row, 0]}")
     if len(tree.triangles) == 0:
-        return
+        return counts
     middle = 0.5 * lower + 0.5 * upper
     span = float(np.maximum(upper - middle, middle - lower)[1:].max())
     window = np.array([*middle, 1.0 / span if span > 1e-300 else 0.0])
@@ -301,6 +304,7 @@ def _count_block(
     for done in workers.each(count, chunk_count, _CHUNK_COST, most=_CHUNKS_AT_ONCE):
         if advance is not None:
             advance(done)
+    return counts
 
 
 def recount(

@@ -32,6 +32,8 @@ _NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _SPACES = b"\n", b" ", b"\r", b"\t", b"\v", b"\f"
 _SPACE_BYTES = b"".join(_SPACES)
 _GZIP_MAGIC = b"\x1f\x8b"
+_UTF8_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = b"\xff\xfe", b"\xfe\xff"  # UTF-32 has them too
 
 
 class TextError(ValueError):
@@ -98,6 +100,15 @@ class NumberReader:
             self._text[: len(head)] = head
             self._end = len(head)
         self._load()
+        self._pass_mark()
+
+    def _pass_mark(self) -> None:
+        """Pass over the mark that some editors put before UTF-8; refuse other encodings."""
+        start = self._text[: min(self._end, 4)]  # of UTF-16 without a mark, every other byte is 0
+        if start.startswith(_UTF8_MARK):
+            self._text[: len(_UTF8_MARK)] = b" " * len(_UTF8_MARK)
+        elif start.startswith(_UTF16_MARKS) or b"\0" in start:
+            raise self._error(_Problem(0, "text must be ASCII or UTF-8, got UTF-16 or UTF-32"))
 
     def counts(self) -> tuple[int, int]:
         """Return n and q, with which the text of a whole problem starts."""
@@ -115,7 +126,7 @@ class NumberReader:
             match = _TOKEN.search(self._text, self._position, self._whole)
         token = match.group()
         if not _COUNT.fullmatch(token):
-            raise self._error(_Problem(match.start(), f"{rule}, got {_shown(token)}"))
+            raise self._error(_Problem(match.start(), f"{rule}, got {_told(token)}"))
         self._position = match.end()
         # 19 digits are enough: no input has so many rows. int() refuses thousands of digits.
         return int(token.lstrip(b"0")[:19] or b"0")
@@ -267,7 +278,7 @@ class NumberReader:
             match = _TOKEN.match(self._text, first, last)
             token = match.group() if match else b""
             if not _NUMBER.fullmatch(token):
-                message = f"expected a number, got {_shown(token)}"
+                message = f"expected a number, got {_told(token)}"
                 return found, first, _Problem(first, message)
             values[found] = float(token)
             if math.isinf(values[found]):
@@ -284,8 +295,7 @@ class NumberReader:
         """Return the line where the next piece starts, and that of the last token before it."""
         end = self._whole
         line = self._line + self._text.count(b"\n", 0, end)
-        while end and self._text[end - 1] in _SPACE_BYTES:
-            end -= 1
+        end = _end_of_tokens(self._text, end)
         if end == 0:
             return line, self._last_line
         return line, line - self._text.count(b"\n", end, self._whole)
@@ -317,6 +327,16 @@ def _most_numbers(stream: BinaryIO) -> int | None:
     return status.st_size // 2 + 1 if stat.S_ISREG(status.st_mode) else None
 
 
+def _end_of_tokens(text: bytearray, end: int) -> int:
+    """Return the position behind the last token before ``end``, 0 if there is none."""
+    while end > 0:
+        first = max(end - 4096, 0)  # piece by piece: the whole would be copied
+        if token_bytes := len(text[first:end].rstrip(_SPACE_BYTES)):
+            return first + token_bytes
+        end = first
+    return 0
+
+
 def _last_space(text: bytearray) -> int:
     """Return the position of the last white space, 0 if there is none."""
     for first in (max(0, len(text) - 4096), 0):
@@ -329,6 +349,12 @@ def _last_space(text: bytearray) -> int:
 def _shown(token: bytes | bytearray) -> str:
     text = repr(bytes(token[:41]))[1:]
     return text if len(token) <= 40 else f"{repr(bytes(token[:37]))[1:-1]}...'"
+
+
+def _told(token: bytes) -> str:
+    """Return a token that is no number, and what it may be."""
+    comment = " (comments, such as the header that np.savetxt writes, are not read)"
+    return _shown(token) + (comment if token.startswith(b"#") else "")
 
 
 def write_counts(counts: NDArray[np.integer[Any]]) -> bytes:

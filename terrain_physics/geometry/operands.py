@@ -10,10 +10,15 @@ from terrain_physics._checks import Floats3, Rows
 from terrain_physics._kernels.types import Floats
 from terrain_physics.geometry.shapes import Sphere
 
+_LARGEST = 3.4e38  # that float32 holds
+
 
 def as_vec3(point: Floats3) -> glm.vec3:
-    """Return three floats as a vector, -0 as 0."""
-    return glm.vec3(point[0] + 0.0, point[1] + 0.0, point[2] + 0.0)
+    """Return three floats as a vector, -0 as 0; refuse what would be infinite."""
+    x, y, z = point
+    if -_LARGEST < x < _LARGEST and -_LARGEST < y < _LARGEST and -_LARGEST < z < _LARGEST:
+        return glm.vec3(x + 0.0, y + 0.0, z + 0.0)
+    raise ValueError(f"shapes must have an answer that float32 holds, got {list(point)}")
 
 
 def as_move(touching: bool, move: Floats3) -> glm.vec3 | None:  # noqa: FBT001

@@ -128,7 +128,7 @@ class Ground(Surface):
         >>> Ground(tiles).part_of([0, 3, -1])
         (array([ 0,  1, -1]), array([ 0,  1, -1]))
         """
-        ids = np.asarray(triangle)
+        ids = _checks.copied(triangle)
         if ids.dtype.kind not in "iu" and ids.size:
             raise TypeError(f"triangle must be an integer, got {_checks.shorten(triangle)}")
         for bad in ids[(ids < -1) | (ids >= self._held.ends[-1])][:1]:

@@ -109,7 +109,6 @@ class GroundParts:
 
     def __init__(self, queries: Sequence[PartQueries]) -> None:
         self.queries = list(queries)
-        self._following = new_lock(Rank.ARRAYS)
         self.ends = np.cumsum([part.triangle_count for part in self.queries], dtype=np.int64)
         self._maps = self._sources_of_maps()
         self._meshes = [
@@ -117,9 +116,11 @@ class GroundParts:
             for k, part in enumerate(self.queries)
             if isinstance(part, MeshQueries)
         ]
+        one_map = len(self._maps) == 1
+        self._following = new_lock(Rank.ARRAYS if one_map else Rank.ARRAYS_OF_MAPS)
         self.sources = sorted([*self._maps, *self._meshes], key=lambda source: source.part)
         # Edits write to the arrays of a single map, or of the union of all maps.
-        self.lock = self._maps[0].queries.lock if len(self._maps) == 1 else new_lock(Rank.GROUND)
+        self.lock = self._maps[0].queries.lock if one_map else new_lock(Rank.GROUND)
         self._mesh: MeshQueries | None = None
         self._seen: tuple[int, ...] = ()
         self._moved: tuple[int, ...] = ()

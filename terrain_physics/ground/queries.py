@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from pyglm import glm
 
+from terrain_physics import _checks
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.types import Floats, Longs, read_only
 from terrain_physics.ground.answers import (
@@ -94,9 +95,10 @@ class GroundQueries(Queries):
         owners = [s.owners(answer.ids) for s, answer in zip(sources, answers, strict=True)]
         return joined_triangles(answers, owners)
 
-    def triangle_ids_in(self, boxes: Floats) -> tuple[Longs, Longs]:
+    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Longs, Longs]:
         sources = self._parts.current()
-        answers = [source.queries.triangle_ids_in(boxes) for source in sources]
+        answers = [source.queries.triangle_ids_in(boxes, most) for source in sources]
+        _checks.refuse_more("triangles", sum(len(ids) for _, ids in answers), most)
         owners = [s.owners(ids) for s, (_, ids) in zip(sources, answers, strict=True)]
         return joined_lists([offsets for offsets, _ in answers], owners, len(self._parts.queries))
 
@@ -131,12 +133,12 @@ class GroundQueries(Queries):
 
     # Shapes
 
-    def contacts_of_one(self, shape: Shape, keep: str) -> Contacts:
+    def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
         sources = self._parts.current()
-        answers = [source.queries.contacts_of_one(shape, keep) for source in sources]
+        answers = [source.queries.contacts_of_one(shape, keep, most) for source in sources]
         touched = [k for k, answer in enumerate(answers) if len(answer)]
         if len(touched) > 1:
-            return self._joined(answers, deepest=keep == "deepest")
+            return self._joined(answers, most, deepest=keep == "deepest")
         if not touched:
             return answers[0]
         source, answer = sources[touched[0]], answers[touched[0]]
@@ -145,13 +147,18 @@ class GroundQueries(Queries):
         # At a seam the cells of a row are one part's and then another's.
         return answer if parts is None else answer.ordered(order_of(parts))
 
-    def contacts(self, kind: int, rows: Floats, keep: str, threads: int | None) -> Contacts:
+    def contacts(
+        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
+    ) -> Contacts:
         answers = [
-            source.queries.contacts(kind, rows, keep, threads) for source in self._parts.current()
+            source.queries.contacts(kind, rows, keep, threads, most)
+            for source in self._parts.current()
         ]
-        return self._joined(answers, deepest=keep == "deepest")
+        return self._joined(answers, most, deepest=keep == "deepest")
 
-    def _joined(self, answers: list[Contacts], *, deepest: bool) -> Contacts:
+    def _joined(self, answers: list[Contacts], most: int, *, deepest: bool) -> Contacts:
+        if not deepest:
+            _checks.refuse_more("contacts", sum(map(len, answers)), most)
         sources, count = self._parts.sources, len(self._parts.queries)
         found = [one for one in zip(sources, answers, strict=True) if len(one[1])]
         if count == 1 or not found:  # a single part's ids are the ground's

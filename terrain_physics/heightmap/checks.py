@@ -10,6 +10,7 @@ from pyglm import glm
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.surface.shapes import FARTHEST
 
 # The least thickness: ground without any would be a skin.
 TINY = 1e-9
@@ -34,7 +35,7 @@ def checked_heights(heights: ArrayLike, *, copy: bool) -> NDArray[np.float32]:
     else:
         if isinstance(heights, np.ma.MaskedArray):
             heights = np.ma.filled(heights.astype(np.float64), np.nan)
-        wide = _checks.real_array("heights", heights)
+        wide = _checks.real_numbers("heights", heights)
     if wide.ndim != 2 or min(wide.shape) < 2:
         raise ValueError(
             f"heights must have shape (rows, columns), at least (2, 2), got {wide.shape}"
@@ -83,17 +84,17 @@ def refuse_overflow(
     """Refuse maps whose slopes overflow, or whose samples fall together in float64."""
     if heights.size:
         largest = float(np.fmax.reduce(np.abs(heights), axis=None))  # NaN if all are holes
-        if abs(scale) * largest + abs(origin[1]) >= 1e100:
+        if abs(scale) * largest + abs(origin[1]) > float(np.finfo(np.float32).max):
             raise ValueError(
-                "height_scale and origin.y must keep heights below 1e100 m, "
+                "height_scale and origin.y must keep heights within float32, 3.4e38 m, "
                 f"got {scale}, {origin[1]}"
             )
     for axis, start, size, count in zip("zx", origin[::-2], cell_size[::-1], samples, strict=True):
         far = max(abs(start), abs(start + size * count))
-        if not (size >= 1e-40 + far * 2.0**-50 and far < 1e100):
+        if not (size >= 1e-40 + far * 2.0**-50 and far < FARTHEST):
             raise ValueError(
-                f"cell_size and origin must keep samples apart and below 1e100 m along {axis}, "
-                f"got {size} and {start}"
+                "cell_size and origin must keep samples apart and below "
+                f"{FARTHEST:g} m along {axis}, got {size} and {start}"
             )
 
 
@@ -124,7 +125,7 @@ def bool_cells(
 ) -> NDArray[np.bool_]:
     """Return an array of bool with a value for each cell."""
     try:
-        table = np.array(value)
+        table = _checks.copied(value)
     except ValueError:  # ragged
         table = np.array(None)
     cells = (heights.shape[0] - 1, heights.shape[1] - 1)
@@ -139,7 +140,7 @@ def bool_cells(
 
 def hole_cells(value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return marks of holes, broadcast to a shape of cells."""
-    given = np.asarray(value)
+    given = _checks.copied(value)
     if given.dtype != np.bool_:
         raise TypeError(f"holes must be bool, got dtype {given.dtype}")
     try:
@@ -159,8 +160,8 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def material_numbers(value: Any, *, names: tuple[str, ...] | None) -> NDArray[Any]:
-    """Return an array with numbers in place of the names of materials."""
-    raw = np.asarray(value)
+    """Return a new array with numbers in place of the names of materials."""
+    raw = _checks.copied(value)
     if raw.dtype.kind != "U" or names is None:
         return raw
     different, places = np.unique(raw, return_inverse=True)
@@ -230,6 +231,7 @@ def edited(index: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, int], tu
     if not isinstance(index, np.ndarray) or index.dtype != np.bool_ or index.ndim != 2:
         rows, columns = basic_index(index, shape)
         return (rows, columns), reach_of(rows), reach_of(columns)
+    index = index.copy()
     if index.shape != shape:
         raise IndexError(f"index must have shape {shape} where it is bool, got {index.shape}")
     row_places, column_places = np.flatnonzero(index.any(axis=1)), np.flatnonzero(index.any(axis=0))

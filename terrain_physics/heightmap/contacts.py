@@ -5,12 +5,14 @@ A part's touches are listed and written at once, while the list is still in a ne
 
 import threading
 from concurrent.futures import CancelledError
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from terrain_physics import _checks
 from terrain_physics._kernels.heightmap import contact_rows as kernels
-from terrain_physics._kernels.heightmap.find_contacts import find_contacts
+from terrain_physics._kernels.heightmap.find_contacts import NO_ROW, ROW, SHAPE, find_contacts
 from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.surface.ground_arrays import MapArrays
@@ -39,59 +41,84 @@ class ContactQuery:
         """Return how many triangles each shape touches."""
 
         def count(first: int, last: int) -> Longs:
-            found, who, _, _ = self._find(first, last)
-            return np.bincount(who[:found] - first, minlength=last - first)
+            place, total = _place_of(first), np.zeros(last - first, dtype=np.int64)
+            while place[SHAPE] < last:
+                found, who, _, _ = self._find(place, last)
+                total += np.bincount(who[:found] - first, minlength=last - first)
+            return total
 
         parts = workers.run(count, self._count, _COST, most=_PART)
         return np.concatenate([np.empty(0, dtype=np.int64), *parts])
 
-    def contacts(self, workers: Workers) -> tuple[Longs, Floats, Longs]:
+    def contacts(self, workers: Workers, most: int) -> tuple[Longs, Floats, Longs]:
         """Return (queries and triangles, penetrations, normals and points, cells): see `Contacts`.
 
-        Cells are row * columns + column of the map's nearest; none if not asked for.
+        Cells are row * columns + column of the map's nearest; none if not asked for. More than
+        ``most`` contacts are refused.
         """
         heights, cells, _, frame = self._views
-        rows = _Rows(self._count)
+        rows = _Rows(self._count, most)
 
-        def work(first: int, last: int) -> Longs:
-            found = 0
+        def work(first: int, last: int) -> list[Longs]:
+            place, nearest = _place_of(first), []
             try:
-                found, who, row, code = self._find(first, last)
-            finally:  # later parts wait for this one, whatever happens to it
-                ints, floats, start = rows.take(first, last, found)
-            kernels.put_contacts(
-                heights, cells, frame, *self._shapes, who, row, code, ints, floats, start, found
-            )
-            return self._cells_of(row[:found], code[:found])
+                while place[SHAPE] < last:
+                    found, who, row, code = self._find(place, last)
+                    ints, floats, start = rows.take(first, int(place[SHAPE]), last, found)
+                    kernels.put_contacts(
+                        heights, cells, frame, *self._shapes, who, row, code,
+                        ints, floats, start, found,
+                    )  # fmt: skip
+                    nearest.append(self._cells_of(row[:found], code[:found]))
+            finally:
+                rows.leave(first, last)
+            return nearest
 
         parts = workers.run(work, self._count, _COST, most=_PART, give_up=rows.give_up)
-        return *rows.all(), np.concatenate([np.empty(0, dtype=np.int64), *parts])
+        return *rows.all(), np.concatenate([np.empty(0, dtype=np.int64), *chain(*parts)])
 
     def deepest(self, workers: Workers) -> tuple[Longs, Floats, Longs]:
         """Return the same for the deepest contact of each shape."""
-        heights, cells, _, frame = self._views
 
-        def work(first: int, last: int) -> tuple[Longs, Floats, Longs]:
-            found, *touches = self._find(first, last)
-            who, row, code = (values[:found] for values in touches)
-            size = int(np.count_nonzero(np.diff(who, prepend=-1)))
-            places = np.empty(size, dtype=np.int64)
-            ints, floats = np.empty((2, size), dtype=np.int64), np.empty((3, size, 3))
-            kernels.put_deepest(
-                heights, cells, frame, *self._shapes, who, row, code,
-                places, ints.reshape(-1), floats.reshape(-1),
-            )  # fmt: skip
-            return ints, floats, self._cells_of(row[places], code[places])
+        def work(first: int, last: int) -> list[tuple[Longs, Floats, Longs]]:
+            place, pieces, carried = _place_of(first), [], None
+            while place[SHAPE] < last:
+                found, *lists = self._find(place, last)
+                touches = [values[:found] for values in lists]
+                if carried is not None:
+                    touches = [np.concatenate(pair) for pair in zip(carried, touches, strict=True)]
+                piece, places = self._deepest_of(touches)
+                carried = None
+                if place[ROW] != NO_ROW and len(places) and piece[0][0, -1] == place[SHAPE]:
+                    # The search goes on within this shape, and may come to a deeper one.
+                    carried = [values[places[-1:]] for values in touches]
+                    piece = piece[0][:, :-1], piece[1][:, :-1], piece[2][:-1]
+                pieces.append(piece)
+            return pieces
 
-        parts: list[Any] = workers.run(work, self._count, _COST, most=_PART)
+        parts: list[Any] = list(chain(*workers.run(work, self._count, _COST, most=_PART)))
         return (
             np.concatenate([np.empty((2, 0), dtype=np.int64), *(p[0] for p in parts)], axis=1),
             np.concatenate([np.empty((3, 0, 3)), *(p[1] for p in parts)], axis=1),
             np.concatenate([np.empty(0, dtype=np.int64), *(p[2] for p in parts)]),
         )
 
-    def _find(self, first: int, last: int) -> _Touches:
-        found: _Touches = find_contacts(*self._views, *self._shapes, first, last)
+    def _deepest_of(self, touches: list[Longs]) -> tuple[tuple[Longs, Floats, Longs], Longs]:
+        """Return the deepest contact of each shape in a list, and where in the list they are."""
+        heights, cells, _, frame = self._views
+        who, row, code = touches
+        size = int(np.count_nonzero(np.diff(who, prepend=-1)))
+        places = np.empty(size, dtype=np.int64)
+        ints, floats = np.empty((2, size), dtype=np.int64), np.empty((3, size, 3))
+        kernels.put_deepest(
+            heights, cells, frame, *self._shapes, who, row, code,
+            places, ints.reshape(-1), floats.reshape(-1),
+        )  # fmt: skip
+        return (ints, floats, self._cells_of(row[places], code[places])), places
+
+    def _find(self, place: Longs, last: int) -> _Touches:
+        """Return the next touches from a place on, which moves; see `find_contacts`."""
+        found: _Touches = find_contacts(*self._views, *self._shapes, place, last)
         if found[0] < 0:
             raise ValueError(
                 f"shapes must be over at most 100 million cells, got shape {-1 - found[0]}"
@@ -106,21 +133,27 @@ class ContactQuery:
         return out
 
 
+def _place_of(shape: int) -> Longs:
+    """Return where a search for the touches of a shape begins: row, column and shape."""
+    return np.array([NO_ROW, 0, shape])
+
+
 class _Rows:
     """Arrays that parts are written to, one behind the other, before the total is known."""
 
-    def __init__(self, shapes: int) -> None:
-        self._shapes = shapes
+    def __init__(self, shapes: int, most: int) -> None:
+        self._shapes, self._most = shapes, most
         self._turn = threading.Condition()
         self._next = self._total = 0
         self._is_over = False
         self._pieces: list[tuple[Longs, Floats]] = []
         self._used: list[int] = []
 
-    def take(self, first: int, last: int, count: int) -> tuple[Longs, Floats, int]:
-        """Return (flat arrays, where in them) for the contacts of shapes first .. last.
+    def take(self, first: int, done: int, last: int, count: int) -> tuple[Longs, Floats, int]:
+        """Return (flat arrays, where in them) for contacts of the part first .. last.
 
-        Waits until the parts before have taken theirs.
+        They are all of those of the part if ``done`` is the last shape. Waits until the parts
+        before have taken all of theirs.
         """
         with self._turn:
             self._turn.wait_for(lambda: self._is_over or self._next == first)
@@ -128,9 +161,10 @@ class _Rows:
                 raise CancelledError
             try:
                 self._total += count
+                _checks.refuse_more("contacts", self._total, self._most)
                 if not self._pieces or self._used[-1] + count > self._pieces[-1][0].shape[1]:
-                    left = self._total * (self._shapes - last) / last
-                    room = count + int(_SPARE * left)
+                    left = self._total * (self._shapes - done) / max(done, 1)
+                    room = count + min(int(_SPARE * left), self._most - self._total)
                     self._pieces.append(
                         (np.empty((2, room), dtype=np.int64), np.empty((3, room, 3)))
                     )
@@ -140,7 +174,16 @@ class _Rows:
                 self._used[-1] += count
                 return ints.reshape(-1), floats.reshape(-1), start
             finally:
-                self._next = last
+                if done == last:
+                    self._next = last
+                self._turn.notify_all()
+
+    def leave(self, first: int, last: int) -> None:
+        """Let the parts behind go on: they wait for this one, whatever happens to it."""
+        if self._next < last:
+            with self._turn:
+                self._turn.wait_for(lambda: self._is_over or self._next >= first)
+                self._next = max(self._next, last)
                 self._turn.notify_all()
 
     def give_up(self) -> None:

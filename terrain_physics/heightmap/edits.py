@@ -22,7 +22,7 @@ def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
     place, (row_0, row_1), (column_0, column_1) = edited(index, storage.heights.shape)
     if isinstance(heights, np.ma.MaskedArray):
         heights = np.ma.filled(heights.astype(np.float64), np.nan)
-    wide = _checks.real_array("heights", heights)
+    wide = _checks.real_numbers("heights", heights)  # copied as they are checked
     shape = storage.heights[place].shape
     try:
         wide = np.broadcast_to(wide, shape)

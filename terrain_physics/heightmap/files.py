@@ -2,7 +2,6 @@
 
 import operator
 import os
-import stat
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,7 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 
 from terrain_physics import _checks
-from terrain_physics._files import file_name, written_whole
+from terrain_physics._files import checked_size, file_name, written_whole
 from terrain_physics.heightmap.formats import PIXEL_LIMIT, READERS, Heights, Loaded, Source
 
 _WRITTEN = (".npy", ".r16", ".raw", ".png")
@@ -88,9 +87,9 @@ def load_heights(
     counts = _checked_shape(shape)
     limits = _checked_range(height_range)
 
-    status = _status(name)
+    size = checked_size(name)
     with Path(name).open("rb") as file:
-        source = Source(name, file, status.st_size, counts, byte_order)
+        source = Source(name, file, size, counts, byte_order)
         loaded = READERS[suffix](source)
         heights = _in_meters(source, loaded, limits)
     infinite = np.isinf(heights)
@@ -219,13 +218,6 @@ def _checked_range(height_range: Any) -> tuple[float, float] | None:
     return low, high
 
 
-def _status(name: str) -> os.stat_result:
-    status = Path(name).stat()
-    if not stat.S_ISREG(status.st_mode):  # opening a named pipe would wait forever
-        raise ValueError(f"{name}: must be a regular file, got {stat.filemode(status.st_mode)}")
-    return status
-
-
 def _in_meters(source: Source, loaded: Loaded, limits: tuple[float, float] | None) -> Heights:
     heights, holes = loaded
     if limits is not None:
@@ -241,9 +233,9 @@ def _in_meters(source: Source, loaded: Loaded, limits: tuple[float, float] | Non
 
 
 def _checked_heights(name: str, heights: Any) -> Heights:
-    """Return heights unchanged; refuse other shapes and infinite heights."""
+    """Return a copy of heights; refuse other shapes and infinite heights."""
     try:
-        values = np.asarray(heights)
+        values = _checks.copied(heights)
     except ValueError:
         raise ValueError("heights must be an array of numbers with rows of one length") from None
     if values.dtype.kind not in "iuf":

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from pyglm import glm
 
+from terrain_physics import _checks
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.closest_point import closest_one, closest_rows
 from terrain_physics._kernels.heightmap.heights import surface_at
-from terrain_physics._kernels.heightmap.one_sphere import contacts_of_sphere
+from terrain_physics._kernels.heightmap.one_sphere import MOST_HALVES, contacts_of_sphere
 from terrain_physics._kernels.heightmap.rays import ray_hit, ray_hits
 from terrain_physics._kernels.heightmap.sweeps import sweep_hits
 from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
@@ -23,7 +24,7 @@ from terrain_physics.geometry.shapes import Sphere
 from terrain_physics.heightmap.contacts import ContactQuery
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
-from terrain_physics.surface.limits import refuse_far, refuse_far_row
+from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -94,12 +95,13 @@ class MapQueries(Queries):
             count, vertices, normals, ids = triangles_in(heights, cells, frame, lower, upper, most)
         return None if count > most else Triangles(vertices, normals + 0.0, ids)
 
-    def triangle_ids_in(self, boxes: Floats) -> tuple[Longs, Longs]:
+    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Longs, Longs]:
         offsets = np.zeros(len(boxes) // 6 + 1, dtype=np.int64)
         with self.storage.reading() as (views, _):
-            total, ids = list_triangles(*views, boxes, offsets)
+            total, ids = list_triangles(*views, boxes, most, offsets)
         if total < 0:
             raise ValueError(f"boxes must be over at most 100 million cells, got box {-1 - total}")
+        _checks.refuse_more("triangles", total, most)
         return offsets, ids[:total]
 
     # Rays
@@ -137,8 +139,8 @@ class MapQueries(Queries):
 
     # Shapes
 
-    def contacts_of_one(self, shape: Shape, keep: str) -> Contacts:
-        if type(shape) is Sphere and keep == "all":
+    def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
+        if type(shape) is Sphere and keep == "all" and most >= MOST_HALVES:
             storage = self.storage
             x, y, z = shape.center64
             with storage.lock:
@@ -149,17 +151,22 @@ class MapQueries(Queries):
             if materials is None and not (ints.size == 2 and ints[0, 0] < 0):
                 return Contacts(ints, floats)
         kind, row = row_of("shapes", shape)
-        return self.contacts(kind, np.array([row]), keep, None)
+        refuse_far_row("shapes", row)
+        return self.contacts(kind, np.array([row]), keep, None, most)
 
-    def contacts(self, kind: int, rows: Floats, keep: str, threads: int | None) -> Contacts:
+    def contacts(
+        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
+    ) -> Contacts:
         storage = self.storage
         workers = Workers(threads)
         with storage.reading() as (views, materials):
             query = ContactQuery(
                 views, kind, rows, None if materials is None else storage.cell_count
             )
-            found = query.deepest(workers) if keep == "deepest" else query.contacts(workers)
+            deepest = keep == "deepest"
+            found = query.deepest(workers) if deepest else query.contacts(workers, most)
             ints, floats, cells = found
+            _checks.refuse_more("contacts", ints.shape[1], most)
             made_of = None if materials is None else materials.reshape(-1)[cells]
         return Contacts(ints, floats, made_of)
 
@@ -195,7 +202,6 @@ class MapQueries(Queries):
     # Closest points
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
-        refuse_far_row("point", point)
         storage = self.storage
         with storage.lock:
             triangle, distance, x, y, z, cell = _CLOSEST.call(*storage.views, *point)
@@ -207,7 +213,6 @@ class MapQueries(Queries):
         return ClosestPoint(glm.vec3(x, y, z), distance, triangle, material)
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        refuse_far("points", points)
         count = len(points)
         places, distances = np.empty((count, 3)), np.empty(count)
         triangles, nearest = np.empty(count, np.int64), np.empty(count, np.int64)

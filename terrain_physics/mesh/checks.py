@@ -10,9 +10,8 @@ from terrain_physics.surface.limits import refuse_far
 
 def checked_vertices(vertices: ArrayLike) -> Floats:
     """Return a read-only copy of vertices (v, 3)."""
-    places = np.array(_checks.points("vertices", vertices))
+    places = _checks.points("vertices", vertices)
     refuse_far("vertices", places)
-    places.setflags(write=False)
     return places
 
 
@@ -20,7 +19,7 @@ def checked_faces(faces: ArrayLike, count: int) -> Ints:
     """Return a read-only copy of faces (n, 3) with ``count`` vertices."""
     _checks.refuse_masked("faces", faces)
     try:
-        rows = np.asarray(faces)
+        rows = _checks.copied(faces)
     except ValueError:
         raise ValueError("faces must be an array of integers with rows of one length") from None
     if rows.ndim != 2 or rows.shape[1] != 3 or len(rows) == 0:
@@ -33,6 +32,6 @@ def checked_faces(faces: ArrayLike, count: int) -> Ints:
         raise ValueError(
             f"faces[{row}] must hold vertices from 0 to {count - 1}, got {rows[row].tolist()}"
         )
-    result = np.array(rows, np.int32, order="C")
+    result = rows.astype(np.int32, order="C")
     result.setflags(write=False)
     return result

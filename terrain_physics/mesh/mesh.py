@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics import _checks
+from terrain_physics._checks import MOST_RESULTS
 from terrain_physics._kernels.mesh import intersections
 from terrain_physics._kernels.mesh.adjacency import Neighbors
-from terrain_physics._kernels.types import Floats, Ints
+from terrain_physics._kernels.types import Floats, Ints, Longs
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, Sphere
@@ -29,7 +30,7 @@ class TriangleMesh(Surface):
     Parameters
     ----------
     vertices : array_like, shape (v, 3)
-        In meters, below 1e70 m; copied. Not every one need be used. Rays and closest points are
+        In meters, below 1e38 m; copied. Not every one need be used. Rays and closest points are
         right where lengths that are not zero are above 1e-70 m.
     faces : array_like of integers, shape (n, 3), n >= 1
         Rows of ``vertices``, counter-clockwise seen from the front; copied. A face without area is
@@ -139,7 +140,11 @@ class TriangleMesh(Surface):
     # Meshes that cross
 
     def intersecting_pairs(
-        self, other: "TriangleMesh", *, threads: int | None = None
+        self,
+        other: "TriangleMesh",
+        *,
+        threads: int | None = None,
+        max_results: int = MOST_RESULTS,
     ) -> NDArray[np.int64]:
         """Return which triangles of this mesh touch or cross which of another.
 
@@ -149,6 +154,8 @@ class TriangleMesh(Surface):
             Its vertices are in the same coordinates.
         threads : int, optional
             How many threads; None: one for each processor. The results are the same.
+        max_results : int, default 20 million
+            More pairs than this are refused before memory is gone.
 
         Returns
         -------
@@ -161,13 +168,16 @@ class TriangleMesh(Surface):
         TypeError
             If ``other`` is not a `TriangleMesh`.
         ValueError
-            If ``threads`` is not at least 1.
+            If ``threads`` is not at least 1, and for more pairs than ``max_results``.
         """
         _checks.instance("other", other, TriangleMesh)
+        most = _checks.most_results(max_results)
         ours, theirs = self._storage.arrays, other._storage.arrays  # noqa: SLF001 of its own kind
-        return intersections.touching_pairs(Workers(threads).run, ours, theirs)
+        return _few(intersections.touching_pairs(Workers(threads).run, ours, theirs, most), most)
 
-    def self_intersections(self, *, threads: int | None = None) -> NDArray[np.int64]:
+    def self_intersections(
+        self, *, threads: int | None = None, max_results: int = MOST_RESULTS
+    ) -> NDArray[np.int64]:
         """Return which triangles of the mesh meet where they should not.
 
         Vertices at one position count as one, so that seams are no intersections. Faces i and j
@@ -181,6 +191,8 @@ class TriangleMesh(Surface):
         ----------
         threads : int, optional
             How many threads; None: one for each processor. The results are the same.
+        max_results : int, default 20 million
+            More pairs than this are refused before memory is gone.
 
         Returns
         -------
@@ -190,10 +202,11 @@ class TriangleMesh(Surface):
         Raises
         ------
         ValueError
-            If ``threads`` is not at least 1.
+            If ``threads`` is not at least 1, and for more pairs than ``max_results``.
         """
+        most = _checks.most_results(max_results)
         arrays, welded = self._storage.arrays, self.neighbors.welded
-        return intersections.self_pairs(Workers(threads).run, arrays, welded)
+        return _few(intersections.self_pairs(Workers(threads).run, arrays, welded, most), most)
 
     def __getstate__(self) -> tuple[Floats, Ints, int, Ints]:
         version, arrays = self.version, self._storage.arrays
@@ -204,3 +217,10 @@ class TriangleMesh(Surface):
         for values in (vertices, faces, *order):
             values.setflags(write=False)  # kernels know one type only
         self._adopt(MeshStorage(vertices, faces, version, *order))
+
+
+def _few(pairs: Longs | None, most: int) -> Longs:
+    """Return pairs; refuse them if there are too many."""
+    if pairs is None:
+        raise _checks.too_many("pairs", most)
+    return pairs

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from pyglm import glm
 
+from terrain_physics import _checks
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh.contacts import (
@@ -33,12 +34,7 @@ from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.ground_arrays import GroundArrays
-from terrain_physics.surface.limits import (
-    FARTHEST,
-    refuse_far,
-    refuse_far_number,
-    refuse_far_row,
-)
+from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -90,8 +86,6 @@ class MeshQueries(Queries):
 
     def _hit_below(self, x: float, z: float) -> tuple[Any, ...]:
         """Return what a ray straight down from the highest vertex hits first."""
-        refuse_far_number("x", x)
-        refuse_far_number("z", z)
         mesh = self.storage.arrays
         top = float(mesh.frame[4])
         hit: tuple[Any, ...] = _RAY.call(*mesh[2:], x, top, z, 0.0, -1.0, 0.0, math.inf)
@@ -106,9 +100,6 @@ class MeshQueries(Queries):
     def heights_and_normals(
         self, xs: Floats, zs: Floats, threads: int | None
     ) -> tuple[Floats, Floats]:
-        for name, values in (("x", xs), ("z", zs)):
-            for far in values[np.abs(values) >= FARTHEST][:1]:
-                refuse_far_number(name, float(far))
         top = float(self.storage.arrays.frame[4])
         origins = np.stack([xs, np.full(len(xs), top), zs], axis=-1)
         origins.setflags(write=False)  # kernels know one type only
@@ -129,14 +120,15 @@ class MeshQueries(Queries):
         ids = ids[:count]
         return Triangles(mesh.vertices[mesh.faces[ids]], self.storage.normals[ids], ids)
 
-    def triangle_ids_in(self, boxes: Floats) -> tuple[Longs, Longs]:
+    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Longs, Longs]:
         offsets = np.empty(len(boxes) // 6 + 1, np.int64)
-        return offsets, list_near(*self.storage.arrays[2:], boxes, offsets)
+        total, ids = list_near(*self.storage.arrays[2:], boxes, most, offsets)
+        _checks.refuse_more("triangles", total, most)
+        return offsets, ids
 
     # Rays
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
-        refuse_far_row("ray", origin)
         triangle, distance, x, y, z, nx, ny, nz = _RAY.call(
             *self.storage.arrays[2:], *origin, *direction, longest
         )
@@ -147,7 +139,6 @@ class MeshQueries(Queries):
     def rays(
         self, origins: Floats, directions: Floats, longest: float, count: int, threads: int | None
     ) -> RayHits:
-        refuse_far("origins", origins)
         return self._cast(origins, directions, longest, count, threads)
 
     def _cast(
@@ -170,20 +161,25 @@ class MeshQueries(Queries):
 
     # Shapes
 
-    def contacts_of_one(self, shape: Shape, keep: str) -> Contacts:
+    def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
         kind, row = row_of("shapes", shape)
         refuse_far_row("shapes", row)
+        if len(self.storage.arrays.faces) > most:  # it may touch them all
+            return self.contacts(kind, np.array([row]), keep, None, most)
         rows = by_kind(kind, np.array(row))
         kept = DEEPEST if keep == "deepest" else ALL
         return Contacts(*_CONTACTS[kind].call(*self.storage.arrays[2:], *rows, _ONE_VISIT, kept))
 
-    def contacts(self, kind: int, rows: Floats, keep: str, threads: int | None) -> Contacts:
+    def contacts(
+        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
+    ) -> Contacts:
         visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
         kept = DEEPEST if keep == "deepest" else ALL
         workers = Workers(threads)
-        parts = self._list(workers, kind, rows, kept, visits, counts)
+        parts = self._list(workers, kind, rows, kept, visits, counts, most)
         ends = np.cumsum(counts)
         total = int(ends[-1]) if len(ends) else 0
+        _checks.refuse_more("contacts", total, most)
         ints, floats = np.empty((2, total), np.int64), np.empty((3, total, 3))
 
         def put(first: int, last: int) -> None:
@@ -195,24 +191,34 @@ class MeshQueries(Queries):
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
         visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
-        self._list(Workers(threads), kind, rows, NUMBER, visits, counts)
+        self._list(Workers(threads), kind, rows, NUMBER, visits, counts, 0)
         return counts
 
     def _list(
-        self, workers: Workers, kind: int, rows: Floats, kept: int, visits: Longs, counts: Longs
+        self,
+        workers: Workers,
+        kind: int,
+        rows: Floats,
+        kept: int,
+        visits: Longs,
+        counts: Longs,
+        most: int,
     ) -> list[_Found]:
         """Return the contacts in the ranges that the threads worked on, and write their counts."""
-        refuse_far("shapes", rows)
         shapes, mesh = by_kind(kind, rows), self.storage.arrays
+        so_far = np.zeros(1, np.int64)
 
         def find(first: int, last: int) -> _Found:
-            found = list_contacts(*mesh[2:], *shapes, visits, first, last, kept, counts)
-            return first, last, *found
+            keys, found = list_contacts(
+                *mesh[2:], *shapes, visits, first, last, kept, counts, most, so_far
+            )
+            if not len(keys):  # there was no more room
+                raise _checks.too_many("contacts", most)
+            return first, last, keys, found
 
         return workers.run(find, len(rows), _SHAPE_COST)
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
-        refuse_far_row("shape", row.tolist())
         numbers, triangles = np.empty((1, 8)), np.empty(1, np.int64)
         mesh = self.storage.arrays
         _SWEEP.call(
@@ -224,7 +230,6 @@ class MeshQueries(Queries):
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
-        refuse_far("shapes", rows)
         numbers, triangles = np.empty((count, 8)), np.empty(count, np.int64)
         mesh, neighbors = self.storage.arrays, self.storage.neighbors
         visits = _visits_of(rows if len(rows) > 1 else np.zeros((count, 3)))
@@ -242,12 +247,10 @@ class MeshQueries(Queries):
     # Closest points
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
-        refuse_far_row("point", point)
         triangle, distance, x, y, z = _CLOSEST.call(*self.storage.arrays[2:], *point)
         return ClosestPoint(glm.vec3(x, y, z), distance, triangle)
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        refuse_far("points", points)
         # Each begins with the last one's triangle, which is nearly as near.
         order = along_a_curve(points)
         along, mesh, count = points[order], self.storage.arrays, len(points)

@@ -1,16 +1,25 @@
 """A loose octree of spheres or boxes: overlapping pairs, objects nearby, the first hit of a ray."""
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from terrain_physics import _checks
-from terrain_physics._kernels.octree.pairs import ROW_BITS, ROW_MASK, overlapping_pairs, split_keys
+from terrain_physics._checks import MOST_RESULTS
+from terrain_physics._kernels.octree.pairs import (
+    GATHERED,
+    ROW_BITS,
+    ROW_MASK,
+    overlapping_pairs,
+    split_keys,
+)
 from terrain_physics._kernels.octree.queries import first_met, objects_met
 from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._public import public
 from terrain_physics.geometry.shapes import AABB, Ray, Sphere
+from terrain_physics.octree.forest import MOST_ROWS
 from terrain_physics.octree.objects import (
     OctreeObjects,
     box_rows,
@@ -172,15 +181,31 @@ class Octree(OctreeObjects):
         OctreeObjects.__init__(octree, rows, bounds, max_depth, leaf_capacity)
         return octree
 
-    def overlapping_pairs(self) -> Longs:
+    def overlapping_pairs(self, *, max_results: int = MOST_RESULTS) -> Longs:
         """Return all pairs of objects that overlap or touch, each once.
+
+        Parameters
+        ----------
+        max_results : int, default 20 million
+            More pairs than this are refused before memory is gone.
 
         Returns
         -------
         ndarray of int64, shape (m, 2)
             Ids, the lesser one first; sorted by the first, then by the second.
+
+        Raises
+        ------
+        ValueError
+            For more pairs than ``max_results``.
         """
-        keys, _ = self._pair_keys()
+        most, arrays = _checks.most_results(max_results), self._forest.arrays()
+
+        def add(node: int, count: int, keys: Longs) -> tuple[int, int]:
+            node, count, _ = overlapping_pairs(*arrays, node, count, 0, keys)
+            return node, count
+
+        keys = _collected(add, len(arrays[-1]), 8 * len(self), "pairs", most, GATHERED)
         keys.sort()
         pairs = np.empty((len(keys), 2), dtype=np.int64)
         split_keys(keys, self._forest.ids, pairs)
@@ -194,18 +219,8 @@ class Octree(OctreeObjects):
         int
             At most ``n * (n - 1) / 2``: every object compared with every other one.
         """
-        return self._pair_keys()[1]
-
-    def _pair_keys(self) -> tuple[Longs, int]:
-        """Return the keys of all pairs, unsorted, and how many pairs were compared."""
-        arrays = self._forest.arrays()
-        keys = np.empty(8 * len(self) + _KEYS, dtype=np.int64)
-        node, count, tests = 0, 0, 0
-        while True:
-            node, count, tests = overlapping_pairs(*arrays, node, count, tests, keys)
-            if node == len(arrays[-1]):
-                return keys[:count], tests
-            keys = np.concatenate([keys, np.empty_like(keys)])
+        _, _, tests = overlapping_pairs(*self._forest.arrays(), 0, 0, 0, np.empty(0, np.int64))
+        return tests
 
     def query_sphere(self, sphere: Sphere) -> Longs:
         """Return the objects that a sphere overlaps or touches.
@@ -253,13 +268,17 @@ class Octree(OctreeObjects):
         refuse_far("aabb", row)
         return self._forest.ids[self._met(row)]
 
-    def query_spheres_many(self, spheres: Any) -> tuple[Longs, Longs]:
+    def query_spheres_many(
+        self, spheres: Any, *, max_results: int = MOST_RESULTS
+    ) -> tuple[Longs, Longs]:
         """Return the objects that each of q spheres overlaps or touches.
 
         Parameters
         ----------
         spheres : array_like, shape (q, 4)
             x, y, z, radius in meters; radius >= 0.
+        max_results : int, default 20 million
+            More ids than this, of all spheres together, are refused before memory is gone.
 
         Returns
         -------
@@ -271,7 +290,8 @@ class Octree(OctreeObjects):
         Raises
         ------
         ValueError, TypeError
-            For other shapes, numbers that are not finite or beyond 1e100, and negative radii.
+            For other shapes, numbers that are not finite or beyond 1e100, negative radii, and more
+            ids than ``max_results``.
 
         Examples
         --------
@@ -279,15 +299,19 @@ class Octree(OctreeObjects):
         >>> octree.query_spheres_many([(1.5, 0, 0, 0.5), (9, 0, 0, 1), (3, 0, 0, 0)])
         (array([0, 2, 2, 3]), array([0, 1, 1]))
         """
-        return self._met_by_each(sphere_rows("spheres", spheres))
+        return self._met_by_each(sphere_rows("spheres", spheres), max_results)
 
-    def query_aabbs_many(self, lowers: Any, uppers: Any) -> tuple[Longs, Longs]:
+    def query_aabbs_many(
+        self, lowers: Any, uppers: Any, *, max_results: int = MOST_RESULTS
+    ) -> tuple[Longs, Longs]:
         """Return the objects that each of q boxes overlaps or touches.
 
         Parameters
         ----------
         lowers, uppers : array_like, shape (q, 3)
             Corners in meters, ``lowers <= uppers``.
+        max_results : int, default 20 million
+            More ids than this, of all boxes together, are refused before memory is gone.
 
         Returns
         -------
@@ -299,31 +323,30 @@ class Octree(OctreeObjects):
         Raises
         ------
         ValueError, TypeError
-            For other shapes, numbers that are not finite or beyond 1e100, and a lower coordinate
-            greater than the upper one.
+            For other shapes, numbers that are not finite or beyond 1e100, a lower coordinate
+            greater than the upper one, and more ids than ``max_results``.
         """
-        return self._met_by_each(box_rows("lowers", lowers, "uppers", uppers))
+        return self._met_by_each(box_rows("lowers", lowers, "uppers", uppers), max_results)
 
-    def _met_by_each(self, queries: Floats) -> tuple[Longs, Longs]:
-        keys = self._met(queries)
+    def _met_by_each(self, queries: Floats, max_results: int) -> tuple[Longs, Longs]:
+        keys = self._met(queries, _checks.most_results(max_results))
         offsets = np.searchsorted(keys >> ROW_BITS, np.arange(len(queries) + 1))
         return offsets, self._forest.ids[keys & ROW_MASK]
 
-    def _met(self, queries: Floats) -> Longs:
+    def _met(self, queries: Floats, most: int = MOST_ROWS) -> Longs:
         """Return sorted keys: the query in the high bits, the row in the low bits.
 
         The keys of a single query are its rows.
         """
         queries.setflags(write=False)  # kernels are compiled for read-only arrays
         arrays = self._forest.arrays()
-        keys = np.empty(4 * len(queries) + _KEYS, dtype=np.int64)
-        query, count = 0, 0
-        while True:
+
+        def add(query: int, count: int, keys: Longs) -> tuple[int, int]:
             query, count = objects_met(*arrays, queries, query, count, keys)
-            if query == len(queries):
-                break
-            keys = np.concatenate([keys, np.empty_like(keys)])
-        keys = keys[:count]
+            return query, count
+
+        leaf = len(arrays[1])  # of all objects, at most
+        keys = _collected(add, len(queries), 4 * len(queries), "ids", most, leaf)
         keys.sort()
         return keys
 
@@ -400,3 +423,29 @@ class Octree(OctreeObjects):
         met = nearest >= 0
         nearest[met] = self._forest.ids[nearest[met]]
         return distances, nearest
+
+
+def _collected(
+    add: Callable[[int, int, Longs], tuple[int, int]],
+    steps: int,
+    room: int,
+    what: str,
+    most: int,
+    spare: int,
+) -> Longs:
+    """Return the keys that a kernel adds in steps; refuse more than ``most``.
+
+    The kernel gets a step, how many keys there are, and an array for them all. It returns the step
+    that it had no room for, and how many keys there are. A step has room if there is some for
+    ``spare`` more keys than it adds.
+    """
+    keys = np.empty(min(room + _KEYS, most + spare), dtype=np.int64)
+    step, count = add(0, 0, keys)
+    while step < steps:
+        left = most + spare - len(keys)
+        if left == 0:
+            raise _checks.too_many(what, most)
+        keys = np.concatenate([keys, np.empty(min(len(keys), left), dtype=np.int64)])
+        step, count = add(step, count, keys)
+    _checks.refuse_more(what, count, most)
+    return keys[:count]

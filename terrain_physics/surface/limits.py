@@ -4,16 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.math.rows import all_within
+from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._kernels.types import Floats
 
-FARTHEST = 1e70
-"""Coordinates are smaller than this, in meters: four lengths can be multiplied."""
+_ALL_WITHIN = CachedDispatch(all_within)
 
 
 def refuse_far(name: str, rows: Floats) -> None:
-    """Refuse rows of numbers of which one is too large to compute with."""
-    if np.abs(rows).max(initial=0.0) >= FARTHEST:
-        row = int(np.argmax(np.abs(rows).max(axis=1) >= FARTHEST))
+    """Refuse read-only rows of numbers of which one is too large to compute with."""
+    if not _ALL_WITHIN.call(rows.reshape(-1), FARTHEST):
+        row = int(np.argmax((np.abs(rows) >= FARTHEST).reshape(len(rows), -1).any(axis=1)))
         raise ValueError(
             f"{name} must be below {FARTHEST:g} m, got {rows[row].tolist()} at [{row}]"
         )
@@ -22,7 +24,7 @@ def refuse_far(name: str, rows: Floats) -> None:
 def refuse_far_row(name: str, row: Sequence[float]) -> None:
     """Refuse one row: without arrays where there is nothing to refuse."""
     if max(row) >= FARTHEST or min(row) <= -FARTHEST:
-        refuse_far(name, np.array([row]))
+        raise ValueError(f"{name} must be below {FARTHEST:g} m, got {list(row)}")
 
 
 def refuse_far_number(name: str, value: float) -> None:

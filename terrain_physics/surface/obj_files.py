@@ -78,7 +78,7 @@ def write_obj(path: str | os.PathLike[str], vertices: Any, faces: Any, normals: 
 def _checked_faces(faces: Any, count: int) -> NDArray[np.integer[Any]]:
     """Return faces (m, 3) whose numbers are all from 0 to count - 1."""
     try:
-        rows = np.asarray(faces)
+        rows = _checks.copied(faces)
     except ValueError:
         raise ValueError("faces must be an array of integers with rows of one length") from None
     if rows.size == 0 and rows.ndim <= 2:

@@ -64,8 +64,11 @@ class Queries(ABC):
         """Return the triangles within a box; None for more than ``most``."""
 
     @abstractmethod
-    def triangle_ids_in(self, boxes: Floats) -> tuple[Longs, Longs]:
-        """Return the offsets and ids of boxes: lower and upper corners, flat."""
+    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Longs, Longs]:
+        """Return the offsets and ids of boxes: lower and upper corners, flat.
+
+        More results than ``most`` are refused, here as for contacts.
+        """
 
     # Rays
 
@@ -82,11 +85,13 @@ class Queries(ABC):
     # Shapes, as rows of one kind: see `terrain_physics.surface.shapes`
 
     @abstractmethod
-    def contacts_of_one(self, shape: Shape, keep: str) -> Contacts:
+    def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
         """Return the contacts of one shape."""
 
     @abstractmethod
-    def contacts(self, kind: int, rows: Floats, keep: str, threads: int | None) -> Contacts:
+    def contacts(
+        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
+    ) -> Contacts:
         """Return the contacts of rows, all or the deepest of each."""
 
     @abstractmethod

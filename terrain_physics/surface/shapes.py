@@ -60,6 +60,7 @@ def rows_of(name: str, shapes: ArrayLike | Shape | Sequence[Shape]) -> tuple[int
         isinstance(shape, SHAPES) for shape in shapes
     ):
         return SPHERE, sphere_rows(name, shapes)
+    shapes = tuple(shapes)  # the list may change
     first = type(shapes[0])
     for place, shape in enumerate(shapes):
         if type(shape) is not first:

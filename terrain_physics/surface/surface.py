@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from math import isfinite
+from math import inf
 from typing import Any, Self, overload
 
 import numpy as np
@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from pyglm import glm
 
 from terrain_physics import _checks
-from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
+from terrain_physics._checks import MOST_RESULTS
+from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, FARTHEST, SPHERE
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, Ray
+from terrain_physics.surface.limits import refuse_far, refuse_far_number, refuse_far_row
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -38,8 +40,6 @@ from terrain_physics.surface.shapes import (
 
 _Many = NDArray[Any] | Sequence[float]
 
-MOST_TRIANGLES = 20_000_000
-
 
 @public
 class Surface:
@@ -54,7 +54,8 @@ class Surface:
     answers bit for bit, whatever the number of threads.
 
     Bad arguments raise ValueError or TypeError, which name the argument, the rule and the value.
-    Coordinates must be finite. On a mesh, and for closest points, they must be below 1e70 m.
+    Coordinates and sizes must be below 1e38 m, so that float32 vectors hold the answers. Boxes that
+    only say where to look, of `triangles_in` and `triangles_in_many`, may be of any size.
     """
 
     __slots__ = ("_queries",)
@@ -97,10 +98,10 @@ class Surface:
         ValueError
             For NaN and infinity.
         """
-        if type(x) is type(z) is float and isfinite(x + z):  # the sum may overflow
+        if type(x) is type(z) is float and -FARTHEST < x < FARTHEST and -FARTHEST < z < FARTHEST:
             return self._queries.height(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
-            return self._queries.height(_checks.finite("x", x), _checks.finite("z", z))
+            return self._queries.height(_place("x", x), _place("z", z))
         heights_there = self.heights_at(x, z)
         return heights_there if heights_there.ndim else float(heights_there)
 
@@ -130,7 +131,7 @@ class Surface:
         >>> HeightMap([[0, 4], [0, 4]]).heights_at([0.25, 0.5], 0.5)
         array([1., 2.])
         """
-        xs, zs = _checks.broadcast("x", x, "z", z)
+        xs, zs = _places(x, z)
         return self._queries.heights(xs.ravel(), zs.ravel(), threads).reshape(xs.shape)
 
     @overload
@@ -159,10 +160,10 @@ class Surface:
         ValueError
             For NaN and infinity.
         """
-        if type(x) is type(z) is float and isfinite(x + z):  # the sum may overflow
+        if type(x) is type(z) is float and -FARTHEST < x < FARTHEST and -FARTHEST < z < FARTHEST:
             return self._queries.normal(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
-            return self._queries.normal(_checks.finite("x", x), _checks.finite("z", z))
+            return self._queries.normal(_place("x", x), _place("z", z))
         normals_there = self.normals_at(x, z)
         return normals_there if normals_there.ndim > 1 else glm.vec3(normals_there)
 
@@ -192,7 +193,7 @@ class Surface:
         >>> HeightMap([[0, 0], [0, 0]]).normals_at([0.25], 0.5)
         array([[0., 1., 0.]])
         """
-        xs, zs = _checks.broadcast("x", x, "z", z)
+        xs, zs = _places(x, z)
         return self._queries.normals(xs.ravel(), zs.ravel(), threads).reshape(*xs.shape, 3)
 
     # Triangles in boxes
@@ -235,13 +236,18 @@ class Surface:
         x0, y0, z0 = aabb.lower64
         x1, y1, z1 = aabb.upper64
         lower, upper = (x0 - wider, y0 - wider, z0 - wider), (x1 + wider, y1 + wider, z1 + wider)
-        found = self._queries.triangles_in(lower, upper, MOST_TRIANGLES)
+        found = self._queries.triangles_in(lower, upper, MOST_RESULTS)
         if found is None:
-            raise ValueError(f"aabb must hold at most {MOST_TRIANGLES} triangles, got {aabb}")
+            raise ValueError(f"aabb must hold at most {MOST_RESULTS} triangles, got {aabb}")
         return found
 
     def triangles_in_many(
-        self, lowers: ArrayLike, uppers: ArrayLike, *, margin: float = 0.1
+        self,
+        lowers: ArrayLike,
+        uppers: ArrayLike,
+        *,
+        margin: float = 0.1,
+        max_results: int = MOST_RESULTS,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ids of the triangles within each of n boxes.
 
@@ -251,6 +257,8 @@ class Surface:
             Corners in meters, lower <= upper.
         margin : float, default 0.1
             The boxes are widened by this much on every side, in meters; >= 0.
+        max_results : int, default 20 million
+            More ids than this, of all boxes together, are refused before memory is gone.
 
         Returns
         -------
@@ -263,8 +271,10 @@ class Surface:
         ------
         ValueError
             For other shapes, non-finite values, row counts that do not match, a lower corner above
-            its upper one, and a box over more than 100 million cells of a map.
+            its upper one, a box over more than 100 million cells of a map, and more than
+            ``max_results``.
         """
+        most = _checks.most_results(max_results)
         wider = _checks.non_negative("margin", margin)
         low, high = _checks.points("lowers", lowers), _checks.points("uppers", uppers)
         count = _checks.common_length(lowers=low, uppers=high)
@@ -275,7 +285,7 @@ class Surface:
             )
         boxes = np.concatenate([low - wider, high + wider], axis=1).reshape(-1)
         boxes.flags.writeable = False
-        return self._queries.triangle_ids_in(boxes)
+        return self._queries.triangle_ids_in(boxes, most)
 
     # Rays
 
@@ -303,11 +313,11 @@ class Surface:
         TypeError
             If ``ray`` is not a `Ray` or ``max_distance`` not a number.
         ValueError
-            For a negative distance or NaN, and on a mesh for an origin at 1e70 m or beyond.
+            For a negative distance or NaN, and for an origin at 1e38 m or beyond.
 
         Notes
         -----
-        An extended map reaches up to 1e99 m and 1e15 cells for rays of any length.
+        An extended map reaches up to 1e15 cells for rays of any length.
 
         Examples
         --------
@@ -324,9 +334,13 @@ class Surface:
         """
         if type(ray) is not Ray:
             _checks.instance("ray", ray, Ray)
-        if max_distance is not math.inf:
+        if max_distance is not inf:
             max_distance = _checks.between("max_distance", max_distance, 0.0, math.inf)
-        return self._queries.ray(ray.origin64, ray.direction64, max_distance)
+        origin = ray.origin64
+        x, y, z = origin
+        if not (-FARTHEST < x < FARTHEST and -FARTHEST < y < FARTHEST and -FARTHEST < z < FARTHEST):
+            refuse_far_row("ray", origin)
+        return self._queries.ray(origin, ray.direction64, max_distance)
 
     def raycast_many(
         self,
@@ -359,7 +373,7 @@ class Surface:
         ------
         ValueError
             For other shapes, non-finite values, zero directions, row counts that do not match, and
-            on a mesh for an origin at 1e70 m or beyond.
+            for an origin at 1e38 m or beyond.
 
         Examples
         --------
@@ -372,6 +386,7 @@ class Surface:
         units = _checks.directions("directions", directions)
         longest = _checks.between("max_distance", max_distance, 0.0, math.inf)
         count = _checks.common_length(origins=starts, directions=units)
+        refuse_far("origins", starts)
         return self._queries.rays(starts, units, longest, count, threads)
 
     # Contacts
@@ -382,6 +397,7 @@ class Surface:
         *,
         keep: str = "all",
         threads: int | None = None,
+        max_results: int = MOST_RESULTS,
     ) -> Contacts:
         """Return the contacts of shapes with the triangles.
 
@@ -399,6 +415,8 @@ class Surface:
             deep).
         threads : int, optional
             How many threads work; see `Surface`.
+        max_results : int, default 20 million
+            More contacts than this, of all shapes together, are refused before memory is gone.
 
         Returns
         -------
@@ -413,7 +431,8 @@ class Surface:
             anything that is not a shape.
         ValueError
             For rows of another width, non-finite values, negative radii, a shape over more than 100
-            million cells of a map, and on a mesh for a shape at 1e70 m or beyond.
+            million cells of a map, for a shape at 1e38 m or beyond, and for more contacts than
+            ``max_results``.
 
         Examples
         --------
@@ -425,15 +444,23 @@ class Surface:
         """
         if keep != "all":
             _checks.choice("keep", keep, ("all", "deepest"))
+        if max_results is not MOST_RESULTS:
+            max_results = _checks.most_results(max_results)
         if isinstance(shapes, SHAPES):
             if threads is not None:
                 Workers(threads)  # refuses what is no number of threads
-            return self._queries.contacts_of_one(shapes, keep)
+            return self._queries.contacts_of_one(shapes, keep, max_results)
         kind, rows = rows_of("shapes", shapes)
-        return self._queries.contacts(kind, rows, keep, threads)
+        refuse_far("shapes", rows)
+        return self._queries.contacts(kind, rows, keep, threads, max_results)
 
     def sphere_contacts(
-        self, spheres: ArrayLike, *, keep: str = "all", threads: int | None = None
+        self,
+        spheres: ArrayLike,
+        *,
+        keep: str = "all",
+        threads: int | None = None,
+        max_results: int = MOST_RESULTS,
     ) -> Contacts:
         """Return the contacts of spheres with the triangles.
 
@@ -441,7 +468,7 @@ class Surface:
         ----------
         spheres : array_like, shape (n, 4)
             Rows x, y, z, radius in meters; radius >= 0.
-        keep, threads
+        keep, threads, max_results
             As for `contacts`.
 
         Returns
@@ -456,10 +483,16 @@ class Surface:
             For other shapes, non-finite values and negative radii; for size and distance as
             `contacts`.
         """
-        return self._contacts_of_rows(SPHERE, sphere_rows("spheres", spheres), keep, threads)
+        rows = sphere_rows("spheres", spheres)
+        return self._contacts_of_rows(SPHERE, rows, keep, threads, max_results)
 
     def capsule_contacts(
-        self, capsules: ArrayLike, *, keep: str = "all", threads: int | None = None
+        self,
+        capsules: ArrayLike,
+        *,
+        keep: str = "all",
+        threads: int | None = None,
+        max_results: int = MOST_RESULTS,
     ) -> Contacts:
         """Return the contacts of capsules with the triangles.
 
@@ -467,7 +500,7 @@ class Surface:
         ----------
         capsules : array_like, shape (n, 7)
             Rows of both ends of the axis and the radius, in meters; radius >= 0.
-        keep, threads
+        keep, threads, max_results
             As for `contacts`.
 
         Returns
@@ -483,7 +516,8 @@ class Surface:
             For other shapes, non-finite values and negative radii; for size and distance as
             `contacts`.
         """
-        return self._contacts_of_rows(CAPSULE, capsule_rows("capsules", capsules), keep, threads)
+        rows = capsule_rows("capsules", capsules)
+        return self._contacts_of_rows(CAPSULE, rows, keep, threads, max_results)
 
     def obb_contacts(
         self,
@@ -493,6 +527,7 @@ class Surface:
         *,
         keep: str = "all",
         threads: int | None = None,
+        max_results: int = MOST_RESULTS,
     ) -> Contacts:
         """Return the contacts of turned boxes with the triangles.
 
@@ -504,7 +539,7 @@ class Surface:
             In meters; half extents >= 0.
         rotations : array_like, shape (n, 3, 3) or (1, 3, 3)
             Orthonormal matrices with the box axes as columns.
-        keep, threads
+        keep, threads, max_results
             As for `contacts`.
 
         Returns
@@ -519,15 +554,16 @@ class Surface:
             For other shapes, non-finite values, negative half extents, matrices that are no
             rotations and row counts that do not match; for size and distance as `contacts`.
         """
-        return self._contacts_of_rows(
-            BOX, box_rows(centers, half_extents, rotations), keep, threads
-        )
+        rows = box_rows(centers, half_extents, rotations)
+        return self._contacts_of_rows(BOX, rows, keep, threads, max_results)
 
     def _contacts_of_rows(
-        self, kind: int, rows: Floats, keep: str, threads: int | None
+        self, kind: int, rows: Floats, keep: str, threads: int | None, max_results: int
     ) -> Contacts:
         _checks.choice("keep", keep, ("all", "deepest"))
-        return self._queries.contacts(kind, rows, keep, threads)
+        most = _checks.most_results(max_results)
+        refuse_far("shapes", rows)
+        return self._queries.contacts(kind, rows, keep, threads, most)
 
     def contact_counts(
         self, shapes: ArrayLike | Shape | Sequence[Shape], *, threads: int | None = None
@@ -549,6 +585,7 @@ class Surface:
             As `contacts`.
         """
         kind, rows = rows_of("shapes", shapes)
+        refuse_far("shapes", rows)
         return self._queries.contact_counts(kind, rows, threads)
 
     # Moving shapes
@@ -581,7 +618,7 @@ class Surface:
         TypeError
             For anything that is not a shape or not three numbers.
         ValueError
-            For a motion that is not finite, and on a mesh for a shape at 1e70 m or beyond.
+            For a motion that is not finite, and a shape or a motion at 1e38 m or beyond.
 
         Notes
         -----
@@ -606,7 +643,10 @@ class Surface:
         True
         """
         kind, numbers = row_of("shape", shape)
-        row, way = np.array(numbers), np.array([_checks.vector("motion", motion)])
+        along = _checks.vector("motion", motion)
+        refuse_far_row("shape", numbers)
+        refuse_far_row("motion", along)
+        row, way = np.array(numbers), np.array([along])
         row.flags.writeable = way.flags.writeable = False
         return self._queries.sweep(kind, row, way)
 
@@ -739,7 +779,7 @@ class Surface:
             anything that is not a shape.
         ValueError
             For arrays of other shapes, non-finite values, negative radii, row counts that do not
-            match, and on a mesh for a shape at 1e70 m or beyond.
+            match, and shapes or motions at 1e38 m or beyond.
         """
         kind, rows = rows_of("shapes", shapes)
         return self._sweep_rows(kind, "shapes", rows, motions, threads)
@@ -749,6 +789,8 @@ class Surface:
     ) -> SweepHits:
         ways = _checks.points("motions", motions)
         count = _checks.common_length(**{name: rows, "motions": ways})
+        refuse_far("shapes", rows)
+        refuse_far("motions", ways)
         return self._queries.sweeps(kind, rows, ways, count, threads)
 
     # Closest points
@@ -772,7 +814,7 @@ class Surface:
         TypeError
             If ``point`` is not three numbers.
         ValueError
-            For another number of values, non-finite values, and a point at 1e70 m or beyond.
+            For another number of values, non-finite values, and a point at 1e38 m or beyond.
 
         Examples
         --------
@@ -780,7 +822,9 @@ class Surface:
         >>> HeightMap([[1, 1], [1, 1]]).closest_point((0.25, 3, 0.5))
         ClosestPoint(point=vec3( 0.25, 1, 0.5 ), distance=2.0, triangle=1, material=0)
         """
-        return self._queries.closest_point(_checks.vector("point", point))
+        place = _checks.vector("point", point)
+        refuse_far_row("point", place)
+        return self._queries.closest_point(place)
 
     def closest_points(self, points: ArrayLike, *, threads: int | None = None) -> ClosestPoints:
         """Return the points of the ground closest to n points.
@@ -800,14 +844,31 @@ class Surface:
         Raises
         ------
         ValueError
-            For another shape, non-finite values, and a point at 1e70 m or beyond.
+            For another shape, non-finite values, and a point at 1e38 m or beyond.
         """
-        return self._queries.closest_points(_checks.points("points", points), threads)
+        places = _checks.points("points", points)
+        refuse_far("points", places)
+        return self._queries.closest_points(places, threads)
 
     @property
     def version(self) -> int:
         """The number of edits so far; for a ground, in all its parts."""
         return self._queries.version
+
+
+def _place(name: str, value: Any) -> float:
+    """Return one coordinate of a place on the ground."""
+    number = _checks.finite(name, value)
+    refuse_far_number(name, number)
+    return number
+
+
+def _places(x: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
+    """Return coordinates of places, broadcast."""
+    xs, zs = _checks.broadcast("x", x, "z", z)
+    refuse_far("x", xs.reshape(-1))
+    refuse_far("z", zs.reshape(-1))
+    return xs, zs
 
 
 def queries_of(ground: Surface) -> Queries:

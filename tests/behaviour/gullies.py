@@ -94,12 +94,12 @@ def press(case):
         mover.velocity.x = mover.velocity.z = 0.0
         mover.update(1 / case.rate)
     way = math.radians(case.heading - case.turn)
-    held, places = [], [mover.position64]
+    held, way_taken = [], [mover.position64]
     for _ in range(round(SECONDS * case.rate)):
         mover.velocity.x, mover.velocity.z = case.speed * math.cos(way), case.speed * math.sin(way)
         held.append(mover.update(1 / case.rate).grounded)
-        places.append(mover.position64)
-    places = np.array(places)
+        way_taken.append(mover.position64)
+    places = np.array(way_taken)
     gone = places[:, [0, 2]] @ (math.cos(way), math.sin(way))
     level = places[:, [0, 2]]
     blocked = np.linalg.norm(level[case.rate :] - level[: -case.rate], axis=1) < case.speed / 3

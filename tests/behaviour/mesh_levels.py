@@ -79,16 +79,14 @@ def _ramp(rng):
 _THINGS = (_stairs, _arch, _wall, _parapet, _railing, _ramp)
 
 
-def _finer(vertices, faces, rng):
-    """Return the triangles (n, 3, 3), some of them cut in two time and again."""
-    corners = vertices[faces]
-    for _ in range(int(rng.integers(0, 4))):
-        cut = rng.random(len(corners)) < 0.7
-        a, b, c = corners[cut].transpose(1, 0, 2)
-        share = rng.uniform(0.3, 0.7)
-        middle = a + share * (c - a)  # the longest edges last
-        halves = np.concatenate([np.stack([b, middle, a], 1), np.stack([b, c, middle], 1)])
-        corners = np.concatenate([corners[~cut], halves])
+def _finer(vertices, faces, times):
+    """Return the triangles (n, 3, 3), each cut in four ``times`` over."""
+    corners = np.asarray(vertices, dtype=np.float64)[faces]
+    for _ in range(times):
+        a, b, c = corners.transpose(1, 0, 2)
+        d, e, f = 0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)
+        parts = [np.stack(abc, 1) for abc in ((a, d, f), (d, b, e), (f, e, c), (d, e, f))]
+        corners = np.concatenate(parts)
     return corners
 
 
@@ -111,7 +109,8 @@ def level(seed):
             if isinstance(thing, list):
                 mesh = lands.boxes(*thing)
                 thing = np.asarray(mesh.vertices), mesh.faces
-            corners = _finer(*thing, rng)
+            vertices, faces = thing
+            corners = _finer(vertices, faces, int(rng.integers(0, 3)))
             angle = rng.choice([0.0, 0.5 * math.pi, rng.uniform(0, 2 * math.pi)])
             middle = ((column + 0.5) * CELL, 0.0, (row + 0.5) * CELL)
             parts.append(corners @ _turn(angle).T + middle)
@@ -175,7 +174,7 @@ _SLANTS = [side * math.radians(d) for d in (0, 15, 30, 45, 60, 75) for side in (
 
 def _way_along(ground, name, place, angle):
     """Tell whether a body has room along any way that is not more than 75 degrees off."""
-    shape = _shape(name, np.array(place) + (0.0, _RAISED, 0.0))
+    shape = _shape(name, np.add(place, (0.0, _RAISED, 0.0)))
     for slant in _SLANTS:
         way = glm.vec3(_FREE * math.cos(angle + slant), 0.0, _FREE * math.sin(angle + slant))
         if ground.sweep(shape, way) is None:
@@ -183,15 +182,13 @@ def _way_along(ground, name, place, angle):
     return False
 
 
-def _starts(rng, found, name, stand, count=40):
-    """Return a place on the floor where a body has room."""
-    collider = BODIES[name][0]
-    for _ in range(count):
+def _start(rng, ground, name):
+    """Return a place over the floor where a body has room."""
+    while True:
         x, z = rng.uniform(-0.3 * SIZE, 0.3 * SIZE, 2)
-        mover = character(found.ground, collider, (x, stand + 0.05, z))
-        if depth_in_triangles(mover, collider, found.corners) < 0.0:
-            return x, stand + 0.05, z
-    return None
+        place = (x, BODIES[name][1] + _RAISED, z)
+        if len(ground.contacts(_shape(name, place))) == 0:
+            return place
 
 
 def walk(case, frames=None):
@@ -199,9 +196,7 @@ def walk(case, frames=None):
     rng = np.random.default_rng(case.seed)
     found = level(case.level)
     collider, stand, _ = BODIES[case.body]
-    start = _starts(rng, found, case.body, stand)
-    if start is None:
-        return Walked(0, 0, 0, 0, 0)
+    start = _start(rng, found.ground, case.body)
     mover = character(found.ground, collider, start, resolver=case.resolver)
     for _ in range(math.ceil(0.3 * case.rate)):
         mover.update(1 / case.rate)
@@ -229,7 +224,7 @@ def walk(case, frames=None):
         places.append(place)
         on_floor.append(abs(place[1] - stand) < 0.01)
         below += place[1] < 0.9 * stand
-        if frame % 5 == 0:
+        if frame % (case.rate // 4) == 0:
             deep += depth_in_triangles(mover, collider, found.corners) > LEAST_DEPTH
         stood = frame - since >= half and np.linalg.norm(place - places[-1 - half]) < 0.02
         if stood and on_floor[-1] and (frame - since) % half == 0:

@@ -1,5 +1,8 @@
 """Another ground under a character, a group and its members."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -161,3 +164,20 @@ def test_an_empty_group_takes_any_ground():
     group.ground = FINE
     group.add("ant", (0.01, 0.01, 0.01))
     assert group["ant"].ground is FINE
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("make", [lambda land: land, lambda land: Ground([land])])
+def test_a_copy_of_ground_and_character_notices_an_edit_made_before(make, duplicate):
+    """`python -m tests.fuzz sequences --cases 1 --seed 20019`."""
+    ground = make(HeightMap(np.zeros((9, 9))))
+    mover = CharacterMovement(ground, SphereCollider(0.3), position=(4, 0.3, 4))
+    for _ in range(30):
+        mover.update(1 / 60)
+    ground.raise_((4, 0, 4), 3.0, 0.25)
+    land, twin = duplicate((ground, mover))
+    assert land.version == ground.version
+    mover.update(1 / 60)
+    twin.update(1 / 60)
+    assert twin.position64[1] > 0.5
+    assert twin.state_hash() == mover.state_hash()

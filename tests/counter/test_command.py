@@ -267,3 +267,57 @@ def test_the_sample_of_a_stream_is_fair():
 
 def test_outcomes_compare_with_tuples():
     assert Outcome(0, "", "") == (0, "", "")
+
+
+def test_blanks_of_a_packed_file_are_passed_quickly(tmp_path):
+    file = tmp_path / "blanks.gz"
+    file.write_bytes(gzip.compress(b" " * 40_000_000 + b"\n" + PROBLEM, 9))
+    assert file.stat().st_size < 100_000
+    start = time.perf_counter()
+    assert count(file).out == "1\n0\n"
+    assert time.perf_counter() - start < 2.0  # it took ten seconds
+
+
+@pytest.mark.parametrize(
+    ("redirection", "message"),
+    [
+        ("<&-", "terrain-physics: cannot read stdin: it is closed\n"),
+        (">&-", "terrain-physics: cannot write the answers: standard output is closed\n"),
+        ("<&- 2>&-", ""),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell that closes streams")
+def test_a_closed_stream_is_one_line(tmp_path, redirection, message):
+    (tmp_path / "problem").write_bytes(PROBLEM)
+    command_with = f"{sys.executable} -m terrain_physics count < {tmp_path}/problem {redirection}"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command_with], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_the_mark_before_utf_8_is_passed(pack):
+    assert count(stdin=pack(b"\xef\xbb\xbf" + PROBLEM)) == (0, "1\n0\n", "")
+    status, out, err = count(stdin=pack(b"\xef\xbb\xbf1 1\n0 0 x"))
+    assert (status, out, err) == (2, "", "stdin:2: expected a number, got 'x'\n")
+    assert count(stdin=pack(b"\xef\xbb\xbf")).err.startswith("stdin:1: n, the number of")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_other_encodings_are_refused_in_plain_words(encoding, pack):
+    message = "stdin:1: text must be ASCII or UTF-8, got UTF-16 or UTF-32\n"
+    assert count(stdin=pack(PROBLEM.decode().encode(encoding))) == (2, "", message)
+
+
+def test_comments_are_refused_in_plain_words(tmp_path):
+    told = "(comments, such as the header that np.savetxt writes, are not read)\n"
+    assert count(stdin=b"# n q\n" + PROBLEM).err == (
+        f"stdin:1: n, the number of triangles, must be a plain integer >= 0, got '#' {told}"
+    )
+    rows_file = tmp_path / "spheres"
+    np.savetxt(rows_file, [[1, 1, 1, 1]], header="r x y z")
+    (tmp_path / "triangles").write_text("0 0 0 4 0 0 0 0 4")
+    status, out, err = count("--triangles", tmp_path / "triangles", "--spheres", rows_file)
+    assert (status, out, err) == (2, "", f"{rows_file}:1: expected a number, got '#' {told}")

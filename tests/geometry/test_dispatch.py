@@ -1,6 +1,7 @@
 """`intersect` of any two shapes: the right function, the right way round."""
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -157,3 +158,18 @@ def test_an_axis_aligned_box_touches_what_its_corners_touch():
                 move = intersect(crate, face, two_sided=True)
                 assert move is not None
                 assert glm.length(move) <= 1e-15 * size
+
+
+@pytest.mark.parametrize("far", [1e38, 1e40, 1e150, 1e300])
+def test_an_answer_that_float32_does_not_hold_is_refused(far):
+    for first, second in (
+        (Sphere((0, 0, 0), far), Sphere((1, 0, 0), far)),
+        (AABB((-far, -far, -far), (far, far, far)), Sphere((1, 0, 0), far)),
+    ):
+        try:
+            move = intersect(first, second)
+        except ValueError as error:
+            assert "shapes must have an answer that float32 holds, got [" in str(error)  # noqa: PT017
+        else:
+            assert move is not None
+            assert all(map(math.isfinite, move))

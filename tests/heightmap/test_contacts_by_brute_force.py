@@ -212,10 +212,23 @@ def test_a_part_that_is_refused_keeps_none_waiting(monkeypatch):
         MAPS["plain"]().contacts(balls, threads=3)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_parts_behind_too_many_contacts_wait_for_none(monkeypatch, threads):
+    monkeypatch.setattr(contacts, "_PART", 2)
+    monkeypatch.setattr("terrain_physics._threads._SHORTEST_TASK", 1)
+    balls = np.tile([[3.0, 1.0, 3.0, 1.5]], (60, 1))
+    land = MAPS["plain"]()
+    count = len(land.contacts(balls))
+    for most in (0, 1, count // 3, count - 1):
+        with pytest.raises(ValueError, match=f"max_results = {most}, got more"):
+            land.contacts(balls, threads=threads, max_results=most)
+    assert len(land.contacts(balls, threads=threads, max_results=count)) == count
+
+
 def test_none_waits_for_a_part_that_is_never_begun():
-    rows = contacts._Rows(4)
+    rows = contacts._Rows(4, 9)
     with ThreadPoolExecutor(1) as pool:
-        second = pool.submit(rows.take, 2, 4, 0)
+        second = pool.submit(rows.take, 2, 4, 4, 0)
         rows.give_up()
         with pytest.raises(CancelledError):
             second.result(10)

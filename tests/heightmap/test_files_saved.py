@@ -1,6 +1,7 @@
 """Heights written to a file and loaded again; holes, ranges, and files that stay as they were."""
 
 import os
+import stat
 import sys
 import zlib
 from pathlib import Path
@@ -211,3 +212,14 @@ def test_no_image_that_could_not_be_loaded_again(tmp_path):
     with pytest.raises(ValueError, match="must have at most 80000000 pixels, got 81"):
         save_heights(tmp_path / "a.png", heights)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no mode bits")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+def test_a_replaced_file_keeps_who_may_read_it(tmp_path, mode):
+    path = tmp_path / "land.npy"
+    path.write_text("before")
+    path.chmod(mode)
+    save_heights(path, np.zeros((2, 2)))
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert load_heights(path).shape == (2, 2)

@@ -2,14 +2,14 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from terrain_physics._kernels import _jit
+from terrain_physics import _locks
+from terrain_physics._kernels import _jit, _own_files
 
 SOURCES = {
     "__init__.py": "",
@@ -94,7 +94,13 @@ class Tiny:
         for name, source in SOURCES.items():
             (self.package / name).parent.mkdir(parents=True, exist_ok=True)
             (self.package / name).write_text(source)
-        shutil.copy(_jit.__file__, self.package / "_jit.py")
+        for module in (_jit, _own_files, _locks):
+            file = Path(str(module.__file__))
+            source = file.read_text()
+            for package in ("terrain_physics._kernels", "terrain_physics"):
+                source = source.replace(f"from {package} import", "from tiny import")
+                source = source.replace(f"from {package}._locks", "from tiny._locks")
+            (self.package / file.name).write_text(source)
         self.path = self.package.parent
         self.cache = place / "cache"
         self.home = place / "home"

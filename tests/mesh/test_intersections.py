@@ -82,7 +82,7 @@ def test_a_mesh_and_itself():
 def test_more_pairs_than_there_is_room_for(monkeypatch):
     rng = np.random.default_rng(3)
     first, second = mesh_cases.soup(rng, 60, 2.0), mesh_cases.soup(rng, 60, 2.0)
-    monkeypatch.setattr(mesh_pairs, "_ROOM", 1)
+    monkeypatch.setattr(mesh_pairs, "_ROOM", 256)
     found = pairs_of(first, second)
     np.testing.assert_array_equal(found, expected_of(first, second))
     assert len(found) > 500

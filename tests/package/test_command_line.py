@@ -246,6 +246,16 @@ def test_info_names_versions_and_the_cache(capsys):
     assert lines[-1] in {"counter compiled: yes", "counter compiled: no"}
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no mode bits")
+def test_info_says_why_a_cache_is_not_used(capsys, monkeypatch, tmp_path):
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    folder.chmod(0o777)
+    monkeypatch.setattr(_jit, "cache_folder", lambda: folder)
+    assert command_line.run(["info"]) == 0
+    assert f"others may write to {folder}\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("arguments", [[], ["dance"], ["count", "--verbose"]])
 def test_wrong_use_is_explained(arguments, capsys):
     with pytest.raises(SystemExit) as error:

@@ -82,9 +82,11 @@ assert len(answers) > 100, len(answers)
 
 
 @needs_fork
-def test_children_forked_while_threads_work_do_not_hang() -> None:
+@pytest.mark.parametrize("place", [39, 100])
+def test_children_forked_while_threads_work_do_not_hang(place: int) -> None:
+    """On maps that are one, and on two: `python -m tests.fuzz signals_and_forks`."""
     run(
-        _SETUP
+        _SETUP.replace("tile(39)", f"tile({place})")
         + """
 over = threading.Event()
 def work(function):

@@ -95,11 +95,11 @@ def test_none_waits_for_threads_that_are_busy_elsewhere() -> None:
         taken.append(next(begun))
         return free.wait(SOON)
 
-    first = in_thread(lambda: Workers(3).run(hold, 3, LONG))
-    wait_for(lambda: len(taken) == 3)
+    first = in_thread(lambda: Workers(2).run(hold, 2, LONG))
+    wait_for(lambda: len(taken) == 2)
     assert Workers(2).run(lambda first, _: first, 100, LONG) == list(range(100))
     free.set()
-    assert first() == [True] * 3
+    assert first() == [True] * 2
 
 
 def test_a_call_within_a_call_works_alone() -> None:
@@ -183,7 +183,7 @@ def test_a_finished_call_leaves_nothing_in_memory() -> None:
         pass
 
     free = threading.Event()
-    holding = in_thread(lambda: Workers(3).run(lambda *_: free.wait(SOON), 3, LONG))
+    holding = in_thread(lambda: Workers(2).run(lambda *_: free.wait(SOON), 2, LONG))
     thing = Thing()
     gone = weakref.ref(thing)
     Workers(2).run(lambda *_, kept=thing: kept is None, 2, LONG)

@@ -6,7 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from terrain_physics import AABB, OBB, Ground, HeightMap, Ray, Sphere, Surface, TriangleMesh
+from terrain_physics import (
+    AABB,
+    OBB,
+    Capsule,
+    Ground,
+    HeightMap,
+    Ray,
+    Sphere,
+    Surface,
+    TriangleMesh,
+)
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
 
@@ -136,12 +146,54 @@ def test_no_ground_at_all_is_infinitely_far() -> None:
     assert np.isnan(one.point.x)
 
 
-def test_points_too_far_off_have_no_closest_point(ground: Any) -> None:
-    with pytest.raises(ValueError, match=r"point must be below 1e\+70 m, got .*-1e\+70"):
-        ground.closest_point((0, -1e70, 0))
-    with pytest.raises(ValueError, match=r"points must be below 1e\+70 m, got .* at \[1\]"):
-        ground.closest_points([(0, 0, 0), (1e71, 0, 0)])
-    assert ground.closest_point((0, 1e69, 0)).distance == pytest.approx(1e69)
+_FAR_QUESTIONS: list[tuple[str, Any]] = [
+    ("point", lambda ground, far: ground.closest_point((0, -far, 0))),
+    ("points", lambda ground, far: ground.closest_points([(0, 0, 0), (far, 0, 0)])),
+    ("x", lambda ground, far: ground.height_at(far, 0.0)),
+    ("z", lambda ground, far: ground.height_at(0, -far)),
+    ("z", lambda ground, far: ground.normal_at(0.0, far)),
+    ("x", lambda ground, far: ground.heights_at([1, far], 2)),
+    ("z", lambda ground, far: ground.normals_at(1, -far)),
+    ("ray", lambda ground, far: ground.raycast(Ray((0, 0, far), (0, 1, 0)))),
+    ("origins", lambda ground, far: ground.raycast_many([(0, far, 0)], [(0, 1, 0)])),
+    ("shapes", lambda ground, far: ground.contacts(Sphere((far, 0, 0), 1))),
+    ("shapes", lambda ground, far: ground.contacts(Sphere((1, 0, 1), far))),
+    ("shapes", lambda ground, far: ground.contacts([(1, far, 1, 1)])),
+    ("shapes", lambda ground, far: ground.contacts(AABB((-far, 0, 0), (far, 1, 1)))),
+    ("shapes", lambda ground, far: ground.contact_counts(OBB((0, 0, 0), (1, far, 1)))),
+    ("shapes", lambda ground, far: ground.capsule_contacts([(0, 0, 0, far, 0, 0, 1)])),
+    ("shape", lambda ground, far: ground.sweep(AABB((0, 0, 0), (3 * far, 1, 1)), (0, -1, 0))),
+    ("motion", lambda ground, far: ground.sweep(Sphere((0, 1, 0), 1), (0, -far, 0))),
+    ("shapes", lambda ground, far: ground.sweep_many([(0, far, 0, 1)], [(0, -1, 0)])),
+    ("motions", lambda ground, far: ground.sweep_spheres([(0, 1, 0, 1)], [(0, far, 0)])),
+]
+
+
+@pytest.mark.parametrize("far", [1e38, 1e154, 1e300])
+@pytest.mark.parametrize(("name", "ask"), _FAR_QUESTIONS)
+def test_what_is_too_far_off_is_refused_on_every_ground(
+    ground: Any, name: str, ask: Any, far: float
+) -> None:
+    with pytest.raises(ValueError, match=rf"^{name} must be below 1e\+38 m, got "):
+        ask(ground, far)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("far", [1e20, 1e30, 9e37])
+def test_what_is_nearly_too_far_off_has_finite_answers(ground: Any, far: float) -> None:
+    assert ground.closest_point((0, far, 0)).distance == pytest.approx(far)
+    boxes = [AABB((-far, -1, -far), (far, 1, far)), OBB((1, 0, 1), (far, far, far))]
+    for shape in [*boxes, Sphere((1, 0, 1), far), Capsule((1, 0, 1), (1, far, 1), 1)]:
+        hit = ground.sweep(shape, (0, -far, 0))
+        if hit is not None:
+            assert np.isfinite([hit.fraction, hit.distance, *hit.point, *hit.normal]).all()
+        try:
+            found = ground.contacts(shape)
+        except ValueError as error:
+            assert "at most 100 million cells" in str(error)  # noqa: PT017 of one ground only
+        else:
+            assert np.isfinite(found.penetration).all()
+            assert np.isfinite(found.normal).all()
 
 
 def test_a_surface_is_one_of_its_kinds() -> None:

@@ -20,7 +20,7 @@ from terrain_physics._kernels.character.resolve import (
     push_out,
 )
 from terrain_physics._kernels.character.substeps import Pace, look
-from terrain_physics._kernels.character.walk import support
+from terrain_physics._kernels.character.walk import support, walk
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_walls
 from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, surface_at, three
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
@@ -38,6 +38,9 @@ _FOOTHOLDS = 10
 
 # Part of each way from one to the next that walls beside a step must leave.
 _LEAST_SHARE = 0.25
+
+# Part of the next way that must lead on where it comes back down from a step.
+_LEAST_PROGRESS = 0.5
 
 
 @kernel
@@ -103,8 +106,8 @@ def _beside_walls(scene: Scene, place: Vec3, cosine: float) -> Vec3:
     """Return a place that walls beside a step have turned aside."""
     for _ in range(_WALL_ROUNDS):
         count, _, _ = list_contacts(scene, place)
-        walls, overhead = make_walls(scene.contacts, count, cosine)
-        if overhead or walls == 0:
+        walls, _ = make_walls(scene.contacts, count, cosine)
+        if walls == 0:
             break
         place, _ = push_out(scene, place, walls, int(np.int64(0)), True)
     return place
@@ -245,6 +248,20 @@ def step_up(
     return _is_clear(scene, raised) and _is_clear(scene, ahead), ahead
 
 
+@kernel(apart=True, lent=True)
+def _goes_on(
+    scene: Scene, mover: Mover, place: Vec3, way: Vec3, farthest: float, highest: float
+) -> bool:
+    """Tell whether the same way leads on from where a step has been begun, not back down."""
+    walked = walk(scene, place, way, farthest, mover.snap, mover.walkable, mover.max_rounds)
+    gone = dot(subtract(walked.offset, place), way)
+    if gone >= _LEAST_PROGRESS * dot(way, way) or walked.offset[1] >= place[1] - MOST_CLEARANCE:
+        return True
+    into = subtract(add(place, way), (walked.offset[0], place[1], walked.offset[2]))
+    leads_up, _ = step_up(scene, place, way, into, farthest, highest, mover.walkable, True)
+    return leads_up
+
+
 @kernel(apart=True)
 def climb(
     mover: Mover, motion: Motion, pace: Pace, way: Vec3, reached: Vec3, scene: Scene, ground: Ground
@@ -287,5 +304,7 @@ def climb(
     leads_up, place = step_up(
         scene, offset, way, into, pace.reach, highest, mover.walkable, stepping
     )
+    if leads_up and not footing.stepping:
+        leads_up = _goes_on(scene, mover, place, way, pace.reach, highest)
     keep(memory)
     return leads_up, place, foot

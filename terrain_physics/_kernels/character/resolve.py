@@ -182,9 +182,12 @@ def make_scene(
     return filled(empty_scene(body, resolver, random_state, memory), candidates, count)
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def at_once(scene: Scene) -> Scene:
-    """Return the scene with contacts pushed out of all at once, which draws no random numbers."""
+    """Return the scene with contacts pushed out of all at once, which draws no random numbers.
+
+    Its arrays are lent: the caller is lent them itself, or has borrowed the memory.
+    """
     return Scene(
         scene.candidates,
         scene.size,
@@ -275,6 +278,31 @@ def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
     return kept
 
 
+@kernel(apart=True, lent=True)
+def _without_ended(scene: Scene, offset: Vec3, count: int) -> int:
+    """Leave out of the contacts to push out of those that end with a deeper one; return how many.
+
+    A body that is stopped by one face of a solid is in the faces around it too, from behind: the
+    center of a box before one side of a pillar is on the inner side of the two beside it.
+    """
+    contacts, order = scene.contacts, scene.order
+    kept = 0
+    for k in range(count):
+        i = order[k]
+        needed = True
+        for j in range(k + 1, count):
+            depth, push = float(contacts[order[j], DEPTH]), three(contacts, order[j], PUSH)
+            moved = add_scaled(offset, push, depth)
+            which = int(contacts[i, CANDIDATE])
+            if overlap_alone(scene.candidates, which, moved, scene.body, scene.faces) <= SLOP:
+                needed = False
+                break
+        if needed:
+            order[kept] = i
+            kept += 1
+    return kept
+
+
 @kernel
 def as_wall(depth: float, normal: Vec3) -> tuple[float, Vec3]:
     """Return a contact as one with an upright wall: the way out is horizontal, and longer."""
@@ -292,6 +320,8 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
     """
     contacts, order = scene.contacts, scene.order
     penetrating = list_penetrating(scene, offset, count)
+    if walls:
+        penetrating = _without_ended(scene, offset, penetrating)
     if scene.resolver == SIMULTANEOUS:
         for k in range(penetrating):
             i = order[k]

@@ -156,7 +156,7 @@ def _push_once(
         offset, on_ground = add(offset, (0.0, up, 0.0)), True
         touching = list_contacts(scene, offset)
     walls, overhead = make_walls(scene.contacts, touching.contacts, cosine)
-    if overhead:
+    if walls == 0 and overhead:
         return False, _Place(offset, touching, place.planes, on_ground, place.blocked)
     if walls == 0:
         if up == 0.0:

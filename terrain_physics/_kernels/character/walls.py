@@ -29,17 +29,19 @@ def flat(way: Vec3) -> tuple[float, Vec3]:
 def make_walls(contacts: Floats, count: int, cosine: float) -> tuple[int, bool]:
     """Turn penetrating steep contacts into upright walls, and drop all others from the list.
 
-    Returns (how many are left, whether one is overhead, with no way out along the ground).
+    Returns (how many are left, whether one that was dropped is overhead, with no way out along the
+    ground). What is overhead may be the edge of a wall, out of which another contact leads.
     """
-    kept = 0
+    kept, overhead = 0, False
     for i in range(count):
         if contacts[i, DEPTH] <= SLOP or contacts[i, PUSH + 1] >= cosine:
             continue
         if contacts[i, PUSH + 1] < -OVERHEAD:
-            return kept, True
+            overhead = True
+            continue
         depth, push = as_wall(float(contacts[i, DEPTH]), three(contacts, i, PUSH))
         contacts[kept, CANDIDATE] = contacts[i, CANDIDATE]
         contacts[kept, DEPTH] = depth
         put_three(contacts, kept, PUSH, push)
         kept += 1
-    return kept, False
+    return kept, overhead

@@ -4,6 +4,9 @@ For a chunk of shapes the broad phase lists their cells. A filter in float32 tel
 which halves a shape touches, which it does not, and which are too close to tell. The function that
 defines a touch of that pair decides these, and all cells of large shapes. The result is a list of
 touches; `contact_rows.py` computes their contacts.
+
+A search stops and is resumed where it stopped, so that no list outgrows memory: one large shape may
+touch all triangles of a map.
 """
 
 import numpy as np
@@ -49,6 +52,13 @@ from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
 TOUCHED_0, TOUCHED_1, DOUBT_0, DOUBT_1 = 1, 2, 4, 8
 
 _FAR = 64
+
+# A search stops after so many touches, or so many cells of a large shape.
+AT_ONCE = 1 << 19
+
+# What `find_contacts` resumes at: the row and the column within a large shape, and the shape.
+ROW, COLUMN, SHAPE = range(3)
+NO_ROW = -(2**62)  # at the shape's first cell
 
 
 @kernel
@@ -116,15 +126,21 @@ def add_large(
     list_row: Longs,
     list_code: Longs,
     total: int,
+    place: Longs,
 ) -> tuple[int, Longs, Longs, Longs]:
-    """Append the touches of one shape, the row k of the ranges; return (count, the lists)."""
+    """Append the touches of one shape, the row k of the ranges; return (count, the lists).
+
+    This begins at the place, and moves it to where to resume: beyond the last row if all is done.
+    """
     rows, columns = np.empty(_FAR, dtype=np.int64), np.empty(_FAR, dtype=np.int64)
-    place = np.empty(2, dtype=np.int64)
-    place[0], place[1] = ranges[k], ranges[2 * CHUNK + k]
+    if place[ROW] == NO_ROW:
+        place[ROW], place[COLUMN] = ranges[k], ranges[2 * CHUNK + k]
+    looked = 0
     lower, upper = bounds_at(spheres, boxes, capsules, who)
     low, high = height_limits(lower, upper, slack)
-    while place[0] < ranges[CHUNK + k]:
+    while place[ROW] < ranges[CHUNK + k] and looked < AT_ONCE:
         n = put_cells(grid, blocks, first_block, ranges, k, low, high, place, rows, columns)
+        looked += n
         list_who = with_room(list_who, total, 2 * n)
         list_row = with_room(list_row, total, 2 * n)
         list_code = with_room(list_code, total, 2 * n)
@@ -153,14 +169,16 @@ def find_contacts(
     spheres: ShapeRows,
     boxes: ShapeRows,
     capsules: ShapeRows,
-    first: int,
+    place: Longs,
     last: int,
 ) -> tuple[int, Longs, Longs, Longs]:
-    """Return (count, which shape, row, code) of all touches of shapes first .. last, in order.
+    """Return (count, which shape, row, code) of touches of shapes before ``last``, in order.
 
-    For the shapes see `surface/shapes.py`. Codes are those of `broad_phase.pack`. A count of
-    -1 - k means that shape k is over too many cells.
+    ``place`` (3,) says where to begin, and receives where to go on: at the shape ``last`` if these
+    are all. For the shapes see `surface/shapes.py`. Codes are those of `broad_phase.pack`. A count
+    of -1 - k means that shape k is over too many cells.
     """
+    first = int(place[SHAPE])
     grid = unpack_grid(heights, cells, frame)
     edges = outline(grid, blocks, frame)
     first_block = int(frame[FIRST_BLOCK])
@@ -181,7 +199,8 @@ def find_contacts(
     list_who, list_row = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
     list_code = np.empty(size, dtype=np.int64)
     total = 0
-    for begin in range(first, last, CHUNK):
+    begin = first
+    while begin < last:
         count = min(CHUNK, last - begin)
         if spheres is not None:
             here = spheres[SPHERE_WIDTH * begin : SPHERE_WIDTH * (begin + count)]
@@ -195,6 +214,9 @@ def find_contacts(
                 put_range(grid, edges, lower, upper, k, ranges, corners)
         k = 0
         while k < count:
+            if total >= AT_ONCE:
+                place[SHAPE] = begin + k
+                return total, list_who, list_row, list_code
             found, k = put_pairs(own, grid, ranges, parts, k, count, places, samples, numbers)
             n = int(found)
             put_codes(grid, places, samples, codes[:n])
@@ -222,7 +244,13 @@ def find_contacts(
                 return -1 - (begin + k), list_who, list_row, list_code
             total, list_who, list_row, list_code = add_large(
                 grid, blocks, first_block, edges[2], spheres, boxes, capsules, begin + k,
-                ranges, k, faces, list_who, list_row, list_code, total,
+                ranges, k, faces, list_who, list_row, list_code, total, place,
             )  # fmt: skip
+            if place[ROW] < ranges[CHUNK + k]:
+                place[SHAPE] = begin + k
+                return total, list_who, list_row, list_code
+            place[ROW] = NO_ROW
             k += 1
+        begin += count
+    place[SHAPE] = last
     return total, list_who, list_row, list_code

@@ -15,6 +15,7 @@ from terrain_physics._kernels.heightmap.grid import has_ground, in_map, is_flipp
 from terrain_physics._kernels.heightmap.triangle_columns import ROOM, corners_at
 from terrain_physics._kernels.math.vec3 import subtract
 from terrain_physics._kernels.surface.contact import put_vector
+from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
 
 # Halves of cells that a sphere may lie over at most.
@@ -31,14 +32,15 @@ def contacts_of_sphere(
     """Return (queries and triangles (2, n), penetrations, directions and points (3, n, 3)).
 
     This is quick for one small sphere: it makes no list and nothing in float32. n = 1 with the
-    query -1 means that there may be more than `MOST_HALVES` contacts.
+    query -1 means that there may be more than `MOST_HALVES` contacts, or the sphere is too far off.
     """
     grid = unpack_grid(heights, cells, frame)
     row_0, row_1 = near_cells(z - radius, z + radius, grid.z0, grid.cell_z, grid.rows, grid.extend)
     column_0, column_1 = near_cells(
         x - radius, x + radius, grid.x0, grid.cell_x, grid.columns, grid.extend
     )
-    if 2.0 * (row_1 - row_0) * (column_1 - column_0) > MOST_HALVES:
+    is_far = max(abs(x), abs(y), abs(z), radius) >= FARTHEST
+    if is_far or 2.0 * (row_1 - row_0) * (column_1 - column_0) > MOST_HALVES:
         return np.full((2, 1), -1, dtype=np.int64), np.zeros((3, 1, 3), dtype=np.float64)
     ids, verdicts = (
         np.empty(MOST_HALVES, dtype=np.int64),

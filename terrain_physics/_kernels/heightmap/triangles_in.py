@@ -105,11 +105,17 @@ def triangles_in(
 
 @kernel
 def list_triangles(
-    heights: Singles, cells: Bytes, blocks: Singles, frame: Floats, boxes: Floats, offsets: Longs
+    heights: Singles,
+    cells: Bytes,
+    blocks: Singles,
+    frame: Floats,
+    boxes: Floats,
+    most: int,
+    offsets: Longs,
 ) -> tuple[int, Longs]:
     """Return (count, ids); write where each box's begin. -1 - k: box k is over too many cells.
 
-    ``boxes`` is flat: lower and upper corners.
+    ``boxes`` is flat: lower and upper corners. This stops at a count above ``most``.
     """
     grid = unpack_grid(heights, cells, frame)
     first_block = int(frame[FIRST_BLOCK])
@@ -147,5 +153,7 @@ def list_triangles(
                 ids[total] = triangle if inside else -1
                 ids[total + 1] = triangle + 1 if inside else -1
                 total += 2
+            if total > most:
+                return total, ids
         offsets[k + 1] = total
     return total, ids

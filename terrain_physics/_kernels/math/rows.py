@@ -46,3 +46,12 @@ def put_move(out: Floats, i: int, touching: bool, move: Vec3) -> None:
     """Write a penetration, NaN where the shapes are apart."""
     for k in range(3):
         out[i, k] = move[k] if touching else np.nan
+
+
+@kernel
+def all_within(values: Floats, limit: float) -> bool:
+    """Tell whether all numbers are between -limit and limit."""
+    inside = True
+    for k in range(values.shape[0]):
+        inside = inside & (abs(float(values[k])) < limit)
+    return inside

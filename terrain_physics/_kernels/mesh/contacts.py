@@ -70,6 +70,8 @@ def _find_contacts(
     last: int,
     kept: int,
     counts: Longs,
+    most: int,
+    so_far: Longs,
 ) -> tuple[Longs, Floats]:
     """See `list_contacts`."""
     stack = np.empty(STACK, np.int32)
@@ -115,6 +117,9 @@ def _find_contacts(
                         continue
                     deepest, found, count = depth, face, begin
                 if count == room:
+                    if int(so_far[0]) + count - begin > most:
+                        keep(memory)
+                        return keys[:0], rows
                     room *= 2
                     more_rows, more_keys = np.empty(_WIDTH * room), np.empty(room, np.int64)
                     for k in range(_WIDTH * count):
@@ -129,6 +134,7 @@ def _find_contacts(
                 count += 1
         _sort(keys, begin, count)
         counts[who] = touched if kept == NUMBER else count - begin
+        so_far[0] += count - begin
     keep(memory)
     return keys, rows
 
@@ -148,6 +154,8 @@ def list_contacts(
     last: int,
     kept: int,
     counts: Longs,
+    most: int,
+    so_far: Longs,
 ) -> tuple[Longs, Floats]:
     """Return the contacts of the shapes that ``visits`` names from first to last.
 
@@ -155,10 +163,14 @@ def list_contacts(
     none is kept. Of contacts equally deep the lowest face is kept. The results are for
     `put_contacts`: sorted keys of faces and rows, shape by shape; rows of penetration, unit
     direction and point.
+
+    This stops, and returns no keys, rather than make room for more than ``most``, those that other
+    threads count in ``so_far`` (1,) included. Threads that add at the same time may lose some: that
+    number is never too great.
     """
     return _find_contacts(
         borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
-        spheres, solids, capsules, visits, first, last, kept, counts,
+        spheres, solids, capsules, visits, first, last, kept, counts, most, so_far,
     )  # fmt: skip
 
 
@@ -205,10 +217,10 @@ def contacts_of_one(
     kept: int,
 ) -> tuple[Longs, Floats]:
     """Return (ints, floats), see `put_contacts`, of the only shape; ``visits`` (1,) is 0."""
-    counts = np.empty(1, np.int64)
+    counts, so_far = np.empty(1, np.int64), np.zeros(1, np.int64)
     keys, rows = _find_contacts(
         borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
-        spheres, solids, capsules, visits, 0, 1, kept, counts,
+        spheres, solids, capsules, visits, 0, 1, kept, counts, len(order), so_far,
     )  # fmt: skip
     ints, floats = np.empty((2, counts[0]), np.int64), np.empty((3, counts[0], 3))
     put_contacts(visits, 0, 1, keys, rows, counts, counts, ints, floats)
@@ -239,17 +251,21 @@ def list_near(
     children: Ints,
     frame: Floats,
     queries: Floats,
+    most: int,
     offsets: Longs,
-) -> Longs:
-    """Return the faces near each of n boxes, see `triangles_near`; ``queries`` is flat.
+) -> tuple[int, Longs]:
+    """Return (how many, the faces near each of n boxes), see `triangles_near`.
 
-    ``offsets`` (n + 1,) receives where each box's faces begin, and end.
+    ``queries`` is flat. ``offsets`` (n + 1,) receives where each box's faces begin, and end. This
+    stops at more than ``most``.
     """
     ids, total = np.empty(256, np.int64), 0
     offsets[0] = 0
     for k in range(len(offsets) - 1):
         lower, upper = row_vector(queries, 6 * k), row_vector(queries, 6 * k + 3)
         count = triangles_near(corners, order, boxes, children, frame, lower, upper, ids[total:])
+        if total + count > most:
+            return total + count, ids
         if total + count > len(ids):
             more = np.empty(2 * (total + count), np.int64)
             for i in range(total):
@@ -258,4 +274,4 @@ def list_near(
             triangles_near(corners, order, boxes, children, frame, lower, upper, ids[total:])
         total += count
         offsets[k + 1] = total
-    return ids[:total].copy()
+    return total, ids[:total].copy()

@@ -26,8 +26,8 @@ _STARTS = 512
 
 _START_COST = 20_000  # nanoseconds that one takes on one thread, roughly
 
-# Room for triangles below a pair of nodes; more is asked for where it is needed.
-_ROOM = 1024
+# Pairs of triangles that are found before they are tested.
+_ROOM = 1 << 14
 
 # A pair of nodes puts at most 256 on the stack, and each level of both trees is passed once.
 _STACK = 16 * LANES * LANES
@@ -166,37 +166,28 @@ def candidate_pairs(
     other_children: Ints,
     places: Floats,
     same: bool,
-    starts: Ints,
-    first: int,
-    last: int,
+    stack: Ints,
+    height: int,
     out: Ints,
-) -> int:
-    """Write to ``out`` (k, 2) the slots whose boxes meet, below the nodes ``starts[first:last]``.
+) -> tuple[int, int]:
+    """Write to ``out`` (k, 2) slots whose boxes meet, below the pairs of nodes on the stack.
 
-    Returns how many there are; if that is more than k, ``out`` is of no use.
+    Returns (how many, the height of the stack to go on with), which is 0 if these are all. ``out``
+    must have room for 256.
     """
-    stack = np.empty((_STACK, 2), np.int32)
-    found = np.empty((LANES * LANES, 2), np.int32)
     count = 0
-    for start in range(first, last):
-        stack[0, 0], stack[0, 1] = starts[start, 0], starts[start, 1]
-        height = 1
-        while height > 0:
-            height -= 1
-            one, two = int(stack[height, 0]), int(stack[height, 1])
-            if children[one] >= 0 or other_children[two] >= 0:
-                height = _expand(
-                    boxes, children, others, other_children, places, same, one, two, stack, height
-                )
-                continue
-            more = _expand(
-                boxes, children, others, other_children, places, same, one, two, found, 0
+    while height > 0 and count + LANES * LANES <= len(out):
+        height -= 1
+        one, two = int(stack[height, 0]), int(stack[height, 1])
+        if children[one] >= 0 or other_children[two] >= 0:
+            height = _expand(
+                boxes, children, others, other_children, places, same, one, two, stack, height
             )
-            for k in range(more):
-                if count + k < len(out):
-                    out[count + k, 0], out[count + k, 1] = found[k, 0], found[k, 1]
-            count += more
-    return count
+        else:
+            count = _expand(
+                boxes, children, others, other_children, places, same, one, two, out, count
+            )
+    return count, height
 
 
 @kernel(inline=True)
@@ -325,28 +316,34 @@ def _places(mesh: Mesh, other: Mesh) -> Floats:
     return np.array(rows)
 
 
-def touching_pairs(run: Run, mesh: Mesh, other: Mesh) -> Longs:
-    """Return the faces (m, 2) of two meshes that touch, sorted; ``run`` is that of `Workers`."""
+def touching_pairs(run: Run, mesh: Mesh, other: Mesh, most: int) -> Longs | None:
+    """Return the faces (m, 2) of two meshes that touch, sorted; None for more than ``most``.
+
+    ``run`` is that of `Workers`.
+    """
 
     def keep(slots: Ints, keys: Longs) -> int:
         return keep_touching(mesh.corners, mesh.order, other.corners, other.order, slots, keys)
 
-    return _pairs(run, mesh, other, keep, same=False)
+    return _pairs(run, mesh, other, keep, most, same=False)
 
 
-def self_pairs(run: Run, mesh: Mesh, welded: Ints) -> Longs:
-    """Return the faces i < j (m, 2) of a mesh that meet, sorted; vertices are ``welded`` (v,)."""
+def self_pairs(run: Run, mesh: Mesh, welded: Ints, most: int) -> Longs | None:
+    """Return the faces i < j (m, 2) of a mesh that meet, sorted; None for more than ``most``.
+
+    Vertices are ``welded`` (v,); ``run`` is that of `Workers`.
+    """
     faces = welded[mesh.faces[mesh.order]]
 
     def keep(slots: Ints, keys: Longs) -> int:
         return keep_meeting(mesh.corners, mesh.order, faces, slots, keys)
 
-    return _pairs(run, mesh, mesh, keep, same=True)
+    return _pairs(run, mesh, mesh, keep, most, same=True)
 
 
 def _pairs(
-    run: Run, mesh: Mesh, other: Mesh, keep: Callable[[Ints, Longs], int], *, same: bool
-) -> Longs:
+    run: Run, mesh: Mesh, other: Mesh, keep: Callable[[Ints, Longs], int], most: int, *, same: bool
+) -> Longs | None:
     trees = (mesh.boxes, mesh.children, other.boxes, other.children, _places(mesh, other), same)
     starts = np.array([[len(mesh.children) - 1, len(other.children) - 1]], np.int32)
     while len(starts) < _STARTS:
@@ -356,15 +353,22 @@ def _pairs(
             break
         starts = below
 
-    def search(first: int, last: int) -> Longs:
-        slots = np.empty((_ROOM * (last - first), 2), np.int32)
-        count = candidate_pairs(*trees, starts, first, last, slots)
-        if count > len(slots):
-            slots = np.empty((count, 2), np.int32)
-            candidate_pairs(*trees, starts, first, last, slots)
-        keys = np.empty(count, np.int64)
-        return keys[: keep(slots[:count], keys)]
+    found: list[Longs] = []
+    total = [0]  # of all threads; two that add at once may lose some, so it is never too great
 
-    keys = np.concatenate([np.empty(0, np.int64), *run(search, len(starts), _START_COST)])
+    def search(first: int, last: int) -> None:
+        stack, height = np.empty((_STACK + last - first, 2), np.int32), last - first
+        stack[:height] = starts[first:last]
+        slots, keys = np.empty((_ROOM, 2), np.int32), np.empty(_ROOM, np.int64)
+        while height > 0 and total[0] <= most:
+            count, height = candidate_pairs(*trees, stack, height, slots)
+            count = keep(slots[:count], keys)
+            total[0] += count
+            found.append(keys[:count].copy())
+
+    run(search, len(starts), _START_COST)
+    if sum(map(len, found)) > most:
+        return None
+    keys = np.concatenate([np.empty(0, np.int64), *found])
     keys.sort()
     return np.stack(np.divmod(keys, len(other.order)), axis=1)

@@ -10,8 +10,8 @@ ROW_BITS = 32  # the low bits of a key hold the greater row, the bits above the 
 ROW_MASK = (1 << ROW_BITS) - 1
 
 LANES = 32  # objects of a chunk, compared by one vector loop
-_GATHERED = 1024  # the most objects gathered before they are compared with a leaf
-_CHUNKS = _GATHERED // LANES + 1
+GATHERED = 1024  # the most objects gathered before they are compared with a leaf
+_CHUNKS = GATHERED // LANES + 1
 
 _NONE = np.int64(0)
 
@@ -91,7 +91,7 @@ def _compare(
 ) -> tuple[int, int]:
     """Add the pairs of slots first..last with gathered objects; return (pairs, pairs tested).
 
-    Returns (-1, 0) if ``keys`` is too short.
+    Returns (-1, 0) if ``keys`` is too short. Without any room in it, pairs are only counted.
     """
     for place in range(gathered, gathered - gathered % LANES + LANES):
         near[place // LANES, 0, place % LANES] = np.nan
@@ -102,9 +102,11 @@ def _compare(
         done = max(slot + 1 - int(slots[0]), 0)
         if done >= gathered:
             break
+        tests += gathered - done
+        if len(keys) == 0:
+            continue
         if count + gathered > len(keys):
             return -1, 0
-        tests += gathered - done
         row = int(rows[slot])
         for chunk in range(done // LANES, chunks):
             if len(spheres) > 0:
@@ -138,7 +140,8 @@ def overlapping_pairs(
     Each leaf is compared with itself and the leaves after it, starting with leaf ``node``: first
     the objects that meet the leaf's box are gathered, then each object of the leaf is compared with
     these, a chunk at a time. If ``keys`` is too short, the node is that leaf, else the number of
-    nodes.
+    nodes. Room for `GATHERED` more keys than there are pairs is enough. With no room at all there
+    are no keys, only the number of pairs tested.
     """
     shapes = spheres if len(spheres) > 0 else boxes
     near = np.full((_CHUNKS, 6, LANES), np.nan)
@@ -154,7 +157,7 @@ def overlapping_pairs(
         for slot in range(first, last):
             _gather(shapes, slot, gathered, near, slots)
             gathered += 1
-            if gathered == _GATHERED:
+            if gathered == GATHERED:
                 found, more = _compare(
                     spheres, boxes, rows, first, last, near, slots, gathered, found, keys
                 )
@@ -171,7 +174,7 @@ def overlapping_pairs(
                 for slot in range(int(spans[other, 0]), int(spans[other, 1])):
                     _gather(shapes, slot, gathered, near, slots)
                     gathered += 1 if boxes_meet(boxes, slot, node_boxes, node) else 0
-                    if gathered == _GATHERED:
+                    if gathered == GATHERED:
                         found, more = _compare(
                             spheres, boxes, rows, first, last, near, slots, gathered, found, keys
                         )

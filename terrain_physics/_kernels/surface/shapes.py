@@ -49,6 +49,9 @@ SHAPE_KINDS = (
 SPHERE, BOX, CAPSULE = range(3)
 SPHERE_WIDTH, BOX_WIDTH, CAPSULE_WIDTH = (shape.width for shape in SHAPE_KINDS)
 
+FARTHEST = 1e38
+"""Coordinates and sizes are smaller than this, in meters: float32 holds them, float64 products."""
+
 ShapeRows = Floats | None
 
 NO_TURN: Mat3 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)

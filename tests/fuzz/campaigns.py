@@ -1,0 +1,31 @@
+"""All campaigns by name."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from tests.fuzz.runner import LONGEST
+
+_CHECKED = MappingProxyType({"TERRAIN_PHYSICS_CHECK": "1"})
+_PLAIN: Mapping[str, str] = MappingProxyType({})
+
+
+class Campaign(NamedTuple):
+    """Where the function `case` of a campaign is, and how to run it."""
+
+    module: str
+    quick: int  # cases that take about a second
+    environment: Mapping[str, str] = _PLAIN
+    longest: float = LONGEST
+
+
+CAMPAIGNS = {
+    "api": Campaign("tests.fuzz.api", 12, _CHECKED, longest=1200.0),
+    "sequences": Campaign("tests.fuzz.sequences", 12),
+    "files": Campaign("tests.fuzz.files", 300),
+    "races": Campaign("tests.fuzz.races", 2),
+    "counter_inputs": Campaign("tests.fuzz.counter_inputs", 60),
+    "signals_and_forks": Campaign("tests.fuzz.signals_and_forks", 3),
+    "brute_force": Campaign("tests.fuzz.brute_force", 6),
+    "soak": Campaign("tests.fuzz.soak", 1, longest=3600.0),
+}

@@ -1,0 +1,115 @@
+"""Damaged files: height maps and recordings load or are refused by name, in little memory."""
+
+import functools
+import random
+import tempfile
+import tracemalloc
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+
+import terrain_physics as tp
+from tests.heightmap.test_files_damaged import SEEDS, mutated, outcome, with_true_checksums
+
+MOST_MEMORY = 8_000_000
+"""Bytes that nothing takes: the files have a few KB."""
+
+
+@functools.cache
+def folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder that goes with the process."""
+    return tempfile.TemporaryDirectory(prefix="terrain_physics_fuzz_")
+
+
+def case(seed: int) -> None:
+    """Damage one file and read it."""
+    chance = random.Random(seed)  # noqa: S311
+    _read_undamaged()
+    tracemalloc.start()
+    try:
+        if chance.random() < 0.25:
+            _recording(chance)
+        else:
+            _heights(chance)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < MOST_MEMORY, peak
+
+
+@functools.cache
+def _read_undamaged() -> None:
+    """Import what readers import, which is not what is measured."""
+    for name, content in SEEDS.values():
+        path = Path(folder().name) / name
+        path.write_bytes(content)
+        assert outcome(path) == "loaded"
+    path.write_bytes(_archive(_members(), 8))
+    _replay(path)
+
+
+def _heights(chance: random.Random) -> None:
+    name, content = SEEDS[chance.choice(list(SEEDS))]
+    path = Path(folder().name) / name
+    damaged = mutated(content, chance)
+    if path.suffix == ".png" and chance.random() < 0.8:
+        damaged = with_true_checksums(damaged)
+    path.write_bytes(damaged)
+    assert outcome(path) in {"loaded", "refused"}
+
+
+@functools.cache
+def _members() -> dict[str, bytes]:
+    """Return the parts of a recording's archive."""
+    land = tp.HeightMap(np.random.default_rng(0).uniform(0, 1, (9, 9)))
+    group = tp.CharacterGroup(land, tp.SphereCollider(0.4))
+    recording = tp.Recording(group)
+    group.add("ada", (4, 3, 4))
+    for frame in range(12):
+        if frame == 5:
+            group.add(7, (2, 3, 2), collider=tp.BoxCollider((0.3, 0.4, 0.5)))
+            group.remove("ada")
+        group.velocities = [(1.0, 0.0, 0.5)]
+        recording.update(1 / 60)
+    path = Path(folder().name) / "whole"
+    recording.save(path)
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _recording(chance: random.Random) -> None:
+    """Damage an archive, or what it holds, and replay what can be read."""
+    members = dict(_members())
+    is_inside = chance.random() < 0.7
+    if is_inside:
+        name = chance.choice(list(members))
+        members[name] = mutated(members[name], chance)
+    content = _archive(members, chance.choice((0, 8)))
+    path = Path(folder().name) / "damaged"
+    path.write_bytes(content if is_inside else mutated(content, chance))
+    _replay(path)
+
+
+def _archive(members: dict[str, bytes], compression: int) -> bytes:
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def _replay(path: Path) -> None:
+    try:
+        recording = tp.Recording.load(path)
+    except ValueError as error:
+        if str(path) not in str(error):
+            raise
+        return
+    land = tp.HeightMap(np.zeros((9, 9)))
+    try:
+        tp.replay(recording, lambda: tp.CharacterGroup(land, tp.SphereCollider(0.4)))
+    except ValueError as error:
+        if " must " not in str(error):
+            raise
