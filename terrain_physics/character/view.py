@@ -184,7 +184,7 @@ class CharacterView(CharacterRules):
         >>> mover.update(1 / 60).just_landed
         True
         >>> [(hit.point, round(hit.speed, 2)) for hit in mover.hits()]
-        [(vec3( 0.5, 2, 0.5 ), 8.16)]
+        [(vec3( 0.5, 2, 0.5 ), 8.12)]
         """
         return impacts_of(self._row().at(np.newaxis), queries_of(self.ground))
 
