@@ -414,7 +414,7 @@ def candidate_of(scene: Scene, planes: int, normal: Vec3) -> int:
     return NO_CANDIDATE
 
 
-@kernel
+@kernel(apart=True)
 def _is_step(
     scene: Scene, ground: Ground, mover: Mover, rows: Floats, row: int, behind: float
 ) -> bool:
