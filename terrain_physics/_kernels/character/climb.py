@@ -232,13 +232,17 @@ def step_up(
     up = _lift_onto(scene, ahead, highest, cosine)
     if up == 0.0 or not _finds_a_step(scene, start, way, into, highest, cosine, stepping):
         return False, start
-    ahead = _beside_walls(scene, add(ahead, (0.0, up, 0.0)), cosine)
+    straight = add(ahead, (0.0, up, 0.0))
+    ahead = _beside_walls(scene, straight, cosine)
     aside, _ = flat(subtract(ahead, start))
     if aside > farthest or dot(subtract(ahead, start), way) < 0.0:
         return False, start
-    # Where walls turned it aside, it need not be as high.
+    # Where walls turned it aside, it need not be as high: what it only lies against holds nothing.
     lower = (ahead[0], start[1], ahead[2])
-    up = _lift_onto(scene, lower, highest, cosine)
+    _, off = flat(subtract(ahead, straight))
+    up = _lift_onto(scene, add_scaled(lower, off, SLOP), highest, cosine)
+    if up == 0.0 and not stepping:
+        return False, start
     ahead = add(lower, (0.0, up, 0.0))
     # The way up must be free too: a ceiling stops it.
     raised = add(start, (0.0, up, 0.0))
