@@ -44,9 +44,9 @@ RESCUE_STEP = 0.3  # meters
 
 @kernel(apart=True, lent=True)
 def is_worse(scene: Scene, offset: Vec3, depth: float, is_below: bool) -> bool:
-    """Tell whether a body is deeper in something than ``depth``, or its center newly in the ground.
+    """Tell whether a body is deeper in something than ``depth``, or its center newly in ground.
 
-    Touching is no deeper. If neither, a walker goes on as if nobody had looked: so waking is neutral.
+    Touching is no deeper. If neither, a walker goes on as if nobody had looked.
     """
     touching = list_contacts(scene, offset)
     is_deeper = max(touching.depth, touching.overlap) > depth + CONTACT_MARGIN
