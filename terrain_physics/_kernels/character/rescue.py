@@ -1,7 +1,7 @@
 """A body out of the ground that it was put into, before it moves."""
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP
+from terrain_physics._kernels.character.body import CONTACT_MARGIN
 from terrain_physics._kernels.character.layout import (
     AIR_TIME,
     AIRBORNE,
@@ -27,16 +27,14 @@ from terrain_physics._kernels.character.layout import (
 from terrain_physics._kernels.character.motion import Motion, Mover, Tally
 from terrain_physics._kernels.character.report import report_ground
 from terrain_physics._kernels.character.resolve import (
-    STUCK,
     Scene,
-    Touching,
     clearing_lift,
     is_buried,
     list_contacts,
     resolve,
 )
 from terrain_physics._kernels.character.walk import rise_of_feet
-from terrain_physics._kernels.math.vec3 import add
+from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.types import Floats
 
 # How fast a body comes out of the ground from deep below, and how far at least in an update.
@@ -44,22 +42,25 @@ RESCUE_SPEED = 30.0  # m/s
 RESCUE_STEP = 0.3  # meters
 
 
-@kernel
-def _is_deeper(touching: Touching, depth: float) -> bool:
-    """Tell whether a body is in something, and deeper in it than ``depth``."""
-    is_in = touching.depth > SLOP or touching.overlap > STUCK
-    return is_in and max(touching.depth, touching.overlap) > depth + SLOP
+@kernel(apart=True, lent=True)
+def is_worse(scene: Scene, offset: Vec3, depth: float, is_below: bool) -> bool:
+    """Tell whether a body is deeper in something than ``depth``, or its center newly in ground.
+
+    Touching is no deeper. If neither, a walker goes on as if nobody had looked.
+    """
+    touching = list_contacts(scene, offset)
+    is_deeper = max(touching.depth, touching.overlap) > depth + CONTACT_MARGIN
+    return is_deeper or (is_buried(scene, offset) and not is_below)
 
 
 @kernel(apart=True, lent=True)
 def rescue(
-    mover: Mover, motion: Motion, scene: Scene, delta_time: float, depth: float, is_below: bool
+    mover: Mover, motion: Motion, scene: Scene, delta_time: float, is_below: bool
 ) -> tuple[Motion, float]:
     """Lift a body whose center is below the surface of a map, and clear one that walks.
 
-    Takes a motion at the base of its scene, before the first step. The last update left the body
-    ``depth`` meters in the ground, and with its center below the surface or not. Where that is no
-    worse now, a body on the ground goes on as if nobody had looked.
+    Takes a motion at the base of its scene, before the first step. A body whose center is where
+    the last update left it, below the surface, is not lifted.
 
     Returns
     -------
@@ -82,16 +83,14 @@ def rescue(
             return Motion(motion.base, offset, motion.velocity, motion.footing, tally), up - most
     if not motion.footing.walking:
         return Motion(motion.base, offset, motion.velocity, motion.footing, tally), 0.0
-    touching = list_contacts(scene, offset)
-    if _is_deeper(touching, depth):
-        # As it walks: walkable ground lifts it, and moves it nowhere else.
-        most = max(mover.step_height, scene.body.least)
-        up = rise_of_feet(scene, offset, touching.contacts, most, mover.walkable)
-        offset = add(offset, (0.0, up, 0.0))
-        out = resolve(scene, offset, list_contacts(scene, offset), mover.max_rounds, CONTACT_MARGIN)
-        offset, lifted = out.offset, tally.lifted + out.lifted
-        tally = Tally(out.contacts, out.depth, out.rounds, lifted, tally.landing, tally.air_time, 0)
-    return Motion(motion.base, offset, motion.velocity, motion.footing, tally), 0.0
+    # As it walks: walkable ground lifts it, and moves it nowhere else.
+    touching, most = list_contacts(scene, offset), max(mover.step_height, scene.body.least)
+    up = rise_of_feet(scene, offset, touching.contacts, most, mover.walkable)
+    offset = add(offset, (0.0, up, 0.0))
+    out = resolve(scene, offset, list_contacts(scene, offset), mover.max_rounds, CONTACT_MARGIN)
+    lifted = tally.lifted + out.lifted
+    tally = Tally(out.contacts, out.depth, out.rounds, lifted, tally.landing, tally.air_time, 0)
+    return Motion(motion.base, out.offset, motion.velocity, motion.footing, tally), 0.0
 
 
 @kernel

@@ -43,7 +43,7 @@ from terrain_physics._kernels.character.layout import (
 from terrain_physics._kernels.character.meeting import meet
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
 from terrain_physics._kernels.character.placed import step_height, take_place
-from terrain_physics._kernels.character.rescue import rescue, rise
+from terrain_physics._kernels.character.rescue import is_worse, rescue, rise
 from terrain_physics._kernels.character.resolve import (
     Memory,
     borrow_memory,
@@ -143,13 +143,15 @@ def advance(
     is_below = not is_placed and state[BELOW] != 0.0
     mover, motion, pace = _set_out(state, rules, body, delta_time)
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
+    scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
     placed = not motion.footing.grounded or state[MOVED] != 0.0
-    far = pace.far
-    if placed and motion.footing.walking:  # pushed out at once, however far
-        far += extent(body.reach)
-    scene = look(scene, ground, motion.base, far, mover.drop, 0.0)
+    if placed and motion.footing.walking:
+        placed = is_worse(scene, motion.offset, depth, is_below)
+        if placed:  # it is pushed out at once, however far
+            far = pace.far + extent(body.reach)
+            scene = look(scene, ground, motion.base, far, mover.drop, 0.0)
     if placed:
-        motion, left = rescue(mover, motion, scene, delta_time, depth, is_below)
+        motion, left = rescue(mover, motion, scene, delta_time, is_below)
         if left > 0.0:
             put_three_at(hits, OWN, (0.0, 0.0, 0.0))
             rise(state, ground.frames, scene, motion, left, delta_time)
