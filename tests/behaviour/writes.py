@@ -39,7 +39,7 @@ def write_case(seed, *, far):
         float(rng.uniform(0.0, 6.0)),
         int(rng.choice(RATES)),
         str(rng.choice(RESOLVERS)),
-        tuple(float(part) for part in write),
+        (float(write[0]), float(write[1]), float(write[2])),
     )
 
 
