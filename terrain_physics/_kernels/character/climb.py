@@ -84,13 +84,17 @@ def _is_clear(scene: Scene, offset: Vec3) -> bool:
 def _lift_onto(scene: Scene, offset: Vec3, highest: float, cosine: float) -> float:
     """Return how far up a body comes to lie on what leaves its foot no higher than ``highest``.
 
-    Steep faces that go on higher are walls: a body is lifted up none of them.
+    Steep faces that go on higher are walls, and what is higher as a whole is the top of one: a body
+    is lifted up neither. A round body touches a slope a little over its foot.
     """
-    candidates = scene.candidates
+    candidates, radius = scene.candidates, 0.0 if scene.body.kind == BOX else scene.body.radius
     up, most = 0.0, highest - (offset[1] - scene.body.reach[1])
     for k in range(scene.size):
-        top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
-        if top > highest and abs(candidates[k, NORMAL + 1]) < cosine:
+        a, b, c = candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1]
+        upright = abs(candidates[k, NORMAL + 1])
+        if max(a, b, c) > highest and upright < cosine:
+            continue
+        if min(a, b, c) > highest + radius * (1.0 - upright):
             continue
         best = lift(candidates, k, offset, scene.body, scene.faces)
         if up < best <= most:

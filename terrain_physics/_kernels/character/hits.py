@@ -23,6 +23,7 @@ from terrain_physics._kernels.character.motion import Motion, Mover
 from terrain_physics._kernels.character.report import triangle_of
 from terrain_physics._kernels.character.resolve import (
     CANDIDATE,
+    DEPTH,
     MET,
     NO_CANDIDATE,
     PUSH,
@@ -30,6 +31,7 @@ from terrain_physics._kernels.character.resolve import (
     SIDE_OF_MAP,
     Resolved,
     Scene,
+    list_contacts,
 )
 from terrain_physics._kernels.character.walk import CORNER_SLACK, Walked
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, OVERHEAD, flat
@@ -296,21 +298,26 @@ def _note_corner(
     """
     size, ahead = flat(velocity)
     beyond = add_scaled(place.offset, ahead, 2.0 * CORNER_SLACK)
+    contacts = list_contacts(scene, beyond).contacts
+    place = _Place(place.base, place.offset, contacts, place.foot)
     found = False
     for of_ground in range(2):  # ground that is walkable only where nothing else is in the way
-        for k in range(scene.size):
-            depth, normal, _ = contact(
-                scene.candidates, scene.size, k, beyond, scene.body, scene.faces
-            )
-            if depth <= SLOP or (normal[1] >= mover.walkable) != (of_ground == 1):
+        for i in range(contacts):
+            normal = three(scene.contacts, i, PUSH)
+            if scene.contacts[i, DEPTH] <= SLOP or (normal[1] >= mover.walkable) != (
+                of_ground == 1
+            ):
                 continue
             _, wall = flat(normal)
             taken = -dot(wall, velocity) if normal[1] >= -OVERHEAD else size
-            met = _Met(k, normal, -dot(normal, coming), taken)
+            met = _Met(int(scene.contacts[i, CANDIDATE]), normal, -dot(normal, coming), taken)
             count = _note(log, count, mover, scene, place, met)
             found = found or taken >= LEAST_SPEED
         if found:
-            return count
+            break
+    list_contacts(scene, place.offset)
+    if found:
+        return count
     met = _Met(NO_CANDIDATE, scale(ahead, -1.0), dot(ahead, coming), size)
     return _note(log, count, mover, scene, place, met)
 

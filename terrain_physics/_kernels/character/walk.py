@@ -31,7 +31,7 @@ from terrain_physics._kernels.character.resolve import (
 )
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_walls
 from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, three
-from terrain_physics._kernels.math.vec3 import Vec3, add, dot, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
 
 # Depth in walkable ground from which a walk sets a body right.
 LEAST_RISE = 1e-9  # meters
@@ -132,7 +132,9 @@ def support(
             scene.body,
             scene.faces,
         )
-        if depth >= -CONTACT_MARGIN and normal[1] > 0.0 and up > held:
+        if depth < -CONTACT_MARGIN:  # it does not lead out of the ground beside
+            continue
+        if normal[1] > 0.0 and up > held:
             held = up
             falls = _falls_away(normal, three(candidates, k, NORMAL), way)
         if normal[1] >= cosine:
@@ -168,6 +170,25 @@ def _push_once(
     if aside > farthest:
         return False, _Place(place.offset, place.touching, planes, False, True)
     return True, _Place(offset, list_contacts(scene, offset), planes, False, True)
+
+
+@kernel
+def _foothold(
+    scene: Scene, start: Vec3, way: Vec3, place: _Place, snap: float, cosine: float
+) -> tuple[float, float, bool]:
+    """Do as `support` for a place, without what the body only lies against.
+
+    That is what walls have pushed it out of after it was set up on it, such as a bar of a railing.
+    """
+    lowest = -snap - MOST_CLEARANCE
+    down, held_at, falls = support(scene, place.offset, way, lowest, cosine)
+    if place.blocked and place.offset[1] > start[1] + MOST_CLEARANCE:
+        _, off = flat(subtract(place.offset, add(start, way)))
+        beside = add_scaled(place.offset, off, SLOP)
+        lower, held_there, falls_there = support(scene, beside, way, lowest, cosine)
+        if lower < down - MOST_CLEARANCE:
+            return lower, held_there, falls_there
+    return down, held_at, falls
 
 
 @kernel
@@ -241,7 +262,7 @@ def _try_way(
                 break
             return _arrived(place, rounds)
         else:
-            down, held_at, falls = support(scene, place.offset, way, -snap - MOST_CLEARANCE, cosine)
+            down, held_at, falls = _foothold(scene, start, way, place, snap, cosine)
             touching = place.touching
             if held_at > down and falls and down == -np.inf:
                 # From the edge, ground may be near enough.
