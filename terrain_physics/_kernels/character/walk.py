@@ -30,7 +30,9 @@ from terrain_physics._kernels.character.resolve import (
     push_out,
 )
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_walls
+from terrain_physics._kernels.character.work import is_spent, spend
 from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, three
+from terrain_physics._kernels.ground.nearby import column_of, next_near
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot, scale, subtract
 
 # Depth in walkable ground from which a walk sets a body right.
@@ -116,27 +118,24 @@ def support(
     """
     best, held, falls = -np.inf, -np.inf, False
     candidates, foot = scene.candidates, offset[1] - scene.body.reach[1]
-    for k in range(scene.size):
+    lower, upper = column_of(offset, scene.body.reach, foot + lowest)
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and not is_spent(scene.faces):
+        spend(scene.faces, 1.0)
         least = max(best, lowest)
         top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
-        if top - foot <= least:  # no part of it is that high
-            continue
-        up = lift(candidates, k, offset, scene.body, scene.faces)
-        if not (least < up <= SLOP):
-            continue
-        depth, normal, _ = contact(
-            scene.candidates,
-            scene.size,
-            k,
-            add(offset, (0.0, up, 0.0)),
-            scene.body,
-            scene.faces,
-        )
-        if depth >= -CONTACT_MARGIN and normal[1] > 0.0 and up > held:
-            held = up
-            falls = _falls_away(normal, three(candidates, k, NORMAL), way)
-        if normal[1] >= cosine:
-            best = up
+        up = -np.inf
+        if top - foot > least:  # some part of it is that high
+            up = lift(candidates, k, offset, scene.body, scene.faces)
+        if least < up <= SLOP:
+            raised = add(offset, (0.0, up, 0.0))
+            depth, normal, _ = contact(candidates, scene.size, k, raised, scene.body, scene.faces)
+            if depth >= -CONTACT_MARGIN and normal[1] > 0.0 and up > held:
+                held = up
+                falls = _falls_away(normal, three(candidates, k, NORMAL), way)
+            if normal[1] >= cosine:
+                best = up
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
     return best, max(best, held), falls
 
 
