@@ -132,12 +132,12 @@ def test_nothing_is_so_fast_that_it_is_through_a_sheet(shape, size):
     """A thin sheet that is met after the bound is: in the next update, or some later one."""
     corners = np.array([(-9, 0, -9), (-9, 0, 9), (9, 0, 9), (9, 0, -9)])
     sheet = TriangleMesh(corners, [(0, 1, 2), (0, 2, 3)])
-    body = {
+    bodies: dict[str, Collider] = {
         "sphere": SphereCollider(size),
         "capsule": CapsuleCollider(size, 3 * size),
         "box": BoxCollider((size, size, size)),
-    }[shape]
-    mover, updates = CharacterMovement(sheet, body, position=(0, 3000 * size, 0)), 0
+    }
+    mover, updates = CharacterMovement(sheet, bodies[shape], position=(0, 3000 * size, 0)), 0
     while not mover.grounded:
         mover.velocity = (0, -1e7, 0)
         mover.update(0.25)

@@ -30,7 +30,7 @@ STEP, LOOK, GATHERED = 150.0, 50.0, 10.0
 PLANE = 4.0
 
 # A body against a triangle that it comes near.
-NEAR_SPHERE, NEAR_CAPSULE, NEAR_BOX = 10.0, 30.0, 100.0
+NEAR_SPHERE, NEAR_CAPSULE, NEAR_BOX = 15.0, 30.0, 100.0
 
 # More than there is memory for.
 _MOST_GATHERED = 1e9

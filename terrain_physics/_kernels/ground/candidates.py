@@ -78,7 +78,8 @@ def put_three(rows: Floats, i: int, start: int, v: Vec3) -> None:
 
 @kernel
 def _grown(rows: Floats) -> Floats:
-    larger = np.empty((2 * rows.shape[0], rows.shape[1]), dtype=np.float64)
+    # By much: what is never written to costs nothing, and each copy does.
+    larger = np.empty((4 * rows.shape[0], rows.shape[1]), dtype=np.float64)
     # By element: to assign a part, numba compiles texts for its error as well, for three seconds.
     for i in range(rows.shape[0]):
         for k in range(rows.shape[1]):
@@ -175,9 +176,9 @@ def _gather_mesh(
     stack = np.empty(STACK, np.int32)
     stack[0] = len(children) - 1
     top = 1
-    while top > 0 and left > 0.0:
+    first_of_mesh = count
+    while top > 0 and count - first_of_mesh < left:
         top -= 1
-        left -= 1.0
         node = int(stack[top])
         first = int(children[node])
         bits = lanes_in_box(boxes, node, x0, y0, z0, x1, y1, z1)
@@ -189,7 +190,6 @@ def _gather_mesh(
                 top += 1
                 continue
             slot = ~first + lane
-            left -= 1.0
             if not box_meets(corners, slot, lower, upper):
                 continue
             a = subtract(corner(corners, slot, 0), base)
@@ -210,7 +210,7 @@ def _gather_mesh(
             candidates[count, HALF] = 0.0
             candidates[count, THICKNESS] = 0.0  # nothing is solid but the skin
             count += 1
-    return candidates, count, left
+    return candidates, count, left - (count - first_of_mesh)
 
 
 @kernel(apart=True)
@@ -219,7 +219,8 @@ def gather_candidates(
 ) -> tuple[Floats, int, float]:
     """Return the triangles near the box lower..upper, relative to ``base``, and how many.
 
-    Then how many cells and triangles it came upon; it ends soon after ``most``, without the rest.
+    Then how many cells of maps and triangles of meshes it found; it ends soon after ``most`` of
+    them, without the rest.
 
     They are in ``candidates`` where that has room, else in a larger array; behind many of them lies
     what `nearby.py` finds them by.

@@ -18,7 +18,7 @@ from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.types import Floats
 
 # Up to so many candidates nothing lies behind them.
-FEW = 64
+FEW = 256
 
 _RUN = 16  # a power of two
 _LONG_RUN = _RUN * _RUN
@@ -61,7 +61,7 @@ def _first_of_table(count: int) -> int:
 @kernel(inline=True)
 def _lists(count: int) -> int:
     """Return how many lists the hash table has, a power of two."""
-    lists = 4 * FEW
+    lists = FEW
     while lists < 2 * count:
         lists *= 2
     return lists
