@@ -126,7 +126,13 @@ class Recording:
         ----------
         path : path
             A NumPy archive is written there: a header in JSON with the version of the format, and
-            arrays.
+            arrays. What stood there before is replaced at once, when all is written.
+
+        Raises
+        ------
+        ValueError
+            For a recording of more than 256 MiB, or with more than 32 MiB of header, which `load`
+            would refuse. Nothing is written then.
         """
         save_frames(path, self._start, self._frames)
 
@@ -148,8 +154,8 @@ class Recording:
         FileNotFoundError
             If there is no such file.
         ValueError
-            If it is no recording, damaged, or of a version that this one cannot replay; naming the
-            file.
+            If it is no recording, damaged, of a version that this one cannot replay, or larger
+            unpacked than `save` writes; naming the file. It is measured before it is read.
         """
         recording = cls.__new__(cls)
         recording._hold(None, *load_frames(path))  # noqa: SLF001

@@ -19,11 +19,14 @@ from tests.behaviour import (
     rough,
     slopes,
     stairs,
+    stops,
     walks,
+    writes,
 )
 from tests.behaviour.drive import COLLIDERS, RESOLVERS, worst
 from tests.behaviour.test_flights import CASES
 from tests.behaviour.test_stairs import BODIES
+from tests.character.test_saved_walks import walk_twice
 
 PAIRS = [(shape, resolver) for shape in COLLIDERS for resolver in RESOLVERS]
 
@@ -392,6 +395,50 @@ def show_flights(*, smoke):
         )
 
 
+def show_writes(*, smoke):
+    count = 20 if smoke else 2000
+    near = [writes.nudged(writes.write_case(seed, far=False)) for seed in range(count)]
+    row(
+        f"{count:,} walks on slopes to 44 degrees, the place written 0.1 to 10 mm aside each frame",
+        "always grounded, the way within 1 mm",
+        f"{sum(not writes.keeps_ground(found) for found in near)} fail; at most {_figures(near)}",
+    )
+    far = [writes.put_up(writes.write_case(seed, far=True)) for seed in range(count)]
+    row(
+        f"{count:,} walkers whose place is written into the air",
+        "in the air at once, with the velocity written, on its parabola within 1e-6 m",
+        f"{sum(not writes.flies(found) for found in far)} fail; at most {_figures(far)}",
+    )
+
+
+def show_saves(*, smoke):
+    count = 20 if smoke else 10_000
+    failed = []
+    for seed in range(count):
+        try:
+            walk_twice(seed)
+        except AssertionError:
+            failed.append(seed)
+    row(
+        f"{count:,} walks saved and loaded now and then, on all grounds, with edits",
+        "the bits of the same walk without saves",
+        f"{len(failed)} differ{failed[:9] or ''}",
+    )
+
+
+def show_stops(*, smoke):
+    count = 20 if smoke else 2000
+    for reason in stops.REASONS:
+        found = [stops.stop(stops.stop_case(reason, seed)) for seed in range(count)]
+        row(
+            f"{count:,} walks stopped by: {reason}, 20 to 360 Hz",
+            "named in every frame, nothing else",
+            f"{sum(not stops.is_told(stopped) for stopped in found)} fail; "
+            f"{sum(stopped.others for stopped in found)} frames name something else, "
+            f"{sum(stopped.untold for stopped in found)} nothing",
+        )
+
+
 _PARTS = {
     "walks": show_walks,
     "slopes": show_slopes,
@@ -402,6 +449,9 @@ _PARTS = {
     "gullies": show_gullies,
     "mesh levels": show_mesh_levels,
     "flights": show_flights,
+    "writes": show_writes,
+    "saves": show_saves,
+    "stops": show_stops,
     "crowds": show_crowds,
     "hard": show_hard,
     "fuzz": show_fuzz,

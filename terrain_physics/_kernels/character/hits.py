@@ -190,11 +190,11 @@ def _put_reason(
     if k == NO_CANDIDATE:
         rows[row + REASON] = WALL
         return
-    if normal[1] < _FACES_DOWN:
-        rows[row + REASON] = CEILING
-        return
     if k == SIDE_OF_MAP or _is_rim(scene, k, normal):
         rows[row + REASON] = EDGE
+        return
+    if normal[1] < _FACES_DOWN:
+        rows[row + REASON] = CEILING
         return
     lowest, riser = _span(mover, scene, place, k, normal)
     if lowest > place.offset[1]:
@@ -280,11 +280,19 @@ def _coming(scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool
 
 @kernel
 def _leaning(scene: Scene, contacts: int, k: int, wall: Vec3) -> Vec3:
-    """Return the normal of a candidate that is touched; upright as a ``wall`` where it is not."""
+    """Return the normal of a candidate that stopped a walk as an upright ``wall``.
+
+    Where the body has slid past the candidate in the step, that is the normal of its face, if that
+    leans the same way.
+    """
     for i in range(contacts):
         if int(scene.contacts[i, CANDIDATE]) == k:
             return three(scene.contacts, i, PUSH)
-    return wall
+    face = three(scene.candidates, k, NORMAL)
+    _, facing = flat(face)
+    if abs(dot(facing, wall)) <= _ALIKE:
+        return wall
+    return face if dot(facing, wall) > 0.0 else scale(face, -1.0)
 
 
 @kernel
