@@ -109,7 +109,7 @@ class MoveHits:
         if not isinstance(other, MoveHits):
             return NotImplemented
         pairs = zip(self.arrays(), other.arrays(), strict=True)
-        return all(one.shape == two.shape and _same(one, two) for one, two in pairs)
+        return all(one.shape == two.shape and same_values(one, two) for one, two in pairs)
 
     __hash__ = None  # type: ignore[assignment]  # arrays have none
 
@@ -249,8 +249,9 @@ def spread(hits: MoveHits | None, count: int) -> MoveHits:
 _NONE = spread(None, 0)
 
 
-def _same(one: NDArray[Any], two: NDArray[Any]) -> bool:
-    return np.array_equal(one, two, equal_nan=one.dtype.kind == "f")
+def same_values(one: Any, two: Any) -> bool:
+    """Tell whether two arrays or numbers are equal, NaNs too."""
+    return np.array_equal(one, two, equal_nan=np.asarray(one).dtype.kind == "f")
 
 
 def _vector(values: Iterable[float]) -> glm.vec3:

@@ -27,8 +27,8 @@ UPRIGHT: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 AnyGround = HeightMap | TriangleMesh | Ground
 
-# A body over more cells than this wants a coarser map: an update would take a second.
-MOST_CELLS = 250_000
+# A body over more cells than this wants a coarser map: a step would be all the work of an update.
+MOST_CELLS = 40_000
 
 
 def checked_ground(ground: Any) -> AnyGround:

@@ -6,7 +6,7 @@ results get new fields.
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,15 @@ from terrain_physics.character.hits import (
     blocker_of,
     hit_from,
     parts_of,
+    same_values,
     spread,
 )
 from terrain_physics.character.state import refuse_format
+
+Limit = Literal["work", "depth", "room"]
+
+# By the numbers of the column.
+_LIMITS: tuple[Limit | None, ...] = (None, "work", "depth", "room")
 
 _GROUND_STATES = ("airborne", "steep", "wedged", "grounded")
 
@@ -79,6 +85,7 @@ class MoveResult(_Fields):
         "contacts",
         "penetration",
         "converged",
+        "limited_by",
         "rounds",
         "lifted",
         "seconds",
@@ -123,8 +130,23 @@ class MoveResult(_Fields):
 
     @property
     def converged(self) -> bool:
-        """Whether it ended outside of the ground, to 1e-5 m."""
+        """Whether it ended outside of the ground, to 1e-5 m, and at the end of its way.
+
+        If not, `limited_by` says why.
+        """
         return self._values[columns.CONVERGED] != 0.0
+
+    @property
+    def limited_by(self) -> Limit | None:
+        """Why it did not converge; None if it did.
+
+        "depth": it is so far below the surface that it is still being lifted, at 30 m/s. "room": it
+        is in something, and found no place to go to. "work": too many triangles were looked at, in
+        all its steps together. It is where the last step before that left it, which may be where it
+        was, with the velocity that it had there, as if less time had passed; and will go on from
+        there.
+        """
+        return _LIMITS[int(self._values[columns.LIMIT])]
 
     @property
     def rounds(self) -> int:
@@ -300,6 +322,7 @@ class GroupResult(_Fields):
         "contacts",
         "penetrations",
         "converged",
+        "limited_by",
         "rounds",
         "lifted",
         "seconds",
@@ -327,8 +350,7 @@ class GroupResult(_Fields):
             return NotImplemented
         pairs = zip(self._parts(), other._parts(), strict=True)
         return all(
-            one == two if isinstance(one, MoveHits) else np.array_equal(one, two, equal_nan=True)
-            for one, two in pairs
+            one == two if isinstance(one, MoveHits) else same_values(one, two) for one, two in pairs
         )
 
     __hash__ = None  # type: ignore[assignment]  # arrays have none
@@ -355,8 +377,13 @@ class GroupResult(_Fields):
 
     @property
     def converged(self) -> Flags:
-        """Whether they ended outside of the ground, to 1e-5 m (n,)."""
+        """Whether they ended outside of the ground, and at the end of their ways (n,)."""
         return self._once("converged", lambda states: states[:, columns.CONVERGED] != 0.0)
+
+    @property
+    def limited_by(self) -> NDArray[np.str_]:
+        """Why each did not converge, as of `MoveResult.limited_by` (n,); "" if it did."""
+        return self._once("limited_by", _limits)
 
     @property
     def rounds(self) -> Longs:
@@ -412,6 +439,11 @@ class GroupResult(_Fields):
             self._made[name] = read_only(make(self._states))
         values: NDArray[Any] = self._made[name]
         return values
+
+
+def _limits(states: Floats) -> NDArray[np.str_]:
+    names = np.array([name or "" for name in _LIMITS])
+    return names[states[:, columns.LIMIT].astype(np.int64)]
 
 
 def _landed(states: Floats) -> Flags:

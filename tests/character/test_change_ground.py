@@ -138,11 +138,11 @@ def test_what_is_no_ground_changes_nothing(junk):
 def test_one_that_is_too_fine_changes_nothing():
     mover, group = standing(), standing_crowd()
     before = mover.state(), group.state()
-    with pytest.raises(ValueError, match=r"^collider and scale must cover at most 250000 cells"):
+    with pytest.raises(ValueError, match=r"^collider and scale must cover at most 40000 cells"):
         mover.ground = FINE
-    with pytest.raises(ValueError, match=r"^0: collider and scale must cover at most 250000 cells"):
+    with pytest.raises(ValueError, match=r"^0: collider and scale must cover at most 40000 cells"):
         group.ground = FINE
-    with pytest.raises(ValueError, match="must cover at most 250000 cells"):
+    with pytest.raises(ValueError, match="must cover at most 40000 cells"):
         mover.ground = Ground([PLATE, FINE])
     assert mover.ground is group.ground is FLOOR
     assert (mover.state(), group.state()) == before

@@ -97,7 +97,7 @@ def test_columns_out_of_range(table, name, number, why):
         ((9000.0, 0.5, 0.5), np.eye(3), "extents and rotation must be a body's"),
         ((0.0, 0.0, 0.0), np.eye(3), "extents and rotation must be a body's"),
         ((9000.0, 9000.0, 9000.0), np.zeros((3, 3)), "extents and rotation must be a body's"),
-        ((9000.0, 9000.0, 9000.0), np.eye(3), "collider and scale must cover at most 250000"),
+        ((9000.0, 9000.0, 9000.0), np.eye(3), "collider and scale must cover at most 40000"),
     ],
 )
 def test_bodies_that_are_none_or_too_large(extents, turn, why):

@@ -496,4 +496,4 @@ class TestValues:
         old = MoveResult.__new__(MoveResult)
         old.__setstate__((1, values[:29], seconds))
         assert form == 2
-        assert (old.blocked, old.blocked_by, len(values)) == (False, None, 36)
+        assert (old.blocked, old.blocked_by, len(values)) == (False, None, 37)

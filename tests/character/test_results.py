@@ -58,6 +58,7 @@ def test_fields_are_those_of_the_state():
         "contacts": result.contacts,
         "penetration": 0.0,
         "converged": True,
+        "limited_by": None,
         "rounds": 0,
         "lifted": 0.0,
         "seconds": FRAME,
@@ -67,7 +68,8 @@ def test_fields_are_those_of_the_state():
         "just_left": False,
     }
     assert [type(part) for part in fields(result).values()] == [
-        bool, glm.vec3, int, float, bool, int, float, float, bool, type(None), bool, bool,
+        bool, glm.vec3, int, float, bool, type(None), int, float, float, bool, type(None), bool,
+        bool,
     ]  # fmt: skip
     assert result == mover.move_result()
     mover.position = (5, 9, 5)

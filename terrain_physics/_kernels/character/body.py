@@ -6,6 +6,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.internal_edges import LEVEL_SHARE, leads_out
+from terrain_physics._kernels.character.work import NEAR_BOX, near_cost, spend
 from terrain_physics._kernels.geometry.capsule_triangle import FACE as CAPSULE_FACE
 from terrain_physics._kernels.geometry.capsule_triangle import THROUGH, nearest_on_triangle
 from terrain_physics._kernels.geometry.closest_point import FACE, ON_FEATURE, closest_on_triangle
@@ -70,8 +71,9 @@ def is_near(a: Vec3, b: Vec3, c: Vec3, reach: Vec3) -> bool:
 
 @kernel
 def _round_contact(
-    candidates: Floats, count: int, k: int, body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3
-) -> tuple[float, Vec3, float, bool]:
+    candidates: Floats, count: int, k: int, body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3,
+    faces: Floats,
+) -> tuple[float, Vec3, float, bool]:  # fmt: skip
     """Return (depth, normal, overlap, through) of a sphere or capsule.
 
     Through: the axis goes through the triangle, a case for `_angular_contact`. The triangles of a
@@ -103,15 +105,16 @@ def _round_contact(
         return radius - over, normal, radius - distance, False
     if distance > on_feature:
         normal = scale(gap, 1.0 / distance)
-    if not leads_out(candidates, count, k, normal):
+    if not leads_out(candidates, count, k, normal, faces):
         return NO_CONTACT, normal, radius - distance, False
     return radius - distance, normal, radius - distance, False
 
 
 @kernel
 def _is_that_deep(
-    candidates: Floats, count: int, k: int, offset: Vec3, body: Body, normal: Vec3, depth: float
-) -> bool:
+    candidates: Floats, count: int, k: int, offset: Vec3, body: Body, normal: Vec3, depth: float,
+    faces: Floats,
+) -> bool:  # fmt: skip
     """Tell whether the corner of a box that is deepest under a plane is as deep in the ground."""
     if candidates[k, THICKNESS] == 0.0:
         return True  # only the skin is solid; other contacts tell whether this one is needed
@@ -122,7 +125,8 @@ def _is_that_deep(
         -body.extents[2] if n[2] > 0.0 else body.extents[2],
     )
     x, y, z = add(offset, to_world(body.rotation, corner))
-    surface, _ = surface_at(candidates, count, x, z, np.inf, True)
+    surface, _, looked_at = surface_at(candidates, count, x, z, np.inf, True)
+    spend(faces, looked_at)
     return surface - y >= depth / normal[1] - LEVEL_SHARE * (abs(depth) + length(body.extents))
 
 
@@ -179,10 +183,12 @@ def _angular_contact(
                 break
         if i == front_face:
             if cut_off and not _is_that_deep(
-                candidates, count, k, offset, body, normal, distance + around
+                candidates, count, k, offset, body, normal, distance + around, faces
             ):
                 continue
-        elif cut_off or not leads_out(candidates, count, k, to_world(body.rotation, direction)):
+        elif cut_off or not leads_out(
+            candidates, count, k, to_world(body.rotation, direction), faces
+        ):
             continue
         depth, nearest = distance, i
     overlap += around
@@ -211,12 +217,14 @@ def contact(
     a, b, c, normal = corners_from(candidates, k, offset)
     if not is_near(a, b, c, body.reach):
         return NO_CONTACT, normal, NO_CONTACT
+    spend(faces, near_cost(body.kind))
     if body.kind != BOX:
         depth, normal, overlap, through = _round_contact(
-            candidates, count, k, body, a, b, c, normal
+            candidates, count, k, body, a, b, c, normal, faces
         )
         if not through:
             return depth, normal, overlap
+        spend(faces, NEAR_BOX)
     return _angular_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
 
 
@@ -226,6 +234,7 @@ def touches(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats)
     a, b, c, normal = corners_from(candidates, k, offset)
     if not is_near(a, b, c, body.reach):
         return False
+    spend(faces, near_cost(body.kind))
     if body.kind == BOX:
         count, _ = put_difference_faces(
             to_box(body.rotation, a),
@@ -250,6 +259,7 @@ def overlap_alone(candidates: Floats, k: int, offset: Vec3, body: Body, faces: F
     a, b, c, normal = corners_from(candidates, k, offset)
     if not is_near(a, b, c, body.reach):
         return NO_CONTACT
+    spend(faces, near_cost(body.kind))
     if body.kind == SPHERE:
         _, gap = closest_on_triangle(a, b, c, True, normal)
         return body.radius - length(gap)

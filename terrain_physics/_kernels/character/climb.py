@@ -10,6 +10,7 @@ from terrain_physics._kernels.character.lift import lift
 from terrain_physics._kernels.character.motion import Motion, Mover
 from terrain_physics._kernels.character.resolve import (
     PUSH,
+    Memory,
     Scene,
     at_once,
     borrow_memory,
@@ -22,7 +23,9 @@ from terrain_physics._kernels.character.resolve import (
 from terrain_physics._kernels.character.substeps import Pace, look
 from terrain_physics._kernels.character.walk import support, walk
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_walls
+from terrain_physics._kernels.character.work import is_spent, spend
 from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, surface_at, three
+from terrain_physics._kernels.ground.nearby import column_of, next_near
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
 from terrain_physics._kernels.surface.ground_arrays import Ground
 from terrain_physics._kernels.surface.shapes import BOX
@@ -56,7 +59,7 @@ def _leads_to_a_step(scene: Scene, offset: Vec3, way: Vec3, highest: float, cosi
     foot = offset[1] - reach[1] + MOST_CLEARANCE
     before, beyond_riser = np.inf, False
     for k in range(_PROBES + 1):
-        surface, which = surface_at(
+        surface, which, looked_at = surface_at(
             scene.candidates,
             scene.size,
             offset[0] + ahead[0] * (stride * k),
@@ -64,6 +67,7 @@ def _leads_to_a_step(scene: Scene, offset: Vec3, way: Vec3, highest: float, cosi
             highest,
             False,
         )
+        spend(scene.faces, looked_at)
         is_walkable = which >= 0 and abs(scene.candidates[which, NORMAL + 1]) >= cosine
         if not is_walkable or surface - before > steepest:
             beyond_riser = True
@@ -89,16 +93,19 @@ def _lift_onto(scene: Scene, offset: Vec3, highest: float, cosine: float) -> flo
     """
     candidates, radius = scene.candidates, 0.0 if scene.body.kind == BOX else scene.body.radius
     up, most = 0.0, highest - (offset[1] - scene.body.reach[1])
-    for k in range(scene.size):
+    # What lifts a body reaches higher than its foot.
+    lower, upper = column_of(offset, scene.body.reach, offset[1] - scene.body.reach[1])
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and not is_spent(scene.faces):
+        spend(scene.faces, 1.0)
         a, b, c = candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1]
         upright = abs(candidates[k, NORMAL + 1])
-        if max(a, b, c) > highest and upright < cosine:
-            continue
-        if min(a, b, c) > highest + radius * (1.0 - upright):
-            continue
-        best = lift(candidates, k, offset, scene.body, scene.faces)
-        if up < best <= most:
-            up = best
+        is_wall = max(a, b, c) > highest and upright < cosine
+        if not is_wall and min(a, b, c) <= highest + radius * (1.0 - upright):
+            best = lift(candidates, k, offset, scene.body, scene.faces)
+            if up < best <= most:
+                up = best
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
     return up
 
 
@@ -285,8 +292,9 @@ def climb(
     """
     offset, body, footing = motion.offset, scene.body, motion.footing
     memory = make_memory()
-    own = empty_scene(body, scene.resolver, scene.random_state, borrow_memory(memory))
-    scene = at_once(own)
+    own = borrow_memory(memory)
+    own = Memory(own.candidates, own.contacts, own.order, scene.faces, own.planes)
+    scene = at_once(empty_scene(body, scene.resolver, scene.random_state, own))
     scene = look(scene, ground, motion.base, pace.far, mover.drop, mover.step_height)
     stands, stepping, foot = offset, footing.stepping, footing.step_foot
     if stepping:

@@ -31,10 +31,12 @@ from terrain_physics._kernels.character.resolve import (
     SIDE_OF_MAP,
     Resolved,
     Scene,
+    gathered,
     list_contacts,
 )
 from terrain_physics._kernels.character.walk import CORNER_SLACK, Walked
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, OVERHEAD, flat
+from terrain_physics._kernels.character.work import is_spent, spend
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle
 from terrain_physics._kernels.ground.candidates import (
     MESH_PART,
@@ -43,10 +45,10 @@ from terrain_physics._kernels.ground.candidates import (
     A,
     B,
     C,
-    gather_candidates,
     surface_at,
     three,
 )
+from terrain_physics._kernels.ground.nearby import around_body, next_near
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
 from terrain_physics._kernels.surface.ground_arrays import Ground
 from terrain_physics._kernels.types import Floats
@@ -67,7 +69,10 @@ HIT_SIZE = 14
 # Behind the rows: the velocity of the body's own, in m/s, as the last step left it. The game may
 # have set another one since.
 OWN = MOST_HITS * HIT_SIZE
-HITS_SIZE = OWN + 3
+
+# Behind that: how much work the last update was, from its first step on.
+WORK = OWN + 3
+HITS_SIZE = WORK + 1
 
 # Why something takes a body's way; LET_PASS if it does not.
 LET_PASS, STEEP, WALL, STEP, CEILING, EDGE = range(6)
@@ -91,7 +96,7 @@ _TREAD = 0.02  # meters
 class HitLog(NamedTuple):
     """Where hits are written."""
 
-    rows: Floats  # (HITS_SIZE,), with the body's own velocity behind
+    rows: Floats  # (HITS_SIZE,), with the body's own velocity and the work behind
     frames: Floats  # of the ground's maps
 
 
@@ -173,7 +178,7 @@ def _is_rim(scene: Scene, k: int, normal: Vec3) -> bool:
     return bool(
         candidates[k, THICKNESS] > 0.0
         and dot(three(candidates, k, NORMAL), normal) < SAME_WAY
-        and is_off_rim(candidates, scene.size, k, normal)
+        and is_off_rim(candidates, scene.size, k, normal, scene.faces)
     )
 
 
@@ -210,7 +215,7 @@ def _put_reason(
 def _over_side(scene: Scene, place: _Place, normal: Vec3) -> int:
     """Return the candidate over the side of a map that stopped a body."""
     beyond = add_scaled(place.offset, normal, -scene.body.least)
-    _, which = surface_at(scene.candidates, scene.size, beyond[0], beyond[2], np.inf, True)
+    _, which, _ = surface_at(scene.candidates, scene.size, beyond[0], beyond[2], np.inf, True)
     return which
 
 
@@ -259,15 +264,19 @@ def _coming(scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool
     Those are the ones that it touches where the step begins, at ``offset``, unless its ``own``
     velocity has just led it there. ``upright`` turns them into walls.
     """
-    for k in range(scene.size):
-        depth, normal, _ = contact(scene.candidates, scene.size, k, offset, scene.body, scene.faces)
-        if depth < -CONTACT_MARGIN:
-            continue
-        if upright:
-            _, normal = flat(normal)
-        into = dot(normal, velocity)
-        if into < 0.0 and dot(normal, own) > -LEAST_SPEED:
-            velocity = add_scaled(velocity, normal, -into)
+    candidates = scene.candidates
+    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and not is_spent(scene.faces):
+        spend(scene.faces, 1.0)
+        depth, normal, _ = contact(candidates, scene.size, k, offset, scene.body, scene.faces)
+        if depth >= -CONTACT_MARGIN:
+            if upright:
+                _, normal = flat(normal)
+            into = dot(normal, velocity)
+            if into < 0.0 and dot(normal, own) > -LEAST_SPEED:
+                velocity = add_scaled(velocity, normal, -into)
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
     return velocity
 
 
@@ -444,8 +453,9 @@ def _is_step(
     _, ahead = flat(three_at(rows, row + HIT_NORMAL))
     x, _, z = add_scaled(three_at(rows, row + HIT_POINT), ahead, -behind)
     base, top = (x, lowest, z), rows[row + HEAD]
-    found, count = gather_candidates(ground, base, base, (x, top, z), scene.candidates)
-    tread, which = surface_at(found, count, 0.0, 0.0, top - lowest, False)
+    scene = gathered(scene, ground, base, base, (x, top, z))
+    found = scene.candidates
+    tread, which, _ = surface_at(found, scene.size, 0.0, 0.0, top - lowest, False)
     return bool(
         tread > max(0.0, rows[row + RISER] - slack - lowest)
         and abs(found[which, NORMAL + 1]) >= mover.walkable

@@ -8,7 +8,9 @@ it leaves the directions between the normals of the two flanks.
 """
 
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.work import spend
 from terrain_physics._kernels.ground.candidates import THICKNESS, A, three
+from terrain_physics._kernels.ground.nearby import at_corner, candidate_at, next_at
 from terrain_physics._kernels.math.vec3 import Vec3, dot, subtract
 from terrain_physics._kernels.types import Floats
 
@@ -39,72 +41,100 @@ def _is_beyond(candidates: Floats, k: int, i: int, place: Vec3, push: Vec3) -> b
 
 
 @kernel
-def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -> bool:
-    """Tell whether one of the two edges of a candidate at a place has no triangle across."""
-    at = _corner_at(candidates, k, place, slack)
+def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -> tuple[bool, int]:
+    """Tell whether one of the two edges of a candidate at a place has no triangle across.
+
+    Then how many candidates were looked at.
+    """
+    at, looked_at = _corner_at(candidates, k, place, slack), 0
     for side in range(1, 3):
         far = three(candidates, k, A + 3 * ((at + side) % 3))
         shared = False
-        for j in range(count):
-            if (
+        listed, walk = at_corner(candidates, count, place, slack)
+        while walk >= 0 and not shared:
+            looked_at += 1
+            j = candidate_at(listed, walk)
+            shared = (
                 j != k
                 and _corner_at(candidates, j, place, slack) >= 0
                 and _corner_at(candidates, j, far, slack) >= 0
-            ):
-                shared = True
-                break
+            )
+            walk = next_at(candidates, count, listed, walk)
         if not shared:
-            return True
-    return False
+            return True, looked_at
+    return False, looked_at
 
 
 @kernel
 def _leads_out_of_edge(
     candidates: Floats, count: int, k: int, start: Vec3, end: Vec3, push: Vec3, slack: float
-) -> tuple[bool, bool]:
+) -> tuple[bool, bool, int]:
     """Tell whether all that shares an edge of a candidate falls away along the push.
 
-    Returns that and whether the edge is a rim, which nothing else shares.
+    Returns that, whether the edge is a rim, which nothing else shares, and how many candidates were
+    looked at.
     """
-    rim = True
-    for j in range(count):
+    rim, looked_at = True, 0
+    listed, walk = at_corner(candidates, count, start, slack)
+    while walk >= 0:
+        looked_at += 1
+        j = candidate_at(listed, walk)
         at = _corner_at(candidates, j, start, slack)
-        if at < 0 or j == k:
-            continue
-        other = _corner_at(candidates, j, end, slack)
-        if other < 0:
-            continue
-        rim = False
-        if _is_beyond(candidates, j, 3 - at - other, start, push):
-            return False, False
-    return True, rim
+        if at >= 0 and j != k:
+            other = _corner_at(candidates, j, end, slack)
+            if other >= 0:
+                rim = False
+                if _is_beyond(candidates, j, 3 - at - other, start, push):
+                    return False, False, looked_at
+        walk = next_at(candidates, count, listed, walk)
+    return True, rim, looked_at
 
 
 @kernel
 def _leads_out_of_corner(
     candidates: Floats, count: int, k: int, corner: Vec3, push: Vec3, slack: float
-) -> bool:
-    """Tell whether all that shares a corner of a candidate falls away along the push."""
-    for j in range(count):
+) -> tuple[bool, int]:
+    """Tell whether all that shares a corner of a candidate falls away along the push.
+
+    Then how many candidates were looked at.
+    """
+    looked_at = 0
+    listed, walk = at_corner(candidates, count, corner, slack)
+    while walk >= 0:
+        looked_at += 1
+        j = candidate_at(listed, walk)
         at = _corner_at(candidates, j, corner, slack)
-        if at < 0 or j == k:
-            continue
-        if _is_beyond(candidates, j, (at + 1) % 3, corner, push) or _is_beyond(
-            candidates, j, (at + 2) % 3, corner, push
+        if (
+            at >= 0
+            and j != k
+            and (
+                _is_beyond(candidates, j, (at + 1) % 3, corner, push)
+                or _is_beyond(candidates, j, (at + 2) % 3, corner, push)
+            )
         ):
-            return False
-    return True
+            return False, looked_at
+        walk = next_at(candidates, count, listed, walk)
+    return True, looked_at
 
 
 @kernel
-def _is_at_rim(candidates: Floats, count: int, corner: Vec3, slack: float) -> bool:
-    """Tell whether the rim of the ground goes through a corner."""
-    for j in range(count):
-        if _corner_at(candidates, j, corner, slack) >= 0 and _is_rim(
-            candidates, count, j, corner, slack
-        ):
-            return True
-    return False
+def _is_at_rim(candidates: Floats, count: int, corner: Vec3, slack: float) -> tuple[bool, int]:
+    """Tell whether the rim of the ground goes through a corner.
+
+    Then how many candidates were looked at.
+    """
+    looked_at = 0
+    listed, walk = at_corner(candidates, count, corner, slack)
+    while walk >= 0:
+        looked_at += 1
+        j = candidate_at(listed, walk)
+        if _corner_at(candidates, j, corner, slack) >= 0:
+            is_rim, more = _is_rim(candidates, count, j, corner, slack)
+            looked_at += more
+            if is_rim:
+                return True, looked_at
+        walk = next_at(candidates, count, listed, walk)
+    return False, looked_at
 
 
 @kernel(inline=True)
@@ -125,7 +155,7 @@ def _foremost(candidates: Floats, k: int, push: Vec3) -> tuple[int, int, int, fl
 
 
 @kernel(apart=True, lent=True)
-def leads_out(candidates: Floats, count: int, k: int, push: Vec3) -> bool:
+def leads_out(candidates: Floats, count: int, k: int, push: Vec3, faces: Floats) -> bool:
     """Tell whether a unit push that leaves a candidate leaves the ground around it.
 
     All triangles near the body are candidates, so those at the corner it touches are among them.
@@ -139,20 +169,29 @@ def leads_out(candidates: Floats, count: int, k: int, push: Vec3) -> bool:
     start = three(candidates, k, A + 3 * first)
     if at_top == 2:
         end = three(candidates, k, A + 3 * last)
-        falls_away, rim = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
+        falls_away, rim, looked_at = _leads_out_of_edge(
+            candidates, count, k, start, end, push, slack
+        )
+        spend(faces, looked_at)
         return falls_away and (anywhere or rim)
-    return _leads_out_of_corner(candidates, count, k, start, push, slack) and (
-        anywhere or _is_at_rim(candidates, count, start, slack)
-    )
+    falls_away, looked_at = _leads_out_of_corner(candidates, count, k, start, push, slack)
+    if falls_away and not anywhere:
+        falls_away, more = _is_at_rim(candidates, count, start, slack)
+        looked_at += more
+    spend(faces, looked_at)
+    return falls_away
 
 
 @kernel(apart=True, lent=True)
-def is_off_rim(candidates: Floats, count: int, k: int, push: Vec3) -> bool:
+def is_off_rim(candidates: Floats, count: int, k: int, push: Vec3, faces: Floats) -> bool:
     """Tell whether a push leaves a candidate where the ground ends, at its rim."""
     at_top, first, last, slack = _foremost(candidates, k, push)
     start = three(candidates, k, A + 3 * first)
     if at_top == 2:
         end = three(candidates, k, A + 3 * last)
-        _, rim = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
+        _, rim, looked_at = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
+        spend(faces, looked_at)
         return rim
-    return at_top == 1 and _is_at_rim(candidates, count, start, slack)
+    is_rim, looked_at = _is_at_rim(candidates, count, start, slack)
+    spend(faces, looked_at)
+    return at_top == 1 and is_rim

@@ -36,6 +36,10 @@ AIRBORNE, STEEP, WEDGED, WALKABLE = 0, 1, 2, 3
 
 MOST_ROUNDS = 1000
 
+# What an update may not get over: its bound of work, ground far above its body, ground around it.
+NO_LIMIT, BY_WORK, BY_DEPTH, BY_ROOM = 0, 1, 2, 3
+
+_LIMITS = Span(NO_LIMIT, BY_ROOM, is_whole=True)
 _KINDS_OF_GROUND = Span(AIRBORNE, WALKABLE, is_whole=True)
 _SHAPES = Span(min(SPHERE, BOX, CAPSULE), max(SPHERE, BOX, CAPSULE), is_whole=True)
 _SHARE = Span(0.0, 1.0, is_whole=False)
@@ -64,7 +68,7 @@ STATE = Layout(
     ),
     Column(
         "converged",
-        "1: it ended outside of the ground",
+        "1: it ended outside of the ground, at the end of its way",
         default=1.0,
         is_hashed=False,
         allowed=FLAG,
@@ -124,6 +128,13 @@ STATE = Layout(
     ),
     Column(
         "hits", "how many hits are kept beside this row", is_hashed=False, since=2, allowed=COUNT
+    ),
+    Column(
+        "limit",
+        "what the last update could not get over; 0: nothing, 1: work, 2: depth, 3: room",
+        is_hashed=False,
+        since=2,
+        allowed=_LIMITS,
     ),
 )
 
@@ -246,6 +257,7 @@ ZERO_IN_THE_AIR = (
 )
 WAS_GROUNDED = STATE.place("was_grounded")
 HITS = STATE.place("hits")
+LIMIT = STATE.place("limit")
 
 RULES_SIZE = RULES.size
 KIND = RULES.place("kind")

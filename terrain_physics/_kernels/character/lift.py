@@ -6,6 +6,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import corners_from
+from terrain_physics._kernels.character.work import near_cost, spend
 from terrain_physics._kernels.geometry.obb_triangle import (
     SQUARE,
     face_normal,
@@ -146,6 +147,7 @@ def lift(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) ->
         or max(a[2], b[2], c[2]) < -body.reach[2]
     ):
         return -np.inf
+    spend(faces, near_cost(body.kind))
     if body.kind == SPHERE:
         return _sphere_lift(a, b, c, normal, body.radius)
     if body.kind == CAPSULE:

@@ -188,7 +188,7 @@ def meet(
         its parabola has led it, set on ground straight up or down and walking there, or stopped by
         the ceiling for this step. Else the scene is as before.
     """
-    if not mover.walks or aim.touching.contacts == 0 or aim.blocked or pace.leaps:
+    if not mover.walks or aim.touching.contacts == 0 or aim.blocked:
         return False, motion, pace
     if pace.cuts == MOST_CUTS:
         return False, motion, pace

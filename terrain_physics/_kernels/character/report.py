@@ -16,6 +16,7 @@ from terrain_physics._kernels.character.layout import (
     put_three_at,
 )
 from terrain_physics._kernels.character.resolve import CANDIDATE, PUSH, Scene, meet_plane
+from terrain_physics._kernels.character.work import PLANE, spend
 from terrain_physics._kernels.ground.candidates import COLUMN, HALF, MESH_PART, PART, ROW, three
 from terrain_physics._kernels.heightmap.grid import COLUMNS, FRAME_SIZE, ROWS
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot
@@ -25,6 +26,7 @@ from terrain_physics._kernels.types import Floats
 @kernel
 def planes_touched(scene: Scene, count: int) -> int:
     """Write the planes of the contacts listed to the scene; return how many there are."""
+    spend(scene.faces, count * PLANE)
     planes = int(np.int64(0))
     for i in range(count):
         which = int(scene.contacts[i, CANDIDATE])

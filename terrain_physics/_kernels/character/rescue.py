@@ -6,12 +6,14 @@ from terrain_physics._kernels.character.layout import (
     AIR_TIME,
     AIRBORNE,
     BELOW,
+    BY_DEPTH,
     CONTACTS,
     CONVERGED,
     DRIVEN,
     GROUNDED,
     HITS,
     LIFTED,
+    LIMIT,
     MOVED,
     PENETRATION,
     POSITION,
@@ -104,6 +106,7 @@ def rise(
     state[HITS] = 0.0
     state[GROUNDED] = state[CONTACTS] = state[CONVERGED] = state[ROUNDS] = 0.0
     state[STEPPING] = state[STEP_FOOT] = state[BELOW] = 0.0
+    state[LIMIT] = BY_DEPTH
     state[PENETRATION], state[LIFTED] = left, motion.tally.lifted
     state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0
     state[AIR_TIME] += delta_time

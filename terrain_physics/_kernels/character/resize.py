@@ -25,12 +25,12 @@ from terrain_physics._kernels.character.resolve import (
     Memory,
     Scene,
     borrow_memory,
+    empty_scene,
+    gathered,
     is_buried,
     list_contacts,
     make_memory,
-    make_scene,
 )
-from terrain_physics._kernels.ground.candidates import gather_candidates
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.surface.ground_arrays import Ground, ground_at
 from terrain_physics._kernels.types import Floats, Longs, Words
@@ -55,10 +55,8 @@ def around(
     body = unpack_body(rules)
     wide = add(body.reach, (CONTACT_MARGIN, CONTACT_MARGIN, CONTACT_MARGIN))
     upper = add(center, add(wide, (0.0, room, 0.0)))
-    candidates, count = gather_candidates(
-        ground, center, subtract(center, wide), upper, memory.candidates
-    )
-    return make_scene(candidates, count, body, SIMULTANEOUS, random_state, memory)
+    scene = empty_scene(body, SIMULTANEOUS, random_state, memory)
+    return gathered(scene, ground, center, subtract(center, wide), upper)
 
 
 @kernel

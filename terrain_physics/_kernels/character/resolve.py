@@ -21,18 +21,29 @@ from terrain_physics._kernels.character.body import (
 from terrain_physics._kernels.character.grounding import MOST_PLANES, add_plane
 from terrain_physics._kernels.character.lift import lift
 from terrain_physics._kernels.character.plane_solver import least_move
-from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
+from terrain_physics._kernels.character.work import (
+    GATHERED,
+    LOOK,
+    PLANE,
+    is_spent,
+    may_gather,
+    new_faces,
+    spend,
+)
 from terrain_physics._kernels.ground.candidates import (
     CANDIDATE_SIZE,
     NORMAL,
     THICKNESS,
+    gather_candidates,
     height_over,
     is_in_ground,
     surface_at,
     three,
 )
+from terrain_physics._kernels.ground.nearby import around_body, column_of, next_near
 from terrain_physics._kernels.math.random64 import shuffle
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
+from terrain_physics._kernels.surface.ground_arrays import Ground
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats, Longs, Words
 
@@ -74,7 +85,7 @@ class Scene(NamedTuple):
     body: Body
     contacts: Floats  # (.., CONTACT_SIZE)
     order: Longs  # (..,)
-    faces: Floats  # (FACE_COUNT, 4)
+    faces: Floats  # (SCRATCH_SIZE, 4), with the count of work
     planes: Floats  # (MOST_PLANES, PLANE_SIZE), met in this step
     resolver: int
     random_state: Words
@@ -111,12 +122,15 @@ class Memory(NamedTuple):
 
 @kernel
 def make_memory() -> Memory:
-    """Return working memory for the ground around a body of about the size of its cells."""
+    """Return working memory for the ground around a body of about the size of its cells.
+
+    What works in it may do any amount of work, until `work.begin` counts that.
+    """
     return Memory(
         np.empty((_ROOM, CANDIDATE_SIZE), dtype=np.float64),
         np.empty((_ROOM, CONTACT_SIZE), dtype=np.float64),
         np.empty(_ROOM, dtype=np.int64),
-        np.empty((FACE_COUNT, 4), dtype=np.float64),
+        new_faces(),
         np.empty((MOST_PLANES, PLANE_SIZE), dtype=np.float64),
     )
 
@@ -150,7 +164,7 @@ def empty_scene(body: Body, resolver: int, random_state: Words, memory: Memory) 
 
 
 @kernel
-def filled(scene: Scene, candidates: Floats, count: int) -> Scene:
+def _filled(scene: Scene, candidates: Floats, count: int) -> Scene:
     """Return the scene with other candidates, and with more working memory if they need it."""
     contacts, order = scene.contacts, scene.order
     if count > len(order):
@@ -170,16 +184,14 @@ def filled(scene: Scene, candidates: Floats, count: int) -> Scene:
 
 
 @kernel
-def make_scene(
-    candidates: Floats,
-    count: int,
-    body: Body,
-    resolver: int,
-    random_state: Words,
-    memory: Memory,
-) -> Scene:
-    """Return a scene that works in a memory, or in a larger one if it needs that."""
-    return filled(empty_scene(body, resolver, random_state, memory), candidates, count)
+def gathered(scene: Scene, ground: Ground, base: Vec3, lower: Vec3, upper: Vec3) -> Scene:
+    """Return a scene of the triangles near a box; without any where that is too much work."""
+    faces = scene.faces
+    candidates, count, came_upon = gather_candidates(
+        ground, base, lower, upper, scene.candidates, may_gather(faces)
+    )
+    spend(faces, LOOK + GATHERED * came_upon)
+    return _filled(scene, candidates, 0 if is_spent(faces) else count)
 
 
 @kernel(inline=True, lent=True)
@@ -205,19 +217,23 @@ def at_once(scene: Scene) -> Scene:
 def list_contacts(scene: Scene, offset: Vec3) -> Touching:
     """Write the contacts of the body at an offset to the scene, in the order of its candidates."""
     candidates, contacts, faces = scene.candidates, scene.contacts, scene.faces
-    count, deepest, overlapping = 0, 0.0, 0.0
-    for k in range(scene.size):
+    count, deepest, overlapping, looked_at = 0, 0.0, 0.0, 0
+    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and not is_spent(faces):
+        looked_at += 1
         depth, normal, overlap = contact(candidates, scene.size, k, offset, scene.body, faces)
         overlapping = max(overlapping, overlap)
-        if depth < -CONTACT_MARGIN:
-            continue
-        contacts[count, CANDIDATE] = k
-        contacts[count, DEPTH] = depth
-        contacts[count, PUSH] = normal[0]
-        contacts[count, PUSH + 1] = normal[1]
-        contacts[count, PUSH + 2] = normal[2]
-        count += 1
-        deepest = max(deepest, depth)
+        if depth >= -CONTACT_MARGIN:
+            contacts[count, CANDIDATE] = k
+            contacts[count, DEPTH] = depth
+            contacts[count, PUSH] = normal[0]
+            contacts[count, PUSH + 1] = normal[1]
+            contacts[count, PUSH + 2] = normal[2]
+            count += 1
+            deepest = max(deepest, depth)
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
+    spend(faces, looked_at)
     return Touching(count, deepest, overlapping)
 
 
@@ -240,6 +256,7 @@ def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
     flank takes it out of both.
     """
     contacts, order, candidates = scene.contacts, scene.order, scene.candidates
+    spend(scene.faces, count * PLANE)
     ways = 0
     for i in range(count):
         if contacts[i, DEPTH] <= SLOP:
@@ -319,10 +336,13 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
     ``walls`` tells whether the contacts have been turned into upright walls.
     """
     contacts, order = scene.contacts, scene.order
+    if is_spent(scene.faces):
+        return offset, planes
     penetrating = list_penetrating(scene, offset, count)
     if walls:
         penetrating = _without_ended(scene, offset, penetrating)
     if scene.resolver == SIMULTANEOUS:
+        spend(scene.faces, penetrating * penetrating * penetrating)  # corners of planes
         for k in range(penetrating):
             i = order[k]
             planes = meet_plane(
@@ -353,12 +373,16 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
 @kernel
 def _ceiling(scene: Scene, offset: Vec3) -> float:
     """Return how far the lowest triangle of a mesh is over the center; infinity if none is."""
-    lowest = np.inf
-    for k in range(scene.size):
-        if scene.candidates[k, THICKNESS] == 0.0:
-            above = height_over(scene.candidates, k, offset[0], offset[2]) - offset[1]
+    candidates, lowest = scene.candidates, np.inf
+    lower, upper = column_of(offset, (0.0, 0.0, 0.0), offset[1])
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size:
+        spend(scene.faces, 1.0)
+        if candidates[k, THICKNESS] == 0.0:
+            above = height_over(candidates, k, offset[0], offset[2]) - offset[1]
             if 0.0 < above < lowest:
                 lowest = above
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
     return lowest
 
 
@@ -369,19 +393,27 @@ def clearing_lift(scene: Scene, offset: Vec3, buried: bool) -> float:
     There is no way out over a wall of a mesh that is higher than the body, nor through a ceiling.
     0 where there is no way up.
     """
-    best, highest = 0.0, 2.0 * scene.body.reach[1]
-    for k in range(scene.size):
-        if buried or overlap_alone(scene.candidates, k, offset, scene.body, scene.faces) > 0.0:
-            up = lift(scene.candidates, k, offset, scene.body, scene.faces)
-            if up <= highest or scene.candidates[k, THICKNESS] > 0.0:
+    candidates, best, highest = scene.candidates, 0.0, 2.0 * scene.body.reach[1]
+    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
+    if buried:
+        lower, upper = column_of(offset, scene.body.reach, lower[1])
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and not is_spent(scene.faces):
+        spend(scene.faces, 1.0)
+        if buried or overlap_alone(candidates, k, offset, scene.body, scene.faces) > 0.0:
+            up = lift(candidates, k, offset, scene.body, scene.faces)
+            if up <= highest or candidates[k, THICKNESS] > 0.0:
                 best = max(best, up)
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
     return best if buried or best < _ceiling(scene, offset) else 0.0
 
 
 @kernel(inline=True)
 def is_buried(scene: Scene, place: Vec3) -> bool:
     """Tell whether a place lies in the ground, below the surface of a map."""
-    return is_in_ground(scene.candidates, scene.size, place)
+    is_in, looked_at = is_in_ground(scene.candidates, scene.size, place)
+    spend(scene.faces, looked_at)
+    return is_in
 
 
 @kernel(apart=True, lent=True)
@@ -394,7 +426,10 @@ def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3
     """
     if not is_buried(scene, end) or is_buried(scene, start):
         return False, end, (0.0, 0.0, 0.0)
-    before, _ = surface_at(scene.candidates, scene.size, start[0], start[2], np.inf, True)
+    before, _, looked_at = surface_at(
+        scene.candidates, scene.size, start[0], start[2], np.inf, True
+    )
+    spend(scene.faces, looked_at)
     if start[1] >= before > -np.inf:
         return False, end, (0.0, 0.0, 0.0)
     back = (start[0] - end[0], 0.0, start[2] - end[2])
@@ -440,6 +475,7 @@ def resolve(
         # Higher up, a long body may reach under what it did not overlap before.
         count, deepest, overlapping = list_contacts(scene, offset)
         buried = is_buried(scene, offset)
+    spend(scene.faces, count * PLANE)
     for i in range(count):
         if scene.contacts[i, DEPTH] >= -near:
             which = int(scene.contacts[i, CANDIDATE])
@@ -453,9 +489,13 @@ def touched_normals(scene: Scene, offset: Vec3) -> tuple[int, Vec3]:
 
     Unlike contacts, these are single triangles, also where a neighbour covers them.
     """
-    count, total = 0, (0.0, 0.0, 0.0)
-    for k in range(scene.size):
-        if touches(scene.candidates, k, offset, scene.body, scene.faces):
+    count, total, candidates = 0, (0.0, 0.0, 0.0), scene.candidates
+    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and not is_spent(scene.faces):
+        spend(scene.faces, 1.0)
+        if touches(candidates, k, offset, scene.body, scene.faces):
             count += 1
-            total = add(total, three(scene.candidates, k, NORMAL))
+            total = add(total, three(candidates, k, NORMAL))
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
     return count, total

@@ -37,6 +37,7 @@ from terrain_physics._kernels.character.resolve import (
     Scene,
     list_contacts,
 )
+from terrain_physics._kernels.character.work import is_spent
 from terrain_physics._kernels.ground.candidates import three
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot
 from terrain_physics._kernels.surface.ground_arrays import Ground
@@ -72,10 +73,15 @@ def _imprint(scene: Scene, count: int) -> float:
 def _look_at_feet(
     state: Floats, rules: Floats, random_state: Words, ground: Ground, memory: Memory
 ) -> float:
-    """Return the imprint of all that a body touches, and write the names of what it stands on."""
+    """Return the imprint of all that a body touches, and write the names of what it stands on.
+
+    Where that is too much work, the imprint is 0.
+    """
     center = add(three_at(state, POSITION), three_at(rules, OFFSET))
     scene = around(rules, center, 0.0, random_state, ground, memory)
     count, _, _ = list_contacts(scene, (0.0, 0.0, 0.0))
+    if is_spent(scene.faces):
+        return 0.0
     kind, normal = int(state[GROUND_KIND]), three_at(state, GROUND_NORMAL)
     point = three_at(state, GROUND_POINT)
     report_ground(state, ground.frames, scene, center, count, normal, kind)

@@ -6,6 +6,7 @@ from terrain_physics._kernels.character.layout import (
     AIR_TIME,
     AIRBORNE,
     BELOW,
+    BY_ROOM,
     CONTACTS,
     CONVERGED,
     DRIVEN,
@@ -14,7 +15,9 @@ from terrain_physics._kernels.character.layout import (
     HITS,
     LANDING_SPEED,
     LIFTED,
+    LIMIT,
     MOVED,
+    NO_LIMIT,
     PENETRATION,
     POSITION,
     ROUNDS,
@@ -33,6 +36,7 @@ from terrain_physics._kernels.character.report import (
     report_ground,
 )
 from terrain_physics._kernels.character.resolve import CONVERGED_DEPTH, Scene, is_buried
+from terrain_physics._kernels.character.work import is_spent
 from terrain_physics._kernels.math.vec3 import add, subtract
 from terrain_physics._kernels.types import Floats
 
@@ -55,13 +59,20 @@ def _put_footing(state: Floats, footing: Footing, tally: Tally) -> None:
 
 @kernel(apart=True, lent=True)
 def settle(
-    state: Floats, frames: Floats, mover: Mover, motion: Motion, scene: Scene, delta_time: float
+    state: Floats,
+    frames: Floats,
+    mover: Mover,
+    motion: Motion,
+    scene: Scene,
+    delta_time: float,
+    limit: int,
 ) -> None:
     """Write where a body is and how it moves and stands; slow it on ground if it does not walk.
 
     Takes ``state`` as it was before the update, the motion after the last step, and the scene with
     the contacts of the body where it is now. ``frames`` are those of the ground's maps. The state
-    is left undisturbed: neither driven nor moved by the game.
+    is left undisturbed: neither driven nor moved by the game. ``limit`` is BY_WORK if there was no
+    more work to be done, else NO_LIMIT.
     """
     footing, tally, velocity = motion.footing, motion.tally, motion.velocity
     grounded = footing.grounded
@@ -89,6 +100,9 @@ def settle(
     state[HITS] = tally.hits
     state[CONTACTS], state[ROUNDS], state[LIFTED] = tally.contacts, tally.rounds, tally.lifted
     state[PENETRATION] = tally.depth
-    state[CONVERGED] = 1.0 if tally.depth <= CONVERGED_DEPTH else 0.0
-    state[BELOW] = 1.0 if grounded and is_buried(scene, motion.offset) else 0.0
+    if limit == NO_LIMIT and not tally.depth <= CONVERGED_DEPTH:
+        limit = BY_ROOM
+    state[LIMIT], state[CONVERGED] = limit, 1.0 if limit == NO_LIMIT else 0.0
+    if not is_spent(scene.faces):
+        state[BELOW] = 1.0 if grounded and is_buried(scene, motion.offset) else 0.0
     state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0

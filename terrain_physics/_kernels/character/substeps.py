@@ -5,16 +5,17 @@ from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.free_motion import through_air
-from terrain_physics._kernels.character.motion import Motion, Mover
-from terrain_physics._kernels.character.resolve import Scene, filled
-from terrain_physics._kernels.ground.candidates import gather_candidates
-from terrain_physics._kernels.math.vec3 import Vec3, add, length, scale, subtract
+from terrain_physics._kernels.character.motion import Motion
+from terrain_physics._kernels.character.resolve import Scene, gathered
+from terrain_physics._kernels.math.vec3 import Vec3, add, length, subtract
 from terrain_physics._kernels.surface.ground_arrays import Ground
 
 # A step moves a body by at most this share of its least half extent, so that its center never
 # passes a surface unseen.
 STEP_SHARE = 0.5
-MAX_SUBSTEPS = 20_000
+
+# The bound of work comes long before so many.
+_MOST_STEPS = 1e15
 
 # Steps that share one look at the ground.
 STEPS_TOGETHER = 4
@@ -28,7 +29,6 @@ class Pace(NamedTuple):
     """How the rest of an update is cut into steps."""
 
     steps: int  # that are left
-    leaps: bool  # whether they are too long not to pass anything unseen
     seconds: float  # that each takes
     reach: float  # how far one may lead, pushes and slopes included, in meters
     far: float  # the same for all that share a look
@@ -55,26 +55,26 @@ def look(scene: Scene, ground: Ground, base: Vec3, far: float, drop: float, step
     if step > 0.0:  # a step is looked for beyond the body
         wide = (2.0 * wide[0], wide[1] + step, 2.0 * wide[2])
     lower = subtract(base, (wide[0], wide[1] + drop, wide[2]))
-    candidates, count = gather_candidates(ground, base, lower, add(base, wide), scene.candidates)
-    return filled(scene, candidates, count)
+    return gathered(scene, ground, base, lower, add(base, wide))
 
 
 @kernel
 def cut(velocity: Vec3, gravity: float, seconds: float, least: float) -> Pace:
     """Return the pace of a body with half extents of at least ``least`` for some time.
 
-    In the air it is fastest at first or in the end. Leaps are longer than a step may be: each looks
-    at the ground where it ends.
+    In the air it is fastest at first or in the end.
     """
     _, last = through_air(velocity, gravity, seconds)
     way = max(length(velocity), length(last)) * seconds
     step = STEP_SHARE * least
-    steps = max(math.ceil(min(way / step, float(MAX_SUBSTEPS))), 1)
+    steps = max(math.ceil(min(way / step, _MOST_STEPS)), 1)
+    each = seconds / steps
+    if way > step * _MOST_STEPS:  # the rest of the time is never come to
+        each *= step * _MOST_STEPS / way
     # More than the way: pushes and slopes may lead aside.
     reach = 2.0 * max(min(way / steps, step), 0.1 * least)
     far = max(0.75 * min(STEPS_TOGETHER, steps), 1.0) * reach
-    leaps = way / steps > step * (1.0 + 1e-9)
-    return Pace(steps, leaps, seconds / steps, reach, far, 0, 0)
+    return Pace(steps, each, reach, far, 0, 0)
 
 
 @kernel
@@ -84,43 +84,30 @@ def cut_anew(pace: Pace, velocity: Vec3, gravity: float, seconds: float, least: 
     The next step looks at the ground.
     """
     new = look_next(cut(velocity, gravity, seconds, least))
-    return Pace(
-        new.steps, new.leaps, new.seconds, new.reach, new.far, new.since_look, pace.cuts + 1
-    )
+    return Pace(new.steps, new.seconds, new.reach, new.far, new.since_look, pace.cuts + 1)
 
 
 @kernel(inline=True)
 def must_look(pace: Pace, offset: Vec3) -> bool:
     """Tell whether the next step may lead out of what was looked at."""
-    return bool(
-        pace.leaps or pace.since_look == STEPS_TOGETHER or extent(offset) > pace.far - pace.reach
-    )
+    return bool(pace.since_look == STEPS_TOGETHER or extent(offset) > pace.far - pace.reach)
 
 
 @kernel(inline=True)
 def one_less(pace: Pace, looked: bool) -> Pace:
     """Return the pace as the next step begins; ``looked`` tells whether it starts with a look."""
     since_look = 1 if looked else pace.since_look + 1
-    return Pace(
-        pace.steps - 1, pace.leaps, pace.seconds, pace.reach, pace.far, since_look, pace.cuts
-    )
+    return Pace(pace.steps - 1, pace.seconds, pace.reach, pace.far, since_look, pace.cuts)
 
 
 @kernel(inline=True)
 def look_next(pace: Pace) -> Pace:
     """Return the pace with a look at the ground before the next step."""
-    return Pace(
-        pace.steps, pace.leaps, pace.seconds, pace.reach, pace.far, STEPS_TOGETHER, pace.cuts
-    )
+    return Pace(pace.steps, pace.seconds, pace.reach, pace.far, STEPS_TOGETHER, pace.cuts)
 
 
 @kernel
-def recentered(mover: Mover, motion: Motion, pace: Pace) -> Motion:
+def recentered(motion: Motion) -> Motion:
     """Return the same motion from the base at which the next step looks at the ground."""
-    base, offset = add(motion.base, motion.offset), (0.0, 0.0, 0.0)
-    if pace.leaps:  # where the leap ends
-        gravity = 0.0 if motion.footing.walking else mover.gravity
-        way, _ = through_air(motion.velocity, gravity, pace.seconds)
-        offset = scale(way, -1.0)
-        base = subtract(base, offset)
-    return Motion(base, offset, motion.velocity, motion.footing, motion.tally)
+    base = add(motion.base, motion.offset)
+    return Motion(base, (0.0, 0.0, 0.0), motion.velocity, motion.footing, motion.tally)

@@ -2,12 +2,14 @@
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.body import CONTACT_MARGIN
 from terrain_physics._kernels.character.flight import fly, follow, land, strays, take_aim
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
-from terrain_physics._kernels.character.hits import HITS_SIZE, OWN, HitLog, find_steps
+from terrain_physics._kernels.character.hits import HITS_SIZE, OWN, WORK, HitLog, find_steps
 from terrain_physics._kernels.character.layout import (
     AIR_TIME,
     BELOW,
+    BY_WORK,
     DRIVEN,
     FRICTION,
     GRAVITY,
@@ -20,6 +22,7 @@ from terrain_physics._kernels.character.layout import (
     LIFTED,
     MAX_ROUNDS,
     MOVED,
+    NO_LIMIT,
     OFFSET,
     PENETRATION,
     POSITION,
@@ -46,8 +49,10 @@ from terrain_physics._kernels.character.placed import step_height, take_place
 from terrain_physics._kernels.character.rescue import is_worse, rescue, rise
 from terrain_physics._kernels.character.resolve import (
     Memory,
+    Scene,
     borrow_memory,
     empty_scene,
+    list_contacts,
     make_memory,
 )
 from terrain_physics._kernels.character.rest import leave_imprint, rests_on, stands_still
@@ -63,6 +68,15 @@ from terrain_physics._kernels.character.substeps import (
     recentered,
 )
 from terrain_physics._kernels.character.walk_step import walk_step
+from terrain_physics._kernels.character.work import (
+    LAST_LOOK,
+    MOST_WORK,
+    STEP,
+    begin,
+    done,
+    is_spent,
+    spend,
+)
 from terrain_physics._kernels.math.vec3 import add
 from terrain_physics._kernels.surface.ground_arrays import Ground, ground_at
 from terrain_physics._kernels.surface.shapes import Body
@@ -122,6 +136,25 @@ def _set_out(
 
 
 @kernel(apart=True)
+def cut_short(motion: Motion, pace: Pace, scene: Scene, ground: Ground) -> tuple[Scene, Motion]:
+    """End an update before a step that would be too much work, with the time that is left.
+
+    Takes motion and pace from before that step. Returns the scene there, with the contacts of the
+    body, and the motion as after a shorter update.
+    """
+    begin(scene.faces, MOST_WORK - LAST_LOOK)
+    motion, tally = recentered(motion), motion.tally
+    scene = look(scene, ground, motion.base, CONTACT_MARGIN, 0.0, 0.0)
+    touching = list_contacts(scene, motion.offset)
+    contacts, depth = touching.contacts, max(touching.depth, touching.overlap)
+    if is_spent(scene.faces):  # nobody knows
+        contacts, depth = 0, tally.depth
+    air_time = max(tally.air_time - pace.seconds * pace.steps, 0.0)
+    tally = Tally(contacts, depth, tally.rounds, tally.lifted, tally.landing, air_time, tally.hits)
+    return scene, Motion(motion.base, motion.offset, motion.velocity, motion.footing, tally)
+
+
+@kernel(apart=True)
 def advance(
     state: Floats,
     random_state: Words,
@@ -144,6 +177,7 @@ def advance(
     mover, motion, pace = _set_out(state, rules, body, delta_time)
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
     scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
+    before, before_pace = motion, pace
     placed = not motion.footing.grounded or state[MOVED] != 0.0
     if placed and motion.footing.walking:
         placed = is_worse(scene, motion.offset, depth, is_below)
@@ -152,14 +186,18 @@ def advance(
             scene = look(scene, ground, motion.base, far, mover.drop, 0.0)
     if placed:
         motion, left = rescue(mover, motion, scene, delta_time, is_below)
-        if left > 0.0:
+        if left > 0.0 and not is_spent(scene.faces):
             put_three_at(hits, OWN, (0.0, 0.0, 0.0))
             rise(state, ground.frames, scene, motion, left, delta_time)
             return
-    while pace.steps > 0:
+    if not is_spent(scene.faces):
+        begin(scene.faces, 0.0)  # the same for who was looked at anew and who was not
+    while pace.steps > 0 and not is_spent(scene.faces):
+        before, before_pace = motion, pace
+        spend(scene.faces, STEP)
         looks = must_look(pace, motion.offset)
         if looks:
-            motion = recentered(mover, motion, pace)
+            motion = recentered(motion)
             scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
         pace = one_less(pace, looks)
         if motion.footing.walking:
@@ -175,7 +213,12 @@ def advance(
                     scene, flight = follow(mover, pace, scene, ground, flight)
                 motion = land(mover, motion, pace, scene, flight, log)
         put_three_at(hits, OWN, motion.velocity)
-    settle(state, ground.frames, mover, motion, scene, delta_time)
+    hits[WORK], limit = done(scene.faces), NO_LIMIT
+    if is_spent(scene.faces):
+        scene, motion = cut_short(before, before_pace, scene, ground)
+        put_three_at(hits, OWN, motion.velocity)
+        limit = BY_WORK
+    settle(state, ground.frames, mover, motion, scene, delta_time, limit)
     if motion.tally.hits > 0:
         find_steps(log, motion.tally.hits, mover, scene, ground)
 
@@ -226,6 +269,7 @@ def update_characters(
         if _rests(state, own_rules):
             continue
         draws, own_memory = random_states[i : i + 1], borrow_memory(memory)
+        begin(own_memory.faces, 0.0)
         if rests_on(state, own_rules, draws, ground, own_memory):
             continue
         own_hits = _row(hits, i, HITS_SIZE)

@@ -11,6 +11,7 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import count_trailing_zeros
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
+from terrain_physics._kernels.ground.nearby import FEW, next_near, put_runs, rows_needed, widened
 from terrain_physics._kernels.heightmap.blocks import BLOCK, block_span, blocks_across
 from terrain_physics._kernels.heightmap.grid import (
     FIRST_BLOCK,
@@ -77,7 +78,8 @@ def put_three(rows: Floats, i: int, start: int, v: Vec3) -> None:
 
 @kernel
 def _grown(rows: Floats) -> Floats:
-    larger = np.empty((2 * rows.shape[0], rows.shape[1]), dtype=np.float64)
+    # By much: what is never written to costs nothing, and each copy does.
+    larger = np.empty((4 * rows.shape[0], rows.shape[1]), dtype=np.float64)
     # By element: to assign a part, numba compiles texts for its error as well, for three seconds.
     for i in range(rows.shape[0]):
         for k in range(rows.shape[1]):
@@ -124,8 +126,8 @@ def _gather_cell(
 @kernel
 def _gather_map(
     ground: Ground, part: int, base: Vec3, lower: Vec3, upper: Vec3,
-    candidates: Floats, count: int,
-) -> tuple[Floats, int]:  # fmt: skip
+    candidates: Floats, count: int, left: float,
+) -> tuple[Floats, int, float]:  # fmt: skip
     grid = map_of(ground, part)
     first_block = int(ground.frames[part * FRAME_SIZE + FIRST_BLOCK])
     blocks_wide = blocks_across(grid.columns, 0)
@@ -136,7 +138,8 @@ def _gather_map(
     wide = column_1 - column_0 > _WIDE
     for row in range(row_0, row_1):
         column = column_0
-        while column < column_1:
+        while column < column_1 and left > 0.0:
+            left -= 1.0
             if (
                 wide
                 and column % BLOCK == 0
@@ -152,13 +155,14 @@ def _gather_map(
                 candidates = _grown(candidates)
             count = _gather_cell(grid, part, row, column, base, lower, upper, candidates, count)
             column += 1
-    return candidates, count
+    return candidates, count, left
 
 
 @kernel
 def _gather_mesh(
-    ground: Ground, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int
-) -> tuple[Floats, int]:
+    ground: Ground, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
+    left: float,
+) -> tuple[Floats, int, float]:  # fmt: skip
     corners, boxes, children, frame = (
         ground.corners, ground.boxes, ground.children, ground.mesh_frame,
     )  # fmt: skip
@@ -172,7 +176,8 @@ def _gather_mesh(
     stack = np.empty(STACK, np.int32)
     stack[0] = len(children) - 1
     top = 1
-    while top > 0:
+    first_of_mesh = count
+    while top > 0 and count - first_of_mesh < left:
         top -= 1
         node = int(stack[top])
         first = int(children[node])
@@ -205,27 +210,37 @@ def _gather_mesh(
             candidates[count, HALF] = 0.0
             candidates[count, THICKNESS] = 0.0  # nothing is solid but the skin
             count += 1
-    return candidates, count
+    return candidates, count, left - (count - first_of_mesh)
 
 
 @kernel(apart=True)
 def gather_candidates(
-    ground: Ground, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats
-) -> tuple[Floats, int]:
+    ground: Ground, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, most: float
+) -> tuple[Floats, int, float]:
     """Return the triangles near the box lower..upper, relative to ``base``, and how many.
 
-    They are in ``candidates`` where that has room, else in a larger array.
+    Then how many cells of maps and triangles of meshes it found; it ends soon after ``most`` of
+    them, without the rest.
+
+    They are in ``candidates`` where that has room, else in a larger array; behind many of them lies
+    what `nearby.py` finds them by.
 
     Maps by row, column, half, however far above the box: whoever is in the ground must know all of
     it overhead. Then the mesh in the order of its tree.
     """
-    count = 0
+    count, left = 0, most
     for part in range(map_count(ground)):
         skyward = (upper[0], np.inf, upper[2])
-        candidates, count = _gather_map(ground, part, base, lower, skyward, candidates, count)
+        candidates, count, left = _gather_map(
+            ground, part, base, lower, skyward, candidates, count, left
+        )
     if len(ground.children) > 0:
-        candidates, count = _gather_mesh(ground, base, lower, upper, candidates, count)
-    return candidates, count
+        candidates, count, left = _gather_mesh(ground, base, lower, upper, candidates, count, left)
+    if count > FEW:
+        while candidates.shape[0] < rows_needed(count):
+            candidates = _grown(candidates)
+        put_runs(candidates, count)
+    return candidates, count, most - left
 
 
 @kernel
@@ -243,30 +258,39 @@ def height_over(candidates: Floats, k: int, x: float, z: float) -> float:
 @kernel
 def surface_at(
     candidates: Floats, count: int, x: float, z: float, top: float, solid: bool
-) -> tuple[float, int]:
+) -> tuple[float, int, int]:
     """Return (height, candidate) of the highest surface at a place not above ``top``; -inf, -1.
 
-    All relative to the candidates' base; ``solid``: of maps only.
+    All relative to the candidates' base; ``solid``: of maps only. Then how many were looked at.
     """
-    best, which = -np.inf, -1
-    for k in range(count):
-        if solid and candidates[k, THICKNESS] == 0.0:
-            continue
-        surface = height_over(candidates, k, x, z)
-        if best < surface <= top:
-            best, which = surface, k
-    return best, which
+    best, which, looked_at = -np.inf, -1, 0
+    lower, upper = widened((x, -np.inf, z), (x, top, z))
+    k = next_near(candidates, count, 0, lower, upper)
+    while k < count:
+        looked_at += 1
+        if not solid or candidates[k, THICKNESS] != 0.0:
+            surface = height_over(candidates, k, x, z)
+            if best < surface <= top:
+                best, which = surface, k
+        k = next_near(candidates, count, k + 1, lower, upper)
+    return best, which, looked_at
 
 
 @kernel
-def is_in_ground(candidates: Floats, count: int, place: Vec3) -> bool:
-    """Tell whether a place lies in a map, below its surface and not below its underside."""
-    highest, thickness = -np.inf, 0.0
-    for k in range(count):
+def is_in_ground(candidates: Floats, count: int, place: Vec3) -> tuple[bool, int]:
+    """Tell whether a place lies in a map, below its surface and not below its underside.
+
+    Then how many candidates were looked at.
+    """
+    highest, thickness, looked_at = -np.inf, 0.0, 0
+    lower, upper = widened(place, (place[0], np.inf, place[2]))
+    k = next_near(candidates, count, 0, lower, upper)
+    while k < count:
+        looked_at += 1
         top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
-        if top <= place[1] or candidates[k, THICKNESS] == 0.0:
-            continue
-        surface = height_over(candidates, k, place[0], place[2])
-        if surface > highest:
-            highest, thickness = surface, float(candidates[k, THICKNESS])
-    return bool(place[1] < highest and place[1] > highest - thickness)
+        if top > place[1] and candidates[k, THICKNESS] != 0.0:
+            surface = height_over(candidates, k, place[0], place[2])
+            if surface > highest:
+                highest, thickness = surface, float(candidates[k, THICKNESS])
+        k = next_near(candidates, count, k + 1, lower, upper)
+    return bool(place[1] < highest and place[1] > highest - thickness), looked_at

@@ -1,0 +1,82 @@
+"""How much work an update does, and where that ends.
+
+Work is counted in candidates looked at: a few nanoseconds each. What takes longer counts as more.
+The count lies behind the faces of a memory (`resolve.py`), which goes wherever work is done. Once
+all of it is done, whatever loops over candidates comes back at once, with part of an answer: an
+update then leaves out the step that it is in, and ends where that began.
+"""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
+from terrain_physics._kernels.surface.shapes import BOX, CAPSULE
+from terrain_physics._kernels.types import Floats
+
+# The rows of faces with the count behind them.
+SCRATCH_SIZE = FACE_COUNT + 1
+_DONE = FACE_COUNT
+
+# What one update may do.
+MOST_WORK = 4e6
+
+# What a look at where an ended update has left a body may do besides.
+LAST_LOOK = 0.1 * MOST_WORK
+
+# What things count as: a step, a look at the ground, a triangle or a cell that it finds.
+STEP, LOOK, GATHERED = 150.0, 50.0, 10.0
+
+# A contact against the planes known so far.
+PLANE = 4.0
+
+# A body against a triangle that it comes near.
+NEAR_SPHERE, NEAR_CAPSULE, NEAR_BOX = 15.0, 30.0, 100.0
+
+# More than there is memory for.
+_MOST_GATHERED = 1e9
+
+
+@kernel(inline=True)
+def begin(faces: Floats, done: float) -> None:
+    """Count from here: so much is done of `MOST_WORK`; of a count from -inf nothing ever is."""
+    faces[_DONE, 0] = done
+
+
+@kernel(inline=True)
+def spend(faces: Floats, work: float) -> None:
+    """Count some work."""
+    faces[_DONE, 0] += work
+
+
+@kernel(inline=True)
+def done(faces: Floats) -> float:
+    """Return how much work has been done."""
+    return float(faces[_DONE, 0])
+
+
+@kernel(inline=True)
+def is_spent(faces: Floats) -> bool:
+    """Tell whether an update may do no more."""
+    return bool(faces[_DONE, 0] >= MOST_WORK)
+
+
+@kernel(inline=True)
+def near_cost(kind: int) -> float:
+    """Return the work of a body of that kind against a triangle that it comes near."""
+    if kind == BOX:
+        return NEAR_BOX
+    return NEAR_CAPSULE if kind == CAPSULE else NEAR_SPHERE
+
+
+@kernel(inline=True)
+def may_gather(faces: Floats) -> float:
+    """Return how many triangles and cells a look at the ground may come upon."""
+    return min((MOST_WORK - float(faces[_DONE, 0])) / GATHERED, _MOST_GATHERED)
+
+
+@kernel
+def new_faces() -> Floats:
+    """Return room for the faces of a box against a triangle, and for a count without an end."""
+    faces = np.empty((SCRATCH_SIZE, 4), dtype=np.float64)
+    faces[_DONE, 0] = -np.inf
+    return faces
