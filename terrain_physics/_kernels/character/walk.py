@@ -12,11 +12,12 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP, contact
-from terrain_physics._kernels.character.grounding import along_planes, rise_of_slope
+from terrain_physics._kernels.character.grounding import plane_normal, rise_of_slope
 from terrain_physics._kernels.character.lift import lift
 from terrain_physics._kernels.character.resolve import (
     CANDIDATE,
     DEPTH,
+    MET,
     NO_CANDIDATE,
     PUSH,
     SAME_WAY,
@@ -48,6 +49,9 @@ CORNER_SLACK = 2.5e-3  # meters
 
 # Part of its way that a body must get farther along the walls that it touches.
 _FARTHER = 1e-3
+
+# Walls touched that a body tries to go along.
+_MOST_TRIED = 4
 
 # How a walk ended.
 FREE, BLOCKED, OFF_GROUND, NOWHERE, ON_EDGE = 0, 1, 2, 3, 4
@@ -311,6 +315,15 @@ def _walls_touched(scene: Scene, offset: Vec3, way: Vec3, cosine: float) -> int:
     return planes
 
 
+@kernel
+def _choose_wall(scene: Scene, start: Vec3, way: Vec3, cosine: float, i: int) -> Vec3:
+    """Leave one of the walls touched as the only plane of the scene; return the way along it."""
+    _walls_touched(scene, start, way, cosine)
+    wall, candidate = plane_normal(scene.planes, i), int(scene.planes[i, MET])
+    meet_plane(scene, int(np.int64(0)), wall, candidate)
+    return add_scaled(way, wall, -dot(wall, way))
+
+
 @kernel(apart=True, lent=True)
 def _along_walls(
     scene: Scene,
@@ -322,15 +335,15 @@ def _along_walls(
     max_rounds: int,
     walked: Walked,
 ) -> Walked:
-    """Go a way that several walls stop along those that the body touches at its start instead.
+    """Go a way that several walls stop along one that the body touches at its start instead.
 
     A way deep into a wall comes out of the sides of what the wall is built of, such as blocks.
-    Returns ``walked``, where the way itself led, if that is farther.
+    Returns ``walked``, where the way itself led, if that is as far.
     """
-    planes = _walls_touched(scene, start, way, cosine)
-    along = along_planes(scene.planes, planes, way)
-    if planes > 0 and along != (0.0, 0.0, 0.0):
-        slid = _try_way(scene, start, along, farthest, snap, cosine, max_rounds, planes)
+    walls = min(_walls_touched(scene, start, way, cosine), _MOST_TRIED)
+    for i in range(walls):
+        along = _choose_wall(scene, start, way, cosine, i)
+        slid = _try_way(scene, start, along, farthest, snap, cosine, max_rounds, int(np.int64(1)))
         far = dot(subtract(slid.offset, start), way)
         least = dot(subtract(walked.offset, start), way) + _FARTHER * dot(way, way)
         if (slid.ended == FREE or slid.ended == BLOCKED) and far > least:
