@@ -51,7 +51,8 @@ class GroupState:
         The bodies before they were placed.
     rows : bytes
         The numbers of each character: the columns of both tables of `CharacterState`, its
-        ``linear`` and its ``random_state``, each number as 8 bytes, little-endian.
+        ``linear`` and its ``random_state``, each number as 8 bytes, little-endian. A copy of what
+        was given.
     format : int
         Which columns the rows have: 1, 2 and so on.
     """
@@ -64,6 +65,15 @@ class GroupState:
 
     __getstate__ = fields_by_name
     __setstate__ = load_fields
+
+    def __post_init__(self) -> None:
+        """Copy what its owner may write to, such as a bytearray."""
+        try:
+            rows = bytes(memoryview(self.rows))
+        except TypeError:
+            given = _checks.shorten(self.rows)
+            raise TypeError(f"rows must be bytes, got {given}") from None
+        object.__setattr__(self, "rows", rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as JSON knows it, as `CharacterState.to_dict` does.

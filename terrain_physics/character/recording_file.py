@@ -213,7 +213,8 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, kind: str) -> N
     with archive.open(member) as packed:
         content = packed.read(member.file_size)
     stream = io.BytesIO(content)
-    np.lib.format.read_magic(stream)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise zipfile.BadZipFile
     shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
     if dtype != np.dtype(_NUMBER_TYPES[kind]) or len(shape) != 1:
         raise zipfile.BadZipFile

@@ -75,8 +75,9 @@ def _read_npy(source: Source) -> Loaded:
         raise source.bad(f"must start as a NumPy file, got {start[:6]!r}")
     offset = 10 if start[6] == 1 else 12
     length = int.from_bytes(start[8:offset], "little")
-    if start[6] not in {1, 2, 3} or length > min(source.size, 65535):
-        raise source.bad(f"damaged header (format version {start[6]}, header of {length} bytes)")
+    version = f"{start[6]}.{start[7]}"
+    if version not in {"1.0", "2.0", "3.0"} or length > min(source.size, 65535):
+        raise source.bad(f"damaged header (format version {version}, header of {length} bytes)")
     source.file.seek(offset)
     offset += length
     header = source.file.read(length).decode("latin-1")

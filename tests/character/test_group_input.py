@@ -104,3 +104,16 @@ class TestBadInput:
         with pytest.raises(TypeError, match="state must be a GroupState, got 3"):
             group.restore(3)  # type: ignore[arg-type]
         assert group.state() == state
+
+    def test_a_state_is_no_alias_of_the_bytes_it_was_given(self):
+        group = CharacterGroup(FLOOR, WALKER)
+        group.add("a", (1, 0, 1))
+        state = group.state()
+        given = bytearray(state.rows)
+        same = GroupState(state.seed, state.keys, state.colliders, given)  # type: ignore[arg-type]
+        given[:8] = b"\xff" * 8
+        assert same == state
+        assert hash(same.rows) == hash(state.rows)
+        for junk in (8, "rows", None):
+            with pytest.raises(TypeError, match="rows must be bytes, got"):
+                GroupState(state.seed, state.keys, state.colliders, junk)  # type: ignore[arg-type]

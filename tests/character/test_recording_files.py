@@ -169,3 +169,15 @@ def test_what_is_no_file_is_refused(tmp_path):
     os.mkfifo(pipe)
     with pytest.raises(ValueError, match=r"pipe: must be a regular file, got p"):
         Recording.load(pipe)
+
+
+@pytest.mark.parametrize("version", [(0, 0), (1, 1), (2, 0), (9, 0)])
+def test_arrays_of_another_format_are_refused(recorded, tmp_path, version):
+    parts = parts_of(recorded, tmp_path / "walk")
+    for name, values in parts.items():
+        inner = io.BytesIO()
+        np.lib.format.write_array(inner, values)
+        content = inner.getvalue()
+        other = content[:6] + bytes(version) + content[8:]
+        message, _ = refusal(tmp_path / "other", packed((parts | {name: other}).items()))
+        assert "file must be a recording, undamaged" in message

@@ -67,7 +67,7 @@ def land():
 @pytest.fixture(scope="module")
 def slivers():
     """Triangles of which all reach through each other: one step of a capsule is too much."""
-    return soup(30_000, 2.0)
+    return soup(60_000, 2.0)
 
 
 @pytest.mark.parametrize("shape", BODIES)
@@ -174,7 +174,7 @@ def test_it_goes_on_where_there_is_less(slivers):
 def fast_ones(ground, **options):
     group = CharacterGroup(ground, seed=5, **options)
     for i, (collider, speed) in enumerate(
-        [(SphereCollider(9.8), 1e6), (SphereCollider(0.5), 3e6), (BODIES["box"], 1e6)] * 2
+        [(SphereCollider(9.8), 1e6), (SphereCollider(0.5), 3e7), (BODIES["box"], 3e7)] * 2
     ):
         group.add(i, (3 * i, 30, 2 * i), collider=collider, velocity=(speed, -0.2 * speed, 9 * i))
     group.add("walker", (5, 14, 5), collider=BODIES["capsule"], velocity=(2, 0, 0))

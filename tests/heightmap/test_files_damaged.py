@@ -65,6 +65,7 @@ def put(tmp_path: Path) -> Callable[[str, bytes], Path]:
         ("a.npy", gray_png(RAMP), "must start as a NumPy file"),
         ("a.npy", npy_bytes(RAMP)[:-1], "truncated: needs 198 bytes, got 197"),
         ("a.npy", npy_bytes(RAMP)[:60], "damaged header"),
+        ("a.npy", npy_bytes(RAMP)[:7] + b"\x01" + npy_bytes(RAMP)[8:], "format version 1.1,"),
         ("a.npy", npy_bytes(RAMP).replace(b"NUMPY\1", b"NUMPY\7"), "format version 7"),
         ("a.npy", HUGE_NPY, "truncated: needs 79999998400000"),
         ("a.npy", ZIP, "must hold integers or floats of up to 8 bytes"),

@@ -6,7 +6,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.internal_edges import LEVEL_SHARE, leads_out
-from terrain_physics._kernels.character.work import NEAR_BOX, near_cost, spend
+from terrain_physics._kernels.character.work import IN_BOX, near_cost, spend
 from terrain_physics._kernels.geometry.capsule_triangle import FACE as CAPSULE_FACE
 from terrain_physics._kernels.geometry.capsule_triangle import THROUGH, nearest_on_triangle
 from terrain_physics._kernels.geometry.closest_point import FACE, ON_FEATURE, closest_on_triangle
@@ -161,6 +161,7 @@ def _angular_contact(
     sides, _ = put_difference_faces(box_a, box_b, box_c, extents, faces, CONTACT_MARGIN)
     if sides < 0:
         return NO_CONTACT, normal, NO_CONTACT
+    spend(faces, IN_BOX)
     around = body.radius if body.kind == CAPSULE else 0.0
     slack = tie_slack(box_a, box_b, box_c, extents)
     front, front_face = face_normal(faces, 0), 0
@@ -224,7 +225,6 @@ def contact(
         )
         if not through:
             return depth, normal, overlap
-        spend(faces, NEAR_BOX)
     return _angular_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
 
 

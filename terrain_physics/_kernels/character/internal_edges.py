@@ -10,7 +10,7 @@ it leaves the directions between the normals of the two flanks.
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.work import spend
 from terrain_physics._kernels.ground.candidates import THICKNESS, A, three
-from terrain_physics._kernels.ground.nearby import at_corner, candidate_at, next_at
+from terrain_physics._kernels.ground.nearby import at_corner, candidate_at, cost_at, next_at
 from terrain_physics._kernels.math.vec3 import Vec3, dot, subtract
 from terrain_physics._kernels.types import Floats
 
@@ -44,15 +44,15 @@ def _is_beyond(candidates: Floats, k: int, i: int, place: Vec3, push: Vec3) -> b
 def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -> tuple[bool, int]:
     """Tell whether one of the two edges of a candidate at a place has no triangle across.
 
-    Then how many candidates were looked at.
+    Then the work.
     """
-    at, looked_at = _corner_at(candidates, k, place, slack), 0
+    at, work = _corner_at(candidates, k, place, slack), 0
     for side in range(1, 3):
         far = three(candidates, k, A + 3 * ((at + side) % 3))
         shared = False
         listed, walk = at_corner(candidates, count, place, slack)
         while walk >= 0 and not shared:
-            looked_at += 1
+            work += cost_at(listed)
             j = candidate_at(listed, walk)
             shared = (
                 j != k
@@ -61,8 +61,8 @@ def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -
             )
             walk = next_at(candidates, count, listed, walk)
         if not shared:
-            return True, looked_at
-    return False, looked_at
+            return True, work
+    return False, work
 
 
 @kernel
@@ -71,13 +71,12 @@ def _leads_out_of_edge(
 ) -> tuple[bool, bool, int]:
     """Tell whether all that shares an edge of a candidate falls away along the push.
 
-    Returns that, whether the edge is a rim, which nothing else shares, and how many candidates were
-    looked at.
+    Returns that, whether the edge is a rim, which nothing else shares, and the work.
     """
-    rim, looked_at = True, 0
+    rim, work = True, 0
     listed, walk = at_corner(candidates, count, start, slack)
     while walk >= 0:
-        looked_at += 1
+        work += cost_at(listed)
         j = candidate_at(listed, walk)
         at = _corner_at(candidates, j, start, slack)
         if at >= 0 and j != k:
@@ -85,9 +84,9 @@ def _leads_out_of_edge(
             if other >= 0:
                 rim = False
                 if _is_beyond(candidates, j, 3 - at - other, start, push):
-                    return False, False, looked_at
+                    return False, False, work
         walk = next_at(candidates, count, listed, walk)
-    return True, rim, looked_at
+    return True, rim, work
 
 
 @kernel
@@ -96,12 +95,12 @@ def _leads_out_of_corner(
 ) -> tuple[bool, int]:
     """Tell whether all that shares a corner of a candidate falls away along the push.
 
-    Then how many candidates were looked at.
+    Then the work.
     """
-    looked_at = 0
+    work = 0
     listed, walk = at_corner(candidates, count, corner, slack)
     while walk >= 0:
-        looked_at += 1
+        work += cost_at(listed)
         j = candidate_at(listed, walk)
         at = _corner_at(candidates, j, corner, slack)
         if (
@@ -112,29 +111,29 @@ def _leads_out_of_corner(
                 or _is_beyond(candidates, j, (at + 2) % 3, corner, push)
             )
         ):
-            return False, looked_at
+            return False, work
         walk = next_at(candidates, count, listed, walk)
-    return True, looked_at
+    return True, work
 
 
 @kernel
 def _is_at_rim(candidates: Floats, count: int, corner: Vec3, slack: float) -> tuple[bool, int]:
     """Tell whether the rim of the ground goes through a corner.
 
-    Then how many candidates were looked at.
+    Then the work.
     """
-    looked_at = 0
+    work = 0
     listed, walk = at_corner(candidates, count, corner, slack)
     while walk >= 0:
-        looked_at += 1
+        work += cost_at(listed)
         j = candidate_at(listed, walk)
         if _corner_at(candidates, j, corner, slack) >= 0:
             is_rim, more = _is_rim(candidates, count, j, corner, slack)
-            looked_at += more
+            work += more
             if is_rim:
-                return True, looked_at
+                return True, work
         walk = next_at(candidates, count, listed, walk)
-    return False, looked_at
+    return False, work
 
 
 @kernel(inline=True)
@@ -169,16 +168,14 @@ def leads_out(candidates: Floats, count: int, k: int, push: Vec3, faces: Floats)
     start = three(candidates, k, A + 3 * first)
     if at_top == 2:
         end = three(candidates, k, A + 3 * last)
-        falls_away, rim, looked_at = _leads_out_of_edge(
-            candidates, count, k, start, end, push, slack
-        )
-        spend(faces, looked_at)
+        falls_away, rim, work = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
+        spend(faces, work)
         return falls_away and (anywhere or rim)
-    falls_away, looked_at = _leads_out_of_corner(candidates, count, k, start, push, slack)
+    falls_away, work = _leads_out_of_corner(candidates, count, k, start, push, slack)
     if falls_away and not anywhere:
         falls_away, more = _is_at_rim(candidates, count, start, slack)
-        looked_at += more
-    spend(faces, looked_at)
+        work += more
+    spend(faces, work)
     return falls_away
 
 
@@ -189,9 +186,9 @@ def is_off_rim(candidates: Floats, count: int, k: int, push: Vec3, faces: Floats
     start = three(candidates, k, A + 3 * first)
     if at_top == 2:
         end = three(candidates, k, A + 3 * last)
-        _, rim, looked_at = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
-        spend(faces, looked_at)
+        _, rim, work = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
+        spend(faces, work)
         return rim
-    is_rim, looked_at = _is_at_rim(candidates, count, start, slack)
-    spend(faces, looked_at)
+    is_rim, work = _is_at_rim(candidates, count, start, slack)
+    spend(faces, work)
     return at_top == 1 and is_rim

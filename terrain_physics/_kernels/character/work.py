@@ -18,19 +18,19 @@ SCRATCH_SIZE = FACE_COUNT + 1
 _DONE = FACE_COUNT
 
 # What one update may do.
-MOST_WORK = 4e6
+MOST_WORK = 1e7
 
 # What a look at where an ended update has left a body may do besides.
 LAST_LOOK = 0.1 * MOST_WORK
 
 # What things count as: a step, a look at the ground, a triangle or a cell that it finds.
-STEP, LOOK, GATHERED = 150.0, 50.0, 10.0
+STEP, LOOK, GATHERED = 300.0, 100.0, 15.0
 
 # A contact against the planes known so far.
-PLANE = 4.0
+PLANE = 8.0
 
-# A body against a triangle that it comes near.
-NEAR_SPHERE, NEAR_CAPSULE, NEAR_BOX = 15.0, 30.0, 100.0
+# A body against a triangle that it comes near; a box more where it is not apart from it.
+NEAR_SPHERE, NEAR_CAPSULE, NEAR_BOX, IN_BOX = 15.0, 40.0, 40.0, 70.0
 
 # More than there is memory for.
 _MOST_GATHERED = 1e9

@@ -46,6 +46,9 @@ _WIDE = 16
 
 _CORNERS = 3
 
+# What a candidate from a list costs, as it lies anywhere in memory: candidates in order.
+_LISTED = 12
+
 
 @kernel(inline=True)
 def _runs(count: int) -> int:
@@ -266,6 +269,12 @@ def candidate_at(listed: bool, at: int) -> int:
     any order, and to some others.
     """
     return at // _CORNERS if listed else at
+
+
+@kernel(inline=True)
+def cost_at(listed: bool) -> int:
+    """Return the cost of a place of the walk: candidates looked at one after another."""
+    return _LISTED if listed else 1
 
 
 @kernel(inline=True)
