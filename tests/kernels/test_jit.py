@@ -190,6 +190,10 @@ importlib.resources.files = lambda package: Path("nowhere")
     assert (tiny.run(code)["result"], tiny.run(code)["hits"]) == (RESULT, 1)
     inner = code.replace("tiny.caller", "tiny.inner.caller")
     assert (tiny.run(inner)["result"], tiny.run(inner)["hits"]) == (INNER_RESULT, 1)
+    moved = tiny.place / "elsewhere" / program.name  # as an archive is unpacked on another machine
+    moved.parent.mkdir()
+    moved.write_text("version 1")
+    assert tiny.run(code.replace(str(program), str(moved)))["hits"] == 1
     program.write_text("the second version")
     assert tiny.run(code)["hits"] == 0
     assert tiny.run(inner)["hits"] == 0
