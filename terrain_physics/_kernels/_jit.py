@@ -22,7 +22,6 @@ The cache differs from numba's own in three ways, each a trap its users fall int
 import contextlib
 import hashlib
 import importlib
-import importlib.resources
 import os
 import pickle
 import shutil
@@ -190,6 +189,8 @@ def _look_again_if_edited(source: str) -> None:
 
 def _source_digest() -> str:
     """Return a hash of all kernel sources; of the program that holds them where it is frozen."""
+    import importlib.resources  # here, as it takes as long as a tenth of NumPy
+
     parts: list[object] = []
     # Files of a folder or an archive; PyInstaller hides them inside its executable.
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
@@ -222,6 +223,15 @@ def _make_folder(folder: Path) -> None:
     for other in folder.parent.glob("kernels-" + "[0-9a-f]" * 20):
         if other.stat().st_mtime < time.time() - UNUSED_SECONDS:
             shutil.rmtree(other, ignore_errors=True)
+
+
+@cache
+def tell_that_it_compiles() -> None:
+    """Say on a terminal, once, why nothing happens for a while."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write("terrain_physics: compiling once for this machine, up to a minute\n")
+            sys.stderr.flush()
 
 
 if CAN_CACHE:
@@ -257,21 +267,25 @@ if CAN_CACHE:
             return self._folder / f"{self._stem}-{key}.bin"
 
         def load_overload(self, signature: object, target_context: Any) -> Any:
-            try:
-                target_context.refresh()
-                stored = _own_files.read(self._file(signature, target_context.codegen()))
-                digest, payload = stored[:32], stored[32:]
-                if hashlib.sha256(payload).digest() != digest:
-                    return None
-                callees, parts = pickle.loads(payload)  # noqa: S301
-                if not all(_is_loaded(*callee) for callee in callees):
-                    return None
-                result = CompileResult._rebuild(target_context, *parts)  # noqa: SLF001
-            except Exception:
-                return None
-            if self._apart:
+            result = None
+            with contextlib.suppress(Exception):
+                result = self._stored(signature, target_context)
+            if result is None:
+                tell_that_it_compiles()
+            elif self._apart:
                 _set_apart(self._function, signature, result)
             return result
+
+        def _stored(self, signature: object, target_context: Any) -> Any:
+            target_context.refresh()
+            stored = _own_files.read(self._file(signature, target_context.codegen()))
+            digest, payload = stored[:32], stored[32:]
+            if hashlib.sha256(payload).digest() != digest:
+                return None
+            callees, parts = pickle.loads(payload)  # noqa: S301
+            if not all(_is_loaded(*callee) for callee in callees):
+                return None
+            return CompileResult._rebuild(target_context, *parts)  # noqa: SLF001
 
         def save_overload(self, signature: object, result: Any) -> None:
             with contextlib.suppress(Exception):

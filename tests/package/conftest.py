@@ -1,5 +1,6 @@
 """The source archive and the wheel, built once, and an environment that holds the wheel."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -16,7 +17,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def wheel(built: Path) -> Path:
+def wheel(request: pytest.FixtureRequest) -> Path:
+    """Return the wheel: a given one, as it is to be published, or one built now."""
+    if given := os.environ.get("TERRAIN_PHYSICS_TEST_WHEEL"):
+        return Path(given)
+    built: Path = request.getfixturevalue("built")
     (file,) = built.glob("*.whl")
     return file
 
