@@ -9,6 +9,7 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
+#include <cpuid.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -277,19 +278,20 @@ static PyMethodDef METHODS[] = {{"kernel", kernel, METH_VARARGS, NULL}, {NULL, N
 static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, .m_name = MODULE_NAME, .m_size = -1,
                                     .m_methods = METHODS};
 
+/* By hand: what compilers bring for this asks a runtime library that not all of them link. */
 static int can_run(void) {
-  __builtin_cpu_init();
-  return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt")
-#if LEVEL >= 3
-         && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")
-#endif
-#if LEVEL >= 4
-         && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl")
-#endif
-      ;
+  enum { FMA = 1 << 12, SSE4_2 = 1 << 20, POPCNT = 1 << 23, OSXSAVE = 1 << 27 };
+  enum { BMI1 = 1 << 3, AVX2 = 1 << 5, BMI2 = 1 << 8 };
+  enum { AVX512F = 1 << 16, AVX512DQ = 1 << 17, AVX512CD = 1 << 28, AVX512BW = 1 << 30 };
+  const unsigned v2 = SSE4_2 | POPCNT, v3 = FMA | OSXSAVE, v3_more = BMI1 | AVX2 | BMI2;
+  const unsigned v4 = AVX512F | AVX512DQ | AVX512CD | AVX512BW | 1u << 31; /* AVX512VL */
+  unsigned a, b, c, d, saved = 0;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || (c & v2) != v2) return 0;
+  if (LEVEL == 2) return 1;
+  if ((c & v3) != v3 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
+  __asm__ volatile("xgetbv" : "=a"(saved), "=d"(d) : "c"(0)); /* registers that the system saves */
+  if ((saved & 0x06) != 0x06 || (b & v3_more) != v3_more) return 0;
+  return LEVEL == 3 || ((saved & 0xe6) == 0xe6 && (b & v4) == v4);
 }
 
 PyMODINIT_FUNC INIT(void) {
