@@ -76,7 +76,7 @@ def test_source_archive_holds_what_the_tests_need(built: Path) -> None:
         "CHANGELOG.md",
         "CONTRIBUTING.md",
         "pyproject.toml",
-        "hatch_build.py",
+        "terrain_physics/_build/hatch_hook.py",
         "terrain_physics/_build/runtime.c",
         "terrain_physics/_build/signatures.txt",
         "assets/contest/sample.in",
