@@ -1,6 +1,7 @@
 """What was saved by other versions: loaded bit for bit, or refused by name.
 
-The files in `tests/golden/saves` were made by the scene below, the first before formats had numbers.
+The files in `tests/golden/saves` were made by the scene below, the first ones before formats had
+numbers.
 """
 
 import copy
