@@ -34,7 +34,7 @@ from terrain_physics._kernels.character.resolve import (
 )
 from terrain_physics._kernels.character.walk import CORNER_SLACK, Walked
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, OVERHEAD, flat
-from terrain_physics._kernels.character.work import is_spent, spend
+from terrain_physics._kernels.character.work import goes_on, spend
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle
 from terrain_physics._kernels.ground.candidates import (
     MESH_PART,
@@ -265,7 +265,7 @@ def _coming(scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool
     candidates = scene.candidates
     lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
     k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and not is_spent(scene.faces):
+    while k < scene.size and goes_on(scene.faces, k):
         spend(scene.faces, 1.0)
         depth, normal, _ = contact(candidates, scene.size, k, offset, scene.body, scene.faces)
         if depth >= -CONTACT_MARGIN:
@@ -309,7 +309,7 @@ def _note_corner(
     lower, upper = around_body(beyond, scene.body.reach, CONTACT_MARGIN)
     for of_ground in range(2):  # ground that is walkable only where nothing else is in the way
         k = next_near(candidates, scene.size, 0, lower, upper)
-        while k < scene.size and not is_spent(scene.faces):
+        while k < scene.size and goes_on(scene.faces, k):
             spend(scene.faces, 1.0)
             depth, normal, _ = contact(candidates, scene.size, k, beyond, scene.body, scene.faces)
             if depth > SLOP and (normal[1] >= mover.walkable) == (of_ground == 1):

@@ -30,7 +30,7 @@ from terrain_physics._kernels.character.resolve import (
     push_out,
 )
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_walls
-from terrain_physics._kernels.character.work import is_spent, spend
+from terrain_physics._kernels.character.work import goes_on, spend
 from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, three
 from terrain_physics._kernels.ground.nearby import column_of, next_near
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot, scale, subtract
@@ -120,7 +120,7 @@ def support(
     candidates, foot = scene.candidates, offset[1] - scene.body.reach[1]
     lower, upper = column_of(offset, scene.body.reach, foot + lowest)
     k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and not is_spent(scene.faces):
+    while k < scene.size and goes_on(scene.faces, k):
         spend(scene.faces, 1.0)
         least = max(best, lowest)
         top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
