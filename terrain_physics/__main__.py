@@ -77,8 +77,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="K",
         help="recount K random spheres by brute force; exit 1, no answers, if one differs",
     )
-    commands.add_parser(
+    warm_up = commands.add_parser(
         "warm-up", help="compile what a game needs now, so that no later start has to wait"
+    )
+    warm_up.add_argument(
+        "--processes", type=_at_least(1), default=1, metavar="N", help="that compile at once"
     )
     commands.add_parser("info", help="print versions and where compiled functions are kept")
     return parser
@@ -114,10 +117,18 @@ def _count(chosen: argparse.Namespace) -> int:
     )
 
 
-def _warm_up() -> int:
+def _warm_up(processes: int) -> int:
+    import tqdm
+
     from terrain_physics import warmup
 
-    warmup.warm_up()
+    with tqdm.tqdm(disable=None, file=sys.stderr, bar_format="{n}/{total} {bar} {desc}") as bar:
+
+        def show(name: str, done: int, count: int) -> None:
+            bar.total, bar.n = count, done
+            bar.set_description_str(name)
+
+        warmup.warm_up(show, processes=processes)
     return 0
 
 
@@ -135,6 +146,11 @@ def _info() -> int:
             print(f"{package} {version(package)}")
         except PackageNotFoundError:
             print(f"{package} is not installed")
+    if _jit.native is not None:
+        level = _jit.native.__name__.rpartition("_")[2]
+        print(f"machine code: x86-64-{level}, of this wheel, by {_jit.native.COMPILED_BY}")
+        return 0
+    print(f"machine code: none; {'numba compiles' if _jit.HAS_NUMBA else 'runs as plain Python'}")
     print(f"compiled functions: {_jit.cache_folder() or 'not kept'}")
     if reason := _jit.why_refused():
         print(f"not used, since loading runs what is there: {reason}")
@@ -151,7 +167,7 @@ def run(arguments: Sequence[str]) -> int:
         chosen = _parser().parse_args(arguments)
         if chosen.command == "count":
             return _count(chosen)
-        return _warm_up() if chosen.command == "warm-up" else _info()
+        return _warm_up(chosen.processes) if chosen.command == "warm-up" else _info()
     except KeyboardInterrupt:
         return INTERRUPTED
 

@@ -1,11 +1,19 @@
 """Compiles or loads everything a game needs, ahead of time."""
 
 import io
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
 
 import numpy as np
 
+from terrain_physics._kernels import _jit
+from terrain_physics._kernels.character.update import update_characters
+from terrain_physics._kernels.counter.count import count_chunks
+from terrain_physics._kernels.heightmap.find_contacts import find_contacts
 from terrain_physics._threads import Workers
 from terrain_physics.character.colliders import CapsuleCollider
 from terrain_physics.character.movement import CharacterMovement
@@ -16,6 +24,8 @@ from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Ray, Sphere, Tri
 from terrain_physics.ground.ground import Ground
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
+
+Progress = Callable[[str, int, int], None]
 
 
 def _height_map() -> None:
@@ -130,14 +140,18 @@ _JOBS = {
 
 
 def warm_up(
-    progress: Callable[[str, int, int], None] | None = None, *, background: bool = False
+    progress: Progress | None = None,
+    *,
+    background: bool = False,
+    processes: int = 1,
 ) -> threading.Thread | None:
     """Compile what a game needs now, or load it if it was compiled before.
 
     That covers height maps, meshes, grounds of several parts, characters and groups, pairs of
-    shapes, and the counter; not octrees, crossing meshes and enclosing spheres. The first time on a
-    machine this takes about a minute, later a second or two. Without it each kernel is compiled
-    when it is first needed, in the middle of a frame.
+    shapes, and the counter; not octrees, crossing meshes and enclosing spheres. With a wheel that
+    holds machine code there is nothing to compile. Elsewhere the first time on a machine takes
+    about a minute, later a second or two. Without it each kernel is compiled when it is first
+    needed, in the middle of a frame.
 
     Parameters
     ----------
@@ -145,7 +159,10 @@ def warm_up(
         Called before each job, and once at the end, with the name of the next job ("done" at the
         end), how many jobs are done and how many there are.
     background : bool, default False
-        Do it in a thread, for example behind a loading screen; the compiler lets other threads run.
+        Do it in a thread, for example behind a loading screen. Another process compiles, so that
+        frames go on; the thread waits and then loads. In a frozen program the thread compiles.
+    processes : int, default 1
+        How many processes compile. They share the machine code by the cache on disk.
 
     Returns
     -------
@@ -166,13 +183,67 @@ def warm_up(
     8 of 8 done
     """
     if background:
-        thread = threading.Thread(target=warm_up, args=(progress,), name="warm_up", daemon=True)
+        thread = threading.Thread(
+            target=_compile_elsewhere, args=(progress, processes), name="warm_up", daemon=True
+        )
         thread.start()
         return thread
-    for done, (name, job) in enumerate(_JOBS.items()):
+    with ExitStack() as helpers:
+        if processes > 1 and _can_be_helped():
+            for number in range(1, processes):
+                helpers.enter_context(_start(number, processes))
+        run_jobs(progress)
+    return None
+
+
+def run_jobs(progress: Progress | None = None, number: int = 0, processes: int = 1) -> None:
+    """Do all jobs, each of several processes beginning elsewhere: what one compiles others load."""
+    jobs = list(_JOBS.items())
+    first = len(jobs) * number // processes
+    for done, (name, job) in enumerate(jobs[first:] + jobs[:first]):
         if progress is not None:
-            progress(name, done, len(_JOBS))
+            progress(name, done, len(jobs))
         job()
     if progress is not None:
+        progress("done", len(jobs), len(jobs))
+
+
+def _compile_elsewhere(progress: Progress | None, processes: int) -> None:
+    """Have other processes compile, tell how far the first of them is, and load the result."""
+    if not _can_be_helped():
+        run_jobs(progress)
+        return
+    with ExitStack() as helpers:
+        first, *_ = [helpers.enter_context(_start(n, processes)) for n in range(processes)]
+        for line in first.stdout or ():
+            name, done, count = line.split("\t")
+            if progress is not None and int(done) < int(count):
+                progress(name, int(done), int(count))
+    run_jobs()
+    if progress is not None:
         progress("done", len(_JOBS), len(_JOBS))
-    return None
+
+
+def _can_be_helped() -> bool:
+    """Tell whether there is something that another process of Python can compile for this one."""
+    is_shared = _jit.cache_folder() is not None and not _jit.why_refused()
+    largest = (update_characters, count_chunks, find_contacts)
+    is_done = all(_jit.is_cached(kernel) for kernel in largest)
+    is_python = Path(sys.executable or "").stem.startswith("python")  # and no game, no editor
+    return is_shared and is_python and not is_done and not getattr(sys, "frozen", False)
+
+
+def _start(number: int, processes: int) -> subprocess.Popen[str]:
+    """Start a process that does all jobs and prints which one it begins."""
+    code = (
+        f"import sys; sys.path[:] = {sys.path!r}; from terrain_physics import warmup; "
+        "tell = lambda *job: print(*job, sep='\\t', flush=True); "
+        f"warmup.run_jobs(tell, {number}, {processes})"
+    )
+    return subprocess.Popen(  # noqa: S603
+        [sys.executable, "-c", code],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE if number == 0 else subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )

@@ -1,8 +1,10 @@
 """Settings for all tests."""
 
+import pytest
 from hypothesis import settings
 
 from terrain_physics import _threads
+from tests.helpers import machine_code
 
 # What is far too little to be shared out in a game is shared out in tests.
 _threads._SHORTEST_TASK = 1_000
@@ -12,3 +14,15 @@ settings.register_profile("explore", deadline=None)
 # The same examples in every run, so that a change is told from chance.
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail if Python called a kernel with types that a wheel has no machine code for."""
+    if machine_code.gaps() and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which those are."""
+    for call in machine_code.gaps():
+        terminalreporter.line(f"FAILED: no machine code for {call}; see CONTRIBUTING, Kernels")

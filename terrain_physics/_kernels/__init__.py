@@ -1,1 +1,1 @@
-"""Compiled functions of plain numbers and arrays; the only part that knows numba."""
+"""Compiled functions of plain numbers and arrays; no folder above it knows numba."""

@@ -1,8 +1,9 @@
 """How kernels are compiled by numba: the ``kernel`` decorator and the cache of its machine code.
 
-A kernel is plain Python on float64 scalars and arrays. With numba it is compiled on first use and
-the machine code is kept on disk; without numba, or with ``NUMBA_DISABLE_JIT=1``, the same source
-runs as it stands: slower, same results.
+A kernel is plain Python on float64 scalars and arrays. Its machine code came with the wheel
+(``_native.py``). Where it did not, as in a checkout, numba compiles a kernel on first use and the
+machine code is kept on disk; without numba, or with ``NUMBA_DISABLE_JIT=1``, the same source runs
+as it stands: slower, same results.
 
 The cache differs from numba's own in three ways, each a trap its users fall into:
 
@@ -21,7 +22,6 @@ The cache differs from numba's own in three ways, each a trap its users fall int
 import contextlib
 import hashlib
 import importlib
-import importlib.resources
 import os
 import pickle
 import shutil
@@ -30,52 +30,56 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, cast, overload
 
-from terrain_physics._kernels import _own_files
+from terrain_physics._kernels import _native, _own_files, _sources
 from terrain_physics._locks import Rank, hold_at_fork
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-try:
-    import llvmlite
-    import numba
-    from llvmlite import binding as llvm
-except Exception as reason:  # a broken numba raises more than ImportError
-    HAS_NUMBA = CAN_CACHE = CAN_NOALIAS = CAN_LEND = False
-    warnings.warn(
-        f"numba cannot be used ({type(reason).__name__}: {reason}); "
-        "terrain_physics runs as plain Python: same results, much slower",
-        RuntimeWarning,
-        stacklevel=2,
-    )
-else:
-    HAS_NUMBA = CAN_CACHE = True
+native = _native.load()
+"""The extension module that holds machine code, None where numba compiles."""
+
+HAS_NUMBA = CAN_CACHE = CAN_NOALIAS = CAN_LEND = False
+if native is None:
     try:
+        import llvmlite
+        import numba
+        from llvmlite import binding as llvm
+    except Exception as reason:  # a broken numba raises more than ImportError
+        if not _native.IS_PLAIN_WANTED:
+            warnings.warn(
+                f"numba cannot be used ({type(reason).__name__}: {reason}); "
+                "terrain_physics runs as plain Python: same results, much slower "
+                "(pip install 'terrain-physics[jit]')",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+    else:
+        HAS_NUMBA = True
+if HAS_NUMBA:
+    # Private parts, which a later numba may move.
+    with contextlib.suppress(ImportError):  # without them kernels run without a cache
         from numba.core.caching import NullCache
         from numba.core.compiler import CompileResult
         from numba.core.serialize import dumps
-    except ImportError:  # private parts, which a later numba may move: kernels run without a cache
-        CAN_CACHE = False
-    CAN_NOALIAS = CAN_LEND = False
-    with contextlib.suppress(Exception):  # private as well; without these kernels are only slower
+
+        CAN_CACHE = True
+    with contextlib.suppress(Exception):  # without them kernels are only slower
         from numba.core.cpu import CPUTargetOptions
         from numba.core.options import TargetOptions
 
         CAN_LEND = hasattr(CPUTargetOptions, "_nrt")  # numba refuses others only as it compiles
         CPUTargetOptions.noalias = TargetOptions.Mapping("noalias")
         CAN_NOALIAS = True
-    with contextlib.suppress(Exception):  # private; without it a child forked meanwhile may hang
+    with contextlib.suppress(Exception):  # without it a child forked meanwhile may hang
         from numba.core.compiler_lock import global_compiler_lock
 
         hold_at_fork(global_compiler_lock, Rank.COMPILER)
 
-CHECKED = os.environ.get("TERRAIN_PHYSICS_CHECK", "0") not in {"", "0"}
-"""Whether each index is checked: a build to find mistakes with, several times slower."""
-
-_FOLDER = os.path.dirname(__file__)  # noqa: PTH120 as `os.scandir` and code objects write it
+_SUFFIXES = (".py", ".pyc")  # .pyc: a package shipped without its sources
 
 UNUSED_SECONDS = 90 * 24 * 3600
 """Age at which the folder of an older state of the sources is deleted."""
@@ -108,12 +112,13 @@ def cache_folder() -> Path | None:
     settings = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
     try:
         parts = (
+            __package__,
             _source_digest(),
             numba.__version__,
             llvmlite.__version__,
             sys.implementation.cache_tag,
             llvm.get_host_cpu_name(),
-            CHECKED,
+            _native.CHECKED,
             *(getattr(numba.config, name, None) for name in settings),
         )
         folder = cache_root() / f"kernels-{_short_hash(parts)}"
@@ -134,6 +139,8 @@ def _first_folder() -> Path | None:
 
 def is_cached(function: Callable[..., Any]) -> bool:
     """Tell whether machine code of this kernel is on disk, so that its first call is quick."""
+    if native is not None:
+        return True
     folder = cache_folder()
     if folder is None or why_refused():
         return False
@@ -161,22 +168,14 @@ def _scanned_sources() -> dict[str, tuple[int, int]]:
     Empty where there is no folder to scan, as in an archive: those sources cannot be edited.
     """
     try:
-        return {path: _time_and_size(stat) for path, stat in _stats_below(_FOLDER)}
+        found = _sources.stats_below(_sources.FOLDER, _SUFFIXES)
+        return {path: _time_and_size(stat) for path, stat in found}
     except OSError:
         return {}
 
 
 def _time_and_size(stat: os.stat_result) -> tuple[int, int]:
     return stat.st_mtime_ns, stat.st_size
-
-
-def _stats_below(folder: str) -> Iterator[tuple[str, os.stat_result]]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if _is_source(entry.name):
-                yield entry.path, entry.stat()
-            elif entry.is_dir() and entry.name != "__pycache__":
-                yield from _stats_below(entry.path)
 
 
 def _look_again_if_edited(source: str) -> None:
@@ -188,20 +187,18 @@ def _look_again_if_edited(source: str) -> None:
             cache_folder.cache_clear()
 
 
-def _is_source(name: str) -> bool:
-    return name.endswith((".py", ".pyc"))  # .pyc: a package shipped without its sources
-
-
 def _source_digest() -> str:
-    """Return a hash of all kernel sources; of the program's identity where it is frozen."""
+    """Return a hash of all kernel sources; of the program that holds them where it is frozen."""
+    import importlib.resources  # here, as it takes as long as a tenth of NumPy
+
     parts: list[object] = []
     # Files of a folder or an archive; PyInstaller hides them inside its executable.
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
         for name, file in sorted(_sources_below(importlib.resources.files(__package__))):
             parts += name, file.read_bytes()
     if getattr(sys, "frozen", False):
-        program = Path(sys.executable).stat()
-        parts += sys.executable, program.st_size, program.st_mtime_ns
+        with open(sys.executable, "rb") as program:  # noqa: PTH123 and not where or when it lies
+            parts.append(hashlib.file_digest(program, "sha256").digest())
     if not parts:
         raise FileNotFoundError("no kernel sources")
     return hashlib.sha256(repr(parts).encode()).hexdigest()
@@ -209,7 +206,7 @@ def _source_digest() -> str:
 
 def _sources_below(folder: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     for entry in folder.iterdir():
-        if _is_source(entry.name):
+        if entry.name.endswith(_SUFFIXES):
             yield prefix + entry.name, entry
         elif entry.is_dir() and entry.name != "__pycache__":
             yield from _sources_below(entry, f"{prefix}{entry.name}/")
@@ -226,6 +223,15 @@ def _make_folder(folder: Path) -> None:
     for other in folder.parent.glob("kernels-" + "[0-9a-f]" * 20):
         if other.stat().st_mtime < time.time() - UNUSED_SECONDS:
             shutil.rmtree(other, ignore_errors=True)
+
+
+@cache
+def tell_that_it_compiles() -> None:
+    """Say on a terminal, once, why nothing happens for a while."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write("terrain_physics: compiling once for this machine, up to a minute\n")
+            sys.stderr.flush()
 
 
 if CAN_CACHE:
@@ -261,21 +267,25 @@ if CAN_CACHE:
             return self._folder / f"{self._stem}-{key}.bin"
 
         def load_overload(self, signature: object, target_context: Any) -> Any:
-            try:
-                target_context.refresh()
-                stored = _own_files.read(self._file(signature, target_context.codegen()))
-                digest, payload = stored[:32], stored[32:]
-                if hashlib.sha256(payload).digest() != digest:
-                    return None
-                callees, parts = pickle.loads(payload)  # noqa: S301
-                if not all(_is_loaded(*callee) for callee in callees):
-                    return None
-                result = CompileResult._rebuild(target_context, *parts)  # noqa: SLF001
-            except Exception:
-                return None
-            if self._apart:
+            result = None
+            with contextlib.suppress(Exception):
+                result = self._stored(signature, target_context)
+            if result is None:
+                tell_that_it_compiles()
+            elif self._apart:
                 _set_apart(self._function, signature, result)
             return result
+
+        def _stored(self, signature: object, target_context: Any) -> Any:
+            target_context.refresh()
+            stored = _own_files.read(self._file(signature, target_context.codegen()))
+            digest, payload = stored[:32], stored[32:]
+            if hashlib.sha256(payload).digest() != digest:
+                return None
+            callees, parts = pickle.loads(payload)  # noqa: S301
+            if not all(_is_loaded(*callee) for callee in callees):
+                return None
+            return CompileResult._rebuild(target_context, *parts)  # noqa: SLF001
 
         def save_overload(self, signature: object, result: Any) -> None:
             with contextlib.suppress(Exception):
@@ -328,24 +338,45 @@ if CAN_CACHE:
         return symbol in _apart
 
 
+def compiled_apart() -> list[tuple[str, str, object]]:
+    """Return module, name and signature of the kernels compiled apart that this process has."""
+    return list(_apart.values())
+
+
+def _with_machine_code(function: F) -> F:
+    """Return a kernel of the extension module; a function that only kernels call stays as it is."""
+    fallback = _native.Fallback(function)
+    made = native.kernel(function.__module__, function.__name__, fallback)
+    return function if made is None else cast("F", made)
+
+
 def _is_cacheable(function: Callable[..., Any]) -> bool:
     # The folder's name knows the sources of this package, and nothing of what a closure holds.
     return function.__module__.startswith(f"{__package__}.") and not function.__closure__
 
 
 def _compile(
-    function: F, *, inline: bool, apart: bool, lent: bool, contract: bool, noalias: bool
+    function: F,
+    *,
+    inline: bool,
+    apart: bool,
+    lent: bool,
+    brief: bool,
+    contract: bool,
+    noalias: bool,
 ) -> F:
+    if native is not None:
+        return _with_machine_code(function)
     if not HAS_NUMBA:
         return function
     options: dict[str, Any] = {
-        "nogil": True,
+        "nogil": not brief,
         "error_model": "numpy",
         "forceinline": inline,
         "no_cfunc_wrapper": True,  # for calls from C; a twelfth of the time to compile
         "fastmath": {"contract"} if contract else False,
     }
-    if CHECKED:
+    if _native.CHECKED:
         options["boundscheck"] = True
     if noalias and CAN_NOALIAS:
         options["noalias"] = True
@@ -392,6 +423,7 @@ def kernel(
     inline: bool = False,
     apart: bool = False,
     lent: bool = False,
+    brief: bool = False,
     contract: bool = False,
     noalias: bool = False,
 ) -> Callable[[F], F]: ...
@@ -402,6 +434,7 @@ def kernel(
     inline: bool = False,
     apart: bool = False,
     lent: bool = False,
+    brief: bool = False,
     contract: bool = False,
     noalias: bool = False,
 ) -> F | Callable[[F], F]:
@@ -422,19 +455,25 @@ def kernel(
         ``lent`` itself must not be handed one either. numba refuses to compile one that makes some,
         but not one that calls such a function: that would never free them, since numba compiles it
         in the same way.
+    brief : bool
+        Keep Python's lock. For single questions that take no longer than to give it away and get it
+        back.
     contract : bool
         Allow fused multiply-add. Only where every verdict is guarded by an error band.
     noalias : bool
         Promise that no two arrays overlap, so that loops which gather and store are vectorized.
         Only for private stages that write to working memory of their own.
     """
-    if function is None:
-        return lambda wrapped: _compile(
-            wrapped, inline=inline, apart=apart, lent=lent, contract=contract, noalias=noalias
-        )
-    return _compile(
-        function, inline=inline, apart=apart, lent=lent, contract=contract, noalias=noalias
+    compiled: Callable[[F], F] = partial(
+        _compile,
+        inline=inline,
+        apart=apart,
+        lent=lent,
+        brief=brief,
+        contract=contract,
+        noalias=noalias,
     )
+    return compiled if function is None else compiled(function)
 
 
 class CachedDispatch:

@@ -53,6 +53,12 @@ class GroupMember(CharacterView):
         return self._data.ground
 
     @property
+    def max_delta(self) -> float:
+        """The longest time that one update of its group lives, in seconds; set it on the group."""
+        self._data.place(self._key)
+        return self._data.time.max_delta
+
+    @property
     def collider(self) -> Collider:
         """The body before it was placed; see `resize`."""
         return self._data.collider(self._key)

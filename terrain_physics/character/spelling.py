@@ -1,6 +1,8 @@
 """Attributes that are misspelled: refused when they are set, where Python would take them."""
 
+import inspect
 from difflib import get_close_matches
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 # How alike two names are that are taken for one, from 0 to 1: a letter too few, too many, wrong,
@@ -12,8 +14,9 @@ class Spelled:
     """Something that takes no attribute with a name close to one that it has.
 
     The library's own classes take no attribute that they do not have. A subclass may have its own;
-    one that looks like a slip must stand in the body of its class, which says that it is none.
-    Names with a leading underscore are the author's own business.
+    one that looks like a slip must stand in the body of its class, if only as an annotation, which
+    says that it is none. A method of the library can be overridden in a class, but not written over
+    in an object. Names with a leading underscore are the author's own business.
     """
 
     # Names that were looked at and are good; each class has its own.
@@ -33,32 +36,50 @@ class Spelled:
 
 def _accept(kind: type[Spelled], name: str) -> None:
     """Note that a name is good, or raise AttributeError with the one that was meant."""
-    is_known = name.startswith("_") or any(name in vars(base) for base in kind.__mro__)
-    if not is_known:
-        meant = _meant(kind, name)
-        is_own = kind.__module__ != __package__.partition(".")[0]
-        if meant is not None:
-            way_out = f" (or give {kind.__name__} an attribute {name} in its class)"
-            raise AttributeError(
-                f"{kind.__name__} has no attribute {name}: did you mean {meant}?"
-                f"{way_out if is_own else ''}"
-            )
-        if not is_own:
-            raise AttributeError(
-                f"{kind.__name__} has no attribute {name}: only a subclass may have its own"
-            )
+    home = next((base for base in kind.__mro__ if _declares(base, name)), None)
+    if home is None and not name.startswith("_"):
+        _refuse_unknown(kind, name)
+    if home is not None and _is_ours(home) and isinstance(vars(home).get(name), FunctionType):
+        raise AttributeError(f"{name} is a method of {home.__name__}: call it")
     kind._accepted.add(name)  # noqa: SLF001
 
 
-def _meant(kind: type, name: str) -> str | None:
-    """Return the public name of the library that a name is a slip of, if it is one."""
+def _refuse_unknown(kind: type[Spelled], name: str) -> None:
+    """Raise AttributeError for an attribute that no class has, unless a subclass may have it."""
+    meant, is_own = _meant(kind, name), not _is_ours(kind)
+    if meant is not None:
+        way_out = f" (or give {kind.__name__} an attribute {name} in its class)" if is_own else ""
+        raise AttributeError(
+            f"{kind.__name__} has no attribute {name}: did you mean {meant}?{way_out}"
+        )
+    if not is_own:
+        raise AttributeError(
+            f"{kind.__name__} has no attribute {name}: only a subclass may have its own"
+        )
+
+
+def _declares(base: type, name: str) -> bool:
+    """Tell whether a name stands in the body of a class."""
+    return name in vars(base) or (not _is_ours(base) and name in inspect.get_annotations(base))
+
+
+def _is_ours(base: type) -> bool:
+    """Tell whether a class is the library's."""
     library = __package__.partition(".")[0]
+    return base.__module__.partition(".")[0] == library
+
+
+def _meant(kind: type, name: str) -> str | None:
+    """Return the public name of the library that a name is a slip of, if it is one.
+
+    Nobody sets a method, so a name that is like one is no slip.
+    """
     known = {
         known
         for base in kind.__mro__
-        if base.__module__.partition(".")[0] == library
-        for known in vars(base)
-        if not known.startswith("_")
+        if _is_ours(base)
+        for known, value in vars(base).items()
+        if not (known.startswith("_") or isinstance(value, FunctionType))
     }
     words = set(name.lower().split("_"))
     for close in get_close_matches(name.lower(), sorted(known), n=3, cutoff=_ALIKE):

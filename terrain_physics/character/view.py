@@ -46,7 +46,7 @@ class CharacterView(CharacterRules):
 
     A `CharacterMovement` is one alone, a `GroupMember` one of a group: functions that work with
     either take a `CharacterView`. It has the rules of a `CharacterMovement` (``gravity``,
-    ``slope_limit`` and so on), to read and to write at any time.
+    ``slope_limit`` and so on), to read and to write at any time; only ``max_delta`` is the group's.
     """
 
     # What the game reads and writes

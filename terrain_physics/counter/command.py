@@ -16,8 +16,6 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels import _jit
-from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.counter.tree import Tree
 from terrain_physics._threads import Workers
 from terrain_physics.counter import counter
@@ -279,9 +277,6 @@ def run(
     verify: int,
 ) -> int:
     """Count, print, and return the exit status."""
-    is_plain_python = not hasattr(count_chunks, "py_func")
-    if _is_seen() and not is_plain_python and not _jit.is_cached(count_chunks):
-        _tell("terrain_physics: compiling once for this machine, a few seconds")
     if sys.stdout is None:
         _tell("terrain-physics: cannot write the answers: standard output is closed")
         return BAD_INPUT

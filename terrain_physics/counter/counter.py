@@ -311,6 +311,7 @@ def recount(
     workers: Workers, triangles: NDArray[np.float64], spheres: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """Return the counts of a few spheres by asking the definition about every triangle."""
+    spheres = np.ascontiguousarray(spheres)  # a single row may come in either order
 
     def ask(first: int, last: int) -> NDArray[np.int64]:
         counts = np.zeros(len(spheres), np.int64)

@@ -7,6 +7,7 @@ import textwrap
 
 from terrain_physics import HeightMap
 from tests.behaviour import (
+    blocks,
     crowds,
     fuzz,
     gullies,
@@ -24,6 +25,7 @@ from tests.behaviour import (
     writes,
 )
 from tests.behaviour.drive import COLLIDERS, RESOLVERS, worst
+from tests.behaviour.test_blocks import LEAST_SPEED, MOST_FALL
 from tests.behaviour.test_flights import CASES
 from tests.behaviour.test_stairs import BODIES
 from tests.character.test_saved_walks import walk_twice
@@ -344,6 +346,22 @@ def show_levels(*, smoke):
     )
 
 
+def show_blocks(*, smoke):
+    count = 20 if smoke else 2000
+    speeds = [blocks.slide(seed) for seed in range(count)]
+    row(
+        f"sliding along {count:,} walls of blocks, 20 to 360 Hz",
+        f"at least {LEAST_SPEED:.0%} of the speed along a bare wall",
+        f"{sum(speed < LEAST_SPEED for speed in speeds)} fail; at least {min(speeds):.3f} x",
+    )
+    falls = [blocks.beside_parapet(seed) for seed in range(count)]
+    row(
+        f"up {count:,} stairs, pressed against a parapet of 0.6 to 3 m beside them",
+        f"nobody falls by more than {MOST_FALL} m in a frame",
+        f"{sum(fall > MOST_FALL for fall in falls)} fail; at most {max(falls):.3f} m",
+    )
+
+
 def show_gullies(*, smoke):
     count = 20 if smoke else 2000
     found = [gullies.press(gullies.gully_case(seed)) for seed in range(count)]
@@ -446,6 +464,7 @@ _PARTS = {
     "rough": show_rough,
     "places": show_places,
     "levels": show_levels,
+    "blocks": show_blocks,
     "gullies": show_gullies,
     "mesh levels": show_mesh_levels,
     "flights": show_flights,

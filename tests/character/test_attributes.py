@@ -1,6 +1,7 @@
 """What may be set on characters, groups and members: what they have, and no slip of it."""
 
 import copy
+import dataclasses
 import pickle
 
 import numpy as np
@@ -180,6 +181,43 @@ def test_the_way_out_is_told_to_subclasses_only():
         alone(Hero).velocty = 1
     with pytest.raises(AttributeError, match=r"did you mean velocity\?$"):
         alone().velocty = 1
+
+
+def test_annotations_declare_attributes_too():
+    @dataclasses.dataclass(eq=False)
+    class Hero(CharacterMovement):
+        positions: list[int] = dataclasses.field(default_factory=list)
+
+        def __post_init__(self):
+            super().__init__(FLOOR, BALL, position=(5, 0.5, 5))
+
+    hero = Hero()
+    hero.positions = [3]
+    assert hero.update(FRAME).grounded
+
+
+def test_names_like_those_of_methods_are_no_slips():
+    hero = alone(Hero)
+    hero.stats, hero.hit, hero.updated = {}, True, 3
+    assert (hero.stats, hero.hit, hero.updated) == ({}, True, 3)
+
+
+@pytest.mark.parametrize("name", everything())
+def test_methods_are_not_written_over(name):
+    thing = everything()[name]
+    for method in ("state", "teleport", "reset", "restore", "hits"):
+        with pytest.raises(AttributeError, match=f"^{method} is a method of .*: call it$"):
+            setattr(thing, method, (1, 2, 3))
+        assert callable(getattr(thing, method))
+
+
+def test_a_class_may_override_a_method_by_an_attribute():
+    class Recorded(CharacterMovement):
+        hits = ()  # type: ignore[assignment]
+
+    hero = alone(Recorded)
+    hero.hits = (1, 2)
+    assert hero.hits == (1, 2)
 
 
 def test_what_is_given_to_a_class_later_can_be_set():

@@ -1,6 +1,7 @@
 """What was saved by other versions: loaded bit for bit, or refused by name.
 
-The files in `tests/golden/saves` were made before formats had numbers, by the scene below.
+The files in `tests/golden/saves` were made by the scene below, the first ones before formats had
+numbers.
 """
 
 import copy
@@ -58,9 +59,10 @@ def played():
     return group
 
 
-def test_the_first_pickles_of_states_load_bit_for_bit():
-    state = pickle.loads((SAVES / "character_state_1.pickle").read_bytes())
-    assert state.format == 1
+@pytest.mark.parametrize("number", [1, 2])
+def test_pickles_of_states_load_bit_for_bit(number):
+    state = pickle.loads((SAVES / f"character_state_{number}.pickle").read_bytes())
+    assert state.format == number
     mover = CharacterMovement(land(), CapsuleCollider(1, 3))
     mover.restore(state)
     loaded = mover.state()
@@ -68,7 +70,7 @@ def test_the_first_pickles_of_states_load_bit_for_bit():
     for name in ("position", "velocity", "ground_normal", "ground_point", "air_time"):
         place = layout.STATE.place(name)
         assert loaded.values[place : place + 3] == state.values[place : place + 3]
-    group_state = pickle.loads((SAVES / "group_state_1.pickle").read_bytes())
+    group_state = pickle.loads((SAVES / f"group_state_{number}.pickle").read_bytes())
     group = CharacterGroup(land())
     group.restore(group_state)
     assert group["eve"].state() == loaded

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from terrain_physics import _locks
-from terrain_physics._kernels import _jit, _own_files
+from terrain_physics._kernels import _by_numba, _jit, _native, _own_files, _sources
 
 SOURCES = {
     "__init__.py": "",
@@ -94,7 +94,7 @@ class Tiny:
         for name, source in SOURCES.items():
             (self.package / name).parent.mkdir(parents=True, exist_ok=True)
             (self.package / name).write_text(source)
-        for module in (_jit, _own_files, _locks):
+        for module in (_by_numba, _jit, _native, _own_files, _sources, _locks):
             file = Path(str(module.__file__))
             source = file.read_text()
             for package in ("terrain_physics._kernels", "terrain_physics"):

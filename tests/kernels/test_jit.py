@@ -177,6 +177,18 @@ def test_package_without_sources_is_cached_too(tiny: Tiny) -> None:
     assert (tiny.run(INNER_REPORT)["result"], tiny.run(INNER_REPORT)["hits"]) == (INNER_RESULT, 1)
 
 
+def test_a_terminal_is_told_once_before_anything_compiles(tiny: Tiny) -> None:
+    terminal = preceded_by("""
+import io, sys
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+sys.stderr = Terminal()
+""").replace("dumps(report())", "dumps(report() | {'told': sys.stderr.getvalue()})")
+    told = "terrain_physics: compiling once for this machine, up to a minute\n"
+    assert [tiny.run(terminal)["told"] for _ in range(2)] == [told, ""]
+
+
 def test_frozen_application_is_known_by_its_executable(tiny: Tiny) -> None:
     # PyInstaller: modules come out of the executable, there is no file where __file__ points.
     program = tiny.place / "game.exe"
@@ -190,6 +202,10 @@ importlib.resources.files = lambda package: Path("nowhere")
     assert (tiny.run(code)["result"], tiny.run(code)["hits"]) == (RESULT, 1)
     inner = code.replace("tiny.caller", "tiny.inner.caller")
     assert (tiny.run(inner)["result"], tiny.run(inner)["hits"]) == (INNER_RESULT, 1)
+    moved = tiny.place / "elsewhere" / program.name  # as an archive is unpacked on another machine
+    moved.parent.mkdir()
+    moved.write_text("version 1")
+    assert tiny.run(code.replace(str(program), str(moved)))["hits"] == 1
     program.write_text("the second version")
     assert tiny.run(code)["hits"] == 0
     assert tiny.run(inner)["hits"] == 0

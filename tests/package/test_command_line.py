@@ -6,11 +6,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from terrain_physics import __main__ as command_line
-from terrain_physics import __version__
+from terrain_physics import __version__, warmup
 from terrain_physics._kernels import _jit
 
 CONTEST = Path(__file__).parents[2] / "assets" / "contest"
@@ -220,30 +221,39 @@ def test_counting_imports_no_vectors_and_no_windows():
     )
 
 
-@pytest.mark.parametrize("is_terminal", [True, False])
-@pytest.mark.parametrize("is_cached", [True, False])
-def test_a_terminal_is_told_that_it_compiles(is_terminal, is_cached, count, monkeypatch):
-    monkeypatch.setattr(_jit, "is_cached", lambda _: is_cached)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal, raising=False)
-    status, out, err = count(stdin=PROBLEM.encode())
-    compiles = _jit.HAS_NUMBA and os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
-    told = "terrain_physics: compiling once for this machine, a few seconds\n"
-    assert (status, out) == (0, b"1\n0\n")
-    assert err == (told if is_terminal and not is_cached and compiles else "")
-
-
 def test_info_names_versions_and_the_cache(capsys):
     assert command_line.run(["info"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert f"terrain_physics {__version__}" in lines
     assert (
-        sum(
-            line.startswith(("Python ", "numpy ", "numba ", "compiled functions: "))
-            for line in lines
-        )
+        sum(line.startswith(("Python ", "numpy ", "numba ", "machine code: ")) for line in lines)
         == 4
     )
-    assert lines[-1] in {"counter compiled: yes", "counter compiled: no"}
+    if _jit.native is None:
+        assert any(line.startswith("compiled functions: ") for line in lines)
+        assert lines[-1] in {"counter compiled: yes", "counter compiled: no"}
+
+
+def test_info_tells_the_machine_code_of_a_wheel(capsys, monkeypatch):
+    native = SimpleNamespace(__name__="terrain_physics._kernels._native_v3", COMPILED_BY="numba 1")
+    monkeypatch.setattr(_jit, "native", native)
+    assert command_line.run(["info"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "machine code: x86-64-v3, of this wheel, by numba 1"
+
+
+def test_warm_up_tells_how_far_it_is(capsys, monkeypatch):
+    calls = []
+
+    def warm_up(progress, processes):
+        calls.append(processes)
+        progress("height map", 0, 1)
+        progress("done", 1, 1)
+
+    monkeypatch.setattr(warmup, "warm_up", warm_up)
+    assert command_line.run(["warm-up", "--processes", "2"]) == 0
+    assert calls == [2]
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no mode bits")

@@ -2,10 +2,13 @@
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+from typing import ClassVar, Self
 
 import pytest
 
+from terrain_physics import warmup
 from terrain_physics._kernels._jit import HAS_NUMBA
 
 ROOT = Path(__file__).parents[2]
@@ -68,3 +71,61 @@ def test_a_game_compiles_nothing_after_it() -> None:
         [sys.executable, "-c", GAME], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert game.stdout.strip() == "[]"
+
+
+class Helper:
+    """What stands for a process that compiles."""
+
+    started: ClassVar[list[tuple[int, int]]] = []
+    stdout = ("height map\t0\t2\n", "mesh\t1\t2\n", "done\t2\t2\n")
+
+    def __init__(self, number: int, processes: int) -> None:
+        self.started.append((number, processes))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.started.append((-1, -1))
+
+
+@pytest.fixture
+def jobs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Replace the jobs and the processes; return the names of jobs done."""
+    done: list[str] = []
+    names = ("height map", "mesh")
+    monkeypatch.setattr(warmup, "_JOBS", {name: partial(done.append, name) for name in names})
+    monkeypatch.setattr(warmup, "_start", Helper)
+    monkeypatch.setattr(warmup, "_can_be_helped", lambda: True)
+    monkeypatch.setattr(Helper, "started", [])
+    return done
+
+
+def test_several_processes_begin_at_several_places(jobs: list[str]) -> None:
+    told: list[tuple[str, int, int]] = []
+    warmup.warm_up(lambda *job: told.append(job), processes=2)
+    assert told == [("height map", 0, 2), ("mesh", 1, 2), ("done", 2, 2)]
+    assert Helper.started == [(1, 2), (-1, -1)]
+    warmup.run_jobs(number=1, processes=2)
+    assert jobs == ["height map", "mesh", "mesh", "height map"]
+
+
+def test_in_the_background_another_process_compiles_and_the_thread_loads(jobs: list[str]) -> None:
+    told: list[tuple[str, int, int]] = []
+    thread = warmup.warm_up(lambda *job: told.append(job), background=True)
+    assert thread is not None
+    thread.join()
+    assert told == [("height map", 0, 2), ("mesh", 1, 2), ("done", 2, 2)]
+    assert Helper.started == [(0, 1), (-1, -1)]
+    assert jobs == ["height map", "mesh"]
+
+
+def test_in_the_background_of_a_frozen_game_the_thread_compiles(
+    jobs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warmup, "_can_be_helped", lambda: False)
+    thread = warmup.warm_up(background=True)
+    assert thread is not None
+    thread.join()
+    assert not Helper.started
+    assert jobs == ["height map", "mesh"]

@@ -88,17 +88,20 @@ def _is_clear(scene: Scene, offset: Vec3) -> bool:
 def _lift_onto(scene: Scene, offset: Vec3, highest: float, cosine: float) -> float:
     """Return how far up a body comes to lie on what leaves its foot no higher than ``highest``.
 
-    Steep faces that go on higher are walls: a body is lifted up none of them.
+    Steep faces that go on higher are walls, and what is higher as a whole is the top of one: a body
+    is lifted up neither. A round body touches a slope a little over its foot.
     """
-    candidates = scene.candidates
+    candidates, radius = scene.candidates, 0.0 if scene.body.kind == BOX else scene.body.radius
     up, most = 0.0, highest - (offset[1] - scene.body.reach[1])
     # What lifts a body reaches higher than its foot.
     lower, upper = column_of(offset, scene.body.reach, offset[1] - scene.body.reach[1])
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size and goes_on(scene.faces, k):
         spend(scene.faces, 1.0)
-        top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
-        if top <= highest or abs(candidates[k, NORMAL + 1]) >= cosine:
+        a, b, c = candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1]
+        upright = abs(candidates[k, NORMAL + 1])
+        is_wall = max(a, b, c) > highest and upright < cosine
+        if not is_wall and min(a, b, c) <= highest + radius * (1.0 - upright):
             best = lift(candidates, k, offset, scene.body, scene.faces)
             if up < best <= most:
                 up = best

@@ -34,7 +34,7 @@ _BEND_ROUNDS = 16
 _FARTHEST_ASIDE = 2.0
 
 # Part of a way that must be left of it where it leads off what holds a body: else walls have only
-# pushed the body off. Out of a gully, and off walkable ground.
+# pushed the body off. Out of a gully or upward, and off walkable ground.
 _LEAST_OUT, _LEAST_OFF = 0.25, 0.02
 
 
@@ -167,7 +167,8 @@ def follow_gully(
             if stays:
                 return True, line, _blocked(place, touching)
     if held and (steep or walked.ended == OFF_GROUND):
-        least = _LEAST_OUT if steep else _LEAST_OFF
+        upward = walked.offset[1] > start[1] + SLOP
+        least = _LEAST_OUT if steep or upward else _LEAST_OFF
         if dot(subtract(walked.offset, start), way) < least * dot(way, way):
             return True, nowhere, _blocked(start, list_contacts(scene, start))
     list_contacts(scene, walked.offset)

@@ -23,6 +23,7 @@ from terrain_physics._kernels.character.motion import Motion, Mover
 from terrain_physics._kernels.character.report import triangle_of
 from terrain_physics._kernels.character.resolve import (
     CANDIDATE,
+    DEPTH,
     MET,
     NO_CANDIDATE,
     PUSH,
@@ -31,6 +32,7 @@ from terrain_physics._kernels.character.resolve import (
     Resolved,
     Scene,
     gathered,
+    list_contacts,
 )
 from terrain_physics._kernels.character.walk import CORNER_SLACK, Walked
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, OVERHEAD, flat
@@ -305,22 +307,26 @@ def _note_corner(
     """
     size, ahead = flat(velocity)
     beyond = add_scaled(place.offset, ahead, 2.0 * CORNER_SLACK)
-    candidates, found = scene.candidates, False
-    lower, upper = around_body(beyond, scene.body.reach, CONTACT_MARGIN)
+    contacts = list_contacts(scene, beyond).contacts
+    place = _Place(place.base, place.offset, contacts, place.foot)
+    found = False
     for of_ground in range(2):  # ground that is walkable only where nothing else is in the way
-        k = next_near(candidates, scene.size, 0, lower, upper)
-        while k < scene.size and goes_on(scene.faces, k):
-            spend(scene.faces, 1.0)
-            depth, normal, _ = contact(candidates, scene.size, k, beyond, scene.body, scene.faces)
-            if depth > SLOP and (normal[1] >= mover.walkable) == (of_ground == 1):
-                _, wall = flat(normal)
-                taken = -dot(wall, velocity) if normal[1] >= -OVERHEAD else size
-                met = _Met(k, normal, -dot(normal, coming), taken)
-                count = _note(log, count, mover, scene, place, met)
-                found = found or taken >= LEAST_SPEED
-            k = next_near(candidates, scene.size, k + 1, lower, upper)
+        for i in range(contacts):
+            normal = three(scene.contacts, i, PUSH)
+            if scene.contacts[i, DEPTH] <= SLOP or (normal[1] >= mover.walkable) != (
+                of_ground == 1
+            ):
+                continue
+            _, wall = flat(normal)
+            taken = -dot(wall, velocity) if normal[1] >= -OVERHEAD else size
+            met = _Met(int(scene.contacts[i, CANDIDATE]), normal, -dot(normal, coming), taken)
+            count = _note(log, count, mover, scene, place, met)
+            found = found or taken >= LEAST_SPEED
         if found:
-            return count
+            break
+    list_contacts(scene, place.offset)
+    if found:
+        return count
     met = _Met(NO_CANDIDATE, scale(ahead, -1.0), dot(ahead, coming), size)
     return _note(log, count, mover, scene, place, met)
 

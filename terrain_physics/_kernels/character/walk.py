@@ -12,11 +12,12 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP, contact
-from terrain_physics._kernels.character.grounding import rise_of_slope
+from terrain_physics._kernels.character.grounding import plane_normal, rise_of_slope
 from terrain_physics._kernels.character.lift import lift
 from terrain_physics._kernels.character.resolve import (
     CANDIDATE,
     DEPTH,
+    MET,
     NO_CANDIDATE,
     PUSH,
     SAME_WAY,
@@ -33,7 +34,7 @@ from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_
 from terrain_physics._kernels.character.work import goes_on, spend
 from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, three
 from terrain_physics._kernels.ground.nearby import column_of, next_near
-from terrain_physics._kernels.math.vec3 import Vec3, add, dot, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
 
 # Depth in walkable ground from which a walk sets a body right.
 LEAST_RISE = 1e-9  # meters
@@ -45,6 +46,12 @@ FARTHEST_DOWN = 1.0 + 1e-6
 
 # How far from its end a walk into a corner may stop.
 CORNER_SLACK = 2.5e-3  # meters
+
+# Part of its way that a body must get farther along the walls that it touches.
+_FARTHER = 1e-3
+
+# Walls touched that a body tries to go along.
+_MOST_TRIED = 4
 
 # How a walk ended.
 FREE, BLOCKED, OFF_GROUND, NOWHERE, ON_EDGE = 0, 1, 2, 3, 4
@@ -130,10 +137,11 @@ def support(
         if least < up <= SLOP:
             raised = add(offset, (0.0, up, 0.0))
             depth, normal, _ = contact(candidates, scene.size, k, raised, scene.body, scene.faces)
-            if depth >= -CONTACT_MARGIN and normal[1] > 0.0 and up > held:
+            touches = depth >= -CONTACT_MARGIN  # else it does not lead out of the ground beside
+            if touches and normal[1] > 0.0 and up > held:
                 held = up
                 falls = _falls_away(normal, three(candidates, k, NORMAL), way)
-            if normal[1] >= cosine:
+            if touches and normal[1] >= cosine:
                 best = up
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     return best, max(best, held), falls
@@ -167,6 +175,25 @@ def _push_once(
     if aside > farthest:
         return False, _Place(place.offset, place.touching, planes, False, True)
     return True, _Place(offset, list_contacts(scene, offset), planes, False, True)
+
+
+@kernel
+def _foothold(
+    scene: Scene, start: Vec3, way: Vec3, place: _Place, snap: float, cosine: float
+) -> tuple[float, float, bool]:
+    """Do as `support` for a place, without what the body only lies against.
+
+    That is what walls have pushed it out of after it was set up on it, such as a bar of a railing.
+    """
+    lowest = -snap - MOST_CLEARANCE
+    down, held_at, falls = support(scene, place.offset, way, lowest, cosine)
+    if place.blocked and place.offset[1] > start[1] + MOST_CLEARANCE:
+        _, off = flat(subtract(place.offset, add(start, way)))
+        beside = add_scaled(place.offset, off, SLOP)
+        lower, held_there, falls_there = support(scene, beside, way, lowest, cosine)
+        if lower < down - MOST_CLEARANCE:
+            return lower, held_there, falls_there
+    return down, held_at, falls
 
 
 @kernel
@@ -212,15 +239,18 @@ def _try_way(
     snap: float,
     cosine: float,
     max_rounds: int,
+    planes: int,
 ) -> Walked:
-    """Do as `walk` for one way, all of it: from between walls it leads NOWHERE."""
+    """Do as `walk` for one way, all of it: from between walls it leads NOWHERE.
+
+    The scene has so many planes already.
+    """
     size, _ = flat(way)
     # What is higher is no slope but a step, though it be level on top.
     highest = start[1] + (rise_of_slope(size, cosine) + MOST_CLEARANCE)
     rounds, lifted, has_edge, most_aside = 0, False, False, np.inf
     offset = add(start, way)
-    none = int(np.int64(0))  # for a literal 0, functions would compile twice
-    place = _Place(offset, list_contacts(scene, offset), none, False, False)
+    place = _Place(offset, list_contacts(scene, offset), planes, False, planes > 0)
     edge = place  # where the body lies on the edge of a step that it comes down
     while rounds <= max_rounds:
         if place.touching.depth > LEAST_RISE:
@@ -240,7 +270,7 @@ def _try_way(
                 break
             return _arrived(place, rounds)
         else:
-            down, held_at, falls = support(scene, place.offset, way, -snap - MOST_CLEARANCE, cosine)
+            down, held_at, falls = _foothold(scene, start, way, place, snap, cosine)
             touching = place.touching
             if held_at > down and falls and down == -np.inf:
                 # From the edge, ground may be near enough.
@@ -273,6 +303,54 @@ def _try_way(
     return _give_up(scene, start, place, rounds)
 
 
+@kernel
+def _walls_touched(scene: Scene, offset: Vec3, way: Vec3, cosine: float) -> int:
+    """Write the walls that a body touches and a way leads into as planes; return how many."""
+    contacts, planes = list_contacts(scene, offset).contacts, int(np.int64(0))
+    for i in range(contacts):
+        normal = three(scene.contacts, i, PUSH)
+        _, wall = flat(normal)
+        if abs(normal[1]) < cosine and dot(wall, way) < 0.0:
+            planes = meet_plane(scene, planes, wall, int(scene.contacts[i, CANDIDATE]))
+    return planes
+
+
+@kernel
+def _choose_wall(scene: Scene, start: Vec3, way: Vec3, cosine: float, i: int) -> Vec3:
+    """Leave one of the walls touched as the only plane of the scene; return the way along it."""
+    _walls_touched(scene, start, way, cosine)
+    wall, candidate = plane_normal(scene.planes, i), int(scene.planes[i, MET])
+    meet_plane(scene, int(np.int64(0)), wall, candidate)
+    return add_scaled(way, wall, -dot(wall, way))
+
+
+@kernel(apart=True, lent=True)
+def _along_walls(
+    scene: Scene,
+    start: Vec3,
+    way: Vec3,
+    farthest: float,
+    snap: float,
+    cosine: float,
+    max_rounds: int,
+    walked: Walked,
+) -> Walked:
+    """Go a way that several walls stop along one that the body touches at its start instead.
+
+    A way deep into a wall comes out of the sides of what the wall is built of, such as blocks.
+    Returns ``walked``, where the way itself led, if that is as far.
+    """
+    walls = min(_walls_touched(scene, start, way, cosine), _MOST_TRIED)
+    for i in range(walls):
+        along = _choose_wall(scene, start, way, cosine, i)
+        slid = _try_way(scene, start, along, farthest, snap, cosine, max_rounds, int(np.int64(1)))
+        far = dot(subtract(slid.offset, start), way)
+        least = dot(subtract(walked.offset, start), way) + _FARTHER * dot(way, way)
+        if (slid.ended == FREE or slid.ended == BLOCKED) and far > least:
+            return slid
+    return _try_way(scene, start, way, farthest, snap, cosine, max_rounds, int(np.int64(0)))
+
+
 @kernel(apart=True, lent=True)
 def walk(
     scene: Scene,
@@ -291,20 +369,25 @@ def walk(
     """
     # One wall after another would push it along them, the more the longer the way.
     scene = at_once(scene)
-    walked = _try_way(scene, start, way, farthest, snap, cosine, max_rounds)
+    none = int(np.int64(0))  # for a literal 0, functions would compile twice
+    walked = _try_way(scene, start, way, farthest, snap, cosine, max_rounds, none)
+    if walked.planes > 1 or (walked.ended == NOWHERE and walked.planes > 0):
+        walked = _along_walls(scene, start, way, farthest, snap, cosine, max_rounds, walked)
     if walked.ended != NOWHERE:
         return walked
     size, ahead = flat(way)
     share, part, rounds = 0.0, 0.5, walked.rounds
     offset = start
     while part * size > CORNER_SLACK:
-        tried = _try_way(scene, start, scale(way, share + part), farthest, snap, cosine, max_rounds)
+        tried = _try_way(
+            scene, start, scale(way, share + part), farthest, snap, cosine, max_rounds, none
+        )
         if tried.ended != NOWHERE and tried.ended != OFF_GROUND:
             share, offset = share + part, tried.offset
         part *= 0.5
     # The corner takes all of the speed ahead.
     touching = list_contacts(scene, offset)
-    planes = int(np.int64(0))
+    planes = none
     if size > 0.0:
         planes = meet_plane(scene, planes, scale(ahead, -1.0), NO_CANDIDATE)
     return _walked(BLOCKED, offset, planes, touching, rounds)

@@ -298,7 +298,7 @@ def cell_span(
     return math.floor(first), math.floor(last)
 
 
-@kernel
+@kernel(brief=True)
 def height_at(
     heights: Singles,
     cells: Bytes,
@@ -310,7 +310,7 @@ def height_at(
     return height(unpack_grid(heights, cells, frame), x, z)
 
 
-@kernel
+@kernel(brief=True)
 def normal_at(
     heights: Singles,
     cells: Bytes,

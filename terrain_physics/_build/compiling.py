@@ -1,0 +1,128 @@
+"""Compiles the listed kernels by numba, running none, and puts their machine-independent code together.
+
+numba compiles for the processor that ``NUMBA_CPU_NAME`` names. The result is one LLVM module: the
+entries, renamed so that C knows them, and what they call.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+from llvmlite import binding as llvm
+from numba.core.cpu import CPUContext
+
+from terrain_physics._build import signatures
+from terrain_physics._kernels import _jit
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Machine code that Python calls: one kernel for one list of types."""
+
+    module: str
+    name: str
+    symbol: str
+    arguments: tuple[Any, ...]
+    result: Any
+    parameters: tuple[str, ...]
+    """LLVM's types of what the function takes, numba's two pointers first."""
+    keeps_lock: bool
+    """Whether Python's lock is kept, as giving it away would take longer than the call."""
+
+
+def compile_all(lines: Sequence[str]) -> tuple[Any, list[Entry]]:
+    """Return one LLVM module, and its entries in the order of the lines."""
+    # numba would make each function ready to be called from this process: a third of the time.
+    CPUContext.get_executable = lambda *_: [].append  # any builtin, a new one for each function
+    compiled = [_compile(line) for line in lines]
+    libraries = {result.library for _, result in compiled} | set(_apart_libraries())
+    whole = _linked(libraries)
+    entries = [
+        _entry(whole, kernel, result, f"kernel_{number}")
+        for number, (kernel, result) in enumerate(compiled)
+    ]
+    _discard_unused(whole, keep={entry.symbol for entry in entries})
+    whole.verify()
+    return whole, entries
+
+
+def _compile(line: str) -> tuple[Any, Any]:
+    """Compile what other kernels would call: it has no wrapper for Python, which C writes."""
+    kernel, signature = signatures.load(line)
+    dispatcher = kernel.inner()
+    dispatcher.compile(signature)
+    return kernel, dispatcher.overloads[signature]
+
+
+def _apart_libraries() -> list[Any]:
+    """Return the code of kernels that are called where they are, and not copied into callers."""
+    return [
+        signatures.kernel_named(module, name).inner().overloads[signature].library
+        for module, name, signature in _jit.compiled_apart()
+    ]
+
+
+def _linked(libraries: set[Any]) -> Any:
+    whole = llvm.parse_assembly("")
+    for library in sorted(libraries, key=lambda library: str(library.name)):
+        if library.has_dynamic_globals:
+            raise ValueError(f"{library.name} holds addresses of this process")
+        part = library._final_module.clone()  # noqa: SLF001
+        whole.triple, whole.data_layout = part.triple, part.data_layout
+        whole.link_in(part)
+    return whole
+
+
+def _entry(whole: Any, kernel: Any, result: Any, symbol: str) -> Entry:
+    function = whole.get_function(result.fndesc.llvm_func_name)
+    function.name = symbol
+    return Entry(
+        kernel.__module__,
+        kernel.__name__,
+        symbol,
+        tuple(map(numba.types.unliteral, result.signature.args)),
+        numba.types.unliteral(result.signature.return_type),
+        tuple(str(argument.type) for argument in function.arguments),
+        keeps_lock=not kernel.targetoptions["nogil"] or not _takes_arrays(result.signature.args),
+    )
+
+
+def _takes_arrays(kinds: Iterable[Any]) -> bool:
+    return any(
+        isinstance(kind, numba.types.Array) or _takes_arrays(getattr(kind, "types", ()))
+        for kind in kinds
+    )
+
+
+def _discard_unused(whole: Any, keep: set[str]) -> None:
+    for thing in (*whole.functions, *whole.global_variables):
+        if thing.is_declaration or thing.linkage in {llvm.Linkage.private, llvm.Linkage.internal}:
+            continue
+        if thing.name in keep:
+            thing.linkage, thing.visibility = "external", "hidden"
+        else:
+            thing.linkage = "internal"
+    machine = llvm.Target.from_triple(whole.triple).create_target_machine()
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.add_strip_dead_prototype_pass()
+    passes.run(whole, builder)
+
+
+def emit(whole: Any, level: str) -> bytes:
+    """Return an object file with machine code for a level of x86-64, such as "v3"."""
+    machine = llvm.Target.from_triple(whole.triple).create_target_machine(
+        cpu=f"x86-64-{level}", opt=3, reloc="pic", codemodel="small"
+    )
+    return bytes(machine.emit_object(whole))
+
+
+def needs(whole: Any) -> set[str]:
+    """Return the functions that somebody else must define."""
+    return {
+        function.name
+        for function in whole.functions
+        if function.is_declaration and not function.name.startswith("llvm.")
+    }

@@ -1,0 +1,44 @@
+"""Writes the list of what is compiled, by running the suite: ``python -m terrain_physics._build.record``.
+
+Arguments are pytest's. With some, only a part of the suite runs and the list only grows.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from terrain_physics import _kernels
+from terrain_physics._build import signatures
+
+
+def main() -> None:
+    """Run the suite with a kernel cache of its own, which has it all then: of all processes."""
+    chosen = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as name:
+        settings = {"TERRAIN_PHYSICS_CACHE_DIR": name, "TERRAIN_PHYSICS_NATIVE": "0"}
+        command = [sys.executable, "-m", "pytest", "-q", *chosen]
+        subprocess.run(command, env=os.environ | settings, check=True)  # noqa: S603
+        found = set(lines_in(Path(name)))
+    before = signatures.read()
+    signatures.write(found | set(before) if chosen else found)
+    after = signatures.read()
+    sys.stdout.writelines(f"+ {line}\n" for line in after if line not in before)
+    sys.stdout.writelines(f"- {line}\n" for line in before if line not in after)
+
+
+def lines_in(cache: Path) -> Iterator[str]:
+    """Yield a line for each kernel in a cache that Python has called."""
+    for file in cache.glob("kernels-*/*.bin"):
+        if ".inside-" not in file.name:
+            _, (_, function, _, signature, *_) = pickle.loads(file.read_bytes()[32:])  # noqa: S301
+            if function.modname.startswith(f"{_kernels.__name__}."):
+                kernel = signatures.kernel_named(function.modname, function.qualname)
+                yield signatures.line_of(kernel, signature.args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,308 @@
+/* What machine code of numba needs beside it, and how Python's values come in and go out.
+
+   Includes nothing but Python's stable interface and NumPy's, so that one file serves all Pythons. */
+
+#define Py_LIMITED_API 0x030b0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
+#include <numpy/arrayobject.h>
+#include <numpy/arrayscalars.h>
+#include <cpuid.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numba's runtime: counted blocks of memory, laid out as machine code reads them ---- */
+
+typedef void (*Destructor)(void *data, size_t size, void *info);
+typedef struct {
+  size_t references;
+  Destructor destructor;
+  void *info;
+  void *data;
+  size_t size;
+  void *external;
+} Memory;
+
+Memory *NRT_MemInfo_alloc_aligned(size_t size, unsigned align) {
+  Memory *memory = malloc(sizeof(Memory) + size + align);
+  if (!memory) return NULL;
+  uintptr_t data = (uintptr_t)(memory + 1);
+  data += (align - data % align) % align;
+  *memory = (Memory){1, NULL, NULL, (void *)data, size, NULL};
+  return memory;
+}
+
+void NRT_MemInfo_call_dtor(Memory *memory) {
+  if (memory->destructor) memory->destructor(memory->data, memory->size, memory->info);
+  free(memory);
+}
+
+static void free_varying(void *data, size_t size, void *info) {
+  if (info) ((Destructor)info)(data, size, NULL);
+  free(data);
+}
+
+Memory *NRT_MemInfo_new_varsize_dtor(size_t size, Destructor destructor) {
+  Memory *memory = malloc(sizeof(Memory));
+  void *data = malloc(size ? size : 1);
+  if (!memory || !data) {
+    free(memory);
+    free(data);
+    return NULL;
+  }
+  *memory = (Memory){1, free_varying, (void *)destructor, data, size, NULL};
+  return memory;
+}
+
+double numba_ldexp(double value, int exponent) { return ldexp(value, exponent); }
+double numba_frexp(double value, int *exponent) { return frexp(value, exponent); }
+
+static void release(Memory *memory) {
+  if (memory && __atomic_sub_fetch(&memory->references, 1, __ATOMIC_ACQ_REL) == 0)
+    NRT_MemInfo_call_dtor(memory);
+}
+
+/* ---- arguments: each tells whether a value is of the type, exactly ---- */
+
+static inline int array(PyObject *value, int type, int dimensions, int flags) {
+  if (!PyArray_Check(value)) return 0;
+  PyArrayObject *values = (PyArrayObject *)value;
+  int found = PyArray_TYPE(values);
+  if (found == NPY_LONGLONG) found = NPY_INT64;
+  if (found == NPY_ULONGLONG) found = NPY_UINT64;
+  flags |= NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
+  return found == type && PyArray_NDIM(values) == dimensions &&
+         (PyArray_FLAGS(values) & flags) == flags && PyArray_ISNOTSWAPPED(values);
+}
+
+static inline int float64(PyObject *value, double *number) {
+  if (!PyFloat_Check(value)) return 0;
+  *number = PyFloat_AsDouble(value);
+  return 1;
+}
+
+static inline int float32(PyObject *value, float *number) {
+  if (!PyArray_IsScalar(value, Float32)) return 0;
+  PyArray_ScalarAsCtype(value, number);
+  return 1;
+}
+
+static inline int boolean(PyObject *value, uint8_t *flag) {
+  *flag = value == Py_True;
+  if (*flag || value == Py_False) return 1;
+  if (!PyArray_IsScalar(value, Bool)) return 0;
+  PyArray_ScalarAsCtype(value, flag);
+  return 1;
+}
+
+/* A Python integer is an int64, or a uint64 where it must be; NumPy's are what they say. */
+static inline int int64(PyObject *value, int64_t *number) {
+  if (PyLong_CheckExact(value)) {
+    int overflow;
+    *number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    return !overflow;
+  }
+  if (!PyArray_IsScalar(value, Int64) && !PyArray_IsScalar(value, LongLong)) return 0;
+  PyArray_ScalarAsCtype(value, number);
+  return 1;
+}
+
+static inline int uint64(PyObject *value, uint64_t *number) {
+  if (PyLong_CheckExact(value)) {
+    int overflow;
+    PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow <= 0) return 0;
+    *number = PyLong_AsUnsignedLongLong(value);
+    if (!PyErr_Occurred()) return 1;
+    PyErr_Clear();
+    return 0;
+  }
+  if (!PyArray_IsScalar(value, UInt64) && !PyArray_IsScalar(value, ULongLong)) return 0;
+  PyArray_ScalarAsCtype(value, number);
+  return 1;
+}
+
+#define NUMPY_SCALAR(name, c_type, numpy_type)                   \
+  static inline int name(PyObject *value, c_type *number) {      \
+    if (!PyArray_IsScalar(value, numpy_type)) return 0;          \
+    PyArray_ScalarAsCtype(value, number);                        \
+    return 1;                                                    \
+  }
+NUMPY_SCALAR(int8, int8_t, Int8)
+NUMPY_SCALAR(int16, int16_t, Int16)
+NUMPY_SCALAR(int32, int32_t, Int32)
+NUMPY_SCALAR(uint8, uint8_t, UInt8)
+NUMPY_SCALAR(uint16, uint16_t, UInt16)
+NUMPY_SCALAR(uint32, uint32_t, UInt32)
+
+static inline int tuple(PyObject *value, Py_ssize_t count) {
+  return PyTuple_CheckExact(value) && PyTuple_Size(value) == count;
+}
+
+/* Kernels read its fields by place, so that the class need not be known. */
+static inline int named_tuple(PyObject *value, Py_ssize_t count) {
+  return PyTuple_Check(value) && PyTuple_Size(value) == count;
+}
+
+/* ---- results ---- */
+
+/* An array as machine code holds it; shape and strides follow. */
+typedef struct {
+  Memory *memory;
+  PyObject *parent;
+  int64_t count, item_size;
+  char *data;
+  int64_t lengths[];
+} Array;
+
+static void release_capsule(PyObject *capsule) { release(PyCapsule_GetPointer(capsule, NULL)); }
+
+static int is_whole(PyObject *parent, const Array *values, int dimensions) {
+  if (!parent || !PyArray_Check(parent)) return 0;
+  PyArrayObject *other = (PyArrayObject *)parent;
+  size_t size = dimensions * sizeof(npy_intp);
+  return PyArray_DATA(other) == values->data && PyArray_NDIM(other) == dimensions &&
+         !memcmp(PyArray_DIMS(other), values->lengths, size) &&
+         !memcmp(PyArray_STRIDES(other), values->lengths + dimensions, size);
+}
+
+static PyObject *from_array(const Array *values, int dimensions, int type, int flags) {
+  if (is_whole(values->parent, values, dimensions)) {
+    release(values->memory);
+    return Py_NewRef(values->parent);
+  }
+  npy_intp *shape = (npy_intp *)values->lengths;
+  PyObject *owner = values->memory   ? PyCapsule_New(values->memory, NULL, release_capsule)
+                    : values->parent ? Py_NewRef(values->parent)
+                                     : NULL;
+  PyObject *made = PyArray_New(&PyArray_Type, dimensions, shape, type, shape + dimensions,
+                               values->data, 0, flags | NPY_ARRAY_ALIGNED, NULL);
+  if (!made || (owner && PyArray_SetBaseObject((PyArrayObject *)made, owner) < 0)) {
+    Py_XDECREF(made);
+    return NULL;
+  }
+  PyArray_UpdateFlags((PyArrayObject *)made, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS);
+  return made;
+}
+
+static PyObject *from_tuple(int count, ...) {
+  PyObject *made = PyTuple_New(count);
+  va_list parts;
+  va_start(parts, count);
+  for (int i = 0; i < count; i++) {
+    PyObject *part = va_arg(parts, PyObject *);
+    if (part && made)
+      PyTuple_SetItem(made, i, part);
+    else {
+      Py_CLEAR(made);
+      Py_XDECREF(part);
+    }
+  }
+  va_end(parts);
+  return made;
+}
+
+/* What a kernel raises: (class, arguments or None, place), pickled. */
+typedef struct {
+  const char *pickled;
+  int32_t size;
+  const char *hash;
+  void *unwrap;
+  int32_t is_dynamic;
+} Raised;
+
+enum { NO_MATCH, DONE, FAILED };
+enum { STATUS_RAISED = 1, STATUS_ERROR_IS_SET = -1 };
+
+static int failed(int32_t status, const Raised *raised) {
+  PyObject *parts = NULL;
+  if (status == STATUS_ERROR_IS_SET && PyErr_Occurred()) return FAILED;
+  if (status >= STATUS_RAISED && raised && !raised->is_dynamic) {
+    PyObject *pickle = PyImport_ImportModule("pickle");
+    if (pickle)
+      parts = PyObject_CallMethod(pickle, "loads", "y#", raised->pickled, (Py_ssize_t)raised->size);
+    Py_XDECREF(pickle);
+  }
+  if (parts && PyTuple_Check(parts) && PyTuple_Size(parts) >= 2) {
+    PyObject *arguments = PyTuple_GetItem(parts, 1);
+    PyErr_SetObject(PyTuple_GetItem(parts, 0), arguments == Py_None ? NULL : arguments);
+  } else {
+    PyErr_Clear();
+    PyErr_Format(PyExc_RuntimeError, "a compiled function ended with status %d", (int)status);
+  }
+  Py_XDECREF(parts);
+  return FAILED;
+}
+
+/* A function's `self` is what to call where no machine code fits the types. */
+static PyObject *call_fallback(PyObject *fallback, PyObject *const *values, Py_ssize_t count) {
+  PyObject *arguments = PyTuple_New(count);
+  if (!arguments) return NULL;
+  for (Py_ssize_t i = 0; i < count; i++) PyTuple_SetItem(arguments, i, Py_NewRef(values[i]));
+  PyObject *result = PyObject_Call(fallback, arguments, NULL);
+  Py_DECREF(arguments);
+  return result;
+}
+
+/* ---- the module: made functions, and whether the processor can run them ---- */
+
+typedef struct {
+  const char *module;
+  PyMethodDef method;
+} Kernel;
+
+static Kernel KERNELS[];
+
+/* kernel(module, name, fallback): the compiled function, or None if it was not compiled */
+static PyObject *kernel(PyObject *self, PyObject *arguments) {
+  const char *module, *name;
+  PyObject *fallback;
+  (void)self;
+  if (!PyArg_ParseTuple(arguments, "ssO", &module, &name, &fallback)) return NULL;
+  for (Kernel *k = KERNELS; k->module; k++)
+    if (!strcmp(k->method.ml_name, name) && !strcmp(k->module, module)) {
+      PyObject *where = PyUnicode_FromString(module);
+      PyObject *made = where ? PyCFunction_NewEx(&k->method, fallback, where) : NULL;
+      Py_XDECREF(where);
+      return made;
+    }
+  return Py_NewRef(Py_None);
+}
+
+static PyMethodDef METHODS[] = {{"kernel", kernel, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, .m_name = MODULE_NAME, .m_size = -1,
+                                    .m_methods = METHODS};
+
+/* By hand: what compilers bring for this asks a runtime library that not all of them link. */
+static int can_run(void) {
+  enum { FMA = 1 << 12, SSE4_2 = 1 << 20, POPCNT = 1 << 23, OSXSAVE = 1 << 27 };
+  enum { BMI1 = 1 << 3, AVX2 = 1 << 5, BMI2 = 1 << 8 };
+  enum { AVX512F = 1 << 16, AVX512DQ = 1 << 17, AVX512CD = 1 << 28, AVX512BW = 1 << 30 };
+  const unsigned v2 = SSE4_2 | POPCNT, v3 = FMA | OSXSAVE, v3_more = BMI1 | AVX2 | BMI2;
+  const unsigned v4 = AVX512F | AVX512DQ | AVX512CD | AVX512BW | 1u << 31; /* AVX512VL */
+  unsigned a, b, c, d, saved = 0;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || (c & v2) != v2) return 0;
+  if (LEVEL == 2) return 1;
+  if ((c & v3) != v3 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
+  __asm__ volatile("xgetbv" : "=a"(saved), "=d"(d) : "c"(0)); /* registers that the system saves */
+  if ((saved & 0x06) != 0x06 || (b & v3_more) != v3_more) return 0;
+  return LEVEL == 3 || ((saved & 0xe6) == 0xe6 && (b & v4) == v4);
+}
+
+PyMODINIT_FUNC INIT(void) {
+  if (!can_run()) {
+    PyErr_Format(PyExc_ImportError, "the processor is below x86-64-v%d", LEVEL);
+    return NULL;
+  }
+  import_array();
+  PyObject *module = PyModule_Create(&MODULE);
+  if (module && (PyModule_AddStringConstant(module, "DIGEST", DIGEST) < 0 ||
+                 PyModule_AddStringConstant(module, "COMPILED_BY", COMPILED_BY) < 0))
+    Py_CLEAR(module);
+  return module;
+}

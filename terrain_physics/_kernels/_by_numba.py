@@ -1,0 +1,66 @@
+"""The kernels once more, compiled by numba, beside the machine code that came with the wheel.
+
+For types that it does not serve. A compiled function of the wheel is nothing that numba could call,
+so the sources are imported again, under another name: a package that refers to itself.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import find_spec, spec_from_file_location
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from terrain_physics._kernels import _sources
+
+_HERE = __name__.rpartition(".")[0]
+_PACKAGE = f"{_HERE}_by_numba"
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return a kernel as numba compiles it; None without numba, or without sources."""
+    module = function.__module__.replace(_HERE, _PACKAGE)
+    try:
+        if find_spec("numba") is None:
+            return None
+        if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+            sys.meta_path.append(_Finder())
+        made: Callable[..., Any] = getattr(import_module(module), function.__name__)
+    except Exception:  # of no use, then: a frozen program, a broken numba
+        return None
+    return made
+
+
+class _Finder(MetaPathFinder):
+    """Finds sources only, so that no machine code of the wheel is found from there."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,  # noqa: ARG002
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> ModuleSpec | None:
+        if fullname != _PACKAGE and not fullname.startswith(f"{_PACKAGE}."):
+            return None
+        place = Path(_sources.FOLDER, *fullname.removeprefix(_PACKAGE).split(".")[1:])
+        is_folder = place.is_dir()
+        file = place / "__init__.py" if is_folder else place.with_suffix(".py")
+        if not file.is_file():
+            return None
+        loader = _Loader(fullname, str(file))
+        folders: list[str] | None = [] if is_folder else None
+        return spec_from_file_location(
+            fullname, file, loader=loader, submodule_search_locations=folders
+        )
+
+
+class _Loader(SourceFileLoader):
+    def get_code(self, fullname: str) -> CodeType:
+        """Compile the source, other names in it, and read or write no bytecode of the original."""
+        path = self.get_filename(fullname)
+        source = self.get_data(path).decode().replace(_HERE, _PACKAGE)
+        code: CodeType = self.source_to_code(source.encode(), path)
+        return code

@@ -1,0 +1,104 @@
+"""Machine code that came with the wheel: found, checked, and what runs where it has a gap.
+
+``terrain_physics/_build`` makes one extension module for each level of x86-64 processors. The best
+that the processor can run is loaded, if it was made from these very sources. With it, numba is
+neither needed nor imported.
+
+``TERRAIN_PHYSICS_NATIVE=0`` leaves it out; ``TERRAIN_PHYSICS_NATIVE_LEVEL=v2`` chooses a level.
+"""
+
+import importlib
+import os
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from terrain_physics._kernels import _by_numba, _sources
+
+LEVELS = ("v4", "v3", "v2")
+
+IS_PLAIN_WANTED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}
+"""Whether kernels are to run as plain Python, for a debugger."""
+
+CHECKED = os.environ.get("TERRAIN_PHYSICS_CHECK", "0") not in {"", "0"}
+"""Whether each index is checked: a build to find mistakes with, several times slower."""
+
+
+def load() -> Any:
+    """Return the extension module for this processor, None if there is none to be used."""
+    if os.environ.get("TERRAIN_PHYSICS_NATIVE") == "0" or IS_PLAIN_WANTED or CHECKED:
+        return None
+    reasons: list[Exception] = []
+    for level in os.environ.get("TERRAIN_PHYSICS_NATIVE_LEVEL", "").split() or LEVELS:
+        name = f"{__package__}._native_{level}"
+        try:
+            module = importlib.import_module(name)
+        except ModuleNotFoundError as reason:
+            if reason.name != name:
+                reasons.append(reason)
+        except Exception as reason:  # damaged, or for a better processor
+            reasons.append(reason)
+        else:
+            return module if _is_of_these_sources(module) else None
+    if reasons:
+        warnings.warn(
+            f"machine code that came with terrain_physics cannot be used ({reasons[-1]}); "
+            "install it again, or set TERRAIN_PHYSICS_NATIVE=0",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return None
+
+
+def _is_of_these_sources(module: Any) -> bool:
+    if _sources.digest() in {"", module.DIGEST}:
+        return True
+    warnings.warn(
+        "machine code that came with terrain_physics is of other sources than lie beside it and is "
+        "not used; install terrain_physics again",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return False
+
+
+fallbacks: list[str] = []
+"""What ran without machine code in this process: kernels and the types that they were given."""
+
+
+class Fallback:
+    """What a compiled kernel calls for types that it has no machine code for.
+
+    numba compiles the kernel if it is there; else the kernel runs as plain Python.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._is_new = True
+
+    def __call__(self, *values: Any) -> Any:
+        """Run the kernel as plain Python; say so the first time."""
+        if self._is_new:
+            self._is_new = False
+            self._replace(values)
+        return self._function(*values)
+
+    def _replace(self, values: tuple[Any, ...]) -> None:
+        """Find what runs from now on, and say so."""
+        function = self._function
+        call = f"{function.__module__}.{function.__name__}({', '.join(map(_type_of, values))})"
+        fallbacks.append(call)
+        compiled = _by_numba.compiled(function)
+        how = "as plain Python: same results, much slower" if compiled is None else "by numba"
+        self._function = compiled or function
+        warnings.warn(f"no machine code for {call}; it runs {how}", RuntimeWarning, stacklevel=3)
+
+
+def _type_of(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_type_of, value))})"
+    if not hasattr(value, "dtype") or not value.ndim:
+        return type(value).__name__
+    order = "" if value.flags.c_contiguous else ", not contiguous"
+    access = "" if value.flags.writeable else ", read-only"
+    return f"{value.dtype}[{value.ndim}-D{order}{access}]"

@@ -1,0 +1,33 @@
+"""Which state the sources of the kernels are in: machine code of one state is wrong for another."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+
+FOLDER = os.path.dirname(__file__)  # noqa: PTH120 as `os.scandir` and code objects write it
+
+
+def stats_below(folder: str, suffixes: tuple[str, ...]) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield path and status of each source in a folder and those below it."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(suffixes):
+                yield entry.path, entry.stat()
+            elif entry.is_dir() and entry.name != "__pycache__":
+                yield from stats_below(entry.path, suffixes)
+
+
+def digest() -> str:
+    """Return a hash of the source files; nothing where there are none, as in a frozen program."""
+    try:
+        files = sorted(path for path, _ in stats_below(FOLDER, (".py",)))
+    except OSError:
+        return ""
+    found = hashlib.sha256()
+    for path in files:
+        name = path[len(FOLDER) :].replace(os.sep, "/")
+        with open(path, "rb") as file:  # noqa: PTH123 quicker
+            content = file.read()
+        found.update(f"{name} {len(content)}\n".encode())
+        found.update(content)
+    return found.hexdigest() if files else ""

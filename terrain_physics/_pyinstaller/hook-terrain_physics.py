@@ -1,0 +1,14 @@
+"""A hook of PyInstaller: public names load on first use, so no import shows the modules of them."""
+
+from importlib.util import find_spec
+
+from PyInstaller.utils.hooks import collect_submodules
+
+
+def _is_of_a_game(name: str) -> bool:
+    return not name.startswith(("terrain_physics._build", "terrain_physics._pyinstaller"))
+
+
+hiddenimports = collect_submodules("terrain_physics", filter=_is_of_a_game)
+if find_spec("terrain_physics._kernels._native_v2") is not None:  # the wheel holds machine code
+    excludedimports = ["numba", "llvmlite"]

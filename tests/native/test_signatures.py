@@ -1,0 +1,98 @@
+"""The list of what is compiled: readable, complete as far as sources show, kept by the suite."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import terrain_physics
+from terrain_physics._kernels import _jit
+
+pytestmark = pytest.mark.skipif(not _jit.HAS_NUMBA, reason="the list is read by what has numba")
+
+PACKAGE = Path(terrain_physics.__file__).parent
+KERNELS = "terrain_physics._kernels"
+
+
+@pytest.fixture(scope="module")
+def listed() -> list[str]:
+    from terrain_physics._build import signatures
+
+    return signatures.read()
+
+
+def test_the_list_is_sorted_and_says_nothing_twice(listed):
+    assert listed == sorted(set(listed))
+
+
+def test_each_line_is_read_and_written_the_same(listed):
+    from terrain_physics._build import signatures
+
+    for line in listed:
+        assert signatures.line_of(*signatures.load(line)) == line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "bool, int64, uint8, float32",
+        "float64[::1], readonly(float32[:, :, ::1]), bool[:, ::1]",
+        "none, (float64, float64,), (int64,), ((bool, float64,), uint64[::1],)",
+    ],
+)
+def test_types_are_read_and_written_the_same(text):
+    from terrain_physics._build import signatures
+
+    assert ", ".join(map(signatures.text_of, signatures.types_of(text))) == text
+
+
+def test_an_array_in_another_order_is_not_listed():
+    from numba import types
+
+    from terrain_physics._build import signatures
+
+    with pytest.raises(TypeError, match="no kernel is compiled ahead of time for"):
+        signatures.text_of(types.Array(types.float64, 2, "F"))
+
+
+def modules(folder: Path) -> Iterator[tuple[str, ast.Module]]:
+    for file in sorted(folder.rglob("*.py")):
+        name = ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts)
+        yield name.removesuffix(".__init__"), ast.parse(file.read_text(encoding="utf-8"))
+
+
+def defined_kernels() -> set[str]:
+    """Return the names of all kernels, with their modules."""
+    return {
+        f"{name}.{function.name}"
+        for name, tree in modules(PACKAGE / "_kernels")
+        for function in tree.body
+        if isinstance(function, ast.FunctionDef)
+        and any(ast.unparse(mark).startswith("kernel") for mark in function.decorator_list)
+    }
+
+
+def names_used(tree: ast.Module) -> Iterator[str]:
+    """Yield what a module takes from modules of kernels, by their full names."""
+    taken = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(KERNELS):
+            for alias in node.names:
+                taken[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    yield from taken.values()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            yield f"{taken.get(node.value.id, '')}.{node.attr}"
+
+
+def test_each_kernel_that_python_uses_is_listed(listed):
+    outside = (
+        tree
+        for name, tree in modules(PACKAGE)
+        if not name.startswith((KERNELS, "terrain_physics._build"))
+    )
+    used = {name for tree in outside for name in names_used(tree)} & defined_kernels()
+    assert len(used) > 50
+    assert used <= {f"{KERNELS}.{line.partition('(')[0]}" for line in listed}

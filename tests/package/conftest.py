@@ -1,0 +1,32 @@
+"""The source archive and the wheel, built once, and an environment that holds the wheel."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.environments import ROOT, environment, run
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("built")
+    run([sys.executable, "-m", "build", "--outdir", folder, ROOT], cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(request: pytest.FixtureRequest) -> Path:
+    """Return the wheel: a given one, as it is to be published, or one built now."""
+    if given := os.environ.get("TERRAIN_PHYSICS_TEST_WHEEL"):
+        return Path(given)
+    built: Path = request.getfixturevalue("built")
+    (file,) = built.glob("*.whl")
+    return file
+
+
+@pytest.fixture(scope="session")
+def scripts(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of programs of an environment that holds the wheel and what it needs."""
+    return environment(tmp_path_factory.mktemp("bare"), wheel)

@@ -1,0 +1,99 @@
+"""The wheel's machine code: the same bits as numba's on each level and Python, and no gap in it."""
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from terrain_physics import __version__
+from tests.helpers.environments import IS_NATIVE, ROOT, environment, other_pythons, run, seconds
+
+pytestmark = [
+    pytest.mark.packaging,
+    pytest.mark.skipif(not IS_NATIVE, reason="no machine code is made here"),
+]
+
+TEST_TOOLS = ("pytest>=8.2", "hypothesis>=6.100", "Pillow>=10.3")
+
+SUITE = ("character", "counter", "geometry", "ground", "heightmap", "mesh", "octree", "surface")
+"""The tests that ask the library, and not how it is made or compiled."""
+
+FIRST_UPDATE = """
+from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+
+CharacterMovement(HeightMap([[0, 0], [0, 0]]), SphereCollider(1)).update(1 / 60)
+"""
+
+LOADED = """
+import importlib.util, sys
+from terrain_physics._kernels import _jit
+assert importlib.util.find_spec("numba") is None
+print(_jit.native.__name__.rpartition("_")[2])
+"""
+
+
+@pytest.fixture(scope="module")
+def tester(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of programs of an environment with the wheel and pytest, without numba."""
+    return environment(tmp_path_factory.mktemp("tester"), wheel, *TEST_TOOLS)
+
+
+@pytest.fixture(scope="module")
+def tests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the tests that has no package beside it."""
+    folder = tmp_path_factory.mktemp("tests")
+    for name in ("tests", "demo", "assets"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+def run_tests(programs: Path, tests: Path, *names: str, level: str = "") -> None:
+    """Run tests from the wheel; they fail if a kernel runs without machine code."""
+    paths = [f"tests/{name}" for name in names]
+    env = {"TERRAIN_PHYSICS_NATIVE_LEVEL": level}
+    assert run([programs / "python", "-c", LOADED], cwd=tests, env=env)
+    run([programs / "python", "-m", "pytest", "-q", *paths], cwd=tests, env=env)
+
+
+def levels_here(programs: Path, folder: Path) -> list[str]:
+    """Return the levels that this processor can run."""
+    best = run([programs / "python", "-c", LOADED], cwd=folder).decode().strip()
+    return ["v2", "v3", "v4"][: int(best.removeprefix("v")) - 1]
+
+
+def test_wheel_serves_all_pythons_on_all_linuxes(wheel: Path) -> None:
+    python, interface, place = wheel.stem.split("-")[2:]
+    assert (python, interface, place) == ("cp311", "abi3", "manylinux_2_17_x86_64")
+    assert wheel.stat().st_size < 6e6
+    text = zipfile.ZipFile(wheel).read(f"terrain_physics-{__version__}.dist-info/WHEEL").decode()
+    assert "Root-Is-Purelib: false" in text
+
+
+def test_first_update_comes_within_a_second(scripts: Path, tmp_path: Path) -> None:
+    assert seconds([scripts / "python", "-W", "error", "-c", FIRST_UPDATE], cwd=tmp_path) < 1.0
+
+
+def test_bits_of_each_level_are_those_recorded(tester: Path, tests: Path) -> None:
+    levels = levels_here(tester, tests)
+    assert "v2" in levels
+    for level in levels:
+        run_tests(tester, tests, "kernels/test_recorded_bits.py", level=level)
+
+
+def test_bits_of_other_pythons_are_those_recorded(wheel: Path, tests: Path, tmp_path: Path) -> None:
+    for number, python in enumerate(other_pythons()):
+        place = tmp_path / str(number)
+        place.mkdir()
+        programs = environment(place, wheel, *TEST_TOOLS, python=python)
+        run_tests(programs, tests, "kernels/test_recorded_bits.py")
+
+
+def test_the_suite_passes_from_the_wheel(tester: Path, tests: Path) -> None:
+    run_tests(tester, tests, *SUITE)
+
+
+@pytest.mark.long
+def test_the_rows_of_behaviour_hold_from_the_wheel(tester: Path, tests: Path) -> None:
+    run_tests(tester, tests, "behaviour")
