@@ -23,7 +23,7 @@ from terrain_physics._kernels.character.resolve import (
 from terrain_physics._kernels.character.substeps import Pace, look
 from terrain_physics._kernels.character.walk import support, walk
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_walls
-from terrain_physics._kernels.character.work import is_spent, spend
+from terrain_physics._kernels.character.work import goes_on, spend
 from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, surface_at, three
 from terrain_physics._kernels.ground.nearby import column_of, next_near
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
@@ -96,7 +96,7 @@ def _lift_onto(scene: Scene, offset: Vec3, highest: float, cosine: float) -> flo
     # What lifts a body reaches higher than its foot.
     lower, upper = column_of(offset, scene.body.reach, offset[1] - scene.body.reach[1])
     k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and not is_spent(scene.faces):
+    while k < scene.size and goes_on(scene.faces, k):
         spend(scene.faces, 1.0)
         a, b, c = candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1]
         upright = abs(candidates[k, NORMAL + 1])

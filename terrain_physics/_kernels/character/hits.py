@@ -36,7 +36,7 @@ from terrain_physics._kernels.character.resolve import (
 )
 from terrain_physics._kernels.character.walk import CORNER_SLACK, Walked
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, OVERHEAD, flat
-from terrain_physics._kernels.character.work import is_spent, spend
+from terrain_physics._kernels.character.work import goes_on, spend
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle
 from terrain_physics._kernels.ground.candidates import (
     MESH_PART,
@@ -267,7 +267,7 @@ def _coming(scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool
     candidates = scene.candidates
     lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
     k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and not is_spent(scene.faces):
+    while k < scene.size and goes_on(scene.faces, k):
         spend(scene.faces, 1.0)
         depth, normal, _ = contact(candidates, scene.size, k, offset, scene.body, scene.faces)
         if depth >= -CONTACT_MARGIN:

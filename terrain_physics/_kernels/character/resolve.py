@@ -25,6 +25,7 @@ from terrain_physics._kernels.character.work import (
     GATHERED,
     LOOK,
     PLANE,
+    goes_on,
     is_spent,
     may_gather,
     new_faces,
@@ -220,7 +221,7 @@ def list_contacts(scene: Scene, offset: Vec3) -> Touching:
     count, deepest, overlapping, looked_at = 0, 0.0, 0.0, 0
     lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
     k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and not is_spent(faces):
+    while k < scene.size and goes_on(faces, k):
         looked_at += 1
         depth, normal, overlap = contact(candidates, scene.size, k, offset, scene.body, faces)
         overlapping = max(overlapping, overlap)
@@ -398,7 +399,7 @@ def clearing_lift(scene: Scene, offset: Vec3, buried: bool) -> float:
     if buried:
         lower, upper = column_of(offset, scene.body.reach, lower[1])
     k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and not is_spent(scene.faces):
+    while k < scene.size and goes_on(scene.faces, k):
         spend(scene.faces, 1.0)
         if buried or overlap_alone(candidates, k, offset, scene.body, scene.faces) > 0.0:
             up = lift(candidates, k, offset, scene.body, scene.faces)
@@ -492,7 +493,7 @@ def touched_normals(scene: Scene, offset: Vec3) -> tuple[int, Vec3]:
     count, total, candidates = 0, (0.0, 0.0, 0.0), scene.candidates
     lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
     k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and not is_spent(scene.faces):
+    while k < scene.size and goes_on(scene.faces, k):
         spend(scene.faces, 1.0)
         if touches(candidates, k, offset, scene.body, scene.faces):
             count += 1

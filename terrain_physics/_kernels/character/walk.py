@@ -31,7 +31,7 @@ from terrain_physics._kernels.character.resolve import (
     push_out,
 )
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_walls
-from terrain_physics._kernels.character.work import is_spent, spend
+from terrain_physics._kernels.character.work import goes_on, spend
 from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, three
 from terrain_physics._kernels.ground.nearby import column_of, next_near
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
@@ -127,7 +127,7 @@ def support(
     candidates, foot = scene.candidates, offset[1] - scene.body.reach[1]
     lower, upper = column_of(offset, scene.body.reach, foot + lowest)
     k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and not is_spent(scene.faces):
+    while k < scene.size and goes_on(scene.faces, k):
         spend(scene.faces, 1.0)
         least = max(best, lowest)
         top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
@@ -255,8 +255,8 @@ def _try_way(
     while rounds <= max_rounds:
         if place.touching.depth > LEAST_RISE:
             rounds += 1
-            goes_on, place = _push_once(scene, start, place, highest, farthest, cosine)
-            if not goes_on:
+            leads_on, place = _push_once(scene, start, place, highest, farthest, cosine)
+            if not leads_on:
                 break
         elif place.touching.overlap > STUCK and not lifted:
             # Ground that no contact leads out of, such as a peak in a corner of a box.
