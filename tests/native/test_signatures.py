@@ -1,6 +1,7 @@
 """The list of what is compiled: readable, complete as far as sources show, kept by the suite."""
 
 import ast
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +32,14 @@ def test_each_line_is_read_and_written_the_same(listed):
 
     for line in listed:
         assert signatures.line_of(*signatures.load(line)) == line
+
+
+def test_each_line_has_as_many_types_as_its_kernel_has_arguments(listed):
+    from terrain_physics._build import signatures
+
+    for line in listed:
+        kernel, types = signatures.load(line)
+        assert len(types) == len(inspect.signature(kernel.py_func).parameters), line
 
 
 @pytest.mark.parametrize(

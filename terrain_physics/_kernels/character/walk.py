@@ -255,8 +255,8 @@ def _try_way(
     while rounds <= max_rounds:
         if place.touching.depth > LEAST_RISE:
             rounds += 1
-            goes_on, place = _push_once(scene, start, place, highest, farthest, cosine)
-            if not goes_on:
+            leads_on, place = _push_once(scene, start, place, highest, farthest, cosine)
+            if not leads_on:
                 break
         elif place.touching.overlap > STUCK and not lifted:
             # Ground that no contact leads out of, such as a peak in a corner of a box.
