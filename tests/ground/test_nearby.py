@@ -1,21 +1,35 @@
-"""Candidates near a box and at a corner, against brute force over arrays."""
+"""Candidates near a box and at a corner, against brute force over arrays.
+
+As plain Python: compiled, these are parts of other kernels, and nothing that Python calls.
+"""
+
+import importlib.util
+from types import ModuleType
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
+from terrain_physics._kernels import _jit
+from terrain_physics._kernels.ground import nearby
 from terrain_physics._kernels.ground.candidates import CANDIDATE_SIZE
-from terrain_physics._kernels.ground.nearby import (
-    FEW,
-    at_corner,
-    candidate_at,
-    next_at,
-    next_near,
-    put_runs,
-    rows_needed,
-    widened,
-)
 
-pytestmark = pytest.mark.kernels
+
+def plain(module: ModuleType) -> ModuleType:
+    """Return a module of kernels whose functions are not compiled."""
+    spec = importlib.util.spec_from_file_location(f"plain_{module.__name__}", str(module.__file__))
+    assert spec is not None
+    assert spec.loader is not None
+    copy = importlib.util.module_from_spec(spec)
+    with patch.object(_jit, "kernel", lambda function=None, **_: function or (lambda it: it)):
+        spec.loader.exec_module(copy)
+    return copy
+
+
+_PLAIN = plain(nearby)
+at_corner, candidate_at, next_at = _PLAIN.at_corner, _PLAIN.candidate_at, _PLAIN.next_at
+next_near, put_runs, widened = _PLAIN.next_near, _PLAIN.put_runs, _PLAIN.widened
+rows_needed, FEW = _PLAIN.rows_needed, nearby.FEW
 
 SIZES = (FEW, FEW + 1, 300, 700)
 
