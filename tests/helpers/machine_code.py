@@ -1,4 +1,4 @@
-"""Which kernels Python called with types that a wheel has no machine code for."""
+"""Which kernels of the library's Python were called with types that wheels do not know."""
 
 import os
 import sys
@@ -12,8 +12,8 @@ def gaps() -> list[str]:
         return _native.fallbacks
     if not _jit.HAS_NUMBA or "TERRAIN_PHYSICS_RECORDING" in os.environ:
         return []
-    from terrain_physics._build import signatures
+    from terrain_physics._build import callers, signatures
 
-    listed = set(signatures.read())
-    met = (signatures.line_of(*call) for call in signatures.met(sys.modules.values()))
-    return sorted(set(met) - listed)
+    used, listed = callers.used_kernels(), set(signatures.read())
+    met = {signatures.line_of(*call) for call in signatures.met(sys.modules.values())}
+    return sorted(line for line in met - listed if line.partition("(")[0] in used)

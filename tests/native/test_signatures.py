@@ -1,19 +1,12 @@
 """The list of what is compiled: readable, complete as far as sources show, kept by the suite."""
 
-import ast
 import inspect
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-import terrain_physics
 from terrain_physics._kernels import _jit
 
 pytestmark = pytest.mark.skipif(not _jit.HAS_NUMBA, reason="the list is read by what has numba")
-
-PACKAGE = Path(terrain_physics.__file__).parent
-KERNELS = "terrain_physics._kernels"
 
 
 @pytest.fixture(scope="module")
@@ -66,42 +59,9 @@ def test_an_array_in_another_order_is_not_listed():
         signatures.text_of(types.Array(types.float64, 2, "F"))
 
 
-def modules(folder: Path) -> Iterator[tuple[str, ast.Module]]:
-    for file in sorted(folder.rglob("*.py")):
-        name = ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts)
-        yield name.removesuffix(".__init__"), ast.parse(file.read_text(encoding="utf-8"))
-
-
-def defined_kernels() -> set[str]:
-    """Return the names of all kernels, with their modules."""
-    return {
-        f"{name}.{function.name}"
-        for name, tree in modules(PACKAGE / "_kernels")
-        for function in tree.body
-        if isinstance(function, ast.FunctionDef)
-        and any(ast.unparse(mark).startswith("kernel") for mark in function.decorator_list)
-    }
-
-
-def names_used(tree: ast.Module) -> Iterator[str]:
-    """Yield what a module takes from modules of kernels, by their full names."""
-    taken = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(KERNELS):
-            for alias in node.names:
-                taken[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    yield from taken.values()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            yield f"{taken.get(node.value.id, '')}.{node.attr}"
-
-
 def test_each_kernel_that_python_uses_is_listed(listed):
-    outside = (
-        tree
-        for name, tree in modules(PACKAGE)
-        if not name.startswith((KERNELS, "terrain_physics._build"))
-    )
-    used = {name for tree in outside for name in names_used(tree)} & defined_kernels()
+    from terrain_physics._build import callers
+
+    used = callers.used_kernels()
     assert len(used) > 50
-    assert used <= {f"{KERNELS}.{line.partition('(')[0]}" for line in listed}
+    assert used <= {line.partition("(")[0] for line in listed}

@@ -1,0 +1,55 @@
+"""Which kernels the library's Python code uses, by its sources.
+
+Tests call others too, which wheels need no machine code for.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parents[1]
+_KERNELS = f"{_PACKAGE.name}._kernels"
+
+
+def used_kernels() -> set[str]:
+    """Return the names of these kernels, below the package of kernels."""
+    defined = set(_defined_kernels())
+    return {
+        name
+        for module, tree in _modules(_PACKAGE)
+        if not module.startswith((_KERNELS, f"{_PACKAGE.name}._build"))
+        for name in _names_taken(tree)
+        if name in defined
+    }
+
+
+def _modules(folder: Path) -> Iterator[tuple[str, ast.Module]]:
+    for file in sorted(folder.rglob("*.py")):
+        name = ".".join(file.relative_to(_PACKAGE.parent).with_suffix("").parts)
+        yield name.removesuffix(".__init__"), ast.parse(file.read_text(encoding="utf-8"))
+
+
+def _within(name: str) -> str:
+    return name.removeprefix(f"{_KERNELS}.")
+
+
+def _defined_kernels() -> Iterator[str]:
+    for module, tree in _modules(_PACKAGE / "_kernels"):
+        for function in tree.body:
+            if isinstance(function, ast.FunctionDef) and any(
+                ast.unparse(mark).startswith("kernel") for mark in function.decorator_list
+            ):
+                yield f"{_within(module)}.{function.name}"
+
+
+def _names_taken(tree: ast.Module) -> Iterator[str]:
+    """Yield what a module takes from modules of kernels."""
+    taken = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(_KERNELS):
+            for alias in node.names:
+                taken[alias.asname or alias.name] = _within(f"{node.module}.{alias.name}")
+    yield from taken.values()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            yield f"{taken.get(node.value.id, '')}.{node.attr}"
