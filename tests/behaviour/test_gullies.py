@@ -34,6 +34,10 @@ def test_gullies():
     assert not failing(100)
 
 
+def test_a_rim_that_gets_too_steep_is_not_walked_up_again_and_again():
+    assert gullies.is_steady(gullies.press(gullies.gully_case(1216)))
+
+
 @pytest.mark.long
 def test_all_gullies():
     assert not failing(2000)

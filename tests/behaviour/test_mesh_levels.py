@@ -18,3 +18,9 @@ def test_walks_in_levels():
 @pytest.mark.long
 def test_all_walks_in_levels():
     assert not failing(2000, mesh_levels.LEVELS)
+
+
+# At railings, flush bars and posts, and crates beside steps.
+@pytest.mark.parametrize("seed", [163, 317, 705, 731, 1072, 1477, 1715, 1821])
+def test_walks_that_were_not_well_once(seed):
+    assert mesh_levels.is_well(mesh_levels.walk(mesh_levels.walk_case(seed)))

@@ -1,9 +1,11 @@
 """Slopes up to and beyond the limit of 45 degrees: rule "contact", friction 0 when sliding."""
 
+import math
+
 import pytest
 
 from tests.behaviour import slopes
-from tests.behaviour.drive import COLLIDERS, RESOLVERS
+from tests.behaviour.drive import COLLIDERS, FRAME, RESOLVERS, standing
 
 WALKABLE, STEEP = (5, 20, 30, 40, 44, 45), (46, 50, 60, 70, 80)
 
@@ -53,3 +55,17 @@ def test_nobody_climbs_any_slope_beyond_the_limit(shape):
             for zigzag in (False, True):
                 for resolver in RESOLVERS:
                     assert slopes.climb(shape, degrees, off, zigzag, resolver) <= 1e-9
+
+
+@pytest.mark.parametrize("shape", ["sphere", "capsule"])
+@pytest.mark.parametrize("place", [(12.0, 10.5), (12.0, 10.0), (12.3, 10.5)])
+def test_who_stands_slides_once_the_limit_is_less(shape, place):
+    """Over the lines between cells too: ice, or a perk that ends."""
+    mover = standing(slopes.slope(30), shape, *place)
+    assert mover.grounded
+    mover.slope_limit = math.radians(10)
+    for _ in range(30):
+        mover.update(FRAME)
+        assert not mover.grounded
+    assert mover.ground_report().state == "steep"
+    assert mover.position64[0] < place[0] - 0.1

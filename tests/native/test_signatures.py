@@ -4,7 +4,9 @@ import inspect
 
 import pytest
 
+from terrain_physics import HeightMap
 from terrain_physics._kernels import _jit
+from tests.helpers import machine_code
 
 pytestmark = pytest.mark.skipif(not _jit.HAS_NUMBA, reason="the list is read by what has numba")
 
@@ -65,3 +67,16 @@ def test_each_kernel_that_python_uses_is_listed(listed):
     used = callers.used_kernels()
     assert len(used) > 50
     assert used <= {line.partition("(")[0] for line in listed}
+
+
+def test_the_suite_fails_for_what_is_not_listed(listed, monkeypatch):
+    from terrain_physics._build import signatures
+
+    if _jit.native is not None:
+        pytest.skip("numba compiles nothing here")
+    HeightMap([[0, 0], [0, 0]]).height_at(0.5, 0.5)
+    (line,) = (line for line in listed if line.startswith("heightmap.grid.height_at("))
+    assert line not in machine_code.gaps()
+    monkeypatch.setattr(signatures, "read", lambda: [other for other in listed if other != line])
+    monkeypatch.delenv("TERRAIN_PHYSICS_RECORDING", raising=False)
+    assert line in machine_code.gaps()

@@ -61,7 +61,7 @@ def stands_still(state: Floats, rules: Floats) -> bool:
 
 @kernel(apart=True, lent=True)
 def _imprint(scene: Scene, count: int) -> float:
-    """Return a number for the contacts listed, whatever their order; 0 for none."""
+    """Return a number for the contacts listed, in their order; 0 for none."""
     total = 0.0
     for i in range(count):
         depth = float(scene.contacts[i, DEPTH])
