@@ -1,5 +1,7 @@
 """Settings for all tests."""
 
+import signal
+
 import pytest
 from hypothesis import settings
 
@@ -8,6 +10,10 @@ from tests.helpers import machine_code
 
 # What is far too little to be shared out in a game is shared out in tests.
 _threads._SHORTEST_TASK = 1_000
+
+# A shell has what it starts in the background ignore Ctrl-C, and children inherit that; tests send it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The first call of a kernel compiles it: no example has a deadline.
 settings.register_profile("explore", deadline=None)

@@ -16,7 +16,7 @@ from terrain_physics._kernels.heightmap.find_contacts import NO_ROW, Place, find
 from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.surface.ground_arrays import MapArrays
-from terrain_physics.surface.shapes import by_kind
+from terrain_physics.surface.shapes import for_kernels
 
 _COST = 500  # nanoseconds that a shape takes on one thread, roughly
 _PART = 2048  # shapes: the list of what more of them touch would leave the cache
@@ -35,7 +35,7 @@ class ContactQuery:
         self, views: MapArrays, kind: int, bodies: Floats, cell_count: tuple[int, int] | None
     ) -> None:
         self._views, self._count, self._cell_count = views, len(bodies), cell_count
-        self._shapes = by_kind(kind, bodies)
+        self._shapes = kind, for_kernels(bodies)
 
     def counts(self, workers: Workers) -> Longs:
         """Return how many triangles each shape touches."""

@@ -29,7 +29,6 @@ from terrain_physics._kernels.mesh.queries import (
 )
 from terrain_physics._kernels.mesh.sweeps import sweep_mesh
 from terrain_physics._kernels.mesh.tree import triangles_near
-from terrain_physics._kernels.surface.shapes import SHAPE_KINDS
 from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.mesh.storage import MeshStorage
@@ -48,7 +47,7 @@ from terrain_physics.surface.results import (
     sweep_hit_of,
     sweep_hits_of,
 )
-from terrain_physics.surface.shapes import Shape, by_kind, row_of
+from terrain_physics.surface.shapes import Shape, for_kernels, row_of
 
 _DOWN = np.array([[0.0, -1.0, 0.0]])
 _DOWN.setflags(write=False)
@@ -61,7 +60,7 @@ _RAY_COST, _SHAPE_COST, _WRITING_COST = 500, 2_000, 250_000
 
 _RAY, _CLOSEST = CachedDispatch(ray_hit), CachedDispatch(closest_one)
 _SWEEP = CachedDispatch(sweep_mesh)
-_CONTACTS = tuple(CachedDispatch(contacts_of_one) for _ in SHAPE_KINDS)
+_CONTACTS = CachedDispatch(contacts_of_one)
 
 # First and last visit, keys, rows: see `list_contacts`.
 _Found = tuple[int, int, Longs, Floats]
@@ -166,9 +165,10 @@ class MeshQueries(Queries):
         refuse_far_row("shapes", row)
         if len(self.storage.arrays.faces) > most:  # it may touch them all
             return self.contacts(kind, np.array([row]), keep, None, most)
-        rows = by_kind(kind, np.array(row))
+        flat = for_kernels(np.array(row))
         kept = DEEPEST if keep == "deepest" else ALL
-        return Contacts(*_CONTACTS[kind].call(*self.storage.arrays[2:], *rows, _ONE_VISIT, kept))
+        mesh = self.storage.arrays
+        return Contacts(*_CONTACTS.call(*mesh[2:], kind, flat, _ONE_VISIT, kept))
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
@@ -205,12 +205,12 @@ class MeshQueries(Queries):
         most: int,
     ) -> list[_Found]:
         """Return the contacts in the ranges that the threads worked on, and write their counts."""
-        shapes, mesh = by_kind(kind, rows), self.storage.arrays
+        shapes, mesh = for_kernels(rows), self.storage.arrays
         so_far = np.zeros(1, np.int64)
 
         def find(first: int, last: int) -> _Found:
             keys, found = list_contacts(
-                *mesh[2:], *shapes, visits, first, last, kept, counts, most, so_far
+                *mesh[2:], kind, shapes, visits, first, last, kept, counts, most, so_far
             )
             if not len(keys):  # there was no more room
                 raise _checks.too_many("contacts", most)

@@ -16,7 +16,6 @@ from terrain_physics._kernels.surface.shapes import (
     CAPSULE,
     NO_TURN,
     SPHERE,
-    ShapeRows,
 )
 from terrain_physics._kernels.types import Floats
 from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Sphere
@@ -97,12 +96,8 @@ def box_rows(centers: ArrayLike, half_extents: ArrayLike, rotations: ArrayLike) 
     return rows
 
 
-def by_kind(kind: int, rows: Floats) -> tuple[ShapeRows, ShapeRows, ShapeRows]:
-    """Return (spheres, boxes, capsules) for a kernel: flat, None for all kinds but one."""
+def for_kernels(rows: Floats) -> Floats:
+    """Return rows as kernels take them: flat and read-only, the one type that they know."""
     flat = rows.reshape(-1)
-    flat.setflags(write=False)  # kernels know one type only
-    return (
-        flat if kind == SPHERE else None,
-        flat if kind == BOX else None,
-        flat if kind == CAPSULE else None,
-    )
+    flat.setflags(write=False)
+    return flat

@@ -29,7 +29,13 @@ from terrain_physics._kernels.heightmap.triangle_columns import (
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, length, scale, subtract
 from terrain_physics._kernels.surface.contact import contact, put_vector
-from terrain_physics._kernels.surface.shapes import BOX_WIDTH, SPHERE_WIDTH, ShapeRows, row_vector
+from terrain_physics._kernels.surface.shapes import (
+    BOX,
+    BOX_WIDTH,
+    SPHERE,
+    SPHERE_WIDTH,
+    row_vector,
+)
 from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
 
 
@@ -149,9 +155,8 @@ def put_box_rows(
 @kernel
 def _put_one_by_one(
     grid: Grid,
-    spheres: ShapeRows,
-    boxes: ShapeRows,
-    capsules: ShapeRows,
+    kind: int,
+    shapes: Floats,
     list_who: Longs,
     list_row: Longs,
     list_code: Longs,
@@ -168,7 +173,7 @@ def _put_one_by_one(
         code = int(list_code[k])
         a, b, c = half_triangle(grid, int(list_row[k]), code >> 2, (code >> 1) & 1, code & 1)
         who = int(list_who[k])
-        _, move, direction, point = contact(spheres, boxes, capsules, who, a, b, c, False, faces)
+        _, move, direction, point = contact(kind, shapes, who, a, b, c, False, faces)
         put_vector(moves, k, move)
         put_vector(directions, k, direction)
         put_vector(points, k, point)
@@ -179,9 +184,8 @@ def put_contacts(
     heights: Singles,
     cells: Bytes,
     frame: Floats,
-    spheres: ShapeRows,
-    boxes: ShapeRows,
-    capsules: ShapeRows,
+    kind: int,
+    shapes: Floats,
     list_who: Longs,
     list_row: Longs,
     list_code: Longs,
@@ -214,21 +218,20 @@ def put_contacts(
         points = floats[2 * room + 3 * first : 2 * room + 3 * (first + n)]
         worst = IN_DOUBT
         verdicts[:n] = IN_DOUBT
-        if spheres is not None:
-            put_numbers(spheres, SPHERE_WIDTH, who, numbers)
+        if kind == SPHERE:
+            put_numbers(shapes, SPHERE_WIDTH, who, numbers)
             put_corners(own, grid, numbers, row, code, corners)
             worst = put_sphere_rows(numbers, corners, moves, directions, points, verdicts[:n])
-        if boxes is not None:
-            put_numbers(boxes, BOX_WIDTH, who, numbers)
+        if kind == BOX:
+            put_numbers(shapes, BOX_WIDTH, who, numbers)
             put_corners(own, grid, numbers, row, code, corners)
             worst = put_box_rows(numbers, corners, moves, directions, points, verdicts[:n])
             put_allowed_ways(numbers, corners, verdicts[:n], moves, directions)
         if worst == IN_DOUBT:
             _put_one_by_one(
                 grid,
-                spheres,
-                boxes,
-                capsules,
+                kind,
+                shapes,
                 who,
                 row,
                 code,
@@ -245,9 +248,8 @@ def put_deepest(
     heights: Singles,
     cells: Bytes,
     frame: Floats,
-    spheres: ShapeRows,
-    boxes: ShapeRows,
-    capsules: ShapeRows,
+    kind: int,
+    shapes: Floats,
     list_who: Longs,
     list_row: Longs,
     list_code: Longs,
@@ -265,7 +267,7 @@ def put_deepest(
     for begin in range(0, list_who.shape[0], STEP):
         n = min(STEP, list_who.shape[0] - begin)
         put_contacts(
-            heights, cells, frame, spheres, boxes, capsules, list_who[begin : begin + n],
+            heights, cells, frame, kind, shapes, list_who[begin : begin + n],
             list_row[begin : begin + n], list_code[begin : begin + n],
             step_ints, step_floats, 0, n,
         )  # fmt: skip

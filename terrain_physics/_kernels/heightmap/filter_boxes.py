@@ -7,7 +7,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.broad_phase import CHUNK, PAIRS, SMALL, put_range
 from terrain_physics._kernels.heightmap.filter_spheres import APART, TOUCHED, UNKNOWN
 from terrain_physics._kernels.heightmap.grid import Grid
-from terrain_physics._kernels.surface.shapes import BOX_WIDTH, bounds_at
+from terrain_physics._kernels.surface.shapes import BOX, BOX_WIDTH, bounds_at
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 # Overlaps are in doubt by this part of the sizes. In units of 2^-24: the corners in the box's frame
@@ -33,7 +33,7 @@ def put_boxes(
 ) -> None:
     """Write the ranges of n boxes, and their columns in float32."""
     for k in range(bodies.shape[0] // BOX_WIDTH):
-        lower, upper = bounds_at(None, bodies, None, k)
+        lower, upper = bounds_at(BOX, bodies, k)
         put_range(grid, edges, lower, upper, k, ranges, corners)
         if ranges[4 * CHUNK + k] != SMALL:
             continue

@@ -45,11 +45,20 @@ from terrain_physics._kernels.heightmap.grid import (
     unpack_grid,
 )
 from terrain_physics._kernels.surface.contact import touches
-from terrain_physics._kernels.surface.shapes import BOX_WIDTH, SPHERE_WIDTH, ShapeRows, bounds_at
+from terrain_physics._kernels.surface.shapes import (
+    BOX,
+    BOX_WIDTH,
+    SPHERE,
+    SPHERE_WIDTH,
+    bounds_at,
+)
 from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
 
 # Bits of a verdict: half 0 or 1 is touched; half 0 or 1 is too close to tell.
 TOUCHED_0, TOUCHED_1, DOUBT_0, DOUBT_1 = 1, 2, 4, 8
+
+# How many columns `put_pairs` copies at least.
+_LEAST_PARTS = 2
 
 _FAR = 64
 
@@ -62,11 +71,35 @@ NO_ROW = -(2**62)  # at the shape's first cell
 
 
 @kernel
+def _put_ranges(
+    grid: Grid,
+    edges: tuple[float, float, float, float],
+    kind: int,
+    shapes: Floats,
+    begin: int,
+    count: int,
+    ranges: Longs,
+    corners: Ints,
+    parts: Singles,
+) -> None:
+    """Write the ranges of cells of a chunk of shapes, and what its filter reads of them."""
+    if kind == SPHERE:
+        here = shapes[SPHERE_WIDTH * begin : SPHERE_WIDTH * (begin + count)]
+        put_spheres(grid, edges, here, ranges, corners, parts)
+    elif kind == BOX:
+        here = shapes[BOX_WIDTH * begin : BOX_WIDTH * (begin + count)]
+        put_boxes(grid, edges, here, ranges, corners, parts)
+    else:
+        for k in range(count):
+            lower, upper = bounds_at(kind, shapes, begin + k)
+            put_range(grid, edges, lower, upper, k, ranges, corners)
+
+
+@kernel
 def _settle(
     grid: Grid,
-    spheres: ShapeRows,
-    boxes: ShapeRows,
-    capsules: ShapeRows,
+    kind: int,
+    shapes: Floats,
     first: int,
     places: Ints,
     codes: Ints,
@@ -83,7 +116,7 @@ def _settle(
         for half in range(2):
             if verdict & (DOUBT_0 << half):
                 a, b, c = half_triangle(grid, row, code >> 2, (code >> 1) & 1, half)
-                if touches(spheres, boxes, capsules, who, a, b, c, faces):
+                if touches(kind, shapes, who, a, b, c, faces):
                     verdict |= TOUCHED_0 << half
         verdicts[k] = verdict
 
@@ -91,9 +124,8 @@ def _settle(
 @kernel
 def judge_by_height(
     grid: Grid,
-    spheres: ShapeRows,
-    boxes: ShapeRows,
-    capsules: ShapeRows,
+    kind: int,
+    shapes: Floats,
     slack: float,
     first: int,
     places: Ints,
@@ -102,7 +134,7 @@ def judge_by_height(
     """Leave in doubt the cells that are neither above nor below a shape of any kind."""
     for k in range(verdicts.shape[0]):
         row, column = int(places[PAIRS + k]), int(places[2 * PAIRS + k])
-        lower, upper = bounds_at(spheres, boxes, capsules, first + int(places[k]))
+        lower, upper = bounds_at(kind, shapes, first + int(places[k]))
         low, high = height_limits(lower, upper, slack)
         a, b, c, d = corner_heights(grid, row, column)
         near = min(a, b, c, d) <= high and max(a, b, c, d) >= low
@@ -115,9 +147,8 @@ def add_large(
     blocks: Singles,
     first_block: int,
     slack: float,
-    spheres: ShapeRows,
-    boxes: ShapeRows,
-    capsules: ShapeRows,
+    kind: int,
+    shapes: Floats,
     who: int,
     ranges: Longs,
     k: int,
@@ -139,7 +170,7 @@ def add_large(
     if from_row != NO_ROW:
         place[0], place[1] = from_row, from_column
     looked = 0
-    lower, upper = bounds_at(spheres, boxes, capsules, who)
+    lower, upper = bounds_at(kind, shapes, who)
     low, high = height_limits(lower, upper, slack)
     while place[0] < ranges[CHUNK + k] and looked < AT_ONCE:
         n = put_cells(grid, blocks, first_block, ranges, k, low, high, place, rows, columns)
@@ -155,7 +186,7 @@ def add_large(
             flipped = 1 if is_flipped(grid, row, column) else 0
             for half in range(2):
                 p, q, r = half_triangle(grid, row, column, flipped, half)
-                if touches(spheres, boxes, capsules, who, p, q, r, faces):
+                if touches(kind, shapes, who, p, q, r, faces):
                     list_who[total] = who
                     list_row[total] = row
                     list_code[total] = 4 * column + 2 * flipped + half
@@ -170,9 +201,8 @@ def find_contacts(
     cells: Bytes,
     blocks: Singles,
     frame: Floats,
-    spheres: ShapeRows,
-    boxes: ShapeRows,
-    capsules: ShapeRows,
+    kind: int,
+    shapes: Floats,
     first: int,
     from_row: int,
     from_column: int,
@@ -190,11 +220,7 @@ def find_contacts(
     own = heights[grid.first_height : grid.first_height + (grid.rows + 1) * (grid.columns + 1)]
     faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
     ranges, corners = np.empty(RANGE * CHUNK, np.int64), np.empty(2 * CHUNK, np.int32)
-    part_count = 2
-    if spheres is not None:
-        part_count = SPHERE_PARTS
-    if boxes is not None:
-        part_count = BOX_PARTS
+    part_count = (SPHERE_PARTS, BOX_PARTS)[kind] if kind <= BOX else _LEAST_PARTS
     parts = np.zeros(part_count * CHUNK, dtype=np.float32)
     numbers = np.empty(part_count * PAIRS, dtype=np.float32)
     places, samples = np.empty(3 * PAIRS, dtype=np.int32), np.empty(4 * PAIRS, dtype=np.float32)
@@ -207,16 +233,7 @@ def find_contacts(
     begin = first
     while begin < last:
         count = min(CHUNK, last - begin)
-        if spheres is not None:
-            here = spheres[SPHERE_WIDTH * begin : SPHERE_WIDTH * (begin + count)]
-            put_spheres(grid, edges, here, ranges, corners, parts)
-        elif boxes is not None:
-            here = boxes[BOX_WIDTH * begin : BOX_WIDTH * (begin + count)]
-            put_boxes(grid, edges, here, ranges, corners, parts)
-        else:
-            for k in range(count):
-                lower, upper = bounds_at(spheres, boxes, capsules, begin + k)
-                put_range(grid, edges, lower, upper, k, ranges, corners)
+        _put_ranges(grid, edges, kind, shapes, begin, count, ranges, corners, parts)
         k = 0
         while k < count:
             if total >= AT_ONCE:
@@ -224,15 +241,13 @@ def find_contacts(
             found, k = put_pairs(own, grid, ranges, parts, k, count, places, samples, numbers)
             n = int(found)
             put_codes(grid, places, samples, codes[:n])
-            if spheres is not None:
+            if kind == SPHERE:
                 judge_spheres(grid, samples, numbers, codes, verdicts[:n])
-            elif boxes is not None:
+            elif kind == BOX:
                 judge_boxes(grid, samples, numbers, codes, verdicts[:n])
             else:
-                judge_by_height(
-                    grid, spheres, boxes, capsules, edges[2], begin, places, verdicts[:n]
-                )
-            _settle(grid, spheres, boxes, capsules, begin, places, codes, verdicts[:n], faces)
+                judge_by_height(grid, kind, shapes, edges[2], begin, places, verdicts[:n])
+            _settle(grid, kind, shapes, begin, places, codes, verdicts[:n], faces)
             touched = int(pack(verdicts[:n], hits))
             list_who = with_room(list_who, total, touched)
             list_row = with_room(list_row, total, touched)
@@ -247,7 +262,7 @@ def find_contacts(
             if ranges[4 * CHUNK + k] == REFUSED:
                 return -1 - (begin + k), list_who, list_row, list_code, (first, NO_ROW, 0)
             total, list_who, list_row, list_code, from_row, from_column = add_large(
-                grid, blocks, first_block, edges[2], spheres, boxes, capsules, begin + k,
+                grid, blocks, first_block, edges[2], kind, shapes, begin + k,
                 ranges, k, faces, list_who, list_row, list_code, total,
                 from_row, from_column,
             )  # fmt: skip

@@ -19,7 +19,7 @@ from terrain_physics._kernels.mesh.tree import (
     triangles_near,
 )
 from terrain_physics._kernels.surface.contact import contact, put_vector
-from terrain_physics._kernels.surface.shapes import ShapeRows, bounds_at, row_vector
+from terrain_physics._kernels.surface.shapes import bounds_at, row_vector
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 # Which of each shape's contacts are kept.
@@ -62,9 +62,8 @@ def _find_contacts(
     boxes: Singles,
     children: Ints,
     frame: Floats,
-    spheres: ShapeRows,
-    solids: ShapeRows,
-    capsules: ShapeRows,
+    kind: int,
+    shapes: Floats,
     visits: Longs,
     first: int,
     last: int,
@@ -82,7 +81,7 @@ def _find_contacts(
     count = 0
     for visit in range(first, last):
         who = int(visits[visit])
-        lower, upper = bounds_at(spheres, solids, capsules, who)
+        lower, upper = bounds_at(kind, shapes, who)
         low, high = _box_in_frame(frame, lower, upper)
         begin, touched, deepest, found = count, 0, 0.0, -1
         stack[0] = len(children) - 1
@@ -102,9 +101,7 @@ def _find_contacts(
                 slot = ~child + lane
                 a, b = corner(corners, slot, 0), corner(corners, slot, 1)
                 c = corner(corners, slot, 2)
-                touching, move, way, point = contact(
-                    spheres, solids, capsules, who, a, b, c, True, scratch
-                )
+                touching, move, way, point = contact(kind, shapes, who, a, b, c, True, scratch)
                 if not touching:
                     continue
                 touched += 1
@@ -146,9 +143,8 @@ def list_contacts(
     boxes: Singles,
     children: Ints,
     frame: Floats,
-    spheres: ShapeRows,
-    solids: ShapeRows,
-    capsules: ShapeRows,
+    kind: int,
+    shapes: Floats,
     visits: Longs,
     first: int,
     last: int,
@@ -170,7 +166,7 @@ def list_contacts(
     """
     return _find_contacts(
         borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
-        spheres, solids, capsules, visits, first, last, kept, counts, most, so_far,
+        kind, shapes, visits, first, last, kept, counts, most, so_far,
     )  # fmt: skip
 
 
@@ -210,9 +206,8 @@ def contacts_of_one(
     boxes: Singles,
     children: Ints,
     frame: Floats,
-    spheres: ShapeRows,
-    solids: ShapeRows,
-    capsules: ShapeRows,
+    kind: int,
+    shapes: Floats,
     visits: Longs,
     kept: int,
 ) -> tuple[Longs, Floats]:
@@ -220,7 +215,7 @@ def contacts_of_one(
     counts, so_far = np.empty(1, np.int64), np.zeros(1, np.int64)
     keys, rows = _find_contacts(
         borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
-        spheres, solids, capsules, visits, 0, 1, kept, counts, len(order), so_far,
+        kind, shapes, visits, 0, 1, kept, counts, len(order), so_far,
     )  # fmt: skip
     ints, floats = np.empty((2, counts[0]), np.int64), np.empty((3, counts[0], 3))
     put_contacts(visits, 0, 1, keys, rows, counts, counts, ints, floats)

@@ -17,15 +17,20 @@ from terrain_physics._kernels.geometry.sphere_triangle import (
 )
 from terrain_physics._kernels.geometry.triangle_segment import nearest_to_segment
 from terrain_physics._kernels.math.vec3 import Vec3, add, length, scale, subtract
-from terrain_physics._kernels.surface.shapes import ShapeRows, read_box, read_capsule, read_sphere
+from terrain_physics._kernels.surface.shapes import (
+    BOX,
+    SPHERE,
+    read_box,
+    read_capsule,
+    read_sphere,
+)
 from terrain_physics._kernels.types import Floats
 
 
 @kernel(apart=True)
 def touches(
-    spheres: ShapeRows,
-    boxes: ShapeRows,
-    capsules: ShapeRows,
+    kind: int,
+    shapes: Floats,
     index: int,
     a: Vec3,
     b: Vec3,
@@ -36,24 +41,22 @@ def touches(
 
     ``faces`` (FACE_COUNT, 4) is scratch.
     """
-    touching = False
-    if spheres is not None:
-        center, radius = read_sphere(spheres, index)
+    if kind == SPHERE:
+        center, radius = read_sphere(shapes, index)
         touching, _ = sphere_triangle(center, radius, a, b, c, False)
-    if boxes is not None:
-        center, half, rotation = read_box(boxes, index)
+    elif kind == BOX:
+        center, half, rotation = read_box(shapes, index)
         touching, _ = obb_triangle(center, half, rotation, a, b, c, False, faces)
-    if capsules is not None:
-        start, end, radius = read_capsule(capsules, index)
+    else:
+        start, end, radius = read_capsule(shapes, index)
         touching, _ = capsule_triangle(start, end, radius, a, b, c, False)
     return touching
 
 
 @kernel(inline=True, lent=True)
 def contact(
-    spheres: ShapeRows,
-    boxes: ShapeRows,
-    capsules: ShapeRows,
+    kind: int,
+    shapes: Floats,
     index: int,
     a: Vec3,
     b: Vec3,
@@ -62,13 +65,12 @@ def contact(
     faces: Floats,
 ) -> tuple[bool, Vec3, Vec3, Vec3]:
     """Return (whether they touch, penetration, its unit direction, point of the triangle)."""
-    if spheres is not None:
-        return _sphere_contact(borrow(spheres), index, a, b, c, two_sided)
-    if boxes is not None:
-        return _box_contact(borrow(boxes), index, a, b, c, two_sided, faces)
-    if capsules is not None:
-        return _capsule_contact(borrow(capsules), index, a, b, c, two_sided)
-    return False, a, a, a
+    lent = borrow(shapes)
+    if kind == SPHERE:
+        return _sphere_contact(lent, index, a, b, c, two_sided)
+    if kind == BOX:
+        return _box_contact(lent, index, a, b, c, two_sided, faces)
+    return _capsule_contact(lent, index, a, b, c, two_sided)
 
 
 @kernel

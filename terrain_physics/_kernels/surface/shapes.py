@@ -10,19 +10,11 @@ To add a shape, such as a cone:
    in `bounds_at` and `body_at`.
 2. Its pair kernels, `geometry/cone_triangle.py` and `geometry/sweep_cone.py`. A branch for them in
    `touches` and `contact` of `contact.py`, and in `travel` and `point_of_touch` of `sweep.py`.
-3. One more argument, after ``capsules``, of all kernels for contacts: in `contact.py`,
-   `mesh/contacts.py`, `heightmap/find_contacts.py`, `heightmap/contact_rows.py` and
-   `heightmap/filter_boxes.py`. mypy names the calls that lack it.
-4. In `find_contacts` of `heightmap/find_contacts.py` two branches: the ranges of cells, and a judge
-   (`judge_by_height` will do). Without them contacts with a map are arbitrary; nothing tells.
-5. At the border, in `terrain_physics/surface/shapes.py`: `Shape`, `SHAPES`, `row_of` and its
-   message, and `by_kind`.
+3. At the border, in `terrain_physics/surface/shapes.py`: `Shape`, `SHAPES`, and `row_of` with its
+   message.
 
-What has no branch of its own counts as a capsule in `body_at`, `travel` and `point_of_touch`.
-
-Kernels for contacts take one array for each kind, None for all but one (`ShapeRows`, made by
-`by_kind`): code for the other kinds is then not even compiled. Kernels for sweeps are compiled
-once, and take the kind as a number.
+That makes it right everywhere. What has no branch of its own counts as a capsule. A filter of cells
+in float32, as `heightmap/filter_boxes.py` is one, makes contacts of many with maps faster.
 """
 
 from typing import NamedTuple
@@ -51,8 +43,6 @@ SPHERE_WIDTH, BOX_WIDTH, CAPSULE_WIDTH = (shape.width for shape in SHAPE_KINDS)
 
 FARTHEST = 1e38
 """Coordinates and sizes are smaller than this, in meters: float32 holds them, float64 products."""
-
-ShapeRows = Floats | None
 
 NO_TURN: Mat3 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -125,24 +115,20 @@ def box_reach(half: Vec3, m: Mat3) -> Vec3:
 
 
 @kernel(inline=True)
-def bounds_at(
-    spheres: ShapeRows, boxes: ShapeRows, capsules: ShapeRows, index: int
-) -> tuple[Vec3, Vec3]:
-    """Return (lower, upper) of a shape."""
-    if spheres is not None:
-        (x, y, z), radius = read_sphere(spheres, index)
+def bounds_at(kind: int, rows: Floats, index: int) -> tuple[Vec3, Vec3]:
+    """Return (lower, upper) of a row."""
+    if kind == SPHERE:
+        (x, y, z), radius = read_sphere(rows, index)
         return (x - radius, y - radius, z - radius), (x + radius, y + radius, z + radius)
-    if boxes is not None:
-        (x, y, z), half, rotation = read_box(boxes, index)
+    if kind == BOX:
+        (x, y, z), half, rotation = read_box(rows, index)
         wide, tall, deep = box_reach(half, rotation)
         return (x - wide, y - tall, z - deep), (x + wide, y + tall, z + deep)
-    if capsules is not None:
-        (x, y, z), (u, v, w), radius = read_capsule(capsules, index)
-        return (
-            (min(x, u) - radius, min(y, v) - radius, min(z, w) - radius),
-            (max(x, u) + radius, max(y, v) + radius, max(z, w) + radius),
-        )
-    return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    (x, y, z), (u, v, w), radius = read_capsule(rows, index)
+    return (
+        (min(x, u) - radius, min(y, v) - radius, min(z, w) - radius),
+        (max(x, u) + radius, max(y, v) + radius, max(z, w) + radius),
+    )
 
 
 @kernel(inline=True)
