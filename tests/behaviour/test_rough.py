@@ -45,8 +45,9 @@ def assert_smooth(wander, steepness):
 @pytest.mark.parametrize("resolver", RESOLVERS)
 @pytest.mark.parametrize("shape", COLLIDERS)
 def test_walks(shape, resolver, steepness):
-    wander = rough.wander(shape, resolver, steepness, 10, 5.0, every=10)
+    wander = rough.wander(shape, resolver, steepness, 20, 5.0, every=20)
     assert_smooth(wander, steepness)
+    assert wander.flickers * wander.frames < 1.5e4  # one at most; the long test counts them
 
 
 @pytest.mark.long

@@ -32,7 +32,7 @@ from terrain_physics._kernels.character.resolve import (
 )
 from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_walls
 from terrain_physics._kernels.character.work import goes_on, spend
-from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, three
+from terrain_physics._kernels.ground.candidates import NORMAL, THICKNESS, A, B, C, three
 from terrain_physics._kernels.ground.nearby import column_of, next_near
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
 
@@ -137,11 +137,15 @@ def support(
         if least < up <= SLOP:
             raised = add(offset, (0.0, up, 0.0))
             depth, normal, _ = contact(candidates, scene.size, k, raised, scene.body, scene.faces)
-            touches = depth >= -CONTACT_MARGIN  # else it does not lead out of the ground beside
-            if touches and normal[1] > 0.0 and up > held:
+            upright = normal[1]
+            if depth < -CONTACT_MARGIN:  # what is beside keeps the body off: no edge counts
+                upright = float(candidates[k, NORMAL + 1])
+                if candidates[k, THICKNESS] == 0.0:
+                    upright = abs(upright)
+            elif upright > 0.0 and up > held:
                 held = up
                 falls = _falls_away(normal, three(candidates, k, NORMAL), way)
-            if touches and normal[1] >= cosine:
+            if upright >= cosine:
                 best = up
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     return best, max(best, held), falls
