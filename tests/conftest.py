@@ -11,7 +11,8 @@ from tests.helpers import machine_code
 # What is far too little to be shared out in a game is shared out in tests.
 _threads._SHORTEST_TASK = 1_000
 
-# A shell has what it starts in the background ignore Ctrl-C, and children inherit that; tests send it.
+# A shell has what it starts in the background ignore Ctrl-C; children inherit that, and some tests
+# send it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -1,6 +1,7 @@
 """Makes the extension modules, on Linux: ``python -m terrain_physics._build FOLDER``."""
 
 import argparse
+import gc
 import os
 import subprocess
 import sys
@@ -52,6 +53,7 @@ def _make(folder: Path, work: Path, compiled_for: str) -> None:
 
     from terrain_physics._build import c_compiler, compiling, signatures, wrapping
 
+    gc.set_threshold(10_000)  # see warmup.py
     whole, entries = compiling.compile_all(signatures.read())
     _say(f"{len(entries)} kernels compiled for {compiled_for}", began)
     source = work / "module.c"

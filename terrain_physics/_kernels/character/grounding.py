@@ -89,7 +89,7 @@ def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
     return best
 
 
-@kernel
+@kernel(apart=True)
 def ground_by_planes(planes: Floats, count: int, cosine: float) -> tuple[bool, Vec3]:
     """Return (grounded, ground normal): a walkable plane, or wedged between steep ones.
 

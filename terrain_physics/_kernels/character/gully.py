@@ -71,7 +71,7 @@ def _pushed_out(scene: Scene, offset: Vec3) -> tuple[Vec3, Touching]:
     return offset, touching
 
 
-@kernel
+@kernel(apart=True)
 def _holds(scene: Scene, offset: Vec3, touching: Touching, cosine: float) -> bool:
     """Tell whether a body is in nothing there, and all that it touches together holds it."""
     if touching.depth > SLOP or touching.overlap > SLOP or is_buried(scene, offset):

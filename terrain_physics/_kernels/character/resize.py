@@ -42,7 +42,7 @@ SHAPE_SIZE = ROTATION + 9
 _MOST_LOOKS = 4
 
 
-@kernel
+@kernel(apart=True)
 def around(
     rules: Floats,
     center: Vec3,

@@ -179,7 +179,7 @@ def _put_one_by_one(
         put_vector(points, k, point)
 
 
-@kernel
+@kernel(apart=True)
 def put_contacts(
     heights: Singles,
     cells: Bytes,

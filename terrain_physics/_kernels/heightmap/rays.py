@@ -86,7 +86,7 @@ def _meet_cell(
     return met
 
 
-@kernel(lent=True)
+@kernel(apart=True, lent=True)
 def _meet(land: Land, origin: Vec3, direction: Vec3, most: float) -> Met:
     """Return the first hit of an oblique ray."""
     grid, frame = land.grid, ray_frame(direction)
@@ -143,7 +143,7 @@ def _is_upright(direction: Vec3) -> bool:
     return bool(direction[0] == 0.0 and direction[2] == 0.0)
 
 
-@kernel(inline=True, lent=True)
+@kernel(apart=True, lent=True)
 def _cast(
     land: Land, origin: Vec3, direction: Vec3, most: float
 ) -> tuple[float, Vec3, Vec3, int, int]:

@@ -78,7 +78,7 @@ def _touch_cell(
     return found
 
 
-@kernel(lent=True)
+@kernel(apart=True, lent=True)
 def _first_touch(
     land: Land, body: Body, center: Vec3, direction: Vec3, distance: float, faces: Floats
 ) -> Touch:  # fmt: skip
