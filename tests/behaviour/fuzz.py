@@ -159,7 +159,7 @@ def random_scene(seed):
         assert result.lifted >= 0.0
         assert math.isfinite(result.penetration)
         if kind == "map":
-            assert result.converged
+            assert result.converged or result.limited_by == "work"
             assert depth_in(land, mover, collider) <= 1e-3 * max(1.0, size)
             assert place[1] > surface_below(land, place)
         elif kind == "bowl":

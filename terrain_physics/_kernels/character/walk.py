@@ -138,10 +138,9 @@ def support(
             raised = add(offset, (0.0, up, 0.0))
             depth, normal, _ = contact(candidates, scene.size, k, raised, scene.body, scene.faces)
             upright = normal[1]
-            if depth < -CONTACT_MARGIN:  # what is beside keeps the body off: no edge counts
-                upright = float(candidates[k, NORMAL + 1])
-                if candidates[k, THICKNESS] == 0.0:
-                    upright = abs(upright)
+            if depth < -CONTACT_MARGIN:  # what is beside keeps the body off: its face counts too
+                face = float(candidates[k, NORMAL + 1])
+                upright = min(upright, face if candidates[k, THICKNESS] > 0.0 else abs(face))
             elif upright > 0.0 and up > held:
                 held = up
                 falls = _falls_away(normal, three(candidates, k, NORMAL), way)
