@@ -66,8 +66,8 @@ HIT_PART, HIT_TRIANGLE, HIT_POINT, HIT_NORMAL, IMPACT, TAKEN, REASON = 0, 1, 2, 
 RISER, FOOT, HEAD = 11, 12, 13
 HIT_SIZE = 14
 
-# Behind the rows: the velocity of the body's own, in m/s, as the last step left it. The game may
-# have set another one since.
+# Behind the rows: the velocity of the body's own, in m/s, as the last step left it, at first as the
+# last update did. The game may have set another one since.
 OWN = MOST_HITS * HIT_SIZE
 
 # Behind that: how much work the last update was, from its first step on.

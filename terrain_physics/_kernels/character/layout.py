@@ -29,7 +29,7 @@ from terrain_physics._kernels.surface.shapes import (
 from terrain_physics._kernels.types import Floats
 
 # The format of saved rows: one more whenever columns come, or one changes its meaning.
-FORMAT = 2
+FORMAT = 3
 
 # Kinds of ground.
 AIRBORNE, STEEP, WEDGED, WALKABLE = 0, 1, 2, 3
@@ -135,6 +135,14 @@ STATE = Layout(
         is_hashed=False,
         since=2,
         allowed=_LIMITS,
+    ),
+    Column(
+        "own_velocity",
+        "how it moved when the last update ended; the game may have set another velocity since",
+        "m/s",
+        3,
+        is_hashed=False,
+        since=3,
     ),
 )
 
@@ -258,6 +266,7 @@ ZERO_IN_THE_AIR = (
 WAS_GROUNDED = STATE.place("was_grounded")
 HITS = STATE.place("hits")
 LIMIT = STATE.place("limit")
+OWN_VELOCITY = STATE.place("own_velocity")
 
 RULES_SIZE = RULES.size
 KIND = RULES.place("kind")

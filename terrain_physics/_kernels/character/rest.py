@@ -35,6 +35,7 @@ from terrain_physics._kernels.character.resolve import (
     PUSH,
     Memory,
     Scene,
+    is_buried,
     list_contacts,
 )
 from terrain_physics._kernels.character.work import is_spent
@@ -45,6 +46,9 @@ from terrain_physics._kernels.types import Floats, Words
 
 # A direction like no other, along which different normals have different parts.
 _ASKEW: Vec3 = (0.5377, 0.6180, 0.5737)
+
+# What an imprint is more by where the center of the body is below the surface of a map.
+_IN_GROUND = 0.7071
 
 
 @kernel(inline=True)
@@ -75,7 +79,7 @@ def _look_at_feet(
 ) -> float:
     """Return the imprint of all that a body touches, and write the names of what it stands on.
 
-    Where that is too much work, the imprint is 0.
+    Whether its center is in the ground is part of it. Where that is too much work, it is 0.
     """
     center = add(three_at(state, POSITION), three_at(rules, OFFSET))
     scene = around(rules, center, 0.0, random_state, ground, memory)
@@ -86,7 +90,7 @@ def _look_at_feet(
     point = three_at(state, GROUND_POINT)
     report_ground(state, ground.frames, scene, center, count, normal, kind)
     put_three_at(state, GROUND_POINT, point)
-    return _imprint(scene, count)
+    return _imprint(scene, count) + (_IN_GROUND if is_buried(scene, (0.0, 0.0, 0.0)) else 0.0)
 
 
 @kernel(inline=True)

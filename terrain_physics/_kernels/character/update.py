@@ -10,6 +10,7 @@ from terrain_physics._kernels.character.layout import (
     AIR_TIME,
     BELOW,
     BY_WORK,
+    CONVERGED,
     DRIVEN,
     FRICTION,
     GRAVITY,
@@ -24,6 +25,7 @@ from terrain_physics._kernels.character.layout import (
     MOVED,
     NO_LIMIT,
     OFFSET,
+    OWN_VELOCITY,
     PENETRATION,
     POSITION,
     RESOLVER,
@@ -170,6 +172,7 @@ def advance(
     written to.
     """
     log = HitLog(hits, ground.frames)
+    put_three_at(hits, OWN, three_at(state, OWN_VELOCITY))
     body = unpack_body(rules)
     is_placed = take_place(state, rules, body)
     depth = 0.0 if is_placed else float(state[PENETRATION])
@@ -178,7 +181,7 @@ def advance(
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
     scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
     before, before_pace = motion, pace
-    placed = not motion.footing.grounded or state[MOVED] != 0.0
+    placed = not motion.footing.grounded or state[MOVED] != 0.0 or state[CONVERGED] == 0.0
     if placed and motion.footing.walking:
         placed = is_worse(scene, motion.offset, depth, is_below)
         if placed:  # it is pushed out at once, however far
@@ -187,7 +190,7 @@ def advance(
     if placed:
         motion, left = rescue(mover, motion, scene, delta_time, is_below)
         if left > 0.0 and not is_spent(scene.faces):
-            put_three_at(hits, OWN, (0.0, 0.0, 0.0))
+            put_three_at(state, OWN_VELOCITY, (0.0, 0.0, 0.0))
             rise(state, ground.frames, scene, motion, left, delta_time)
             return
     if not is_spent(scene.faces):
@@ -218,6 +221,7 @@ def advance(
         scene, motion = cut_short(before, before_pace, scene, ground)
         put_three_at(hits, OWN, motion.velocity)
         limit = BY_WORK
+    put_three_at(state, OWN_VELOCITY, three_at(hits, OWN))
     settle(state, ground.frames, mover, motion, scene, delta_time, limit)
     if motion.tally.hits > 0:
         find_steps(log, motion.tally.hits, mover, scene, ground)
