@@ -25,6 +25,7 @@ from terrain_physics import (
     TriangleMesh,
     replay,
 )
+from terrain_physics._kernels.character import layout
 
 RATES = (20, 24, 30, 50, 60, 90, 120, 144, 240, 360)
 SLOPE_LIMIT = math.radians(45)
@@ -495,5 +496,5 @@ class TestValues:
         form, values, seconds, *_ = mover.update(FRAME).__getstate__()
         old = MoveResult.__new__(MoveResult)
         old.__setstate__((1, values[:29], seconds))
-        assert form == 2
-        assert (old.blocked, old.blocked_by, len(values)) == (False, None, 37)
+        assert form == layout.FORMAT
+        assert (old.blocked, old.blocked_by, len(values)) == (False, None, layout.STATE_SIZE)

@@ -105,6 +105,12 @@ def test_saved_walks_equal_those_not_saved():
     assert sum(walk_twice(seed) for seed in range(195)) > 500
 
 
+# What lies around a sleeper after an edit, who is jammed, and what was met at first after a load.
+@pytest.mark.parametrize("seed", [1032, 4121, 8068, 9128])
+def test_walks_that_differed_once(seed):
+    walk_twice(seed)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("block", range(10))
 def test_many_saved_walks_equal_those_not_saved(block):
