@@ -181,6 +181,7 @@ def advance(
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
     scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
     before, before_pace = motion, pace
+    # Who is jammed counts as placed, as after a load: so both go on alike.
     placed = not motion.footing.grounded or state[MOVED] != 0.0 or state[CONVERGED] == 0.0
     if placed and motion.footing.walking:
         placed = is_worse(scene, motion.offset, depth, is_below)
