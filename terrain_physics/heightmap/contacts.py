@@ -18,7 +18,7 @@ from terrain_physics._threads import Workers
 from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.shapes import for_kernels
 
-_COST = 500  # nanoseconds that a shape takes on one thread, roughly
+_COST = 250  # nanoseconds that a ball takes on one thread, roughly; others take longer
 _PART = 2048  # shapes: the list of what more of them touch would leave the cache
 
 # Room beyond what the parts so far suggest. Memory that is not written to costs nothing.
