@@ -1,12 +1,11 @@
 """Compiles or loads everything a game needs, ahead of time."""
 
-import gc
 import io
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +26,6 @@ from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
 
 Progress = Callable[[str, int, int], None]
-
-# New objects after which Python looks for garbage. numba makes millions of objects and leaves few
-# of them behind: with Python's 700 a tenth of the time that it takes to compile goes into that.
-_OBJECTS_A_COLLECTION = 10_000
 
 
 def _height_map() -> None:
@@ -197,31 +192,19 @@ def warm_up(
         if processes > 1 and _can_be_helped():
             for number in range(1, processes):
                 helpers.enter_context(_start(number, processes))
-        with _collecting_rarely():
-            run_jobs(progress)
+        run_jobs(progress)
     return None
-
-
-@contextmanager
-def _collecting_rarely() -> Iterator[None]:
-    """Have Python look for garbage less often than it does by default."""
-    before = gc.get_threshold()
-    if before[0]:  # 0: it is turned off
-        gc.set_threshold(max(before[0], _OBJECTS_A_COLLECTION), *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def run_jobs(progress: Progress | None = None, number: int = 0, processes: int = 1) -> None:
     """Do all jobs, each of several processes beginning elsewhere: what one compiles others load."""
     jobs = list(_JOBS.items())
     first = len(jobs) * number // processes
-    for done, (name, job) in enumerate(jobs[first:] + jobs[:first]):
-        if progress is not None:
-            progress(name, done, len(jobs))
-        job()
+    with _jit.collecting_rarely():
+        for done, (name, job) in enumerate(jobs[first:] + jobs[:first]):
+            if progress is not None:
+                progress(name, done, len(jobs))
+            job()
     if progress is not None:
         progress("done", len(jobs), len(jobs))
 
@@ -254,8 +237,7 @@ def _can_be_helped() -> bool:
 def _start(number: int, processes: int) -> subprocess.Popen[str]:
     """Start a process that does all jobs and prints which one it begins."""
     code = (
-        f"import gc, sys; sys.path[:] = {sys.path!r}; from terrain_physics import warmup; "
-        f"gc.set_threshold({_OBJECTS_A_COLLECTION}); "
+        f"import sys; sys.path[:] = {sys.path!r}; from terrain_physics import warmup; "
         "tell = lambda *job: print(*job, sep='\\t', flush=True); "
         f"warmup.run_jobs(tell, {number}, {processes})"
     )

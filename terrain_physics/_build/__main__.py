@@ -1,7 +1,6 @@
 """Makes the extension modules, on Linux: ``python -m terrain_physics._build FOLDER``."""
 
 import argparse
-import gc
 import os
 import subprocess
 import sys
@@ -52,9 +51,10 @@ def _make(folder: Path, work: Path, compiled_for: str) -> None:
     import numba
 
     from terrain_physics._build import c_compiler, compiling, signatures, wrapping
+    from terrain_physics._kernels import _jit
 
-    gc.set_threshold(10_000)  # see warmup.py
-    whole, entries = compiling.compile_all(signatures.read())
+    with _jit.collecting_rarely():
+        whole, entries = compiling.compile_all(signatures.read())
     _say(f"{len(entries)} kernels compiled for {compiled_for}", began)
     source = work / "module.c"
     source.write_text(wrapping.module_source(entries), encoding="utf-8")

@@ -20,6 +20,7 @@ The cache differs from numba's own in three ways, each a trap its users fall int
 """
 
 import contextlib
+import gc
 import hashlib
 import importlib
 import os
@@ -83,6 +84,22 @@ _SUFFIXES = (".py", ".pyc")  # .pyc: a package shipped without its sources
 
 UNUSED_SECONDS = 90 * 24 * 3600
 """Age at which the folder of an older state of the sources is deleted."""
+
+# New objects after which Python looks for garbage. numba makes millions of objects and leaves few
+# of them behind: with Python's 700 a tenth of the time that it takes to compile goes into that.
+_OBJECTS_A_COLLECTION = 10_000
+
+
+@contextlib.contextmanager
+def collecting_rarely() -> Iterator[None]:
+    """Have Python look for garbage less often than it does by default, while much is compiled."""
+    before = gc.get_threshold()
+    if before[0]:  # 0: it is turned off
+        gc.set_threshold(max(before[0], _OBJECTS_A_COLLECTION), *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def cache_root() -> Path:

@@ -193,10 +193,13 @@ _VERSION_TEXT = _version_text(VERSION, STATE_FORMAT, SAVED.size)
 
 def _unpacked_file(name: str, file: BinaryIO) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays of a file; raise any error if it is damaged."""
+    length = file.seek(0, io.SEEK_END)
     with zipfile.ZipFile(file) as archive:
         members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
         if members.keys() != _NUMBER_TYPES.keys() or len(archive.infolist()) != len(members):
             raise zipfile.BadZipFile
+        if sum(member.compress_size for member in members.values()) > length:
+            raise zipfile.BadZipFile  # zipfile takes memory for as much as they claim
         sizes = {kind: member.file_size for kind, member in members.items()}
         _refuse_large(name, sizes["header"], sum(sizes.values()))
         arrays = {kind: _unpacked(archive, members[kind], kind) for kind in _NUMBER_TYPES}

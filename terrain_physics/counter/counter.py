@@ -40,7 +40,7 @@ def count_touching(
     A sphere touches a triangle if the least distance of its center to the triangle is <= radius +
     1e-10 and the greatest is >= radius - 1e-10, in meters: touching from outside or from inside
     counts, lying wholly inside does not. The counts are exact, and the same for any number of
-    threads.
+    threads; only a triangle thinner than a billionth of its length may count as a segment.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class TouchCounter:
     A sphere touches a triangle if the least distance of its center to the triangle is <= radius +
     1e-10 and the greatest is >= radius - 1e-10, in meters: touching from outside or from inside
     counts, lying wholly inside does not. The counts are exact, and the same for any number of
-    threads.
+    threads; only a triangle thinner than a billionth of its length may count as a segment.
 
     It can be pickled, and gives the same counts in another process. Counts add up: the counts of
     several counters, each with a part of the triangles, sum to the count of one counter with all

@@ -62,11 +62,12 @@ def random_story(seed, *, holes):
         assert np.isfinite(mover.velocity.to_tuple()).all()
         assert result.lifted >= 0.0
         if below and not result.converged:
-            assert result.lifted > 0.0  # on its way up
+            # On its way up, if that is not too much work and there is a way.
+            assert result.lifted > 0.0 or result.limited_by in ("work", "room" if holes else "work")
             continue
         below = False
         if not holes:
-            assert result.converged
+            assert result.converged or result.limited_by == "work"
             depth = (
                 penetration.box_depth(heights, center, size, rotation)
                 if is_box

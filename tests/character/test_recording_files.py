@@ -91,6 +91,15 @@ def test_a_bomb_that_claims_to_be_small_is_not_unpacked_either(recorded, tmp_pat
     assert refusal(tmp_path / "bomb", lie)[1] < 2_000_000
 
 
+def test_a_part_that_claims_to_be_longer_than_the_file_takes_no_memory(recorded, tmp_path):
+    content = packed(parts_of(recorded, tmp_path / "walk").items())
+    at = content.rindex(b"bits.npy") - 46  # its record in the directory at the end
+    assert content[at : at + 4] == b"PK\x01\x02"
+    sizes = struct.pack("<II", 250_000_000, 250_000_000)
+    lie = content[: at + 20] + sizes + content[at + 28 :]
+    assert refusal(tmp_path / "lie", lie)[1] < 2_000_000
+
+
 def test_an_array_that_claims_to_be_long_takes_no_memory(recorded, tmp_path):
     parts = parts_of(recorded, tmp_path / "walk")
     inner = io.BytesIO()

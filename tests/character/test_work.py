@@ -7,6 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
+from pyglm import glm
 
 from terrain_physics import (
     BoxCollider,
@@ -253,3 +254,21 @@ def test_a_body_at_rest_keeps_the_reason():
     assert mover.move_result().limited_by is None
     mover.update(0.0)
     assert mover.move_result().limited_by is None
+
+
+def test_who_ran_out_of_work_does_not_rest():
+    rough = HeightMap(np.random.default_rng(0).uniform(0, 0.3, (20, 20)), cell_size=0.1)
+    plate = CharacterMovement(
+        rough,
+        BoxCollider((0.005, 0.35, 0.45)),
+        position=(1, 0.6, 1),
+        rotation=glm.normalize(glm.quat(1, 2, 3, 4)),
+        slope_limit=1.4,
+        max_delta=1.0,
+    )
+    plate.velocity = (2, -10, 4)
+    results = [plate.update(0.5) for _ in range(2)]  # lands, and is braked on the way
+    assert results[-1].limited_by == "work"
+    assert results[-1].grounded
+    assert plate.velocity == glm.vec3()
+    assert plate.update(FRAME).limited_by is None

@@ -30,7 +30,8 @@ _LEFT_OUT = {
     "replay", "warm_up", "placed",
     "ordered", "with_triangles",  # for the library's own use
     "restore", "Recording", "CharacterState", "GroupState",  # states: see `tests.fuzz.sequences`
-    "Contacts", "Triangles", "GroupMember", "GroupResult", "MoveResult", "GroundReport",  # results
+    "Contacts", "Triangles", "GroupMember", "GroupResult", "MoveResult", "MoveHits",  # results
+    "GroundReport", "MapCells",
     "CharacterView", "Surface",  # abstract
 }  # fmt: skip
 

@@ -35,6 +35,9 @@ _WORDS = (
     "9" * 40,
 )
 
+LARGEST_EXACT = 1e9
+"""Meters; longer triangles are so thin that they may count as segments (see `touches`)."""
+
 
 def case(seed: int) -> None:
     """Count one input."""
@@ -61,7 +64,7 @@ def case(seed: int) -> None:
     if content is not None:
         expected = answers(content)
         assert status == (2 if expected is None else 0), err
-        if expected is not None:
+        if expected is not None and largest_number(content) < LARGEST_EXACT:
             assert out == "".join(f"{number}\n" for number in expected)
 
 
@@ -81,6 +84,10 @@ def _content(chance: random.Random) -> bytes:
         tokens.insert(place, chance.choice(tokens))
     text = messy(tokens, chance.getrandbits(32))[0].encode()
     return mutated(text, chance) if kind == 4 else text
+
+
+def largest_number(content: bytes) -> float:
+    return max(abs(float(word)) for word in re.split(_SPACE, content) if word)
 
 
 def longest_word(content: bytes) -> int:

@@ -1,5 +1,6 @@
 """After `warm_up` a game compiles nothing in the middle of a frame."""
 
+import gc
 import subprocess
 import sys
 from functools import partial
@@ -129,3 +130,19 @@ def test_in_the_background_of_a_frozen_game_the_thread_compiles(
     thread.join()
     assert not Helper.started
     assert jobs == ["height map", "mesh"]
+
+
+def test_garbage_is_collected_rarely_while_the_jobs_are_done_and_as_before_afterwards(
+    jobs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warmup, "_JOBS", {"height map": lambda: seen.append(gc.get_threshold())})
+    usual = gc.get_threshold()
+    seen: list[tuple[int, int, int]] = []
+    try:
+        for before, meanwhile in ((700, 10_000), (50_000, 50_000), (0, 0)):
+            gc.set_threshold(before, 7, 8)
+            warmup.warm_up()
+            assert seen[-1] == (meanwhile, 7, 8)
+            assert gc.get_threshold() == (before, 7, 8)
+    finally:
+        gc.set_threshold(*usual)

@@ -7,6 +7,7 @@ ground that is gone.
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.layout import (
+    BY_WORK,
     DRIVEN,
     GRAVITY,
     GRAVITY_SCALE,
@@ -18,6 +19,7 @@ from terrain_physics._kernels.character.layout import (
     IMPRINT,
     LAST_PLACE,
     LIFTED,
+    LIMIT,
     MOVED,
     OFFSET,
     POSITION,
@@ -97,10 +99,13 @@ def _look_at_feet(
 def leave_imprint(
     state: Floats, rules: Floats, random_state: Words, ground: Ground, memory: Memory
 ) -> None:
-    """Note where an update has left a body and, if it stands still there, what it touches."""
+    """Note where an update has left a body and, if it stands still there, what it touches.
+
+    Who ran out of work before the end of the update does not rest: it may not be where it is going.
+    """
     put_three_at(state, LAST_PLACE, three_at(state, POSITION))
     state[IMPRINT] = 0.0
-    if stands_still(state, rules):
+    if stands_still(state, rules) and int(state[LIMIT]) != BY_WORK:
         state[IMPRINT] = _look_at_feet(state, rules, random_state, ground, memory)
 
 
