@@ -1,11 +1,12 @@
 """Settings for all tests."""
 
 import signal
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from terrain_physics import _threads
+from terrain_physics import _threads, warm_up
 from tests.helpers import machine_code
 
 # What is far too little to be shared out in a game is shared out in tests.
@@ -23,13 +24,35 @@ settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
 
 
+
+_gaps_of_workers: set[str] = set()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(specs: list[object]) -> None:
+    """Compile what all workers need before they start, so that none does it twice."""
+    warm_up(processes=len(specs))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over from a worker that has ended."""
+    _gaps_of_workers.update(getattr(node, "workeroutput", {}).get("gaps", ()))
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail if Python called a kernel with types that a wheel has no machine code for."""
-    if machine_code.gaps() and session.exitstatus == pytest.ExitCode.OK:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["gaps"] = machine_code.gaps()
+    elif _gaps() and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say which those are."""
-    for call in machine_code.gaps():
+    for call in _gaps():
         terminalreporter.line(f"FAILED: no machine code for {call}; see CONTRIBUTING, Kernels")
+
+
+def _gaps() -> list[str]:
+    return sorted(_gaps_of_workers.union(machine_code.gaps()))

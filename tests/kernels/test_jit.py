@@ -7,8 +7,6 @@ import compileall
 import hashlib
 import os
 import shutil
-import subprocess
-import sys
 import time
 import zipfile
 from collections.abc import Mapping
@@ -481,26 +479,3 @@ def test_use_keeps_a_folder_young(tiny: Tiny) -> None:
     os.utime(folder, (0, 0))
     assert tiny.run()["hits"] == 1
     assert folder.stat().st_mtime > time.time() - 3600
-
-
-def test_the_counter_uses_the_widest_vectors_there_are() -> None:
-    """Results would be the same without them: only the speed tells, and this test."""
-    code = """
-import numpy as np
-from llvmlite import binding
-from terrain_physics import count_touching
-from terrain_physics._kernels.counter.count import count_chunks
-count_touching(np.zeros((1, 9)), np.ones((1, 4)))
-text = "".join(count_chunks.inspect_asm().values())
-print(binding.get_host_cpu_features().get("avx512f", False), "zmm" in text)
-"""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
-    # A cached kernel has no assembly to look at.
-    environment["TERRAIN_PHYSICS_CACHE_DIR"] = os.devnull
-    told = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    has_wide, uses_wide = told.stdout.split()
-    if has_wide == "False":
-        pytest.skip("needs a processor with AVX-512")
-    assert uses_wide == "True"

@@ -1,36 +1,48 @@
 """What no result shows: that the loops meant to run on many numbers at a time do."""
 
-import os
-import subprocess
-import sys
+import re
+from typing import Any
 
+import numpy as np
 import pytest
+
+from terrain_physics import HeightMap, count_touching
+from terrain_physics._kernels import _jit
+from terrain_physics._kernels.counter.count import count_chunks
+from terrain_physics._kernels.heightmap import contact_rows, filter_spheres
+
+numba = pytest.importorskip("numba")
+pytestmark = pytest.mark.skipif(not _jit.HAS_NUMBA, reason="the wheel's code cannot be read")
+
+
+def needs(feature: str) -> None:
+    from llvmlite import binding
+
+    if not binding.get_host_cpu_features().get(feature, False):
+        pytest.skip(f"needs a processor with {feature}")
+
+
+def assembly(kernel: Any, signature: Any) -> str:
+    """Return the machine code of a kernel as text: compiled anew, as what is cached has none."""
+    inner = kernel.inner()
+    fresh = numba.jit(**inner.targetoptions)(inner.py_func)
+    fresh.compile(signature)
+    return "".join(fresh.inspect_asm().values())
 
 
 def test_loops_that_gather_and_store_are_vectorized() -> None:
     """Results would be the same if numba took no ``noalias``: only the speed tells, and this."""
-    code = """
-import re
-import numpy as np
-from llvmlite import binding
-from terrain_physics import HeightMap
-from terrain_physics._kernels import _jit
-from terrain_physics._kernels.heightmap import contact_rows, filter_spheres
-HeightMap(np.zeros((3, 3))).contacts([(1, 0, 1, 1)])
-sums = filter_spheres.judge_spheres, contact_rows.put_sphere_rows
-texts = ["".join(kernel.inner().inspect_asm().values()) for kernel in sums]
-is_wide = all(re.search("vmulp[sd].*[yz]mm", text) for text in texts)
-gathers = "gather" in "".join(contact_rows.put_corners.inner().inspect_asm().values())
-has_gather = binding.get_host_cpu_features().get("avx2", False)
-print(has_gather, _jit.CAN_NOALIAS and is_wide and gathers)
-"""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
-    # A cached kernel has no assembly to look at.
-    environment["TERRAIN_PHYSICS_CACHE_DIR"] = os.devnull
-    told = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    has_gather, gathers = told.stdout.split()
-    if has_gather == "False":
-        pytest.skip("needs a processor with AVX2")
-    assert gathers == "True"
+    needs("avx2")
+    HeightMap(np.zeros((3, 3))).contacts([(1, 0, 1, 1)])
+    signatures = {name: signature for _, name, signature in _jit.compiled_apart()}
+    for kernel in (filter_spheres.judge_spheres, contact_rows.put_sphere_rows):
+        assert re.search("vmulp[sd].*[yz]mm", assembly(kernel, signatures[kernel.__name__]))
+    assert "gather" in assembly(contact_rows.put_corners, signatures["put_corners"])
+
+
+def test_the_counter_uses_the_widest_vectors_there_are() -> None:
+    """Results would be the same without them: only the speed tells, and this test."""
+    needs("avx512f")
+    count_touching(np.zeros((1, 9)), np.ones((1, 4)))
+    kernel: Any = count_chunks
+    assert "zmm" in assembly(kernel, kernel.signatures[0])

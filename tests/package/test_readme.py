@@ -31,8 +31,8 @@ def test_ci_runs_the_two_commands_of_the_readme():
     assert '-e ".[demo,test]"' in script
     assert "-m terrain_physics count < assets/contest/sample.in" in install
     assert "assets/contest/sample.in" in script
-    assert test.endswith("-m pytest")
-    assert "-m pytest" in script
+    assert test.endswith("-m pytest -n auto")
+    assert f"'{test}'" in script
 
 
 @pytest.mark.parametrize("target", re.findall(r"\]\(([^)]+)\)", TEXT))
