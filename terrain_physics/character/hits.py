@@ -41,7 +41,7 @@ class MoveHit(NamedTuple):
     other : int
         Which other character it was; -1: the ground.
     material : int
-        What the cell is made of, the nearest one outside a map; 0 of meshes.
+        What the cell or face is made of, outside a map the nearest cell.
     reason : {"steep", "wall", "step", "ceiling", "edge"} or None
         Why it was in the way, as of `MoveResult.blocked_by`; None where it was not, as a floor that
         the body fell on.
@@ -76,7 +76,7 @@ class MoveHits:
     other : ndarray of int64, shape (m,)
         Which other characters they were; -1: the ground.
     material : ndarray of uint8, shape (m,)
-        What the cells are made of, the nearest ones outside a map; 0 of meshes.
+        What the cells or faces are made of, outside a map the nearest cells.
     reason : ndarray of str, shape (m,)
         Why they were in the way: "steep", "wall", "step", "ceiling" or "edge"; "" where not.
     """

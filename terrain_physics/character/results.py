@@ -219,7 +219,7 @@ class GroundReport(_Fields):
     triangle : int
         The id of the triangle touched; -1 in the air, and outside a map.
     material : int
-        What a map is made of there.
+        What the ground is made of there.
     """
 
     __slots__ = ("_material", "_triangle", "_values")
@@ -270,9 +270,9 @@ class GroundReport(_Fields):
 
     @property
     def material(self) -> int:
-        """What a map is made of there, outside it the cell nearest to the point.
+        """What the ground is made of there; outside a map the cell nearest to the point.
 
-        0 where there is no material.
+        0 where nothing says.
         """
         return self._material
 

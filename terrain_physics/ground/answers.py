@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.ground.owners import put_rows
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics.surface.results import ClosestPoints, Contacts, RayHits, SweepHits, Triangles
 
 Hits = TypeVar("Hits", RayHits, SweepHits, ClosestPoints)
@@ -41,16 +41,21 @@ def order_of(keys: Longs) -> Longs:
 
 
 def joined_contacts(
-    answers: Sequence[Contacts], owners: Sequence[Owners], part_count: int, *, deepest: bool
+    answers: Sequence[Contacts],
+    owners: Sequence[Owners],
+    materials: Sequence[Bytes],
+    part_count: int,
+    *,
+    deepest: bool,
 ) -> Contacts:
     """Return contacts by query, part and the part's own order; or only the deepest of each query.
 
-    None of the answers is empty.
+    None of the answers is empty. ``materials`` are the ground's numbers for theirs.
     """
     queries = [answer.query for answer in answers]
     keys = keys_of(queries, owners, part_count)
     if len(answers) == 1 and (keys[1:] >= keys[:-1]).all():
-        return answers[0].with_triangles(owners[0].ids)
+        return answers[0].with_triangles(owners[0].ids, materials[0])
     order = order_of(keys)
     if deepest:
         depths = np.concatenate([answer.depth for answer in answers])[order]
@@ -68,7 +73,7 @@ def joined_contacts(
         put_rows(here, answer.normal, floats[1])
         put_rows(here, answer.point, floats[2])
         start += len(answer)
-    return Contacts(ints, floats, np.concatenate([answer.material for answer in answers])[order])
+    return Contacts(ints, floats, np.concatenate(materials)[order])
 
 
 def _first_deepest(queries: Longs, depths: NDArray[np.float64]) -> Longs:

@@ -32,6 +32,8 @@ class Ground(Surface):
     when the ground is copied. If several maps have changed a sample by then, the last of them in
     `parts` wins. `carve` and `raise_` edit all maps at once.
 
+    Materials in answers are numbers of the ground: see `material_names`.
+
     A triangle's id is its id in its part plus that part's entry in `first_ids`; -1 outside a single
     map that is extended. If several triangles answer equally well, the lowest id wins; within
     united maps, the lowest row, column and half of the union.
@@ -44,7 +46,7 @@ class Ground(Surface):
     Raises
     ------
     TypeError, ValueError
-        For anything else; the message names the first.
+        For anything else; the message names the first. For more than 256 names of materials.
 
     Examples
     --------
@@ -57,6 +59,15 @@ class Ground(Surface):
     >>> hit = ground.raycast(Ray((2, 9, 4), (0, -1, 0)))
     >>> hit.distance, ground.part_of(hit.triangle)
     (9.0, (1, 0))
+
+    Equal names are one material, whatever their numbers are in the parts:
+
+    >>> road = HeightMap([[0, 0], [0, 0]], materials=1, material_names=["grass", "wood"])
+    >>> plank = [(0, 1, 0), (0, 1, 1), (1, 1, 0)]
+    >>> planks = TriangleMesh(plank, [(0, 1, 2)], material_names=["wood"])
+    >>> ground = Ground([road, planks])
+    >>> ground.material_names, ground.raycast(Ray((0.2, 9, 0.2), (0, -1, 0))).material
+    (('grass', 'wood'), 1)
     """
 
     __slots__ = ("_held", "_parts")
@@ -96,6 +107,15 @@ class Ground(Surface):
     def first_ids(self) -> Longs:
         """The id of each part's first triangle, shape (k,): an id is that plus the part's own."""
         return self._held.first_ids
+
+    @property
+    def material_names(self) -> tuple[str, ...] | None:
+        """The names of materials 0, 1, ... in answers; None if no part has names.
+
+        Equal names of several parts are one material. Where there are names, the numbers of parts
+        without any come after them: their 0 is ``len(material_names)``, at most 255.
+        """
+        return self._held.material_names
 
     def part_of(self, triangle: ArrayLike) -> tuple[Any, Any]:
         """Return which part a triangle is of, and its id there.

@@ -8,9 +8,10 @@ import numpy as np
 
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as grid_kernels
-from terrain_physics._kernels.types import Longs, read_only
+from terrain_physics._kernels.types import Bytes, Longs, read_only
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.ground.answers import Owners
+from terrain_physics.ground.materials import joined_names, joined_numbers
 from terrain_physics.ground.union import Union, groups_of_neighbors
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.mesh.queries import MeshQueries
@@ -89,6 +90,10 @@ class GroundParts:
         The ids after the last triangle of each part.
     lock : context manager
         Held by short queries of characters.
+    material_names : tuple of str, or None
+        The names of the ground's materials 0, 1, ...
+    numbers : ndarray of uint8, shape (k, 256), or None
+        The ground's number for each number of each part; None if they are the same.
     """
 
     __slots__ = (
@@ -101,6 +106,8 @@ class GroundParts:
         "_seen",
         "ends",
         "lock",
+        "material_names",
+        "numbers",
         "queries",
         "sources",
     )
@@ -110,6 +117,8 @@ class GroundParts:
     def __init__(self, queries: Sequence[PartQueries]) -> None:
         self.queries = list(queries)
         self.ends = np.cumsum([part.triangle_count for part in self.queries], dtype=np.int64)
+        names = [part.storage.material_names for part in self.queries]
+        self.material_names, self.numbers = joined_names(names), joined_numbers(names)
         self._maps = self._sources_of_maps()
         self._meshes = [
             Source.of(part, None, np.array([k]), self.first_ids[[k]])
@@ -158,22 +167,34 @@ class GroundParts:
                 source.union.follow()
         return self.sources
 
+    def material_of(self, part: int, material: int) -> int:
+        """Return the ground's number for a material of a part."""
+        return material if self.numbers is None else int(self.numbers[part, material])
+
+    def materials_of(self, parts: Longs, materials: Bytes) -> Bytes:
+        """Return the ground's numbers for materials (n,) of parts (n,)."""
+        return materials if self.numbers is None else self.numbers[parts, materials]
+
     def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int]:
         """Return the id and the material of a triangle that a kernel names by map and number."""
         self.ground_arrays()
         if number >= len(self._maps):
             return -1, 0
         if number >= 0:
-            source = self._maps[number]
-            return source.owner(triangle)[0], source.queries.triangle_at(0, triangle, point)[1]
+            return self._triangle_of(self._maps[number], triangle, point)
         own = -1 if self._mesh is None else self._mesh.triangle_at(0, triangle, point)[0]
         if own < 0:
             return -1, 0
         for source in self._meshes:
             if own < source.queries.triangle_count:
-                return source.owner(own)[0], 0
+                return self._triangle_of(source, own, point)
             own -= source.queries.triangle_count
         return -1, 0
+
+    def _triangle_of(self, source: Source, triangle: int, point: Floats3) -> tuple[int, int]:
+        """Return the ground's id and material of a triangle of a source."""
+        found, part = source.owner(triangle)
+        return found, self.material_of(part, source.queries.triangle_at(0, triangle, point)[1])
 
     @contextmanager
     def reading(self) -> Iterator[GroundArrays]:

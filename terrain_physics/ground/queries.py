@@ -1,7 +1,7 @@
 """The questions to a ground of several parts: each part answers, the answers are joined."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar, cast
 
@@ -12,6 +12,7 @@ from terrain_physics import _checks
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.types import Floats, Longs, read_only
 from terrain_physics.ground.answers import (
+    Hits,
     highest,
     joined_contacts,
     joined_lists,
@@ -19,7 +20,7 @@ from terrain_physics.ground.answers import (
     nearest_hits,
     order_of,
 )
-from terrain_physics.ground.parts import GroundParts, PartQueries
+from terrain_physics.ground.parts import GroundParts, PartQueries, Source
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
@@ -114,8 +115,7 @@ class GroundQueries(Queries):
         answers = [
             source.queries.rays(origins, directions, longest, count, threads) for source in sources
         ]
-        owners = [s.owners(answer.triangle) for s, answer in zip(sources, answers, strict=True)]
-        return nearest_hits(answers, owners)
+        return self._nearest_of_each(sources, answers)
 
     def _nearest(self, ask: Callable[[PartQueries], _Hit | None]) -> _Hit | None:
         """Return the hit at the least distance; if several are, that of the lowest id."""
@@ -127,9 +127,23 @@ class GroundQueries(Queries):
             own, owner = source.owner(hit.triangle)
             if best is None or hit.distance < best.distance or owner < part:
                 best, triangle, part = hit, own, owner
-        if best is None or best.triangle == triangle:
+        if best is None:
+            return None
+        material = self._parts.material_of(part, best.material)
+        if best.triangle == triangle and best.material == material:
             return best
-        return best._replace(triangle=triangle)
+        return best._replace(triangle=triangle, material=material)
+
+    def _nearest_of_each(self, sources: Sequence[Source], answers: Sequence[Hits]) -> Hits:
+        """Return for each row the hit at the least distance; if several are, the first part's."""
+        owners = [s.owners(answer.triangle) for s, answer in zip(sources, answers, strict=True)]
+        hits = []
+        for answer, owner in zip(answers, owners, strict=True):
+            material = self._parts.materials_of(owner.parts, answer.material)
+            if material is not answer.material:
+                material[np.isnan(answer.distance)] = 0  # missed
+            hits.append(answer._replace(material=material))
+        return nearest_hits(hits, owners)
 
     # Shapes
 
@@ -143,7 +157,11 @@ class GroundQueries(Queries):
             return answers[0]
         source, answer = sources[touched[0]], answers[touched[0]]
         ids, parts = source.ids(answer.triangle)
-        answer = answer.with_triangles(ids)
+        material = None
+        if self._parts.numbers is not None:
+            owners = source.owners(answer.triangle)
+            material = self._parts.materials_of(owners.parts, answer.material)
+        answer = answer.with_triangles(ids, material)
         # At a seam the cells of a row are one part's and then another's.
         return answer if parts is None else answer.ordered(order_of(parts))
 
@@ -164,7 +182,12 @@ class GroundQueries(Queries):
         if count == 1 or not found:  # a single part's ids are the ground's
             return answers[0]
         owners = [source.owners(answer.triangle) for source, answer in found]
-        return joined_contacts([answer for _, answer in found], owners, count, deepest=deepest)
+        touched = [answer for _, answer in found]
+        materials = [
+            self._parts.materials_of(owner.parts, answer.material)
+            for owner, answer in zip(owners, touched, strict=True)
+        ]
+        return joined_contacts(touched, owners, materials, count, deepest=deepest)
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
         sources = self._parts.current()
@@ -179,8 +202,7 @@ class GroundQueries(Queries):
     ) -> SweepHits:
         sources = self._parts.current()
         answers = [source.queries.sweeps(kind, rows, motions, count, threads) for source in sources]
-        owners = [s.owners(answer.triangle) for s, answer in zip(sources, answers, strict=True)]
-        return nearest_hits(answers, owners)
+        return self._nearest_of_each(sources, answers)
 
     # Closest points
 
@@ -191,8 +213,7 @@ class GroundQueries(Queries):
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
         sources = self._parts.current()
         answers = [source.queries.closest_points(points, threads) for source in sources]
-        owners = [s.owners(answer.triangle) for s, answer in zip(sources, answers, strict=True)]
-        return nearest_hits(answers, owners)
+        return self._nearest_of_each(sources, answers)
 
     @property
     def triangle_count(self) -> int:

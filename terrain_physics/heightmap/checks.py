@@ -149,47 +149,6 @@ def hole_cells(value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
         raise ValueError(f"holes must have shape {shape}, got {given.shape}") from None
 
 
-def checked_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of up to 256 materials, all different."""
-    given = (names,) if isinstance(names, str) else tuple(names)
-    if not all(isinstance(name, str) for name in given) or len(set(given)) != len(given):
-        raise ValueError(f"material_names must be different strings, got {_checks.shorten(names)}")
-    if not 1 <= len(given) <= 256:
-        raise ValueError(f"material_names must be 1 to 256 strings, got {len(given)}")
-    return given
-
-
-def material_numbers(value: Any, *, names: tuple[str, ...] | None) -> NDArray[Any]:
-    """Return a new array with numbers in place of the names of materials."""
-    raw = _checks.copied(value)
-    if raw.dtype.kind != "U" or names is None:
-        return raw
-    different, places = np.unique(raw, return_inverse=True)
-    for name in different.tolist():
-        _checks.choice("materials", name, names)
-    numbers = np.array([names.index(name) for name in different.tolist()], dtype=np.uint8)
-    return numbers[places].reshape(raw.shape)
-
-
-def material_cells(
-    value: ArrayLike, shape: tuple[int, ...], *, names: tuple[str, ...] | None
-) -> NDArray[np.uint8]:
-    """Return a new array of materials that fits a shape of cells."""
-    raw = material_numbers(value, names=names)
-    if raw.dtype.kind not in "biu":
-        raise TypeError(f"materials must be whole numbers, got dtype {raw.dtype}")
-    try:
-        raw = np.broadcast_to(raw, shape)
-    except ValueError:
-        raise ValueError(f"materials must have shape {shape}, got {raw.shape}") from None
-    most = 255 if names is None else len(names) - 1
-    bad = (raw < 0) | (raw > most)
-    if bad.any():
-        where = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise ValueError(f"materials must be from 0 to {most}, got {raw[where]} at {list(where)}")
-    return raw.astype(np.uint8)
-
-
 def basic_index(index: Any, shape: tuple[int, ...]) -> tuple[int | slice, int | slice]:
     """Return an index of two axes as whole numbers and slices."""
     parts = index if isinstance(index, tuple) else (index,)

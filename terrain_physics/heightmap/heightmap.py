@@ -21,11 +21,8 @@ from terrain_physics.heightmap.checks import (
     checked_cell_size,
     checked_diagonal,
     checked_heights,
-    checked_names,
     edited,
     hole_cells,
-    material_cells,
-    material_numbers,
     refuse_overflow,
 )
 from terrain_physics.heightmap.edits import (
@@ -39,6 +36,7 @@ from terrain_physics.heightmap.export import MeshArrays, checked_region, mesh_ar
 from terrain_physics.heightmap.files import load_heights, save_heights
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES, MapStorage
+from terrain_physics.surface.materials import checked_names, material_numbers, material_rows
 from terrain_physics.surface.surface import Surface
 
 
@@ -133,7 +131,7 @@ class HeightMap(Surface):
         kind, flipped = checked_diagonal(diagonal, samples)
         names = None if material_names is None else checked_names(material_names)
         cells = (samples.shape[0] - 1, samples.shape[1] - 1)
-        made_of = None if materials is None else material_cells(materials, cells, names=names)
+        made_of = None if materials is None else material_rows(materials, cells, names=names)
         self._adopt(
             MapStorage(
                 samples,
@@ -381,7 +379,7 @@ class HeightMap(Surface):
         If the map has `material_names`, names may stand for numbers.
         """
         storage, shape = self._storage, self.cell_count
-        fit = partial(material_cells, names=storage.material_names)
+        fit = partial(material_rows, names=storage.material_names)
 
         def get() -> NDArray[np.uint8]:
             made = storage.materials

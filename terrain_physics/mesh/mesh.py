@@ -1,5 +1,6 @@
 """Triangle meshes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,14 @@ from terrain_physics import _checks
 from terrain_physics._checks import MOST_RESULTS
 from terrain_physics._kernels.mesh import intersections
 from terrain_physics._kernels.mesh.adjacency import Neighbors
-from terrain_physics._kernels.types import Floats, Ints, Longs
+from terrain_physics._kernels.types import Longs
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, Sphere
 from terrain_physics.mesh.checks import checked_faces, checked_vertices
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.surface.materials import checked_names, material_rows
 from terrain_physics.surface.surface import Surface
 
 
@@ -35,14 +37,19 @@ class TriangleMesh(Surface):
     faces : array_like of integers, shape (n, 3), n >= 1
         Rows of ``vertices``, counter-clockwise seen from the front; copied. A face without area is
         the segment or the point it is, with the normal +Y.
+    materials : array_like of whole numbers from 0 to 255, or of names, shape (n,), optional
+        What the faces are made of; by default all 0. Copied. One for all faces will do.
+    material_names : sequence of str, optional
+        The names of materials 0, 1, ...; then there are no others.
 
     Raises
     ------
     TypeError
-        If ``vertices`` holds no real numbers or ``faces`` no integers.
+        If ``vertices`` holds no real numbers, ``faces`` no integers or ``materials`` no whole
+        numbers.
     ValueError
-        For other shapes, vertices that are not finite and faces with vertices that do not exist;
-        the message names the first one.
+        For other shapes, vertices that are not finite, faces with vertices that do not exist and
+        materials that there are not; the message names the first one.
 
     Examples
     --------
@@ -58,15 +65,33 @@ class TriangleMesh(Surface):
     ClosestPoint(point=vec3( 0, 0, 1 ), distance=5.0, triangle=0, material=0)
     >>> mesh.contacts([(1, -0.5, 1, 1), (1, 9, 1, 1)]).penetration
     array([[ 0. , -0.5,  0. ]])
+    >>> bridge = TriangleMesh(
+    ...     mesh.vertices, mesh.faces, materials=["wood", "rail"], material_names=["wood", "rail"]
+    ... )
+    >>> bridge.material_names[bridge.raycast(Ray((3, 5, 3), (0, -1, 0))).material]
+    'rail'
     """
 
     __slots__ = ("_storage",)
 
     _storage: MeshStorage
 
-    def __init__(self, vertices: ArrayLike, faces: ArrayLike) -> None:
+    def __init__(
+        self,
+        vertices: ArrayLike,
+        faces: ArrayLike,
+        *,
+        materials: ArrayLike | None = None,
+        material_names: Sequence[str] | None = None,
+    ) -> None:
         places = checked_vertices(vertices)
-        self._adopt(MeshStorage(places, checked_faces(faces, len(places))))
+        rows = checked_faces(faces, len(places))
+        names = None if material_names is None else checked_names(material_names)
+        made_of = None
+        if materials is not None:
+            made_of = material_rows(materials, (len(rows),), names=names)
+            made_of.setflags(write=False)
+        self._adopt(MeshStorage(places, rows, materials=made_of, material_names=names))
 
     def _adopt(self, storage: MeshStorage) -> None:
         self._storage, self._queries = storage, MeshQueries(storage)
@@ -82,6 +107,17 @@ class TriangleMesh(Surface):
     def faces(self) -> NDArray[np.int32]:
         """The rows of ``vertices`` of each face (n, 3); read-only."""
         return self._storage.arrays.faces
+
+    @property
+    def materials(self) -> NDArray[np.uint8]:
+        """What the faces are made of (n,); read-only."""
+        made_of = self._storage.materials
+        return np.broadcast_to(np.uint8(0), len(self)) if made_of is None else made_of
+
+    @property
+    def material_names(self) -> tuple[str, ...] | None:
+        """The names of materials 0, 1, ..., if they have any."""
+        return self._storage.material_names
 
     @property
     def normals(self) -> NDArray[np.float64]:
@@ -208,15 +244,17 @@ class TriangleMesh(Surface):
         arrays, welded = self._storage.arrays, self.neighbors.welded
         return _few(intersections.self_pairs(Workers(threads).run, arrays, welded, most), most)
 
-    def __getstate__(self) -> tuple[Floats, Ints, int, Ints]:
-        version, arrays = self.version, self._storage.arrays
-        return arrays.vertices, arrays.faces, version, arrays.order
+    def __getstate__(self) -> tuple[Any, ...]:
+        storage, arrays = self._storage, self._storage.arrays
+        tree = arrays.vertices, arrays.faces, self.version, arrays.order
+        return *tree, storage.materials, storage.material_names
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        vertices, faces, version, *order = state  # older pickles have no order
-        for values in (vertices, faces, *order):
-            values.setflags(write=False)  # kernels know one type only
-        self._adopt(MeshStorage(vertices, faces, version, *order))
+        # Older pickles end before the order or before the materials.
+        for values in state:
+            if isinstance(values, np.ndarray):
+                values.setflags(write=False)  # kernels know one type only
+        self._adopt(MeshStorage(*state))
 
 
 def _few(pairs: Longs | None, most: int) -> Longs:

@@ -34,6 +34,7 @@ from terrain_physics._threads import Workers
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.limits import refuse_far_row
+from terrain_physics.surface.materials import materials_of
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -133,7 +134,8 @@ class MeshQueries(Queries):
         )
         if triangle < 0:
             return None
-        return RayHit(distance, glm.vec3(x, y, z), glm.vec3(nx, ny, nz), triangle)
+        material = self._material_of(triangle)
+        return RayHit(distance, glm.vec3(x, y, z), glm.vec3(nx, ny, nz), triangle, material)
 
     def rays(
         self, origins: Floats, directions: Floats, longest: float, count: int, threads: int | None
@@ -144,19 +146,14 @@ class MeshQueries(Queries):
         self, origins: Floats, directions: Floats, longest: float, count: int, threads: int | None
     ) -> RayHits:
         mesh = self.storage.arrays
-        hits = RayHits(
-            np.empty(count),
-            np.empty((count, 3)),
-            np.empty((count, 3)),
-            np.empty(count, np.int64),
-            np.zeros(count, np.uint8),
-        )
+        distances, triangles = np.empty(count), np.empty(count, np.int64)
+        hits = distances, np.empty((count, 3)), np.empty((count, 3)), triangles
 
         def cast(first: int, last: int) -> None:
-            raycast_rows(*mesh[2:], origins, directions, longest, first, last, *hits[:4])
+            raycast_rows(*mesh[2:], origins, directions, longest, first, last, *hits)
 
         Workers(threads).run(cast, count, _RAY_COST)
-        return hits
+        return RayHits(*hits, materials_of(self.storage.materials, triangles))
 
     # Shapes
 
@@ -168,7 +165,7 @@ class MeshQueries(Queries):
         flat = for_kernels(np.array(row))
         kept = DEEPEST if keep == "deepest" else ALL
         mesh = self.storage.arrays
-        return Contacts(*_CONTACTS.call(*mesh[2:], kind, flat, _ONE_VISIT, kept))
+        return self._contacts_of(*_CONTACTS.call(*mesh[2:], kind, flat, _ONE_VISIT, kept))
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
@@ -187,7 +184,11 @@ class MeshQueries(Queries):
                 put_contacts(visits, begin, end, keys, found, ends, counts, ints, floats)
 
         workers.run(put, len(parts), _WRITING_COST)
-        return Contacts(ints, floats)
+        return self._contacts_of(ints, floats)
+
+    def _contacts_of(self, ints: Longs, floats: Floats) -> Contacts:
+        materials = self.storage.materials
+        return Contacts(ints, floats, None if materials is None else materials[ints[1]])
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
         visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
@@ -225,7 +226,8 @@ class MeshQueries(Queries):
             *mesh[2:], mesh.vertices, mesh.faces, *self.storage.neighbors,
             kind, row, motion, _ONE_VISIT, 0, 1, numbers, triangles,
         )  # fmt: skip
-        return sweep_hit_of(numbers[0], int(triangles[0]), 0)
+        triangle = int(triangles[0])
+        return sweep_hit_of(numbers[0], triangle, self._material_of(triangle))
 
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
@@ -242,13 +244,13 @@ class MeshQueries(Queries):
             )  # fmt: skip
 
         Workers(threads).run(work, count, _SHAPE_COST)
-        return sweep_hits_of(numbers, triangles, np.zeros(count, np.uint8))
+        return sweep_hits_of(numbers, triangles, materials_of(self.storage.materials, triangles))
 
     # Closest points
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
         triangle, distance, x, y, z = _CLOSEST.call(*self.storage.arrays[2:], *point)
-        return ClosestPoint(glm.vec3(x, y, z), distance, triangle)
+        return ClosestPoint(glm.vec3(x, y, z), distance, triangle, self._material_of(triangle))
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
         # Each begins with the last one's triangle, which is nearly as near.
@@ -264,9 +266,9 @@ class MeshQueries(Queries):
         Workers(threads).run(search, count, _RAY_COST)
         rows = np.empty(count, np.int64)
         rows[order] = np.arange(count)
-        return ClosestPoints(
-            places[rows], distances[rows], triangles[rows], np.zeros(count, np.uint8)
-        )
+        found = triangles[rows]
+        made_of = materials_of(self.storage.materials, found)
+        return ClosestPoints(places[rows], distances[rows], found, made_of)
 
     @property
     def triangle_count(self) -> int:
@@ -292,7 +294,14 @@ class MeshQueries(Queries):
         yield self.storage.ground_arrays
 
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:  # noqa: ARG002
-        return (triangle if 0 <= triangle < self.triangle_count else -1), 0
+        if not 0 <= triangle < self.triangle_count:
+            return -1, 0
+        return triangle, self._material_of(triangle)
+
+    def _material_of(self, triangle: int) -> int:
+        """Return the material of a face, 0 for -1."""
+        materials = self.storage.materials
+        return 0 if materials is None or triangle < 0 else int(materials.item(triangle))
 
 
 def _visits_of(rows: Floats) -> Longs:

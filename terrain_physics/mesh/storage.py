@@ -5,7 +5,7 @@ import numpy as np
 from terrain_physics._kernels.mesh.adjacency import Neighbors, find_neighbors
 from terrain_physics._kernels.mesh.queries import face_normals
 from terrain_physics._kernels.mesh.tree import Mesh, build_mesh, refit_mesh
-from terrain_physics._kernels.types import Floats, Ints
+from terrain_physics._kernels.types import Bytes, Floats, Ints
 from terrain_physics.geometry.shapes import Sphere
 from terrain_physics.surface.ground_arrays import GroundArrays
 
@@ -21,18 +21,38 @@ class MeshStorage:
         What characters stand on.
     version : int
         How many times `refit` has moved the vertices.
+    materials : ndarray of uint8, shape (n,), or None
+        Of the faces; read-only. None: all 0.
+    material_names : tuple of str, or None
+        The names of materials 0, 1, ...
     """
 
-    __slots__ = ("_neighbors", "_normals", "_sphere", "arrays", "ground_arrays", "version")
+    __slots__ = (
+        "_neighbors",
+        "_normals",
+        "_sphere",
+        "arrays",
+        "ground_arrays",
+        "material_names",
+        "materials",
+        "version",
+    )
 
     _neighbors: Neighbors | None
     _normals: Floats | None
     _sphere: Sphere | None
 
     def __init__(
-        self, vertices: Floats, faces: Ints, version: int = 0, order: Ints | None = None
+        self,
+        vertices: Floats,
+        faces: Ints,
+        version: int = 0,
+        order: Ints | None = None,
+        materials: Bytes | None = None,
+        material_names: tuple[str, ...] | None = None,
     ) -> None:
         """Take over checked, read-only arrays; ``order`` is that of the tree of a copy."""
+        self.materials, self.material_names = materials, material_names
         self._adopt(build_mesh(vertices, faces, order), version)
 
     def _adopt(self, arrays: Mesh, version: int) -> None:

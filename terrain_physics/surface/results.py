@@ -73,7 +73,7 @@ class RayHit(NamedTuple):
     triangle : int
         The triangle's id; -1 outside the map.
     material : int
-        What the cell is made of, the nearest one outside the map; 0 of meshes.
+        What the cell or face is made of, outside a map the nearest cell.
     """
 
     distance: float
@@ -98,7 +98,7 @@ class RayHits(NamedTuple):
     triangle : ndarray of int64, shape (n,)
         The triangle's id; -1 where missed, and outside a map.
     material : ndarray of uint8, shape (n,)
-        What the cell is made of, the nearest one outside the map; 0 where missed, and of meshes.
+        What the cell or face is made of, outside a map the nearest cell; 0 where missed.
     """
 
     distance: NDArray[np.float64]
@@ -125,7 +125,7 @@ class SweepHit(NamedTuple):
     triangle : int
         The triangle's id; -1 outside the map.
     material : int
-        What the cell is made of, the nearest one outside the map; 0 of meshes.
+        What the cell or face is made of, outside a map the nearest cell.
     """
 
     fraction: float
@@ -153,7 +153,7 @@ class SweepHits(NamedTuple):
     triangle : ndarray of int64, shape (n,)
         The triangle's id; -1 where free, and outside the map.
     material : ndarray of uint8, shape (n,)
-        What the cell is made of, the nearest one outside the map; 0 where free, and of meshes.
+        What the cell or face is made of, outside a map the nearest cell; 0 where free.
     """
 
     fraction: NDArray[np.float64]
@@ -197,7 +197,7 @@ class ClosestPoint(NamedTuple):
     triangle : int
         The triangle's id; -1 outside a map.
     material : int
-        What the cell is made of, the nearest one outside the map; 0 of meshes.
+        What the cell or face is made of, outside a map the nearest cell.
     """
 
     point: glm.vec3
@@ -219,7 +219,7 @@ class ClosestPoints(NamedTuple):
     triangle : ndarray of int64, shape (n,)
         The triangles' ids; -1 outside a map.
     material : ndarray of uint8, shape (n,)
-        What the cells are made of, the nearest ones outside the map; 0 of meshes.
+        What the cells or faces are made of, outside a map the nearest cells.
     """
 
     point: NDArray[np.float64]
@@ -245,7 +245,7 @@ class Contact(NamedTuple):
     point : glm.vec3
         The point of the triangle nearest to a sphere's or a box's center, or a capsule's axis.
     material : int
-        What the triangle's cell is made of; 0 if the map does not say.
+        What the triangle is made of; 0 if the ground does not say.
     """
 
     query: int
@@ -275,7 +275,7 @@ class Contacts:
     floats : ndarray of float64, shape (3, n, 3)
         Penetrations, normals and points.
     material : ndarray of uint8, shape (n,), optional
-        What the triangles' cells are made of; at first all 0.
+        What the triangles are made of; by default all 0.
     """
 
     __slots__ = ("_floats", "_ints", "_material")
@@ -301,11 +301,13 @@ class Contacts:
     def __reduce__(self) -> tuple[Any, ...]:
         return Contacts, (self._ints.copy(), self._floats.copy(), self._material)
 
-    def with_triangles(self, ids: NDArray[np.int64]) -> "Contacts":
-        """Return these contacts with other ids (n,) of their triangles."""
+    def with_triangles(
+        self, ids: NDArray[np.int64], material: NDArray[np.uint8] | None = None
+    ) -> "Contacts":
+        """Return these contacts with other ids (n,) of their triangles, and other materials."""
         ints = self._ints.copy()
         ints[1] = ids
-        return Contacts(ints, self._floats, self._material)
+        return Contacts(ints, self._floats, self._material if material is None else material)
 
     def ordered(self, order: NDArray[np.int64]) -> "Contacts":
         """Return the contacts of these rows (n,)."""
@@ -358,9 +360,9 @@ class Contacts:
 
     @property
     def material(self) -> NDArray[np.uint8]:
-        """What the triangles' cells are made of, shape (n,); 0 if the map does not say.
+        """What the triangles are made of, shape (n,); 0 if the ground does not say.
 
-        Outside the map that of the nearest cell.
+        Outside a map that of the nearest cell.
         """
         if self._material is None:
             return np.broadcast_to(np.uint8(0), (len(self),))

@@ -1,0 +1,62 @@
+"""What ground is made of: numbers from 0 to 255, which may have names, for cells and faces."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from terrain_physics import _checks
+from terrain_physics._kernels.types import Bytes, Longs
+
+MOST_MATERIALS = 256
+
+
+def checked_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of up to 256 materials, all different."""
+    given = (names,) if isinstance(names, str) else tuple(names)
+    if not all(isinstance(name, str) for name in given) or len(set(given)) != len(given):
+        raise ValueError(f"material_names must be different strings, got {_checks.shorten(names)}")
+    if not 1 <= len(given) <= MOST_MATERIALS:
+        raise ValueError(f"material_names must be 1 to {MOST_MATERIALS} strings, got {len(given)}")
+    return given
+
+
+def material_numbers(value: Any, *, names: tuple[str, ...] | None) -> NDArray[Any]:
+    """Return a new array with numbers in place of the names of materials."""
+    raw = _checks.copied(value)
+    if raw.dtype.kind != "U" or names is None:
+        return raw
+    different, places = np.unique(raw, return_inverse=True)
+    for name in different.tolist():
+        _checks.choice("materials", name, names)
+    numbers = np.array([names.index(name) for name in different.tolist()], dtype=np.uint8)
+    return numbers[places].reshape(raw.shape)
+
+
+def material_rows(
+    value: ArrayLike, shape: tuple[int, ...], *, names: tuple[str, ...] | None
+) -> Bytes:
+    """Return a new array of materials that fits a shape of cells or faces."""
+    raw = material_numbers(value, names=names)
+    if raw.dtype.kind not in "biu":
+        raise TypeError(f"materials must be whole numbers, got dtype {raw.dtype}")
+    try:
+        raw = np.broadcast_to(raw, shape)
+    except ValueError:
+        raise ValueError(f"materials must have shape {shape}, got {raw.shape}") from None
+    most = 255 if names is None else len(names) - 1
+    bad = (raw < 0) | (raw > most)
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(f"materials must be from 0 to {most}, got {raw[where]} at {list(where)}")
+    return raw.astype(np.uint8)
+
+
+def materials_of(materials: Bytes | None, triangles: Longs) -> Bytes:
+    """Return the materials of faces (n,), 0 for the face -1, which is none."""
+    if materials is None:
+        return np.zeros(len(triangles), np.uint8)
+    found = materials[triangles]
+    found[triangles < 0] = 0
+    return found

@@ -1,0 +1,147 @@
+"""What the faces of a mesh are made of, in every answer."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from terrain_physics import (
+    OBB,
+    Capsule,
+    CapsuleCollider,
+    CharacterMovement,
+    Ray,
+    Sphere,
+    TriangleMesh,
+)
+from tests.helpers.characters import FRAME
+
+# Four squares of 2 m in a row along x, of two triangles each.
+_VERTICES = [(2 * column, 0, 2 * row) for column in range(5) for row in range(2)]
+_FACES = [
+    face for k in range(0, 8, 2) for face in ((k, k + 1, k + 2), (k + 1, k + 3, k + 2))
+]  # fmt: skip
+_MATERIALS = [3, 3, 0, 0, 255, 255, 1, 1]
+_NAMES = ["wood", "stone", "iron", "ice"]
+_CENTERS = [(1.0, 0.0, 1.0), (3.0, 0.0, 1.0), (5.0, 0.0, 1.0), (7.0, 0.0, 1.0)]
+_EXPECTED = [3, 0, 255, 1]
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    return TriangleMesh(_VERTICES, _FACES, materials=_MATERIALS)
+
+
+def test_faces_are_made_of_what_was_given(mesh):
+    assert mesh.materials.tolist() == _MATERIALS
+    assert mesh.materials.dtype == np.uint8
+    assert not mesh.materials.flags.writeable
+    assert mesh.material_names is None
+
+
+def test_faces_are_made_of_0_by_default():
+    mesh = TriangleMesh(_VERTICES, _FACES)
+    assert mesh.materials.tolist() == [0] * 8
+    assert mesh.material_names is None
+
+
+def test_names_stand_for_numbers_and_one_for_all():
+    names = ["ice", "ice", "wood", "wood", "stone", "stone", "iron", "iron"]
+    mesh = TriangleMesh(_VERTICES, _FACES, materials=names, material_names=_NAMES)
+    assert mesh.material_names == tuple(_NAMES)
+    assert [mesh.material_names[number] for number in mesh.materials] == names
+    one = TriangleMesh(_VERTICES, _FACES, materials="stone", material_names=_NAMES)
+    assert one.materials.tolist() == [1] * 8
+
+
+def test_what_the_caller_writes_later_changes_nothing():
+    given = np.array(_MATERIALS, dtype=np.uint8)
+    mesh = TriangleMesh(_VERTICES, _FACES, materials=given)
+    given[:] = 9
+    assert mesh.materials.tolist() == _MATERIALS
+
+
+@pytest.mark.parametrize(
+    ("materials", "names", "error", "message"),
+    [
+        ([1, 2, 3], None, ValueError, r"materials must have shape \(8,\), got \(3,\)"),
+        ([1.0] * 8, None, TypeError, "materials must be whole numbers, got dtype float64"),
+        (256, None, ValueError, "materials must be from 0 to 255, got 256"),
+        ([0] * 7 + [-1], None, ValueError, r"materials must be from 0 to 255, got -1 at \[7\]"),
+        (4, _NAMES, ValueError, "materials must be from 0 to 3, got 4"),
+        ("mud", _NAMES, ValueError, "materials must be .*, got 'mud'"),
+        (0, ["a", "a"], ValueError, "material_names must be different strings"),
+        (0, [], ValueError, "material_names must be 1 to 256 strings, got 0"),
+    ],
+)
+def test_others_are_refused(materials, names, error, message):
+    with pytest.raises(error, match=message):
+        TriangleMesh(_VERTICES, _FACES, materials=materials, material_names=names)
+
+
+def test_rays_tell(mesh):
+    down = [mesh.raycast(Ray((x, 5, z), (0, -1, 0))).material for x, _, z in _CENTERS]
+    assert down == _EXPECTED
+    origins = [(x, 5, z) for x, _, z in [*_CENTERS, (99, 0, 0)]]
+    assert mesh.raycast_many(origins, [(0, -1, 0)]).material.tolist() == [*_EXPECTED, 0]
+
+
+def test_closest_points_tell(mesh):
+    above = np.add(_CENTERS, (0, 3, 0))
+    assert [mesh.closest_point(point).material for point in above] == _EXPECTED
+    assert mesh.closest_points(above).material.tolist() == _EXPECTED
+
+
+SHAPES = [
+    lambda x, y, z: Sphere((x, y, z), 0.4),
+    lambda x, y, z: Capsule((x, y, z), (x, y + 1, z), 0.4),
+    lambda x, y, z: OBB((x, y, z), (0.4, 0.4, 0.4)),
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_contacts_tell(mesh, shape):
+    for center, expected in zip(_CENTERS, _EXPECTED, strict=True):
+        one = mesh.contacts(shape(*center))
+        assert len(one) == 2
+        assert one.material.tolist() == [expected] * 2
+    shapes = [shape(*center) for center in _CENTERS]
+    many = mesh.contacts(shapes, keep="deepest")
+    assert many.material.tolist() == _EXPECTED
+    assert [contact.material for contact in many] == _EXPECTED
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_sweeps_tell(mesh, shape):
+    shapes = [shape(x, 2, z) for x, _, z in [*_CENTERS, (99, 0, 0)]]
+    hits = [mesh.sweep(one, (0, -4, 0)) for one in shapes]
+    assert [hit.material for hit in hits if hit is not None] == _EXPECTED
+    assert mesh.sweep_many(shapes, [(0, -4, 0)]).material.tolist() == [*_EXPECTED, 0]
+
+
+def test_characters_tell(mesh):
+    for (x, _, z), expected in zip(_CENTERS, _EXPECTED, strict=True):
+        mover = CharacterMovement(mesh, CapsuleCollider(0.3, 1.8), position=(x, 0.9, z))
+        mover.update(FRAME)
+        assert mover.ground_report().material == expected
+
+
+def test_refits_and_copies_keep_them(mesh):
+    names = ["a", "b", "c", "d"]
+    named = TriangleMesh(
+        _VERTICES, _FACES, materials=np.minimum(_MATERIALS, 3), material_names=names
+    )
+    for one in (named, mesh):
+        again = pickle.loads(pickle.dumps(one))
+        again.refit(np.add(one.vertices, (0, 1, 0)))
+        assert again.materials.tolist() == one.materials.tolist()
+        assert not again.materials.flags.writeable
+        assert again.material_names == one.material_names
+
+
+def test_pickles_from_before_there_were_any_are_loaded(mesh):
+    old = TriangleMesh.__new__(TriangleMesh)
+    old.__setstate__(mesh.__getstate__()[:4])
+    assert old.materials.tolist() == [0] * 8
+    assert old.material_names is None
+    assert old.faces.tolist() == mesh.faces.tolist()
