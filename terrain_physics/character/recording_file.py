@@ -4,7 +4,6 @@ A file is checked before memory is reserved for it: a small archive may hold gig
 may hold unpacked is limited, and nothing beyond that is saved either.
 """
 
-import io
 import json
 import os
 import pathlib
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _checks
+from terrain_physics._archives import array_of, members_of
 from terrain_physics._files import checked_size, file_name, written_whole
 from terrain_physics._kernels.character.layout import FORMAT as STATE_FORMAT
 from terrain_physics._kernels.character.layout import SAVED
@@ -42,7 +42,6 @@ _NUMBER_TYPES = {
     "bits": "<u8",
     "hashes": "<u8",
 }
-_PACKINGS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # those that unpack piece by piece
 
 
 class TooLargeError(ValueError):
@@ -193,36 +192,21 @@ _VERSION_TEXT = _version_text(VERSION, STATE_FORMAT, SAVED.size)
 
 def _unpacked_file(name: str, file: BinaryIO) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays of a file; raise any error if it is damaged."""
-    length = file.seek(0, io.SEEK_END)
     with zipfile.ZipFile(file) as archive:
-        members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
-        if members.keys() != _NUMBER_TYPES.keys() or len(archive.infolist()) != len(members):
+        found = members_of(file, archive)
+        members = {name.removesuffix(".npy"): member for name, member in found.items()}
+        if members.keys() != _NUMBER_TYPES.keys() or len(found) != len(members):
             raise zipfile.BadZipFile
-        if sum(member.compress_size for member in members.values()) > length:
-            raise zipfile.BadZipFile  # zipfile takes memory for as much as they claim
         sizes = {kind: member.file_size for kind, member in members.items()}
         _refuse_large(name, sizes["header"], sum(sizes.values()))
-        arrays = {kind: _unpacked(archive, members[kind], kind) for kind in _NUMBER_TYPES}
+        arrays = {
+            kind: array_of(archive, members[kind], dtype, 1)
+            for kind, dtype in _NUMBER_TYPES.items()
+        }
     header = json.loads(bytes(arrays["header"]))
     if header["format"] != FORMAT:
         raise ValueError(header["format"])
     return header, arrays
-
-
-def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, kind: str) -> NDArray[Any]:
-    """Return the numbers in a part of a file; no more is unpacked than the part claims to hold."""
-    if member.compress_type not in _PACKINGS:
-        raise zipfile.BadZipFile
-    with archive.open(member) as packed:
-        content = packed.read(member.file_size)
-    stream = io.BytesIO(content)
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise zipfile.BadZipFile
-    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
-    if dtype != np.dtype(_NUMBER_TYPES[kind]) or len(shape) != 1:
-        raise zipfile.BadZipFile
-    (count,) = shape
-    return np.frombuffer(content, dtype, count, stream.tell())
 
 
 def _frames_of(

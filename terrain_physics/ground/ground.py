@@ -1,7 +1,8 @@
 """Ground made of several parts: height maps and meshes that are asked and stood on as one."""
 
+import os
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,12 +13,25 @@ from terrain_physics._public import public
 from terrain_physics.ground.parts import GroundParts, PartQueries
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.edits import add_bump, with_bump
-from terrain_physics.heightmap.heightmap import HeightMap
+from terrain_physics.heightmap.heightmap import HeightMap, loaded_map
 from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.saved import KIND as MAP
+from terrain_physics.heightmap.saved import saved_map
 from terrain_physics.mesh.mesh import TriangleMesh
+from terrain_physics.mesh.queries import MeshQueries
+from terrain_physics.mesh.saved import KIND as MESH
+from terrain_physics.mesh.saved import mesh_state, saved_mesh
+from terrain_physics.surface.ground_files import (
+    SavedPart,
+    damaged_otherwise,
+    load_parts,
+    save_parts,
+)
 from terrain_physics.surface.surface import Surface, queries_of
 
 Part = HeightMap | TriangleMesh
+
+_KIND = "ground"
 
 
 @public
@@ -91,6 +105,26 @@ class Ground(Surface):
                     f"got {_checks.shorten(part)}"
                 )
         self._adopt(tuple(given))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return a ground that `save` wrote: equal answers, to the last bit.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Raises
+        ------
+        FileNotFoundError, ValueError
+            If there is none, if it is damaged or holds something else, and for more than 2 GiB
+            unpacked, before that is read; the message names the file.
+        """
+        saved, order = load_parts(path, _KIND)
+        with damaged_otherwise(path):
+            parts = [_loaded(part) for part in saved]
+            return cls([parts[place] for place in order])
 
     def _adopt(self, parts: tuple[Part, ...]) -> None:
         self._parts = parts
@@ -242,6 +276,44 @@ class Ground(Surface):
             else:
                 union.add_bump(center, radius, rise)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all parts to a file for `load`, with all that they hold.
+
+        That is heights, holes, diagonals, thickness, materials, names, vertices, faces and
+        versions. The file is a zip archive of arrays and JSON, described in
+        ``surface/ground_files.py``.
+
+        Parameters
+        ----------
+        path : path
+            An existing file is replaced only when the new one is complete.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``path`` is not a path that the system takes, and for more than 2 GiB.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from terrain_physics import Ground, HeightMap
+        >>> ground = Ground([HeightMap([[0] * 5] * 5, origin=(x, 0, 0)) for x in (0, 4)])
+        >>> ground.carve((4, 2), radius=2, depth=1)
+        >>> with tempfile.TemporaryDirectory() as name:
+        ...     ground.save(Path(name) / "level.ground")
+        ...     again = Ground.load(Path(name) / "level.ground")
+        >>> again, again.height_at(4, 2)
+        (<Ground: 2 height maps, 0 meshes>, -1.0)
+        """
+        self._held.current()  # so that shared borders are saved as they are seen
+        different = {id(part): part for part in self._parts}
+        places = {key: place for place, key in enumerate(different)}
+        saved = [_saved(part) for part in different.values()]
+        save_parts(path, _KIND, saved, [places[id(part)] for part in self._parts])
+
     def __repr__(self) -> str:
         maps = sum(isinstance(part, HeightMap) for part in self._parts)
         return f"<Ground: {maps} height maps, {len(self._parts) - maps} meshes>"
@@ -252,3 +324,20 @@ class Ground(Surface):
 
     def __setstate__(self, state: tuple[Part, ...]) -> None:
         self._adopt(state)
+
+
+def _saved(part: Part) -> SavedPart:
+    queries = queries_of(part)
+    if isinstance(queries, MapQueries):
+        return saved_map(queries.storage)
+    return saved_mesh(cast("MeshQueries", queries).storage)
+
+
+def _loaded(saved: SavedPart) -> Part:
+    if saved.header["kind"] == MAP:
+        return loaded_map(saved, HeightMap)
+    if saved.header["kind"] != MESH:
+        raise ValueError(saved.header["kind"])
+    mesh = TriangleMesh.__new__(TriangleMesh)
+    mesh.__setstate__(mesh_state(saved))
+    return mesh

@@ -111,6 +111,13 @@ def checked_diagonal(
     return kernels.DIAGONAL_TABLE, table
 
 
+def diagonal_name(code: int, *, follows_heights: bool) -> str | None:
+    """Return the name of a kind of diagonal; None for a table that was given."""
+    if code == kernels.DIAGONAL_TABLE:
+        return DIAGONALS[-1] if follows_heights else None
+    return DIAGONALS[_CODES.index(code)]
+
+
 def shorter_diagonals(heights: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Return which cells are split from b to d because that line is the shorter one."""
     # Both lines span the same cell, so the one with the smaller rise is the shorter.

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,9 +35,22 @@ from terrain_physics.heightmap.edits import (
 from terrain_physics.heightmap.export import MeshArrays, checked_region, mesh_arrays, save_obj
 from terrain_physics.heightmap.files import load_heights, save_heights
 from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.saved import (
+    KIND,
+    holds_all,
+    map_options,
+    refuse_options,
+    saved_map,
+)
 from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES, MapStorage
+from terrain_physics.surface.ground_files import (
+    SavedPart,
+    damaged_otherwise,
+    load_parts,
+    save_parts,
+)
 from terrain_physics.surface.materials import checked_names, material_numbers, material_rows
-from terrain_physics.surface.surface import Surface
+from terrain_physics.surface.surface import Surface, queries_of
 
 
 @public
@@ -171,11 +184,11 @@ class HeightMap(Surface):
         path : path
             ``.npy``, ``.r16`` or ``.raw`` (16 bit), ``.hgt``, ``.dds`` (one channel, not
             compressed), ``.png`` (8 or 16 bit gray) or ``.tif``/``.tiff`` (one channel). The last
-            two need the extra ``images``.
+            two need the extra ``images``. ``.ground`` holds all of a map, and takes no options.
         cell_size, height_scale, origin, border, diagonal, thickness
             As for `HeightMap`.
         holes, materials, material_names
-            As for `HeightMap`; no file of heights holds them, see `save`.
+            As for `HeightMap`; only ``.ground`` files hold them.
         **file_options
             As for `terrain_physics.heightmap.files.load_heights`: ``height_range``, ``flip``,
             ``shape``, ``byte_order``.
@@ -191,18 +204,23 @@ class HeightMap(Surface):
         ImportError
             If the file is a picture and Pillow is missing; the message names the extra to install.
         """
-        return cls(
-            load_heights(path, **file_options),
-            cell_size=cell_size,
-            height_scale=height_scale,
-            origin=origin,
-            border=border,
-            diagonal=diagonal,
-            thickness=thickness,
-            holes=holes,
-            materials=materials,
-            material_names=material_names,
-        )
+        options: dict[str, Any] = {
+            "cell_size": cell_size,
+            "height_scale": height_scale,
+            "origin": origin,
+            "border": border,
+            "diagonal": diagonal,
+            "thickness": thickness,
+            "holes": holes,
+            "materials": materials,
+            "material_names": material_names,
+        }
+        if holds_all(path):
+            refuse_options(path, options | file_options)
+            (part,), _ = load_parts(path, KIND)
+            with damaged_otherwise(path):
+                return loaded_map(part, cls)
+        return cls(load_heights(path, **file_options), **options)
 
     # What it is
 
@@ -472,16 +490,18 @@ class HeightMap(Surface):
         return block_bounds(self._storage, number)
 
     def save(self, path: str | os.PathLike[str], **file_options: Any) -> tuple[float, float] | None:
-        """Write the samples, before scale and origin, to a file.
+        """Write the map to a ``.ground`` file, or its samples, before scale and origin, to another.
 
-        Nothing else is written: hand `load` the cells marked as holes, the materials and the shape
-        of the map (cell size, scale, origin, border, diagonal, thickness) again.
+        A ``.ground`` file holds everything, versions included: a zip archive of arrays and JSON,
+        described in ``surface/ground_files.py``. Of another, hand `load` the cells marked as holes,
+        the materials and the shape of the map (cell size, scale, origin, border, diagonal,
+        thickness) again.
 
         Parameters
         ----------
         path : path
-            ``.npy``, ``.png`` (16 bit gray), ``.r16`` or ``.raw``; an existing file is replaced
-            only when the new one is complete.
+            ``.ground``, or ``.npy``, ``.png`` (16 bit gray), ``.r16`` or ``.raw``; an existing file
+            is replaced only when the new one is complete.
         **file_options
             As for `terrain_physics.heightmap.files.save_heights`: ``height_range``, ``flip``,
             ``byte_order``.
@@ -506,18 +526,15 @@ class HeightMap(Surface):
         >>> land = HeightMap([[0, 1, 2], [3, 4, 5]], materials=[[7, 8]])
         >>> land.holes[0, 1] = True
         >>> with tempfile.TemporaryDirectory() as name:
-        ...     folder = Path(name)
-        ...     land.save(folder / "land.npy")
-        ...     np.save(folder / "holes.npy", land.holes[:])
-        ...     np.save(folder / "materials.npy", land.materials[:])
-        ...     again = HeightMap.load(
-        ...         folder / "land.npy",
-        ...         holes=np.load(folder / "holes.npy"),
-        ...         materials=np.load(folder / "materials.npy"),
-        ...     )
+        ...     land.save(Path(name) / "land.ground")
+        ...     again = HeightMap.load(Path(name) / "land.ground")
         >>> again.holes[:], again.materials[:]
         (array([[False,  True]]), array([[7, 8]], dtype=uint8))
         """
+        if holds_all(path):
+            refuse_options(path, file_options)
+            save_parts(path, KIND, [saved_map(self._storage)], [0])
+            return None
         return save_heights(path, np.array(self), **file_options)
 
     def save_obj(self, path: str | os.PathLike[str]) -> None:
@@ -542,3 +559,14 @@ class HeightMap(Surface):
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self._adopt(MapStorage.of_snapshot(state))
+
+
+_Land = TypeVar("_Land", bound=HeightMap)
+
+
+def loaded_map(saved: SavedPart, kind: type[_Land]) -> _Land:
+    """Return a map of this class that was saved."""
+    options, version = map_options(saved)
+    land = kind(**options)
+    cast("MapQueries", queries_of(land)).storage.version = version
+    return land

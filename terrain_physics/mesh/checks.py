@@ -1,11 +1,14 @@
 """What a caller hands in for a mesh becomes checked arrays, or a clear error."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from terrain_physics import _checks
-from terrain_physics._kernels.types import Floats, Ints
+from terrain_physics._kernels.types import Bytes, Floats, Ints
 from terrain_physics.surface.limits import refuse_far
+from terrain_physics.surface.materials import checked_names, material_rows
 
 
 def checked_vertices(vertices: ArrayLike) -> Floats:
@@ -35,3 +38,15 @@ def checked_faces(faces: ArrayLike, count: int) -> Ints:
     result = rows.astype(np.int32, order="C")
     result.setflags(write=False)
     return result
+
+
+def checked_materials(
+    materials: ArrayLike | None, names: Sequence[str] | None, count: int
+) -> tuple[Bytes | None, tuple[str, ...] | None]:
+    """Return a read-only copy of the materials of ``count`` faces, and their names."""
+    known = None if names is None else checked_names(names)
+    if materials is None:
+        return None, known
+    made_of = material_rows(materials, (count,), names=known)
+    made_of.setflags(write=False)
+    return made_of, known

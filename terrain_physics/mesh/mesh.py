@@ -1,7 +1,8 @@
 """Triangle meshes."""
 
+import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +15,11 @@ from terrain_physics._kernels.types import Longs
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, Sphere
-from terrain_physics.mesh.checks import checked_faces, checked_vertices
+from terrain_physics.mesh.checks import checked_faces, checked_materials, checked_vertices
 from terrain_physics.mesh.queries import MeshQueries
+from terrain_physics.mesh.saved import KIND, mesh_state, saved_mesh
 from terrain_physics.mesh.storage import MeshStorage
-from terrain_physics.surface.materials import checked_names, material_rows
+from terrain_physics.surface.ground_files import damaged_otherwise, load_parts, save_parts
 from terrain_physics.surface.surface import Surface
 
 
@@ -86,15 +88,32 @@ class TriangleMesh(Surface):
     ) -> None:
         places = checked_vertices(vertices)
         rows = checked_faces(faces, len(places))
-        names = None if material_names is None else checked_names(material_names)
-        made_of = None
-        if materials is not None:
-            made_of = material_rows(materials, (len(rows),), names=names)
-            made_of.setflags(write=False)
+        made_of, names = checked_materials(materials, material_names, len(rows))
         self._adopt(MeshStorage(places, rows, materials=made_of, material_names=names))
 
     def _adopt(self, storage: MeshStorage) -> None:
         self._storage, self._queries = storage, MeshQueries(storage)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return a mesh that `save` wrote: equal answers, to the last bit.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Raises
+        ------
+        FileNotFoundError, ValueError
+            If there is none, if it is damaged or holds something else, and for more than 2 GiB
+            unpacked, before that is read; the message names the file.
+        """
+        (part,), _ = load_parts(path, KIND)
+        mesh = cls.__new__(cls)
+        with damaged_otherwise(path):
+            mesh.__setstate__(mesh_state(part))
+        return mesh
 
     # What it is
 
@@ -243,6 +262,35 @@ class TriangleMesh(Surface):
         most = _checks.most_results(max_results)
         arrays, welded = self._storage.arrays, self.neighbors.welded
         return _few(intersections.self_pairs(Workers(threads).run, arrays, welded, most), most)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a file for `load`: vertices, faces, materials, names and version.
+
+        It is a zip archive of arrays and JSON, described in ``surface/ground_files.py``.
+
+        Parameters
+        ----------
+        path : path
+            An existing file is replaced only when the new one is complete.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``path`` is not a path that the system takes, and for more than 2 GiB.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> mesh = TriangleMesh([(0, 0, 0), (0, 0, 4), (4, 0, 0)], [(0, 1, 2)], materials=7)
+        >>> with tempfile.TemporaryDirectory() as name:
+        ...     mesh.save(Path(name) / "plank.ground")
+        ...     print(TriangleMesh.load(Path(name) / "plank.ground").materials)
+        [7]
+        """
+        save_parts(path, KIND, [saved_mesh(self._storage)], [0])
 
     def __getstate__(self) -> tuple[Any, ...]:
         storage, arrays = self._storage, self._storage.arrays

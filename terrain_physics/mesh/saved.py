@@ -1,0 +1,44 @@
+"""What a file keeps of a triangle mesh, and back.
+
+The header: ``material_names`` and ``version``. The arrays: ``vertices``, ``faces``, ``order`` (of
+the tree, so that answers keep their bits after a refit) and, where there are any, ``materials``.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics import _checks
+from terrain_physics.mesh.checks import checked_faces, checked_materials, checked_vertices
+from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.surface.ground_files import MOST_EDITS, SavedPart
+
+KIND = "mesh"
+
+
+def saved_mesh(storage: MeshStorage) -> SavedPart:
+    """Return what is saved of a mesh."""
+    version, tree = storage.version, storage.arrays
+    header = {"kind": KIND, "material_names": storage.material_names, "version": version}
+    arrays: dict[str, NDArray[Any]] = {
+        "vertices": tree.vertices,
+        "faces": tree.faces,
+        "order": tree.order,
+    }
+    if storage.materials is not None:
+        arrays["materials"] = storage.materials
+    return SavedPart(header, arrays)
+
+
+def mesh_state(saved: SavedPart) -> tuple[Any, ...]:
+    """Return what was saved, checked, as `TriangleMesh` unpickles it."""
+    header, arrays = saved
+    vertices = checked_vertices(arrays["vertices"])
+    faces = checked_faces(arrays["faces"], len(vertices))
+    order = arrays["order"].astype(np.int32)
+    if not np.array_equal(np.sort(order), np.arange(len(faces))):
+        raise ValueError("order must hold each face once")
+    version = _checks.whole("version", header["version"], 0, MOST_EDITS)
+    materials = arrays.get("materials"), header["material_names"]
+    return vertices, faces, version, order, *checked_materials(*materials, len(faces))

@@ -1,0 +1,174 @@
+"""The file that a height map, a mesh or a ground of several parts is kept in, with all it holds.
+
+It is a zip archive. ``ground.json`` says what it is:
+
+- ``format``: "terrain_physics ground"; ``version``: 1; ``kind``: "height map", "mesh" or "ground";
+- ``parts``: what describes each part, its ``kind`` among it (``heightmap/saved.py`` and
+  ``mesh/saved.py`` say how); a height map or a mesh by itself is one part;
+- ``order``: for each part of the ground its place in ``parts``, as one may be there twice.
+
+The arrays of part k are members named ``k.NAME.npy``. A file is checked before memory is reserved
+for it, and nothing that is larger is saved either.
+"""
+
+import json
+import os
+import pathlib
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics import _checks
+from terrain_physics._archives import array_of, content_of, members_of, write_array
+from terrain_physics._files import checked_size, file_name, written_whole
+
+FORMAT, VERSION = "terrain_physics ground", 1
+
+MOST_BYTES = 1 << 31
+"""Of all parts, unpacked."""
+
+MOST_HEADER_BYTES = 1 << 24
+"""Of ``ground.json``."""
+
+MOST_EDITS = 2**53
+"""A version is at most this: characters remember it as a float64."""
+
+_HEADER = "ground.json"
+
+# What arrays there may be: type and number of dimensions.
+_ARRAYS = {
+    "heights": ("<f4", 2),
+    "holes": ("|u1", 2),
+    "diagonals": ("|u1", 2),
+    "vertices": ("<f8", 2),
+    "faces": ("<i4", 2),
+    "order": ("<i4", 1),
+    "materials": ("|u1", None),
+}
+
+
+class SavedPart(NamedTuple):
+    """What a file holds of a height map or a mesh.
+
+    Attributes
+    ----------
+    header : dict
+        What describes it, for JSON; ``kind`` is "height map" or "mesh".
+    arrays : dict of ndarray
+        By name.
+    """
+
+    header: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+def save_parts(
+    path: str | os.PathLike[str], kind: str, parts: Sequence[SavedPart], order: Sequence[int]
+) -> None:
+    """Write a file of this kind; an existing one is replaced only when the new one is complete."""
+    name = file_name(path)
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": kind,
+        "parts": [part.header for part in parts],
+        "order": list(order),
+    }
+    content = json.dumps(header, allow_nan=False).encode()
+    size = sum(values.nbytes for part in parts for values in part.arrays.values())
+    _refuse_large(name, len(content), size)
+    with (
+        written_whole(name) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+    ):
+        archive.writestr(_HEADER, content)
+        for number, part in enumerate(parts):
+            for array, values in part.arrays.items():
+                write_array(archive, f"{number}.{array}.npy", values.astype(_ARRAYS[array][0]))
+
+
+def load_parts(path: str | os.PathLike[str], kind: str) -> tuple[list[SavedPart], list[int]]:
+    """Return what a file of this kind holds, or raise ValueError naming the file."""
+    name = file_name(path)
+    checked_size(name)
+    with pathlib.Path(name).open("rb") as file:
+        return _loaded(name, file, kind)
+
+
+def _refuse_large(name: str, header_bytes: int, all_bytes: int) -> None:
+    for what, limit, got in (
+        (_HEADER, MOST_HEADER_BYTES, header_bytes),
+        ("all arrays, unpacked,", MOST_BYTES, all_bytes),
+    ):
+        if got > limit:
+            raise _RefusedError(f"{name}: {what} must have at most {limit} bytes, got {got}")
+
+
+class _RefusedError(ValueError):
+    """More than a file may hold, or a file of another kind or version."""
+
+
+def _loaded(name: str, file: BinaryIO, kind: str) -> tuple[list[SavedPart], list[int]]:
+    with damaged_otherwise(name), zipfile.ZipFile(file) as archive:
+        members = members_of(file, archive)
+        sizes = {member.filename: member.file_size for member in members.values()}
+        _refuse_large(name, sizes[_HEADER], sum(sizes.values()) - sizes[_HEADER])
+        header = json.loads(content_of(archive, members.pop(_HEADER)))
+        _refuse_others(name, header, kind)
+        arrays = _arrays_of(archive, members, len(header["parts"]))
+        parts = [SavedPart(*part) for part in zip(header["parts"], arrays, strict=True)]
+        order = [_checks.whole("order", place, 0, len(parts) - 1) for place in header["order"]]
+        if set(order) != set(range(len(parts))):
+            raise zipfile.BadZipFile("parts that nobody needs")
+    return parts, order
+
+
+@contextmanager
+def damaged_otherwise(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say that a file is damaged where its numbers are refused."""
+    try:
+        yield
+    except _RefusedError:
+        raise
+    except Exception:  # whatever damage leads to
+        raise ValueError(f"{file_name(path)}: file must be a saved ground, undamaged") from None
+
+
+def _refuse_others(name: str, header: Any, kind: str) -> None:
+    """Refuse files of later versions, and those that another class has saved."""
+    if header["format"] != FORMAT:
+        raise zipfile.BadZipFile
+    version, found = header["version"], header["kind"]
+    if version != VERSION:
+        raise _RefusedError(
+            f"{name}: file must be of version {VERSION}, got {_checks.shorten(version)}: another "
+            "version of terrain_physics saved it, and can load it"
+        )
+    if found != kind:
+        raise _RefusedError(
+            f"{name}: file must hold a {kind}, got a {_checks.shorten(found)}: what saved it can "
+            "load it"
+        )
+
+
+def _arrays_of(
+    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], count: int
+) -> list[dict[str, NDArray[Any]]]:
+    """Return the arrays of so many parts, by name."""
+    arrays: list[dict[str, NDArray[Any]]] = [{} for _ in range(count)]
+    for member in members.values():
+        number, array, suffix = member.filename.split(".")
+        if suffix != "npy" or number != str(int(number)):
+            raise zipfile.BadZipFile("another name")
+        dtype, dimensions = _ARRAYS[array]
+        arrays[int(number)][array] = array_of(archive, member, dtype, dimensions)
+    return arrays
+
+
+def as_marks(numbers: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return marks that were saved as numbers."""
+    return numbers.astype(np.bool_)

@@ -1,0 +1,295 @@
+"""A ground, a map or a mesh in a file, and back: the same to the last bit, or refused by name."""
+
+import io
+import json
+import random
+import struct
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+
+from terrain_physics import Ground, HeightMap, Sphere, TriangleMesh
+from terrain_physics.surface import ground_files
+from terrain_physics.surface.surface import queries_of
+from tests.heightmap.test_files_damaged import mutated
+from tests.helpers import drawn_grounds
+from tests.helpers.draws import Draws
+
+MAKERS = (*drawn_grounds.MAPS, *drawn_grounds.MESHES, *drawn_grounds.GROUNDS)
+
+
+def saved_and_loaded(ground, folder):
+    path = folder / "level.ground"
+    ground.save(path)
+    return type(ground).load(path)
+
+
+def assert_same(one, other):
+    """Compare all that two grounds hold."""
+    assert type(one) is type(other)
+    assert one.version == other.version
+    assert one.material_names == other.material_names
+    if isinstance(one, Ground):
+        assert one.first_ids.tolist() == other.first_ids.tolist()
+        for part, again in zip(one.parts, other.parts, strict=True):
+            assert_same(part, again)
+    elif isinstance(one, TriangleMesh):
+        assert one.vertices.tobytes() == other.vertices.tobytes()
+        for name in ("faces", "materials"):
+            assert np.array_equal(getattr(one, name), getattr(other, name))
+        orders = (queries_of(mesh).storage.arrays.order for mesh in (one, other))
+        assert np.array_equal(*orders)
+    else:
+        assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
+        for name in ("holes", "materials"):
+            assert np.array_equal(getattr(one, name)[:], getattr(other, name)[:])
+        for name in ("cell_size", "height_scale", "thickness", "border"):
+            assert getattr(one, name) == getattr(other, name), name
+        assert tuple(one.origin64) == tuple(other.origin64)
+        assert np.array_equal(one.to_mesh().indices, other.to_mesh().indices)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("make", MAKERS)
+def test_what_is_loaded_is_what_was_saved(make, seed, tmp_path):
+    draws = Draws(seed)
+    ground = make(draws)
+    for _ in range(seed):
+        drawn_grounds.edit(draws, ground)
+    again = saved_and_loaded(ground, tmp_path)
+    assert_same(ground, again)
+    low, high = drawn_grounds.box_of(ground)
+    rng = np.random.default_rng(seed)
+    shapes = [Sphere(center, 0.5) for center in rng.uniform(low, high, (20, 3))]
+    for name in ("query", "triangle", "penetration", "normal", "point", "material"):
+        answers = [getattr(one.contacts(shapes), name).tobytes() for one in (ground, again)]
+        assert answers[0] == answers[1], name
+
+
+@pytest.mark.parametrize("diagonal", ["a-c", "b-d", "alternating", "shortest", None])
+@pytest.mark.parametrize("thickness", [None, 3.5, np.inf])
+@pytest.mark.parametrize("has_holes", [False, True])
+def test_edits_go_on_alike(diagonal, thickness, has_holes, tmp_path):
+    rng = np.random.default_rng(3)
+    land = HeightMap(
+        rng.uniform(0, 2, (9, 7)),
+        cell_size=(0.1, 0.3),
+        height_scale=-1.7,
+        origin=(1e6 + 0.1, 2, -3),
+        border="open",
+        diagonal=rng.random((8, 6)) < 0.5 if diagonal is None else diagonal,
+        thickness=thickness,
+        holes=rng.random((8, 6)) < 0.2 if has_holes else None,
+        materials=rng.integers(0, 3, (8, 6)),
+        material_names=["grass", "rock", "mud"],
+    )
+    again = saved_and_loaded(land, tmp_path)
+    assert_same(land, again)
+    for one in (land, again):
+        one[2:4, 1:5] += 3.0  # the shorter diagonals change
+        one.materials[0, 0] = "mud"
+        one.holes[5, 5] = True  # the first hole may end the solid depth
+    assert_same(land, again)
+
+
+def test_a_part_that_is_there_twice_stays_one(tmp_path):
+    mesh = TriangleMesh([(0, 0, 0), (0, 0, 1), (1, 0, 0)], [(0, 1, 2)])
+    land = HeightMap([[0, 0], [0, 0]])
+    again = saved_and_loaded(Ground([mesh, land, mesh]), tmp_path)
+    assert again.parts[0] is again.parts[2]
+    assert isinstance(again.parts[1], HeightMap)
+
+
+def test_an_edit_not_yet_followed_is_saved(tmp_path):
+    tiles = [HeightMap([[0] * 5] * 5, origin=(x, 0, 0)) for x in (0, 4)]
+    ground = Ground(tiles)
+    tiles[0][2, 4] = -1.0
+    again = saved_and_loaded(ground, tmp_path)
+    assert again.parts[1].height_at(4, 2) == -1.0
+
+
+GROUND = Ground([HeightMap([[0, 1], [0, 0]], materials=3), TriangleMesh.box((1, 2, 3))])
+
+
+def content_of(ground, folder):
+    path = folder / "whole.ground"
+    ground.save(path)
+    return path.read_bytes()
+
+
+def with_members(content, change):
+    """Return an archive whose members, by name, were changed."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, member in members.items():
+            archive.writestr(name, member)
+    return buffer.getvalue()
+
+
+def refusal(content, folder, kind=Ground):
+    path = folder / "bad.ground"
+    path.write_bytes(content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r".") as caught:
+            kind.load(path)
+        assert tracemalloc.get_traced_memory()[1] < 4_000_000
+    finally:
+        tracemalloc.stop()
+    assert str(caught.value).startswith(f"{path}: ")
+    return str(caught.value).removeprefix(f"{path}: ")
+
+
+def npy(values):
+    buffer = io.BytesIO()
+    np.save(buffer, values)
+    return buffer.getvalue()
+
+
+def header_with(**entries):
+    def change(members):
+        header = json.loads(members["ground.json"])
+        members["ground.json"] = json.dumps(header | entries).encode()
+
+    return change
+
+
+def part_with(number, **entries):
+    def change(members):
+        header = json.loads(members["ground.json"])
+        header["parts"][number] |= entries
+        members["ground.json"] = json.dumps(header).encode()
+
+    return change
+
+
+def member(name, values):
+    return lambda members: members.update({name: npy(values)})
+
+
+DAMAGED = {
+    "no header": lambda members: members.pop("ground.json"),
+    "no JSON": lambda members: members.update({"ground.json": b"\xff"}),
+    "a list": lambda members: members.update({"ground.json": b"[]"}),
+    "another format": header_with(format="else"),
+    "one part more": header_with(parts=[]),
+    "order beyond": header_with(order=[0, 2]),
+    "order of one": header_with(order=[0]),
+    "order of text": header_with(order=["0", "1"]),
+    "another kind": part_with(0, kind="cave"),
+    "no border": part_with(0, border="none"),
+    "no cell": part_with(0, cell_size=[0, 1]),
+    "endless": part_with(0, height_scale=1e999),
+    "names": part_with(0, material_names=["a"]),
+    "version": part_with(0, version=-1),
+    "version of text": part_with(1, version="1"),
+    "heights of another type": member("0.heights.npy", np.zeros((2, 2))),
+    "heights of another form": member("0.heights.npy", np.zeros(4, np.float32)),
+    "one height": member("0.heights.npy", np.zeros((1, 1), np.float32)),
+    "columns first": member("0.heights.npy", np.asfortranarray(np.zeros((3, 2), np.float32))),
+    "materials of another form": member("0.materials.npy", np.zeros(4, np.uint8)),
+    "face beyond": member("1.faces.npy", np.full((12, 3), 8, np.int32)),
+    "order of faces": member("1.order.npy", np.zeros(12, np.int32)),
+    "no faces": lambda members: members.pop("1.faces.npy"),
+    "another array": member("1.else.npy", np.zeros(3)),
+    "another part": member("2.faces.npy", np.zeros((1, 3), np.int32)),
+    "a part below": member("-1.faces.npy", np.zeros((1, 3), np.int32)),
+    "a folder": member("0/heights.npy", np.zeros((2, 2), np.float32)),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_damaged_files_are_refused_by_name(name, tmp_path):
+    content = with_members(content_of(GROUND, tmp_path), DAMAGED[name])
+    assert refusal(content, tmp_path) == "file must be a saved ground, undamaged"
+
+
+def test_files_cut_and_flipped_are_loaded_or_refused(tmp_path):
+    content, path = content_of(GROUND, tmp_path), tmp_path / "damaged.ground"
+    for seed in range(300):
+        path.write_bytes(mutated(content, random.Random(seed)))  # noqa: S311
+        try:
+            Ground.load(path)
+        except ValueError as error:
+            assert str(path) in str(error)  # noqa: PT017 it may be loaded as well
+
+
+def test_pickles_are_not_read(tmp_path):
+    values = npy(np.zeros(3)).replace(b"'<f8'", b"'|O' ")
+    content = with_members(
+        content_of(GROUND, tmp_path), lambda members: members.update({"1.order.npy": values})
+    )
+    assert refusal(content, tmp_path) == "file must be a saved ground, undamaged"
+
+
+def test_another_kind_is_named(tmp_path):
+    land = content_of(GROUND.parts[0], tmp_path)
+    mesh = content_of(GROUND.parts[1], tmp_path)
+    wrong = "file must hold a {}, got a '{}': what saved it can load it"
+    assert refusal(land, tmp_path) == wrong.format("ground", "height map")
+    assert refusal(mesh, tmp_path, HeightMap) == wrong.format("height map", "mesh")
+    assert refusal(land, tmp_path, TriangleMesh) == wrong.format("mesh", "height map")
+
+
+def test_a_later_version_is_named(tmp_path):
+    later = with_members(content_of(GROUND, tmp_path), header_with(version=2))
+    assert "file must be of version 1, got 2: another version" in refusal(later, tmp_path)
+
+
+def test_large_files_are_refused_before_they_are_read(tmp_path, monkeypatch):
+    large = member("0.heights.npy", np.zeros((1500, 1500), np.float32))
+    content = with_members(content_of(GROUND, tmp_path), large)
+    assert len(content) < 100_000
+    monkeypatch.setattr(ground_files, "MOST_BYTES", 1_000_000)
+    assert "must have at most 1000000 bytes" in refusal(content, tmp_path)
+    land = HeightMap(np.zeros((600, 600), np.float32))
+    with pytest.raises(ValueError, match=r"land\.ground: .* at most 1000000 bytes"):
+        land.save(tmp_path / "land.ground")
+    assert not (tmp_path / "land.ground").exists()
+
+
+def test_a_member_that_claims_to_be_small_is_not_unpacked(tmp_path):
+    large = np.zeros((2000, 2000), np.float32)
+    content = with_members(content_of(GROUND, tmp_path), member("0.heights.npy", large))
+    size = len(npy(large))
+    lie = content.replace(struct.pack("<I", size), struct.pack("<I", 1000))
+    assert lie != content
+    assert refusal(lie, tmp_path) == "file must be a saved ground, undamaged"
+
+
+def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "level.ground"
+    GROUND.save(path)
+    before = path.read_bytes()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ground_files, "write_array", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Ground([HeightMap([[5, 5], [5, 5]])]).save(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["level.ground"]
+
+
+@pytest.mark.parametrize("option", [{"cell_size": 2}, {"origin": (1, 0, 0)}, {"flip": "rows"}])
+def test_a_map_with_all_it_holds_takes_no_options(option, tmp_path):
+    path = tmp_path / "LAND.GROUND"
+    HeightMap([[0, 0], [0, 0]]).save(path)
+    (name,) = option
+    with pytest.raises(ValueError, match=f"{name} must be left out"):
+        HeightMap.load(path, **option)
+
+
+def test_what_is_no_file_is_refused(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        Ground.load(tmp_path / "nothing.ground")
+    with pytest.raises(TypeError, match="path must be a str or os.PathLike, got 3"):
+        Ground.load(3)
+    with pytest.raises(ValueError, match="must be a regular file"):
+        TriangleMesh.load(tmp_path)
