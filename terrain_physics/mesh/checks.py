@@ -1,5 +1,7 @@
 """What a caller hands in for a mesh becomes checked arrays, or a clear error."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -35,3 +37,14 @@ def checked_faces(faces: ArrayLike, count: int) -> Ints:
     result = rows.astype(np.int32, order="C")
     result.setflags(write=False)
     return result
+
+
+def vertices_and_faces(mesh: Any) -> tuple[ArrayLike, ArrayLike]:
+    """Return what a mesh of another library has, unchecked."""
+    try:
+        return mesh.vertices, mesh.faces
+    except AttributeError:
+        raise TypeError(
+            "mesh must have vertices and faces, as a trimesh.Trimesh has (scene.to_mesh() makes "
+            f"one of a trimesh.Scene), got {_checks.shorten(mesh)}"
+        ) from None
