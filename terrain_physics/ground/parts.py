@@ -11,12 +11,13 @@ from terrain_physics._kernels.heightmap import grid as grid_kernels
 from terrain_physics._kernels.types import Bytes, Longs, read_only
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.ground.answers import Owners
-from terrain_physics.ground.materials import joined_names, joined_numbers
 from terrain_physics.ground.union import Union, groups_of_neighbors
 from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.mesh.assembly import joined
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
+from terrain_physics.surface.materials import joined_names, joined_numbers
 
 PartQueries = MapQueries | MeshQueries
 
@@ -218,7 +219,7 @@ class GroundParts:
             moved = tuple(source.queries.version for source in self._meshes)
             if self._meshes and moved != self._moved:
                 meshes = [source.queries for source in self._meshes]
-                self._mesh = _joined(cast("list[MeshQueries]", meshes))
+                self._mesh = _one_mesh(cast("list[MeshQueries]", meshes))
             lands = cast("list[MapQueries]", [source.queries for source in self._maps])
             maps = lands[0].ground_arrays.maps if len(lands) == 1 else _side_by_side(lands)
             mesh = None if self._mesh is None else self._mesh.ground_arrays.mesh
@@ -228,17 +229,13 @@ class GroundParts:
             return self._arrays
 
 
-def _joined(meshes: list[MeshQueries]) -> MeshQueries:
+def _one_mesh(meshes: list[MeshQueries]) -> MeshQueries:
     """Return one mesh with the faces of several, in order."""
     if len(meshes) == 1:
         return meshes[0]
     arrays = [mesh.storage.arrays for mesh in meshes]
-    starts = np.cumsum([0] + [len(own.vertices) for own in arrays[:-1]])
-    faces = [own.faces + start for own, start in zip(arrays, starts, strict=True)]
-    vertices = np.concatenate([own.vertices for own in arrays])
-    joined = np.concatenate(faces).astype(np.int32)
-    vertices, joined = read_only(vertices, joined)
-    return MeshQueries(MeshStorage(vertices, joined))
+    vertices, faces = read_only(*joined([(own.vertices, own.faces) for own in arrays]))
+    return MeshQueries(MeshStorage(vertices, faces))
 
 
 def _side_by_side(lands: list[MapQueries]) -> MapArrays | None:

@@ -1,1 +1,1 @@
-"""A triangle mesh as ground: its tree and queries."""
+"""A triangle mesh as ground: how it is made, its tree and queries."""

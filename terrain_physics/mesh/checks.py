@@ -1,6 +1,7 @@
 """What a caller hands in for a mesh becomes checked arrays, or a clear error."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,3 +51,14 @@ def checked_materials(
     made_of = material_rows(materials, (count,), names=known)
     made_of.setflags(write=False)
     return made_of, known
+
+
+def vertices_and_faces(mesh: Any) -> tuple[ArrayLike, ArrayLike]:
+    """Return what a mesh of another library has, unchecked."""
+    try:
+        return mesh.vertices, mesh.faces
+    except AttributeError:
+        raise TypeError(
+            "mesh must have vertices and faces, as a trimesh.Trimesh has (scene.to_mesh() makes "
+            f"one of a trimesh.Scene), got {_checks.shorten(mesh)}"
+        ) from None

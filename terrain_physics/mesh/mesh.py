@@ -1,7 +1,7 @@
 """Triangle meshes."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -15,11 +15,20 @@ from terrain_physics._kernels.types import Longs
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, Sphere
-from terrain_physics.mesh.checks import checked_faces, checked_materials, checked_vertices
+from terrain_physics.mesh import solids
+from terrain_physics.mesh.assembly import joined, joined_materials, moved
+from terrain_physics.mesh.checks import (
+    checked_faces,
+    checked_materials,
+    checked_vertices,
+    vertices_and_faces,
+)
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.saved import KIND, mesh_state, saved_mesh
+from terrain_physics.mesh.solids import Solid
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.ground_files import damaged_otherwise, load_parts, save_parts
+from terrain_physics.surface.materials import joined_names
 from terrain_physics.surface.surface import Surface
 
 
@@ -114,6 +123,279 @@ class TriangleMesh(Surface):
         with damaged_otherwise(path):
             mesh.__setstate__(mesh_state(part))
         return mesh
+
+    # How it is made
+
+    @classmethod
+    def box(cls, extents: Any, *, transform: Any = None) -> Self:
+        """Return a box around the origin: 12 faces, 8 vertices, closed, fronts outside.
+
+        Parameters
+        ----------
+        extents : three numbers
+            The whole edge lengths along x, y and z in meters, each > 0.
+        transform : glm.mat4 or array_like, shape (4, 4), optional
+            Where to put it, as for `transformed`.
+
+        Returns
+        -------
+        TriangleMesh
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other extents, and as for `transformed`.
+
+        Examples
+        --------
+        >>> from pyglm import glm
+        >>> crate = TriangleMesh.box((2, 1, 2), transform=glm.translate(glm.vec3(10, 0.5, 10)))
+        >>> crate, crate.height_at(10, 10)
+        (<TriangleMesh: 12 faces, 8 vertices>, 1.0)
+        """
+        return cls._placed(solids.box(extents), transform)
+
+    @classmethod
+    def cylinder(
+        cls, radius: float, height: float, *, sections: int = 32, transform: Any = None
+    ) -> Self:
+        """Return a cylinder around +Y, its middle the origin: closed, fronts outside.
+
+        Its corners are on the circle, the first at +x, so its flat sides are within. The axis is
+        +Y here, not +Z as in trimesh.
+
+        Parameters
+        ----------
+        radius, height : float
+            In meters, > 0.
+        sections : int, default 32
+            How many sides it has, 3 to 100,000.
+        transform : glm.mat4 or array_like, shape (4, 4), optional
+            Where to put it, as for `transformed`.
+
+        Returns
+        -------
+        TriangleMesh
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other sizes and sections, and as for `transformed`.
+
+        Examples
+        --------
+        >>> pillar = TriangleMesh.cylinder(0.5, 3, sections=12)
+        >>> pillar, pillar.height_at(0.5, 0)
+        (<TriangleMesh: 44 faces, 24 vertices>, 1.5)
+        """
+        return cls._placed(solids.cylinder(radius, height, sections), transform)
+
+    @classmethod
+    def stairs(
+        cls, width: float, rise: float, tread: float, steps: int, *, transform: Any = None
+    ) -> Self:
+        """Return a flight of stairs up along +x: closed, fronts outside.
+
+        The first riser stands on the line x = y = 0, and step k (from 0) has its tread at the
+        height ``(k + 1) * rise``, from ``k * tread`` to ``(k + 1) * tread`` along x. All is solid
+        down to y = 0. The back is an upright wall at ``steps * tread``, as high as the last step.
+
+        Parameters
+        ----------
+        width : float
+            Along z, half of it on either side of z = 0; in meters, > 0.
+        rise : float
+            The height of each step in meters, > 0.
+        tread : float
+            The length of each step along x in meters, > 0.
+        steps : int
+            How many, 1 to 100,000.
+        transform : glm.mat4 or array_like, shape (4, 4), optional
+            Where to put it, as for `transformed`.
+
+        Returns
+        -------
+        TriangleMesh
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other sizes and steps, and as for `transformed`.
+
+        Examples
+        --------
+        >>> flight = TriangleMesh.stairs(width=2, rise=0.25, tread=0.5, steps=4)
+        >>> flight.bounds
+        AABB(lower64=(0.0, 0.0, -1.0), upper64=(2.0, 1.0, 1.0))
+        >>> flight.height_at(0.25, 0.5), flight.height_at(1.75, 0.5)
+        (0.25, 1.0)
+        """
+        return cls._placed(solids.stairs(width, rise, tread, steps), transform)
+
+    @classmethod
+    def ramp(cls, width: float, height: float, length: float, *, transform: Any = None) -> Self:
+        """Return a wedge that rises along +x: 8 faces, 6 vertices, closed, fronts outside.
+
+        It starts on the line x = y = 0 and is solid down to y = 0. The back is an upright wall at
+        ``x = length``.
+
+        Parameters
+        ----------
+        width : float
+            Along z, half of it on either side of z = 0; in meters, > 0.
+        height : float
+            At the back, in meters, > 0.
+        length : float
+            Along x on the floor, in meters, > 0.
+        transform : glm.mat4 or array_like, shape (4, 4), optional
+            Where to put it, as for `transformed`.
+
+        Returns
+        -------
+        TriangleMesh
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other sizes, and as for `transformed`.
+
+        Examples
+        --------
+        >>> TriangleMesh.ramp(width=2, height=1, length=4).height_at(3, 0)
+        0.75
+        """
+        return cls._placed(solids.ramp(width, height, length), transform)
+
+    @classmethod
+    def from_trimesh(cls, mesh: Any) -> Self:
+        """Return a mesh of another library's, such as trimesh.
+
+        Axes and units stay as they are. `transformed` turns a model whose axis up is +Z.
+
+        Parameters
+        ----------
+        mesh : trimesh.Trimesh, or any object with ``vertices`` and ``faces``
+            Both as for `TriangleMesh`; copied.
+
+        Returns
+        -------
+        TriangleMesh
+
+        Raises
+        ------
+        TypeError
+            If it has no such attributes, as a trimesh.Scene: give ``scene.to_mesh()`` instead.
+        TypeError, ValueError
+            As for `TriangleMesh`.
+
+        Examples
+        --------
+        >>> import math
+        >>> from types import SimpleNamespace
+        >>> from pyglm import glm
+        >>> loaded = SimpleNamespace(vertices=[(0, 0, 2), (4, 0, 2), (0, 4, 2)], faces=[(0, 1, 2)])
+        >>> upright = glm.rotate(glm.dmat4(), math.radians(-90), glm.dvec3(1, 0, 0))  # +Z is up
+        >>> TriangleMesh.from_trimesh(loaded).transformed(upright).height_at(1, -1)
+        2.0
+        """
+        return cls(*vertices_and_faces(mesh))
+
+    @classmethod
+    def merged(cls, meshes: Iterable["TriangleMesh"]) -> Self:
+        """Return one mesh of several.
+
+        Faces and vertices are those of the first mesh, then those of the second, and so on: face i
+        of a mesh has the id i plus the number of faces before it. Nothing is cut where they cross.
+        Equal names of materials become one.
+
+        Parameters
+        ----------
+        meshes : sequence of TriangleMesh
+            At least one. All have `material_names`, or none of them.
+
+        Returns
+        -------
+        TriangleMesh
+
+        Raises
+        ------
+        TypeError, ValueError
+            For anything else; the message names the first.
+
+        Examples
+        --------
+        >>> from pyglm import glm
+        >>> flight = TriangleMesh.stairs(width=2, rise=0.25, tread=0.5, steps=8)
+        >>> landing = TriangleMesh.box((3, 2, 2), transform=glm.translate(glm.vec3(5.5, 1, 0)))
+        >>> level = TriangleMesh.merged([flight, landing])
+        >>> level.height_at(3.75, 0), level.height_at(5, 0)
+        (2.0, 2.0)
+        """
+        try:
+            given = list(meshes)
+        except TypeError:
+            raise TypeError(
+                f"meshes must be a sequence of TriangleMesh, got {_checks.shorten(meshes)}"
+            ) from None
+        if not given:
+            raise ValueError("meshes must hold at least one TriangleMesh, got none")
+        for index, mesh in enumerate(given):
+            _checks.instance(f"meshes[{index}]", mesh, TriangleMesh)
+        names = [mesh.material_names for mesh in given]
+        if None in names and any(names):
+            raise ValueError(
+                "meshes must all have material_names, or none of them, got none of "
+                f"meshes[{names.index(None)}]"
+            )
+        materials = [(mesh._storage.materials, len(mesh)) for mesh in given]  # noqa: SLF001 its own
+        return cls(
+            *joined([(mesh.vertices, mesh.faces) for mesh in given]),
+            materials=joined_materials(materials, names),
+            material_names=joined_names(names),
+        )
+
+    @classmethod
+    def _placed(cls, solid: Solid, transform: Any) -> Self:
+        return cls(*(solid if transform is None else moved("transform", transform, *solid)))
+
+    def transformed(self, matrix: Any) -> Self:
+        """Return a new mesh, moved, turned, stretched or sheared.
+
+        Faces keep their ids, materials and fronts: a matrix that mirrors swaps the last two corners
+        of each face, so that what was outside stays outside. `refit` moves the mesh itself.
+
+        Parameters
+        ----------
+        matrix : glm.mat4, glm.dmat4 or array_like, shape (4, 4)
+            Arrays have the translation in their last column. glm.mat4 is float32.
+
+        Returns
+        -------
+        TriangleMesh
+
+        Raises
+        ------
+        TypeError
+            If it is no 4 x 4 matrix of numbers.
+        ValueError
+            For another shape, if it is not finite, not affine (the last row is 0 0 0 1) or
+            flattens, and for vertices that it moves to 1e38 m or farther.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyglm import glm
+        >>> ramp = TriangleMesh.ramp(width=2, height=1, length=4)
+        >>> ramp.transformed(glm.translate(glm.vec3(10, 0, 0))).height_at(12, 0)
+        0.5
+        >>> ramp.transformed(np.diag([-1, 1, 1, 1])).height_at(-2, 0)  # it rises along -x
+        0.5
+        """
+        return type(self)(
+            *moved("matrix", matrix, self.vertices, self.faces),
+            materials=self._storage.materials,
+            material_names=self.material_names,
+        )
 
     # What it is
 

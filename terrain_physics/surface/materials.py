@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from terrain_physics import _checks
 from terrain_physics._kernels.types import Bytes, Longs
 
+Names = tuple[str, ...] | None
+
 MOST_MATERIALS = 256
 
 
@@ -60,3 +62,32 @@ def materials_of(materials: Bytes | None, triangles: Longs) -> Bytes:
     found = materials[triangles]
     found[triangles < 0] = 0
     return found
+
+
+def joined_names(parts: Sequence[Names]) -> Names:
+    """Return the names of what is joined, each once, in order; None if no part has any.
+
+    Raises ValueError for more names than there are numbers.
+    """
+    names = tuple(dict.fromkeys(name for own in parts if own is not None for name in own))
+    if len(names) > MOST_MATERIALS:
+        raise ValueError(
+            f"parts must have at most {MOST_MATERIALS} material_names together, got {len(names)}"
+        )
+    return names or None
+
+
+def joined_numbers(parts: Sequence[Names]) -> Bytes | None:
+    """Return the joined number (k, 256) for each number of each part; None if they are the same.
+
+    The numbers of parts without names follow those of the names, so that they mean nothing else.
+    """
+    numbers = np.arange(MOST_MATERIALS)
+    names = joined_names(parts) or ()
+    table = np.tile(numbers, (len(parts), 1))
+    for row, own in zip(table, parts, strict=True):
+        if own is None:
+            row[:] = np.minimum(numbers + len(names), MOST_MATERIALS - 1)
+        else:
+            row[: len(own)] = [names.index(name) for name in own]
+    return None if (table == numbers).all() else table.astype(np.uint8)

@@ -72,7 +72,7 @@ def _functions(thing: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
         if name in _LEFT_OUT:
             continue
         function = inspect.getattr_static(type(thing), name, None) if thing is not tp else None
-        if thing is tp or inspect.isfunction(function):
+        if thing is tp or inspect.isfunction(function) or isinstance(function, classmethod):
             value = getattr(thing, name)
             if callable(value) and (thing is not tp or not hasattr(value, "_fields")):
                 yield name, value

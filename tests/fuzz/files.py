@@ -1,4 +1,4 @@
-"""Damaged files: height maps and recordings load or are refused by name, in little memory."""
+"""Damaged files: maps, recordings and grounds load or are refused by name, in little memory."""
 
 import functools
 import random
@@ -29,8 +29,11 @@ def case(seed: int) -> None:
     _read_undamaged()
     tracemalloc.start()
     try:
-        if chance.random() < 0.25:
+        kind = chance.random()
+        if kind < 0.25:
             _recording(chance)
+        elif kind < 0.5:
+            _ground(chance)
         else:
             _heights(chance)
         peak = tracemalloc.get_traced_memory()[1]
@@ -48,6 +51,8 @@ def _read_undamaged() -> None:
         assert outcome(path) == "loaded"
     path.write_bytes(_archive(_members(), 8))
     _replay(path)
+    path.write_bytes(_archive(_ground_members(), 8))
+    tp.Ground.load(path)
 
 
 def _heights(chance: random.Random) -> None:
@@ -75,21 +80,57 @@ def _members() -> dict[str, bytes]:
         recording.update(1 / 60)
     path = Path(folder().name) / "whole"
     recording.save(path)
+    return _members_in(path)
+
+
+@functools.cache
+def _ground_members() -> dict[str, bytes]:
+    """Return the parts of a saved ground's archive."""
+    rng = np.random.default_rng(0)
+    land = tp.HeightMap(
+        rng.uniform(0, 1, (9, 9)),
+        holes=rng.random((8, 8)) < 0.1,
+        diagonal=rng.random((8, 8)) < 0.5,
+        materials=rng.integers(0, 2, (8, 8)),
+        material_names=["grass", "rock"],
+    )
+    path = Path(folder().name) / "whole"
+    tp.Ground([land, tp.TriangleMesh.stairs(2, 0.2, 0.3, 3)]).save(path)
+    return _members_in(path)
+
+
+def _members_in(path: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 def _recording(chance: random.Random) -> None:
     """Damage an archive, or what it holds, and replay what can be read."""
-    members = dict(_members())
+    _replay(_damaged_archive(_members(), chance))
+
+
+def _ground(chance: random.Random) -> None:
+    """Damage an archive, or what it holds, and ask what can be read."""
+    path = _damaged_archive(_ground_members(), chance)
+    try:
+        ground = tp.Ground.load(path)
+    except ValueError as error:
+        if str(path) not in str(error):
+            raise
+        return
+    ground.contacts(tp.Sphere((1, 0, 1), 2))
+
+
+def _damaged_archive(members: dict[str, bytes], chance: random.Random) -> Path:
+    """Write an archive that is damaged, or what it holds."""
     is_inside = chance.random() < 0.7
     if is_inside:
         name = chance.choice(list(members))
-        members[name] = mutated(members[name], chance)
+        members = members | {name: mutated(members[name], chance)}
     content = _archive(members, chance.choice((0, 8)))
     path = Path(folder().name) / "damaged"
     path.write_bytes(content if is_inside else mutated(content, chance))
-    _replay(path)
+    return path
 
 
 def _archive(members: dict[str, bytes], compression: int) -> bytes:

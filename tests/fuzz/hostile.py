@@ -79,6 +79,10 @@ def _capsules(source: Source) -> Any:
     return np.hstack([first, first + source.normals(source.count), source.length(source.count, 1)])
 
 
+def _matrix(source: Source) -> Any:
+    return source.one_of((glm.mat4(1.0), glm.dmat4(2.0), np.eye(4), np.diag([-2.0, 1.0, 3.0, 1.0])))
+
+
 _ROWS: dict[str, Callable[[Source], Any]] = {
     "spheres": lambda s: np.hstack([s.places(), s.length(s.count, 1)]),
     "capsules": _capsules,
@@ -124,7 +128,13 @@ _SINGLE: dict[str, Callable[[Source], Any]] = {
     "normal": Source.normals,
     "offset": lambda s: s.normals() * 0.1,
     "rotation": lambda s: s.one_of((None, glm.quat(), glm.mat3(1.0))),
-    "matrix": lambda s: s.one_of((glm.mat4(1.0), glm.dmat4(2.0), np.eye(4))),
+    "extents": lambda s: s.length(3),
+    "sections": lambda s: int(s.rng.integers(3, 40)),
+    "steps": lambda s: int(s.rng.integers(1, 20)),
+    "mesh": lambda s: tp.TriangleMesh.box(s.length(3)),
+    "meshes": lambda s: [tp.TriangleMesh.box(s.length(3)) for _ in range(s.count)],
+    "matrix": _matrix,
+    "transform": _matrix,
     "x": lambda s: s.place()[0],
     "z": lambda s: s.place()[2],
     "max_distance": lambda s: s.one_of((float("inf"), 0.0, 3.0)),

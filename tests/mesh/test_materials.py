@@ -145,3 +145,33 @@ def test_pickles_from_before_there_were_any_are_loaded(mesh):
     assert old.materials.tolist() == [0] * 8
     assert old.material_names is None
     assert old.faces.tolist() == mesh.faces.tolist()
+
+
+def test_transformed_meshes_keep_them(mesh):
+    for matrix in (np.eye(4), np.diag([-1, 2, 1, 1])):
+        assert mesh.transformed(matrix).materials.tolist() == _MATERIALS
+    named = TriangleMesh(_VERTICES, _FACES, materials=1, material_names=["a", "b"])
+    assert named.transformed(np.eye(4)).material_names == ("a", "b")
+
+
+def test_merged_meshes_have_each_name_once():
+    names = [("wood", "stone"), ("ice", "stone"), ("wood",)]
+    meshes = [
+        TriangleMesh(_VERTICES, _FACES, materials=[0, len(own) - 1] * 4, material_names=own)
+        for own in names
+    ]
+    merged = TriangleMesh.merged(meshes)
+    assert merged.material_names == ("wood", "stone", "ice")
+    told = [merged.material_names[number] for number in merged.materials]
+    assert told == [
+        own[number] for own, one in zip(names, meshes, strict=True) for number in one.materials
+    ]
+
+
+def test_merged_meshes_without_names_keep_numbers(mesh):
+    bare = TriangleMesh(_VERTICES, _FACES)
+    assert TriangleMesh.merged([bare, mesh]).materials.tolist() == [0] * 8 + _MATERIALS
+    assert TriangleMesh.merged([bare, bare]).materials.tolist() == [0] * 16
+    named = TriangleMesh(_VERTICES, _FACES, material_names=["wood"])
+    with pytest.raises(ValueError, match=r"or none of them, got none of meshes\[1\]"):
+        TriangleMesh.merged([named, bare])

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ _IDS = np.array([0, 1])
 _MASK = np.eye(5, dtype=np.bool_)
 _HOLES = np.eye(4, dtype=np.bool_)
 _MATERIALS = np.eye(4, dtype=np.int64)
+_PLACED = np.diag([1.0, 2.0, 1.0, 1.0])
 _NAN = np.nan
 
 
@@ -74,6 +75,11 @@ _CASES: dict[str, tuple[Callable[..., Any], list[tuple[np.ndarray, Any]]]] = {
         lambda v, f: _mesh_of(tp.TriangleMesh(v, f)),
         [(_CORNERS, _NAN), (_FACES, 1 << 20)],
     ),
+    "mesh of another library": (
+        lambda v, f: _mesh_of(tp.TriangleMesh.from_trimesh(SimpleNamespace(vertices=v, faces=f))),
+        [(_CORNERS, _NAN), (_FACES, 1 << 20)],
+    ),
+    "moved mesh": (lambda m: _mesh_of(_mesh().transformed(m)), [(_PLACED, _NAN)]),
     "refit": (
         _refitted,
         [(_CORNERS, 1e90)],

@@ -1,0 +1,46 @@
+"""Meshes moved and joined: how levels are put together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from terrain_physics import _checks
+from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs
+from terrain_physics.surface.limits import refuse_far_row
+from terrain_physics.surface.materials import Names, joined_numbers
+
+
+def moved(
+    name: str, matrix: Any, vertices: Floats, faces: Ints | Longs
+) -> tuple[Floats, Ints | Longs]:
+    """Return vertices and faces moved by an affine matrix, fronts on the side they were on."""
+    linear, translation = _checks.affine(name, matrix)
+    refuse_far_row(name, [*linear.ravel().tolist(), *translation])
+    if np.linalg.matrix_rank(linear) < 3:
+        raise ValueError(f"{name} must be invertible, got {_checks.shorten(linear.tolist())}")
+    x, y, z = (vertices[:, [axis]] for axis in range(3))
+    # No product of matrices: it may fuse additions, which gives other bits on other processors.
+    places = x * linear[:, 0] + y * linear[:, 1] + z * linear[:, 2] + translation
+    mirrors = np.linalg.slogdet(linear).sign < 0.0
+    return places, faces[:, [0, 2, 1]] if mirrors else faces
+
+
+def joined(meshes: Sequence[tuple[Floats, Ints]]) -> tuple[Floats, Ints]:
+    """Return the vertices and the faces of all, in order."""
+    firsts = np.cumsum([0] + [len(vertices) for vertices, _ in meshes[:-1]], dtype=np.int32)
+    faces = [rows + first for (_, rows), first in zip(meshes, firsts, strict=True)]
+    return np.concatenate([vertices for vertices, _ in meshes]), np.concatenate(faces)
+
+
+def joined_materials(
+    meshes: Sequence[tuple[Bytes | None, int]], names: Sequence[Names]
+) -> Bytes | None:
+    """Return the materials of all faces, each mesh having so many; None if all are 0."""
+    numbers = joined_numbers(names)
+    if numbers is None and all(materials is None for materials, _ in meshes):
+        return None
+    rows = [np.zeros(count, np.uint8) if own is None else own for own, count in meshes]
+    if numbers is not None:
+        rows = [number[row] for number, row in zip(numbers, rows, strict=True)]
+    return np.concatenate(rows)

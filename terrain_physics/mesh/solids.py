@@ -1,0 +1,103 @@
+"""Boxes, cylinders, stairs and ramps as closed meshes, fronts outside.
+
+All are prisms: an outline in a plane, drawn along the line square to it.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from terrain_physics import _checks
+from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics.surface.limits import refuse_far_number
+
+Solid = tuple[Floats, Longs]
+"""Vertices (v, 3) and faces (n, 3)."""
+
+MOST_PARTS = 100_000
+"""Steps of a flight, or sections of a cylinder: more are refused before memory is gone."""
+
+
+def box(extents: Any) -> Solid:
+    """Return a box around the origin, given its edge lengths."""
+    lengths = zip("xyz", _checks.vector("extents", extents), strict=True)
+    x, y, z = (_size(f"extents.{axis}", length) for axis, length in lengths)
+    outline = 0.5 * np.array([(-x, -y), (x, -y), (x, y), (-x, y)])
+    return _prism(outline, _fan(4), z)
+
+
+def cylinder(radius: Any, height: Any, sections: Any) -> Solid:
+    """Return a cylinder around +Y and the origin, with its corners on the circle."""
+    reach, length = _size("radius", radius), _size("height", height)
+    count = _checks.whole("sections", sections, 3, MOST_PARTS)
+    turns = [2.0 * math.pi * k / count for k in range(count)]
+    circle = np.array([(-math.sin(turn), math.cos(turn)) for turn in turns])
+    # The sines of two systems differ in their last bits, those of quarter turns from zero.
+    # Rounded, they are the same and exact.
+    vertices, faces = _prism(reach * np.round(circle, 12), _fan(count), length)
+    return vertices[:, [1, 2, 0]], faces  # drawn along z, which becomes y
+
+
+def stairs(width: Any, rise: Any, tread: Any, steps: Any) -> Solid:
+    """Return a flight up along +x, solid down to y = 0, that starts at x = 0."""
+    width, rise, tread = _size("width", width), _size("rise", rise), _size("tread", tread)
+    count = _checks.whole("steps", steps, 1, MOST_PARTS)
+    # The outline runs along the floor, with a corner below each riser, and back down the steps: at
+    # the top of each riser it has an outer corner, the nosing, at the foot an inner one.
+    along = np.arange(count + 1)
+    down = along[:0:-1]
+    floor = np.stack([tread * along, 0.0 * along], axis=1)
+    inner = np.stack([tread * down, rise * down], axis=1)
+    nosing = np.stack([tread * (down - 1), rise * down], axis=1)
+    outline = np.concatenate([floor, np.stack([inner, nosing], axis=1).reshape(-1, 2)])
+
+    # The sides are a column below each step: their triangles are as narrow as a tread, so a query
+    # anywhere on a long flight finds few.
+    step = np.arange(count)
+    foot, next_foot = step, step + 1
+    nosing_of = 3 * count - 2 * step
+    inner_of, next_inner = (nosing_of + 1) % len(outline), nosing_of - 1
+    caps = [
+        np.stack([next_foot, next_inner, nosing_of], axis=1),
+        np.stack([next_foot, nosing_of, inner_of], axis=1),
+        np.stack([next_foot, inner_of, foot], axis=1)[1:],  # the first step's are one corner
+    ]
+    return _prism(outline, np.concatenate(caps), width)
+
+
+def ramp(width: Any, height: Any, length: Any) -> Solid:
+    """Return a wedge that rises along +x from the line x = y = 0, solid down to y = 0."""
+    width, height, length = _size("width", width), _size("height", height), _size("length", length)
+    outline = np.array([(0.0, 0.0), (length, 0.0), (length, height)])
+    return _prism(outline, _fan(3), width)
+
+
+def _size(name: str, value: Any) -> float:
+    length = _checks.positive(name, value)
+    refuse_far_number(name, length)
+    return length
+
+
+def _fan(count: int) -> Longs:
+    """Return the triangles of a convex outline, all around its first corner."""
+    k = np.arange(1, count - 1)
+    return np.stack([0 * k, k, k + 1], axis=1)
+
+
+def _prism(outline: Floats, caps: Longs, length: float) -> Solid:
+    """Return an outline (m, 2) of x and y drawn along z, from -length / 2 to length / 2.
+
+    The outline and the triangles (k, 3) that fill it run counter-clockwise seen from +z.
+    """
+    count = len(outline)
+    ends = np.repeat([-0.5 * length, 0.5 * length], count)
+    vertices = np.column_stack([np.tile(outline, (2, 1)), ends])
+    back = np.arange(count)
+    next_back = (back + 1) % count
+    front, next_front = back + count, next_back + count
+    sides = [
+        np.stack([back, next_back, next_front], axis=1),
+        np.stack([back, next_front, front], axis=1),
+    ]
+    return vertices, np.concatenate([*sides, caps[:, ::-1], caps + count])
