@@ -24,7 +24,6 @@ settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
 
 
-
 _gaps_of_workers: set[str] = set()
 
 

@@ -171,6 +171,18 @@ def material_numbers(value: Any, *, names: tuple[str, ...] | None) -> NDArray[An
     return numbers[places].reshape(raw.shape)
 
 
+def material_number(name: str, value: Any, names: tuple[str, ...] | None) -> int:
+    """Return the number of one material, given by its number or by its name."""
+    if isinstance(value, str) and names is not None:
+        return names.index(_checks.choice(name, value, names))
+    return _checks.whole(name, value, 0, _most(names))
+
+
+def _most(names: tuple[str, ...] | None) -> int:
+    """Return the highest number of a material."""
+    return 255 if names is None else len(names) - 1
+
+
 def material_cells(
     value: ArrayLike, shape: tuple[int, ...], *, names: tuple[str, ...] | None
 ) -> NDArray[np.uint8]:
@@ -182,7 +194,7 @@ def material_cells(
         raw = np.broadcast_to(raw, shape)
     except ValueError:
         raise ValueError(f"materials must have shape {shape}, got {raw.shape}") from None
-    most = 255 if names is None else len(names) - 1
+    most = _most(names)
     bad = (raw < 0) | (raw > most)
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
