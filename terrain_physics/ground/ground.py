@@ -1,7 +1,8 @@
 """Ground made of several parts: height maps and meshes that are asked and stood on as one."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Self, cast
 
 import numpy as np
@@ -10,9 +11,10 @@ from numpy.typing import ArrayLike
 from terrain_physics import _checks
 from terrain_physics._kernels.types import Longs
 from terrain_physics._public import public
+from terrain_physics.ground.edits import EditedMap, apply_to_all, highest_at, paint_all
 from terrain_physics.ground.parts import GroundParts, PartQueries
 from terrain_physics.ground.queries import GroundQueries
-from terrain_physics.heightmap.edits import add_bump, with_bump
+from terrain_physics.heightmap.brushes import Disc, leveling, raising, smoothing
 from terrain_physics.heightmap.heightmap import HeightMap, loaded_map
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.saved import KIND as MAP
@@ -44,7 +46,7 @@ class Ground(Surface):
     are those of the edited parts. Samples on a shared border line belong to all maps there. A
     sample that one map changes there is copied to the others at the next question to the ground, or
     when the ground is copied. If several maps have changed a sample by then, the last of them in
-    `parts` wins. `carve` and `raise_` edit all maps at once.
+    `parts` wins. `carve`, `raise_`, `flatten`, `smooth` and `paint` edit all maps at once.
 
     Materials in answers are numbers of the ground: see `material_names`.
 
@@ -225,7 +227,9 @@ class Ground(Surface):
         >>> ground.height_at(4, 2), tiles[0].height_at(4, 2), tiles[1].height_at(4, 2)
         (-1.0, -1.0, -1.0)
         """
-        self._add_bump(center, radius, -_checks.finite("depth", depth))
+        brush = raising(Disc.of(center, radius), -_checks.finite("depth", depth))
+        with self._editing() as maps:
+            apply_to_all(maps, brush)
 
     def raise_(self, center: Any, radius: float, height: float) -> None:
         """Heap up a round hill on all maps, across their borders; meshes stay as they are.
@@ -257,24 +261,135 @@ class Ground(Surface):
         >>> ground.height_at(4, 2), ground.height_at(5, 2)
         (1.0, 0.5625)
         """
-        self._add_bump(center, radius, _checks.finite("height", height))
+        brush = raising(Disc.of(center, radius), _checks.finite("height", height))
+        with self._editing() as maps:
+            apply_to_all(maps, brush)
 
-    def _add_bump(self, center: Any, radius: float, rise: float) -> None:
-        # A map given twice is asked twice, and changes once.
-        once = {
-            id(self._held.queries[source.part]): (source.queries.storage, source.union)
-            for source in self._held.current()
-            if isinstance(source.queries, MapQueries)
-        }
-        if not once:
-            raise ValueError("parts must hold a HeightMap for carve and raise_, got meshes only")
-        for land, _ in once.values():  # refused by one map, refused by all
-            with_bump(land, center, radius, rise)
-        for land, union in once.values():
-            if union is None:
-                add_bump(land, center, radius, rise)
-            else:
-                union.add_bump(center, radius, rise)
+    def flatten(
+        self,
+        center: Any,
+        radius: float,
+        height: float | None = None,
+        *,
+        flat: float = 0.0,
+        strength: float = 1.0,
+    ) -> None:
+        """Bring all maps to a level, across their borders; meshes stay as they are.
+
+        United maps change exactly as one map would; other threads see the whole change at once.
+
+        Parameters
+        ----------
+        center : three numbers, or two
+            A point in meters, such as where a ray hit, of which only x and z count; or (x, z).
+        radius : float
+            In meters, > 0. The change falls smoothly to 0 there.
+        height : float, optional
+            The level in meters, one for all maps. Default: the height of the highest map at the
+            center.
+        flat : float, default 0
+            Samples within this distance of the center go all the way: the place for a building is
+            exactly flat. In meters, from 0 to ``radius``; equal to it, the edge is sharp.
+        strength : float, default 1
+            Which part of the way to the level is all the way, from 0 to 1.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For other numbers, for heights that would overflow, if no map has ground at the center
+            to take the height of, and if no part is a map. Nothing changes then. Holes stay holes.
+
+        Examples
+        --------
+        >>> from terrain_physics import Ground, HeightMap
+        >>> tiles = [HeightMap([[0, 1, 2]] * 3, origin=(x, x, 0)) for x in (0, 2)]
+        >>> ground = Ground(tiles)
+        >>> ground.flatten((2, 1), radius=3, height=5, flat=1)
+        >>> ground.heights_at([0, 1, 2, 3, 4], 1).tolist()
+        [2.8125, 5.0, 5.0, 5.0, 4.5625]
+        """
+        disc = Disc.of(center, radius)
+        with self._editing() as maps:
+            level = highest_at(maps, disc) if height is None else _checks.finite("height", height)
+            apply_to_all(maps, leveling(disc, level, flat, strength))
+
+    def smooth(self, center: Any, radius: float, strength: float = 1.0) -> None:
+        """Soften all maps, across their borders; meshes stay as they are.
+
+        United maps change exactly as one map would; other threads see the whole change at once. How
+        each sample changes: see `HeightMap.smooth`.
+
+        Parameters
+        ----------
+        center : three numbers, or two
+            A point in meters, such as where a ray hit, of which only x and z count; or (x, z).
+        radius : float
+            In meters, > 0. The change falls smoothly to 0 there.
+        strength : float, default 1
+            Which part of the way to the mean the sample at the center goes, from 0 to 1.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For other numbers, and if no part is a map. Nothing changes then. Holes stay holes.
+
+        Examples
+        --------
+        >>> from terrain_physics import Ground, HeightMap
+        >>> west = HeightMap([[0, 0], [0, 8], [0, 0]])
+        >>> east = HeightMap([[0, 0], [8, 0], [0, 0]], origin=(1, 0, 0))
+        >>> ground = Ground([west, east])
+        >>> ground.smooth((1, 1), radius=1)
+        >>> ground.height_at(1, 1)
+        2.0
+        """
+        brush = smoothing(Disc.of(center, radius), strength)
+        with self._editing() as maps:
+            apply_to_all(maps, brush)
+
+    def paint(self, center: Any, radius: float, material: int | str) -> None:
+        """Give cells of all maps a material, across their borders; meshes stay as they are.
+
+        Other threads see the whole change of united maps at once.
+
+        Parameters
+        ----------
+        center : three numbers, or two
+            A point in meters, such as where a ray hit, of which only x and z count; or (x, z).
+        radius : float
+            In meters, > 0. The cells that have their middle within it, border included, change.
+        material : int or str
+            From 0 to 255, or a name; it becomes the number that each map's own `material_names`
+            have for it.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For other numbers, for a name that a map with such cells does not know, and if no part
+            is a map. Nothing changes then.
+
+        Examples
+        --------
+        >>> from terrain_physics import Ground, HeightMap
+        >>> names = ["grass", "rock"], ["rock", "snow"]
+        >>> tiles = [
+        ...     HeightMap([[0] * 3] * 3, origin=(x, 0, 0), material_names=own)
+        ...     for x, own in zip((0, 2), names)
+        ... ]
+        >>> Ground(tiles).paint((2, 0.5), radius=1, material="rock")
+        >>> [tile.materials[0].tolist() for tile in tiles]
+        [[0, 1], [0, 0]]
+        """
+        disc = Disc.of(center, radius)
+        with self._editing() as maps:
+            paint_all(maps, disc, material)
+
+    @contextmanager
+    def _editing(self) -> Iterator[list[EditedMap]]:
+        with self._held.editing() as maps:
+            if not maps:
+                raise ValueError("parts must hold a HeightMap to be edited, got meshes only")
+            yield maps
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all parts to a file for `load`, with all that they hold.

@@ -11,6 +11,7 @@ from terrain_physics._kernels.heightmap import grid as grid_kernels
 from terrain_physics._kernels.types import Bytes, Longs, read_only
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.ground.answers import Owners
+from terrain_physics.ground.edits import EditedMap
 from terrain_physics.ground.union import Union, groups_of_neighbors
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.mesh.assembly import joined
@@ -175,6 +176,24 @@ class GroundParts:
     def materials_of(self, parts: Longs, materials: Bytes) -> Bytes:
         """Return the ground's numbers for materials (n,) of parts (n,)."""
         return materials if self.numbers is None else self.numbers[parts, materials]
+
+    @contextmanager
+    def editing(self) -> Iterator[list[EditedMap]]:
+        """Give all maps to an edit, each once, as they are now; no other edit comes in between."""
+        once: dict[int, EditedMap] = {}  # a map given twice is edited once
+        for source in self._maps:
+            queries = cast("MapQueries", source.queries)
+            once.setdefault(id(self.queries[source.part]), EditedMap(queries, source.union))
+        maps = list(once.values())
+        with ExitStack() as held:
+            for land in maps:  # in the order in which the locks were made, as at a fork
+                held.enter_context(land.queries.lock)
+                if land.union is not None:
+                    land.union.follow()
+            yield maps
+            for land in maps:
+                if land.union is not None:
+                    land.union.follow()
 
     def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int]:
         """Return the id and the material of a triangle that a kernel names by map and number."""

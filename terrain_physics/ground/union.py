@@ -1,5 +1,6 @@
 """Height maps that share border lines, united in one map."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Longs
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.heightmap.copies import edits_since, put_edit, replace_samples
-from terrain_physics.heightmap.edits import set_heights, set_thickness, with_bump
+from terrain_physics.heightmap.edits import Ranges, set_thickness
 from terrain_physics.heightmap.storage import MapStorage
 
 # Cells by which a map may be off the lattice of another: rounding of its origin.
@@ -83,10 +84,10 @@ def _overlap(one: Place, other: Place) -> Place | None:
     return None if rows < 0 or columns < 0 else Place(row, column, rows, columns)
 
 
-def _within(samples: Place, place: Place) -> tuple[slice, slice]:
-    """Return where samples are in the map at a place."""
-    row, column = samples.row - place.row, samples.column - place.column
-    return slice(row, row + samples.rows + 1), slice(column, column + samples.columns + 1)
+def _within(shared: Place, place: Place, lines: int = 1) -> Ranges:
+    """Return where samples are in the map at a place; without ``lines``, where cells are."""
+    row, column = shared.row - place.row, shared.column - place.column
+    return slice(row, row + shared.rows + lines), slice(column, column + shared.columns + lines)
 
 
 def _agree(land: MapStorage, place: Place, other: MapStorage, other_place: Place) -> bool:
@@ -251,14 +252,16 @@ class Union:
             put_edit(self.land, answer[1], place.row, place.column)
             self._seen[j] = answer[0]
 
-    def add_bump(self, center: Any, radius: float, rise: float) -> None:
-        """Raise the union and all parts, see `HeightMap.raise_`; below zero, carve."""
-        with self.land.lock:
-            self.follow()
-            (rows, columns), heights = with_bump(self.land, center, radius, rise)
-            edited = Place(rows.start, columns.start, *(np.array(heights.shape) - 1).tolist())
-            for part, place in zip(self._parts, self._places, strict=True):
-                samples = _overlap(edited, place)
-                if samples is not None:
-                    set_heights(part, _within(samples, place), heights[_within(samples, edited)])
-            self.follow()
+    def shares(
+        self, place: Ranges, values: NDArray[Any], *, lines: int
+    ) -> Iterator[tuple[MapStorage, Ranges, NDArray[Any]]]:
+        """Return which parts have some of the values of a range, where, and which.
+
+        ``lines`` is 1 for values of samples, 0 for values of cells: samples are one more.
+        """
+        row, column = place[0].start, place[1].start
+        edited = Place(row, column, values.shape[0] - lines, values.shape[1] - lines)
+        for part, own in zip(self._parts, self._places, strict=True):
+            shared = _overlap(edited, own)
+            if shared is not None:
+                yield part, _within(shared, own, lines), values[_within(shared, edited, lines)]

@@ -7,8 +7,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from terrain_physics._kernels.types import Flags, Floats, Longs
 from terrain_physics._public import public
+from terrain_physics.surface.limits import checked_places
 
+Get = Callable[[Any], Any]
+Find = Callable[[Floats, Floats], tuple[tuple[Longs, Longs], Flags]]
 Read = Callable[[Any], NDArray[Any]]
 Fit = Callable[[Any, tuple[int, ...]], NDArray[Any]]
 
@@ -40,22 +44,28 @@ class MapCells:
     >>> land.holes |= land.materials == 2
     >>> land.holes[:]
     array([[ True, False]])
+    >>> land.material_names[land.materials.at(0.5, 0.5)], land.holes.at([0.5, 1.5], 0.5)
+    ('ice', array([ True, False]))
     """
 
-    __slots__ = ("_fit", "_get", "_kind", "_lock", "_put", "_read", "_shape")
+    __slots__ = ("_find", "_fit", "_get", "_kind", "_lock", "_outside", "_put", "_read", "_shape")
 
     def __init__(
         self,
         kind: str,
         shape: tuple[int, int],
         lock: AbstractContextManager[Any],
-        get: Callable[[], NDArray[Any]],
+        get: Get,
         put: Callable[[Any, ArrayLike], None],
         read: Read,
         fit: Fit,
+        find: Find,
+        *,
+        outside: Any,
     ) -> None:
         self._kind, self._shape, self._lock = kind, shape, lock
         self._get, self._put, self._read, self._fit = get, put, read, fit
+        self._find, self._outside = find, outside
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -73,11 +83,36 @@ class MapCells:
         if copy is False:
             raise ValueError(f"{self._kind} must be copied to become an array")
         with self._lock:
-            return np.array(self._get(), dtype=dtype)
+            return np.array(self._get(...), dtype=dtype)
 
     def __getitem__(self, index: Any) -> Any:
         with self._lock:
-            return self._get()[index].copy()
+            return self._get(index).copy()
+
+    def at(self, x: Any, z: Any) -> Any:
+        """Return the value of the cell under a place.
+
+        Parameters
+        ----------
+        x, z : float or array_like
+            Where, in meters; arrays are broadcast. Between cells, that of higher row and column.
+
+        Returns
+        -------
+        int, bool or ndarray of uint8 or bool
+            Outside a map whose border is extended, the value of the nearest cell. Outside an open
+            one there is no ground: materials are 0, as of a ray that meets nothing, and holes True.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what are no numbers, for NaN and infinity, and shapes that do not fit.
+        """
+        xs, zs = checked_places(x, z)
+        cells, on_map = self._find(xs, zs)
+        with self._lock:
+            found = np.where(on_map, self._get(cells), self._outside)
+        return found if found.ndim else found.item()
 
     def __setitem__(self, index: Any, values: ArrayLike) -> None:
         self._put(index, values)
@@ -86,25 +121,25 @@ class MapCells:
         """Write a value for each cell; only cells that differ are edited."""
         new = self._fit(values, self._shape)
         with self._lock:
-            differs = self._get() != new
+            differs = self._get(...) != new
             self._put(differs, new[differs])
 
     def __eq__(self, other: object) -> NDArray[np.bool_]:  # type: ignore[override]
-        return np.asarray(self._get() == self._read(other))
+        return np.asarray(self._get(...) == self._read(other))
 
     def __ne__(self, other: object) -> NDArray[np.bool_]:  # type: ignore[override]
-        return np.asarray(self._get() != self._read(other))
+        return np.asarray(self._get(...) != self._read(other))
 
     __hash__ = None  # type: ignore[assignment]
 
     def __ior__(self, other: Any) -> Self:
         with self._lock:
-            self.put_all(self._get() | self._read(other))
+            self.put_all(self._get(...) | self._read(other))
         return self
 
     def __iand__(self, other: Any) -> Self:
         with self._lock:
-            self.put_all(self._get() & self._read(other))
+            self.put_all(self._get(...) & self._read(other))
         return self
 
     def __repr__(self) -> str:

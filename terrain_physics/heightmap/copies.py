@@ -8,7 +8,7 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Bytes, Flags, Singles
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.checks import edited
-from terrain_physics.heightmap.edits import SampleRange, cells_around
+from terrain_physics.heightmap.edits import Ranges, cells_around
 from terrain_physics.heightmap.storage import MapStorage
 
 
@@ -60,7 +60,7 @@ def put_edit(storage: MapStorage, edit: Edit, row: int, column: int) -> None:
 
 
 def replace_samples(
-    storage: MapStorage, place: SampleRange, old: Singles, new: Singles
+    storage: MapStorage, place: Ranges, old: Singles, new: Singles
 ) -> tuple[int, Edit] | None:
     """Set samples that still have their old values, for a map that shares them.
 

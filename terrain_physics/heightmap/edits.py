@@ -1,20 +1,19 @@
-"""Edits of a height map: samples, bumps, holes, materials and thickness."""
+"""Edits of a height map: samples, holes, materials and thickness."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.types import Singles
+from terrain_physics._kernels.types import Flags
 from terrain_physics.heightmap.cells import Fit, Region
 from terrain_physics.heightmap.checks import checked_samples, edited
 from terrain_physics.heightmap.storage import MapStorage
 
-SampleRange = tuple[slice, slice]
+Ranges = tuple[slice, slice]
+"""Rows and columns of samples or cells, from start to before stop."""
 
 
 def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
@@ -71,6 +70,18 @@ def set_materials(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) 
         storage.changed(region, heights=False, holes=False)
 
 
+def paint(storage: MapStorage, place: Ranges, marked: Flags, material: int) -> None:
+    """Set what those cells of a range are made of that are marked."""
+    _, (row_0, row_1), (column_0, column_1) = edited(marked, marked.shape)
+    if row_0 == row_1:
+        return
+    row, column = place[0].start, place[1].start
+    with storage.lock:
+        storage.prepare_material_edit()[place][marked] = material
+        region = Region(row + row_0, row + row_1, column + column_0, column + column_1)
+        storage.changed(region, heights=False, holes=False)
+
+
 def _fitted(
     storage: MapStorage, fit: Fit, index: Any, values: ArrayLike
 ) -> tuple[Any, Region, NDArray[Any]]:
@@ -86,47 +97,3 @@ def set_thickness(storage: MapStorage, depth: float) -> None:
     with storage.lock:
         storage.set_thickness(depth)
         storage.changed(Region(0, rows, 0, columns), heights=False, holes=False)
-
-
-def with_bump(
-    storage: MapStorage, center: Any, radius: float, rise: float
-) -> tuple[SampleRange, Singles]:
-    """Return which samples a bump changes, and what they become; below zero, a pit."""
-    place, shape = _bump(center, radius, storage.frame[:5].tolist(), storage.heights.shape)
-    rise /= storage.height_scale
-    new = storage.heights[place] + shape * rise
-    return place, checked_samples(new, storage.frame[:6].tolist())
-
-
-def add_bump(storage: MapStorage, center: Any, radius: float, rise: float) -> None:
-    """Heap up a round hill; below zero, dig a pit."""
-    with storage.lock:  # nothing is lost that another thread heaps up meanwhile
-        set_heights(storage, *with_bump(storage, center, radius, rise))
-
-
-def _samples_within(place: float, radius: float, size: float, count: int) -> tuple[int, int]:
-    """Return the range of samples along one axis that lie within a radius."""
-    first = min(max(np.ceil((place - radius) / size), 0.0), float(count))
-    last = min(max(np.floor((place + radius) / size) + 1.0, first), float(count))
-    return int(first), int(last)
-
-
-def _bump(
-    center: Any, radius: float, frame: Sequence[float], samples: tuple[int, ...]
-) -> tuple[tuple[slice, slice], NDArray[np.float64]]:
-    """Return which samples are within a radius of a place, and a smooth bump of height 1 there.
-
-    The frame begins with origin and cell size.
-    """
-    if isinstance(center, (tuple, list, np.ndarray, glm.vec2, glm.dvec2)) and len(center) == 2:
-        x, z = _checks.finite("center[0]", center[0]), _checks.finite("center[1]", center[1])
-    else:
-        x, _, z = _checks.vector("center", center)
-    wide = _checks.positive("radius", radius)
-    x0, _, z0, cell_x, cell_z = frame
-    row_0, row_1 = _samples_within(z - z0, wide, cell_z, samples[0])
-    column_0, column_1 = _samples_within(x - x0, wide, cell_x, samples[1])
-    beside = (x0 + np.arange(column_0, column_1) * cell_x - x) / wide
-    along = (z0 + np.arange(row_0, row_1) * cell_z - z) / wide
-    share = 1.0 - (along[:, np.newaxis] ** 2 + beside**2)
-    return np.s_[row_0:row_1, column_0:column_1], np.where(share > 0.0, share, 0.0) ** 2

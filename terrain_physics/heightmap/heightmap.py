@@ -14,6 +14,7 @@ from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._public import public
 from terrain_physics.heightmap.blocks import BlockBounds, block_bounds, block_levels
+from terrain_physics.heightmap.brushes import Disc, apply, leveling, raising, smoothing
 from terrain_physics.heightmap.cells import MapCells, Region
 from terrain_physics.heightmap.checks import (
     TINY,
@@ -26,7 +27,7 @@ from terrain_physics.heightmap.checks import (
     refuse_overflow,
 )
 from terrain_physics.heightmap.edits import (
-    add_bump,
+    paint,
     set_heights,
     set_holes,
     set_materials,
@@ -49,7 +50,12 @@ from terrain_physics.surface.ground_files import (
     load_parts,
     save_parts,
 )
-from terrain_physics.surface.materials import checked_names, material_numbers, material_rows
+from terrain_physics.surface.materials import (
+    checked_names,
+    material_number,
+    material_numbers,
+    material_rows,
+)
 from terrain_physics.surface.surface import Surface, queries_of
 
 
@@ -347,7 +353,8 @@ class HeightMap(Surface):
         TypeError, ValueError
             For other numbers and for heights that would overflow. Nothing changes then.
         """
-        add_bump(self._storage, center, radius, -_checks.finite("depth", depth))
+        rise = -_checks.finite("depth", depth)
+        apply(self._storage, raising(Disc.of(center, radius), rise))
 
     def raise_(self, center: Any, radius: float, height: float) -> None:
         """Heap up a round hill.
@@ -367,7 +374,114 @@ class HeightMap(Surface):
         TypeError, ValueError
             For other numbers and for heights that would overflow. Nothing changes then.
         """
-        add_bump(self._storage, center, radius, _checks.finite("height", height))
+        rise = _checks.finite("height", height)
+        apply(self._storage, raising(Disc.of(center, radius), rise))
+
+    def flatten(
+        self,
+        center: Any,
+        radius: float,
+        height: float | None = None,
+        *,
+        flat: float = 0.0,
+        strength: float = 1.0,
+    ) -> None:
+        """Bring the ground to a level.
+
+        Parameters
+        ----------
+        center : three numbers, or two
+            A point in meters, such as where a ray hit, of which only x and z count; or (x, z).
+        radius : float
+            In meters, > 0. The change falls smoothly to 0 there.
+        height : float, optional
+            The level in meters. Default: the height of the ground at the center.
+        flat : float, default 0
+            Samples within this distance of the center go all the way: the place for a building is
+            exactly flat. In meters, from 0 to ``radius``; equal to it, the edge is sharp.
+        strength : float, default 1
+            Which part of the way to the level is all the way, from 0 to 1.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other numbers, for heights that would overflow, and if there is no ground at the
+            center to take the height of. Nothing changes then. Holes stay holes.
+
+        Examples
+        --------
+        >>> land = HeightMap([[0, 1, 2, 3, 4]] * 5)
+        >>> land.flatten((2, 2), radius=3, flat=1)
+        >>> land.heights[2].tolist()
+        [1.125, 2.0, 2.0, 2.0, 2.875]
+        """
+        disc = Disc.of(center, radius)
+        with self._storage.lock:
+            level = (
+                self._queries.height(disc.x, disc.z)
+                if height is None
+                else _checks.finite("height", height)
+            )
+            apply(self._storage, leveling(disc, level, flat, strength))
+
+    def smooth(self, center: Any, radius: float, strength: float = 1.0) -> None:
+        """Soften the ground: each sample goes to a mean of itself and the eight around it.
+
+        The sample counts four times, its neighbors twice, those at the corners once; holes and what
+        is outside the map do not count. All means are of the heights before. Planes stay planes
+        away from holes and from the map's border. Each call reaches one cell further.
+
+        Parameters
+        ----------
+        center : three numbers, or two
+            A point in meters, such as where a ray hit, of which only x and z count; or (x, z).
+        radius : float
+            In meters, > 0. The change falls smoothly to 0 there.
+        strength : float, default 1
+            Which part of the way to the mean the sample at the center goes, from 0 to 1.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other numbers. Nothing changes then. Holes stay holes.
+
+        Examples
+        --------
+        >>> land = HeightMap([[0, 0, 0], [0, 8, 0], [0, 0, 0]])
+        >>> land.smooth((1, 1), radius=1)
+        >>> land.height_at(1, 1)
+        2.0
+        """
+        apply(self._storage, smoothing(Disc.of(center, radius), strength))
+
+    def paint(self, center: Any, radius: float, material: int | str) -> None:
+        """Give cells a material.
+
+        Parameters
+        ----------
+        center : three numbers, or two
+            A point in meters, such as where a ray hit, of which only x and z count; or (x, z).
+        radius : float
+            In meters, > 0. The cells that have their middle within it, border included, change.
+        material : int or str
+            From 0 to 255, or one of `material_names`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other numbers and for a name that the map does not know. Nothing changes then.
+
+        Examples
+        --------
+        >>> land = HeightMap([[0] * 4] * 3, material_names=["grass", "rock"])
+        >>> land.paint((1, 1), radius=1, material="rock")
+        >>> land.materials[:]
+        array([[1, 1, 0],
+               [1, 1, 0]], dtype=uint8)
+        """
+        disc = Disc.of(center, radius)
+        number = material_number("material", material, self.material_names)
+        paint(self._storage, *disc.cells(self._storage), number)
 
     @property
     def holes(self) -> MapCells:
@@ -380,10 +494,12 @@ class HeightMap(Surface):
             "holes",
             self.cell_count,
             lock=storage.lock,
-            get=lambda: storage.hole_marks,
+            get=storage.hole_marks,
             put=partial(set_holes, storage, hole_cells),
             read=np.asarray,
             fit=hole_cells,
+            find=storage.cells_at,
+            outside=np.True_,
         )
 
     @holes.setter
@@ -396,21 +512,19 @@ class HeightMap(Surface):
 
         If the map has `material_names`, names may stand for numbers.
         """
-        storage, shape = self._storage, self.cell_count
+        storage = self._storage
         fit = partial(material_rows, names=storage.material_names)
-
-        def get() -> NDArray[np.uint8]:
-            made = storage.materials
-            return np.zeros(shape, dtype=np.uint8) if made is None else made
 
         return MapCells(
             "materials",
-            shape,
+            self.cell_count,
             lock=storage.lock,
-            get=get,
+            get=storage.material_numbers,
             put=partial(set_materials, storage, fit),
             read=partial(material_numbers, names=storage.material_names),
             fit=fit,
+            find=storage.cells_at,
+            outside=np.uint8(0),
         )
 
     @materials.setter

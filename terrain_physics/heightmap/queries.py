@@ -257,7 +257,8 @@ class MapQueries(Queries):
         if storage.materials is None or part < 0 or triangle >= self.triangle_count:
             return triangle, 0
         if triangle < 0:
-            return triangle, int(storage.materials[_nearest_cell(point, storage.frame)])
+            nearest, _ = storage.cells_at(np.array(point[0]), np.array(point[2]))
+            return triangle, int(storage.materials[nearest])
         return triangle, int(storage.materials[divmod(triangle // 2, columns)])
 
 
@@ -282,13 +283,3 @@ def _materials_at(materials: Bytes | None, distances: Floats, cells: Longs) -> B
     found = materials.reshape(-1)[cells]
     found[np.isnan(distances)] = 0
     return found
-
-
-def _nearest_cell(point: Floats3, frame: Floats) -> tuple[int, int]:
-    """Return the row and column of the cell of a map nearest to a point seen from above."""
-    x0, _, z0, cell_x, cell_z = frame[:5].tolist()
-    last_row, last_column = (frame[[kernels.ROWS, kernels.COLUMNS]] - 1.0).tolist()
-    return (
-        int(min(max((point[2] - z0) / cell_z, 0.0), last_row)),
-        int(min(max((point[0] - x0) / cell_x, 0.0), last_column)),
-    )

@@ -16,7 +16,7 @@ import numpy as np
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.types import Bytes, Flags, Floats, Singles
+from terrain_physics._kernels.types import Bytes, Flags, Floats, Longs, Singles
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.checks import shorter_diagonals
@@ -177,11 +177,34 @@ class MapStorage:
         """How deep below its surface the ground is solid, in meters."""
         return float(self.frame[kernels.THICKNESS])
 
-    @property
-    def hole_marks(self) -> Flags:
-        """Which cells are marked as holes, a new array."""
+    def hole_marks(self, index: Any) -> Any:
+        """Return which of the cells that an index names are marked as holes, a new array."""
         table = self.cells if self.cells.ndim == 2 else np.zeros(self.cell_count, np.uint8)
-        return np.asarray(table & kernels.CELL_HOLE != 0)
+        return table[index] & kernels.CELL_HOLE != 0
+
+    def material_numbers(self, index: Any) -> Any:
+        """Return what the cells that an index names are made of."""
+        made = self.materials
+        return (np.zeros(self.cell_count, np.uint8) if made is None else made)[index]
+
+    def cells_at(self, xs: Floats, zs: Floats) -> tuple[tuple[Longs, Longs], Flags]:
+        """Return rows and columns of the cells nearest to places, and which places are on the map.
+
+        A place between cells belongs to the one of higher row and column; one beyond the border is
+        on the map if that continues without end.
+        """
+        x0, _, z0 = self.origin
+        on_map = np.ones(xs.shape, dtype=np.bool_)
+        cells = []
+        sizes = self.cell_size[::-1]
+        for places, start, size, count in zip(
+            (zs, xs), (z0, x0), sizes, self.cell_count, strict=True
+        ):
+            steps = (places - start) / size
+            cells.append(np.clip(steps, 0.0, count - 1.0).astype(np.int64))
+            # As rounded as the kernels have it: a place at the last sample is on the map.
+            on_map &= (steps >= 0.0) & ((steps <= count) | (places <= start + count * size))
+        return (cells[0], cells[1]), on_map | (self.frame[kernels.EXTEND] != 0.0)
 
     @contextmanager
     def reading(self) -> Iterator[tuple[MapArrays, Bytes | None]]:

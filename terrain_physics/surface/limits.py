@@ -1,9 +1,11 @@
-"""How far from the origin coordinates may be."""
+"""Places on a ground, and how far from the origin coordinates may be."""
 
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from terrain_physics import _checks
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.math.rows import all_within
 from terrain_physics._kernels.surface.shapes import FARTHEST
@@ -33,3 +35,11 @@ def refuse_far_number(name: str, value: float) -> None:
     """Refuse a number that is too large to compute with."""
     if not -FARTHEST < value < FARTHEST:
         raise ValueError(f"{name} must be below {FARTHEST:g} m, got {value}")
+
+
+def checked_places(x: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
+    """Return coordinates of places, broadcast."""
+    xs, zs = _checks.broadcast("x", x, "z", z)
+    refuse_far("x", xs.reshape(-1))
+    refuse_far("z", zs.reshape(-1))
+    return xs, zs

@@ -24,7 +24,7 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
     return given
 
 
-def material_numbers(value: Any, *, names: tuple[str, ...] | None) -> NDArray[Any]:
+def material_numbers(value: Any, *, names: Names) -> NDArray[Any]:
     """Return a new array with numbers in place of the names of materials."""
     raw = _checks.copied(value)
     if raw.dtype.kind != "U" or names is None:
@@ -34,6 +34,18 @@ def material_numbers(value: Any, *, names: tuple[str, ...] | None) -> NDArray[An
         _checks.choice("materials", name, names)
     numbers = np.array([names.index(name) for name in different.tolist()], dtype=np.uint8)
     return numbers[places].reshape(raw.shape)
+
+
+def material_number(name: str, value: Any, names: Names) -> int:
+    """Return the number of one material, given by its number or by its name."""
+    if isinstance(value, str) and names is not None:
+        return names.index(_checks.choice(name, value, names))
+    return _checks.whole(name, value, 0, _most(names))
+
+
+def _most(names: Names) -> int:
+    """Return the highest number of a material."""
+    return MOST_MATERIALS - 1 if names is None else len(names) - 1
 
 
 def material_rows(
@@ -47,7 +59,7 @@ def material_rows(
         raw = np.broadcast_to(raw, shape)
     except ValueError:
         raise ValueError(f"materials must have shape {shape}, got {raw.shape}") from None
-    most = 255 if names is None else len(names) - 1
+    most = _most(names)
     bad = (raw < 0) | (raw > most)
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])

@@ -16,7 +16,12 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, Ray
-from terrain_physics.surface.limits import refuse_far, refuse_far_number, refuse_far_row
+from terrain_physics.surface.limits import (
+    checked_places,
+    refuse_far,
+    refuse_far_number,
+    refuse_far_row,
+)
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -131,7 +136,7 @@ class Surface:
         >>> HeightMap([[0, 4], [0, 4]]).heights_at([0.25, 0.5], 0.5)
         array([1., 2.])
         """
-        xs, zs = _places(x, z)
+        xs, zs = checked_places(x, z)
         return self._queries.heights(xs.ravel(), zs.ravel(), threads).reshape(xs.shape)
 
     @overload
@@ -193,7 +198,7 @@ class Surface:
         >>> HeightMap([[0, 0], [0, 0]]).normals_at([0.25], 0.5)
         array([[0., 1., 0.]])
         """
-        xs, zs = _places(x, z)
+        xs, zs = checked_places(x, z)
         return self._queries.normals(xs.ravel(), zs.ravel(), threads).reshape(*xs.shape, 3)
 
     # Triangles in boxes
@@ -861,14 +866,6 @@ def _place(name: str, value: Any) -> float:
     number = _checks.finite(name, value)
     refuse_far_number(name, number)
     return number
-
-
-def _places(x: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
-    """Return coordinates of places, broadcast."""
-    xs, zs = _checks.broadcast("x", x, "z", z)
-    refuse_far("x", xs.reshape(-1))
-    refuse_far("z", zs.reshape(-1))
-    return xs, zs
 
 
 def queries_of(ground: Surface) -> Queries:

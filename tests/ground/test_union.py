@@ -410,6 +410,94 @@ def test_carve_and_raise_are_those_of_the_one_map_to_the_last_bit(name):
     assert_same(case, ground, asked)
 
 
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_brushes_are_those_of_the_one_map_to_the_last_bit(name, seed):
+    case = copy.deepcopy(CASES[name])
+    ground, asked, rng = ground_of(case), asked_of(case, 60), np.random.default_rng(seed)
+    x0, y, z0 = case.whole.origin64
+    cell_x, cell_z = case.whole.cell_size
+    for turn in range(24):
+        column, row = rng.uniform((-4, -4), (COLUMNS + 4, ROWS + 4))
+        if turn % 2:  # at the seams
+            column, row = 17 + rng.integers(-1, 2), 11 + rng.integers(-1, 2)
+        center = float(x0 + column * cell_x), float(z0 + row * cell_z)
+        radius = float(10.0 ** rng.uniform(-1, 1.3)) * cell_x
+        on_ground = np.isfinite(case.whole.height_at(*center))
+        for each in (case.whole, ground):
+            kind = turn % 4
+            if kind == 0:
+                each.flatten(center, radius, y + 0.3, flat=0.4 * radius, strength=0.7)
+            elif kind == 1 and on_ground:
+                each.flatten(center, radius, flat=0.4 * radius)
+            elif kind == 2:
+                each.smooth(center, radius, 0.9)
+            else:
+                each.paint(center, radius, turn)
+                each.smooth(center, radius)
+    assert_one_map(ground, case.whole)
+    materials = np.zeros(case.whole.cell_count, dtype=int)
+    for tile in case.tiles:
+        x, _, z = tile.origin64
+        row, column = round((z - z0) / cell_z), round((x - x0) / cell_x)
+        rows, columns = tile.cell_count
+        materials[row : row + rows, column : column + columns] = tile.materials
+    assert np.array_equal(materials, case.whole.materials)
+    assert_same(case, ground, asked)
+
+
+def test_a_name_is_the_number_that_each_map_has_for_it():
+    names = ("mud", "rock"), ("rock", "snow"), ("rock",)
+    tiles = [
+        HeightMap(np.zeros((9, 9)), origin=(8 * k, 0, 0), material_names=own)
+        for k, own in enumerate(names)
+    ]
+    far = HeightMap(np.zeros((9, 9)), origin=(90, 0, 0))
+    ground = Ground([*tiles, far])
+    for tile in tiles[1:]:
+        tile.materials[:, 0] = 0
+    versions = [tile.version for tile in tiles]
+    ground.paint((8, 4), 2, "rock")
+    assert set(np.unique(tiles[0].materials[3:5, 6:])) == {1}
+    assert not tiles[1].materials[:].any()
+    assert [tile.version for tile in tiles] == [versions[0] + 1, versions[1] + 1, versions[2]]
+    assert tiles[0].changes_since(versions[0]) == [Region(2, 6, 6, 8)]
+    refused: list[tuple[Any, Any, type[Exception], str]] = [
+        ((8, 4), "snow", ValueError, "material must be one of 'mud', 'rock', got 'snow'"),
+        ((16, 4), "snow", ValueError, "material must be one of 'rock', got 'snow'"),
+        ((16, 4), 1, ValueError, "material must be from 0 to 0, got 1"),
+        ((94, 4), "rock", TypeError, "material must be a whole number, got 'rock'"),
+        ((50, 4), 256, ValueError, "material must be from 0 to 255, got 256"),
+        ((50, 4), 0.5, TypeError, "material must be a whole number"),
+    ]
+    for center, material, error, message in refused:
+        before = [tile.version for tile in (*tiles, far)]
+        with pytest.raises(error, match=message):
+            ground.paint(center, 2, material)
+        assert [tile.version for tile in (*tiles, far)] == before
+    ground.paint((50, 4), 2, "lava")  # on no map
+    ground.paint((94, 4), 2, 9)
+    assert far.materials.at(94, 4) == 9
+
+
+def test_maps_that_are_not_united_are_flattened_to_one_level():
+    coarse = HeightMap(np.full((5, 5), 3.0), cell_size=2)
+    fine = HeightMap(np.zeros((9, 9)), origin=(8, 0, 0))
+    roof = TriangleMesh([(0, 9, 0), (0, 9, 8), (8, 9, 0)], [(0, 1, 2)])
+    ground = Ground([fine, roof, coarse, fine])
+    ground.flatten((7, 4), 6, flat=4)
+    assert coarse.height_at(7, 4) == fine.height_at(9, 4) == 3.0
+    assert ground.height_at(1.0, 1.0) == 9.0
+    assert [fine.version, coarse.version] == [1, 1]
+    fine.holes[4, 4] = True
+    for center in ((12.5, 4.5), (8, -1)):
+        with pytest.raises(ValueError, match="height must be given where there is no ground"):
+            ground.flatten(center, 3)
+    ground.flatten((500, 4), 3)
+    assert [fine.version, coarse.version] == [2, 1]
+    assert fine.holes.at(12.5, 4.5)
+
+
 def test_carve_changes_every_map_once_and_no_mesh():
     tiles = pair()
     above = HeightMap(np.full((5, 5), 9.0), origin=(30, 0, 14))
@@ -434,13 +522,18 @@ def test_a_refused_carve_changes_nothing():
         (lambda: ground.carve((32, 16), 1, np.inf), "depth must be finite"),
         (lambda: ground.raise_((32, 16), 1, np.nan), "height must be finite"),
         (lambda: ground.raise_((31, 16), 4, 1e20), "heights"),  # too high for the small unit
+        (lambda: ground.flatten((31, 16), 4, 1e20), "heights"),
+        (lambda: ground.flatten((31, 16), 4, flat=5), "flat must be from 0 to 4, got 5"),
+        (lambda: ground.smooth((31, 16), 4, -0.5), "strength must be from 0 to 1, got -0.5"),
+        (lambda: ground.paint((31, 16), 4, -1), "material must be from 0 to 255, got -1"),
     ):
         with pytest.raises(ValueError, match=error):
             call()
         assert [part.version for part in ground.parts] == [0, 0, 0]
     roof = TriangleMesh([(0, 0, 0), (0, 0, 1), (1, 0, 0)], [(0, 1, 2)])
-    with pytest.raises(ValueError, match="parts must hold a HeightMap"):
-        Ground([roof]).carve((0, 0), 1, 1)
+    for name, numbers in (("carve", (1,)), ("flatten", ()), ("smooth", ()), ("paint", (1,))):
+        with pytest.raises(ValueError, match="parts must hold a HeightMap to be edited"):
+            getattr(Ground([roof]), name)((0, 0), 1, *numbers)
 
 
 def test_maps_a_cliff_apart_are_not_united_by_their_neighbors():
@@ -533,10 +626,11 @@ def test_a_pit_across_a_border_is_seen_whole_or_not_at_all():
     for _ in range(300):
         ground.carve((32, 16), 6, 4)
         ground.raise_((32, 16), 6, 3)
+        ground.smooth((32, 16), 5)
     stop.set()
     asker.join()
     pairs.append(ground.heights_at([31.0, 33.0], 16.0))
-    assert pairs[-1][0] < -100.0
+    assert pairs[-1][0] < -40.0
     assert all(left == right for left, right in pairs)
 
 

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,9 @@ def ask():
 def edit():
     one.raise_((20, 20), 6, 0.01)
     world.carve((39, 20), 6, 0.01)
+    world.flatten((39, 20), 6, strength=0.01)
+    one.smooth((20, 20), 6, 0.01)
+    world.paint((39, 20), 6, 2)
     one[5, 5] = 2.0
     two.holes[3, 3] = True
     two.materials[4, 4] = 3
@@ -162,10 +166,31 @@ def test_no_edit_of_two_threads_is_lost() -> None:
             land.raise_((150, 150), 140, 1.0)
             world.raise_((29, 15), 10, 1.0)
 
-    at_once(heap, heap)
+    def level() -> None:
+        for _ in range(100):  # what is heaped is in the square around, not in the disc
+            land.flatten((119, 119), 40, 7.0)
+            land.smooth((181, 119), 40)
+            world.flatten((21, 7), 10, flat=5)
+            world.smooth((37, 23), 10)
+
+    at_once(heap, heap, level)
     assert land.height_at(150, 150) == 200.0
     assert world.height_at(29, 15) == 200.0
     assert tiles[0].height_at(29, 15) == tiles[1].height_at(29, 15) == 200.0
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_what_several_threads_paint_is_painted(several: bool) -> None:
+    tiles = [HeightMap(np.zeros((21, 11)), origin=(x, 0, 0)) for x in (0, 10)]
+    land: Any = Ground(tiles) if several else HeightMap(np.zeros((21, 21)))
+
+    def paint(material: int) -> None:
+        for cell in range(material, 400, 2):
+            land.paint((cell % 20 + 0.5, cell // 20 + 0.5), 0.75, 1 + material)
+
+    at_once(partial(paint, 0), partial(paint, 1))
+    painted = np.hstack([tile.materials for tile in (tiles if several else [land])])
+    assert (painted == 1 + np.arange(400).reshape(20, 20) % 2).all()
 
 
 def test_what_is_read_is_of_one_moment() -> None:

@@ -24,6 +24,7 @@ PROMISES: dict[str, dict[str, tuple[str, ...]]] = {
     "Threads": {
         "package/test_locks.py": (
             "test_no_edit_of_two_threads_is_lost",
+            "test_what_several_threads_paint_is_painted",
             "test_what_is_read_is_of_one_moment",
         ),
         "package/test_threads.py": (

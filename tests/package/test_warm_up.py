@@ -58,6 +58,11 @@ for ground in (land, roof, Ground([land, roof]), Ground([land, tile])):
     group.add("ada", (2, 0.9, 2))
     group.update(1 / 60)
 land.carve((2, 2), 1.5, 1)
+for surface in (land, Ground([land])):
+    surface.flatten((2, 2), 1.5)
+    surface.smooth((2, 2), 1.5)
+    surface.paint((2, 2), 1.5, 1)
+land.materials.at(2.0, 2.0), land.holes.at([2.0], 2.0)
 land.holes[1, 1] = True
 land[0:2, 0:2] += 1.0
 roof.refit(roof.vertices)

@@ -1,0 +1,57 @@
+"""Edits of all maps of a ground at once: united maps change exactly as one map would."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics.ground.union import Union
+from terrain_physics.heightmap.brushes import Brush, Disc
+from terrain_physics.heightmap.edits import Ranges, paint, set_heights
+from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.surface.materials import material_number
+
+
+class EditedMap(NamedTuple):
+    """A map of a ground, or several united in one, whose lock the editor holds."""
+
+    queries: MapQueries
+    union: Union | None
+
+    def shares(
+        self, place: Ranges, values: NDArray[Any], *, lines: int
+    ) -> Iterator[tuple[MapStorage, Ranges, NDArray[Any]]]:
+        """Return whose the values of a range are, see `Union.shares`."""
+        if self.union is None:
+            return iter([(self.queries.storage, place, values)])
+        return self.union.shares(place, values, lines=lines)
+
+
+def apply_to_all(maps: Sequence[EditedMap], brush: Brush) -> None:
+    """Change the heights of all maps."""
+    # Refused by one map, refused by all.
+    strokes = [(land, brush.stroke(land.queries.storage)) for land in maps]
+    for land, (place, heights) in strokes:
+        for part, own, new in land.shares(place, heights, lines=1):
+            set_heights(part, own, new)
+
+
+def paint_all(maps: Sequence[EditedMap], disc: Disc, material: Any) -> None:
+    """Give cells of all maps a material; by name, it is the number that each map has for it."""
+    # What no map can have is refused where no map is reached, too.
+    material_number("material", 0 if isinstance(material, str) else material, None)
+    painted = [
+        (part, own, marked, material_number("material", material, part.material_names))
+        for land in maps
+        for part, own, marked in land.shares(*disc.cells(land.queries.storage), lines=0)
+        if marked.any()
+    ]
+    for part, own, marked, number in painted:
+        paint(part, own, marked, number)
+
+
+def highest_at(maps: Sequence[EditedMap], disc: Disc) -> float:
+    """Return the height of the highest map at the center; NaN if none has ground there."""
+    return float(np.fmax.reduce([land.queries.height(disc.x, disc.z) for land in maps]))

@@ -1,0 +1,188 @@
+"""Round brushes: which samples and cells they reach, and what becomes of the heights there."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from pyglm import glm
+
+from terrain_physics import _checks
+from terrain_physics._kernels.types import Flags, Floats, Singles
+from terrain_physics.heightmap.checks import checked_samples
+from terrain_physics.heightmap.edits import Ranges, cells_around, set_heights
+from terrain_physics.heightmap.storage import MapStorage
+
+Change = Callable[[MapStorage, Ranges, Floats], Floats]
+
+# The narrowest fade, in radii: more than rounding, so that samples at the radius count as within.
+_NARROWEST = 1e-12
+
+
+class Disc(NamedTuple):
+    """What lies within a radius of a place seen from above, in meters."""
+
+    x: float
+    z: float
+    radius: float
+
+    @classmethod
+    def of(cls, center: Any, radius: Any) -> Self:
+        """Return the disc around a point or around (x, z)."""
+        two = isinstance(center, (tuple, list, np.ndarray, glm.vec2, glm.dvec2))
+        if two and len(center) == 2:
+            x, z = _checks.finite("center[0]", center[0]), _checks.finite("center[1]", center[1])
+        else:
+            x, _, z = _checks.vector("center", center)
+        return cls(x, z, _checks.positive("radius", radius))
+
+    def samples(self, storage: MapStorage, flat: float) -> tuple[Ranges, Floats]:
+        """Return the samples around, and how much each counts.
+
+        1 within ``flat`` meters of the center; from there it falls smoothly to 0 at the radius.
+        """
+        place = self._samples(storage)
+        along, beside = self._offsets(storage, place, 0.0)
+        square = (along / self.radius) ** 2 + (beside / self.radius) ** 2
+        if flat > 0.0:
+            share = flat / self.radius
+            beyond = np.maximum(np.sqrt(square) - share, 0.0)
+            square = (beyond / max(1.0 - share, _NARROWEST)) ** 2
+        left = 1.0 - square
+        return place, np.where(left > 0.0, left, 0.0) ** 2
+
+    def cells(self, storage: MapStorage) -> tuple[Ranges, Flags]:
+        """Return the cells around, and which of them have their middle within, border included."""
+        rows, columns = self._samples(storage)
+        around = cells_around(storage, rows.start, rows.stop, columns.start, columns.stop)
+        place = np.s_[around.row_start : around.row_stop, around.column_start : around.column_stop]
+        along, beside = self._offsets(storage, place, 0.5)
+        with np.errstate(over="ignore"):  # infinitely far is far
+            return place, along**2 + beside**2 <= self.radius * self.radius
+
+    def _samples(self, storage: MapStorage) -> Ranges:
+        """Return the ranges of samples of the square around."""
+        x0, _, z0 = storage.origin
+        cell_x, cell_z = storage.cell_size
+        rows, columns = storage.heights.shape
+        return (
+            _range_within(self.z - z0, self.radius, cell_z, rows),
+            _range_within(self.x - x0, self.radius, cell_x, columns),
+        )
+
+    def _offsets(self, storage: MapStorage, place: Ranges, middle: float) -> tuple[Floats, Floats]:
+        """Return how far samples, or middles of cells, are off the center: (n, 1) and (m,)."""
+        x0, _, z0 = storage.origin
+        cell_x, cell_z = storage.cell_size
+        rows, columns = (np.arange(each.start, each.stop) + middle for each in place)
+        along = z0 + rows[:, np.newaxis] * cell_z - self.z
+        return np.asarray(along), np.asarray(x0 + columns * cell_x - self.x)
+
+
+def _range_within(place: float, radius: float, size: float, count: int) -> slice:
+    """Return the range of samples along one axis that lie within a radius."""
+    first = min(max(np.ceil((place - radius) / size), 0.0), float(count))
+    last = min(max(np.floor((place + radius) / size) + 1.0, first), float(count))
+    return slice(int(first), int(last))
+
+
+class Brush(NamedTuple):
+    """What changes the heights in a disc.
+
+    Attributes
+    ----------
+    disc : Disc
+    change : callable
+        Takes a map, a range of its samples, and how much each counts, from 0 to 1; returns their
+        new heights. It may read samples beside the range, and reads old heights only.
+    strength : float
+        How much the samples count where the brush works in full.
+    flat : float
+        How far from the center it works in full, in meters.
+    """
+
+    disc: Disc
+    change: Change
+    strength: float = 1.0
+    flat: float = 0.0
+
+    def stroke(self, storage: MapStorage) -> tuple[Ranges, Singles]:
+        """Return which samples of a map the brush changes, and what they become."""
+        place, weights = self.disc.samples(storage, self.flat)
+        weights *= self.strength
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+            new = self.change(storage, place, weights)
+        kept = np.where(weights > 0.0, new, storage.heights[place])
+        return place, checked_samples(kept, storage.frame[:6].tolist())
+
+
+def apply(storage: MapStorage, brush: Brush) -> None:
+    """Change the heights of a map."""
+    with storage.lock:  # nothing is lost that another thread changes meanwhile
+        set_heights(storage, *brush.stroke(storage))
+
+
+def raising(disc: Disc, rise: float) -> Brush:
+    """Return what heaps up a hill; below zero, what digs a pit."""
+
+    def change(storage: MapStorage, place: Ranges, weights: Floats) -> Floats:
+        return storage.heights[place] + weights * (rise / storage.height_scale)
+
+    return Brush(disc, change)
+
+
+def leveling(disc: Disc, level: float, flat: Any, strength: Any) -> Brush:
+    """Return what brings the ground to a level; NaN says that there is none to bring it to."""
+
+    def change(storage: MapStorage, place: Ranges, weights: Floats) -> Floats:
+        if np.isnan(level) and weights.any():
+            raise ValueError(
+                f"height must be given where there is no ground at the center, got None at "
+                f"({disc.x}, {disc.z})"
+            )
+        _, y0, _ = storage.origin
+        goal = (level - y0) / storage.height_scale
+        return _toward(goal, storage.heights[place], weights)
+
+    near = _checks.between("flat", flat, 0.0, disc.radius)
+    return Brush(disc, change, _share("strength", strength), near)
+
+
+def smoothing(disc: Disc, strength: Any) -> Brush:
+    """Return what softens the ground."""
+
+    def change(storage: MapStorage, place: Ranges, weights: Floats) -> Floats:
+        return _toward(_means(storage.heights, place), storage.heights[place], weights)
+
+    return Brush(disc, change, _share("strength", strength))
+
+
+def _share(name: str, value: Any) -> float:
+    return _checks.between(name, value, 0.0, 1.0)
+
+
+def _toward(goal: Floats | float, heights: Singles, weights: Floats) -> Floats:
+    """Return heights on their way to a goal: those that count 1 are exactly there."""
+    return weights * goal + (1.0 - weights) * heights
+
+
+def _means(heights: Singles, place: Ranges) -> Floats:
+    """Return means of samples and of those around them that are on the map and no holes.
+
+    A sample counts four times, its four neighbors twice and those at the corners once. So equal
+    heights stay, and so does a plane, to the last bit if float64 holds the sums.
+    """
+    spans, missing = [], []
+    for along, count in zip(place, heights.shape, strict=True):
+        spans.append(slice(max(along.start - 1, 0), min(along.stop + 1, count)))
+        missing.append((int(along.start == 0), int(along.stop == count)))
+    around = np.pad(heights[tuple(spans)].astype(np.float64), missing, constant_values=np.nan)
+    is_there = ~np.isnan(around)
+    sums = _weighted_sums(np.where(is_there, around, 0.0))
+    counts = _weighted_sums(is_there.astype(np.float64))
+    return sums / np.maximum(counts, 1.0)
+
+
+def _weighted_sums(values: Floats) -> Floats:
+    """Return sums over 3 x 3 values, the inner ones counted twice along each axis."""
+    down = values[:-2] + 2.0 * values[1:-1] + values[2:]
+    return np.asarray(down[:, :-2] + 2.0 * down[:, 1:-1] + down[:, 2:])
