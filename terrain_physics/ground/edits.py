@@ -11,7 +11,7 @@ from terrain_physics.heightmap.brushes import Brush, Disc
 from terrain_physics.heightmap.edits import Ranges, paint, set_heights
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.storage import MapStorage
-from terrain_physics.surface.materials import material_number
+from terrain_physics.surface.materials import Names, material_number
 
 
 class EditedMap(NamedTuple):
@@ -38,18 +38,31 @@ def apply_to_all(maps: Sequence[EditedMap], brush: Brush) -> None:
             set_heights(part, own, new)
 
 
-def paint_all(maps: Sequence[EditedMap], disc: Disc, material: Any) -> None:
-    """Give cells of all maps a material; by name, it is the number that each map has for it."""
+def paint_all(maps: Sequence[EditedMap], disc: Disc, material: Any, names: Names) -> None:
+    """Give cells of all maps a material of the ground, which has these names."""
     # What no map can have is refused where no map is reached, too.
     material_number("material", 0 if isinstance(material, str) else material, None)
     painted = [
-        (part, own, marked, material_number("material", material, part.material_names))
+        (part, own, marked, _own_number(material, names, part.material_names))
         for land in maps
         for part, own, marked in land.shares(*disc.cells(land.queries.storage), lines=0)
         if marked.any()
     ]
     for part, own, marked, number in painted:
         paint(part, own, marked, number)
+
+
+def _own_number(material: Any, names: Names, own_names: Names) -> int:
+    """Return the number that a map has for a material of the ground, see `joined_numbers`."""
+    if isinstance(material, str) or names is None:
+        return material_number("material", material, own_names)
+    if material < len(names):
+        return material_number("material", names[material], own_names)
+    if own_names is not None:
+        raise ValueError(
+            f"material must be below {len(names)} on maps with material_names, got {material}"
+        )
+    return int(material) - len(names)
 
 
 def highest_at(maps: Sequence[EditedMap], disc: Disc) -> float:

@@ -359,8 +359,8 @@ class Ground(Surface):
         radius : float
             In meters, > 0. The cells that have their middle within it, border included, change.
         material : int or str
-            From 0 to 255, or a name; it becomes the number that each map's own `material_names`
-            have for it.
+            As answers of the ground tell it, from 0 to 255, or a name. It becomes the number that
+            each map's own `material_names` have for it.
 
         Raises
         ------
@@ -382,7 +382,7 @@ class Ground(Surface):
         """
         disc = Disc.of(center, radius)
         with self._editing() as maps:
-            paint_all(maps, disc, material)
+            paint_all(maps, disc, material, self.material_names)
 
     @contextmanager
     def _editing(self) -> Iterator[list[EditedMap]]:

@@ -186,3 +186,37 @@ def test_more_names_than_numbers_are_refused():
     ]
     with pytest.raises(ValueError, match="at most 256 material_names together, got 258"):
         Ground(maps)
+
+
+def test_numbers_to_paint_with_are_those_of_the_answers():
+    maps = [
+        HeightMap([[0] * 3] * 3, origin=(9 * k, 0, 0), material_names=own)
+        for k, own in enumerate([("grass", "wood"), ("wood", "mud"), None])
+    ]
+    ground = Ground(maps)
+    assert ground.material_names == ("grass", "wood", "mud")
+    for k, number in enumerate((1, 1, 10)):  # wood, wood, and 7 of the map without names
+        ground.paint((9 * k + 1, 1), 1, number)
+    assert [part.materials[0, 0] for part in maps] == [1, 0, 7]
+    hits = ground.raycast_many([(9 * k + 0.6, 9, 0.6) for k in range(3)], [(0, -1, 0)])
+    assert hits.material.tolist() == [1, 1, 10]
+
+
+@pytest.mark.parametrize(
+    ("number", "error", "message"),
+    [
+        (0, ValueError, "material must be one of 'wood', 'mud', got 'grass'"),
+        (3, ValueError, "material must be below 3 on maps with material_names, got 3"),
+        (256, ValueError, "material must be from 0 to 255, got 256"),
+        (1.5, TypeError, "material must be a whole number, got 1.5"),
+    ],
+)
+def test_a_material_that_a_map_has_not_is_refused(number, error, message):
+    maps = [
+        HeightMap([[0] * 3] * 3, origin=(9 * k, 0, 0), material_names=own)
+        for k, own in enumerate([("grass", "wood"), ("wood", "mud")])
+    ]
+    ground = Ground(maps)
+    with pytest.raises(error, match=message):
+        ground.paint((10, 1), 1, number)
+    assert not any(part.version for part in maps)

@@ -465,7 +465,8 @@ def test_a_name_is_the_number_that_each_map_has_for_it():
     refused: list[tuple[Any, Any, type[Exception], str]] = [
         ((8, 4), "snow", ValueError, "material must be one of 'mud', 'rock', got 'snow'"),
         ((16, 4), "snow", ValueError, "material must be one of 'rock', got 'snow'"),
-        ((16, 4), 1, ValueError, "material must be from 0 to 0, got 1"),
+        ((16, 4), 2, ValueError, "material must be one of 'rock', got 'snow'"),
+        ((16, 4), 3, ValueError, "material must be below 3 on maps with material_names, got 3"),
         ((94, 4), "rock", TypeError, "material must be a whole number, got 'rock'"),
         ((50, 4), 256, ValueError, "material must be from 0 to 255, got 256"),
         ((50, 4), 0.5, TypeError, "material must be a whole number"),
@@ -476,7 +477,7 @@ def test_a_name_is_the_number_that_each_map_has_for_it():
             ground.paint(center, 2, material)
         assert [tile.version for tile in (*tiles, far)] == before
     ground.paint((50, 4), 2, "lava")  # on no map
-    ground.paint((94, 4), 2, 9)
+    ground.paint((94, 4), 2, 3 + 9)  # after the three names
     assert far.materials.at(94, 4) == 9
 
 
