@@ -45,13 +45,20 @@ def array_of(
     shape, is_column_first, found = np.lib.format.read_array_header_1_0(stream)
     if found != np.dtype(dtype) or is_column_first or dimensions not in {None, len(shape)}:
         raise zipfile.BadZipFile("another array")
+    if min(shape, default=0) < 0:
+        raise zipfile.BadZipFile("another array")
     # A product that would overflow is more than there is.
     count = int(np.prod(np.array(shape, dtype=object)))
     return np.frombuffer(content, found, count, stream.tell()).reshape(shape)
 
 
 def write_array(archive: zipfile.ZipFile, name: str, values: NDArray[Any]) -> None:
-    """Write an array as a member, row by row."""
+    """Write an array as a member."""
     stream = io.BytesIO()
     np.lib.format.write_array(stream, np.ascontiguousarray(values), (1, 0), allow_pickle=False)
-    archive.writestr(name, stream.getbuffer())
+    write_member(archive, name, stream.getbuffer(), zipfile.ZIP_DEFLATED)
+
+
+def write_member(archive: zipfile.ZipFile, name: str, content: Any, packing: int) -> None:
+    """Write a member, dated the same at any time: equal contents are equal files."""
+    archive.writestr(zipfile.ZipInfo(name), content, packing)

@@ -5,8 +5,10 @@ a lock again that it holds. A forked child has the forking thread only: so that 
 before it forks, and the child finds nothing half done by threads that it does not have.
 """
 
+import itertools
 import os
 import threading
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from enum import IntEnum
 from typing import Any
@@ -14,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 
 class Rank(IntEnum):
-    """In what order locks are taken, by any thread: lower ones first."""
+    """In what order locks are taken, by any thread: lower ones first, then older ones."""
 
     GROUND = 0
     ARRAYS_OF_MAPS = 1  # of several: who makes them asks each map
@@ -25,7 +27,8 @@ class Rank(IntEnum):
     COMPILER = 6
 
 
-_made: WeakKeyDictionary[Any, Rank] = WeakKeyDictionary()
+_made: WeakKeyDictionary[Any, tuple[Rank, int]] = WeakKeyDictionary()
+_numbers = itertools.count()
 _making = threading.RLock()
 _held: list[Any] = []
 
@@ -40,12 +43,17 @@ def new_lock(rank: Rank) -> AbstractContextManager[Any]:
 def hold_at_fork(lock: Any, rank: Rank) -> None:
     """Take a lock before each fork, and release it in parent and child."""
     with _making:
-        _made[lock] = rank
+        _made[lock] = rank, next(_numbers)
+
+
+def in_order(locks: Iterable[Any]) -> list[Any]:
+    """Return locks in the order in which everybody takes several."""
+    return sorted(locks, key=_made.__getitem__)
 
 
 def _take_all() -> None:
     _making.acquire()
-    for lock in sorted(_made, key=_made.__getitem__):
+    for lock in in_order(_made):
         lock.acquire()
         _held.append(lock)
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from terrain_physics import _checks
 from terrain_physics.ground.union import Union
 from terrain_physics.heightmap.brushes import Brush, Disc
 from terrain_physics.heightmap.edits import Ranges, paint, set_heights
@@ -40,8 +41,11 @@ def apply_to_all(maps: Sequence[EditedMap], brush: Brush) -> None:
 
 def paint_all(maps: Sequence[EditedMap], disc: Disc, material: Any, names: Names) -> None:
     """Give cells of all maps a material of the ground, which has these names."""
-    # What no map can have is refused where no map is reached, too.
-    material_number("material", 0 if isinstance(material, str) else material, None)
+    # What no map has is refused where no map is reached, too.
+    if isinstance(material, str) and names is not None:
+        _checks.choice("material", material, names)
+    else:
+        material_number("material", material, None)
     painted = [
         (part, own, marked, _own_number(material, names, part.material_names))
         for land in maps
@@ -54,15 +58,22 @@ def paint_all(maps: Sequence[EditedMap], disc: Disc, material: Any, names: Names
 
 def _own_number(material: Any, names: Names, own_names: Names) -> int:
     """Return the number that a map has for a material of the ground, see `joined_numbers`."""
-    if isinstance(material, str) or names is None:
-        return material_number("material", material, own_names)
-    if material < len(names):
-        return material_number("material", names[material], own_names)
-    if own_names is not None:
+    if names is None:
+        return int(material)
+    if not isinstance(material, str):
+        if material >= len(names) and own_names is None:
+            return int(material) - len(names)
+        if material >= len(names):
+            raise ValueError(
+                f"material must be below {len(names)} on maps with material_names, got {material}"
+            )
+        material = names[material]
+    if own_names is None:
         raise ValueError(
-            f"material must be below {len(names)} on maps with material_names, got {material}"
+            f"material must be known to every map that is painted, got {material!r} on one "
+            "without material_names"
         )
-    return int(material) - len(names)
+    return material_number("material", material, own_names)
 
 
 def highest_at(maps: Sequence[EditedMap], disc: Disc) -> float:

@@ -19,10 +19,10 @@ from terrain_physics.heightmap.heightmap import HeightMap, loaded_map
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.saved import KIND as MAP
 from terrain_physics.heightmap.saved import saved_map
-from terrain_physics.mesh.mesh import TriangleMesh
+from terrain_physics.mesh.mesh import TriangleMesh, loaded_mesh
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.saved import KIND as MESH
-from terrain_physics.mesh.saved import mesh_state, saved_mesh
+from terrain_physics.mesh.saved import saved_mesh
 from terrain_physics.surface.ground_files import (
     SavedPart,
     damaged_otherwise,
@@ -62,7 +62,8 @@ class Ground(Surface):
     Raises
     ------
     TypeError, ValueError
-        For anything else; the message names the first. For more than 256 names of materials.
+        For anything else; the message names the first. For more than 256 names of materials, or
+        255 beside parts without any.
 
     Examples
     --------
@@ -296,8 +297,8 @@ class Ground(Surface):
         Raises
         ------
         ValueError, TypeError
-            For other numbers, for heights that would overflow, if no map has ground at the center
-            to take the height of, and if no part is a map. Nothing changes then. Holes stay holes.
+            For other numbers, for heights that would overflow, if samples would change and no map has
+            ground at the center to take the height of, and if no part is a map. Nothing changes then. Holes stay holes.
 
         Examples
         --------
@@ -423,10 +424,10 @@ class Ground(Surface):
         >>> again, again.height_at(4, 2)
         (<Ground: 2 height maps, 0 meshes>, -1.0)
         """
-        self._held.current()  # so that shared borders are saved as they are seen
         different = {id(part): part for part in self._parts}
         places = {key: place for place, key in enumerate(different)}
-        saved = [_saved(part) for part in different.values()]
+        with self._held.editing():  # all of one moment, with the borders that they share
+            saved = [_saved(part) for part in different.values()]
         save_parts(path, _KIND, saved, [places[id(part)] for part in self._parts])
 
     def __repr__(self) -> str:
@@ -450,9 +451,7 @@ def _saved(part: Part) -> SavedPart:
 
 def _loaded(saved: SavedPart) -> Part:
     if saved.header["kind"] == MAP:
-        return loaded_map(saved, HeightMap)
+        return loaded_map(saved)
     if saved.header["kind"] != MESH:
         raise ValueError(saved.header["kind"])
-    mesh = TriangleMesh.__new__(TriangleMesh)
-    mesh.__setstate__(mesh_state(saved))
-    return mesh
+    return loaded_mesh(saved)

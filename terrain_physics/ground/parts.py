@@ -9,7 +9,7 @@ import numpy as np
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as grid_kernels
 from terrain_physics._kernels.types import Bytes, Longs, read_only
-from terrain_physics._locks import Rank, new_lock
+from terrain_physics._locks import Rank, in_order, new_lock
 from terrain_physics.ground.answers import Owners
 from terrain_physics.ground.edits import EditedMap
 from terrain_physics.ground.union import Union, groups_of_neighbors
@@ -144,8 +144,15 @@ class GroundParts:
             where = np.array([maps[0][0]])
             return [Source.of(maps[0][1], None, where, self.first_ids[where])]
         lands = [part.storage for _, part in maps]
+        # A map that is there twice is united once.
+        first = {id(land): k for k, land in reversed(list(enumerate(lands)))}
+        fresh = sorted(first.values())
+        groups = [
+            [fresh[k] for k in group] for group in groups_of_neighbors([lands[k] for k in fresh])
+        ]
+        groups += [[k] for k, land in enumerate(lands) if first[id(land)] != k]
         sources = []
-        for group in groups_of_neighbors(lands):
+        for group in groups:
             union = Union([lands[k] for k in group])
             where = np.array([maps[k][0] for k in group])
             sources.append(Source.of(MapQueries(union.land), union, where, self.first_ids[where]))
@@ -179,21 +186,22 @@ class GroundParts:
 
     @contextmanager
     def editing(self) -> Iterator[list[EditedMap]]:
-        """Give all maps to an edit, each once, as they are now; no other edit comes in between."""
-        once: dict[int, EditedMap] = {}  # a map given twice is edited once
+        """Give all maps, each once, as they are now; nobody else edits them meanwhile."""
+        maps: list[EditedMap] = []
+        locks: set[Any] = set()
+        given: set[PartQueries] = set()
         for source in self._maps:
-            queries = cast("MapQueries", source.queries)
-            once.setdefault(id(self.queries[source.part]), EditedMap(queries, source.union))
-        maps = list(once.values())
+            parts = {self.queries[part] for part in source.parts}
+            locks |= {source.queries.lock, *(part.lock for part in parts)}
+            if not parts <= given:  # a map given twice is edited once
+                maps.append(EditedMap(cast("MapQueries", source.queries), source.union))
+                given |= parts
         with ExitStack() as held:
-            for land in maps:  # in the order in which the locks were made, as at a fork
-                held.enter_context(land.queries.lock)
-                if land.union is not None:
-                    land.union.follow()
+            for lock in in_order(locks):
+                held.enter_context(lock)
+            self.current()
             yield maps
-            for land in maps:
-                if land.union is not None:
-                    land.union.follow()
+            self.current()
 
     def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int]:
         """Return the id and the material of a triangle that a kernel names by map and number."""

@@ -133,8 +133,8 @@ class Union:
     followed. So a part that differs from the union has been edited.
 
     A follower holds the union's lock and takes the parts' locks one at a time, releasing each
-    before the next. No thread holds a part's lock while it waits for another, so there is no
-    deadlock.
+    before the next. Who edits a whole ground takes the locks of unions first, then those of parts,
+    older ones before younger ones. So there is no deadlock.
     """
 
     def __init__(self, parts: list[MapStorage]) -> None:

@@ -80,8 +80,9 @@ class Disc(NamedTuple):
 
 def _range_within(place: float, radius: float, size: float, count: int) -> slice:
     """Return the range of samples along one axis that lie within a radius."""
-    first = min(max(np.ceil((place - radius) / size), 0.0), float(count))
-    last = min(max(np.floor((place + radius) / size) + 1.0, first), float(count))
+    reach = radius * (1.0 + _NARROWEST)  # what rounding puts just outside is within
+    first = min(max(np.ceil((place - reach) / size), 0.0), float(count))
+    last = min(max(np.floor((place + reach) / size) + 1.0, first), float(count))
     return slice(int(first), int(last))
 
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -190,7 +190,8 @@ class HeightMap(Surface):
         path : path
             ``.npy``, ``.r16`` or ``.raw`` (16 bit), ``.hgt``, ``.dds`` (one channel, not
             compressed), ``.png`` (8 or 16 bit gray) or ``.tif``/``.tiff`` (one channel). The last
-            two need the extra ``images``. ``.ground`` holds all of a map, and takes no options.
+            two need the extra ``images``. ``.ground`` holds all of a map: options must be the
+            defaults.
         cell_size, height_scale, origin, border, diagonal, thickness
             As for `HeightMap`.
         holes, materials, material_names
@@ -206,7 +207,8 @@ class HeightMap(Surface):
         Raises
         ------
         FileNotFoundError, ValueError
-            The message names the file and what is wrong with it.
+            The message names the file and what is wrong with it. A ``.ground`` file unpacks to at
+            most 2 GiB.
         ImportError
             If the file is a picture and Pillow is missing; the message names the extra to install.
         """
@@ -225,7 +227,10 @@ class HeightMap(Surface):
             refuse_options(path, options | file_options)
             (part,), _ = load_parts(path, KIND)
             with damaged_otherwise(path):
-                return loaded_map(part, cls)
+                storage = loaded_map(part)._storage  # noqa: SLF001 of its own kind
+            land = cls.__new__(cls)
+            land._adopt(storage)  # noqa: SLF001
+            return land
         return cls(load_heights(path, **file_options), **options)
 
     # What it is
@@ -675,12 +680,9 @@ class HeightMap(Surface):
         self._adopt(MapStorage.of_snapshot(state))
 
 
-_Land = TypeVar("_Land", bound=HeightMap)
-
-
-def loaded_map(saved: SavedPart, kind: type[_Land]) -> _Land:
-    """Return a map of this class that was saved."""
+def loaded_map(saved: SavedPart) -> HeightMap:
+    """Return a map that was saved."""
     options, version = map_options(saved)
-    land = kind(**options)
+    land = HeightMap(**options)
     cast("MapQueries", queries_of(land)).storage.version = version
     return land

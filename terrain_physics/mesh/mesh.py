@@ -27,7 +27,12 @@ from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.saved import KIND, mesh_state, saved_mesh
 from terrain_physics.mesh.solids import Solid
 from terrain_physics.mesh.storage import MeshStorage
-from terrain_physics.surface.ground_files import damaged_otherwise, load_parts, save_parts
+from terrain_physics.surface.ground_files import (
+    SavedPart,
+    damaged_otherwise,
+    load_parts,
+    save_parts,
+)
 from terrain_physics.surface.materials import joined_names
 from terrain_physics.surface.surface import Surface
 
@@ -119,9 +124,10 @@ class TriangleMesh(Surface):
             unpacked, before that is read; the message names the file.
         """
         (part,), _ = load_parts(path, KIND)
-        mesh = cls.__new__(cls)
         with damaged_otherwise(path):
-            mesh.__setstate__(mesh_state(part))
+            storage = loaded_mesh(part)._storage  # noqa: SLF001 of its own kind
+        mesh = cls.__new__(cls)
+        mesh._adopt(storage)  # noqa: SLF001
         return mesh
 
     # How it is made
@@ -585,6 +591,13 @@ class TriangleMesh(Surface):
             if isinstance(values, np.ndarray):
                 values.setflags(write=False)  # kernels know one type only
         self._adopt(MeshStorage(*state))
+
+
+def loaded_mesh(saved: SavedPart) -> TriangleMesh:
+    """Return a mesh that was saved."""
+    mesh = TriangleMesh.__new__(TriangleMesh)
+    mesh.__setstate__(mesh_state(saved))
+    return mesh
 
 
 def _few(pairs: Longs | None, most: int) -> Longs:

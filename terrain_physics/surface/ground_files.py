@@ -1,6 +1,6 @@
 """The file that a height map, a mesh or a ground of several parts is kept in, with all it holds.
 
-It is a zip archive. ``ground.json`` says what it is:
+It is a zip archive. ``ground.json``, which is stored and not packed, says what it is:
 
 - ``format``: "terrain_physics ground"; ``version``: 1; ``kind``: "height map", "mesh" or "ground";
 - ``parts``: what describes each part, its ``kind`` among it (``heightmap/saved.py`` and
@@ -23,7 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _checks
-from terrain_physics._archives import array_of, content_of, members_of, write_array
+from terrain_physics._archives import (
+    array_of,
+    content_of,
+    members_of,
+    write_array,
+    write_member,
+)
 from terrain_physics._files import checked_size, file_name, written_whole
 
 FORMAT, VERSION = "terrain_physics ground", 1
@@ -31,8 +37,13 @@ FORMAT, VERSION = "terrain_physics ground", 1
 MOST_BYTES = 1 << 31
 """Of all parts, unpacked."""
 
-MOST_HEADER_BYTES = 1 << 24
+MOST_HEADER_BYTES = 1 << 23
 """Of ``ground.json``."""
+
+MOST_PARTS = 10_000
+"""Of a ground."""
+
+_MOST_ABOUT_ARRAY = 256  # bytes that say what an array is
 
 MOST_EDITS = 2**53
 """A version is at most this: characters remember it as a float64."""
@@ -79,16 +90,18 @@ def save_parts(
         "order": list(order),
     }
     content = json.dumps(header, allow_nan=False).encode()
-    size = sum(values.nbytes for part in parts for values in part.arrays.values())
-    _refuse_large(name, len(content), size)
+    arrays = [values for part in parts for values in part.arrays.values()]
+    _refuse_large(name, len(content), sum(values.nbytes for values in arrays), len(order))
     with (
         written_whole(name) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
     ):
-        archive.writestr(_HEADER, content)
+        write_member(archive, _HEADER, content, zipfile.ZIP_STORED)
         for number, part in enumerate(parts):
             for array, values in part.arrays.items():
-                write_array(archive, f"{number}.{array}.npy", values.astype(_ARRAYS[array][0]))
+                write_array(
+                    archive, f"{number}.{array}.npy", values.astype(_ARRAYS[array][0], copy=False)
+                )
 
 
 def load_parts(path: str | os.PathLike[str], kind: str) -> tuple[list[SavedPart], list[int]]:
@@ -99,13 +112,14 @@ def load_parts(path: str | os.PathLike[str], kind: str) -> tuple[list[SavedPart]
         return _loaded(name, file, kind)
 
 
-def _refuse_large(name: str, header_bytes: int, all_bytes: int) -> None:
+def _refuse_large(name: str, header_bytes: int, all_bytes: int, parts: int) -> None:
     for what, limit, got in (
-        (_HEADER, MOST_HEADER_BYTES, header_bytes),
-        ("all arrays, unpacked,", MOST_BYTES, all_bytes),
+        (f"{_HEADER} must have at most {{}} bytes", MOST_HEADER_BYTES, header_bytes),
+        ("all arrays, unpacked, must have at most {} bytes", MOST_BYTES, all_bytes),
+        ("a saved ground must have at most {} parts", MOST_PARTS, parts),
     ):
         if got > limit:
-            raise _RefusedError(f"{name}: {what} must have at most {limit} bytes, got {got}")
+            raise _RefusedError(f"{name}: {what.format(limit)}, got {got}")
 
 
 class _RefusedError(ValueError):
@@ -115,10 +129,14 @@ class _RefusedError(ValueError):
 def _loaded(name: str, file: BinaryIO, kind: str) -> tuple[list[SavedPart], list[int]]:
     with damaged_otherwise(name), zipfile.ZipFile(file) as archive:
         members = members_of(file, archive)
-        sizes = {member.filename: member.file_size for member in members.values()}
-        _refuse_large(name, sizes[_HEADER], sum(sizes.values()) - sizes[_HEADER])
-        header = json.loads(content_of(archive, members.pop(_HEADER)))
+        about = members.pop(_HEADER)
+        sizes = [max(member.file_size - _MOST_ABOUT_ARRAY, 0) for member in members.values()]
+        _refuse_large(name, about.file_size, sum(sizes), 0)
+        header = json.loads(_header_text(archive, about))
         _refuse_others(name, header, kind)
+        _refuse_large(name, 0, 0, len(header["order"]))
+        if len(header["parts"]) > len(members):
+            raise zipfile.BadZipFile("parts without arrays")
         arrays = _arrays_of(archive, members, len(header["parts"]))
         parts = [SavedPart(*part) for part in zip(header["parts"], arrays, strict=True)]
         order = [_checks.whole("order", place, 0, len(parts) - 1) for place in header["order"]]
@@ -132,10 +150,17 @@ def damaged_otherwise(path: str | os.PathLike[str]) -> Iterator[None]:
     """Say that a file is damaged where its numbers are refused."""
     try:
         yield
-    except _RefusedError:
+    except (_RefusedError, MemoryError):
         raise
-    except Exception:  # whatever damage leads to
-        raise ValueError(f"{file_name(path)}: file must be a saved ground, undamaged") from None
+    except Exception as error:  # whatever damage leads to
+        raise ValueError(f"{file_name(path)}: file must be a saved ground, undamaged") from error
+
+
+def _header_text(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Return the header; packed, a few bytes could become many objects."""
+    if member.compress_type != zipfile.ZIP_STORED:
+        raise zipfile.BadZipFile("a packed header")
+    return content_of(archive, member)
 
 
 def _refuse_others(name: str, header: Any, kind: str) -> None:
@@ -162,7 +187,7 @@ def _arrays_of(
     arrays: list[dict[str, NDArray[Any]]] = [{} for _ in range(count)]
     for member in members.values():
         number, array, suffix = member.filename.split(".")
-        if suffix != "npy" or number != str(int(number)):
+        if suffix != "npy" or number != str(abs(int(number))):
             raise zipfile.BadZipFile("another name")
         dtype, dimensions = _ARRAYS[array]
         arrays[int(number)][array] = array_of(archive, member, dtype, dimensions)

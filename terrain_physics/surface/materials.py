@@ -94,8 +94,15 @@ def joined_numbers(parts: Sequence[Names]) -> Bytes | None:
 
     The numbers of parts without names follow those of the names, so that they mean nothing else.
     """
+    names = joined_names(parts)
+    if names is None:
+        return None
+    if None in parts and len(names) == MOST_MATERIALS:
+        raise ValueError(
+            f"parts must have at most {MOST_MATERIALS - 1} material_names together beside parts "
+            f"without any, got {len(names)}"
+        )
     numbers = np.arange(MOST_MATERIALS)
-    names = joined_names(parts) or ()
     table = np.tile(numbers, (len(parts), 1))
     for row, own in zip(table, parts, strict=True):
         if own is None:

@@ -137,7 +137,7 @@ def _archive(members: dict[str, bytes], compression: int) -> bytes:
     buffer = BytesIO()
     with zipfile.ZipFile(buffer, "w", compression) as archive:
         for name, content in members.items():
-            archive.writestr(name, content)
+            archive.writestr(name, content, 0 if name == "ground.json" else compression)
     return buffer.getvalue()
 
 

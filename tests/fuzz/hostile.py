@@ -28,9 +28,11 @@ class Source:
 
     def __init__(self, rng: Generator, low: Any, high: Any) -> None:
         self.rng = rng
-        # A map may have been scaled up to what float64 just holds; NumPy draws from half of that.
-        self.low = np.maximum(np.asarray(low) - 1.0, -1e300)
-        self.high = np.minimum(np.asarray(high) + 1.0, 1e300)
+        # NumPy draws from no more than half of what float64 holds; a map of holes has no box.
+        self.low, self.high = (
+            np.nan_to_num(np.clip(corner, -1e300, 1e300))
+            for corner in (np.asarray(low) - 1.0, np.asarray(high) + 1.0)
+        )
         self.size = float(np.max(self.high - self.low))
         self.count = int(rng.choice([0, 1, 2, 5, 40]))
 

@@ -4,6 +4,7 @@ import io
 import json
 import random
 import struct
+import threading
 import tracemalloc
 import zipfile
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from terrain_physics import Ground, HeightMap, Sphere, TriangleMesh
+from terrain_physics.heightmap.saved import saved_map
 from terrain_physics.surface import ground_files
 from tests.heightmap.test_files_damaged import mutated
 from tests.helpers import drawn_grounds
@@ -126,7 +128,8 @@ def with_members(content, change):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, member in members.items():
-            archive.writestr(name, member)
+            packing = zipfile.ZIP_STORED if name == "ground.json" else None
+            archive.writestr(name, member, packing)
     return buffer.getvalue()
 
 
@@ -197,6 +200,9 @@ DAMAGED = {
     "no faces": lambda members: members.pop("1.faces.npy"),
     "another array": member("1.else.npy", np.zeros(3)),
     "another part": member("2.faces.npy", np.zeros((1, 3), np.int32)),
+    "a form below zero": lambda members: members.update(
+        {"0.heights.npy": npy(np.zeros((2, 2), np.float32)).replace(b"(2, 2)", b"(-2,2)")}
+    ),
     "a part below": member("-1.faces.npy", np.zeros((1, 3), np.int32)),
     "a folder": member("0/heights.npy", np.zeros((2, 2), np.float32)),
 }
@@ -252,6 +258,16 @@ def test_large_files_are_refused_before_they_are_read(tmp_path, monkeypatch):
     assert not (tmp_path / "land.ground").exists()
 
 
+def test_a_header_of_many_objects_takes_no_memory(tmp_path):
+    many = with_members(content_of(GROUND, tmp_path), header_with(parts=[{}] * 10_000))
+    assert refusal(many, tmp_path) == "file must be a saved ground, undamaged"
+    with zipfile.ZipFile(tmp_path / "packed.ground", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("ground.json", json.dumps({"parts": [{}] * 1_000_000}))
+    packed = (tmp_path / "packed.ground").read_bytes()
+    assert len(packed) < 10_000
+    assert refusal(packed, tmp_path) == "file must be a saved ground, undamaged"
+
+
 def test_a_member_that_claims_to_be_small_is_not_unpacked(tmp_path):
     large = np.zeros((2000, 2000), np.float32)
     content = with_members(content_of(GROUND, tmp_path), member("0.heights.npy", large))
@@ -293,3 +309,62 @@ def test_what_is_no_file_is_refused(tmp_path):
         Ground.load(number)
     with pytest.raises(ValueError, match="must be a regular file"):
         TriangleMesh.load(tmp_path)
+
+
+def test_a_ground_is_saved_as_it_is_at_one_moment(tmp_path, monkeypatch):
+    tiles = [HeightMap([[0] * 5] * 5, origin=(x, 0, 0)) for x in (0, 4)]
+    level = Ground(tiles)
+    edits: list[threading.Thread] = []
+
+    def edited_meanwhile(storage):
+        edit = threading.Thread(target=level.raise_, args=((4, 2), 2, 1))
+        edit.start()
+        edit.join(0.1)
+        edits.append(edit)
+        return saved_map(storage)
+
+    monkeypatch.setattr("terrain_physics.ground.ground.saved_map", edited_meanwhile)
+    again = saved_and_loaded(level, tmp_path)
+    for edit in edits:
+        edit.join()
+    assert level.height_at(4, 2) == 2.0
+    assert [part.height_at(4, 2) for part in again.parts] == [0.0, 0.0]
+
+
+def test_equal_grounds_are_equal_files(tmp_path, monkeypatch):
+    first = content_of(GROUND, tmp_path)
+    monkeypatch.setattr("time.time", lambda: 0.0)
+    assert content_of(GROUND, tmp_path) == first
+
+
+class Named(TriangleMesh):
+    """A mesh that has more to pickle, and to begin with."""
+
+    def __init__(self, name, mesh):
+        super().__init__(mesh.vertices, mesh.faces)
+        self.name = name
+
+    def __getstate__(self):
+        return self.name, super().__getstate__()
+
+
+def test_classes_of_the_game_are_loaded(tmp_path):
+    path = tmp_path / "crate.ground"
+    Named("crate", TriangleMesh.box((1, 1, 1))).save(path)
+    assert type(Named.load(path)) is Named
+    assert len(Named.load(path)) == 12
+
+
+def test_a_ground_has_no_more_parts_than_are_loaded(tmp_path, monkeypatch):
+    mesh = TriangleMesh([(0, 0, 0), (0, 0, 1), (1, 0, 0)], [(0, 1, 2)])
+    content = content_of(Ground([mesh] * 3), tmp_path)
+    monkeypatch.setattr(ground_files, "MOST_PARTS", 2)
+    assert refusal(content, tmp_path) == "a saved ground must have at most 2 parts, got 3"
+    with pytest.raises(ValueError, match="must have at most 2 parts, got 3"):
+        Ground([mesh] * 3).save(tmp_path / "level.ground")
+
+
+def test_what_is_saved_can_be_loaded_up_to_the_limit(tmp_path, monkeypatch):
+    land = HeightMap(np.zeros((4, 4)))
+    monkeypatch.setattr(ground_files, "MOST_BYTES", 64)
+    assert_same(land, saved_and_loaded(land, tmp_path))

@@ -220,3 +220,11 @@ def test_a_material_that_a_map_has_not_is_refused(number, error, message):
     with pytest.raises(error, match=message):
         ground.paint((10, 1), 1, number)
     assert not any(part.version for part in maps)
+
+
+def test_no_number_is_a_name_and_none():
+    land = HeightMap([[0, 0], [0, 0]], material_names=[str(number) for number in range(256)])
+    mesh = TriangleMesh([(0, 1, 0), (0, 1, 1), (1, 1, 0)], [(0, 1, 2)])
+    assert len(Ground([land]).material_names or ()) == 256
+    with pytest.raises(ValueError, match="at most 255 material_names together beside parts"):
+        Ground([land, mesh])

@@ -17,6 +17,7 @@ from terrain_physics import (
     TriangleMesh,
 )
 from terrain_physics.heightmap.cells import Region
+from terrain_physics.heightmap.edits import set_heights
 from terrain_physics.heightmap.queries import MapQueries
 from tests.helpers.grounds import (
     Cut,
@@ -467,7 +468,9 @@ def test_a_name_is_the_number_that_each_map_has_for_it():
         ((16, 4), "snow", ValueError, "material must be one of 'rock', got 'snow'"),
         ((16, 4), 2, ValueError, "material must be one of 'rock', got 'snow'"),
         ((16, 4), 3, ValueError, "material must be below 3 on maps with material_names, got 3"),
-        ((94, 4), "rock", TypeError, "material must be a whole number, got 'rock'"),
+        ((94, 4), "rock", ValueError, "known to every map that is painted, got 'rock' on one"),
+        ((94, 4), 1, ValueError, "known to every map that is painted, got 'rock' on one"),
+        ((50, 4), "lava", ValueError, "material must be one of 'mud', 'rock', 'snow', got 'lava'"),
         ((50, 4), 256, ValueError, "material must be from 0 to 255, got 256"),
         ((50, 4), 0.5, TypeError, "material must be a whole number"),
     ]
@@ -476,7 +479,7 @@ def test_a_name_is_the_number_that_each_map_has_for_it():
         with pytest.raises(error, match=message):
             ground.paint(center, 2, material)
         assert [tile.version for tile in (*tiles, far)] == before
-    ground.paint((50, 4), 2, "lava")  # on no map
+    ground.paint((50, 4), 2, "snow")  # on no map
     ground.paint((94, 4), 2, 3 + 9)  # after the three names
     assert far.materials.at(94, 4) == 9
 
@@ -644,3 +647,51 @@ def test_a_group_of_characters_stands_on_what_was_just_edited():
         tile[:] = 0.25
     group.update(0.01)
     assert group.positions[0, 1] > 0.6  # not a frame later
+
+
+@pytest.mark.parametrize("order", [(0, 1, 1), (1, 0, 1), (1, 1, 0)])
+def test_a_united_map_that_is_there_twice_is_edited_once(order):
+    rng = np.random.default_rng(0)
+    heights = rng.uniform(0, 1, (9, 17)).astype(np.float32)
+    one, other = (
+        [HeightMap(heights[:, x : x + 9], origin=(x, 0, 0)) for x in (0, 8)] for _ in range(2)
+    )
+    Ground(one).smooth((8, 4), 3)
+    Ground([other[k] for k in order]).smooth((8, 4), 3)
+    for tile, again in zip(one, other, strict=True):
+        assert np.array_equal(tile, again)
+
+
+def test_an_edit_of_a_tile_meanwhile_is_not_lost(monkeypatch):
+    tiles = [HeightMap(np.zeros((9, 9)), origin=(x, 0, 0)) for x in (0, 8)]
+    ground = Ground(tiles)
+    threads: list[threading.Thread] = []
+
+    def edited_meanwhile(*arguments):
+        threads.append(threading.Thread(target=tiles[0].raise_, args=((4, 4), 3, 1)))
+        threads[-1].start()
+        threads[-1].join(0.1)
+        set_heights(*arguments)
+
+    monkeypatch.setattr("terrain_physics.ground.edits.set_heights", edited_meanwhile)
+    ground.raise_((4, 4), 3, 1)
+    for thread in threads:
+        thread.join()
+    assert ground.height_at(4, 4) == 1.0 + len(threads)
+
+
+def test_two_grounds_with_the_same_tiles_are_edited_by_two_threads():
+    tiles = [HeightMap(np.zeros((9, 9)), origin=(x, 0, 0)) for x in (0, 8, 16)]
+    grounds = [Ground(tiles), Ground(tiles[::-1])]
+
+    def work(ground):
+        for _ in range(50):
+            ground.raise_((8, 4), 3, 1)
+
+    threads = [threading.Thread(target=work, args=(ground,)) for ground in grounds]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60.0)
+        assert not thread.is_alive()
+    assert [ground.height_at(8, 4) for ground in grounds] == [100.0, 100.0]

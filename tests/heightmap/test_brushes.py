@@ -329,3 +329,13 @@ def test_a_bad_place_is_refused(x, z, error, message):
     for cells in (land.materials, land.holes):
         with pytest.raises(error, match=message):
             cells.at(x, z)
+
+
+@pytest.mark.parametrize("cell", [0.1, 0.3, 0.7, 1.1])
+def test_samples_at_the_radius_are_flattened_on_all_sides(cell):
+    for middle in range(2, 9):
+        land = HeightMap(np.zeros((11, 11)), cell_size=cell)
+        land.flatten((middle * cell, 5 * cell), cell, height=5, flat=cell)
+        row, column = np.nonzero(np.asarray(land))
+        around = sorted(zip((row - 5).tolist(), (column - middle).tolist(), strict=True))
+        assert around == [(-1, 0), (0, -1), (0, 0), (0, 1), (1, 0)]
