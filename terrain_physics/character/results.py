@@ -272,7 +272,7 @@ class GroundReport(_Fields):
     def material(self) -> int:
         """What the ground is made of there; outside a map the cell nearest to the point.
 
-        0 where nothing says.
+        0 where the ground does not say.
         """
         return self._material
 
