@@ -297,8 +297,9 @@ class Ground(Surface):
         Raises
         ------
         ValueError, TypeError
-            For other numbers, for heights that would overflow, if samples would change and no map has
-            ground at the center to take the height of, and if no part is a map. Nothing changes then. Holes stay holes.
+            For other numbers, for heights that would overflow, if samples would change and no map
+            has ground at the center to take the height of, and if no part is a map. Nothing changes
+            then. Holes stay holes.
 
         Examples
         --------
