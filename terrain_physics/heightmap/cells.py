@@ -106,7 +106,7 @@ class MapCells:
         Raises
         ------
         TypeError, ValueError
-            For what are no numbers, for NaN and infinity, and shapes that do not fit.
+            For anything but numbers, for NaN and infinity, and for shapes that do not fit.
         """
         xs, zs = checked_places(x, z)
         cells, on_map = self._find(xs, zs)
@@ -125,10 +125,12 @@ class MapCells:
             self._put(differs, new[differs])
 
     def __eq__(self, other: object) -> NDArray[np.bool_]:  # type: ignore[override]
-        return np.asarray(self._get(...) == self._read(other))
+        with self._lock:
+            return np.asarray(self._get(...) == self._read(other))
 
     def __ne__(self, other: object) -> NDArray[np.bool_]:  # type: ignore[override]
-        return np.asarray(self._get(...) != self._read(other))
+        with self._lock:
+            return np.asarray(self._get(...) != self._read(other))
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -224,7 +224,7 @@ class HeightMap(Surface):
             "material_names": material_names,
         }
         if holds_all(path):
-            refuse_options(path, options | file_options)
+            refuse_options(path, options | file_options, cls.load.__kwdefaults__ or {})
             (part,), _ = load_parts(path, KIND)
             with damaged_otherwise(path):
                 storage = loaded_map(part)._storage  # noqa: SLF001 of its own kind
@@ -651,7 +651,7 @@ class HeightMap(Surface):
         (array([[False,  True]]), array([[7, 8]], dtype=uint8))
         """
         if holds_all(path):
-            refuse_options(path, file_options)
+            refuse_options(path, file_options, {})
             save_parts(path, KIND, [saved_map(self._storage)], [0])
             return None
         return save_heights(path, np.array(self), **file_options)

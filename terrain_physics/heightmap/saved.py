@@ -23,13 +23,6 @@ from terrain_physics.surface.ground_files import MOST_EDITS, SavedPart, as_marks
 KIND = "height map"
 
 _SUFFIX = ".ground"
-_DEFAULTS = {
-    "cell_size": 1.0,
-    "height_scale": 1.0,
-    "origin": (0.0, 0.0, 0.0),
-    "border": "extend",
-    "diagonal": "a-c",
-}
 
 
 def holds_all(path: str | os.PathLike[str]) -> bool:
@@ -37,15 +30,20 @@ def holds_all(path: str | os.PathLike[str]) -> bool:
     return PurePath(file_name(path)).suffix.lower() == _SUFFIX
 
 
-def refuse_options(path: str | os.PathLike[str], options: dict[str, Any]) -> None:
+def refuse_options(
+    path: str | os.PathLike[str], options: dict[str, Any], defaults: dict[str, Any]
+) -> None:
     """Refuse options that are not left out: a file with all of a map has its own."""
     for name, value in options.items():
-        default = _DEFAULTS.get(name)
-        if value is not default and (type(value) is not type(default) or value != default):
+        if name not in defaults or not _is_same(value, defaults[name]):
             raise ValueError(
                 f"{file_name(path)}: {name} must be left out, as a {_SUFFIX} file holds all of a "
                 f"map, got {_checks.shorten(value)}"
             )
+
+
+def _is_same(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and bool(value == default))
 
 
 def saved_map(storage: MapStorage) -> SavedPart:

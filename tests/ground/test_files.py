@@ -292,13 +292,25 @@ def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
     assert [file.name for file in tmp_path.iterdir()] == ["level.ground"]
 
 
-@pytest.mark.parametrize("option", [{"cell_size": 2}, {"origin": (1, 0, 0)}, {"flip": "rows"}])
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"cell_size": 2},
+        {"origin": (1, 0, 0)},
+        {"holes": [[True]]},
+        {"flip": "rows"},
+        {"else": None},
+    ],
+)
 def test_a_map_with_all_it_holds_takes_no_options(option, tmp_path):
     path = tmp_path / "LAND.GROUND"
     HeightMap([[0, 0], [0, 0]]).save(path)
     (name,) = option
     with pytest.raises(ValueError, match=f"{name} must be left out"):
         HeightMap.load(path, **option)
+    with pytest.raises(ValueError, match="flip must be left out"):
+        HeightMap([[0, 0], [0, 0]]).save(path, flip=None)
+    assert HeightMap.load(path, border="extend").border == "extend"
 
 
 def test_what_is_no_file_is_refused(tmp_path):
