@@ -254,10 +254,11 @@ def ask():
 def handler(*_):
     ask()
     answers.append(1)
-    signal.setitimer(signal.ITIMER_REAL, 0.0007)
+    if time.monotonic() < end:  # later ones would end the process while it ends
+        signal.setitimer(signal.ITIMER_REAL, 0.0007)
+end = time.monotonic() + 2.0
 signal.signal(signal.SIGALRM, handler)
 signal.setitimer(signal.ITIMER_REAL, 0.003)
-end = time.monotonic() + 2.0
 while time.monotonic() < end:
     ask()
 signal.setitimer(signal.ITIMER_REAL, 0)
