@@ -408,7 +408,8 @@ class Ground(Surface):
         Raises
         ------
         TypeError, ValueError
-            If ``path`` is not a path that the system takes, and for more than 2 GiB.
+            If ``path`` is not a path that the system takes, and for more than 2 GiB or 10,000
+            parts.
         OSError
             If the file cannot be written.
 

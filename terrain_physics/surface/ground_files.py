@@ -43,12 +43,12 @@ MOST_HEADER_BYTES = 1 << 23
 MOST_PARTS = 10_000
 """Of a ground."""
 
-_MOST_ABOUT_ARRAY = 256  # bytes that say what an array is
-
 MOST_EDITS = 2**53
 """A version is at most this: characters remember it as a float64."""
 
 _HEADER = "ground.json"
+_ABOUT, _UNPACKED = f"bytes of {_HEADER}", "bytes of arrays, unpacked"
+_MOST_ABOUT_ARRAY = 256  # bytes that say what an array is
 
 # What arrays there may be: type and number of dimensions.
 _ARRAYS = {
@@ -91,7 +91,9 @@ def save_parts(
     }
     content = json.dumps(header, allow_nan=False).encode()
     arrays = [values for part in parts for values in part.arrays.values()]
-    _refuse_large(name, len(content), sum(values.nbytes for values in arrays), len(order))
+    _refuse_more(name, "parts", len(order), MOST_PARTS)
+    _refuse_more(name, _ABOUT, len(content), MOST_HEADER_BYTES)
+    _refuse_more(name, _UNPACKED, sum(values.nbytes for values in arrays), MOST_BYTES)
     with (
         written_whole(name) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
@@ -112,14 +114,9 @@ def load_parts(path: str | os.PathLike[str], kind: str) -> tuple[list[SavedPart]
         return _loaded(name, file, kind)
 
 
-def _refuse_large(name: str, header_bytes: int, all_bytes: int, parts: int) -> None:
-    for what, limit, got in (
-        (f"{_HEADER} must have at most {{}} bytes", MOST_HEADER_BYTES, header_bytes),
-        ("all arrays, unpacked, must have at most {} bytes", MOST_BYTES, all_bytes),
-        ("a saved ground must have at most {} parts", MOST_PARTS, parts),
-    ):
-        if got > limit:
-            raise _RefusedError(f"{name}: {what.format(limit)}, got {got}")
+def _refuse_more(name: str, what: str, got: int, limit: int) -> None:
+    if got > limit:
+        raise _RefusedError(f"{name}: a saved ground must have at most {limit} {what}, got {got}")
 
 
 class _RefusedError(ValueError):
@@ -131,10 +128,11 @@ def _loaded(name: str, file: BinaryIO, kind: str) -> tuple[list[SavedPart], list
         members = members_of(file, archive)
         about = members.pop(_HEADER)
         sizes = [max(member.file_size - _MOST_ABOUT_ARRAY, 0) for member in members.values()]
-        _refuse_large(name, about.file_size, sum(sizes), 0)
+        _refuse_more(name, _ABOUT, about.file_size, MOST_HEADER_BYTES)
+        _refuse_more(name, _UNPACKED, sum(sizes), MOST_BYTES)
         header = json.loads(_header_text(archive, about))
         _refuse_others(name, header, kind)
-        _refuse_large(name, 0, 0, len(header["order"]))
+        _refuse_more(name, "parts", len(header["order"]), MOST_PARTS)
         if len(header["parts"]) > len(members):
             raise zipfile.BadZipFile("parts without arrays")
         arrays = _arrays_of(archive, members, len(header["parts"]))

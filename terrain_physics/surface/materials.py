@@ -48,9 +48,7 @@ def _most(names: Names) -> int:
     return MOST_MATERIALS - 1 if names is None else len(names) - 1
 
 
-def material_rows(
-    value: ArrayLike, shape: tuple[int, ...], *, names: tuple[str, ...] | None
-) -> Bytes:
+def material_rows(value: ArrayLike, shape: tuple[int, ...], *, names: Names) -> Bytes:
     """Return a new array of materials that fits a shape of cells or faces."""
     raw = material_numbers(value, names=names)
     if raw.dtype.kind not in "biu":
