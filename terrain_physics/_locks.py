@@ -18,13 +18,12 @@ from weakref import WeakKeyDictionary
 class Rank(IntEnum):
     """In what order locks are taken, by any thread: lower ones first, then older ones."""
 
-    GROUND = 0
-    ARRAYS_OF_MAPS = 1  # of several: who makes them asks each map
+    MESHES = 0  # of a ground
+    ARRAYS_OF_MAPS = 1  # who makes them asks each map
     UNION = 2
     MAP = 3
-    ARRAYS = 4
-    TREES = 5
-    COMPILER = 6
+    TREES = 4
+    COMPILER = 5
 
 
 _made: WeakKeyDictionary[Any, tuple[Rank, int]] = WeakKeyDictionary()

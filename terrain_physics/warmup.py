@@ -80,6 +80,8 @@ def _small_mesh() -> TriangleMesh:
 def _mesh() -> None:
     mesh = _small_mesh()
     mesh.triangles_in(AABB((0, 0, 0), (1, 1, 1)))
+    mesh.height_at(0.2, 0.2)
+    mesh.height_at(np.zeros(1), np.zeros(1))
     mesh.raycast(Ray((0.2, 1, 0.2), (0, -1, 0)))
     mesh.raycast_many([(0.2, 1, 0.2)], [(0, -1, 0)])
     mesh.closest_point((0, 1, 0))
@@ -95,13 +97,14 @@ def _mesh() -> None:
 
 
 def _ground() -> None:
-    # In addition to the queries of its parts: which of several united maps owns a triangle.
+    # In addition to the queries of its parts: parts that come and go, and whose a triangle is.
     tiles = [HeightMap([[0, 0], [0, 0]], origin=(x, 0, 0)) for x in (0, 1)]
     ground = Ground([*tiles, _small_mesh()])
     spheres = np.array([(0.2, 0, 0.2, 0.5), (1.2, 0, 0.2, 0.5)])
     ground.raycast(Ray((0.2, 1, 0.2), (0, -1, 0)))
     ground.contacts(Sphere((0.2, 0, 0.2), 0.5))
     ground.contacts(spheres)
+    ground.remove(ground.add(_small_mesh()))
 
 
 def _pairs() -> None:

@@ -61,10 +61,7 @@ def refuse_too_wide(ground: AnyGround, rules: Floats) -> None:
     """Raise ValueError for a body, the first part of its rules, over too many cells of a ground."""
     extents = rules[columns.EXTENTS : columns.EXTENTS + 3]
     reach_x, reach_z = _reach(rules)
-    for part in ground.parts if isinstance(ground, Ground) else (ground,):
-        if not isinstance(part, HeightMap):
-            continue
-        cell_x, cell_z = part.cell_size
+    for cell_x, cell_z in queries_of(ground).cell_sizes:
         if not (2 * reach_x / cell_x) * (2 * reach_z / cell_z) <= MOST_CELLS:
             raise ValueError(
                 f"collider and scale must cover at most {MOST_CELLS} cells, "

@@ -7,8 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.ground.owners import put_rows
+from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics.surface.results import ClosestPoints, Contacts, RayHits, SweepHits, Triangles
+
+# Parts have lower numbers than 2 to this, and there is no memory for 2^40 queries.
+_PART_BITS = 63 - ID_BITS
 
 Hits = TypeVar("Hits", RayHits, SweepHits, ClosestPoints)
 
@@ -28,10 +32,10 @@ class Owners(NamedTuple):
     parts: Longs
 
 
-def keys_of(queries: Sequence[Longs], owners: Sequence[Owners], part_count: int) -> Longs:
+def keys_of(queries: Sequence[Longs], owners: Sequence[Owners]) -> Longs:
     """Return the keys that order joined answers: by query, then by part."""
     return np.concatenate(
-        [query * part_count + owner.parts for query, owner in zip(queries, owners, strict=True)]
+        [query << _PART_BITS | owner.parts for query, owner in zip(queries, owners, strict=True)]
     )
 
 
@@ -44,7 +48,6 @@ def joined_contacts(
     answers: Sequence[Contacts],
     owners: Sequence[Owners],
     materials: Sequence[Bytes],
-    part_count: int,
     *,
     deepest: bool,
 ) -> Contacts:
@@ -53,7 +56,7 @@ def joined_contacts(
     None of the answers is empty. ``materials`` are the ground's numbers for theirs.
     """
     queries = [answer.query for answer in answers]
-    keys = keys_of(queries, owners, part_count)
+    keys = keys_of(queries, owners)
     if len(answers) == 1 and (keys[1:] >= keys[:-1]).all():
         return answers[0].with_triangles(owners[0].ids, materials[0])
     order = order_of(keys)
@@ -119,12 +122,10 @@ def joined_triangles(answers: Sequence[Triangles], owners: Sequence[Owners]) -> 
     )
 
 
-def joined_lists(
-    offsets: Sequence[Longs], owners: Sequence[Owners], part_count: int
-) -> tuple[Longs, Longs]:
+def joined_lists(offsets: Sequence[Longs], owners: Sequence[Owners]) -> tuple[Longs, Longs]:
     """Return (offsets, ids) of lists for each query, by part and the part's own order."""
     queries = [np.repeat(np.arange(len(starts) - 1), np.diff(starts)) for starts in offsets]
-    order = order_of(keys_of(queries, owners, part_count))
+    order = order_of(keys_of(queries, owners))
     return np.sum(offsets, axis=0), np.concatenate([owner.ids for owner in owners])[order]
 
 

@@ -1,14 +1,16 @@
 """Ground made of several parts: height maps and meshes that are asked and stood on as one."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from terrain_physics import _checks
+from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Longs
 from terrain_physics._public import public
 from terrain_physics.ground.edits import EditedMap, apply_to_all, highest_at, paint_all
@@ -20,11 +22,14 @@ from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.saved import KIND as MAP
 from terrain_physics.heightmap.saved import saved_map
 from terrain_physics.mesh.mesh import TriangleMesh, loaded_mesh
-from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.saved import KIND as MESH
 from terrain_physics.mesh.saved import saved_mesh
+from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.ground_files import (
+    MOST_EDITS,
+    MOST_NUMBERS,
     SavedPart,
+    checked_keys,
     damaged_otherwise,
     load_parts,
     save_parts,
@@ -50,20 +55,23 @@ class Ground(Surface):
 
     Materials in answers are numbers of the ground: see `material_names`.
 
-    A triangle's id is its id in its part plus that part's entry in `first_ids`; -1 outside a single
-    map that is extended. If several triangles answer equally well, the lowest id wins; within
-    united maps, the lowest row, column and half of the union.
+    Parts come and go: `add` gives a part its key, `remove` takes it away. Keys are numbers that
+    ascend and are never used twice; those of the first parts are 0, 1, .... A triangle's id is
+    ``key << 40`` plus its id in its part, see `part_of`; -1 outside a single map that is extended.
+    If several triangles answer equally well, the lowest id wins; within united maps, the lowest
+    row, column and half of the union. So the same parts in the same order answer alike, whatever
+    came and went before.
 
     Parameters
     ----------
     parts : sequence of HeightMap and TriangleMesh
-        At least one.
+        At least one; each once.
 
     Raises
     ------
     TypeError, ValueError
-        For anything else; the message names the first. For more than 256 names of materials, or
-        255 beside parts without any.
+        For anything else, and a part that is there twice; the message names the first. For more
+        than 256 names of materials, or 255 beside parts without any.
 
     Examples
     --------
@@ -87,9 +95,10 @@ class Ground(Surface):
     (('grass', 'wood'), 1)
     """
 
-    __slots__ = ("_held", "_parts")
+    __slots__ = ("_held", "_keys", "_parts")
 
-    _parts: tuple[Part, ...]
+    _parts: dict[int, Part]
+    _keys: dict[int, int]  # by the parts' identities
     _held: GroundParts
 
     def __init__(self, parts: Sequence[Part]) -> None:
@@ -101,13 +110,13 @@ class Ground(Surface):
         given = list(parts)
         if not given:
             raise ValueError("parts must hold at least one HeightMap or TriangleMesh, got none")
+        places: dict[int, int] = {}
         for index, part in enumerate(given):
-            if not isinstance(part, (HeightMap, TriangleMesh)):
-                raise TypeError(
-                    f"parts[{index}] must be a HeightMap or a TriangleMesh, "
-                    f"got {_checks.shorten(part)}"
-                )
-        self._adopt(tuple(given))
+            _refuse_others(f"parts[{index}]", part)
+            first = places.setdefault(id(part), index)
+            if first != index:
+                raise ValueError(f"parts[{index}] must be another part, got parts[{first}] again")
+        self._adopt(dict(enumerate(given)), len(given), 0)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -124,26 +133,91 @@ class Ground(Surface):
             If there is none, if it is damaged or holds something else, and for more than 2 GiB
             unpacked, before that is read; the message names the file.
         """
-        saved, order = load_parts(path, _KIND)
+        saved, about = load_parts(path, _KIND)
         with damaged_otherwise(path):
-            parts = [_loaded(part) for part in saved]
-            return cls([parts[place] for place in order])
+            keys, next_key = checked_keys(about["keys"], about["next_key"], len(saved))
+            parts = dict(zip(keys, map(_loaded, saved), strict=True))
+            changes = _checks.whole("changes", about["changes"], 0, MOST_EDITS)
+            ground = cls.__new__(cls)
+            ground._adopt(parts, next_key, changes)  # noqa: SLF001
+            return ground
 
-    def _adopt(self, parts: tuple[Part, ...]) -> None:
+    def _adopt(self, parts: dict[int, Part], next_key: int, changes: int) -> None:
+        queries = {key: _queries_of(part) for key, part in parts.items()}
+        self._held = GroundParts()
+        self._held.adopt(queries, next_key, changes)
         self._parts = parts
-        queries = [queries_of(part) for part in parts]
-        self._held = GroundParts(cast("list[PartQueries]", queries))
+        self._keys = {id(part): key for key, part in parts.items()}
         self._queries = GroundQueries(self._held)
 
     @property
-    def parts(self) -> tuple[Part, ...]:
-        """The parts, in the order given."""
-        return self._parts
+    def parts(self) -> Mapping[int, Part]:
+        """The parts by their keys, which ascend; as they are now."""
+        return MappingProxyType(self._parts)
 
-    @property
-    def first_ids(self) -> Longs:
-        """The id of each part's first triangle, shape (k,): an id is that plus the part's own."""
-        return self._held.first_ids
+    def add(self, part: Part) -> int:
+        """Add a part.
+
+        Parameters
+        ----------
+        part : HeightMap or TriangleMesh
+            If it shares border lines with maps that are there, they are united.
+
+        Returns
+        -------
+        int
+            Its key: higher than any before, those of parts that were removed included.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For anything else, for a part that is there already, and for more names of materials
+            than `Ground` takes. Nothing has changed then.
+
+        Examples
+        --------
+        >>> from terrain_physics import Ground, HeightMap, TriangleMesh
+        >>> ground = Ground([HeightMap([[0, 0], [0, 0]], cell_size=9)])
+        >>> key = ground.add(TriangleMesh.box((6, 2, 6)))
+        >>> key, ground.height_at(2, 2)
+        (1, 1.0)
+        >>> ground.remove(key)
+        >>> ground.height_at(2, 2)
+        0.0
+        """
+        _refuse_others("part", part)
+        if id(part) in self._keys:
+            known = self._keys[id(part)]
+            raise ValueError(f"part must not be in the ground already, got that of key {known}")
+        key = self._held.next_number
+        self._held.adopt({key: _queries_of(part)}, key + 1, 1)
+        self._parts[key], self._keys[id(part)] = part, key
+        return key
+
+    def remove(self, key: int) -> None:
+        """Take a part away; who stands on it falls.
+
+        Parameters
+        ----------
+        key : int
+            As `add` returned it.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        ValueError
+            For the last part: a ground has at least one.
+        """
+        self._refuse_unknown(key)
+        if len(self._parts) == 1:
+            raise ValueError(f"key must leave at least one part, got {key} of the only one")
+        self._held.remove(int(key))
+        del self._keys[id(self._parts.pop(int(key)))]
+
+    def _refuse_unknown(self, key: Any) -> None:
+        if _checks.whole("key", key, 0, MOST_NUMBERS) not in self._parts:
+            raise KeyError(f"key must be that of a part, got {key}")
 
     @property
     def material_names(self) -> tuple[str, ...] | None:
@@ -165,7 +239,7 @@ class Ground(Surface):
         Returns
         -------
         part : int, or ndarray of int64
-            The index in `parts`; -1 for the id -1, which is of no part.
+            The key in `parts`; -1 for the id -1, which is of no part.
         own : int, or ndarray of int64
             The id in that part.
 
@@ -180,21 +254,32 @@ class Ground(Surface):
         --------
         >>> from terrain_physics import Ground, HeightMap
         >>> tiles = [HeightMap([[0, 0], [0, 0]], origin=(x, 0, 0)) for x in (0, 1)]
-        >>> Ground(tiles).part_of(3)
+        >>> Ground(tiles).part_of((1 << 40) + 1)
         (1, 1)
-        >>> Ground(tiles).part_of([0, 3, -1])
+        >>> Ground(tiles).part_of([0, (1 << 40) + 1, -1])
         (array([ 0,  1, -1]), array([ 0,  1, -1]))
         """
         ids = _checks.copied(triangle)
         if ids.dtype.kind not in "iu" and ids.size:
             raise TypeError(f"triangle must be an integer, got {_checks.shorten(triangle)}")
-        for bad in ids[(ids < -1) | (ids >= self._held.ends[-1])][:1]:
-            raise ValueError(f"triangle must be from -1 to {self._held.ends[-1] - 1}, got {bad}")
         ids = ids.astype(np.int64)
-        found = np.searchsorted(self._held.ends, ids, side="right")
-        part = np.where(ids < 0, -1, found)
-        own = np.where(ids < 0, -1, ids - self.first_ids[found])
+        part, own = ids >> ID_BITS, ids & ((1 << ID_BITS) - 1)
+        self._refuse_strangers(ids, part, own)
+        own = np.where(ids < 0, -1, own)
         return (part, own) if ids.ndim else (int(part), int(own))
+
+    def _refuse_strangers(self, ids: Longs, part: Longs, own: Longs) -> None:
+        """Raise ValueError for ids that no triangle has, now or any more."""
+        for key in np.unique(part[ids != -1]).tolist():
+            if key not in self._parts:
+                bad = ids[part == key].flat[0]
+                raise ValueError(f"triangle must be of a part that is there, got {bad} of {key}")
+            count = _queries_of(self._parts[key]).triangle_count
+            for bad in ids[(part == key) & (own >= count)].flat[:1]:
+                raise ValueError(
+                    f"triangle must be from {key << ID_BITS} to {(key << ID_BITS) + count - 1} in "
+                    f"part {key}, got {bad}"
+                )
 
     # Edits
 
@@ -426,29 +511,46 @@ class Ground(Surface):
         >>> again, again.height_at(4, 2)
         (<Ground: 2 height maps, 0 meshes>, -1.0)
         """
-        different = {id(part): part for part in self._parts}
-        places = {key: place for place, key in enumerate(different)}
         with self._held.editing():  # all of one moment, with the borders that they share
-            saved = [_saved(part) for part in different.values()]
-        save_parts(path, _KIND, saved, [places[id(part)] for part in self._parts])
+            saved = [_saved(part) for part in self._parts.values()]
+            about = {
+                "keys": list(self._parts),
+                "next_key": self._held.next_number,
+                "changes": self._held.changes,
+            }
+        save_parts(path, _KIND, saved, about)
 
     def __repr__(self) -> str:
-        maps = sum(isinstance(part, HeightMap) for part in self._parts)
+        maps = sum(isinstance(part, HeightMap) for part in self._parts.values())
         return f"<Ground: {maps} height maps, {len(self._parts) - maps} meshes>"
 
-    def __getstate__(self) -> tuple[Part, ...]:
+    def __getstate__(self) -> tuple[dict[int, Part], int, int]:
         self._held.current()  # so that the copies share their borders too
-        return self._parts
+        return self._parts.copy(), self._held.next_number, self._held.changes
 
-    def __setstate__(self, state: tuple[Part, ...]) -> None:
-        self._adopt(state)
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        if state and isinstance(state[0], dict):
+            self._adopt(*state)
+        else:  # of a pickle that is older than keys
+            self._adopt(dict(enumerate(state)), len(state), 0)
+
+
+def _refuse_others(name: str, part: Any) -> None:
+    if not isinstance(part, (HeightMap, TriangleMesh)):
+        raise TypeError(
+            f"{name} must be a HeightMap or a TriangleMesh, got {_checks.shorten(part)}"
+        )
+
+
+def _queries_of(part: Part) -> PartQueries:
+    return cast("PartQueries", queries_of(part))
 
 
 def _saved(part: Part) -> SavedPart:
-    queries = queries_of(part)
+    queries = _queries_of(part)
     if isinstance(queries, MapQueries):
         return saved_map(queries.storage)
-    return saved_mesh(cast("MeshQueries", queries).storage)
+    return saved_mesh(cast("MeshStorage", queries.storage))
 
 
 def _loaded(saved: SavedPart) -> Part:

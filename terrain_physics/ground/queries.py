@@ -18,9 +18,9 @@ from terrain_physics.ground.answers import (
     joined_lists,
     joined_triangles,
     nearest_hits,
-    order_of,
 )
-from terrain_physics.ground.parts import GroundParts, PartQueries, Source
+from terrain_physics.ground.parts import GroundParts, PartQueries
+from terrain_physics.ground.sources import Source
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
@@ -101,7 +101,7 @@ class GroundQueries(Queries):
         answers = [source.queries.triangle_ids_in(boxes, most) for source in sources]
         _checks.refuse_more("triangles", sum(len(ids) for _, ids in answers), most)
         owners = [s.owners(ids) for s, (_, ids) in zip(sources, answers, strict=True)]
-        return joined_lists([offsets for offsets, _ in answers], owners, len(self._parts.queries))
+        return joined_lists([offsets for offsets, _ in answers], owners)
 
     # Rays
 
@@ -119,7 +119,7 @@ class GroundQueries(Queries):
 
     def _nearest(self, ask: Callable[[PartQueries], _Hit | None]) -> _Hit | None:
         """Return the hit at the least distance; if several are, that of the lowest id."""
-        best, triangle, part = None, -1, -1
+        best, triangle, part, material = None, -1, -1, 0
         for source in self._parts.current():
             hit = ask(source.queries)
             if hit is None or (best is not None and hit.distance > best.distance):
@@ -127,9 +127,9 @@ class GroundQueries(Queries):
             own, owner = source.owner(hit.triangle)
             if best is None or hit.distance < best.distance or owner < part:
                 best, triangle, part = hit, own, owner
+                material = source.material(owner, hit.material)
         if best is None:
             return None
-        material = self._parts.material_of(part, best.material)
         if best.triangle == triangle and best.material == material:
             return best
         return best._replace(triangle=triangle, material=material)
@@ -138,8 +138,8 @@ class GroundQueries(Queries):
         """Return for each row the hit at the least distance; if several are, the first part's."""
         owners = [s.owners(answer.triangle) for s, answer in zip(sources, answers, strict=True)]
         hits = []
-        for answer, owner in zip(answers, owners, strict=True):
-            material = self._parts.materials_of(owner.parts, answer.material)
+        for source, answer, owner in zip(sources, answers, owners, strict=True):
+            material = source.materials(owner.parts, answer.material)
             if material is not answer.material:
                 material[np.isnan(answer.distance)] = 0  # missed
             hits.append(answer._replace(material=material))
@@ -150,44 +150,14 @@ class GroundQueries(Queries):
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
         sources = self._parts.current()
         answers = [source.queries.contacts_of_one(shape, keep, most) for source in sources]
-        touched = [k for k, answer in enumerate(answers) if len(answer)]
-        if len(touched) > 1:
-            return self._joined(answers, most, deepest=keep == "deepest")
-        if not touched:
-            return answers[0]
-        source, answer = sources[touched[0]], answers[touched[0]]
-        ids, parts = source.ids(answer.triangle)
-        material = None
-        if self._parts.numbers is not None:
-            owners = source.owners(answer.triangle)
-            material = self._parts.materials_of(owners.parts, answer.material)
-        answer = answer.with_triangles(ids, material)
-        # At a seam the cells of a row are one part's and then another's.
-        return answer if parts is None else answer.ordered(order_of(parts))
+        return _joined(sources, answers, most, deepest=keep == "deepest")
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
     ) -> Contacts:
-        answers = [
-            source.queries.contacts(kind, rows, keep, threads, most)
-            for source in self._parts.current()
-        ]
-        return self._joined(answers, most, deepest=keep == "deepest")
-
-    def _joined(self, answers: list[Contacts], most: int, *, deepest: bool) -> Contacts:
-        if not deepest:
-            _checks.refuse_more("contacts", sum(map(len, answers)), most)
-        sources, count = self._parts.sources, len(self._parts.queries)
-        found = [one for one in zip(sources, answers, strict=True) if len(one[1])]
-        if count == 1 or not found:  # a single part's ids are the ground's
-            return answers[0]
-        owners = [source.owners(answer.triangle) for source, answer in found]
-        touched = [answer for _, answer in found]
-        materials = [
-            self._parts.materials_of(owner.parts, answer.material)
-            for owner, answer in zip(owners, touched, strict=True)
-        ]
-        return joined_contacts(touched, owners, materials, count, deepest=deepest)
+        sources = self._parts.current()
+        answers = [source.queries.contacts(kind, rows, keep, threads, most) for source in sources]
+        return _joined(sources, answers, most, deepest=keep == "deepest")
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
         sources = self._parts.current()
@@ -217,9 +187,13 @@ class GroundQueries(Queries):
 
     @property
     def triangle_count(self) -> int:
-        return int(self._parts.ends[-1])
+        return sum(part.triangle_count for part in self._parts.queries.values())
 
     # What characters ask
+
+    @property
+    def cell_sizes(self) -> list[tuple[float, float]]:
+        return [size for land in self._parts.lands for size in land.cell_sizes]
 
     @property
     def version(self) -> int:
@@ -240,3 +214,24 @@ class GroundQueries(Queries):
 
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
         return self._parts.triangle_at(part, triangle, point)
+
+
+def _joined(
+    sources: Sequence[Source], answers: Sequence[Contacts], most: int, *, deepest: bool
+) -> Contacts:
+    if not deepest:
+        _checks.refuse_more("contacts", sum(map(len, answers)), most)
+    found = [one for one in zip(sources, answers, strict=True) if len(one[1])]
+    if not found:
+        return answers[0]
+    if len(found) == 1 and found[0][0].is_in_order:
+        source, answer = found[0]
+        owner = source.owners(answer.triangle)
+        return answer.with_triangles(owner.ids, source.materials(owner.parts, answer.material))
+    owners = [source.owners(answer.triangle) for source, answer in found]
+    touched = [answer for _, answer in found]
+    materials = [
+        source.materials(owner.parts, answer.material)
+        for (source, answer), owner in zip(found, owners, strict=True)
+    ]
+    return joined_contacts(touched, owners, materials, deepest=deepest)

@@ -652,7 +652,7 @@ class HeightMap(Surface):
         """
         if holds_all(path):
             refuse_options(path, file_options, {})
-            save_parts(path, KIND, [saved_map(self._storage)], [0])
+            save_parts(path, KIND, [saved_map(self._storage)], {})
             return None
         return save_heights(path, np.array(self), **file_options)
 

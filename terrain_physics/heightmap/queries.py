@@ -234,6 +234,10 @@ class MapQueries(Queries):
     # What characters ask
 
     @property
+    def cell_sizes(self) -> list[tuple[float, float]]:
+        return [self.storage.cell_size]
+
+    @property
     def version(self) -> int:
         return self.storage.version
 
@@ -247,9 +251,8 @@ class MapQueries(Queries):
 
     @contextmanager
     def reading(self) -> Iterator[GroundArrays]:
-        with self.storage.reading() as (views, _):
-            arrays = self.storage.ground_arrays  # of another edit, if one came in between
-            yield arrays if arrays.maps is views else GroundArrays(maps=views)
+        with self.storage.reading():
+            yield self.storage.ground_arrays
 
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
         """Return the id and the material; outside the map the material of the nearest cell."""

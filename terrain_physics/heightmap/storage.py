@@ -20,7 +20,7 @@ from terrain_physics._kernels.types import Bytes, Flags, Floats, Longs, Singles
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.checks import shorter_diagonals
-from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
+from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
 
 # With holes, ground is a crust: a body that falls through a hole must get out from under the edge.
 THICKNESS_WITH_HOLES = 2.0
@@ -144,7 +144,7 @@ class MapStorage:
         )
         for values in self.views:
             values.setflags(write=False)
-        self.ground_arrays = GroundArrays(maps=self.views)
+        self.ground_arrays = GroundArrays(map_rows([self.views], [0]), NO_MESHES)
 
     def _make_table(self) -> None:
         self.cells = np.zeros(self.cell_count, dtype=np.uint8)

@@ -578,7 +578,7 @@ class TriangleMesh(Surface):
         ...     print(TriangleMesh.load(Path(name) / "plank.ground").materials)
         [7]
         """
-        save_parts(path, KIND, [saved_mesh(self._storage)], [0])
+        save_parts(path, KIND, [saved_mesh(self._storage)], {})
 
     def __getstate__(self) -> tuple[Any, ...]:
         storage, arrays = self._storage, self._storage.arrays

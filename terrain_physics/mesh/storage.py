@@ -1,24 +1,32 @@
 """What a triangle mesh holds: vertices, faces, the tree over them, and what follows from them."""
 
+from contextlib import AbstractContextManager, nullcontext
+
 import numpy as np
 
 from terrain_physics._kernels.mesh.adjacency import Neighbors, find_neighbors
 from terrain_physics._kernels.mesh.queries import face_normals
 from terrain_physics._kernels.mesh.tree import Mesh, build_mesh, refit_mesh
-from terrain_physics._kernels.types import Bytes, Floats, Ints
+from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs
 from terrain_physics.geometry.shapes import Sphere
-from terrain_physics.surface.ground_arrays import GroundArrays
+from terrain_physics.mesh.meshes import Meshes
+from terrain_physics.mesh.table import MeshTable
+from terrain_physics.surface.materials import materials_of
+from terrain_physics.surface.results import Triangles
+from terrain_physics.surface.watching import Watchers
 
 
-class MeshStorage:
+class MeshStorage(Meshes):
     """The arrays of a mesh. Nothing is written to: `refit` makes new ones.
 
     Attributes
     ----------
     arrays : Mesh
-        What kernels take; read-only.
-    ground_arrays : GroundArrays
-        What characters stand on.
+        All of them; read-only.
+    table : MeshTable
+        Of this mesh alone, with the number 0.
+    watchers : Watchers
+        Who is told of each refit.
     version : int
         How many times `refit` has moved the vertices.
     materials : ndarray of uint8, shape (n,), or None
@@ -32,11 +40,14 @@ class MeshStorage:
         "_normals",
         "_sphere",
         "arrays",
-        "ground_arrays",
         "material_names",
         "materials",
+        "table",
         "version",
+        "watchers",
     )
+
+    version: int
 
     _neighbors: Neighbors | None
     _normals: Floats | None
@@ -53,19 +64,20 @@ class MeshStorage:
     ) -> None:
         """Take over checked, read-only arrays; ``order`` is that of the tree of a copy."""
         self.materials, self.material_names = materials, material_names
+        self.watchers = Watchers()
         self._adopt(build_mesh(vertices, faces, order), version)
 
     def _adopt(self, arrays: Mesh, version: int) -> None:
-        self.arrays = arrays
-        self.ground_arrays = GroundArrays(
-            mesh=(arrays.corners, arrays.order, arrays.boxes, arrays.children, arrays.frame)
-        )
+        table = MeshTable()
+        table.put(0, arrays, self.materials)
+        self.arrays, self.table = arrays, table
         self._neighbors = self._normals = self._sphere = None
         self.version = version  # last: arrays seen with a version are of that version or later
 
     def refit(self, vertices: Floats) -> None:
         """Move the vertices."""
         self._adopt(refit_mesh(self.arrays, vertices), self.version + 1)
+        self.watchers.tell()
 
     @property
     def normals(self) -> Floats:
@@ -79,7 +91,10 @@ class MeshStorage:
     def neighbors(self) -> Neighbors:
         """What lies across each edge and around each vertex, found on first use."""
         if self._neighbors is None:
-            self._neighbors = find_neighbors(self.arrays.vertices, self.arrays.faces)
+            table, arrays = self.table, self.arrays
+            neighbors = find_neighbors(arrays.vertices, arrays.faces)
+            table.put_skin(0, neighbors)
+            self._neighbors = neighbors
         return self._neighbors
 
     @property
@@ -91,3 +106,30 @@ class MeshStorage:
             used = np.unique(self.arrays.faces)
             self._sphere = smallest_enclosing_sphere(self.arrays.vertices[used])
         return self._sphere
+
+    # What queries ask: see `Meshes`
+
+    @property
+    def asked(self) -> AbstractContextManager[Longs]:
+        return nullcontext(self.table.view)
+
+    @property
+    def swept(self) -> AbstractContextManager[Longs]:
+        self.neighbors  # noqa: B018 the table points to them then
+        return self.asked
+
+    reading, reading_to_sweep = asked, swept
+
+    def material_of(self, triangle: int) -> int:
+        return 0 if self.materials is None or triangle < 0 else int(self.materials.item(triangle))
+
+    def materials_of(self, triangles: Longs) -> Bytes:
+        return materials_of(self.materials, triangles)
+
+    def triangles(self, ids: Longs) -> Triangles:
+        arrays = self.arrays
+        return Triangles(arrays.vertices[arrays.faces[ids]], self.normals[ids], ids)
+
+    @property
+    def triangle_count(self) -> int:
+        return len(self.arrays.faces)

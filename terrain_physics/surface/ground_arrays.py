@@ -1,15 +1,20 @@
-"""The arrays that characters stand on, made in one place and handed to kernels as one table."""
+"""Tables of addresses, which hand many arrays to kernels as one, and what characters stand on."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.surface.ground_arrays import MAP_ARRAYS, MESH_ARRAYS
-from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
+from terrain_physics._kernels.surface.ground_arrays import (
+    MAP_NUMBER,
+    MAP_ROW_SIZE,
+    MAPS,
+    MESH_ROW_SIZE,
+    MESHES,
+)
+from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
 
 MapArrays = tuple[Singles, Bytes, Singles, Floats]
-TreeArrays = tuple[Floats, Ints, Singles, Ints, Floats]
 
 
 class _Owner:
@@ -17,44 +22,57 @@ class _Owner:
 
     __slots__ = ("__array_interface__", "_arrays", "_rows")
 
-    def __init__(self, rows: Longs, arrays: tuple[NDArray[Any], ...]) -> None:
+    def __init__(self, rows: Longs, arrays: Any) -> None:
         self._rows, self._arrays = rows, arrays
         self.__array_interface__ = rows.__array_interface__ | {"data": (rows.ctypes.data, True)}
 
 
+def table_over(rows: Longs, arrays: Any) -> Longs:
+    """Return rows of addresses, read-only, as a table that keeps arrays alive.
+
+    They live as long as the table, even where a thread without the lock replaces them while a
+    kernel runs. The addresses hold in this process only: never save them.
+    """
+    # The owner is what the array's memory belongs to: its base.
+    return np.asarray(_Owner(rows, arrays))
+
+
+def addresses(*arrays: NDArray[Any]) -> list[int]:
+    """Return the address and the length of each array, one after another."""
+    return [
+        number
+        for values in arrays
+        for number in (values.__array_interface__["data"][0], len(values))
+    ]
+
+
+def map_rows(maps: list[MapArrays], numbers: list[int]) -> Longs:
+    """Return the table of maps: their arrays and their numbers."""
+    rows = np.zeros((len(maps), MAP_ROW_SIZE), dtype=np.int64)
+    for row, arrays, number in zip(rows, maps, numbers, strict=True):
+        row[:MAP_NUMBER], row[MAP_NUMBER] = addresses(*arrays), number
+    return table_over(rows, maps)
+
+
+NO_MAPS = map_rows([], [])
+NO_MESHES = table_over(np.zeros((1, MESH_ROW_SIZE), dtype=np.int64), ())
+
+
 class GroundArrays:
-    """The arrays of maps, one behind the other, and of a mesh; either may be absent.
+    """The maps and the meshes that characters stand on, as tables.
 
     Parameters
     ----------
-    maps : tuple of ndarray, optional
-        Heights, cells, blocks and frames.
-    mesh : tuple of ndarray, optional
-        Corners, order, boxes, children and frame.
+    maps : ndarray of int64
+        See `map_rows`.
+    meshes : ndarray of int64
+        See `terrain_physics.mesh.table`.
     """
 
-    __slots__ = ("_table", "maps", "mesh")
+    __slots__ = ("maps", "meshes", "table")
 
-    def __init__(self, maps: MapArrays | None = None, mesh: TreeArrays | None = None) -> None:
-        self.maps, self.mesh = maps, mesh
-        self._table: Longs | None = None
-
-    @property
-    def table(self) -> Longs:
-        """What kernels take: the (address, length) of each array (9, 2); zeros where absent.
-
-        Read-only. The arrays live as long as the table, even where a thread without the lock
-        replaces them while a kernel runs. The addresses hold in this process only: never save them.
-        """
-        if self._table is None:
-            rows = np.zeros((MAP_ARRAYS + MESH_ARRAYS, 2), dtype=np.int64)
-            _put_addresses(rows[:MAP_ARRAYS], self.maps)
-            _put_addresses(rows[MAP_ARRAYS:], self.mesh)
-            # The owner is what the array's memory belongs to: its base.
-            self._table = np.asarray(_Owner(rows, (*(self.maps or ()), *(self.mesh or ()))))
-        return self._table
-
-
-def _put_addresses(rows: Longs, arrays: tuple[NDArray[Any], ...] | None) -> None:
-    if arrays is not None:
-        rows[:] = [(values.ctypes.data, len(values)) for values in arrays]
+    def __init__(self, maps: Longs, meshes: Longs) -> None:
+        self.maps, self.meshes = maps, meshes
+        rows = np.empty((2, 2), dtype=np.int64)
+        rows[MAPS], rows[MESHES] = addresses(maps), addresses(meshes)
+        self.table = table_over(rows, (maps, meshes))

@@ -5,7 +5,8 @@ It is a zip archive. ``ground.json``, which is stored and not packed, says what 
 - ``format``: "terrain_physics ground"; ``version``: 1; ``kind``: "height map", "mesh" or "ground";
 - ``parts``: what describes each part, its ``kind`` among it (``heightmap/saved.py`` and
   ``mesh/saved.py`` say how); a height map or a mesh by itself is one part;
-- ``order``: for each part of the ground its place in ``parts``, as one may be there twice.
+- of a ground, ``keys``, those of its parts, which ascend, ``next_key``, and how many ``changes``
+  of its own it counts.
 
 The arrays of part k are members named ``k.NAME.npy``. A file is checked before memory is reserved
 for it, and nothing that is larger is saved either.
@@ -43,6 +44,9 @@ MOST_HEADER_BYTES = 1 << 23
 MOST_PARTS = 10_000
 """Of a ground."""
 
+MOST_NUMBERS = 1 << 23
+"""Of parts of a ground, those that were removed included: with 2^40 triangles each, ids fit."""
+
 MOST_EDITS = 2**53
 """A version is at most this: characters remember it as a float64."""
 
@@ -78,20 +82,22 @@ class SavedPart(NamedTuple):
 
 
 def save_parts(
-    path: str | os.PathLike[str], kind: str, parts: Sequence[SavedPart], order: Sequence[int]
+    path: str | os.PathLike[str], kind: str, parts: Sequence[SavedPart], about: dict[str, Any]
 ) -> None:
-    """Write a file of this kind; an existing one is replaced only when the new one is complete."""
+    """Write a file of this kind; an existing one is replaced only when the new one is complete.
+
+    ``about`` is what the header says besides.
+    """
     name = file_name(path)
     header = {
         "format": FORMAT,
         "version": VERSION,
         "kind": kind,
         "parts": [part.header for part in parts],
-        "order": list(order),
-    }
+    } | about
     content = json.dumps(header, allow_nan=False).encode()
     arrays = [values for part in parts for values in part.arrays.values()]
-    _refuse_more(name, "parts", len(order), MOST_PARTS)
+    _refuse_more(name, "parts", len(parts), MOST_PARTS)
     _refuse_more(name, _ABOUT, len(content), MOST_HEADER_BYTES)
     _refuse_more(name, _UNPACKED, sum(values.nbytes for values in arrays), MOST_BYTES)
     with (
@@ -106,8 +112,8 @@ def save_parts(
                 )
 
 
-def load_parts(path: str | os.PathLike[str], kind: str) -> tuple[list[SavedPart], list[int]]:
-    """Return what a file of this kind holds, or raise ValueError naming the file."""
+def load_parts(path: str | os.PathLike[str], kind: str) -> tuple[list[SavedPart], Any]:
+    """Return what a file of this kind holds and its header, or raise ValueError naming it."""
     name = file_name(path)
     checked_size(name)
     with pathlib.Path(name).open("rb") as file:
@@ -123,7 +129,7 @@ class _RefusedError(ValueError):
     """More than a file may hold, or a file of another kind or version."""
 
 
-def _loaded(name: str, file: BinaryIO, kind: str) -> tuple[list[SavedPart], list[int]]:
+def _loaded(name: str, file: BinaryIO, kind: str) -> tuple[list[SavedPart], Any]:
     with damaged_otherwise(name), zipfile.ZipFile(file) as archive:
         members = members_of(file, archive)
         about = members.pop(_HEADER)
@@ -132,15 +138,12 @@ def _loaded(name: str, file: BinaryIO, kind: str) -> tuple[list[SavedPart], list
         _refuse_more(name, _UNPACKED, sum(sizes), MOST_BYTES)
         header = json.loads(_header_text(archive, about))
         _refuse_others(name, header, kind)
-        _refuse_more(name, "parts", len(header["order"]), MOST_PARTS)
+        _refuse_more(name, "parts", len(header["parts"]), MOST_PARTS)
         if len(header["parts"]) > len(members):
             raise zipfile.BadZipFile("parts without arrays")
         arrays = _arrays_of(archive, members, len(header["parts"]))
         parts = [SavedPart(*part) for part in zip(header["parts"], arrays, strict=True)]
-        order = [_checks.whole("order", place, 0, len(parts) - 1) for place in header["order"]]
-        if set(order) != set(range(len(parts))):
-            raise zipfile.BadZipFile("parts that nobody needs")
-    return parts, order
+    return parts, header
 
 
 @contextmanager
@@ -190,6 +193,15 @@ def _arrays_of(
         dtype, dimensions = _ARRAYS[array]
         arrays[int(number)][array] = array_of(archive, member, dtype, dimensions)
     return arrays
+
+
+def checked_keys(keys: Any, next_key: Any, count: int) -> tuple[list[int], int]:
+    """Return the keys of so many parts, which ascend, and the next one."""
+    end = _checks.whole("next_key", next_key, 1, MOST_NUMBERS)
+    found = [_checks.whole("keys", key, 0, end - 1) for key in keys]
+    if len(found) != count or count == 0 or sorted(set(found)) != found:
+        raise ValueError(f"keys must ascend, one for each part, got {_checks.shorten(keys)}")
+    return found, end
 
 
 def as_marks(numbers: NDArray[np.uint8]) -> NDArray[np.bool_]:

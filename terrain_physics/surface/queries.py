@@ -127,6 +127,11 @@ class Queries(ABC):
 
     @property
     @abstractmethod
+    def cell_sizes(self) -> list[tuple[float, float]]:
+        """How large the cells of each map are, in meters along x and z."""
+
+    @property
+    @abstractmethod
     def version(self) -> int:
         """The number of edits so far."""
 

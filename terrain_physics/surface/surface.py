@@ -52,7 +52,7 @@ class Surface:
 
     Triangles have ids. On a map, a triangle's id is 2 * (row * columns + column) + half, and -1
     outside the map. On a mesh it is the index of the face. On a `Ground` a triangle's id is its id
-    in its part plus that part's entry in ``first_ids``. Touching is contact.
+    in its part plus the part's key times 2^40. Touching is contact.
 
     Methods ending in ``s`` or ``_many`` take and return arrays. They use one thread per processor,
     or as many as ``threads`` says; small batches use one thread. Batch answers equal the single
@@ -234,7 +234,7 @@ class Surface:
         >>> from terrain_physics import Ground, HeightMap
         >>> tiles = [HeightMap([[0, 0], [0, 0]], origin=(x, 0, 0)) for x in (0, 1)]
         >>> Ground(tiles).triangles_in(AABB((1.5, 0, 0), (2, 0, 1))).ids
-        array([2, 3])
+        array([1099511627776, 1099511627777])
         """
         _checks.instance("aabb", aabb, AABB)
         wider = _checks.non_negative("margin", margin)
@@ -335,7 +335,7 @@ class Surface:
         True
         >>> roof = TriangleMesh([(0, 3, 0), (0, 3, 2), (2, 3, 0)], [(0, 1, 2)])
         >>> Ground([land, roof]).raycast(Ray((0.5, 5, 0.5), (0, -1, 0))).triangle
-        8
+        1099511627776
         """
         if type(ray) is not Ray:
             _checks.instance("ray", ray, Ray)

@@ -60,7 +60,7 @@ def deeds(draws: Draws, mover: tp.CharacterMovement) -> None:
     if draws.chance(0.15):
         edit(draws, mover.ground)
     if draws.chance(0.02) and isinstance(mover.ground, tp.Ground) and len(mover.ground.parts) > 1:
-        mover.ground = tp.Ground(mover.ground.parts[:-1])
+        mover.ground = tp.Ground(list(mover.ground.parts.values())[:-1])
 
 
 def reloaded(draws: Draws, mover: tp.CharacterMovement) -> tp.CharacterMovement:

@@ -184,7 +184,7 @@ def _state(thing: Any) -> Any:
     if isinstance(thing, tp.TriangleMesh):
         return thing.version, thing.vertices.tobytes()
     if isinstance(thing, tp.Ground):
-        return [_state(part) for part in thing.parts]
+        return [_state(part) for part in thing.parts.values()]
     if isinstance(thing, (tp.CharacterMovement, tp.CharacterGroup)):
         return thing.state_hash()
     return None

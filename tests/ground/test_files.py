@@ -34,9 +34,9 @@ def assert_same(one, other):
     assert one.version == other.version
     assert one.material_names == other.material_names
     if isinstance(one, Ground):
-        assert one.first_ids.tolist() == other.first_ids.tolist()
-        for part, again in zip(one.parts, other.parts, strict=True):
-            assert_same(part, again)
+        assert list(one.parts) == list(other.parts)
+        for key, part in one.parts.items():
+            assert_same(part, other.parts[key])
     elif isinstance(one, TriangleMesh):
         assert one.vertices.tobytes() == other.vertices.tobytes()
         for name in ("faces", "materials"):
@@ -95,12 +95,14 @@ def test_edits_go_on_alike(diagonal, thickness, has_holes, tmp_path):
     assert_same(land, again)
 
 
-def test_a_part_that_is_there_twice_stays_one(tmp_path):
-    mesh = TriangleMesh([(0, 0, 0), (0, 0, 1), (1, 0, 0)], [(0, 1, 2)])
-    land = HeightMap([[0, 0], [0, 0]])
-    again = saved_and_loaded(Ground([mesh, land, mesh]), tmp_path)
-    assert again.parts[0] is again.parts[2]
-    assert isinstance(again.parts[1], HeightMap)
+def test_keys_are_those_of_the_parts_that_were_left(tmp_path):
+    meshes = [TriangleMesh([(0, 0, 0), (0, 0, 1), (1, 0, 0)], [(0, 1, 2)]) for _ in range(4)]
+    ground = Ground(meshes[:3])
+    ground.remove(1)
+    ground.remove(2)
+    again = saved_and_loaded(ground, tmp_path)
+    assert_same(ground, again)
+    assert again.add(meshes[3]) == 3
 
 
 def test_an_edit_not_yet_followed_is_saved(tmp_path):
@@ -180,9 +182,14 @@ DAMAGED = {
     "a list": lambda members: members.update({"ground.json": b"[]"}),
     "another format": header_with(format="else"),
     "one part more": header_with(parts=[]),
-    "order beyond": header_with(order=[0, 2]),
-    "order of one": header_with(order=[0]),
-    "order of text": header_with(order=["0", "1"]),
+    "a key twice": header_with(keys=[0, 0]),
+    "keys that descend": header_with(keys=[1, 0]),
+    "a key beyond": header_with(keys=[0, 2]),
+    "one key": header_with(keys=[0]),
+    "keys of text": header_with(keys=["0", "1"]),
+    "no keys": header_with(keys=None),
+    "too many keys": header_with(next_key=1 << 24),
+    "changes below zero": header_with(changes=-1),
     "another kind": part_with(0, kind="cave"),
     "no border": part_with(0, border="none"),
     "no cell": part_with(0, cell_size=[0, 1]),
@@ -340,7 +347,7 @@ def test_a_ground_is_saved_as_it_is_at_one_moment(tmp_path, monkeypatch):
     for edit in edits:
         edit.join()
     assert level.height_at(4, 2) == 2.0
-    assert [part.height_at(4, 2) for part in again.parts] == [0.0, 0.0]
+    assert [part.height_at(4, 2) for part in again.parts.values()] == [0.0, 0.0]
 
 
 def test_equal_grounds_are_equal_files(tmp_path, monkeypatch):
@@ -368,12 +375,12 @@ def test_classes_of_the_game_are_loaded(tmp_path):
 
 
 def test_a_ground_has_no_more_parts_than_are_loaded(tmp_path, monkeypatch):
-    mesh = TriangleMesh([(0, 0, 0), (0, 0, 1), (1, 0, 0)], [(0, 1, 2)])
-    content = content_of(Ground([mesh] * 3), tmp_path)
+    meshes = [TriangleMesh([(0, 0, 0), (0, 0, 1), (1, 0, 0)], [(0, 1, 2)]) for _ in range(3)]
+    content = content_of(Ground(meshes), tmp_path)
     monkeypatch.setattr(ground_files, "MOST_PARTS", 2)
     assert refusal(content, tmp_path) == "a saved ground must have at most 2 parts, got 3"
     with pytest.raises(ValueError, match="must have at most 2 parts, got 3"):
-        Ground([mesh] * 3).save(tmp_path / "level.ground")
+        Ground(meshes).save(tmp_path / "level.ground")
 
 
 def test_what_is_saved_can_be_loaded_up_to_the_limit(tmp_path, monkeypatch):

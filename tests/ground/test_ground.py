@@ -55,7 +55,7 @@ def count_of(part: HeightMap | TriangleMesh) -> int:
 
 
 def first_ids(parts: list[Any]) -> list[int]:
-    return [sum(map(count_of, parts[:k])) for k in range(len(parts))]
+    return [k << 40 for k in range(len(parts))]
 
 
 def shifted(ids: Any, first: int) -> Any:
@@ -356,14 +356,19 @@ def test_part_of_every_id(name):
     parts = GROUNDS[name]
     ground = Ground(parts)
     sizes = [count_of(part) for part in parts]
-    part, own = ground.part_of(np.arange(sum(sizes)))
+    ids = np.concatenate([np.arange(size) + (k << 40) for k, size in enumerate(sizes)])
+    part, own = ground.part_of(ids)
     assert np.array_equal(part, np.repeat(np.arange(len(parts)), sizes))
     assert np.array_equal(own, np.concatenate([np.arange(size) for size in sizes]))
-    assert np.array_equal(ground.first_ids[part] + own, np.arange(sum(sizes)))
-    assert ground.part_of(sum(sizes) - 1) == (len(parts) - 1, sizes[-1] - 1)
+    assert ground.part_of(int(ids[-1])) == (len(parts) - 1, sizes[-1] - 1)
     assert ground.part_of(-1) == (-1, -1)
-    for bad in (-2, sum(sizes)):
-        with pytest.raises(ValueError, match=f"triangle must be from -1 to .*, got {bad}"):
+    beyond = int(ids[-1]) + 1
+    with pytest.raises(
+        ValueError, match=f"triangle must be from .* to {ids[-1]} in .*, got {beyond}"
+    ):
+        ground.part_of([0, beyond])
+    for bad in (-2, len(parts) << 40):
+        with pytest.raises(ValueError, match=f"of a part that is there, got {bad} of"):
             ground.part_of(bad)
     with pytest.raises(TypeError, match=r"triangle must be an integer, got 0\.5"):
         ground.part_of(0.5)

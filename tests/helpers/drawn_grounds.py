@@ -176,7 +176,7 @@ def box_of(ground: AnyGround) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     if isinstance(ground, tp.HeightMap):
         blocks = ground.blocks(ground.block_levels - 1)
         return blocks.lower.reshape(3), blocks.upper.reshape(3)
-    corners = [box_of(part) for part in ground.parts]
+    corners = [box_of(part) for part in ground.parts.values()]
     return np.min([low for low, _ in corners], axis=0), np.max([up for _, up in corners], axis=0)
 
 
@@ -186,11 +186,13 @@ def edit(draws: Draws, ground: AnyGround) -> None:
         _edit_map(draws, ground)
     elif isinstance(ground, tp.TriangleMesh):
         _move_vertices(draws, ground)
-    elif draws.chance(0.5) and any(isinstance(part, tp.HeightMap) for part in ground.parts):
+    elif draws.chance(0.5) and any(
+        isinstance(part, tp.HeightMap) for part in ground.parts.values()
+    ):
         low, high = box_of(ground)
         ground.raise_(draws.uniform(low, high, 3), 3.0, draws.one_of((-0.75, 0.5, 1.25)))
     else:
-        edit(draws, draws.one_of(ground.parts))
+        edit(draws, draws.one_of(list(ground.parts.values())))
 
 
 def _edit_map(draws: Draws, land: tp.HeightMap) -> None:

@@ -222,7 +222,7 @@ def _ground_parts() -> Iterator[Any]:
         starts, ways = _asked(drawn.rays, ground, FEW, 15).arrays
         hits = ground.raycast_many(starts, ways)
         met = hits.triangle[hits.triangle >= 0]
-        yield ground.first_ids, ground.part_of(met), ground.part_of(int(met[0]))
+        yield ground.part_of(met), ground.part_of(int(met[0]))
 
 
 def _ground_edits() -> Iterator[Any]:
@@ -233,11 +233,11 @@ def _ground_edits() -> Iterator[Any]:
             edit(draws, ground)
             x, _, z = draws.uniform(low, high, 60, 3).T
             yield ground.heights_at(x, z), ground.version
-        if any(isinstance(part, tp.HeightMap) for part in ground.parts):
+        if any(isinstance(part, tp.HeightMap) for part in ground.parts.values()):
             ground.carve((8.0, 7.0), 4.0, 1.5)
         yield [
             part.heights if isinstance(part, tp.HeightMap) else part.vertices
-            for part in ground.parts
+            for part in ground.parts.values()
         ]
 
 

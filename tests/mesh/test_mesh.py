@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from terrain_physics import AABB, Ray, TriangleMesh
 from terrain_physics._kernels.mesh import adjacency as mesh_neighbors
 from terrain_physics._kernels.mesh import queries as mesh_queries
-from terrain_physics._kernels.mesh import tree as mesh_tree
+from terrain_physics._kernels.mesh.contacts import triangles_near
+from terrain_physics._kernels.mesh.tree import LANES
 from tests.helpers import meshes as mesh_cases
 from tests.helpers.meshes import MESHES
 from tests.oracles import mesh as oracle_mesh
@@ -54,9 +55,9 @@ def test_a_small_buffer_is_told_how_many_there_are():
     mesh = TriangleMesh(*MESHES["torus"])
     out = np.empty(5, np.int64)
     everywhere = (-9.0, -9.0, -9.0), (9.0, 9.0, 9.0)
-    assert mesh_tree.triangles_near(*mesh._storage.arrays[2:], *everywhere, out) == len(mesh)
+    assert triangles_near(mesh._storage.table.view, *everywhere, out) == len(mesh)
     out = np.empty(len(mesh), np.int64)
-    assert mesh_tree.triangles_near(*mesh._storage.arrays[2:], *everywhere, out) == len(mesh)
+    assert triangles_near(mesh._storage.table.view, *everywhere, out) == len(mesh)
     assert out.tolist() == list(range(len(mesh)))
 
 
@@ -75,7 +76,7 @@ def test_boxes_hold_what_is_in_them(case):
     corners = (mesh.corners.reshape(-1, 3, 3) - mesh.frame[:3]) * mesh.frame[3]
     assert np.abs(corners).max() <= 1.0
     for node, child in enumerate(mesh.children.tolist()):
-        for lane in range(mesh_tree.LANES):
+        for lane in range(LANES):
             lower, upper = mesh.boxes[node, :3, lane], mesh.boxes[node, 3:, lane]
             if (lower > upper).any():
                 assert (lower == np.inf).all()

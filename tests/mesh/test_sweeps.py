@@ -9,6 +9,7 @@ import pytest
 from pyglm import glm
 
 from terrain_physics import OBB, Capsule, HeightMap, Ray, Sphere, SweepHits, TriangleMesh
+from terrain_physics._kernels.mesh.parts import Skin
 from terrain_physics._kernels.mesh.sweeps import touch_of_skin
 from terrain_physics._kernels.surface.shapes import NO_TURN, box_body, capsule_body, sphere_body
 from terrain_physics._kernels.surface.sweep import split_motion, travel
@@ -81,15 +82,12 @@ def brute_force(mesh, shape, motion):
     length, direction = split_motion(tuple(motion.tolist()))
     best = (math.inf, -1, (0.0, 0.0, 0.0))
     scratch = np.empty((53, 4))
-    welded, across, ring_offsets, ring = mesh.neighbors
+    skin = Skin(mesh.vertices, mesh.faces, mesh.neighbors)
     for face, corners in enumerate(mesh.vertices[mesh.faces] - center):
         a, b, c = map(tuple, corners.tolist())
         along, normal = travel(body, direction, length, a, b, c, True, scratch)
         if along < math.inf:
-            along, normal = touch_of_skin(
-                mesh.vertices, mesh.faces, welded, across, ring_offsets, ring,
-                face, direction, a, b, c, along, normal,
-            )  # fmt: skip
+            along, normal = touch_of_skin(skin, face, direction, a, b, c, along, normal)
         if along < best[0]:
             best = (along, face, normal)
     return best

@@ -11,9 +11,9 @@ import pytest
 
 from terrain_physics import CharacterGroup, CharacterMovement, Ground, HeightMap, SphereCollider
 from terrain_physics import TriangleMesh as Mesh
-from terrain_physics._kernels.surface.ground_arrays import MAP_ARRAYS, ground_at
-from terrain_physics._kernels.surface.ground_arrays import Ground as Arrays
-from terrain_physics.surface.ground_arrays import GroundArrays
+from terrain_physics._kernels.ground.table import ground_at, map_of
+from terrain_physics._kernels.mesh.parts import part_at
+from terrain_physics.surface.ground_arrays import NO_MAPS, NO_MESHES, GroundArrays, map_rows
 from terrain_physics.surface.surface import queries_of
 
 pytestmark = pytest.mark.kernels
@@ -53,8 +53,21 @@ def storage(ground) -> Any:
     return queries.storage
 
 
+def shown(table):
+    """Return all arrays that a table points to: of maps, then of meshes."""
+    found = ground_at(table)
+    arrays = []
+    for row in range(len(found.maps)):
+        grid, blocks = map_of(found, row)
+        arrays += [grid.heights, grid.cells, blocks]
+    rows = found.parts.rows
+    for row in range(1, max(int(rows[0, 0]), 1)):
+        arrays += part_at(rows, row)[1:]
+    return arrays
+
+
 def pointed_at(table):
-    return [values.copy() for values in ground_at(table)]
+    return [values.copy() for values in shown(table)]
 
 
 def fill_freed_memory():
@@ -80,42 +93,33 @@ def walked(ground):
     return mover.state_hash(), group.state_hash()
 
 
-def assert_table_fits(arrays):
-    given = (*(arrays.maps or ()), *(arrays.mesh or ()))
-    found = ground_at(arrays.table)
-    present = found[0 if arrays.maps else MAP_ARRAYS : None if arrays.mesh else MAP_ARRAYS]
-    assert_equal(present, given)
-    for one, other in zip(present, given, strict=True):
-        assert one.ctypes.data == other.ctypes.data
+def own_arrays(part):
+    if isinstance(part, HeightMap):
+        return list(storage(part).views[:3])
+    mesh = storage(part).arrays
+    return [mesh.corners, mesh.order, mesh.boxes, mesh.children, mesh.frame]
+
+
+def assert_table_fits(ground):
+    """The arrays of meshes and of a map alone are the parts' own; others are copies."""
+    parts = list(ground.parts.values()) if isinstance(ground, Ground) else [ground]
+    maps = [part for part in parts if isinstance(part, HeightMap)]
+    meshes = [part for part in parts if isinstance(part, Mesh)]
+    table = queries_of(ground).ground_arrays.table
+    found = shown(table)
     assert not any(values.flags.writeable for values in found)
+    own = [values for part in (*maps[: len(maps) == 1], *meshes) for values in own_arrays(part)]
+    assert_equal(found[len(found) - len(own) :], own)
+    for one, other in zip(found[len(found) - len(own) :], own, strict=True):
+        assert one.ctypes.data == other.ctypes.data
 
 
 def test_the_table_points_to_the_arrays(ground):
-    assert_table_fits(queries_of(ground).ground_arrays)
-
-
-def test_fields_are_what_they_are_named():
-    mesh, views = storage(roof()).arrays, storage(land()).views
-    table = GroundArrays(views, (mesh.corners, mesh.order, mesh.boxes, mesh.children, mesh.frame))
-    named = Arrays(
-        heights=views[0],
-        cells=views[1],
-        blocks=views[2],
-        frames=views[3],
-        corners=mesh.corners,
-        order=mesh.order,
-        boxes=mesh.boxes,
-        children=mesh.children,
-        mesh_frame=mesh.frame,
-    )
-    assert_equal(ground_at(table.table), named)
+    assert_table_fits(ground)
 
 
 def test_what_is_absent_is_empty():
-    table = GroundArrays().table
-    assert not table.any()
-    shapes = [(0,), (0,), (0,), (0,), (0, 9), (0,), (0, 6, 16), (0,), (0,)]
-    assert [values.shape for values in ground_at(table)] == shapes
+    assert not shown(GroundArrays(NO_MAPS, NO_MESHES).table)
 
 
 def test_the_table_is_read_only(ground):
@@ -128,7 +132,7 @@ def test_the_table_keeps_its_arrays_alive(ground):
     before = pointed_at(table)
     del ground
     junk = fill_freed_memory()
-    assert_equal(ground_at(table), before)
+    assert_equal(shown(table), before)
     del junk
 
 
@@ -137,7 +141,7 @@ def test_nothing_else_keeps_them_alive():
     seen = weakref.ref(values)
     gc.disable()
     try:
-        arrays = GroundArrays(maps=(values, values, values, values))
+        arrays = GroundArrays(map_rows([(values, values, values, values)], [0]), NO_MESHES)
         table = arrays.table
         del values, arrays
         assert seen() is not None
@@ -152,13 +156,13 @@ def test_a_held_table_stays_as_it_is_while_a_map_is_edited():
     with queries_of(ground).reading() as arrays:
         before = pointed_at(arrays.table)
         ground.carve((4, 4), 3, 1)
-        assert_equal(ground_at(arrays.table), before)
+        assert_equal(shown(arrays.table), before)
         now = pointed_at(queries_of(ground).ground_arrays.table)
         assert not np.array_equal(now[0], before[0], equal_nan=True)
         table = arrays.table
         del arrays
     junk = fill_freed_memory()
-    assert_equal(ground_at(table), before)
+    assert_equal(shown(table), before)
     del junk
 
 
@@ -171,9 +175,9 @@ def test_a_held_table_stays_as_it_is_while_parts_are_edited(parts):
         for part in lands:
             part.carve((8, 4), 3, 1)
         now = pointed_at(queries_of(ground).ground_arrays.table)
-        assert_equal(ground_at(arrays.table), before)
+        assert_equal(shown(arrays.table), before)
         with queries_of(ground).reading() as later:
-            assert_equal(ground_at(later.table), now)
+            assert_equal(shown(later.table), now)
     assert not np.array_equal(now[0], before[0], equal_nan=True)
 
 
@@ -183,8 +187,8 @@ def test_a_held_table_stays_as_it_is_when_a_mesh_is_refitted():
     before = pointed_at(table)
     mesh.refit(mesh.vertices + 1.0)
     junk = fill_freed_memory()
-    assert_equal(ground_at(table), before)
-    assert ground_at(queries_of(mesh).ground_arrays.table).corners.min() == 1.0
+    assert_equal(shown(table), before)
+    assert shown(queries_of(mesh).ground_arrays.table)[0].min() == 1.0
     del junk
 
 
@@ -194,7 +198,7 @@ def test_edits_in_place_keep_the_table():
     table = queries_of(ground).ground_arrays.table
     ground.carve((4, 4), 3, 1)
     assert queries_of(ground).ground_arrays.table is table
-    np.testing.assert_array_equal(ground_at(table).heights, ground.heights.ravel())
+    np.testing.assert_array_equal(shown(table)[0], ground.heights.ravel())
 
 
 @pytest.mark.parametrize("name", ["holes", "thickness"])
@@ -206,14 +210,13 @@ def test_new_arrays_make_a_new_table(name):
     else:
         ground.thickness = 5.0
     assert queries_of(ground).ground_arrays.table is not old
-    assert_table_fits(queries_of(ground).ground_arrays)
-    assert queries_of(ground).ground_arrays.maps is storage(ground).views
+    assert_table_fits(ground)
 
 
 def test_a_copy_has_a_table_of_its_own(ground):
     expected = walked(ground)
     for made in (pickle.loads(pickle.dumps(ground)), copy.copy(ground), copy.deepcopy(ground)):
-        assert_table_fits(queries_of(made).ground_arrays)
+        assert_table_fits(made)
         assert walked(made) == expected
     assert walked(ground) == expected
 

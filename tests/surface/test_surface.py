@@ -126,7 +126,7 @@ def test_a_question_for_one_is_that_for_many_to_the_last_bit(ground: Any) -> Non
 def test_the_closest_point_of_parts_is_that_of_the_nearest_part() -> None:
     ground = Ground([land(), mesh()])
     points = np.random.default_rng(2).uniform((0, -3, 0), (8, 4, 8), (200, 3))
-    of_land, of_mesh = (part.closest_points(points) for part in ground.parts)
+    of_land, of_mesh = (part.closest_points(points) for part in ground.parts.values())
     found = ground.closest_points(points, threads=2)
     on_mesh = of_mesh.distance < of_land.distance
     assert 20 < on_mesh.sum() < 180

@@ -26,8 +26,8 @@ from terrain_physics._kernels.character.walls import MOST_CLEARANCE, flat, make_
 from terrain_physics._kernels.character.work import goes_on, spend
 from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, surface_at, three
 from terrain_physics._kernels.ground.nearby import column_of, next_near
+from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
-from terrain_physics._kernels.surface.ground_arrays import Ground
 from terrain_physics._kernels.surface.shapes import BOX
 
 # Looks from the middle of a body to twice its reach for the ground beyond a riser.

@@ -15,8 +15,8 @@ from terrain_physics._kernels.character.resolve import (
     make_memory,
 )
 from terrain_physics._kernels.ground.candidates import three
+from terrain_physics._kernels.ground.table import ground_at
 from terrain_physics._kernels.math.vec3 import dot
-from terrain_physics._kernels.surface.ground_arrays import ground_at
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 

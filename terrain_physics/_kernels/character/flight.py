@@ -40,8 +40,8 @@ from terrain_physics._kernels.character.resolve import (
 from terrain_physics._kernels.character.substeps import Pace, extent, look
 from terrain_physics._kernels.character.walk import stays_on_ground, support
 from terrain_physics._kernels.ground.candidates import three
+from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale
-from terrain_physics._kernels.surface.ground_arrays import Ground
 
 # How often in a step a body that is pushed out of what was looked at looks at the ground again.
 MOST_LOOKS = 16

@@ -20,7 +20,6 @@ from terrain_physics._kernels.character.grounding import plane_normal, rise_of_s
 from terrain_physics._kernels.character.internal_edges import is_off_rim
 from terrain_physics._kernels.character.layout import put_three_at, three_at
 from terrain_physics._kernels.character.motion import Motion, Mover
-from terrain_physics._kernels.character.report import triangle_of
 from terrain_physics._kernels.character.resolve import (
     CANDIDATE,
     DEPTH,
@@ -39,9 +38,10 @@ from terrain_physics._kernels.character.walls import MOST_CLEARANCE, OVERHEAD, f
 from terrain_physics._kernels.character.work import goes_on, spend
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle
 from terrain_physics._kernels.ground.candidates import (
-    MESH_PART,
     NORMAL,
+    PART,
     THICKNESS,
+    TRIANGLE,
     A,
     B,
     C,
@@ -49,8 +49,8 @@ from terrain_physics._kernels.ground.candidates import (
     three,
 )
 from terrain_physics._kernels.ground.nearby import around_body, next_near
+from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
-from terrain_physics._kernels.surface.ground_arrays import Ground
 from terrain_physics._kernels.types import Floats
 
 # Rows that are kept of an update: the strongest.
@@ -97,7 +97,6 @@ class HitLog(NamedTuple):
     """Where hits are written."""
 
     rows: Floats  # (HITS_SIZE,), with the body's own velocity and the work behind
-    frames: Floats  # of the ground's maps
 
 
 class _Place(NamedTuple):
@@ -225,10 +224,8 @@ def _put_place(log: HitLog, row: int, scene: Scene, place: _Place, met: _Met, po
     k = met.candidate
     if k == SIDE_OF_MAP:
         k = _over_side(scene, place, met.normal)
-    part, triangle = MESH_PART, -1
-    if k >= 0:
-        part, triangle = triangle_of(scene, log.frames, k)
-    log.rows[row + HIT_PART], log.rows[row + HIT_TRIANGLE] = part, triangle
+    log.rows[row + HIT_PART] = scene.candidates[k, PART] if k >= 0 else -1.0
+    log.rows[row + HIT_TRIANGLE] = scene.candidates[k, TRIANGLE] if k >= 0 else -1.0
     put_three_at(log.rows, row + HIT_POINT, add(place.base, point))
     put_three_at(log.rows, row + HIT_NORMAL, met.normal)
 

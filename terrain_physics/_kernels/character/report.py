@@ -17,8 +17,7 @@ from terrain_physics._kernels.character.layout import (
 )
 from terrain_physics._kernels.character.resolve import CANDIDATE, PUSH, Scene, meet_plane
 from terrain_physics._kernels.character.work import PLANE, spend
-from terrain_physics._kernels.ground.candidates import COLUMN, HALF, MESH_PART, PART, ROW, three
-from terrain_physics._kernels.heightmap.grid import COLUMNS, FRAME_SIZE, ROWS
+from terrain_physics._kernels.ground.candidates import PART, TRIANGLE, three
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot
 from terrain_physics._kernels.types import Floats
 
@@ -51,26 +50,9 @@ def kind_of_ground(
     return AIRBORNE, normal
 
 
-@kernel
-def triangle_of(scene: Scene, frames: Floats, k: int) -> tuple[int, int]:
-    """Return (part, number) of a candidate's triangle; the number is -1 outside a map."""
-    part, row, column = (
-        int(scene.candidates[k, PART]),
-        int(scene.candidates[k, ROW]),
-        int(scene.candidates[k, COLUMN]),
-    )
-    if part == MESH_PART:
-        return part, row
-    columns = int(frames[part * FRAME_SIZE + COLUMNS])
-    rows = int(frames[part * FRAME_SIZE + ROWS])
-    if 0 <= row < rows and 0 <= column < columns:
-        return part, 2 * (row * columns + column) + int(scene.candidates[k, HALF])
-    return part, -1
-
-
 @kernel(apart=True, lent=True)
 def report_ground(
-    state: Floats, frames: Floats, scene: Scene, center: Vec3, count: int, normal: Vec3, kind: int
+    state: Floats, scene: Scene, center: Vec3, count: int, normal: Vec3, kind: int
 ) -> None:
     """Write what the body stands on or touches: kind, point, part and triangle."""
     state[GROUND_KIND] = kind
@@ -89,5 +71,6 @@ def report_ground(
     put_three_at(state, GROUND_POINT, add_scaled(center, normal, -deep))
     if best < 0:
         return
-    part, triangle = triangle_of(scene, frames, int(scene.contacts[best, CANDIDATE]))
-    state[GROUND_PART], state[GROUND_TRIANGLE] = part, triangle
+    which = int(scene.contacts[best, CANDIDATE])
+    state[GROUND_PART] = scene.candidates[which, PART]
+    state[GROUND_TRIANGLE] = scene.candidates[which, TRIANGLE]

@@ -96,9 +96,7 @@ def rescue(
 
 
 @kernel
-def rise(
-    state: Floats, frames: Floats, scene: Scene, motion: Motion, left: float, delta_time: float
-) -> None:
+def rise(state: Floats, scene: Scene, motion: Motion, left: float, delta_time: float) -> None:
     """Write the state of a body that is still ``left`` meters too low after its rescue."""
     put_three_at(state, POSITION, add(three_at(state, POSITION), motion.offset))
     put_three_at(state, VELOCITY, (0.0, 0.0, 0.0))
@@ -110,4 +108,4 @@ def rise(
     state[PENETRATION], state[LIFTED] = left, motion.tally.lifted
     state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0
     state[AIR_TIME] += delta_time
-    report_ground(state, frames, scene, motion.base, 0, (0.0, 0.0, 0.0), AIRBORNE)
+    report_ground(state, scene, motion.base, 0, (0.0, 0.0, 0.0), AIRBORNE)

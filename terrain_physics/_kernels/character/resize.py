@@ -31,8 +31,8 @@ from terrain_physics._kernels.character.resolve import (
     list_contacts,
     make_memory,
 )
+from terrain_physics._kernels.ground.table import Ground, ground_at
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
-from terrain_physics._kernels.surface.ground_arrays import Ground, ground_at
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 # The shape's part of the rules.

@@ -42,9 +42,9 @@ from terrain_physics._kernels.ground.candidates import (
     three,
 )
 from terrain_physics._kernels.ground.nearby import around_body, column_of, next_near
+from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.random64 import shuffle
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
-from terrain_physics._kernels.surface.ground_arrays import Ground
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats, Longs, Words
 

@@ -42,8 +42,8 @@ from terrain_physics._kernels.character.resolve import (
 )
 from terrain_physics._kernels.character.work import is_spent
 from terrain_physics._kernels.ground.candidates import three
+from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot
-from terrain_physics._kernels.surface.ground_arrays import Ground
 from terrain_physics._kernels.types import Floats, Words
 
 # A direction like no other, along which different normals have different parts.
@@ -90,7 +90,7 @@ def _look_at_feet(
         return 0.0
     kind, normal = int(state[GROUND_KIND]), three_at(state, GROUND_NORMAL)
     point = three_at(state, GROUND_POINT)
-    report_ground(state, ground.frames, scene, center, count, normal, kind)
+    report_ground(state, scene, center, count, normal, kind)
     put_three_at(state, GROUND_POINT, point)
     return _imprint(scene, count) + (_IN_GROUND if is_buried(scene, (0.0, 0.0, 0.0)) else 0.0)
 

@@ -60,7 +60,6 @@ def _put_footing(state: Floats, footing: Footing, tally: Tally) -> None:
 @kernel(apart=True, lent=True)
 def settle(
     state: Floats,
-    frames: Floats,
     mover: Mover,
     motion: Motion,
     scene: Scene,
@@ -70,9 +69,8 @@ def settle(
     """Write where a body is and how it moves and stands; slow it on ground if it does not walk.
 
     Takes ``state`` as it was before the update, the motion after the last step, and the scene with
-    the contacts of the body where it is now. ``frames`` are those of the ground's maps. The state
-    is left undisturbed: neither driven nor moved by the game. ``limit`` is BY_WORK if there was no
-    more work to be done, else NO_LIMIT.
+    the contacts of the body where it is now. The state is left undisturbed: neither driven nor
+    moved by the game. ``limit`` is BY_WORK if there was no more work to be done, else NO_LIMIT.
     """
     footing, tally, velocity = motion.footing, motion.tally, motion.velocity
     grounded = footing.grounded
@@ -93,7 +91,7 @@ def settle(
         kind, normal = kind_of_ground(
             scene, tally.contacts, grounded, normal, mover.walkable, mover.by_sum
         )
-    report_ground(state, frames, scene, center, tally.contacts, normal, kind)
+    report_ground(state, scene, center, tally.contacts, normal, kind)
     put_three_at(state, GROUND_NORMAL, normal)
     _put_footing(state, footing, tally)
 

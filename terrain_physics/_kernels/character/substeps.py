@@ -7,8 +7,8 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.free_motion import through_air
 from terrain_physics._kernels.character.motion import Motion
 from terrain_physics._kernels.character.resolve import Scene, gathered
+from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.vec3 import Vec3, add, length, subtract
-from terrain_physics._kernels.surface.ground_arrays import Ground
 
 # A step moves a body by at most this share of its least half extent, so that its center never
 # passes a surface unseen.

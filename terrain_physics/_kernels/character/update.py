@@ -79,8 +79,8 @@ from terrain_physics._kernels.character.work import (
     is_spent,
     spend,
 )
+from terrain_physics._kernels.ground.table import Ground, ground_at
 from terrain_physics._kernels.math.vec3 import add
-from terrain_physics._kernels.surface.ground_arrays import Ground, ground_at
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats, Longs, Words
 
@@ -171,7 +171,7 @@ def advance(
     ``state``, ``random_state`` (where the resolver draws), ``hits`` (HITS_SIZE,) and ``memory`` are
     written to.
     """
-    log = HitLog(hits, ground.frames)
+    log = HitLog(hits)
     put_three_at(hits, OWN, three_at(state, OWN_VELOCITY))
     body = unpack_body(rules)
     is_placed = take_place(state, rules, body)
@@ -192,7 +192,7 @@ def advance(
         motion, left = rescue(mover, motion, scene, delta_time, is_below)
         if left > 0.0 and not is_spent(scene.faces):
             put_three_at(state, OWN_VELOCITY, (0.0, 0.0, 0.0))
-            rise(state, ground.frames, scene, motion, left, delta_time)
+            rise(state, scene, motion, left, delta_time)
             return
     if not is_spent(scene.faces):
         begin(scene.faces, 0.0)  # the same for who was looked at anew and who was not
@@ -223,7 +223,7 @@ def advance(
         put_three_at(hits, OWN, motion.velocity)
         limit = BY_WORK
     put_three_at(state, OWN_VELOCITY, three_at(hits, OWN))
-    settle(state, ground.frames, mover, motion, scene, delta_time, limit)
+    settle(state, mover, motion, scene, delta_time, limit)
     if motion.tally.hits > 0:
         find_steps(log, motion.tally.hits, mover, scene, ground)
 

@@ -14,8 +14,8 @@ from terrain_physics._kernels.character.resolve import Scene
 from terrain_physics._kernels.character.substeps import MOST_CUTS, Pace, cut_anew, look_next
 from terrain_physics._kernels.character.walk import BLOCKED, FREE, OFF_GROUND, Walked, walk
 from terrain_physics._kernels.character.walls import flat
+from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.vec3 import Vec3, dot, scale
-from terrain_physics._kernels.surface.ground_arrays import Ground
 
 # How exactly the moment is found at which a body leaves the ground.
 _MOMENT = 1e-9  # seconds

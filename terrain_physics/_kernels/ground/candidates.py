@@ -1,4 +1,4 @@
-"""What a character stands on: height maps and a mesh, and their triangles near a body.
+"""What a character stands on: height maps and meshes, and their triangles near a body.
 
 Triangles near a body are gathered once for a step, as rows of *candidates* relative to a point
 near the body: so all that follows is exact however far from the world's origin, and does not ask
@@ -8,26 +8,27 @@ several maps and meshes is one surface wherever their corners meet.
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import count_trailing_zeros
+from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.ground.nearby import FEW, next_near, put_runs, rows_needed, widened
+from terrain_physics._kernels.ground.table import Ground, map_of
 from terrain_physics._kernels.heightmap.blocks import BLOCK, block_span, blocks_across
 from terrain_physics._kernels.heightmap.grid import (
-    FIRST_BLOCK,
-    FRAME_SIZE,
     Grid,
     cell_span,
     corner_heights,
     half_corners,
     half_slopes,
     has_ground,
+    in_map,
     is_flipped,
     slope_normal,
-    unpack_grid_at,
     vertex,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, subtract
+from terrain_physics._kernels.mesh.part_tree import NODES_ON_WAY, items_near
+from terrain_physics._kernels.mesh.parts import ID_BITS, Part, Parts, part_at, row_count
 from terrain_physics._kernels.mesh.tree import (
     OUTWARDS,
     STACK,
@@ -36,30 +37,15 @@ from terrain_physics._kernels.mesh.tree import (
     in_frame,
     lanes_in_box,
 )
-from terrain_physics._kernels.surface.ground_arrays import Ground
-from terrain_physics._kernels.types import Floats
+from terrain_physics._kernels.surface.ground_arrays import MAP_NUMBER
+from terrain_physics._kernels.types import Floats, Ints
 
-# Columns of a candidate.
-A, B, C, NORMAL, PART, ROW, COLUMN, HALF, THICKNESS = 0, 3, 6, 9, 12, 13, 14, 15, 16
-CANDIDATE_SIZE = 17
-
-# The part of candidates from the mesh; their row is the slot in its tree.
-MESH_PART = -1
+# Columns of a candidate; the triangle is the id in its part, -1 outside of a map.
+A, B, C, NORMAL, PART, TRIANGLE, THICKNESS = 0, 3, 6, 9, 12, 13, 14
+CANDIDATE_SIZE = 15
 
 # Rows of cells over more columns than this are looked at block by block.
 _WIDE = 2 * BLOCK
-
-
-@kernel(inline=True)
-def map_count(ground: Ground) -> int:
-    """Return how many maps there are."""
-    return len(ground.frames) // FRAME_SIZE
-
-
-@kernel(inline=True)
-def map_of(ground: Ground, part: int) -> Grid:
-    """Return one of the maps."""
-    return unpack_grid_at(ground.heights, ground.cells, ground.frames, part * FRAME_SIZE)
 
 
 @kernel(inline=True)
@@ -89,7 +75,7 @@ def _grown(rows: Floats) -> Floats:
 
 @kernel
 def _gather_cell(
-    grid: Grid, part: int, row: int, column: int, base: Vec3, lower: Vec3, upper: Vec3,
+    grid: Grid, number: int, row: int, column: int, base: Vec3, lower: Vec3, upper: Vec3,
     candidates: Floats, count: int,
 ) -> int:  # fmt: skip
     """Write the triangles of a cell whose box meets the box; return how many there are now."""
@@ -114,10 +100,9 @@ def _gather_cell(
         put_three(candidates, count, B, subtract(vertex(grid, row + rb, column + cb), base))
         put_three(candidates, count, C, subtract(vertex(grid, row + rc, column + cc), base))
         put_three(candidates, count, NORMAL, slope_normal(along_x, along_z))
-        candidates[count, PART] = part
-        candidates[count, ROW] = row
-        candidates[count, COLUMN] = column
-        candidates[count, HALF] = half
+        candidates[count, PART] = number
+        triangle = 2 * (row * grid.columns + column) + half
+        candidates[count, TRIANGLE] = triangle if in_map(grid, row, column) else -1
         candidates[count, THICKNESS] = grid.thickness
         count += 1
     return count
@@ -125,11 +110,11 @@ def _gather_cell(
 
 @kernel
 def _gather_map(
-    ground: Ground, part: int, base: Vec3, lower: Vec3, upper: Vec3,
+    ground: Ground, which: int, base: Vec3, lower: Vec3, upper: Vec3,
     candidates: Floats, count: int, left: float,
 ) -> tuple[Floats, int, float]:  # fmt: skip
-    grid = map_of(ground, part)
-    first_block = int(ground.frames[part * FRAME_SIZE + FIRST_BLOCK])
+    grid, blocks = map_of(ground, which)
+    number = int(ground.maps[which, MAP_NUMBER])
     blocks_wide = blocks_across(grid.columns, 0)
     row_0, row_1 = cell_span(lower[2], upper[2], grid.z0, grid.cell_z, grid.rows, grid.extend)
     column_0, column_1 = cell_span(
@@ -146,25 +131,25 @@ def _gather_map(
                 and 0 <= column < grid.columns
                 and (0 <= row < grid.rows)
             ):
-                place = first_block + (row // BLOCK) * blocks_wide + column // BLOCK
-                low, high = block_span(grid, ground.blocks, place)
+                place = (row // BLOCK) * blocks_wide + column // BLOCK
+                low, high = block_span(grid, blocks, place)
                 if low > upper[1] or high < lower[1]:
                     column = min(column + BLOCK, grid.columns)
                     continue
             if count + 2 > candidates.shape[0]:
                 candidates = _grown(candidates)
-            count = _gather_cell(grid, part, row, column, base, lower, upper, candidates, count)
+            count = _gather_cell(grid, number, row, column, base, lower, upper, candidates, count)
             column += 1
     return candidates, count, left
 
 
 @kernel
 def _gather_mesh(
-    ground: Ground, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
-    left: float,
+    part: Part, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
+    left: float, stack: Ints,
 ) -> tuple[Floats, int, float]:  # fmt: skip
-    corners, boxes, children, frame = (
-        ground.corners, ground.boxes, ground.children, ground.mesh_frame,
+    corners, order, boxes, children, frame = (
+        part.corners, part.order, part.boxes, part.children, part.frame,
     )  # fmt: skip
     factor = float(frame[3])
     x0 = in_frame(lower[0], float(frame[0]), factor, -OUTWARDS)
@@ -173,7 +158,6 @@ def _gather_mesh(
     x1 = in_frame(upper[0], float(frame[0]), factor, OUTWARDS)
     y1 = in_frame(upper[1], float(frame[1]), factor, OUTWARDS)
     z1 = in_frame(upper[2], float(frame[2]), factor, OUTWARDS)
-    stack = np.empty(STACK, np.int32)
     stack[0] = len(children) - 1
     top = 1
     first_of_mesh = count
@@ -204,13 +188,29 @@ def _gather_mesh(
             put_three(candidates, count, B, b)
             put_three(candidates, count, C, c)
             put_three(candidates, count, NORMAL, normal)
-            candidates[count, PART] = MESH_PART
-            candidates[count, ROW] = ground.order[slot]
-            candidates[count, COLUMN] = 0.0
-            candidates[count, HALF] = 0.0
+            candidates[count, PART] = part.first_id >> ID_BITS
+            candidates[count, TRIANGLE] = order[slot]
             candidates[count, THICKNESS] = 0.0  # nothing is solid but the skin
             count += 1
     return candidates, count, left - (count - first_of_mesh)
+
+
+@kernel
+def _gather_meshes(
+    parts: Parts, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
+    left: float,
+) -> tuple[Floats, int, float]:  # fmt: skip
+    nodes, stack = np.empty(NODES_ON_WAY, np.int64), np.empty(STACK, np.int32)
+    near = np.empty(row_count(parts.rows), np.int64)
+    for k in range(items_near(parts.tree, lower, upper, borrow(nodes), borrow(near))):
+        part = part_at(parts.rows, int(near[k]))
+        candidates, count, left = _gather_mesh(
+            part, base, lower, upper, candidates, count, left, borrow(stack)
+        )
+    keep(nodes)
+    keep(stack)
+    keep(near)
+    return candidates, count, left
 
 
 @kernel(apart=True)
@@ -226,16 +226,18 @@ def gather_candidates(
     what `nearby.py` finds them by.
 
     Maps by row, column, half, however far above the box: whoever is in the ground must know all of
-    it overhead. Then the mesh in the order of its tree.
+    it overhead. Then meshes by their numbers, each in the order of its tree.
     """
     count, left = 0, most
-    for part in range(map_count(ground)):
+    for which in range(len(ground.maps)):
         skyward = (upper[0], np.inf, upper[2])
         candidates, count, left = _gather_map(
-            ground, part, base, lower, skyward, candidates, count, left
+            ground, which, base, lower, skyward, candidates, count, left
         )
-    if len(ground.children) > 0:
-        candidates, count, left = _gather_mesh(ground, base, lower, upper, candidates, count, left)
+    if row_count(ground.parts.rows) > 1:
+        candidates, count, left = _gather_meshes(
+            ground.parts, base, lower, upper, candidates, count, left
+        )
     if count > FEW:
         while candidates.shape[0] < rows_needed(count):
             candidates = _grown(candidates)

@@ -42,7 +42,7 @@ _FARTHEST_CELL = 2.0**52
 _MIXED = 2**31 - 1
 
 # Numbers of the hash table in a row; a power of two.
-_WIDE = 16
+_WIDE = 8
 
 _CORNERS = 3
 

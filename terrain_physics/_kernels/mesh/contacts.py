@@ -1,6 +1,6 @@
-"""Contacts of shapes with the triangles of a mesh, by the kernel of each pair; faces near boxes.
+"""Contacts of shapes with the triangles of meshes, by the kernel of each pair; faces near boxes.
 
-The tree only leaves out triangles whose boxes are not near the box around a shape, by a margin
+Trees only leave out triangles whose boxes are not near the box around a shape, by a margin
 wider than all rounding. The contacts are those that a test of all triangles would give.
 """
 
@@ -9,18 +9,22 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
+from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, length
+from terrain_physics._kernels.mesh.part_tree import NODES_ON_WAY, items_near
+from terrain_physics._kernels.mesh.parts import ID_BITS, Part, Parts, part_at, parts_at, row_count
 from terrain_physics._kernels.mesh.tree import (
+    OUTWARDS,
     STACK,
     Single,
+    box_meets,
     corner,
     in_frame,
     lanes_in_box,
-    triangles_near,
 )
 from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import bounds_at, row_vector
-from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
+from terrain_physics._kernels.types import Floats, Ints, Longs
 
 # Which of each shape's contacts are kept.
 ALL, DEEPEST, NUMBER = range(3)
@@ -31,8 +35,9 @@ _MARGIN, _ROUNDING = 2.0**-20, 2.0**-40
 # Contacts there is room for at first, besides one for each shape.
 _ROOM = 64
 
-# Penetration, direction and point.
-_WIDTH = 9
+# A row has room for so many vectors: penetration, direction, point; then the number of the mesh.
+_VECTORS, _ROW = 3, 4
+_NUMBER, _WIDTH = 3 * _VECTORS, 3 * _ROW
 
 
 @kernel(inline=True)
@@ -57,11 +62,7 @@ def _box_in_frame(
 
 @kernel(apart=True)
 def _find_contacts(
-    corners: Floats,
-    order: Ints,
-    boxes: Singles,
-    children: Ints,
-    frame: Floats,
+    parts: Parts,
     kind: int,
     shapes: Floats,
     visits: Longs,
@@ -73,7 +74,8 @@ def _find_contacts(
     so_far: Longs,
 ) -> tuple[Longs, Floats]:
     """See `list_contacts`."""
-    stack = np.empty(STACK, np.int32)
+    stack, nodes = np.empty(STACK, np.int32), np.empty(NODES_ON_WAY, np.int64)
+    near = np.empty(row_count(parts.rows), np.int64)
     memory = np.empty((FACE_COUNT, 4))
     scratch = borrow(memory)
     room = last - first + _ROOM
@@ -82,67 +84,76 @@ def _find_contacts(
     for visit in range(first, last):
         who = int(visits[visit])
         lower, upper = bounds_at(kind, shapes, who)
-        low, high = _box_in_frame(frame, lower, upper)
         begin, touched, deepest, found = count, 0, 0.0, -1
-        stack[0] = len(children) - 1
-        height = 1
-        while height > 0:
-            height -= 1
-            node = int(stack[height])
-            child = int(children[node])
-            bits = lanes_in_box(boxes, node, low[0], low[1], low[2], high[0], high[1], high[2])
-            while bits != 0:
-                lane = count_trailing_zeros(bits)
-                bits = np.int32(bits & (bits - 1))
-                if child >= 0:
-                    stack[height] = child + lane
-                    height += 1
-                    continue
-                slot = ~child + lane
-                a, b = corner(corners, slot, 0), corner(corners, slot, 1)
-                c = corner(corners, slot, 2)
-                touching, move, way, point = contact(kind, shapes, who, a, b, c, True, scratch)
-                if not touching:
-                    continue
-                touched += 1
-                if kept == NUMBER:
-                    continue
-                face = int(order[slot])
-                if kept == DEEPEST:
-                    depth = length(move)
-                    if found >= 0 and (depth < deepest or (depth == deepest and face > found)):
+        for k in range(items_near(parts.tree, lower, upper, borrow(nodes), borrow(near))):
+            part, begin_of_part = part_at(parts.rows, int(near[k])), count
+            corners, order, boxes, children = part.corners, part.order, part.boxes, part.children
+            low, high = _box_in_frame(part.frame, lower, upper)
+            stack[0] = len(children) - 1
+            height = 1
+            while height > 0:
+                height -= 1
+                node = int(stack[height])
+                child = int(children[node])
+                bits = lanes_in_box(boxes, node, low[0], low[1], low[2], high[0], high[1], high[2])
+                while bits != 0:
+                    lane = count_trailing_zeros(bits)
+                    bits = np.int32(bits & (bits - 1))
+                    if child >= 0:
+                        stack[height] = child + lane
+                        height += 1
                         continue
-                    deepest, found, count = depth, face, begin
-                if count == room:
-                    if int(so_far[0]) + count - begin > most:
-                        keep(memory)
-                        return keys[:0], rows
-                    room *= 2
-                    more_rows, more_keys = np.empty(_WIDTH * room), np.empty(room, np.int64)
-                    for k in range(_WIDTH * count):
-                        more_rows[k] = rows[k]
-                    for k in range(count):
-                        more_keys[k] = keys[k]
-                    rows, keys = more_rows, more_keys
-                keys[count] = face << 32 | count
-                put_vector(rows, 3 * count, move)
-                put_vector(rows, 3 * count + 1, way)
-                put_vector(rows, 3 * count + 2, point)
-                count += 1
-        _sort(keys, begin, count)
+                    slot = ~child + lane
+                    a, b = corner(corners, slot, 0), corner(corners, slot, 1)
+                    c = corner(corners, slot, 2)
+                    touching, move, way, point = contact(kind, shapes, who, a, b, c, True, scratch)
+                    if not touching:
+                        continue
+                    touched += 1
+                    if kept == NUMBER:
+                        continue
+                    face = int(order[slot])
+                    if kept == DEEPEST:
+                        depth, own = length(move), part.first_id + face
+                        if found >= 0 and (depth < deepest or (depth == deepest and own > found)):
+                            continue
+                        deepest, found = depth, own
+                        count = begin_of_part = begin
+                    if count == room:
+                        if int(so_far[0]) + count - begin > most:
+                            keep(memory)
+                            return keys[:0], rows
+                        room *= 2
+                        rows, keys = _grown(rows, keys, count)
+                    keys[count] = face << 32 | count
+                    put_vector(rows, _ROW * count, move)
+                    put_vector(rows, _ROW * count + 1, way)
+                    put_vector(rows, _ROW * count + 2, point)
+                    rows[_WIDTH * count + _NUMBER] = part.first_id >> ID_BITS
+                    count += 1
+            sort_range(keys, begin_of_part, count)
         counts[who] = touched if kept == NUMBER else count - begin
         so_far[0] += count - begin
     keep(memory)
+    keep(nodes)
+    keep(near)
     return keys, rows
 
 
 @kernel
+def _grown(rows: Floats, keys: Longs, count: int) -> tuple[Floats, Longs]:
+    """Return arrays of twice the size with what there is."""
+    more_rows, more_keys = np.empty(2 * len(rows)), np.empty(2 * len(keys), np.int64)
+    for k in range(_WIDTH * count):
+        more_rows[k] = rows[k]
+    for k in range(count):
+        more_keys[k] = keys[k]
+    return more_rows, more_keys
+
+
+@kernel
 def list_contacts(
-    corners: Floats,
-    order: Ints,
-    boxes: Singles,
-    children: Ints,
-    frame: Floats,
+    table: Longs,
     kind: int,
     shapes: Floats,
     visits: Longs,
@@ -156,18 +167,17 @@ def list_contacts(
     """Return the contacts of the shapes that ``visits`` names from first to last.
 
     ``counts`` (n,) receives how many are kept of each shape; with `NUMBER`, how many there are, and
-    none is kept. Of contacts equally deep the lowest face is kept. The results are for
-    `put_contacts`: sorted keys of faces and rows, shape by shape; rows of penetration, unit
-    direction and point.
+    none is kept. Of contacts equally deep the lowest id is kept. The results are for
+    `put_contacts`: sorted keys of faces and rows, shape by shape, mesh by mesh; rows of
+    penetration, unit direction, point and number of the mesh.
 
     This stops, and returns no keys, rather than make room for more than ``most``, those that other
     threads count in ``so_far`` (1,) included. Threads that add at the same time may lose some: that
     number is never too great.
     """
     return _find_contacts(
-        borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
-        kind, shapes, visits, first, last, kept, counts, most, so_far,
-    )  # fmt: skip
+        parts_at(table), kind, shapes, visits, first, last, kept, counts, most, so_far
+    )
 
 
 @kernel
@@ -184,7 +194,7 @@ def put_contacts(
 ) -> None:
     """Write what `list_contacts` returned for first to last to its place in the results.
 
-    Contacts of each shape end before ``ends`` (n,). ``ints`` (2, m) are shapes and faces,
+    Contacts of each shape end before ``ends`` (n,). ``ints`` (2, m) are shapes and ids,
     ``floats`` (3, m, 3) penetrations, unit directions and points.
     """
     k = 0
@@ -192,73 +202,103 @@ def put_contacts(
         who = int(visits[visit])
         for place in range(int(ends[who] - counts[who]), int(ends[who])):
             row = int(keys[k] & 0xFFFFFFFF)
-            ints[0, place], ints[1, place] = who, keys[k] >> 32
+            number = int(rows[_WIDTH * row + _NUMBER])
+            ints[0, place], ints[1, place] = who, number << ID_BITS | keys[k] >> 32
             k += 1
-            for part in range(3):
+            for part in range(_VECTORS):
                 for axis in range(3):
                     floats[part, place, axis] = rows[_WIDTH * row + 3 * part + axis]
 
 
 @kernel
 def contacts_of_one(
-    corners: Floats,
-    order: Ints,
-    boxes: Singles,
-    children: Ints,
-    frame: Floats,
-    kind: int,
-    shapes: Floats,
-    visits: Longs,
-    kept: int,
+    table: Longs, kind: int, shapes: Floats, visits: Longs, kept: int, most: int
 ) -> tuple[Longs, Floats]:
-    """Return (ints, floats), see `put_contacts`, of the only shape; ``visits`` (1,) is 0."""
+    """Return (ints, floats), see `put_contacts`, of the only shape; ``visits`` (1,) is 0.
+
+    If there may be more than ``most``, ``ints`` has no rows.
+    """
     counts, so_far = np.empty(1, np.int64), np.zeros(1, np.int64)
     keys, rows = _find_contacts(
-        borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
-        kind, shapes, visits, 0, 1, kept, counts, len(order), so_far,
-    )  # fmt: skip
+        parts_at(table), kind, shapes, visits, 0, 1, kept, counts, most, so_far
+    )
+    if len(keys) == 0:
+        return np.empty((0, 0), np.int64), np.empty((0, 0, 0))
     ints, floats = np.empty((2, counts[0]), np.int64), np.empty((3, counts[0], 3))
     put_contacts(visits, 0, 1, keys, rows, counts, counts, ints, floats)
     return ints, floats
 
 
-@kernel(inline=True)
-def _sort(keys: Longs, begin: int, end: int) -> None:
-    """Sort part of an array (Shell sort, gaps divided by three): short, and quick to compile."""
-    gap = 1
-    while 9 * gap < end - begin:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for k in range(begin + gap, end):
-            key, place = keys[k], k
-            while place - gap >= begin and keys[place - gap] > key:
-                keys[place] = keys[place - gap]
-                place -= gap
-            keys[place] = key
-        gap //= 3
+@kernel(apart=True)
+def _faces_near(part: Part, lower: Vec3, upper: Vec3, stack: Ints, out: Longs) -> int:
+    """Write the ids whose closed boxes meet lower..upper to out (k,), ascending; of one mesh.
+
+    Returns how many there are; if that is more than k, ``out`` holds any k of them.
+    """
+    corners, order, boxes, children, frame = (
+        part.corners, part.order, part.boxes, part.children, part.frame,
+    )  # fmt: skip
+    factor = float(frame[3])
+    x0 = in_frame(lower[0], float(frame[0]), factor, -OUTWARDS)
+    y0 = in_frame(lower[1], float(frame[1]), factor, -OUTWARDS)
+    z0 = in_frame(lower[2], float(frame[2]), factor, -OUTWARDS)
+    x1 = in_frame(upper[0], float(frame[0]), factor, OUTWARDS)
+    y1 = in_frame(upper[1], float(frame[1]), factor, OUTWARDS)
+    z1 = in_frame(upper[2], float(frame[2]), factor, OUTWARDS)
+    stack[0] = len(children) - 1
+    height, count = 1, 0
+    while height > 0:
+        height -= 1
+        node = int(stack[height])
+        first = int(children[node])
+        bits = lanes_in_box(boxes, node, x0, y0, z0, x1, y1, z1)
+        while bits != 0:
+            lane = count_trailing_zeros(bits)
+            bits = np.int32(bits & (bits - 1))
+            if first >= 0:
+                stack[height] = first + lane
+                height += 1
+            elif box_meets(corners, ~first + lane, lower, upper):
+                if count < len(out):
+                    out[count] = part.first_id + order[~first + lane]
+                count += 1
+    if count <= len(out):
+        out[:count].sort()
+    return count
 
 
 @kernel
-def list_near(
-    corners: Floats,
-    order: Ints,
-    boxes: Singles,
-    children: Ints,
-    frame: Floats,
-    queries: Floats,
-    most: int,
-    offsets: Longs,
-) -> tuple[int, Longs]:
-    """Return (how many, the faces near each of n boxes), see `triangles_near`.
+def triangles_near(table: Longs, lower: Vec3, upper: Vec3, out: Longs) -> int:
+    """Write the ids whose closed boxes meet lower..upper to out (k,), ascending.
 
-    ``queries`` is flat. ``offsets`` (n + 1,) receives where each box's faces begin, and end. This
+    Returns how many there are; if that is more than k, ``out`` holds any k of them.
+    """
+    parts = parts_at(table)
+    stack, nodes = np.empty(STACK, np.int32), np.empty(NODES_ON_WAY, np.int64)
+    near = np.empty(row_count(parts.rows), np.int64)
+    count = 0
+    for k in range(items_near(parts.tree, lower, upper, borrow(nodes), borrow(near))):
+        part = part_at(parts.rows, int(near[k]))
+        rest = out[min(count, len(out)) :]
+        count += _faces_near(part, lower, upper, borrow(stack), borrow(rest))
+    keep(stack)
+    keep(nodes)
+    keep(near)
+    return count
+
+
+@kernel
+def list_near(table: Longs, queries: Floats, most: int, offsets: Longs) -> tuple[int, Longs]:
+    """Return (how many, the ids near each of n boxes), see `triangles_near`.
+
+    ``queries`` is flat. ``offsets`` (n + 1,) receives where each box's ids begin, and end. This
     stops at more than ``most``.
     """
     ids, total = np.empty(256, np.int64), 0
     offsets[0] = 0
     for k in range(len(offsets) - 1):
         lower, upper = row_vector(queries, 6 * k), row_vector(queries, 6 * k + 3)
-        count = triangles_near(corners, order, boxes, children, frame, lower, upper, ids[total:])
+        count = triangles_near(table, lower, upper, ids[total:])
         if total + count > most:
             return total + count, ids
         if total + count > len(ids):
@@ -266,7 +306,7 @@ def list_near(
             for i in range(total):
                 more[i] = ids[i]
             ids = more
-            triangles_near(corners, order, boxes, children, frame, lower, upper, ids[total:])
+            triangles_near(table, lower, upper, ids[total:])
         total += count
         offsets[k + 1] = total
     return total, ids[:total].copy()

@@ -1,11 +1,12 @@
-"""Rays and points against a mesh: the first triangle a ray meets, and the closest to a point.
+"""Rays and points against meshes: the first triangle a ray meets, and the closest to a point.
 
-The tree only leaves out triangles, with float32 boxes and a margin for their rounding; the pair
+Trees only leave out triangles, with float32 boxes and a margin for their rounding; the pair
 kernels in float64 decide what is hit, and where. So every answer is that of a test of all triangles
-one by one, and of equals that of the lowest face, whatever the order of the tree.
+one by one, and of equals that of the lowest id, whatever the order of the trees.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,16 @@ from terrain_physics._kernels.geometry.rays import ray_frame, ray_frame_triangle
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.space_curve import frame_around, triangle_keys
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
+from terrain_physics._kernels.mesh.part_tree import (
+    LEFT,
+    NODES_ON_WAY,
+    RIGHT,
+    ROOT,
+    gap2,
+    items_near,
+    items_on_way,
+)
+from terrain_physics._kernels.mesh.parts import Part, Parts, part_at, parts_at, row_count
 from terrain_physics._kernels.mesh.traversal import (
     NO_WIDTH,
     entry_of,
@@ -28,7 +39,7 @@ from terrain_physics._kernels.mesh.traversal import (
     limit_of,
     way_in_frame,
 )
-from terrain_physics._kernels.mesh.tree import LANES, STACK, Single, corner
+from terrain_physics._kernels.mesh.tree import LANES, STACK, UPPER, Single, corner
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 # How far float32 may be wrong about the distance of a point, in units of the mesh's frame, per unit
@@ -39,26 +50,21 @@ _FAR = 2.0**20
 
 _NONE = np.int32(0)
 _ZERO = np.float32(0.0)
+_DOWN = (0.0, -1.0, 0.0)
 _NO_WAY = (0.0, 0.0, 0.0)  # added, it turns -0 into 0
 
 
 @kernel(apart=True)
 def _first_hit(
-    corners: Floats,
-    order: Ints,
-    boxes: Singles,
-    children: Ints,
-    frame: Floats,
-    origin: Vec3,
-    direction: Vec3,
-    longest: float,
-    stack: Ints,
-    entries: Singles,
-) -> tuple[int, float, Vec3, Vec3]:
-    """Return (face, distance, point, normal) of the first hit of a ray; -1 and NaN: none.
+    part: Part, origin: Vec3, direction: Vec3, longest: float, stack: Ints, entries: Singles
+) -> tuple[int, float, int]:
+    """Return (face, distance, slot) of the first hit of a ray with one mesh; -1 and inf: none.
 
     ``stack`` and ``entries`` (STACK,) are scratch.
     """
+    corners, order, boxes, children, frame = (
+        part.corners, part.order, part.boxes, part.children, part.frame,
+    )  # fmt: skip
     middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
     best, face, found = longest, -1, -1
     start = scale(subtract(origin, middle), factor)
@@ -101,19 +107,81 @@ def _first_hit(
                 place -= 1
             entries[place], stack[place] = entry, child + lane
             height += 1
-    if face < 0:
+    return face, best if face >= 0 else math.inf, found
+
+
+class _Scratch(NamedTuple):
+    """Memory for the way through both kinds of trees."""
+
+    nodes: Longs  # (NODES_ON_WAY,)
+    found: Longs  # (rows,)
+    starts: Floats  # (rows,)
+    stack: Ints  # (STACK,)
+    entries: Singles  # (STACK,)
+
+
+@kernel(inline=True)
+def _make_scratch(parts: Parts) -> _Scratch:
+    rows = row_count(parts.rows)
+    return _Scratch(
+        np.empty(NODES_ON_WAY, np.int64),
+        np.empty(rows, np.int64),
+        np.empty(rows, np.float64),
+        np.empty(STACK, np.int32),
+        np.empty(STACK, np.float32),
+    )
+
+
+@kernel(inline=True)
+def _lend(scratch: _Scratch) -> _Scratch:
+    return _Scratch(
+        borrow(scratch.nodes),
+        borrow(scratch.found),
+        borrow(scratch.starts),
+        borrow(scratch.stack),
+        borrow(scratch.entries),
+    )
+
+
+@kernel(inline=True)
+def _keep(scratch: _Scratch) -> None:
+    keep(scratch.nodes)
+    keep(scratch.found)
+    keep(scratch.starts)
+    keep(scratch.stack)
+    keep(scratch.entries)
+
+
+@kernel(apart=True)
+def _first_hit_of_all(
+    parts: Parts, origin: Vec3, direction: Vec3, longest: float, scratch: _Scratch
+) -> tuple[int, float, Vec3, Vec3]:
+    """Return (id, distance, point, normal) of the first hit of a ray; -1 and NaN: none."""
+    best, triangle, row, slot = longest, -1, 0, 0
+    count = items_on_way(
+        parts.tree, origin, direction, NO_WIDTH, longest,
+        scratch.nodes, scratch.found, scratch.starts,
+    )  # fmt: skip
+    for k in range(count):
+        if scratch.starts[k] > best:
+            break
+        part = part_at(parts.rows, int(scratch.found[k]))
+        face, along, place = _first_hit(
+            part, origin, direction, best, scratch.stack, scratch.entries
+        )
+        own = part.first_id + face
+        if face >= 0 and (along < best or triangle < 0 or own < triangle):
+            best, triangle, row, slot = along, own, int(scratch.found[k]), place
+    if triangle < 0:
         return -1, np.nan, (np.nan, np.nan, np.nan), (np.nan, np.nan, np.nan)
-    point, normal = add_scaled(origin, direction, best), _normal(corners, found)
-    return face, best, add(point, _NO_WAY), add(normal, _NO_WAY)
+    point = add_scaled(origin, direction, best)
+    normal = _normal(part_at(parts.rows, row).corners, slot)
+    return triangle, best, add(point, _NO_WAY), add(normal, _NO_WAY)
 
 
 @kernel
 def raycast_rows(
-    corners: Floats,
-    order: Ints,
-    boxes: Singles,
-    children: Ints,
-    frame: Floats,
+    table: Longs,
     origins: Floats,
     directions: Floats,
     longest: float,
@@ -128,28 +196,24 @@ def raycast_rows(
 
     Origins and unit directions (m, 3) have as many rows as the outputs, or one.
     """
-    stack, entries = np.empty(STACK, np.int32), np.empty(STACK, np.float32)
+    parts = parts_at(table)
+    memory = _make_scratch(parts)
+    scratch = _lend(memory)
     for ray in range(first, last):
         origin = row3(origins, ray if len(origins) > 1 else 0)
         direction = row3(directions, ray if len(directions) > 1 else 0)
-        face, distance, point, normal = _first_hit(
-            borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
-            origin, direction, longest, borrow(stack), borrow(entries),
-        )  # fmt: skip
-        distances[ray], triangles[ray] = distance, face
+        triangle, distance, point, normal = _first_hit_of_all(
+            parts, origin, direction, longest, scratch
+        )
+        distances[ray], triangles[ray] = distance, triangle
         for axis in range(3):
             points[ray, axis], normals[ray, axis] = point[axis], normal[axis]
-    keep(stack)
-    keep(entries)
+    _keep(memory)
 
 
 @kernel
 def ray_hit(
-    corners: Floats,
-    order: Ints,
-    boxes: Singles,
-    children: Ints,
-    frame: Floats,
+    table: Longs,
     x: float,
     y: float,
     z: float,
@@ -158,15 +222,62 @@ def ray_hit(
     dz: float,
     longest: float,
 ) -> tuple[int, float, float, float, float, float, float, float]:
-    """Return (face, distance, point, normal) of one ray; -1 and NaN: nothing."""
-    stack, entries = np.empty(STACK, np.int32), np.empty(STACK, np.float32)
-    face, distance, point, normal = _first_hit(
-        borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
-        (x, y, z), (dx, dy, dz), longest, borrow(stack), borrow(entries),
-    )  # fmt: skip
-    keep(stack)
-    keep(entries)
-    return face, distance, point[0], point[1], point[2], normal[0], normal[1], normal[2]
+    """Return (id, distance, point, normal) of one ray; -1 and NaN: nothing."""
+    parts = parts_at(table)
+    memory = _make_scratch(parts)
+    triangle, distance, point, normal = _first_hit_of_all(
+        parts, (x, y, z), (dx, dy, dz), longest, _lend(memory)
+    )
+    _keep(memory)
+    return triangle, distance, point[0], point[1], point[2], normal[0], normal[1], normal[2]
+
+
+@kernel(apart=True)
+def _highest(parts: Parts, x: float, z: float, scratch: _Scratch) -> tuple[float, Vec3]:
+    """Return (height, normal) of the highest surface over a place; NaN where there is none.
+
+    Of each mesh as it is alone: straight down from its own top.
+    """
+    best, row, slot = np.nan, 0, -1
+    lower, upper = (x, -np.inf, z), (x, np.inf, z)
+    count = items_near(parts.tree, lower, upper, scratch.nodes, scratch.found)
+    for k in range(count):
+        part = part_at(parts.rows, int(scratch.found[k]))
+        top = float(part.frame[UPPER + 1])
+        face, along, place = _first_hit(
+            part, (x, top, z), _DOWN, math.inf, scratch.stack, scratch.entries
+        )
+        if face >= 0 and (slot < 0 or top - along > best):
+            best, row, slot = top - along, int(scratch.found[k]), place
+    if slot < 0:
+        return np.nan, (np.nan, np.nan, np.nan)
+    return best, add(_normal(part_at(parts.rows, row).corners, slot), _NO_WAY)
+
+
+@kernel
+def height_rows(
+    table: Longs, xs: Floats, zs: Floats, first: int, last: int, heights: Floats, normals: Floats
+) -> None:
+    """Write heights (n,) and normals (n, 3) of the highest surface over places first..last."""
+    parts = parts_at(table)
+    memory = _make_scratch(parts)
+    scratch = _lend(memory)
+    for place in range(first, last):
+        height, normal = _highest(parts, float(xs[place]), float(zs[place]), scratch)
+        heights[place] = height
+        for axis in range(3):
+            normals[place, axis] = normal[axis]
+    _keep(memory)
+
+
+@kernel
+def height_at(table: Longs, x: float, z: float) -> tuple[float, float, float, float]:
+    """Return height and normal of the highest surface over one place."""
+    parts = parts_at(table)
+    memory = _make_scratch(parts)
+    height, normal = _highest(parts, x, z, _lend(memory))
+    _keep(memory)
+    return height, normal[0], normal[1], normal[2]
 
 
 @kernel(inline=True)
@@ -246,20 +357,15 @@ def _is_beyond(corners: Floats, slot: int, point: Vec3, factor: float, limit: Si
 
 @kernel(apart=True)
 def _nearest_slot(
-    corners: Floats,
-    order: Ints,
-    boxes: Singles,
-    children: Ints,
-    frame: Floats,
-    query: Vec3,
-    slot: int,
-    stack: Ints,
-    gaps: Singles,
+    part: Part, query: Vec3, slot: int, stack: Ints, gaps: Singles
 ) -> tuple[int, float, Vec3]:
     """Return (slot, squared distance, closest point relative to the query) of the nearest triangle.
 
-    ``slot`` is a first guess; ``stack`` and ``gaps`` (STACK,) are scratch.
+    Of one mesh. ``slot`` is a first guess; ``stack`` and ``gaps`` (STACK,) are scratch.
     """
+    corners, order, boxes, children, frame = (
+        part.corners, part.order, part.boxes, part.children, part.frame,
+    )  # fmt: skip
     middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
     place = scale(subtract(query, middle), factor)
     size = max(abs(place[0]), abs(place[1]), abs(place[2]))
@@ -308,13 +414,48 @@ def _nearest_slot(
     return slot, best, nearest
 
 
+@kernel(apart=True)
+def _nearest_of_all(
+    parts: Parts, query: Vec3, row: int, slot: int, scratch: _Scratch
+) -> tuple[int, int, float, Vec3]:
+    """Return (row, slot, squared distance, closest point relative to the query) of the nearest.
+
+    ``row`` and ``slot`` are a first guess, if the row is not 0.
+    """
+    rows, boxes, links = parts.rows, parts.tree.boxes, parts.tree.links
+    guess, guessed, limit = row, slot, math.inf
+    if guess > 0:
+        near = _closest(part_at(rows, guess).corners, slot, query)
+        limit = dot(near, near)
+    best, triangle, nearest = math.inf, -1, _NO_WAY
+    scratch.nodes[0], scratch.starts[0] = links[0, ROOT], 0.0
+    height = 1
+    while height > 0:
+        height -= 1
+        node = int(scratch.nodes[height])
+        if gap2(boxes, node, query) > limit:
+            continue
+        left, right = int(links[node, LEFT]), int(links[node, RIGHT])
+        if left != 0:  # the nearer one is looked at first
+            is_left = gap2(boxes, left, query) <= gap2(boxes, right, query)
+            scratch.nodes[height] = right if is_left else left
+            scratch.nodes[height + 1] = left if is_left else right
+            height += 2
+            continue
+        part = part_at(rows, right)
+        place, square, near = _nearest_slot(
+            part, query, guessed if right == guess else 0, scratch.stack, scratch.entries
+        )
+        own = part.first_id + int(part.order[place])
+        if square < best or (square == best and own < triangle):
+            best, triangle, nearest, row, slot = square, own, near, right, place
+            limit = min(limit, best)
+    return row, slot, best, nearest
+
+
 @kernel
 def closest_rows(
-    corners: Floats,
-    order: Ints,
-    boxes: Singles,
-    children: Ints,
-    frame: Floats,
+    table: Longs,
     queries: Floats,
     first: int,
     last: int,
@@ -322,45 +463,38 @@ def closest_rows(
     distances: Floats,
     triangles: Longs,
 ) -> None:
-    """Write the point of the mesh closest to each point first..last, its distance and its face."""
-    stack, gaps = np.empty(STACK, np.int32), np.empty(STACK, np.float32)
-    slot = 0
-    for row in range(first, last):
-        query = row3(queries, row)
+    """Write the closest point of all meshes to each point first..last, its distance and its id."""
+    parts = parts_at(table)
+    memory = _make_scratch(parts)
+    scratch = _lend(memory)
+    row, slot = 0, 0
+    for place in range(first, last):
+        query = row3(queries, place)
         # Points often come in order: the last one's triangle is a first guess.
-        slot, square, nearest = _nearest_slot(
-            borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
-            query, slot, borrow(stack), borrow(gaps),
-        )  # fmt: skip
-        distances[row], triangles[row] = math.sqrt(square), order[slot]
+        row, slot, square, nearest = _nearest_of_all(parts, query, row, slot, scratch)
+        part = part_at(parts.rows, row)
+        distances[place] = math.sqrt(square)
+        triangles[place] = part.first_id + part.order[slot]
         point = add(add(query, nearest), _NO_WAY)
         for axis in range(3):
-            points[row, axis] = point[axis]
-    keep(stack)
-    keep(gaps)
+            points[place, axis] = point[axis]
+    _keep(memory)
 
 
 @kernel
 def closest_one(
-    corners: Floats,
-    order: Ints,
-    boxes: Singles,
-    children: Ints,
-    frame: Floats,
-    x: float,
-    y: float,
-    z: float,
+    table: Longs, x: float, y: float, z: float
 ) -> tuple[int, float, float, float, float]:
-    """Return (face, distance, point of the mesh) closest to one point."""
-    stack, gaps = np.empty(STACK, np.int32), np.empty(STACK, np.float32)
-    slot, square, nearest = _nearest_slot(
-        borrow(corners), borrow(order), borrow(boxes), borrow(children), borrow(frame),
-        (x, y, z), 0, borrow(stack), borrow(gaps),
-    )  # fmt: skip
-    keep(stack)
-    keep(gaps)
+    """Return (id, distance, point of the meshes) closest to one point."""
+    parts = parts_at(table)
+    memory = _make_scratch(parts)
+    row, slot, square, nearest = _nearest_of_all(parts, (x, y, z), 0, 0, _lend(memory))
+    _keep(memory)
+    part = part_at(parts.rows, row)
     point = add(add((x, y, z), nearest), _NO_WAY)
-    return int(order[slot]), math.sqrt(square), point[0], point[1], point[2]
+    return (
+        part.first_id + int(part.order[slot]), math.sqrt(square), point[0], point[1], point[2],
+    )  # fmt: skip
 
 
 @kernel(inline=True)

@@ -1,10 +1,11 @@
-"""Sweeps: shapes moving along straight lines against a mesh, and where they first touch it.
+"""Sweeps: shapes moving along straight lines against meshes, and where they first touch one.
 
-The tree only leaves out triangles, see `traversal.py`: the first touch is that of a test of all
-triangles one by one, and of equals the lowest face's.
+Trees only leave out triangles, see `traversal.py`: the first touch is that of a test of all
+triangles one by one, and of equals the lowest id's.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,9 +16,11 @@ from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.geometry.sweep_sphere import FREE, stopped
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot, scale, subtract
+from terrain_physics._kernels.mesh.part_tree import NODES_ON_WAY, items_on_way
+from terrain_physics._kernels.mesh.parts import Part, Skin, part_at, parts_at, row_count, skin_at
 from terrain_physics._kernels.mesh.traversal import entry_of, lanes_on_way, limit_of, way_in_frame
 from terrain_physics._kernels.mesh.tree import STACK, corner
-from terrain_physics._kernels.surface.shapes import body_at, row_width
+from terrain_physics._kernels.surface.shapes import Body, body_at, row_width
 from terrain_physics._kernels.surface.sweep import point_of_touch, split_motion, travel
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
@@ -40,25 +43,15 @@ def _is_beyond(vertices: Floats, vertex: int, start: int, push: Vec3) -> bool:
 
 
 @kernel
-def leads_into_neighbor(
-    vertices: Floats,
-    faces: Ints,
-    welded: Ints,
-    across: Ints,
-    ring_offsets: Ints,
-    ring: Ints,
-    face: int,
-    a: Vec3,
-    b: Vec3,
-    c: Vec3,
-    push: Vec3,
-) -> bool:
+def leads_into_neighbor(skin: Skin, face: int, a: Vec3, b: Vec3, c: Vec3, push: Vec3) -> bool:
     """Tell whether a unit push out of one face leads into a face at the same edge or corner.
 
     ``a``, ``b``, ``c`` are the corners from any origin; those farthest along the push decide what
     is checked. What reaches beyond there was touched before, so that the face is not the first. At
     an edge of more than two faces no neighbor is checked.
     """
+    vertices, faces, neighbors = skin.vertices, skin.faces, skin.neighbors
+    welded, across, ring = neighbors.welded, neighbors.across, neighbors.ring
     along = (dot(a, push), dot(b, push), dot(c, push))
     slack = LEVEL_RATIO * (
         _extent(subtract(b, a)) + _extent(subtract(c, b)) + _extent(subtract(a, c))
@@ -75,7 +68,7 @@ def leads_into_neighbor(
         return False
     if at_top == 1:
         start = int(welded[faces[face, first]])
-        for k in range(ring_offsets[start], ring_offsets[start + 1]):
+        for k in range(neighbors.ring_offsets[start], neighbors.ring_offsets[start + 1]):
             if _is_beyond(vertices, int(ring[k]), start, push):
                 return True
         return False
@@ -93,12 +86,7 @@ def leads_into_neighbor(
 
 @kernel
 def touch_of_skin(
-    vertices: Floats,
-    faces: Ints,
-    welded: Ints,
-    across: Ints,
-    ring_offsets: Ints,
-    ring: Ints,
+    skin: Skin,
     face: int,
     direction: Vec3,
     a: Vec3,
@@ -113,9 +101,7 @@ def touch_of_skin(
     A touch whose normal leads into a neighbor counts as one of the face, which stops only what
     moves into it.
     """
-    if not leads_into_neighbor(
-        vertices, faces, welded, across, ring_offsets, ring, face, a, b, c, normal
-    ):
+    if not leads_into_neighbor(skin, face, a, b, c, normal):
         return distance, normal
     has_area, front = triangle_normal(a, b, c)
     if not has_area:
@@ -123,19 +109,89 @@ def touch_of_skin(
     return stopped(distance, direction, scale(front, -1.0) if dot(front, a) > 0.0 else front)
 
 
+class _Touch(NamedTuple):
+    """The first touch so far: how far along the way, the normal there, and of which triangle."""
+
+    along: float
+    normal: Vec3
+    triangle: int  # -1: none
+    row: int
+    slot: int
+
+
+@kernel(apart=True)
+def _first_touch(
+    part: Part,
+    skin: Skin,
+    row: int,
+    body: Body,
+    center: Vec3,
+    direction: Vec3,
+    length: float,
+    first: _Touch,
+    stack: Ints,
+    entries: Singles,
+    scratch: Floats,
+) -> _Touch:
+    """Return the first touch, now that one more mesh is asked.
+
+    ``stack`` and ``entries`` (STACK,) and ``scratch`` (FACE_COUNT, 4) are for work.
+    """
+    corners, order, boxes, children, frame = (
+        part.corners, part.order, part.boxes, part.children, part.frame,
+    )  # fmt: skip
+    middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
+    reached, skipped, margin, rows, near, far, steps = way_in_frame(
+        scale(subtract(center, middle), factor), direction, scale(body.reach, factor)
+    )
+    if not reached:
+        return first
+    limit = limit_of(min(first.along, length), skipped, factor, margin)
+    stack[0], entries[0] = len(children) - 1, _ZERO
+    height = 1
+    while height > 0:
+        height -= 1
+        if entries[height] > limit:
+            continue
+        node = int(stack[height])
+        child = int(children[node])
+        bits = lanes_on_way(boxes, node, rows, near, far, steps, limit)
+        base = height
+        while bits != 0:
+            lane = count_trailing_zeros(bits)
+            bits = np.int32(bits & (bits - 1))
+            if child < 0:
+                slot = ~child + lane
+                face = int(order[slot])
+                own = part.first_id + face
+                a = subtract(corner(corners, slot, 0), center)
+                b = subtract(corner(corners, slot, 1), center)
+                c = subtract(corner(corners, slot, 2), center)
+                # The whole way, and not what is left of it: bits must not depend on the order.
+                along, front = travel(body, direction, length, a, b, c, True, scratch)
+                if along == math.inf or along > first.along:
+                    continue
+                if along == first.along and own > first.triangle:
+                    continue
+                along, front = touch_of_skin(skin, face, direction, a, b, c, along, front)
+                if along < math.inf:
+                    first = _Touch(along, front, own, row, slot)
+                    limit = limit_of(along, skipped, factor, margin)
+                continue
+            # Farther ones lie deeper in the stack.
+            entry = entry_of(boxes, node, lane, rows, near, steps)
+            place = height
+            while place > base and entries[place - 1] < entry:
+                entries[place], stack[place] = entries[place - 1], stack[place - 1]
+                place -= 1
+            entries[place], stack[place] = entry, child + lane
+            height += 1
+    return first
+
+
 @kernel
-def sweep_mesh(
-    corners: Floats,
-    order: Ints,
-    boxes: Singles,
-    children: Ints,
-    frame: Floats,
-    vertices: Floats,
-    faces: Ints,
-    welded: Ints,
-    across: Ints,
-    ring_offsets: Ints,
-    ring: Ints,
+def sweep_rows(
+    table: Longs,
     kind: int,
     shapes: Floats,
     motions: Floats,
@@ -149,79 +205,51 @@ def sweep_mesh(
 
     ``shapes``, flat rows of one kind, and ``motions`` (n, 3); either may have one row for all.
     ``numbers`` (n, 8): distance, point, normal, part of the way, NaN where nothing is touched;
-    ``triangles`` (n,): the face, or -1. Of ties the lowest face.
+    ``triangles`` (n,): the id, or -1. Of ties the lowest id.
     """
-    middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
+    parts = parts_at(table)
     stack, entries = np.empty(STACK, np.int32), np.empty(STACK, np.float32)
-    memory = np.empty((FACE_COUNT, 4))
+    nodes, memory = np.empty(NODES_ON_WAY, np.int64), np.empty((FACE_COUNT, 4))
+    found, starts = np.empty(row_count(parts.rows), np.int64), np.empty(row_count(parts.rows))
     scratch = borrow(memory)
-    vertices, faces, welded = borrow(vertices), borrow(faces), borrow(welded)
-    across, ring_offsets, ring = borrow(across), borrow(ring_offsets), borrow(ring)
     is_many = len(shapes) > row_width(kind)
     for visit in range(first, last):
-        row = int(visits[visit])
+        who = int(visits[visit])
         for k in range(8):
-            numbers[row, k] = np.nan
-        triangles[row] = -1
-        center, body = body_at(kind, shapes, row if is_many else 0)
-        length, direction = split_motion(row3(motions, row if len(motions) > 1 else 0))
-        reached, skipped, margin, rows, near, far, steps = way_in_frame(
-            scale(subtract(center, middle), factor),
-            direction,
-            scale(body.reach, factor),
-        )
-        if not reached or length == 0.0:
+            numbers[who, k] = np.nan
+        triangles[who] = -1
+        center, body = body_at(kind, shapes, who if is_many else 0)
+        length, direction = split_motion(row3(motions, who if len(motions) > 1 else 0))
+        if length == 0.0:
             continue
-        best, normal, face, found = math.inf, direction, -1, -1
-        limit = limit_of(length, skipped, factor, margin)
-        stack[0], entries[0] = len(children) - 1, _ZERO
-        height = 1
-        while height > 0:
-            height -= 1
-            if entries[height] > limit:
-                continue
-            node = int(stack[height])
-            child = int(children[node])
-            bits = lanes_on_way(boxes, node, rows, near, far, steps, limit)
-            base = height
-            while bits != 0:
-                lane = count_trailing_zeros(bits)
-                bits = np.int32(bits & (bits - 1))
-                if child < 0:
-                    slot = ~child + lane
-                    own = int(order[slot])
-                    a = subtract(corner(corners, slot, 0), center)
-                    b = subtract(corner(corners, slot, 1), center)
-                    c = subtract(corner(corners, slot, 2), center)
-                    # The whole way, and not what is left of it: bits must not depend on the order.
-                    along, front = travel(body, direction, length, a, b, c, True, scratch)
-                    if along == math.inf or along > best or (along == best and own > face):
-                        continue
-                    along, front = touch_of_skin(
-                        vertices, faces, welded, across, ring_offsets, ring,
-                        own, direction, a, b, c, along, front,
-                    )  # fmt: skip
-                    if along < math.inf:
-                        best, normal, face, found = along, front, own, slot
-                        limit = limit_of(best, skipped, factor, margin)
-                    continue
-                # Farther ones lie deeper in the stack.
-                entry = entry_of(boxes, node, lane, rows, near, steps)
-                place = height
-                while place > base and entries[place - 1] < entry:
-                    entries[place], stack[place] = entries[place - 1], stack[place - 1]
-                    place -= 1
-                entries[place], stack[place] = entry, child + lane
-                height += 1
-        if found < 0:
+        touch = _Touch(math.inf, direction, -1, 0, 0)
+        count = items_on_way(
+            parts.tree, center, direction, body.reach, length,
+            borrow(nodes), borrow(found), borrow(starts),
+        )  # fmt: skip
+        for k in range(count):
+            if starts[k] > touch.along:
+                break
+            row = int(found[k])
+            touch = _first_touch(
+                part_at(parts.rows, row), skin_at(parts.rows, row), row,
+                body, center, direction, length, touch, borrow(stack), borrow(entries), scratch,
+            )  # fmt: skip
+        if touch.triangle < 0:
             continue
+        corners = part_at(parts.rows, touch.row).corners
         point = point_of_touch(
-            body, add_scaled(center, direction, best),
-            corner(corners, found, 0), corner(corners, found, 1), corner(corners, found, 2),
-            normal, scratch,
+            body, add_scaled(center, direction, touch.along),
+            corner(corners, touch.slot, 0), corner(corners, touch.slot, 1),
+            corner(corners, touch.slot, 2), touch.normal, scratch,
         )  # fmt: skip
         for k in range(3):
-            numbers[row, 1 + k], numbers[row, 4 + k] = point[k] + 0.0, normal[k] + 0.0
-        numbers[row, 0], numbers[row, 7] = best, min(best / length, 1.0)
-        triangles[row] = face
+            numbers[who, 1 + k], numbers[who, 4 + k] = point[k] + 0.0, touch.normal[k] + 0.0
+        numbers[who, 0], numbers[who, 7] = touch.along, min(touch.along / length, 1.0)
+        triangles[who] = touch.triangle
     keep(memory)
+    keep(stack)
+    keep(entries)
+    keep(nodes)
+    keep(found)
+    keep(starts)

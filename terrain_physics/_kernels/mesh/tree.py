@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wide_vectors
+from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.space_curve import column_bounds, frame_around, triangle_keys
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
+from terrain_physics._kernels.types import Floats, Ints, Singles
 
 Single = Any  # a float32, to be kept one: mixed with a float it would become float64
 
@@ -27,6 +27,10 @@ STACK = 8 * LANES
 
 # Half of a unit of the last place of float32 at 1 is 2^-25; boxes are rounded out by this.
 OUTWARDS = 2.0**-23
+
+# Places in the frame: middle x y z, factor; lower and upper x y z of the box around all.
+LOWER, UPPER = 4, 7
+FRAME_SIZE = 10
 
 _NONE = np.int32(0)
 
@@ -40,7 +44,7 @@ class Mesh(NamedTuple):
     order: Ints  # (n,), the face of each slot
     boxes: Singles  # (nodes, 6, 16): lower x y z, upper x y z; upside down if empty
     children: Ints  # (nodes,), the first node of the level below; of a lowest node, ~first slot
-    frame: Floats  # (5,), middle x y z, factor: boxes hold (place - middle) * factor; highest y
+    frame: Floats  # (FRAME_SIZE,): boxes hold (place - middle) * factor
 
 
 def build_mesh(vertices: Floats, faces: Ints, order: Ints | None = None) -> Mesh:
@@ -80,7 +84,7 @@ def _order_along_curve(vertices: Floats, faces: Ints, corners: Floats) -> Ints:
     order.setflags(write=False)
     gather_corners(vertices, faces, order, corners)
     keys = np.empty(len(faces), np.uint64)
-    triangle_keys(corners, 0, len(faces), _frame_of(corners), keys)
+    triangle_keys(corners, 0, len(faces), frame_around(*bounds_of(corners)), keys)
     keys.sort()
     order = (keys & np.uint64(0xFFFFFFFF)).astype(np.int32)
     order.setflags(write=False)
@@ -91,7 +95,8 @@ def refit_mesh(mesh: Mesh, vertices: Floats) -> Mesh:
     """Return the mesh with its vertices moved: the same order, new boxes."""
     corners = np.empty_like(mesh.corners)
     gather_corners(vertices, mesh.faces, mesh.order, corners)
-    frame = np.append(_frame_of(corners)[:4], corners[:, 1::3].max())
+    lower, upper = bounds_of(corners)
+    frame = np.concatenate([frame_around(lower, upper)[:4], lower, upper])
     boxes = np.empty((len(mesh.children), 6, LANES), np.float32)
     fill_boxes(corners, mesh.children, frame, boxes)
     for values in (corners, mesh.order, boxes, mesh.children, frame):
@@ -99,10 +104,11 @@ def refit_mesh(mesh: Mesh, vertices: Floats) -> Mesh:
     return mesh._replace(vertices=vertices, corners=corners, boxes=boxes, frame=frame)
 
 
-def _frame_of(corners: Floats) -> Floats:
+def bounds_of(corners: Floats) -> tuple[Floats, Floats]:
+    """Return the lower and upper corner (3,), (3,) of the box around triangles (n, 9)."""
     lower, upper = np.full(9, np.inf), np.full(9, -np.inf)
     column_bounds(corners, 0, len(corners), lower, upper)
-    return frame_around(lower.reshape(3, 3).min(axis=0), upper.reshape(3, 3).max(axis=0))
+    return lower.reshape(3, 3).min(axis=0), upper.reshape(3, 3).max(axis=0)
 
 
 @kernel
@@ -191,51 +197,6 @@ def lanes_in_box(
 def in_frame(value: float, middle: float, factor: float, outwards: float) -> Single:
     """Return one side of a box in the mesh's frame, moved by ``outwards``; beyond 2 is 2."""
     return np.float32(min(max((value - middle) * factor + outwards, -2.0), 2.0))
-
-
-@kernel(apart=True)
-def triangles_near(
-    corners: Floats,
-    order: Ints,
-    boxes: Singles,
-    children: Ints,
-    frame: Floats,
-    lower: Vec3,
-    upper: Vec3,
-    out: Longs,
-) -> int:
-    """Write the faces whose closed boxes meet lower..upper to out (k,), ascending.
-
-    Returns how many there are; if that is more than k, ``out`` holds any k of them.
-    """
-    factor = float(frame[3])
-    x0 = in_frame(lower[0], float(frame[0]), factor, -OUTWARDS)
-    y0 = in_frame(lower[1], float(frame[1]), factor, -OUTWARDS)
-    z0 = in_frame(lower[2], float(frame[2]), factor, -OUTWARDS)
-    x1 = in_frame(upper[0], float(frame[0]), factor, OUTWARDS)
-    y1 = in_frame(upper[1], float(frame[1]), factor, OUTWARDS)
-    z1 = in_frame(upper[2], float(frame[2]), factor, OUTWARDS)
-    stack = np.empty(STACK, np.int32)
-    stack[0] = len(children) - 1
-    height, count = 1, 0
-    while height > 0:
-        height -= 1
-        node = int(stack[height])
-        first = int(children[node])
-        bits = lanes_in_box(boxes, node, x0, y0, z0, x1, y1, z1)
-        while bits != 0:
-            lane = count_trailing_zeros(bits)
-            bits = np.int32(bits & (bits - 1))
-            if first >= 0:
-                stack[height] = first + lane
-                height += 1
-            elif box_meets(corners, ~first + lane, lower, upper):
-                if count < len(out):
-                    out[count] = order[~first + lane]
-                count += 1
-    if count <= len(out):
-        out[:count].sort()
-    return count
 
 
 @kernel(inline=True)

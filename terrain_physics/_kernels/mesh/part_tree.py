@@ -1,0 +1,315 @@
+"""A tree over the boxes of meshes that come, go and move; each change takes logarithmic time.
+
+It is binary. A new leaf goes down to where the boxes grow least, and rotations on the way back up
+keep the tree balanced, as in the dynamic tree of Box2D. Which way the tree grew changes no answer:
+it only tells whom to ask.
+"""
+
+import math
+from typing import NamedTuple
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.sorting import sort_range
+from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.types import Floats, Longs
+
+# Columns of a node. A leaf has no left child, and in place of a right one what it stands for. A
+# free node has in place of a parent the next free one.
+PARENT, LEFT, RIGHT, HEIGHT = range(4)
+NODE_SIZE = 4
+
+# No node: its row holds the root and the first free node.
+NONE, ROOT, FREE = 0, 0, 1
+
+# Room of a stack of nodes. A balanced tree of 2^23 leaves is 33 high.
+NODES_ON_WAY = 64
+
+# Boxes of leaves are larger than what they stand for by these shares, of their size and of their
+# distance from the origin: by more than any rounding of those who ask.
+_SIZE_MARGIN, _PLACE_MARGIN = 2.0**-20, 2.0**-40
+
+# The same for a way, as a share of the distance to the box. The travel of a shape that grazes a
+# triangle, by no less than a millionth, is known to a million times 2^-53 of it.
+_WAY_MARGIN = 2.0**-30
+
+
+class PartTree(NamedTuple):
+    """The tree for kernels that ask."""
+
+    boxes: Floats  # (n, 6): lower x y z, upper x y z of each node
+    links: Longs  # (n, NODE_SIZE)
+
+
+@kernel
+def clear(links: Longs) -> None:
+    """Make an empty tree of all nodes."""
+    count = len(links)
+    for node in range(1, count):
+        links[node, PARENT] = node + 1 if node + 1 < count else NONE
+    links[NONE, ROOT], links[NONE, FREE] = NONE, 1 if count > 1 else NONE
+
+
+@kernel
+def add_room(links: Longs, first: int) -> None:
+    """Add the nodes from ``first`` on to the free ones."""
+    for node in range(len(links) - 1, first - 1, -1):
+        links[node, PARENT] = links[NONE, FREE]
+        links[NONE, FREE] = node
+
+
+@kernel(inline=True)
+def _take_free(links: Longs) -> int:
+    node = int(links[NONE, FREE])
+    links[NONE, FREE] = links[node, PARENT]
+    return node
+
+
+@kernel(inline=True)
+def _give_back(links: Longs, node: int) -> None:
+    links[node, PARENT] = links[NONE, FREE]
+    links[NONE, FREE] = node
+
+
+@kernel(inline=True)
+def _half_area(boxes: Floats, node: int, other: int) -> float:
+    """Return half the surface of the box around two nodes."""
+    x = max(boxes[node, 3], boxes[other, 3]) - min(boxes[node, 0], boxes[other, 0])
+    y = max(boxes[node, 4], boxes[other, 4]) - min(boxes[node, 1], boxes[other, 1])
+    z = max(boxes[node, 5], boxes[other, 5]) - min(boxes[node, 2], boxes[other, 2])
+    return float(x * y + y * z + z * x)
+
+
+@kernel
+def _fit(boxes: Floats, links: Longs, node: int) -> None:
+    """Make box and height of a node follow from its children."""
+    left, right = int(links[node, LEFT]), int(links[node, RIGHT])
+    for axis in range(3):
+        boxes[node, axis] = min(boxes[left, axis], boxes[right, axis])
+        boxes[node, 3 + axis] = max(boxes[left, 3 + axis], boxes[right, 3 + axis])
+    links[node, HEIGHT] = 1 + max(links[left, HEIGHT], links[right, HEIGHT])
+
+
+@kernel
+def _put_in_place(links: Longs, node: int, other: int) -> None:
+    """Hang a node where another one hangs."""
+    parent = int(links[other, PARENT])
+    links[node, PARENT] = parent
+    if parent == NONE:
+        links[NONE, ROOT] = node
+    elif links[parent, LEFT] == other:
+        links[parent, LEFT] = node
+    else:
+        links[parent, RIGHT] = node
+
+
+@kernel
+def _balanced(boxes: Floats, links: Longs, node: int) -> int:
+    """Return the node that stands here now: a child too high takes its parent's place."""
+    left, right = int(links[node, LEFT]), int(links[node, RIGHT])
+    lean = int(links[right, HEIGHT] - links[left, HEIGHT])
+    if -1 <= lean <= 1:
+        return node
+    side = RIGHT if lean > 1 else LEFT
+    high = int(links[node, side])
+    kept, given = int(links[high, LEFT]), int(links[high, RIGHT])
+    if links[given, HEIGHT] > links[kept, HEIGHT]:
+        kept, given = given, kept
+    _put_in_place(links, high, node)
+    links[high, LEFT], links[high, RIGHT] = node, kept
+    links[node, PARENT] = high
+    links[node, side] = given
+    links[given, PARENT] = node
+    _fit(boxes, links, node)
+    _fit(boxes, links, high)
+    return high
+
+
+@kernel
+def _mend(boxes: Floats, links: Longs, node: int) -> None:
+    """Balance and fit all nodes from one up to the root."""
+    while node != NONE:
+        node = _balanced(boxes, links, node)
+        _fit(boxes, links, node)
+        node = int(links[node, PARENT])
+
+
+@kernel
+def _best_sibling(boxes: Floats, links: Longs, leaf: int) -> int:
+    """Return the node beside which a leaf makes the boxes grow least."""
+    node = int(links[NONE, ROOT])
+    while links[node, LEFT] != NONE:
+        left, right = int(links[node, LEFT]), int(links[node, RIGHT])
+        around = _half_area(boxes, node, leaf)
+        inherited = around - _half_area(boxes, node, node)
+        to_left = _half_area(boxes, left, leaf) + inherited
+        to_right = _half_area(boxes, right, leaf) + inherited
+        if links[left, LEFT] != NONE:
+            to_left -= _half_area(boxes, left, left)
+        if links[right, LEFT] != NONE:
+            to_right -= _half_area(boxes, right, right)
+        if around < to_left and around < to_right:
+            return node
+        node = left if to_left < to_right else right
+    return node
+
+
+@kernel
+def put_leaf(boxes: Floats, links: Longs, item: int, lower: Vec3, upper: Vec3) -> int:
+    """Add a leaf for an item within lower..upper; return its node. There must be two free nodes."""
+    leaf = _take_free(links)
+    for axis in range(3):
+        low, high = float(lower[axis]), float(upper[axis])
+        margin = _SIZE_MARGIN * (high - low) + _PLACE_MARGIN * max(abs(low), abs(high))
+        boxes[leaf, axis], boxes[leaf, 3 + axis] = low - margin, high + margin
+    links[leaf, LEFT], links[leaf, RIGHT], links[leaf, HEIGHT] = NONE, item, 0
+    links[leaf, PARENT] = NONE
+    if links[NONE, ROOT] == NONE:
+        links[NONE, ROOT] = leaf
+        return leaf
+    sibling = _best_sibling(boxes, links, leaf)
+    parent = _take_free(links)
+    _put_in_place(links, parent, sibling)
+    links[parent, LEFT], links[parent, RIGHT] = sibling, leaf
+    links[sibling, PARENT] = links[leaf, PARENT] = parent
+    _fit(boxes, links, parent)
+    _mend(boxes, links, int(links[parent, PARENT]))
+    return leaf
+
+
+@kernel
+def take_leaf(boxes: Floats, links: Longs, leaf: int) -> None:
+    """Remove a leaf."""
+    parent = int(links[leaf, PARENT])
+    if parent == NONE:
+        links[NONE, ROOT] = NONE
+    else:
+        left, right = int(links[parent, LEFT]), int(links[parent, RIGHT])
+        _put_in_place(links, right if left == leaf else left, parent)
+        _mend(boxes, links, int(links[parent, PARENT]))
+        _give_back(links, parent)
+    _give_back(links, leaf)
+
+
+@kernel(inline=True)
+def _meets(boxes: Floats, node: int, lower: Vec3, upper: Vec3) -> bool:
+    return bool(
+        (boxes[node, 0] <= upper[0])
+        & (boxes[node, 3] >= lower[0])
+        & (boxes[node, 1] <= upper[1])
+        & (boxes[node, 4] >= lower[1])
+        & (boxes[node, 2] <= upper[2])
+        & (boxes[node, 5] >= lower[2])
+    )
+
+
+@kernel
+def items_near(tree: PartTree, lower: Vec3, upper: Vec3, stack: Longs, found: Longs) -> int:
+    """Write the items whose boxes meet lower..upper to ``found``, ascending; return how many.
+
+    A single item is always found. ``stack`` (NODES_ON_WAY,) is scratch.
+    """
+    boxes, links = tree.boxes, tree.links
+    count, height, node = 0, 0, int(links[NONE, ROOT])
+    if node != NONE:
+        stack[0], height = node, 1
+    while height > 0:
+        height -= 1
+        node = int(stack[height])
+        left, right = int(links[node, LEFT]), int(links[node, RIGHT])
+        if left == NONE:
+            found[count] = right
+            count += 1
+            continue
+        if _meets(boxes, left, lower, upper):
+            stack[height] = left
+            height += 1
+        if _meets(boxes, right, lower, upper):
+            stack[height] = right
+            height += 1
+    sort_range(found, 0, count)
+    return count
+
+
+@kernel(inline=True)
+def _entry(
+    boxes: Floats, node: int, start: Vec3, inverse: Vec3, grown: Vec3, longest: float
+) -> float:
+    """Return where a way from ``start`` enters the box of a node; inf if it does not."""
+    first, last = 0.0, longest
+    for axis in range(3):
+        low = float(boxes[node, axis]) - grown[axis] - start[axis]
+        high = float(boxes[node, 3 + axis]) + grown[axis] - start[axis]
+        near = (low - _WAY_MARGIN * abs(low)) * inverse[axis]
+        far = (high + _WAY_MARGIN * abs(high)) * inverse[axis]
+        first, last = max(first, min(near, far)), min(last, max(near, far))
+    return first if first <= last else math.inf
+
+
+@kernel(inline=True)
+def _inverse(direction: float) -> float:
+    """Return a reciprocal; instead of infinity, which times 0 is NaN, something very large."""
+    return 1.0 / direction if abs(direction) > 1e-200 else math.copysign(1e200, direction)
+
+
+@kernel
+def items_on_way(
+    tree: PartTree,
+    start: Vec3,
+    direction: Vec3,
+    reach: Vec3,
+    longest: float,
+    stack: Longs,
+    found: Longs,
+    entries: Floats,
+) -> int:
+    """Write the items on the way of a box and where it enters theirs, nearest first; how many.
+
+    The box, of half extents ``reach``, moves from ``start`` along a unit ``direction``, at most
+    ``longest``. A single item is always found, at 0. ``stack`` (NODES_ON_WAY,) is scratch.
+    """
+    boxes, links = tree.boxes, tree.links
+    inverse = (_inverse(direction[0]), _inverse(direction[1]), _inverse(direction[2]))
+    far = max(abs(start[0]), abs(start[1]), abs(start[2]))
+    grown = (
+        reach[0] + _PLACE_MARGIN * (far + reach[0]),
+        reach[1] + _PLACE_MARGIN * (far + reach[1]),
+        reach[2] + _PLACE_MARGIN * (far + reach[2]),
+    )
+    count, height, node = 0, 0, int(links[NONE, ROOT])
+    if node != NONE:
+        stack[0], height = node, 1
+        if links[node, LEFT] == NONE:
+            found[0], entries[0] = links[node, RIGHT], 0.0
+            return 1
+    while height > 0:
+        height -= 1
+        node = int(stack[height])
+        for side in range(LEFT, RIGHT + 1):
+            child = int(links[node, side])
+            entry = _entry(boxes, child, start, inverse, grown, longest)
+            if entry == math.inf:
+                continue
+            if links[child, LEFT] != NONE:
+                stack[height] = child
+                height += 1
+                continue
+            place = count
+            while place > 0 and entries[place - 1] > entry:
+                entries[place], found[place] = entries[place - 1], found[place - 1]
+                place -= 1
+            entries[place], found[place] = entry, links[child, RIGHT]
+            count += 1
+    return count
+
+
+@kernel(inline=True)
+def gap2(boxes: Floats, node: int, point: Vec3) -> float:
+    """Return the squared distance of a point to the box of a node, not rounded up."""
+    total = 0.0
+    for axis in range(3):
+        gap = max(
+            float(boxes[node, axis]) - point[axis], point[axis] - float(boxes[node, 3 + axis])
+        )
+        gap = max(gap, 0.0)
+        total += gap * gap
+    return total * (1.0 - _PLACE_MARGIN)

@@ -1,0 +1,168 @@
+"""Meshes side by side, as one table that hands them all to kernels: a row each, and a tree.
+
+One mesh alone is a table of one row. Python hands a kernel one table of addresses instead of the
+arrays of each mesh: each array would cost 40 ns a call, and there may be thousands.
+`terrain_physics.mesh.table` makes the tables and keeps their arrays alive.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels._intrinsics import array_at, borrow
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.mesh.adjacency import Neighbors
+from terrain_physics._kernels.mesh.part_tree import NODE_SIZE, PartTree, put_leaf, take_leaf
+from terrain_physics._kernels.mesh.tree import FRAME_SIZE, LANES, LOWER, UPPER
+from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
+
+# A triangle's id is the number of its mesh, shifted by so many bits, and its face.
+ID_BITS = 40
+
+# Row 0, the head: how many rows are in use, this one included; the tree's (address, nodes), twice.
+ROW_COUNT, TREE_BOXES, TREE_LINKS = 0, 1, 3
+
+# Columns of a mesh: its number, its leaf in the tree; then (address, length) of its arrays.
+NUMBER, LEAF = 0, 1
+CORNERS, ORDER, BOXES, CHILDREN, FRAME = 2, 4, 6, 8, 10
+VERTICES, FACES, WELDED, ACROSS, RING_OFFSETS, RING = 12, 14, 16, 18, 20, 22
+MATERIALS, NAMED = 24, 26
+
+
+class Parts(NamedTuple):
+    """The table and its tree."""
+
+    rows: Longs  # (n, MESH_ROW_SIZE)
+    tree: PartTree
+
+
+class Part(NamedTuple):
+    """One mesh, see `tree.Mesh`, and the first of its ids."""
+
+    first_id: int
+    corners: Floats
+    order: Ints
+    boxes: Singles
+    children: Ints
+    frame: Floats
+
+
+class Skin(NamedTuple):
+    """How the triangles of one mesh hang together."""
+
+    vertices: Floats
+    faces: Ints
+    neighbors: Neighbors
+
+
+@kernel(inline=True)
+def parts_at(table: Longs) -> Parts:
+    """Return the meshes that a table holds; the table must outlive them."""
+    rows = borrow(table)
+    return Parts(
+        rows,
+        PartTree(
+            array_at(rows[0, TREE_BOXES], (rows[0, TREE_BOXES + 1], 6), np.float64),
+            array_at(rows[0, TREE_LINKS], (rows[0, TREE_LINKS + 1], NODE_SIZE), np.int64),
+        ),
+    )
+
+
+@kernel(inline=True)
+def part_at(rows: Longs, row: int) -> Part:
+    """Return the mesh of a row."""
+    return Part(
+        rows[row, NUMBER] << ID_BITS,
+        array_at(rows[row, CORNERS], (rows[row, CORNERS + 1], 9), np.float64),
+        array_at(rows[row, ORDER], (rows[row, ORDER + 1],), np.int32),
+        array_at(rows[row, BOXES], (rows[row, BOXES + 1], 6, LANES), np.float32),
+        array_at(rows[row, CHILDREN], (rows[row, CHILDREN + 1],), np.int32),
+        array_at(rows[row, FRAME], (rows[row, FRAME + 1],), np.float64),
+    )
+
+
+@kernel(inline=True)
+def skin_at(rows: Longs, row: int) -> Skin:
+    """Return how the triangles of a mesh hang together; Python has asked for that before."""
+    return Skin(
+        array_at(rows[row, VERTICES], (rows[row, VERTICES + 1], 3), np.float64),
+        array_at(rows[row, FACES], (rows[row, FACES + 1], 3), np.int32),
+        Neighbors(
+            array_at(rows[row, WELDED], (rows[row, WELDED + 1],), np.int32),
+            array_at(rows[row, ACROSS], (rows[row, ACROSS + 1], 3), np.int32),
+            array_at(rows[row, RING_OFFSETS], (rows[row, RING_OFFSETS + 1],), np.int32),
+            array_at(rows[row, RING], (rows[row, RING + 1],), np.int32),
+        ),
+    )
+
+
+@kernel(inline=True)
+def row_count(rows: Longs) -> int:
+    """Return how many rows are in use: as many items as the tree may find."""
+    return int(rows[0, ROW_COUNT])
+
+
+@kernel
+def row_of_number(rows: Longs, number: int) -> int:
+    """Return the row of a number; numbers ascend. Of an unknown one, the row before which it is."""
+    low, high = 1, row_count(rows)
+    while low < high:
+        middle = (low + high) // 2
+        if rows[middle, NUMBER] < number:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def put_part(table: Longs, boxes: Floats, links: Longs, row: int) -> None:
+    """Hang the mesh of a row into the tree."""
+    frame = array_at(table[row, FRAME], (FRAME_SIZE,), np.float64)
+    lower: Vec3 = (float(frame[LOWER]), float(frame[LOWER + 1]), float(frame[LOWER + 2]))
+    upper: Vec3 = (float(frame[UPPER]), float(frame[UPPER + 1]), float(frame[UPPER + 2]))
+    table[row, LEAF] = put_leaf(boxes, links, row, lower, upper)
+
+
+@kernel
+def take_part(table: Longs, boxes: Floats, links: Longs, row: int) -> None:
+    """Take the mesh of a row out of the tree."""
+    take_leaf(boxes, links, table[row, LEAF])
+
+
+@kernel(inline=True)
+def material_in(rows: Longs, row: int, face: int) -> int:
+    """Return the material of a face, by the table's own numbers."""
+    material = np.int64(0)
+    if rows[row, MATERIALS + 1] > 0:
+        made_of = array_at(rows[row, MATERIALS], (rows[row, MATERIALS + 1],), np.uint8)
+        material = np.int64(made_of[face])
+    if rows[row, NAMED + 1] > 0:
+        named = array_at(rows[row, NAMED], (rows[row, NAMED + 1],), np.uint8)
+        material = np.int64(named[material])
+    return int(material)
+
+
+@kernel(brief=True)
+def material_of(table: Longs, triangle: int) -> int:
+    """Return the material of an id; 0 for -1."""
+    if triangle < 0:
+        return 0
+    row = row_of_number(table, triangle >> ID_BITS)
+    return material_in(table, row, triangle & ((1 << ID_BITS) - 1))
+
+
+@kernel
+def put_materials(table: Longs, triangles: Longs, out: Bytes) -> None:
+    """Write the materials of ids (n,); 0 for -1."""
+    row = 1
+    for k in range(len(triangles)):
+        triangle = int(triangles[k])
+        if triangle < 0:
+            out[k] = 0
+            continue
+        number = triangle >> ID_BITS
+        if row >= row_count(table) or table[row, NUMBER] != number:  # often that of the last one
+            row = row_of_number(table, number)
+        out[k] = material_in(table, row, triangle & ((1 << ID_BITS) - 1))

@@ -1,0 +1,108 @@
+"""What to query for the parts of a ground: its meshes, a map, or several maps that are united."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels.mesh.parts import ID_BITS
+from terrain_physics._kernels.types import Bytes, Longs
+from terrain_physics.ground.answers import Owners
+from terrain_physics.ground.union import Union
+from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.mesh.queries import MeshQueries
+
+
+class MapSource(NamedTuple):
+    """One map, or several maps that are united.
+
+    Attributes
+    ----------
+    queries : MapQueries
+        Of the map itself, or of the union.
+    union : Union or None
+        The union, if there is one.
+    parts : ndarray of int64, shape (k,)
+        The numbers of the maps, ascending.
+    named : ndarray of uint8, shape (k, 256), or None
+        The ground's number for each material of each map; None if they are the same.
+    """
+
+    queries: MapQueries
+    union: Union | None
+    parts: Longs
+    named: Bytes | None
+
+    @property
+    def first(self) -> int:
+        """The lowest number."""
+        return int(self.parts[0])
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether ascending triangles are of ascending parts; at a seam they are not."""
+        return self.union is None
+
+    def owners(self, triangles: Longs) -> Owners:
+        """Return the owners of triangles (n,); -1 stays, and is of the first map."""
+        if self.union is not None:
+            return Owners(*self.union.owners(triangles, self.parts, self.parts << ID_BITS)[:2])
+        ids = triangles + (self.first << ID_BITS)
+        ids[triangles < 0] = -1
+        return Owners(ids, np.full(len(triangles), self.first))
+
+    def owner(self, triangle: int) -> tuple[int, int]:
+        """Return the ground's id of a triangle, and the map that it is of."""
+        if self.union is not None:
+            return self.union.owner(triangle, self.parts, self.parts << ID_BITS)
+        return (triangle | self.first << ID_BITS if triangle >= 0 else -1), self.first
+
+    def materials(self, parts: Longs, materials: Bytes) -> Bytes:
+        """Return the ground's numbers for materials (n,) of maps (n,)."""
+        if self.named is None:
+            return materials
+        return np.asarray(self.named[np.searchsorted(self.parts, parts), materials])
+
+    def material(self, part: int, material: int) -> int:
+        """Return the ground's number for a material of a map."""
+        if self.named is None:
+            return material
+        return int(self.named[np.searchsorted(self.parts, part), material])
+
+
+class MeshSource(NamedTuple):
+    """All meshes: their ids and materials are the ground's.
+
+    Attributes
+    ----------
+    queries : MeshQueries
+        Of the meshes.
+    first : int
+        The lowest number.
+    """
+
+    queries: MeshQueries
+    first: int
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether ascending triangles are of ascending parts."""
+        return True
+
+    def owners(self, triangles: Longs) -> Owners:
+        """Return the owners of triangles (n,); -1 stays."""
+        return Owners(triangles, triangles >> ID_BITS)
+
+    def owner(self, triangle: int) -> tuple[int, int]:
+        """Return the id of a triangle, and the mesh that it is of."""
+        return triangle, triangle >> ID_BITS
+
+    def materials(self, parts: Longs, materials: Bytes) -> Bytes:  # noqa: ARG002
+        """Return the materials (n,)."""
+        return materials
+
+    def material(self, part: int, material: int) -> int:  # noqa: ARG002
+        """Return the material."""
+        return material
+
+
+Source = MapSource | MeshSource

@@ -1,0 +1,55 @@
+"""What mesh queries are answered from: one mesh, or all those of a ground."""
+
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+
+from terrain_physics._kernels.types import Bytes, Longs
+from terrain_physics.surface.results import Triangles
+
+
+class Meshes(ABC):
+    """Meshes in one table, see `terrain_physics.mesh.table`; ids and materials are those it has."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def asked(self) -> AbstractContextManager[Longs]:
+        """The table, for a short query: it stays as it is within."""
+
+    @property
+    @abstractmethod
+    def swept(self) -> AbstractContextManager[Longs]:
+        """The same, with how triangles hang together."""
+
+    @property
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[Longs]:
+        """The table, for a long query: others may edit meanwhile, but not this table."""
+
+    @property
+    @abstractmethod
+    def reading_to_sweep(self) -> AbstractContextManager[Longs]:
+        """The same, with how triangles hang together."""
+
+    @abstractmethod
+    def material_of(self, triangle: int) -> int:
+        """Return the material of a triangle, 0 for -1."""
+
+    @abstractmethod
+    def materials_of(self, triangles: Longs) -> Bytes:
+        """Return the materials of triangles (n,), 0 for -1."""
+
+    @abstractmethod
+    def triangles(self, ids: Longs) -> Triangles:
+        """Return the triangles (n,) themselves."""
+
+    @property
+    @abstractmethod
+    def triangle_count(self) -> int:
+        """How many triangles there are."""
+
+    @property
+    @abstractmethod
+    def version(self) -> int:
+        """The number of edits so far."""

@@ -1,0 +1,157 @@
+"""The meshes of a ground as one table for kernels: they come, go and move in place."""
+
+from typing import Any
+
+import numpy as np
+
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.mesh import parts as columns
+from terrain_physics._kernels.mesh.adjacency import Neighbors
+from terrain_physics._kernels.mesh.part_tree import NODE_SIZE, add_room, clear
+from terrain_physics._kernels.mesh.parts import put_part, take_part
+from terrain_physics._kernels.mesh.tree import Mesh
+from terrain_physics._kernels.surface.ground_arrays import MESH_ROW_SIZE
+from terrain_physics._kernels.types import Bytes, Longs
+from terrain_physics.surface.ground_arrays import addresses, table_over
+
+_CLEAR, _ADD_ROOM = CachedDispatch(clear), CachedDispatch(add_room)
+_PUT, _TAKE = CachedDispatch(put_part), CachedDispatch(take_part)
+
+# Rows that meshes have left are closed up when there are more of them than of the others.
+_FEWEST_GAPS = 16
+
+
+class MeshTable:
+    """Meshes by ascending numbers.
+
+    What it shows may be written to in place by `put`, `replace` and `remove`: the caller sees to it
+    that nobody reads meanwhile, or copies the table first.
+
+    Attributes
+    ----------
+    view : ndarray of int64
+        What kernels take; read-only. It keeps the arrays of the meshes alive.
+    """
+
+    __slots__ = ("_boxes", "_links", "_owned", "_places", "_rows", "view")
+
+    def __init__(self, room: int = 1) -> None:
+        self._places: dict[int, int] = {}
+        self._rows = np.zeros((1 + room, MESH_ROW_SIZE), dtype=np.int64)
+        self._rows[0, columns.ROW_COUNT] = 1
+        nodes = 2 * len(self._rows)
+        self._boxes = np.empty((nodes, 6))
+        self._links = np.empty((nodes, NODE_SIZE), dtype=np.int64)
+        _CLEAR.call(self._links)
+        self._show([[]])
+
+    def _show(self, owned: list[Any]) -> None:
+        """Show the arrays, which are new."""
+        self._owned = owned
+        tree = addresses(self._boxes, self._links)
+        self._rows[0, columns.TREE_BOXES : columns.TREE_BOXES + len(tree)] = tree
+        self.view = table_over(self._rows, (owned, self._boxes, self._links))
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def copy(self) -> "MeshTable":
+        """Return a table of its own of the same meshes."""
+        other = MeshTable.__new__(MeshTable)
+        other._places = self._places.copy()  # noqa: SLF001 its own
+        other._rows = self._rows.copy()  # noqa: SLF001
+        other._boxes = self._boxes.copy()  # noqa: SLF001
+        other._links = self._links.copy()  # noqa: SLF001
+        other._show([list(arrays) for arrays in self._owned])  # noqa: SLF001
+        return other
+
+    def put(self, number: int, arrays: Mesh, materials: Bytes | None) -> None:
+        """Add a mesh, whose number is higher than any before."""
+        row = np.zeros(MESH_ROW_SIZE, dtype=np.int64)
+        of_tree = addresses(
+            arrays.corners, arrays.order, arrays.boxes, arrays.children, arrays.frame,
+            arrays.vertices, arrays.faces,
+        )  # fmt: skip
+        row[columns.CORNERS : columns.CORNERS + len(of_tree)] = of_tree
+        if materials is not None:
+            row[columns.MATERIALS : columns.MATERIALS + 2] = addresses(materials)
+        self._put(number, row, [arrays, materials])
+
+    def put_as(self, number: int, other: "MeshTable", named: Bytes | None) -> None:
+        """Add the mesh of a table of one; number as of `put`.
+
+        ``named`` (256,) are the numbers of its materials in this table, if they are others.
+        """
+        self._put(number, *other._with_names(named))  # noqa: SLF001
+
+    def _with_names(self, named: Bytes | None) -> tuple[Longs, list[Any]]:
+        """Return the row of the only mesh with other numbers of materials, and its arrays."""
+        row, arrays = self._rows[1], self._owned[1]
+        if named is not None:
+            row, arrays = row.copy(), [*arrays, named]
+            row[columns.NAMED : columns.NAMED + 2] = addresses(named)
+        return row, arrays
+
+    def _put(self, number: int, row: Longs, arrays: list[Any]) -> None:
+        place = len(self._owned)
+        if place == len(self._rows):
+            self._make_room()
+            place = len(self._owned)
+        self._owned.append([])
+        self._places[number] = place
+        self._rows[0, columns.ROW_COUNT] = place + 1
+        self._hang(place, number, row, arrays)
+
+    def replace(self, number: int, other: "MeshTable", named: Bytes | None) -> None:
+        """Put another mesh, or one that has moved, in place of one; parameters as of `put_as`."""
+        place = self._places[number]
+        _TAKE.call(self._rows, self._boxes, self._links, place)
+        self._hang(place, number, *other._with_names(named))  # noqa: SLF001
+
+    def _hang(self, place: int, number: int, row: Longs, arrays: list[Any]) -> None:
+        self._rows[place], self._owned[place] = row, arrays.copy()
+        self._rows[place, columns.NUMBER] = number
+        _PUT.call(self._rows, self._boxes, self._links, place)
+
+    def put_skin(self, number: int, neighbors: Neighbors) -> None:
+        """Let sweeps know how the triangles of a mesh hang together."""
+        place = self._places[number]
+        found = addresses(*neighbors)
+        self._owned[place].append(neighbors)
+        self._rows[place, columns.WELDED : columns.WELDED + len(found)] = found
+
+    def remove(self, number: int) -> None:
+        """Remove a mesh."""
+        place = self._places.pop(number)
+        _TAKE.call(self._rows, self._boxes, self._links, place)
+        self._owned[place] = []
+
+    def _make_room(self) -> None:
+        """Close up the rows that were left if there are many, else make twice as many."""
+        used = len(self._places)
+        if len(self._owned) - 1 - used > max(used, _FEWEST_GAPS):
+            self._close_up()
+            return
+        first_node = len(self._links)
+        self._rows = _with_room(self._rows)
+        self._boxes, self._links = _with_room(self._boxes), _with_room(self._links)
+        _ADD_ROOM.call(self._links, first_node)
+        self._show(self._owned)
+
+    def _close_up(self) -> None:
+        rows, owned = self._rows, self._owned
+        places, self._places = self._places, {}
+        self._rows = np.zeros_like(rows)
+        self._rows[0, columns.ROW_COUNT] = 1
+        self._boxes, self._links = np.empty_like(self._boxes), np.empty_like(self._links)
+        _CLEAR.call(self._links)
+        self._show([[]])
+        for number, place in places.items():
+            self._put(number, rows[place], owned[place])
+
+
+def _with_room(values: Any) -> Any:
+    """Return an array of twice as many rows with what there is in front."""
+    more = np.empty((2 * len(values), *values.shape[1:]), dtype=values.dtype)
+    more[: len(values)] = values
+    return more
