@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.update import update_characters
+from terrain_physics._kernels.character.waking import wake_near
 from terrain_physics._kernels.types import Flags, Floats, Longs
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
@@ -281,13 +282,11 @@ class CharacterGroup(Spelled):
         if count > 0:
             queries = queries_of(self.ground)
             version = queries.version
-            stale = state[:, columns.GROUND_VERSION] != version
-            if stale.any():
-                state[stale, columns.UNDISTURBED], state[stale, columns.MOVED] = 0.0, 1.0
-                state[:, columns.GROUND_VERSION] = version
+            log = queries.changes
             # Kernels take rows one after another; these are views.
             states, flat_rules, draws = state.reshape(-1), rules.reshape(-1), random.reshape(-1)
             flat_hits = hits.reshape(-1)
+            wake_near(states, flat_rules, log.rows, float(log.forgotten), float(version), 0, count)
             with queries.reading() as ground:
 
                 def advance(first: int, last: int) -> bool:

@@ -10,6 +10,7 @@ from terrain_physics._checks import Floats3, Floats9
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.update import update_characters
+from terrain_physics._kernels.character.waking import wake_near
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime, MaxDelta
@@ -40,7 +41,7 @@ from terrain_physics.surface.surface import queries_of
 
 _ZERO: Floats3 = (0.0, 0.0, 0.0)
 
-_UPDATE = CachedDispatch(update_characters)
+_UPDATE, _WAKE = CachedDispatch(update_characters), CachedDispatch(wake_near)
 
 
 @public
@@ -212,8 +213,8 @@ class CharacterMovement(CharacterView):
         queries = queries_of(self._ground)
         version = queries.version
         if state[columns.GROUND_VERSION] != version:
-            state[columns.GROUND_VERSION] = version
-            state[columns.UNDISTURBED], state[columns.MOVED] = 0.0, 1.0
+            log = queries.changes
+            _WAKE.call(state, rules, log.rows, float(log.forgotten), float(version), 0, 1)
         with queries.lock:
             table = queries.ground_arrays.table
             ran_into = _UPDATE.call(state, random_state, rules, hits, seconds, 0, 1, table)

@@ -144,8 +144,7 @@ class Ground(Surface):
 
     def _adopt(self, parts: dict[int, Part], next_key: int, changes: int) -> None:
         queries = {key: _queries_of(part) for key, part in parts.items()}
-        self._held = GroundParts()
-        self._held.adopt(queries, next_key, changes)
+        self._held = GroundParts(queries, next_key, changes)
         self._parts = parts
         self._keys = {id(part): key for key, part in parts.items()}
         self._queries = GroundQueries(self._held)
@@ -516,7 +515,7 @@ class Ground(Surface):
             about = {
                 "keys": list(self._parts),
                 "next_key": self._held.next_number,
-                "changes": self._held.changes,
+                "changes": self._held.own_changes,
             }
         save_parts(path, _KIND, saved, about)
 
@@ -526,7 +525,7 @@ class Ground(Surface):
 
     def __getstate__(self) -> tuple[dict[int, Part], int, int]:
         self._held.current()  # so that the copies share their borders too
-        return self._parts.copy(), self._held.next_number, self._held.changes
+        return self._parts.copy(), self._held.next_number, self._held.own_changes
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         if state and isinstance(state[0], dict):

@@ -14,6 +14,7 @@ from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.table import MeshTable
+from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watch
 
@@ -44,15 +45,29 @@ class GroundMeshes(Meshes):
     ----------
     lock : context manager
         Held by short queries, and by who changes which meshes there are.
+    changes : ChangeLog
+        Where they came, went and moved lately, by the count of such changes.
+    change_count : int
+        That count.
     """
 
     __slots__ = (
-        "_asked", "_named", "_readers",
-        "_seen", "_storages", "_table", "_version", "_watch",
-        "_without_skin", "lock",
-    )  # fmt: skip
+        "_asked",
+        "_named",
+        "_readers",
+        "_seen",
+        "_storages",
+        "_table",
+        "_version",
+        "_watch",
+        "_without_skin",
+        "change_count",
+        "changes",
+        "lock",
+    )
 
     lock: AbstractContextManager[Any]
+    changes: ChangeLog
 
     def __init__(self) -> None:
         self.lock = new_lock(Rank.MESHES)
@@ -62,7 +77,8 @@ class GroundMeshes(Meshes):
         self._watch = Watch()
         self._without_skin: set[int] = set()
         self._seen: dict[int, int] = {}
-        self._readers = self._version = 0
+        self._readers = self._version = self.change_count = 0
+        self.changes = ChangeLog(0)
         self._asked = _Asked(self)
 
     def __len__(self) -> int:
@@ -81,6 +97,7 @@ class GroundMeshes(Meshes):
         ``named`` (256,) are the numbers that the ground has for its materials, if they differ.
         """
         self._prepare_edit().put_as(number, storage.table, named)
+        self._note(number)
         self._named[number] = named
         self._storages[number] = storage
         storage.watchers.add(self._watch, number)
@@ -89,6 +106,7 @@ class GroundMeshes(Meshes):
 
     def remove(self, number: int) -> None:
         """Remove a mesh."""
+        self._note(number)
         self._prepare_edit().remove(number)
         self._storages.pop(number).watchers.remove(self._watch)
         del self._named[number]
@@ -108,9 +126,16 @@ class GroundMeshes(Meshes):
         """Return the table, as it is after the refits of the meshes."""
         while self._watch.changed:
             number = self._watch.changed.pop()
+            self._note(number)
             self._put_again(number)
+            self._note(number)
             self._count(number)
         return self._table
+
+    def _note(self, number: int) -> None:
+        """Remember that something changes where a mesh is now."""
+        self.change_count += 1
+        self.changes.note(self.change_count, *self._table.bounds(number))
 
     def _count(self, number: int) -> None:
         """Count the refits of a mesh that have not been seen yet."""

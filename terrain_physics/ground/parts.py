@@ -17,10 +17,12 @@ from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.meshes import GroundMeshes
 from terrain_physics.ground.sources import MapSource, MeshSource, Source
 from terrain_physics.ground.union import Union, groups_of_neighbors
+from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import (
     NO_MAPS,
     NO_MESHES,
@@ -44,6 +46,8 @@ class GroundParts:
         Of the parts, by their numbers, which ascend.
     next_number : int
         Of the next part: no number is used twice.
+    changes : ChangeLog
+        Where it has changed lately, as of the last look at `version`.
     lands : list of MapQueries
         Those of the maps.
     sources : list of MapSource and MeshSource
@@ -54,6 +58,8 @@ class GroundParts:
         "_arrays",
         "_following",
         "_gone",
+        "_logged",
+        "_logged_of",
         "_maps",
         "_materials",
         "_mesh_queries",
@@ -61,13 +67,15 @@ class GroundParts:
         "_seen",
         "_shown",
         "_table",
+        "changes",
         "lands",
         "next_number",
         "queries",
         "sources",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, parts: dict[int, PartQueries], next_number: int, changes: int) -> None:
+        """Take over parts, see `adopt`."""
         self.queries: dict[int, PartQueries] = {}
         self.next_number = 0
         self.sources: list[Source] = []
@@ -82,6 +90,12 @@ class GroundParts:
         self._shown: MapArrays | None = None
         self._table = NO_MAPS
         self._arrays = GroundArrays(NO_MAPS, NO_MESHES)
+        self._logged_of: dict[Any, int] = {}
+        self.changes = ChangeLog(0)
+        self.adopt(parts, next_number, changes)
+        self._logged_of[self._meshes] = self._meshes.change_count
+        self._logged = self._count()
+        self.changes = ChangeLog(self._logged)
 
     # Parts that come and go
 
@@ -94,6 +108,7 @@ class GroundParts:
             raise ValueError(
                 f"parts must be at most {MOST_NUMBERS}, those that were removed included"
             )
+        lands_before = len(self.lands)
         with self._meshes.lock:
             storages = {k: cast("Storage", part.storage) for k, part in parts.items()}
             self._materials.refuse_more([own.material_names for own in storages.values()])
@@ -105,20 +120,35 @@ class GroundParts:
             self.queries |= parts
             self.next_number = next_number
             self._gone += changes
-            has_maps = any(isinstance(part, MapQueries) for part in parts.values())
-            self._settle(renamed=renamed, maps=has_maps)
+            maps = [part for part in parts.values() if isinstance(part, MapQueries)]
+            self._settle(renamed=renamed, maps=bool(maps))
+            self._logged_of |= {land: land.version for land in maps}
+            self._note(maps, lands_before)
 
     def remove(self, number: int) -> None:
         """Remove a part."""
+        lands_before = len(self.lands)
         with self._meshes.lock:
             part = self.queries.pop(number)
-            is_map = isinstance(part, MapQueries)
+            maps = [part] if isinstance(part, MapQueries) else []
             self._gone += 1
-            if is_map:
-                self._gone += part.version
-            else:
+            for land in maps:
+                self._gone += land.version
+                del self._logged_of[land]
+            if not maps:
                 self._meshes.remove(number)
-            self._settle(renamed=self._materials.remove(number), maps=is_map)
+            self._settle(renamed=self._materials.remove(number), maps=bool(maps))
+            self._note(maps, lands_before)
+
+    def _note(self, maps: list[MapQueries], lands_before: int) -> None:
+        """Remember that maps have come or gone."""
+        version = self._count()
+        if maps and 1 in {lands_before, len(self.lands)}:  # a single map may go on at its border
+            self.changes.note(version, *EVERYWHERE)
+            return
+        for land in maps:
+            rows, columns = land.storage.cell_count
+            self.changes.note(version, *land.storage.box_of(Region(0, rows, 0, columns)))
 
     def _settle(self, *, renamed: bool, maps: bool) -> None:
         """Let what to query follow from the parts; what changed are materials, or the maps."""
@@ -165,10 +195,27 @@ class GroundParts:
     def version(self) -> int:
         """The number of changes: edits and refits of parts, and parts that came and went."""
         self.current()
+        version = self._count()
+        if version != self._logged:
+            self._log(version)
+        return version
+
+    def _count(self) -> int:
         return self._gone + self._meshes.version + sum(land.version for land in self.lands)
 
+    def _log(self, version: int) -> None:
+        """Remember where the parts have changed since this was last called."""
+        with self._following:
+            meshes, seen = self._meshes, self._logged_of
+            self.changes.follow(version, meshes.changes, seen[meshes])
+            seen[meshes] = meshes.change_count
+            for land in self.lands:
+                self.changes.follow(version, land.changes, seen[land])
+                seen[land] = land.version
+            self._logged = version
+
     @property
-    def changes(self) -> int:
+    def own_changes(self) -> int:
         """The same without the edits and refits of the parts that there are."""
         return self.version - sum(part.version for part in self.queries.values())
 

@@ -21,6 +21,7 @@ from terrain_physics.ground.answers import (
 )
 from terrain_physics.ground.parts import GroundParts, PartQueries
 from terrain_physics.ground.sources import Source
+from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
@@ -198,6 +199,10 @@ class GroundQueries(Queries):
     @property
     def version(self) -> int:
         return self._parts.version
+
+    @property
+    def changes(self) -> ChangeLog:
+        return self._parts.changes
 
     @property
     def lock(self) -> AbstractContextManager[Any]:

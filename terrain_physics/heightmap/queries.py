@@ -23,6 +23,7 @@ from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import Sphere
 from terrain_physics.heightmap.contacts import ContactQuery
 from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
 from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.queries import Queries
@@ -240,6 +241,10 @@ class MapQueries(Queries):
     @property
     def version(self) -> int:
         return self.storage.version
+
+    @property
+    def changes(self) -> ChangeLog:
+        return self.storage.changes
 
     @property
     def lock(self) -> AbstractContextManager[Any]:

@@ -9,6 +9,7 @@ import operator
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from math import inf
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from terrain_physics._kernels.types import Bytes, Flags, Floats, Longs, Singles
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.checks import shorter_diagonals
+from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
 
 # With holes, ground is a crust: a body that falls through a hole must get out from under the edge.
@@ -52,6 +54,8 @@ class MapStorage:
         Held by short queries and by edits.
     version : int
         The number of edits so far.
+    changes : ChangeLog
+        Where the latest of them were.
     is_read : int
         How many long queries hold the arrays as they are now.
     """
@@ -65,6 +69,7 @@ class MapStorage:
         "_thickens",
         "blocks",
         "cells",
+        "changes",
         "frame",
         "ground_arrays",
         "heights",
@@ -121,6 +126,7 @@ class MapStorage:
         self.lock = new_lock(Rank.MAP)
         self.is_read = self._begun = self.version = 0
         self._changes: deque[tuple[int, Region]] = deque(maxlen=_REMEMBERED_CHANGES)
+        self.changes = ChangeLog(0)
         self._shown: tuple[Any, ...] = (None,) * 4
         rows, columns = self.cell_count
         levels = block_kernels.level_count(rows, columns)
@@ -264,13 +270,28 @@ class MapStorage:
             part = self.cells[row_0:row_1, column_0:column_1]
             part &= np.uint8(0xFF ^ kernels.CELL_FLIPPED)
             part |= shorter_diagonals(around) * np.uint8(kernels.CELL_FLIPPED)
-        if holes and self._thickens:
+        whole = holes and self._thickens
+        if whole:
             self.set_thickness(THICKNESS_WITH_HOLES)
         self._publish()
         if heights:
             block_kernels.put_blocks(self.views[0], self.views[3], *region, self.blocks)
         self.version += 1
         self._changes.append((self.version, region))
+        self.changes.note(self.version, *(EVERYWHERE if whole else self.box_of(region)))
+
+    def box_of(self, region: Region) -> tuple[Floats3, Floats3]:
+        """Return the lower and upper corner of the box of cells, whatever their heights."""
+        row_0, row_1, column_0, column_1 = region
+        rows, columns = self.cell_count
+        x0, _, z0 = self.origin
+        cell_x, cell_z = self.cell_size
+        left, right = x0 + column_0 * cell_x, x0 + column_1 * cell_x
+        near, far = z0 + row_0 * cell_z, z0 + row_1 * cell_z
+        if self.frame[kernels.EXTEND] != 0.0:  # the border goes on
+            left, right = (-inf if column_0 == 0 else left), (inf if column_1 == columns else right)
+            near, far = (-inf if row_0 == 0 else near), (inf if row_1 == rows else far)
+        return (left, -inf, near), (right, inf, far)
 
     def regions_since(self, version: int) -> list[Region]:
         """Return what was edited after a version, oldest first; the whole map if forgotten."""
@@ -319,3 +340,4 @@ class MapStorage:
         self.materials, self.material_names = materials, material_names
         self._start()
         self.version = version
+        self.changes = ChangeLog(version)

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 
 from terrain_physics._kernels.types import Bytes, Longs
+from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.results import Triangles
 
 
@@ -48,6 +49,11 @@ class Meshes(ABC):
     @abstractmethod
     def triangle_count(self) -> int:
         """How many triangles there are."""
+
+    @property
+    @abstractmethod
+    def changes(self) -> ChangeLog:
+        """Where they have changed lately."""
 
     @property
     @abstractmethod

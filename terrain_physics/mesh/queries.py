@@ -33,6 +33,7 @@ from terrain_physics._kernels.mesh.sweeps import sweep_rows
 from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.mesh.meshes import Meshes
+from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MAPS, GroundArrays
 from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.queries import Queries
@@ -247,6 +248,10 @@ class MeshQueries(Queries):
     @property
     def version(self) -> int:
         return self.storage.version
+
+    @property
+    def changes(self) -> ChangeLog:
+        return self.storage.changes
 
     @property
     def lock(self) -> AbstractContextManager[Any]:

@@ -6,11 +6,12 @@ import numpy as np
 
 from terrain_physics._kernels.mesh.adjacency import Neighbors, find_neighbors
 from terrain_physics._kernels.mesh.queries import face_normals
-from terrain_physics._kernels.mesh.tree import Mesh, build_mesh, refit_mesh
+from terrain_physics._kernels.mesh.tree import Mesh, bounds_in, build_mesh, refit_mesh
 from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs
 from terrain_physics.geometry.shapes import Sphere
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.table import MeshTable
+from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.materials import materials_of
 from terrain_physics.surface.results import Triangles
 from terrain_physics.surface.watching import Watchers
@@ -25,6 +26,8 @@ class MeshStorage(Meshes):
         All of them; read-only.
     table : MeshTable
         Of this mesh alone, with the number 0.
+    changes : ChangeLog
+        Where the latest refits were.
     watchers : Watchers
         Who is told of each refit.
     version : int
@@ -40,6 +43,7 @@ class MeshStorage(Meshes):
         "_normals",
         "_sphere",
         "arrays",
+        "changes",
         "material_names",
         "materials",
         "table",
@@ -47,6 +51,7 @@ class MeshStorage(Meshes):
         "watchers",
     )
 
+    changes: ChangeLog
     version: int
 
     _neighbors: Neighbors | None
@@ -65,6 +70,7 @@ class MeshStorage(Meshes):
         """Take over checked, read-only arrays; ``order`` is that of the tree of a copy."""
         self.materials, self.material_names = materials, material_names
         self.watchers = Watchers()
+        self.changes = ChangeLog(version)
         self._adopt(build_mesh(vertices, faces, order), version)
 
     def _adopt(self, arrays: Mesh, version: int) -> None:
@@ -76,7 +82,10 @@ class MeshStorage(Meshes):
 
     def refit(self, vertices: Floats) -> None:
         """Move the vertices."""
-        self._adopt(refit_mesh(self.arrays, vertices), self.version + 1)
+        before, moved = self.arrays, refit_mesh(self.arrays, vertices)
+        for arrays in (before, moved):
+            self.changes.note(self.version + 1, *bounds_in(arrays.frame))
+        self._adopt(moved, self.version + 1)
         self.watchers.tell()
 
     @property

@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from terrain_physics._checks import Floats3
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh import parts as columns
 from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.mesh.part_tree import NODE_SIZE, add_room, clear
 from terrain_physics._kernels.mesh.parts import put_part, take_part
-from terrain_physics._kernels.mesh.tree import Mesh
+from terrain_physics._kernels.mesh.tree import Mesh, bounds_in
 from terrain_physics._kernels.surface.ground_arrays import MESH_ROW_SIZE
 from terrain_physics._kernels.types import Bytes, Longs
 from terrain_physics.surface.ground_arrays import addresses, table_over
@@ -119,6 +120,11 @@ class MeshTable:
         found = addresses(*neighbors)
         self._owned[place].append(neighbors)
         self._rows[place, columns.WELDED : columns.WELDED + len(found)] = found
+
+    def bounds(self, number: int) -> tuple[Floats3, Floats3]:
+        """Return the lower and upper corner of the box around a mesh."""
+        arrays: Mesh = self._owned[self._places[number]][0]
+        return bounds_in(arrays.frame)
 
     def remove(self, number: int) -> None:
         """Remove a mesh."""

@@ -9,6 +9,7 @@ from pyglm import glm
 
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -134,6 +135,11 @@ class Queries(ABC):
     @abstractmethod
     def version(self) -> int:
         """The number of edits so far."""
+
+    @property
+    @abstractmethod
+    def changes(self) -> ChangeLog:
+        """Where the ground has changed lately, up to `version`."""
 
     @property
     @abstractmethod

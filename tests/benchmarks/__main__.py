@@ -20,6 +20,7 @@ from tests.benchmarks import (
     terrain_rays,
     threads,
     triangle_pairs,
+    waking,
 )
 
 _TABLES = {
@@ -34,6 +35,7 @@ _TABLES = {
     "village": many_parts.main,
     "peers": terrain_peers.main,
     "crowd": crowd.main,
+    "waking": waking.main,
     "mesh": mesh.main,
     "octree": octree.main,
     "spheres": bounding.main,

@@ -111,6 +111,12 @@ def bounds_of(corners: Floats) -> tuple[Floats, Floats]:
     return lower.reshape(3, 3).min(axis=0), upper.reshape(3, 3).max(axis=0)
 
 
+def bounds_in(frame: Floats) -> tuple[Vec3, Vec3]:
+    """Return the lower and upper corner of the box that a frame tells of."""
+    x0, y0, z0, x1, y1, z1 = frame[LOWER:].tolist()
+    return (x0, y0, z0), (x1, y1, z1)
+
+
 @kernel
 def gather_corners(vertices: Floats, faces: Ints, order: Ints, corners: Floats) -> None:
     """Write the corners (n, 9) of faces in the order given."""

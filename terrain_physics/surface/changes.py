@@ -1,0 +1,59 @@
+"""Where a ground has changed lately, so that only those near it look again."""
+
+from math import inf
+
+import numpy as np
+
+from terrain_physics._checks import Floats3
+from terrain_physics._kernels.surface.changes import CHANGE_SIZE, CHANGE_VERSION
+from terrain_physics._kernels.types import Floats, read_only
+
+EVERYWHERE: tuple[Floats3, Floats3] = (-inf, -inf, -inf), (inf, inf, inf)
+
+_REMEMBERED = 256
+
+
+class ChangeLog:
+    """The latest changes of a ground.
+
+    Attributes
+    ----------
+    rows : ndarray of float64, shape (k, CHANGE_SIZE)
+        The version that each one led to, ascending, and the box around it; read-only.
+    forgotten : int
+        What came up to this version is not known any more.
+    """
+
+    __slots__ = ("_room", "_start", "forgotten", "rows")
+
+    rows: Floats
+
+    def __init__(self, version: int) -> None:
+        self.forgotten = version
+        self._room, self._start = np.empty((2 * _REMEMBERED, CHANGE_SIZE)), 0
+        self._show(0)
+
+    def note(self, version: int, lower: Floats3, upper: Floats3) -> None:
+        """Remember a change that led to a version, within lower..upper."""
+        rows = self.rows
+        if len(rows) == _REMEMBERED:
+            self.forgotten = int(rows[0, CHANGE_VERSION])
+            self._start, rows = self._start + 1, rows[1:]
+        end = self._start + len(rows)
+        if end == len(self._room):  # somebody may read the old ones
+            self._room, self._start, end = np.empty_like(self._room), 0, len(rows)
+            self._room[:end] = rows
+        self._room[end] = (version, *lower, *upper)
+        self._show(end + 1)
+
+    def _show(self, end: int) -> None:
+        (self.rows,) = read_only(self._room[self._start : end])
+
+    def follow(self, version: int, other: "ChangeLog", seen: int) -> None:
+        """Remember what changed in a part after its version ``seen``, as led to a version."""
+        if seen < other.forgotten:
+            self.note(version, *EVERYWHERE)
+            return
+        rows = other.rows
+        for row in rows[np.searchsorted(rows[:, CHANGE_VERSION], seen, side="right") :].tolist():
+            self.note(version, (row[1], row[2], row[3]), (row[4], row[5], row[6]))

@@ -1,0 +1,210 @@
+"""Who looks again when the ground changes: those near to it, and nothing else differs."""
+
+import numpy as np
+import pytest
+from pyglm import glm
+
+from terrain_physics import (
+    BoxCollider,
+    CapsuleCollider,
+    CharacterGroup,
+    CharacterMovement,
+    Ground,
+    HeightMap,
+    SphereCollider,
+    TriangleMesh,
+)
+from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.character.update import update_characters
+from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
+
+BODIES = SphereCollider(0.5), CapsuleCollider(0.4, 1.8), BoxCollider((0.3, 0.9, 0.5))
+
+
+class Watched:
+    """A group whose characters are seen as they are woken, before they rest again."""
+
+    def __init__(self, ground, places, body=BODIES[0]):
+        self.group = CharacterGroup(ground, body, threads=1)
+        for k, place in enumerate(places):
+            self.group.add(k, place)
+        for _ in range(240):
+            self.group.update(1 / 60)
+        assert self.group.grounded.all()
+
+    def woken(self, monkeypatch):
+        """Return who looks again in the next update."""
+        seen, states = [], self.group._data.rows().state
+
+        def noting(*arguments):
+            seen.append(np.flatnonzero(states[:, columns.UNDISTURBED] == 0.0))
+            return update_characters(*arguments)
+
+        with monkeypatch.context() as patch:
+            patch.setattr("terrain_physics.character.group.update_characters", noting)
+            self.group.update(1 / 60)
+        return seen[0].tolist()
+
+
+@pytest.fixture
+def line():
+    """Ten balls at rest, four meters apart, on a map and a plank."""
+    land = HeightMap(np.zeros((9, 49)), border="open")
+    plank = TriangleMesh.box((2, 0.2, 2)).transformed(glm.translate(glm.vec3(20, 0.1, 4)))
+    ground = Ground([land, plank])
+    return ground, Watched(ground, [(4.0 * k + 4, 1.0, 4.0) for k in range(10)])
+
+
+def test_nobody_is_woken_if_nothing_changes(line, monkeypatch):
+    assert line[1].woken(monkeypatch) == []
+
+
+def test_an_edit_wakes_those_over_it(line, monkeypatch):
+    ground, crowd = line
+    ground.parts[0].carve((12, 4), 1.5, 0.5)
+    assert crowd.woken(monkeypatch) == [2]
+    assert not crowd.group.grounded[2]
+
+
+def test_a_hole_wakes_those_over_it_and_the_first_one_everybody(line, monkeypatch):
+    ground, crowd = line
+    ground.parts[0].holes[0, 8] = True
+    assert crowd.woken(monkeypatch) == list(range(10))  # the ground is a crust from now on
+    ground.parts[0].holes[0, 0] = True
+    assert crowd.woken(monkeypatch) == []
+    ground.parts[0].holes[3:5, 7:9] = True
+    assert crowd.woken(monkeypatch) == [1]
+
+
+def test_a_part_that_comes_wakes_those_beside_it(line, monkeypatch):
+    ground, crowd = line
+    key = ground.add(TriangleMesh.box((1, 1, 1)).transformed(glm.translate(glm.vec3(9.02, 0.5, 4))))
+    assert crowd.woken(monkeypatch) == [1]
+    far = ground.add(TriangleMesh.box((1, 1, 1)).transformed(glm.translate(glm.vec3(9, 0.5, 40))))
+    assert crowd.woken(monkeypatch) == []
+    ground.remove(far)
+    assert crowd.woken(monkeypatch) == []
+    ground.remove(key)
+    assert crowd.woken(monkeypatch) == [1]
+
+
+def test_a_mesh_that_moves_wakes_those_where_it_was_and_where_it_is(line, monkeypatch):
+    ground, crowd = line
+    plank = ground.parts[1]
+    plank.refit(np.add(plank.vertices, (12, 0, 0)))
+    assert crowd.woken(monkeypatch) == [4, 7]
+
+
+def test_a_map_that_comes_beside_the_only_one_wakes_everybody(line, monkeypatch):
+    ground, crowd = line
+    ground.add(HeightMap(np.zeros((3, 3)), origin=(100, 0, 0)))
+    assert crowd.woken(monkeypatch) == list(range(10))
+    ground.add(HeightMap(np.zeros((3, 3)), origin=(16, -0.25, 3)))
+    assert crowd.woken(monkeypatch) == [3, 4] or crowd.woken(monkeypatch) == []
+
+
+@pytest.mark.parametrize("where", ["map", "mesh"])
+def test_a_ground_of_one_part(where, monkeypatch):
+    part = HeightMap(np.zeros((9, 49))) if where == "map" else TriangleMesh.box((96, 2, 16))
+    crowd = Watched(part, [(4.0 * k + 4, 2.0, 4.0) for k in range(10)])
+    if isinstance(part, HeightMap):
+        part.raise_((20, 4), 1.5, 0.01)
+        assert crowd.woken(monkeypatch) == [4]
+    else:
+        part.refit(part.vertices)
+        assert crowd.woken(monkeypatch) == list(range(10))
+
+
+def test_beyond_the_border_an_edit_of_the_border_goes_on(monkeypatch):
+    land = HeightMap(np.zeros((9, 9)))
+    crowd = Watched(land, [(-50, 1, 4), (-50, 1, -30), (20, 1, 4), (4, 1, 4)])
+    land[4, 0] = 0.25
+    assert crowd.woken(monkeypatch) == [0]
+
+
+def test_more_changes_than_are_remembered_wake_everybody(line, monkeypatch):
+    ground, crowd = line
+    for _ in range(300):
+        ground.parts[0].carve((46, 1), 1, 0.01)
+    assert crowd.woken(monkeypatch) == list(range(10))
+
+
+def test_changes_while_nobody_looked_add_up(line, monkeypatch):
+    ground, crowd = line
+    ground.parts[0].carve((8, 4), 1, 0.01)
+    assert ground.version
+    plank = ground.parts[1]
+    assert isinstance(plank, TriangleMesh)
+    for _ in range(3):
+        plank.refit(np.add(plank.vertices, (0, 0.01, 0)))
+    ground.parts[0].carve((36, 4), 1, 0.01)
+    assert crowd.woken(monkeypatch) == [1, 4, 8]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("body", BODIES, ids=str)
+def test_waking_only_those_near_changes_no_bit(seed, body, monkeypatch):
+    """Against waking all, as if nothing were remembered of the changes."""
+
+    def lived(*, all_wake):
+        if all_wake:
+            monkeypatch.setattr(
+                ChangeLog, "note", lambda log, version, *_: forgetting(log, version)
+            )
+        rng = np.random.default_rng(seed)
+        land = HeightMap(rng.normal(0, 0.3, (25, 25)))
+        plank = TriangleMesh.box((3, 0.3, 3)).transformed(glm.translate(glm.vec3(9, 1, 9)))
+        ground = Ground([land, plank])
+        group = CharacterGroup(ground, body, seed=seed, threads=1)
+        for k, place in enumerate(rng.uniform((1, 3, 1), (23, 5, 23), (40, 3))):
+            group.add(k, place)
+        hashes: list[str] = []
+        crates: list[int] = []
+        for frame in range(150):
+            if frame % 10 == 5:
+                chance = rng.random()
+                if chance < 0.4:
+                    land.raise_(rng.uniform(0, 24, 2), rng.uniform(1, 4), rng.normal(0, 0.3))
+                elif chance < 0.6:
+                    plank.refit(plank.vertices + rng.normal(0, 0.1, 3))
+                elif crates and chance < 0.8:
+                    ground.remove(crates.pop())
+                else:
+                    where = glm.translate(glm.vec3(*rng.uniform((1, 0, 1), (23, 1, 23))))
+                    crates.append(ground.add(TriangleMesh.box((1, 1, 1)).transformed(where)))
+            group.update(1 / 60)
+            hashes.append(group.state_hash())
+        monkeypatch.undo()
+        return hashes
+
+    assert lived(all_wake=True) == lived(all_wake=False)
+
+
+def forgetting(log, version):
+    ChangeLog.__init__(log, version)
+
+
+def test_a_character_alone_is_woken_like_one_in_a_group():
+    land = HeightMap(np.zeros((25, 25)))
+    movers = [CharacterMovement(land, BODIES[0], position=(x, 0.5, 12)) for x in (4.0, 20.0)]
+    for _ in range(30):
+        for mover in movers:
+            mover.update(1 / 60)
+    land.carve((4, 12), 2, 0.1)
+    for mover in movers:
+        mover.update(1 / 60)
+    assert [mover.grounded and mover.position.y == 0.5 for mover in movers] == [False, True]
+
+
+def test_a_log_remembers_256_changes():
+    log = ChangeLog(3)
+    for version in range(4, 2000):
+        log.note(version, (version, 0, 0), (version, 1, 1))
+        kept = log.rows[:, 0].tolist()
+        assert kept == list(range(max(4, version - 255), version + 1))
+        assert log.forgotten == max(3, version - 256)
+    other = ChangeLog(0)
+    other.follow(7, log, 1997)
+    assert other.rows[:, :2].tolist() == [[7, 1998], [7, 1999]]
+    other.follow(8, log, 1000)
+    assert other.rows[-1].tolist() == [8, *EVERYWHERE[0], *EVERYWHERE[1]]
