@@ -162,8 +162,9 @@ def warm_up(
         Called before each job, and once at the end, with the name of the next job ("done" at the
         end), how many jobs are done and how many there are.
     background : bool, default False
-        Do it in a thread, for example behind a loading screen. Another process compiles, so that
-        frames go on; the thread waits and then loads. In a frozen program the thread compiles.
+        Do it in a thread, for example behind a loading screen. Another process compiles, with a low
+        priority, so that frames go on; the thread waits and then loads. In a frozen program the
+        thread compiles.
     processes : int, default 1
         How many processes compile. They share the machine code by the cache on disk.
 
@@ -218,7 +219,10 @@ def _compile_elsewhere(progress: Progress | None, processes: int) -> None:
         run_jobs(progress)
         return
     with ExitStack() as helpers:
-        first, *_ = [helpers.enter_context(_start(n, processes)) for n in range(processes)]
+        first, *_ = [
+            helpers.enter_context(_start(number, processes, gives_way=True))
+            for number in range(processes)
+        ]
         for line in first.stdout or ():
             name, done, count = line.split("\t")
             if progress is not None and int(done) < int(count):
@@ -237,10 +241,16 @@ def _can_be_helped() -> bool:
     return is_shared and is_python and not is_done and not getattr(sys, "frozen", False)
 
 
-def _start(number: int, processes: int) -> subprocess.Popen[str]:
-    """Start a process that does all jobs and prints which one it begins."""
+def _start(number: int, processes: int, *, gives_way: bool = False) -> subprocess.Popen[str]:
+    """Start a process that does all jobs and prints which one it begins.
+
+    One that gives way lets the frames of a game have the processor first.
+    """
+    # Windows takes the priority from the parent, the others from the process itself.
+    lowered = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0) if gives_way else 0
+    lower = "import os; hasattr(os, 'nice') and os.nice(10); " if gives_way else ""
     code = (
-        f"import sys; sys.path[:] = {sys.path!r}; from terrain_physics import warmup; "
+        f"{lower}import sys; sys.path[:] = {sys.path!r}; from terrain_physics import warmup; "
         "tell = lambda *job: print(*job, sep='\\t', flush=True); "
         f"warmup.run_jobs(tell, {number}, {processes})"
     )
@@ -249,5 +259,6 @@ def _start(number: int, processes: int) -> subprocess.Popen[str]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE if number == 0 else subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        creationflags=lowered,
         text=True,
     )

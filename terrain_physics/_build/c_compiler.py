@@ -8,52 +8,70 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-GLIBC = (2, 17)
-"""The oldest C library of Linux that modules should run on."""
-
-_FOUND = ("cc", "gcc", "clang")
+from terrain_physics._build.platforms import HERE, PLATFORMS
 
 
-def find() -> list[str] | None:
+def find(target: str) -> list[str] | None:
     """Return the command of a C compiler: CC, else the system's, else that of `ziglang`."""
     if chosen := shlex.split(os.environ.get("CC", "")):
         return chosen
-    for name in _FOUND:
+    for name in PLATFORMS[target].compilers if target == HERE else ():
         if program := shutil.which(name):
             return [program]
     if importlib.util.find_spec("ziglang") is not None:
-        target = f"x86_64-linux-gnu.{GLIBC[0]}.{GLIBC[1]}"
-        return [sys.executable, "-m", "ziglang", "cc", "-target", target]
+        return [sys.executable, "-m", "ziglang", "cc", "-target", PLATFORMS[target].zig]
     return None
 
 
-def link(source: Path, machine_code: Path, module: Path, defined: Iterable[str]) -> None:
-    """Compile a C file and link it with machine code into an extension module."""
+OLDEST_GLIBC = (2, 17)
+"""What the tag of a wheel for Linux can say at best."""
+
+LIBRARIES_HERE = str(Path(sys.base_prefix, "libs")) if sys.platform == "win32" else ""
+"""Where Python for Windows has ``python3.lib``."""
+
+
+def headers_here() -> list[str]:
+    """Return the folders with the C headers of Python and NumPy."""
     import numpy as np
 
-    command = find()
-    if command is None:
-        raise FileNotFoundError(f"no C compiler: none of {', '.join(_FOUND)}, no ziglang")
-    exported = source.with_suffix(".map")
-    start = f"PyInit_{module.name.partition('.')[0]}"
-    exported.write_text(f"{{ global: {start}; local: *; }};\n", encoding="utf-8")
-    subprocess.run(  # noqa: S603
-        [
-            *command,
-            *("-shared", "-fPIC", "-O2", "-fno-strict-aliasing", "-ffp-contract=off", "-s"),
-            *(f"-D{definition}" for definition in defined),
-            *(f"-I{folder}" for folder in (sysconfig.get_paths()["include"], np.get_include())),
-            *(str(source), str(machine_code), "-lm"),
-            *("-Wl,--gc-sections", f"-Wl,--version-script={exported}", "-o", str(module)),
-        ],
-        check=True,
-    )
+    return [sysconfig.get_paths()["include"], np.get_include()]
+
+
+@dataclass(frozen=True)
+class Linker:
+    """What links extension modules for a platform."""
+
+    target: str = HERE
+    headers: Sequence[str] = field(default_factory=headers_here)
+    libraries: str = LIBRARIES_HERE
+
+    def link(self, inputs: Iterable[Path], module: Path, defined: Iterable[str]) -> None:
+        """Compile a C file and link it with machine code into an extension module."""
+        platform = PLATFORMS[self.target]
+        command = find(self.target)
+        if command is None:
+            names = ", ".join([*platform.compilers, "ziglang"])
+            raise FileNotFoundError(f"no C compiler for {self.target}: none of {names}")
+        subprocess.run(  # noqa: S603
+            [
+                *command,
+                *("-O2", "-fno-strict-aliasing", "-ffp-contract=off", "-fvisibility=hidden"),
+                "-Wno-gnu-variable-sized-type-not-at-end",  # results that hold arrays
+                *(f"-D{definition}" for definition in defined),
+                *(f"-I{folder}" for folder in self.headers),
+                *map(str, inputs),
+                *([f"-L{self.libraries}"] if self.libraries else []),
+                *(*platform.linking, "-o", str(module)),
+            ],
+            check=True,
+        )
 
 
 def glibc_needed(module: Path) -> tuple[int, int]:
     """Return the oldest version of glibc that a module runs on, by the symbols it asks for."""
     found = re.findall(rb"GLIBC_(\d+)\.(\d+)", module.read_bytes())
-    return max(((int(major), int(minor)) for major, minor in found), default=GLIBC)
+    return max([OLDEST_GLIBC, *((int(major), int(minor)) for major, minor in found)])

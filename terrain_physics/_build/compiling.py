@@ -111,11 +111,12 @@ def _discard_unused(whole: Any, keep: set[str]) -> None:
     passes.run(whole, builder)
 
 
-def emit(whole: Any, level: str) -> bytes:
-    """Return an object file with machine code for a level of x86-64, such as "v3"."""
-    machine = llvm.Target.from_triple(whole.triple).create_target_machine(
-        cpu=f"x86-64-{level}", opt=3, reloc="pic", codemodel="small"
+def emit(whole: Any, triple: str, processor: str) -> bytes:
+    """Return an object file with machine code for a system and a processor, by LLVM's names."""
+    machine = llvm.Target.from_triple(triple).create_target_machine(
+        cpu=processor, opt=3, reloc="pic", codemodel="small"
     )
+    whole.triple, whole.data_layout = triple, str(machine.target_data)
     return bytes(machine.emit_object(whole))
 
 

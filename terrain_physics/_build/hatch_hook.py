@@ -1,8 +1,8 @@
-"""Puts machine code into the wheel where it can be made: on Linux, x86-64, with a C compiler.
+"""Puts machine code into the wheel: on Linux with x86-64 processors, where it is tested.
 
 It takes some minutes. ``TERRAIN_PHYSICS_NATIVE=0`` asks for a wheel without, ``=1`` for none but
-one with it. Source archives and editable installations never hold any: there numba compiles when a
-function is first called.
+one with it, on the untested platforms too. Source archives and editable installations never hold
+any: there numba compiles when a function is first called.
 """
 
 import os
@@ -28,19 +28,19 @@ CHOICE = os.environ.get("TERRAIN_PHYSICS_NATIVE", "")
 
 
 class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds an extension module for each level of x86-64 processors to the wheel."""
+    """Adds an extension module for each level of processors to the wheel."""
 
     def dependencies(self) -> list[str]:
         """Return what must be installed before a wheel is built."""
-        if _why_not_here():
+        if self._why_not_here():
             return []
-        return [*COMPILERS, C_COMPILER] if self._c_compiler().find() is None else COMPILERS
+        return [*COMPILERS, C_COMPILER] if self._c_compiler() is None else COMPILERS
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Make the modules, and tell the wheel about them."""
         if version == "editable":
             return
-        if reason := _why_not_here() or self._what_is_missing():
+        if reason := self._why_not_here() or self._what_is_missing():
             if CHOICE == "1":
                 raise RuntimeError(f"no machine code can be made: {reason}")
             self.app.display_warning(f"terrain_physics: a wheel without machine code: {reason}")
@@ -50,13 +50,13 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
             str(module): f"terrain_physics/_kernels/{module.name}" for module in modules
         }
         build_data["pure_python"] = False
-        build_data["tag"] = f"cp311-abi3-{self._platform(modules)}"
+        build_data["tag"] = f"cp311-abi3-{self._tag(modules)}"
 
     def _make(self) -> list[Path]:
         self._place = tempfile.TemporaryDirectory()  # until the wheel is written
         command = [sys.executable, "-m", "terrain_physics._build", self._place.name]
         ended = subprocess.run(command, cwd=self.root, check=False)  # noqa: S603
-        modules = sorted(Path(self._place.name).glob("*.so"))
+        modules = sorted(Path(self._place.name).glob("_native_*"))
         if ended.returncode or not modules:
             raise RuntimeError(
                 f"machine code could not be made (status {ended.returncode}; the reason is above); "
@@ -64,30 +64,41 @@ class MachineCodeHook(BuildHookInterface):  # type: ignore[type-arg]
             )
         return modules
 
-    def _platform(self, modules: list[Path]) -> str:
-        """Return the platform tag: that of the oldest glibc which serves all modules."""
+    def _tag(self, modules: list[Path]) -> str:
+        """Return the platform tag: on Linux that of the oldest glibc which serves all modules."""
+        if sys.platform != "linux":
+            return str(self._platform().tag)
         if platform.libc_ver()[0] != "glibc":
             return sysconfig.get_platform().replace("-", "_")
-        compiler = self._c_compiler()
-        major, minor = max(compiler.GLIBC, *map(compiler.glibc_needed, modules))
-        return f"manylinux_{major}_{minor}_x86_64"
+        major, minor = max(map(self._ours("c_compiler").glibc_needed, modules))
+        return f"manylinux_{major}_{minor}_{platform.machine()}"
+
+    def _why_not_here(self) -> str:
+        if CHOICE == "0":
+            return "TERRAIN_PHYSICS_NATIVE=0"
+        if (here := self._platform()) is None or sys.maxsize < 2**32:
+            return "it is not made for this kind of system"
+        if not here.is_tested and CHOICE != "1":
+            return "it is untested on this system, and made with TERRAIN_PHYSICS_NATIVE=1 only"
+        if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+            return "it is made for CPython with its lock only"
+        return ""
 
     def _what_is_missing(self) -> str:
         if missing := [name for name in ("numba", "numpy") if find_spec(name) is None]:
             return f"{' and '.join(missing)} must be installed first, as `pip wheel .` does"
-        return "" if self._c_compiler().find() else "there is no C compiler"
+        return "" if self._c_compiler() else "there is no C compiler"
+
+    def _platform(self) -> Any:
+        """Return what is made here, None if nothing is."""
+        platforms = self._ours("platforms")
+        return platforms.PLATFORMS.get(platforms.HERE)
 
     def _c_compiler(self) -> Any:
+        return self._ours("c_compiler").find(self._ours("platforms").HERE)
+
+    def _ours(self, name: str) -> Any:
+        """Import a module that lies beside this file, which is loaded by its path."""
         if self.root not in sys.path:
             sys.path.insert(0, self.root)
-        return import_module("terrain_physics._build.c_compiler")
-
-
-def _why_not_here() -> str:
-    if CHOICE == "0":
-        return "TERRAIN_PHYSICS_NATIVE=0"
-    if sys.platform != "linux" or platform.machine() != "x86_64" or sys.maxsize < 2**32:
-        return "it is made for Linux on x86-64 only"
-    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return "it is made for CPython with its lock only"
-    return ""
+        return import_module(f"terrain_physics._build.{name}")

@@ -9,12 +9,14 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
-#include <cpuid.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef X86_64_LEVEL
+#include <cpuid.h>
+#endif
 
 /* ---- numba's runtime: counted blocks of memory, laid out as machine code reads them ---- */
 
@@ -73,8 +75,10 @@ static inline int array(PyObject *value, int type, int dimensions, int flags) {
   if (!PyArray_Check(value)) return 0;
   PyArrayObject *values = (PyArrayObject *)value;
   int found = PyArray_TYPE(values);
-  if (found == NPY_LONGLONG) found = NPY_INT64;
+  if (found == NPY_LONGLONG) found = NPY_INT64; /* types of one size: systems differ in which */
   if (found == NPY_ULONGLONG) found = NPY_UINT64;
+  if (found == NPY_INT) found = NPY_INT32;
+  if (found == NPY_UINT) found = NPY_UINT32;
   flags |= NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
   return found == type && PyArray_NDIM(values) == dimensions &&
          (PyArray_FLAGS(values) & flags) == flags && PyArray_ISNOTSWAPPED(values);
@@ -278,6 +282,7 @@ static PyMethodDef METHODS[] = {{"kernel", kernel, METH_VARARGS, NULL}, {NULL, N
 static struct PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, .m_name = MODULE_NAME, .m_size = -1,
                                     .m_methods = METHODS};
 
+#ifdef X86_64_LEVEL
 /* By hand: what compilers bring for this asks a runtime library that not all of them link. */
 static int can_run(void) {
   enum { FMA = 1 << 12, SSE4_2 = 1 << 20, POPCNT = 1 << 23, OSXSAVE = 1 << 27 };
@@ -287,16 +292,19 @@ static int can_run(void) {
   const unsigned v4 = AVX512F | AVX512DQ | AVX512CD | AVX512BW | 1u << 31; /* AVX512VL */
   unsigned a, b, c, d, saved = 0;
   if (!__get_cpuid(1, &a, &b, &c, &d) || (c & v2) != v2) return 0;
-  if (LEVEL == 2) return 1;
+  if (X86_64_LEVEL == 2) return 1;
   if ((c & v3) != v3 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
   __asm__ volatile("xgetbv" : "=a"(saved), "=d"(d) : "c"(0)); /* registers that the system saves */
   if ((saved & 0x06) != 0x06 || (b & v3_more) != v3_more) return 0;
-  return LEVEL == 3 || ((saved & 0xe6) == 0xe6 && (b & v4) == v4);
+  return X86_64_LEVEL == 3 || ((saved & 0xe6) == 0xe6 && (b & v4) == v4);
 }
+#else
+static int can_run(void) { return 1; }
+#endif
 
 PyMODINIT_FUNC INIT(void) {
   if (!can_run()) {
-    PyErr_Format(PyExc_ImportError, "the processor is below x86-64-v%d", LEVEL);
+    PyErr_SetString(PyExc_ImportError, "the processor is below " PROCESSOR);
     return NULL;
   }
   import_array();

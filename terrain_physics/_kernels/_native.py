@@ -1,8 +1,8 @@
 """Machine code that came with the wheel: found, checked, and what runs where it has a gap.
 
-``terrain_physics/_build`` makes one extension module for each level of x86-64 processors. The best
-that the processor can run is loaded, if it was made from these very sources. With it, numba is
-neither needed nor imported.
+``terrain_physics/_build`` makes one extension module for each level of x86-64 processors, one for
+ARM. The best that the processor can run (a module refuses if not) is loaded, if it was made from
+these very sources. With it, numba is neither needed nor imported.
 
 ``TERRAIN_PHYSICS_NATIVE=0`` leaves it out; ``TERRAIN_PHYSICS_NATIVE_LEVEL=v2`` chooses a level.
 """
@@ -15,7 +15,8 @@ from typing import Any
 
 from terrain_physics._kernels import _by_numba, _sources
 
-LEVELS = ("v4", "v3", "v2")
+LEVELS = ("v4", "v3", "v2", "arm64")
+"""Best first. A wheel holds those of its platform (``_build/platforms.py``)."""
 
 IS_PLAIN_WANTED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}
 """Whether kernels are to run as plain Python, for a debugger."""

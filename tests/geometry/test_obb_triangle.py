@@ -1,5 +1,6 @@
 """Box against triangle: what the penetration promises, against an exact oracle."""
 
+from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
@@ -9,8 +10,9 @@ from hypothesis import strategies as st
 from pyglm import glm
 
 from terrain_physics import OBB, Triangle, intersect_obb_triangle, intersect_obb_triangle_many
-from tests.helpers import strategies
-from tests.helpers.box_checks import check, push_of, tolerance_of
+from tests.helpers import box_checks, strategies
+from tests.helpers.box_checks import MOVED, check, push_of, tolerance_of
+from tests.oracles.geometry import add, length, scale, subtract, vector
 
 pytestmark = pytest.mark.kernels
 
@@ -40,6 +42,51 @@ def test_without_area(case):
 @settings(max_examples=60, deadline=None)
 def test_needles(case, two_sided):
     check(case, two_sided=two_sided)
+
+
+@given(case=strategies.box_cases(strategies.plain_triangles()), power=st.floats(-12.0, -5.0))
+@settings(max_examples=100, deadline=None)
+def test_triangles_far_smaller_than_the_box(case, power):
+    corner = case.triangle[0]
+    tiny = case._replace(triangle=corner + 10.0**power * (case.triangle - corner))
+    check(tiny, two_sided=False)
+    check(tiny, two_sided=True)
+
+
+def test_a_tiny_triangle_is_answered_exactly_as_its_corners_are_rounded(monkeypatch):
+    """In the frame of the box, where nothing is rounded, the same answer passes the strictest test.
+
+    So the library is right about a triangle this close to the given one, and the last places of the
+    corners decide what its front allows.
+    """
+    case = strategies.BoxCase(
+        np.array([0.06663330781625991, -0.2098194248053772, 0.045600769574363424]),
+        np.full(3, 0.3746984673821798),
+        np.array(
+            [
+                [0.7535110122522558, 0.5868358227940959, 0.2963863551180407],
+                [0.09800994434084498, 0.34551443134201565, -0.9332812162176565],
+                [-0.6500886133635054, 0.7322864841166878, 0.2028331825790215],
+            ]
+        ),
+        2.0**-40 * np.array([[-11, 20, -5], [24, 9, -30], [-8, -32, 17]]),
+    )
+    x, y, z = (case.triangle - case.center).T
+    rounded = np.array([m[0] * x + m[1] * y + m[2] * z for m in case.rotation.T]).T
+    framed = strategies.BoxCase(np.zeros(3), case.half, np.eye(3), rounded)
+    for corner, given_one in zip(rounded, case.triangle, strict=True):
+        back = vector(map(float, case.center))
+        for part, axis in zip(corner, case.rotation.T, strict=True):
+            back = add(back, scale(vector(map(float, axis)), Fraction(float(part))))
+        off = subtract(back, vector(map(float, given_one)))
+        assert length(off) <= MOVED * np.linalg.norm(given_one - case.center)
+    np.testing.assert_allclose(case.rotation @ push_of(framed), push_of(case), atol=1e-15)
+
+    check(case, two_sided=False)
+    monkeypatch.setattr(box_checks, "MOVED", 0.0)
+    check(framed, two_sided=False)
+    with pytest.raises(AssertionError, match="shorter than the shapes part"):
+        check(case, two_sided=False)
 
 
 # Below 1e-6 the rounding of the frame turns the product by more than the oracle's tolerance.

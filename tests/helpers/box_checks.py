@@ -17,6 +17,10 @@ THIN = 1e-7
 TILT = 1e-10
 """Two directions that are square, or parallel, but for this sine are so but for rounding."""
 
+MOVED = 8 * 2.0**-52
+"""The library answers exactly, but for corners that rounding has moved on the way to the frame of
+the box: by at most this part of their distance from its center."""
+
 
 def push_of(case: BoxCase, *, two_sided: bool = False) -> Array:
     """Return the library's penetration, NaN where apart."""
@@ -37,12 +41,23 @@ def tolerance_of(case: BoxCase, depth: float) -> float:
     return oracle.tolerance(size, depth, case.center, case.triangle)
 
 
+def turn_of(case: BoxCase, thinness: float) -> float:
+    """Return by which sine the triangle's normal and edges turn where its corners are moved.
+
+    That is far less than ``TILT``, unless the triangle is ten thousand times smaller than the box.
+    The height over the longest edge is no longer than any edge.
+    """
+    reach = max(float(np.linalg.norm(corner - case.center)) for corner in case.triangle)
+    height = thinness * oracle.span(corners_of(case.triangle.tolist()))
+    return 2.0 * MOVED * reach / height
+
+
 def check(case: BoxCase, *, two_sided: bool) -> None:
     """Hold one case against the oracle.
 
     Left to rounding: contact or not within the tolerance around touching; and, one-sided, whether a
-    direction that is square to the normal but for ``TILT`` is allowed, and where a ray leaves
-    that runs along a facet but for ``TILT``.
+    direction that is square to the normal but for ``TILT``, and what rounded corners turn, is
+    allowed, and where a ray leaves that runs along a facet but for as much.
     """
     box, triangle = exact(case)
     push = push_of(case, two_sided=two_sided)
@@ -64,7 +79,7 @@ def check(case: BoxCase, *, two_sided: bool) -> None:
         assert abs(oracle.length(move) - deepest) <= slack, "not the shortest way out"
         check_longer_and_shorter(box, triangle, move, slack)
     elif thinness >= THIN:
-        check_one_sided(box, triangle, move, slack)
+        check_one_sided(box, triangle, move, slack, turn_of(case, thinness))
 
 
 def check_just_touching(box: boxes.Box, triangle: oracle.Corners, slack: Fraction) -> None:
@@ -91,11 +106,11 @@ def check_longer_and_shorter(
 
 
 def check_one_sided(
-    box: boxes.Box, triangle: oracle.Corners, move: oracle.Vector, slack: Fraction
+    box: boxes.Box, triangle: oracle.Corners, move: oracle.Vector, slack: Fraction, turn: float
 ) -> None:
     """None is shorter along any of the 13 signed axes u with u . n >= 0, and it is along one."""
     front = unit(doubled_area_normal(triangle))
-    tilt = TILT / oracle.thinness(triangle)
+    tilt = TILT / oracle.thinness(triangle) + turn
     depth = oracle.length(move)
     assert dot(move, front) >= -slack - depth * Fraction(tilt), "pushed against the front"
     sides = boxes.difference_facets(box, triangle)
@@ -107,14 +122,16 @@ def check_one_sided(
         if facing < -tilt:
             continue
         early, late = boxes.exit_bounds(sides, axis.unit, slack=float(slack), tilt=tilt)
-        if axis.sine < TILT:  # an edge parallel to a box axis, but for rounding: any axis at all
+        if (
+            axis.sine < TILT + turn
+        ):  # an edge parallel to a box axis, but for rounding: any axis at all
             early = max(boxes.depth(sides), Fraction(0))
         least.append(early)
-        if late is not None and facing > tilt and axis.sine > TILT:
+        if late is not None and facing > tilt and axis.sine > TILT + turn:
             greatest.append(late)
     assert min(least) - slack <= depth, "shorter than the shapes part"
     assert depth <= min(greatest) + slack, "a shorter move along an allowed axis does it"
-    if depth > slack * 10**7 and min(axis.sine for axis in axes) > 1e-6:
+    if depth > slack * 10**7 and min(axis.sine for axis in axes) > 1e-6 + turn**0.5:
         direction = unit(move)
         best = max(dot(direction, axis.unit) for axis in axes)
         assert 1 - best < Fraction(tilt), "not along one of the 13 axes"

@@ -14,8 +14,10 @@ from terrain_physics._kernels import _jit
 
 c_compiler = pytest.importorskip("terrain_physics._build.c_compiler")
 
+TESTED = "linux-x86_64"
+
 pytestmark = pytest.mark.skipif(
-    not _jit.HAS_NUMBA or sys.platform != "linux" or c_compiler.find() is None,
+    not _jit.HAS_NUMBA or c_compiler.HERE != TESTED or c_compiler.find(TESTED) is None,
     reason="machine code is made by numba and a C compiler, on Linux",
 )
 
@@ -115,7 +117,7 @@ import terrain_physics._kernels
 terrain_physics._kernels.__path__.append(sys.argv[1])
 from terrain_physics._build import __main__ as build, signatures
 signatures.read = lambda: sys.argv[3].split("\\n")
-build.make(Path(sys.argv[2]), "v3")
+build.make(Path(sys.argv[2]), "x86-64-v3", build.Linker())
 """
 
 

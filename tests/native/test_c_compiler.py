@@ -5,7 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from terrain_physics._kernels import _native
+
 c_compiler = pytest.importorskip("terrain_physics._build.c_compiler")
+platforms = pytest.importorskip("terrain_physics._build.platforms")
+
+LINUX, WINDOWS = "linux-x86_64", "win32-amd64"
 
 
 @pytest.fixture
@@ -14,6 +19,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr(c_compiler.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(c_compiler, "HERE", LINUX)
     return tmp_path
 
 
@@ -27,23 +33,44 @@ def add(folder: Path, name: str) -> Path:
 def test_the_one_that_the_user_names_wins(programs, monkeypatch):
     add(programs, "gcc")
     monkeypatch.setenv("CC", "ccache 'my compiler' -m64")
-    assert c_compiler.find() == ["ccache", "my compiler", "-m64"]
+    assert c_compiler.find(LINUX) == ["ccache", "my compiler", "-m64"]
 
 
 def test_the_system_s_own_comes_next(programs):
     clang = add(programs, "clang")
-    assert c_compiler.find() == [str(clang)]
+    assert c_compiler.find(LINUX) == [str(clang)]
     gcc = add(programs, "gcc")
-    assert c_compiler.find() == [str(gcc)]
+    assert c_compiler.find(LINUX) == [str(gcc)]
 
 
 def test_that_of_the_package_index_serves_where_there_is_none(programs, monkeypatch):
-    assert c_compiler.find() is None
+    assert c_compiler.find(LINUX) is None
     monkeypatch.setattr(c_compiler.importlib.util, "find_spec", lambda name: name)
-    assert c_compiler.find() == [
+    assert c_compiler.find(LINUX) == [
         *(sys.executable, "-m", "ziglang", "cc"),
         *("-target", "x86_64-linux-gnu.2.17"),
     ]
+
+
+def test_it_alone_serves_for_other_systems(programs, monkeypatch):
+    add(programs, "cc")
+    assert c_compiler.find(WINDOWS) is None
+    with pytest.raises(FileNotFoundError, match="no C compiler for win32-amd64: none of ziglang"):
+        c_compiler.Linker(WINDOWS, []).link([], programs / "module.pyd", [])
+    monkeypatch.setattr(c_compiler.importlib.util, "find_spec", lambda name: name)
+    command = c_compiler.find(WINDOWS)
+    assert command is not None
+    assert command[-2:] == ["-target", "x86_64-windows-gnu"]
+
+
+def test_the_loader_knows_the_levels_of_all_platforms():
+    made = {level.name for platform in platforms.PLATFORMS.values() for level in platform.levels}
+    assert made == set(_native.LEVELS)
+
+
+def test_one_platform_is_said_to_be_tested():
+    tested = [name for name, platform in platforms.PLATFORMS.items() if platform.is_tested]
+    assert tested == [LINUX]
 
 
 def test_the_c_library_is_as_new_as_the_newest_symbol(tmp_path):

@@ -1,6 +1,7 @@
 """After `warm_up` a game compiles nothing in the middle of a frame."""
 
 import gc
+import os
 import subprocess
 import sys
 from functools import partial
@@ -83,10 +84,12 @@ class Helper:
     """What stands for a process that compiles."""
 
     started: ClassVar[list[tuple[int, int]]] = []
+    giving_way: ClassVar[list[bool]] = []
     stdout = ("height map\t0\t2\n", "mesh\t1\t2\n", "done\t2\t2\n")
 
-    def __init__(self, number: int, processes: int) -> None:
+    def __init__(self, number: int, processes: int, *, gives_way: bool = False) -> None:
         self.started.append((number, processes))
+        self.giving_way.append(gives_way)
 
     def __enter__(self) -> Self:
         return self
@@ -104,6 +107,7 @@ def jobs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(warmup, "_start", Helper)
     monkeypatch.setattr(warmup, "_can_be_helped", lambda: True)
     monkeypatch.setattr(Helper, "started", [])
+    monkeypatch.setattr(Helper, "giving_way", [])
     return done
 
 
@@ -112,6 +116,7 @@ def test_several_processes_begin_at_several_places(jobs: list[str]) -> None:
     warmup.warm_up(lambda *job: told.append(job), processes=2)
     assert told == [("height map", 0, 2), ("mesh", 1, 2), ("done", 2, 2)]
     assert Helper.started == [(1, 2), (-1, -1)]
+    assert Helper.giving_way == [False]
     warmup.run_jobs(number=1, processes=2)
     assert jobs == ["height map", "mesh", "mesh", "height map"]
 
@@ -123,7 +128,21 @@ def test_in_the_background_another_process_compiles_and_the_thread_loads(jobs: l
     thread.join()
     assert told == [("height map", 0, 2), ("mesh", 1, 2), ("done", 2, 2)]
     assert Helper.started == [(0, 1), (-1, -1)]
+    assert Helper.giving_way == [True]
     assert jobs == ["height map", "mesh"]
+
+
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="priorities are asked as on Unix")
+@pytest.mark.parametrize(("gives_way", "nicer_by"), [(False, 0), (True, 10)])
+def test_what_compiles_behind_a_game_lets_frames_come_first(gives_way: bool, nicer_by: int) -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    with warmup._start(0, 1, gives_way=gives_way) as helper:
+        try:
+            assert helper.stdout is not None
+            assert helper.stdout.readline() == "height map\t0\t8\n"
+            assert os.getpriority(os.PRIO_PROCESS, helper.pid) == min(own + nicer_by, 19)
+        finally:
+            helper.kill()
 
 
 def test_in_the_background_of_a_frozen_game_the_thread_compiles(
