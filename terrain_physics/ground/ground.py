@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Self, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics import _checks
 from terrain_physics._kernels.mesh.parts import ID_BITS
@@ -15,6 +15,7 @@ from terrain_physics._kernels.types import Longs
 from terrain_physics._public import public
 from terrain_physics.ground.edits import EditedMap, apply_to_all, highest_at, paint_all
 from terrain_physics.ground.parts import GroundParts, PartQueries
+from terrain_physics.ground.poses import Pose
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.brushes import Disc, leveling, raising, smoothing
 from terrain_physics.heightmap.heightmap import HeightMap, loaded_map
@@ -116,7 +117,7 @@ class Ground(Surface):
             first = places.setdefault(id(part), index)
             if first != index:
                 raise ValueError(f"parts[{index}] must be another part, got parts[{first}] again")
-        self._adopt(dict(enumerate(given)), len(given), 0)
+        self._adopt(dict(enumerate(given)), len(given), 0, {})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -138,13 +139,18 @@ class Ground(Surface):
             keys, next_key = checked_keys(about["keys"], about["next_key"], len(saved))
             parts = dict(zip(keys, map(_loaded, saved), strict=True))
             changes = _checks.whole("changes", about["changes"], 0, MOST_EDITS)
+            poses = {int(key): Pose.of_saved(rows) for key, rows in about["transforms"].items()}
+            if not all(isinstance(parts[key], TriangleMesh) for key in poses):
+                raise ValueError("transforms must be of meshes")
             ground = cls.__new__(cls)
-            ground._adopt(parts, next_key, changes)  # noqa: SLF001
+            ground._adopt(parts, next_key, changes, poses)  # noqa: SLF001
             return ground
 
-    def _adopt(self, parts: dict[int, Part], next_key: int, changes: int) -> None:
+    def _adopt(
+        self, parts: dict[int, Part], next_key: int, changes: int, poses: dict[int, Pose]
+    ) -> None:
         queries = {key: _queries_of(part) for key, part in parts.items()}
-        self._held = GroundParts(queries, next_key, changes)
+        self._held = GroundParts(queries, next_key, changes, poses)
         self._parts = parts
         self._keys = {id(part): key for key, part in parts.items()}
         self._queries = GroundQueries(self._held)
@@ -213,6 +219,63 @@ class Ground(Surface):
             raise ValueError(f"key must leave at least one part, got {key} of the only one")
         self._held.remove(int(key))
         del self._keys[id(self._parts.pop(int(key)))]
+
+    def move(self, key: int, transform: Any) -> None:
+        """Put a mesh somewhere else, all at once; who stood on it stays behind.
+
+        Nothing else is rebuilt. Answers are those of a mesh with its vertices there, to the last
+        bit. Where the mesh was and where it is now, characters look again.
+
+        Parameters
+        ----------
+        key : int
+            Of a `TriangleMesh`.
+        transform : 4 x 4 matrix, or (position, rotation)
+            From the mesh's own coordinates to the world's: a ``glm.mat4``, an array that acts on
+            columns, or a position in meters and a quaternion or 3 x 3 matrix. It only turns and
+            shifts. It takes the place of the transform before, and is not added to it.
+
+        Raises
+        ------
+        KeyError
+            If there is no such part.
+        TypeError, ValueError
+            For the key of a map, and for a transform that scales, shears or mirrors, or is not
+            finite. Nothing has changed then.
+
+        Examples
+        --------
+        >>> from pyglm import glm
+        >>> from terrain_physics import Ground, HeightMap, TriangleMesh
+        >>> lift = TriangleMesh.box((2, 0.5, 2))
+        >>> ground = Ground([HeightMap([[0, 0], [0, 0]], cell_size=20), lift])
+        >>> ground.move(1, glm.translate(glm.vec3(10, 3, 10)))
+        >>> ground.height_at(10, 10), lift.height_at(0, 0)
+        (3.25, 0.25)
+        >>> ground.move(1, ((10, 4, 10), glm.quat()))
+        >>> ground.height_at(10, 10)
+        4.25
+        """
+        self._refuse_unknown(key)
+        if not isinstance(self._parts[int(key)], TriangleMesh):
+            raise TypeError(f"key must be that of a TriangleMesh, got {key} of a HeightMap")
+        self._held.move(int(key), Pose.of("transform", transform))
+
+    def transform(self, key: int) -> NDArray[np.float64]:
+        """Return where a part is: the matrix (4, 4) of the last `move`, or the identity.
+
+        Parameters
+        ----------
+        key : int
+
+        Raises
+        ------
+        KeyError
+            If there is no such part.
+        """
+        self._refuse_unknown(key)
+        pose = self._held.poses.get(int(key))
+        return np.eye(4) if pose is None else pose.matrix()
 
     def _refuse_unknown(self, key: Any) -> None:
         if _checks.whole("key", key, 0, MOST_NUMBERS) not in self._parts:
@@ -516,6 +579,7 @@ class Ground(Surface):
                 "keys": list(self._parts),
                 "next_key": self._held.next_number,
                 "changes": self._held.own_changes,
+                "transforms": {key: pose.saved() for key, pose in self._held.poses.items()},
             }
         save_parts(path, _KIND, saved, about)
 
@@ -523,15 +587,16 @@ class Ground(Surface):
         maps = sum(isinstance(part, HeightMap) for part in self._parts.values())
         return f"<Ground: {maps} height maps, {len(self._parts) - maps} meshes>"
 
-    def __getstate__(self) -> tuple[dict[int, Part], int, int]:
-        self._held.current()  # so that the copies share their borders too
-        return self._parts.copy(), self._held.next_number, self._held.own_changes
+    def __getstate__(self) -> tuple[dict[int, Part], int, int, dict[int, Pose]]:
+        held = self._held
+        held.current()  # so that the copies share their borders too
+        return self._parts.copy(), held.next_number, held.own_changes, held.poses.copy()
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         if state and isinstance(state[0], dict):
             self._adopt(*state)
         else:  # of a pickle that is older than keys
-            self._adopt(dict(enumerate(state)), len(state), 0)
+            self._adopt(dict(enumerate(state)), len(state), 0, {})
 
 
 def _refuse_others(name: str, part: Any) -> None:

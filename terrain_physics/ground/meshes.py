@@ -11,6 +11,7 @@ from terrain_physics._kernels.mesh.parts import ID_BITS, material_of, put_materi
 from terrain_physics._kernels.types import Bytes, Longs
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.ground.materials import GroundMaterials
+from terrain_physics.ground.poses import Pose
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.mesh.table import MeshTable
@@ -49,6 +50,8 @@ class GroundMeshes(Meshes):
         Where they came, went and moved lately, by the count of such changes.
     change_count : int
         That count.
+    poses : dict of int to Pose
+        Where those are that were moved.
     """
 
     __slots__ = (
@@ -56,6 +59,7 @@ class GroundMeshes(Meshes):
         "_named",
         "_readers",
         "_seen",
+        "_shown",
         "_storages",
         "_table",
         "_version",
@@ -64,6 +68,7 @@ class GroundMeshes(Meshes):
         "change_count",
         "changes",
         "lock",
+        "poses",
     )
 
     lock: AbstractContextManager[Any]
@@ -73,6 +78,8 @@ class GroundMeshes(Meshes):
         self.lock = new_lock(Rank.MESHES)
         self._table = MeshTable()
         self._storages: dict[int, MeshStorage] = {}
+        self._shown: dict[int, MeshStorage] = {}
+        self.poses: dict[int, Pose] = {}
         self._named: dict[int, Bytes | None] = {}
         self._watch = Watch()
         self._without_skin: set[int] = set()
@@ -99,7 +106,7 @@ class GroundMeshes(Meshes):
         self._prepare_edit().put_as(number, storage.table, named)
         self._note(number)
         self._named[number] = named
-        self._storages[number] = storage
+        self._storages[number] = self._shown[number] = storage
         storage.watchers.add(self._watch, number)
         self._without_skin.add(number)
         self._count(number)
@@ -109,10 +116,33 @@ class GroundMeshes(Meshes):
         self._note(number)
         self._prepare_edit().remove(number)
         self._storages.pop(number).watchers.remove(self._watch)
+        del self._shown[number]
+        self.poses.pop(number, None)
         del self._named[number]
         self._without_skin.discard(number)
         self._watch.changed.discard(number)
         del self._seen[number]
+
+    def move(self, number: int, pose: Pose) -> None:
+        """Put a mesh somewhere else."""
+        self.followed()
+        self._note(number)
+        self.poses[number] = pose
+        self._place(number)
+        self._put_again(number)
+        self._note(number)
+
+    def _place(self, number: int) -> None:
+        """Make a mesh that was moved anew where it is."""
+        if number in self.poses:
+            own, pose = self._storages[number], self.poses[number]
+            arrays = own.arrays
+            self._shown[number] = MeshStorage(
+                pose.placed(arrays.vertices),
+                arrays.faces,
+                order=arrays.order,
+                materials=own.materials,
+            )
 
     def name_materials(self, materials: GroundMaterials) -> None:
         """Give materials the numbers that the ground has for them."""
@@ -127,6 +157,7 @@ class GroundMeshes(Meshes):
         while self._watch.changed:
             number = self._watch.changed.pop()
             self._note(number)
+            self._place(number)
             self._put_again(number)
             self._note(number)
             self._count(number)
@@ -144,8 +175,8 @@ class GroundMeshes(Meshes):
         self._seen[number] = now
 
     def _put_again(self, number: int) -> None:
-        storage, named = self._storages[number], self._named.get(number)
-        self._prepare_edit().replace(number, storage.table, named)
+        table, named = self._shown[number].table, self._named.get(number)
+        self._prepare_edit().replace(number, table, named)
         self._without_skin.add(number)
 
     def _prepare_edit(self) -> MeshTable:
@@ -209,7 +240,7 @@ class GroundMeshes(Meshes):
         numbers = ids >> ID_BITS
         for number in np.unique(numbers).tolist():
             rows = numbers == number
-            own = self._storages[number].triangles(ids[rows] & ((1 << ID_BITS) - 1))
+            own = self._shown[number].triangles(ids[rows] & ((1 << ID_BITS) - 1))
             vertices[rows], normals[rows] = own.vertices, own.normals
         return Triangles(vertices, normals, ids)
 

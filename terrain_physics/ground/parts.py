@@ -15,6 +15,7 @@ from terrain_physics._locks import Rank, in_order, new_lock
 from terrain_physics.ground.edits import EditedMap
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.meshes import GroundMeshes
+from terrain_physics.ground.poses import Pose
 from terrain_physics.ground.sources import MapSource, MeshSource, Source
 from terrain_physics.ground.union import Union, groups_of_neighbors
 from terrain_physics.heightmap.cells import Region
@@ -74,7 +75,13 @@ class GroundParts:
         "sources",
     )
 
-    def __init__(self, parts: dict[int, PartQueries], next_number: int, changes: int) -> None:
+    def __init__(
+        self,
+        parts: dict[int, PartQueries],
+        next_number: int,
+        changes: int,
+        poses: dict[int, Pose],
+    ) -> None:
         """Take over parts, see `adopt`."""
         self.queries: dict[int, PartQueries] = {}
         self.next_number = 0
@@ -93,6 +100,8 @@ class GroundParts:
         self._logged_of: dict[Any, int] = {}
         self.changes = ChangeLog(0)
         self.adopt(parts, next_number, changes)
+        for number, pose in poses.items():
+            self._meshes.move(number, pose)
         self._logged_of[self._meshes] = self._meshes.change_count
         self._logged = self._count()
         self.changes = ChangeLog(self._logged)
@@ -139,6 +148,17 @@ class GroundParts:
                 self._meshes.remove(number)
             self._settle(renamed=self._materials.remove(number), maps=bool(maps))
             self._note(maps, lands_before)
+
+    def move(self, number: int, pose: Pose) -> None:
+        """Put a mesh somewhere else."""
+        with self._meshes.lock:
+            self._meshes.move(number, pose)
+            self._gone += 1
+
+    @property
+    def poses(self) -> dict[int, Pose]:
+        """Where the meshes are that were moved."""
+        return self._meshes.poses
 
     def _note(self, maps: list[MapQueries], lands_before: int) -> None:
         """Remember that maps have come or gone."""

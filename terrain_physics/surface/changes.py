@@ -12,6 +12,10 @@ EVERYWHERE: tuple[Floats3, Floats3] = (-inf, -inf, -inf), (inf, inf, inf)
 
 _REMEMBERED = 256
 
+# Most grounds never change: they take no memory for it.
+_NO_ROOM = np.empty((0, CHANGE_SIZE))
+_FIRST_ROOM = 4
+
 
 class ChangeLog:
     """The latest changes of a ground.
@@ -30,7 +34,7 @@ class ChangeLog:
 
     def __init__(self, version: int) -> None:
         self.forgotten = version
-        self._room, self._start = np.empty((2 * _REMEMBERED, CHANGE_SIZE)), 0
+        self._room, self._start = _NO_ROOM, 0
         self._show(0)
 
     def note(self, version: int, lower: Floats3, upper: Floats3) -> None:
@@ -41,7 +45,8 @@ class ChangeLog:
             self._start, rows = self._start + 1, rows[1:]
         end = self._start + len(rows)
         if end == len(self._room):  # somebody may read the old ones
-            self._room, self._start, end = np.empty_like(self._room), 0, len(rows)
+            self._start, end = 0, len(rows)
+            self._room = np.empty((2 * max(end, _FIRST_ROOM), CHANGE_SIZE))
             self._room[:end] = rows
         self._room[end] = (version, *lower, *upper)
         self._show(end + 1)

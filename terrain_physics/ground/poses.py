@@ -1,0 +1,69 @@
+"""Where a mesh of a ground is: how it is turned, and then shifted."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from terrain_physics import _checks
+from terrain_physics._kernels.types import Floats
+from terrain_physics.surface.limits import refuse_far_row
+
+# Of what was saved: rotations are orthonormal when they are taken over.
+_ROUNDING = 1e-12
+
+
+class Pose(NamedTuple):
+    """A rigid motion.
+
+    Attributes
+    ----------
+    rotation : ndarray of float64, shape (3, 3)
+        From the part's axes to the world's, orthonormal.
+    position : ndarray of float64, shape (3,)
+        Where the part's origin is, in meters.
+    """
+
+    rotation: Floats
+    position: Floats
+
+    @classmethod
+    def of(cls, name: str, transform: Any) -> Self:
+        """Return a pose given as a 4 x 4 matrix, or as position and rotation."""
+        if isinstance(transform, tuple) and len(transform) == 2:
+            position = _checks.vector(f"{name}[0]", transform[0])
+            rotation = _checks.rotation(f"{name}[1]", transform[1])
+        else:
+            linear, position = _checks.affine(name, transform)
+            rotation = _checks.rotation(name, np.array(linear))
+        refuse_far_row(name, [*position])
+        return cls(np.array(rotation).reshape(3, 3), np.array(position))
+
+    @classmethod
+    def of_saved(cls, numbers: Any) -> Self:
+        """Return a pose of the numbers that `saved` gave."""
+        rows = _checks.array("transforms", numbers, (3, 4))
+        rotation, position = rows[:, :3].copy(), rows[:, 3].copy()
+        if not np.abs(rotation @ rotation.T - np.eye(3)).max() < _ROUNDING:
+            raise ValueError(f"transforms must be rigid, got {_checks.shorten(numbers)}")
+        refuse_far_row("transforms", [*position])
+        return cls(rotation, position)
+
+    def saved(self) -> list[list[float]]:
+        """Return the upper three rows of the matrix, for JSON."""
+        rows: list[list[float]] = self.matrix()[:3].tolist()
+        return rows
+
+    def matrix(self) -> Floats:
+        """Return the matrix (4, 4)."""
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = self.rotation, self.position
+        return matrix
+
+    def placed(self, vertices: Floats) -> Floats:
+        """Return where vertices (v, 3) of the part are in the world, read-only."""
+        x, y, z = (vertices[:, [axis]] for axis in range(3))
+        turn = self.rotation
+        # No product of matrices: it may fuse additions, which gives other bits elsewhere.
+        places: Floats = x * turn[:, 0] + y * turn[:, 1] + z * turn[:, 2] + self.position
+        places.setflags(write=False)
+        return places

@@ -1,0 +1,154 @@
+"""Meshes of a ground that are put somewhere else: answers are those of meshes made there."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+from pyglm import glm
+
+from terrain_physics import (
+    CharacterGroup,
+    CharacterMovement,
+    Ground,
+    HeightMap,
+    SphereCollider,
+    TriangleMesh,
+)
+from tests.helpers.grounds import bits, everything, questions
+from tests.helpers.meshes import MESHES
+
+
+def drawn_pose(rng):
+    """Return a position and a matrix (3, 3), and in how many ways they are given."""
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    turn[:, 0] *= np.sign(np.linalg.det(turn))
+    return rng.uniform((0, -1, 0), (40, 3, 24)), turn
+
+
+def placed(mesh, matrix):
+    """Return a mesh made where another one is put."""
+    x, y, z = (mesh.vertices[:, [axis]] for axis in range(3))
+    turn, place = matrix[:3, :3], matrix[:3, 3]
+    vertices = x * turn[:, 0] + y * turn[:, 1] + z * turn[:, 2] + place
+    return TriangleMesh(
+        vertices, mesh.faces, materials=mesh.materials, material_names=mesh.material_names
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_answers_are_those_of_meshes_made_there(seed):
+    rng = np.random.default_rng(seed)
+    asked = questions((-4, -3, -4), (44, 6, 28), 150, seed)
+    land = HeightMap(rng.normal(0, 0.3, (25, 41)))
+    torus = TriangleMesh(*MESHES["torus"], materials=3)
+    meshes = [TriangleMesh.box((4, 2, 3)), torus, TriangleMesh.stairs(2, 0.2, 0.3, 6)]
+    ground = Ground([land, *meshes])
+    for _ in range(6):
+        key = int(rng.integers(1, 4))
+        position, turn = drawn_pose(rng)
+        ground.move(key, (position, turn))
+        if rng.random() < 0.3:
+            meshes[key - 1].refit(meshes[key - 1].vertices * 1.05)
+        if rng.random() < 0.5:
+            ground = copy.copy(ground) if rng.random() < 0.5 else pickle.loads(pickle.dumps(ground))
+            meshes = [part for part in ground.parts.values() if isinstance(part, TriangleMesh)]
+        made = [placed(mesh, ground.transform(k)) for k, mesh in enumerate(meshes, 1)]
+        expected = everything(Ground([ground.parts[0], *made]), asked)
+        for name, answer in everything(ground, asked).items():
+            assert bits(answer) == bits(expected[name]), name
+
+
+def test_a_matrix_and_its_parts_are_one_transform():
+    turn = glm.angleAxis(0.7, glm.normalize(glm.vec3(1, 2, 3)))
+    ground = Ground([TriangleMesh.box((1, 2, 3)), TriangleMesh.box((1, 1, 1))])
+    assert np.array_equal(ground.transform(0), np.eye(4))
+    ground.move(0, ((1, 2, 3), turn))
+    first = ground.transform(0)
+    np.testing.assert_allclose(first[:3, :3], np.array(glm.mat3_cast(turn)), atol=1e-6)
+    assert first[:, 3].tolist() == [1, 2, 3, 1]
+    ground.move(0, first)
+    np.testing.assert_allclose(ground.transform(0), first, rtol=0, atol=1e-15)
+    ground.move(0, glm.translate(glm.vec3(1, 2, 3)) * glm.mat4_cast(turn))
+    np.testing.assert_allclose(ground.transform(0), first, rtol=0, atol=1e-6)
+    assert np.array_equal(ground.transform(1), np.eye(4))
+
+
+def test_a_transform_takes_the_place_of_the_one_before():
+    ground = Ground([TriangleMesh.box((2, 2, 2)), TriangleMesh.box((1, 1, 1))])
+    for turns in range(1, 10_001):
+        angle = turns * 0.01
+        ground.move(
+            0, ((5 * math.cos(angle), 0, 5 * math.sin(angle)), glm.angleAxis(angle, (0, 1, 0)))
+        )
+    ground.move(0, np.eye(4))
+    assert ground.height_at(0.9, 0.9) == 1.0
+    assert ground.version == 10_001
+
+
+def test_a_teleport_leaves_who_stood_there():
+    lift = TriangleMesh.box((4, 0.5, 4))
+    ground = Ground([HeightMap(np.zeros((21, 21))), lift])
+    ground.move(1, ((10, 3, 10), glm.quat()))
+    mover = CharacterMovement(ground, SphereCollider(0.5), position=(10, 3.75, 10))
+    group = CharacterGroup(ground, SphereCollider(0.5))
+    group.add("on", (10, 3.75, 10))
+    group.add("far", (2, 0.5, 2))
+    for _ in range(30):
+        mover.update(1 / 60), group.update(1 / 60)
+    assert ground.part_of(mover.ground_report().triangle)[0] == 1
+    ground.move(1, ((14.5, 3, 10), glm.quat()))
+    results = mover.update(1 / 60), group.update(1 / 60)
+    assert [results[0].grounded, *results[1].grounded] == [False, False, True]
+    for _ in range(90):
+        mover.update(1 / 60), group.update(1 / 60)
+    assert mover.position == glm.vec3(10, 0.5, 10) == group["on"].position
+
+
+def test_a_moved_mesh_is_saved(tmp_path):
+    rng = np.random.default_rng(3)
+    ground = Ground([TriangleMesh(*MESHES["torus"]), TriangleMesh.box((1, 1, 1))])
+    ground.remove(ground.add(TriangleMesh.box((2, 2, 2))))
+    ground.move(1, drawn_pose(rng))
+    ground.save(tmp_path / "level.ground")
+    again = Ground.load(tmp_path / "level.ground")
+    assert again.version == ground.version
+    asked = questions((-4, -3, -4), (44, 6, 28), 60, 1)
+    for key in (0, 1):
+        assert np.array_equal(again.transform(key), ground.transform(key))
+    expected = everything(ground, asked)
+    for name, answer in everything(again, asked).items():
+        assert bits(answer) == bits(expected[name]), name
+
+
+SHEARED, MIRRORED = np.eye(4), np.diag([1.0, -1.0, 1.0, 1.0])
+SHEARED[0, 1] = 0.5
+
+
+@pytest.mark.parametrize(
+    ("key", "transform", "error", "message"),
+    [
+        (1, 2 * np.eye(4), ValueError, "transform"),
+        (1, SHEARED, ValueError, "transform must be orthonormal"),
+        (1, MIRRORED, ValueError, "transform must not mirror"),
+        (1, np.full((4, 4), np.nan), ValueError, "transform must be finite"),
+        (1, np.eye(3), ValueError, "transform must be a 4 x 4 matrix"),
+        (1, ((0, 0), glm.quat()), ValueError, r"transform\[0\] must be three numbers"),
+        (1, ((0, 0, math.inf), glm.quat()), ValueError, r"transform\[0\].z must be finite"),
+        (1, ((0, 0, 0), (1, 2, 3)), ValueError, r"transform\[1\] must be a quaternion"),
+        (1, ((0, 0, 1e200), glm.quat()), ValueError, "transform must be"),
+        (1, None, TypeError, "transform must be a 4 x 4 matrix"),
+        (0, np.eye(4), TypeError, "key must be that of a TriangleMesh, got 0 of a HeightMap"),
+        (7, np.eye(4), KeyError, "key must be that of a part, got 7"),
+    ],
+)
+def test_bad_transforms_change_nothing(key, transform, error, message):
+    ground = Ground([HeightMap(np.zeros((3, 3))), TriangleMesh.box((1, 1, 1))])
+    ground.move(1, ((1, 2, 1), glm.quat()))
+    before, version = ground.transform(1), ground.version
+    with pytest.raises(error, match=message):
+        ground.move(key, transform)
+    assert np.array_equal(ground.transform(1), before)
+    assert ground.version == version
+    assert ground.height_at(1, 1) == 2.5
