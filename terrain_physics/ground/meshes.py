@@ -55,8 +55,8 @@ class GroundMeshes(Meshes):
     """
 
     __slots__ = (
-        "_asked",
         "_named",
+        "_painted",
         "_readers",
         "_seen",
         "_shown",
@@ -65,6 +65,7 @@ class GroundMeshes(Meshes):
         "_version",
         "_watch",
         "_without_skin",
+        "asked",
         "change_count",
         "changes",
         "lock",
@@ -72,6 +73,7 @@ class GroundMeshes(Meshes):
     )
 
     lock: AbstractContextManager[Any]
+    asked: AbstractContextManager[Longs]
     changes: ChangeLog
 
     def __init__(self) -> None:
@@ -83,10 +85,11 @@ class GroundMeshes(Meshes):
         self._named: dict[int, Bytes | None] = {}
         self._watch = Watch()
         self._without_skin: set[int] = set()
+        self._painted: set[int] = set()  # those that are not all of material 0
         self._seen: dict[int, int] = {}
         self._readers = self._version = self.change_count = 0
         self.changes = ChangeLog(0)
-        self._asked = _Asked(self)
+        self.asked = _Asked(self)
 
     def __len__(self) -> int:
         return len(self._storages)
@@ -107,6 +110,7 @@ class GroundMeshes(Meshes):
         self._note(number)
         self._named[number] = named
         self._storages[number] = self._shown[number] = storage
+        self._mark_painted(number)
         storage.watchers.add(self._watch, number)
         self._without_skin.add(number)
         self._count(number)
@@ -120,6 +124,7 @@ class GroundMeshes(Meshes):
         self.poses.pop(number, None)
         del self._named[number]
         self._without_skin.discard(number)
+        self._painted.discard(number)
         self._watch.changed.discard(number)
         del self._seen[number]
 
@@ -150,7 +155,14 @@ class GroundMeshes(Meshes):
             named = materials.named(number)
             if named is not self._named.get(number):
                 self._named[number] = named
+                self._mark_painted(number)
                 self._put_again(number)
+
+    def _mark_painted(self, number: int) -> None:
+        if self._storages[number].materials is None and self._named[number] is None:
+            self._painted.discard(number)
+        else:
+            self._painted.add(number)
 
     def followed(self) -> MeshTable:
         """Return the table, as it is after the refits of the meshes."""
@@ -188,13 +200,9 @@ class GroundMeshes(Meshes):
     # What queries ask: see `Meshes`
 
     @property
-    def asked(self) -> AbstractContextManager[Longs]:
-        return self._asked
-
-    @property
     def swept(self) -> AbstractContextManager[Longs]:
         self._grow_skins()
-        return self._asked
+        return self.asked
 
     @property
     def reading(self) -> AbstractContextManager[Longs]:
@@ -226,12 +234,16 @@ class GroundMeshes(Meshes):
                     self._readers -= 1
 
     def material_of(self, triangle: int) -> int:
-        with self._asked as table:
+        if not self._painted:
+            return 0
+        with self.asked as table:
             return int(_MATERIAL.call(table, triangle))
 
     def materials_of(self, triangles: Longs) -> Bytes:
+        if not self._painted:
+            return np.zeros(len(triangles), np.uint8)
         found = np.empty(len(triangles), np.uint8)
-        with self._asked as table:
+        with self.asked as table:
             put_materials(table, triangles, found)
         return found
 

@@ -232,6 +232,8 @@ def _joined(
     if len(found) == 1 and found[0][0].is_in_order:
         source, answer = found[0]
         owner = source.owners(answer.triangle)
+        if owner.ids is answer.triangle:  # of meshes: they are the ground's
+            return answer
         return answer.with_triangles(owner.ids, source.materials(owner.parts, answer.material))
     owners = [source.owners(answer.triangle) for source, answer in found]
     touched = [answer for _, answer in found]

@@ -43,6 +43,7 @@ class MeshStorage(Meshes):
         "_normals",
         "_sphere",
         "arrays",
+        "asked",
         "changes",
         "material_names",
         "materials",
@@ -51,6 +52,7 @@ class MeshStorage(Meshes):
         "watchers",
     )
 
+    asked: AbstractContextManager[Longs]
     changes: ChangeLog
     version: int
 
@@ -76,7 +78,7 @@ class MeshStorage(Meshes):
     def _adopt(self, arrays: Mesh, version: int) -> None:
         table = MeshTable()
         table.put(0, arrays, self.materials)
-        self.arrays, self.table = arrays, table
+        self.arrays, self.table, self.asked = arrays, table, nullcontext(table.view)
         self._neighbors = self._normals = self._sphere = None
         self.version = version  # last: arrays seen with a version are of that version or later
 
@@ -119,15 +121,15 @@ class MeshStorage(Meshes):
     # What queries ask: see `Meshes`
 
     @property
-    def asked(self) -> AbstractContextManager[Longs]:
-        return nullcontext(self.table.view)
-
-    @property
     def swept(self) -> AbstractContextManager[Longs]:
         self.neighbors  # noqa: B018 the table points to them then
         return self.asked
 
-    reading, reading_to_sweep = asked, swept
+    @property
+    def reading(self) -> AbstractContextManager[Longs]:
+        return self.asked
+
+    reading_to_sweep = swept
 
     def material_of(self, triangle: int) -> int:
         return 0 if self.materials is None or triangle < 0 else int(self.materials.item(triangle))

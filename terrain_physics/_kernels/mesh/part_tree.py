@@ -1,8 +1,8 @@
 """A tree over the boxes of meshes that come, go and move; each change takes logarithmic time.
 
-It is binary. A new leaf goes down to where the boxes grow least, and rotations on the way back up
-keep the tree balanced, as in the dynamic tree of Box2D. Which way the tree grew changes no answer:
-it only tells whom to ask.
+It is binary. A new leaf goes down to where boxes grow little, and rotations on the way back up keep
+the tree balanced: an AVL tree, with the rotations of the dynamic tree of Box2D. Which way the tree
+grew changes no answer: it only tells whom to ask.
 """
 
 import math
@@ -135,21 +135,19 @@ def _mend(boxes: Floats, links: Longs, node: int) -> None:
 
 @kernel
 def _best_sibling(boxes: Floats, links: Longs, leaf: int) -> int:
-    """Return the node beside which a leaf makes the boxes grow least."""
+    """Return the leaf beside which a new one makes the boxes grow little.
+
+    Not a node higher up, which would grow less now and then: the tree could lean by any height.
+    """
     node = int(links[NONE, ROOT])
     while links[node, LEFT] != NONE:
         left, right = int(links[node, LEFT]), int(links[node, RIGHT])
-        around = _half_area(boxes, node, leaf)
-        inherited = around - _half_area(boxes, node, node)
-        to_left = _half_area(boxes, left, leaf) + inherited
-        to_right = _half_area(boxes, right, leaf) + inherited
-        if links[left, LEFT] != NONE:
-            to_left -= _half_area(boxes, left, left)
-        if links[right, LEFT] != NONE:
-            to_right -= _half_area(boxes, right, right)
-        if around < to_left and around < to_right:
-            return node
-        node = left if to_left < to_right else right
+        to_left = _half_area(boxes, left, leaf) - _half_area(boxes, left, left)
+        to_right = _half_area(boxes, right, leaf) - _half_area(boxes, right, right)
+        if to_left == to_right:
+            node = left if links[left, HEIGHT] < links[right, HEIGHT] else right
+        else:
+            node = left if to_left < to_right else right
     return node
 
 

@@ -1,0 +1,208 @@
+"""The tree over the boxes of parts finds what a look at all boxes finds, whatever came before."""
+
+import math
+
+import numpy as np
+import pytest
+
+from terrain_physics._kernels.mesh.part_tree import (
+    HEIGHT,
+    LEFT,
+    NODE_SIZE,
+    NODES_ON_WAY,
+    PARENT,
+    RIGHT,
+    ROOT,
+    PartTree,
+    clear,
+    gap2,
+    items_near,
+    items_on_way,
+    put_leaf,
+    take_leaf,
+)
+
+pytestmark = pytest.mark.kernels
+
+ROOM = 200
+
+
+def vec(values):
+    x, y, z = map(float, values)
+    return x, y, z
+
+
+class Model:
+    """A tree, and the boxes that should be in it by item."""
+
+    def __init__(self, room=ROOM):
+        self.boxes = np.zeros((2 * room, 6))
+        self.links = np.zeros((2 * room, NODE_SIZE), np.int64)
+        clear(self.links)
+        self.items, self.leaves = {}, {}
+        self.room, self.stack = room, np.empty(NODES_ON_WAY, np.int64)
+
+    @property
+    def tree(self):
+        boxes, links = self.boxes.view(), self.links.view()
+        for values in (boxes, links):
+            values.setflags(write=False)
+        return PartTree(boxes, links)
+
+    def put(self, item, lower, upper):
+        self.leaves[item] = put_leaf(self.boxes, self.links, item, vec(lower), vec(upper))
+        self.items[item] = np.array((lower, upper), float)
+
+    def take(self, item):
+        take_leaf(self.boxes, self.links, self.leaves.pop(item))
+        del self.items[item]
+
+    def check(self):
+        """Every node holds its children, is one higher than the higher one, and is balanced."""
+        seen, nodes = [], [int(self.links[0, ROOT])] if self.items else []
+        while nodes:
+            node = nodes.pop()
+            left, right = self.links[node, LEFT], self.links[node, RIGHT]
+            if left == 0:
+                seen.append(int(right))
+                assert (self.boxes[node, :3] <= self.items[right][0]).all()
+                assert (self.boxes[node, 3:] >= self.items[right][1]).all()
+                assert self.links[node, HEIGHT] == 0
+                continue
+            heights = self.links[[left, right], HEIGHT]
+            assert self.links[node, HEIGHT] == 1 + heights.max()
+            assert abs(int(heights[0]) - int(heights[1])) <= 1
+            for child in (left, right):
+                assert self.links[child, PARENT] == node
+                assert (self.boxes[node, :3] <= self.boxes[child, :3]).all()
+                assert (self.boxes[node, 3:] >= self.boxes[child, 3:]).all()
+                nodes.append(int(child))
+        assert sorted(seen) == sorted(self.items)
+
+    def near(self, lower, upper):
+        found = np.empty(len(self.items), np.int64)
+        count = items_near(self.tree, vec(lower), vec(upper), self.stack, found)
+        return found[:count].tolist()
+
+    def on_way(self, start, direction, reach, longest):
+        found, entries = np.empty(len(self.items), np.int64), np.empty(len(self.items))
+        way = vec(start), vec(direction), vec(reach), float(longest)
+        count = items_on_way(self.tree, *way, self.stack, found, entries)
+        assert (np.diff(entries[:count]) >= 0).all()
+        return found[:count].tolist()
+
+
+def meets(box, lower, upper):
+    return bool((box[0] <= upper).all() and (box[1] >= lower).all())
+
+
+def widened(box):
+    """Return a box that is larger by a thousandth of its size, and at least by a millimeter."""
+    return box + np.array([[-1e-3], [1e-3]]) * np.maximum(1.0, np.ptp(box, axis=0))
+
+
+def way_meets(box, start, direction, reach, longest):
+    """Tell whether a box on its way comes into another one, by the sides that it crosses."""
+    first, last = 0.0, longest
+    for axis in range(3):
+        low, high = box[0, axis] - reach[axis], box[1, axis] + reach[axis]
+        if direction[axis] == 0.0:
+            if not low <= start[axis] <= high:
+                return False
+            continue
+        ends = sorted((side - start[axis]) / direction[axis] for side in (low, high))
+        first, last = max(first, ends[0]), min(last, ends[1])
+    return first <= last
+
+
+def drawn_box(rng, kind):
+    center = rng.uniform(-50, 50, 3)
+    size = rng.uniform(0, 5, 3)
+    if kind == "flat":
+        size[rng.integers(3)] = 0.0
+    elif kind == "points":
+        size[:] = 0.0
+    elif kind == "one place":
+        center[:], size[:] = 1.0, 2.0
+    elif kind == "huge and tiny":
+        size *= 10.0 ** rng.integers(-9, 7)
+    elif kind == "far":
+        center += 1e7
+    elif kind == "lattice":
+        center, size = np.round(center / 10) * 10, np.full(3, 5.0)
+    return center - size, center + size
+
+
+KINDS = ("any", "flat", "points", "one place", "huge and tiny", "far", "lattice")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_found_is_what_a_look_at_all_finds(kind):
+    rng = np.random.default_rng(KINDS.index(kind))
+    model, free = Model(60), list(range(60))
+    shift = 1e7 if kind == "far" else 0.0
+    for _ in range(400):
+        if free and rng.random() < 0.55:
+            item = free.pop(int(rng.integers(len(free))))
+            model.put(item, *drawn_box(rng, kind))
+        elif model.items:
+            item = int(rng.choice(list(model.items)))
+            model.take(item)
+            free.append(item)
+        model.check()
+        if not model.items:
+            assert model.near((-1e9,) * 3, (1e9,) * 3) == []
+            assert model.on_way((0, 0, 0), (0, 1, 0), (0, 0, 0), math.inf) == []
+            continue
+        some = model.items[int(rng.choice(list(model.items)))]
+        lower = some[0] if rng.random() < 0.3 else rng.uniform(-50, 50, 3) + shift
+        upper = lower + rng.uniform(0, 20, 3) * (rng.random() < 0.8)
+        found = model.near(lower, upper)
+        assert found == sorted(found)
+        sure = {item for item, box in model.items.items() if meets(box, lower, upper)}
+        grown = {item for item, box in model.items.items() if meets(widened(box), lower, upper)}
+        assert sure <= set(found)
+        assert set(found) <= grown or len(model.items) == 1
+        start = (
+            some[int(rng.integers(2))] if rng.random() < 0.3 else rng.uniform(-60, 60, 3) + shift
+        )
+        direction = rng.normal(size=3)
+        direction[rng.random(3) < 0.3] = 0.0
+        reach, longest = (
+            rng.uniform(0, 3, 3) * (rng.random() < 0.5),
+            rng.choice([0.0, 7.0, math.inf]),
+        )
+        if not direction.any():
+            continue
+        direction /= np.linalg.norm(direction)
+        way = model.on_way(start, direction, reach, longest)
+        assert {i for i, box in model.items.items()
+                if way_meets(box, start, direction, reach, longest)} <= set(way)  # fmt: skip
+        assert len(set(way)) == len(way)
+
+
+def test_nearest_boxes_are_never_told_too_far():
+    rng = np.random.default_rng(9)
+    boxes = np.array([np.concatenate(drawn_box(rng, "any")) for _ in range(300)])
+    points = rng.uniform(-60, 60, (300, 3))
+    for k, point in enumerate(points):
+        gap = np.maximum(np.maximum(boxes[k, :3] - point, point - boxes[k, 3:]), 0.0)
+        told = gap2(boxes, k, vec(point))
+        assert told <= float(gap @ gap)
+        assert told >= float(gap @ gap) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("order", ["ascending", "descending", "inwards"])
+def test_the_tree_stays_low_whatever_the_order(order):
+    count = 3_000
+    model, places = Model(count), np.arange(count)
+    if order == "descending":
+        places = places[::-1]
+    elif order == "inwards":
+        places = np.stack([places[: count // 2], places[::-1][: count // 2]], axis=1).ravel()
+    for place in places.tolist():
+        model.put(place, (2.0 * place, 0, 0), (2.0 * place + 1, 1, 1))
+    model.check()
+    assert model.links[model.links[0, ROOT], HEIGHT] <= 1.45 * math.log2(count) + 2
+    assert model.near((100.5, 0, 0), (106.5, 1, 1)) == [50, 51, 52, 53]
+    assert model.on_way((-9, 0.5, 0.5), (1, 0, 0), (0, 0, 0), 25.5) == list(range(9))
