@@ -191,12 +191,13 @@ class Ground(Surface):
         0.0
         """
         _refuse_others("part", part)
-        if id(part) in self._keys:
-            known = self._keys[id(part)]
-            raise ValueError(f"part must not be in the ground already, got that of key {known}")
-        key = self._held.next_number
-        self._held.adopt({key: _queries_of(part)}, key + 1, 1)
-        self._parts[key], self._keys[id(part)] = part, key
+        with self._held.changing:
+            if id(part) in self._keys:
+                known = self._keys[id(part)]
+                raise ValueError(f"part must not be in the ground already, got that of key {known}")
+            key = self._held.next_number
+            self._held.adopt({key: _queries_of(part)}, key + 1, 1)
+            self._parts[key], self._keys[id(part)] = part, key
         return key
 
     def remove(self, key: int) -> None:
@@ -214,11 +215,12 @@ class Ground(Surface):
         ValueError
             For the last part: a ground has at least one.
         """
-        self._refuse_unknown(key)
-        if len(self._parts) == 1:
-            raise ValueError(f"key must leave at least one part, got {key} of the only one")
-        self._held.remove(int(key))
-        del self._keys[id(self._parts.pop(int(key)))]
+        with self._held.changing:
+            self._refuse_unknown(key)
+            if len(self._parts) == 1:
+                raise ValueError(f"key must leave at least one part, got {key} of the only one")
+            self._held.remove(int(key))
+            del self._keys[id(self._parts.pop(int(key)))]
 
     def move(self, key: int, transform: Any) -> None:
         """Put a mesh somewhere else, all at once; who stood on it stays behind.
@@ -256,10 +258,12 @@ class Ground(Surface):
         >>> ground.height_at(10, 10)
         4.25
         """
-        self._refuse_unknown(key)
-        if not isinstance(self._parts[int(key)], TriangleMesh):
-            raise TypeError(f"key must be that of a TriangleMesh, got {key} of a HeightMap")
-        self._held.move(int(key), Pose.of("transform", transform))
+        pose = Pose.of("transform", transform)
+        with self._held.changing:
+            self._refuse_unknown(key)
+            if not isinstance(self._parts[int(key)], TriangleMesh):
+                raise TypeError(f"key must be that of a TriangleMesh, got {key} of a HeightMap")
+            self._held.move(int(key), pose)
 
     def transform(self, key: int) -> NDArray[np.float64]:
         """Return where a part is: the matrix (4, 4) of the last `move`, or the identity.
@@ -573,7 +577,7 @@ class Ground(Surface):
         >>> again, again.height_at(4, 2)
         (<Ground: 2 height maps, 0 meshes>, -1.0)
         """
-        with self._held.editing():  # all of one moment, with the borders that they share
+        with self._held.changing, self._held.editing():  # all of one moment, borders included
             saved = [_saved(part) for part in self._parts.values()]
             about = {
                 "keys": list(self._parts),
@@ -590,7 +594,8 @@ class Ground(Surface):
     def __getstate__(self) -> tuple[dict[int, Part], int, int, dict[int, Pose]]:
         held = self._held
         held.current()  # so that the copies share their borders too
-        return self._parts.copy(), held.next_number, held.own_changes, held.poses.copy()
+        with held.changing:
+            return self._parts.copy(), held.next_number, held.own_changes, held.poses.copy()
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         if state and isinstance(state[0], dict):

@@ -25,15 +25,19 @@ _MATERIAL = CachedDispatch(material_of)
 class _Asked:
     """Holds the lock of the meshes for a short query, and gives their table as it is now."""
 
-    __slots__ = ("_meshes",)
+    __slots__ = ("_meshes", "_to_sweep")
 
-    def __init__(self, meshes: "GroundMeshes") -> None:
-        self._meshes = meshes
+    def __init__(self, meshes: "GroundMeshes", *, to_sweep: bool) -> None:
+        self._meshes, self._to_sweep = meshes, to_sweep
 
     def __enter__(self) -> Longs:
         meshes = self._meshes
         meshes.lock.__enter__()
-        return meshes.followed().view
+        try:
+            return (meshes.skinned() if self._to_sweep else meshes.followed()).view
+        except BaseException:
+            meshes.lock.__exit__(None, None, None)
+            raise
 
     def __exit__(self, *error: object) -> None:
         self._meshes.lock.__exit__(None, None, None)
@@ -70,10 +74,12 @@ class GroundMeshes(Meshes):
         "changes",
         "lock",
         "poses",
+        "swept",
     )
 
     lock: AbstractContextManager[Any]
     asked: AbstractContextManager[Longs]
+    swept: AbstractContextManager[Longs]
     changes: ChangeLog
 
     def __init__(self) -> None:
@@ -89,7 +95,8 @@ class GroundMeshes(Meshes):
         self._seen: dict[int, int] = {}
         self._readers = self._version = self.change_count = 0
         self.changes = ChangeLog(0)
-        self.asked = _Asked(self)
+        self.asked = _Asked(self, to_sweep=False)
+        self.swept = _Asked(self, to_sweep=True)
 
     def __len__(self) -> int:
         return len(self._storages)
@@ -175,6 +182,14 @@ class GroundMeshes(Meshes):
             self._count(number)
         return self._table
 
+    def skinned(self) -> MeshTable:
+        """Return the table, with how the triangles of all meshes hang together."""
+        table = self.followed()
+        while self._without_skin:
+            number = self._without_skin.pop()
+            table.put_skin(number, self._storages[number].neighbors)
+        return table
+
     def _note(self, number: int) -> None:
         """Remember that something changes where a mesh is now."""
         self.change_count += 1
@@ -200,31 +215,17 @@ class GroundMeshes(Meshes):
     # What queries ask: see `Meshes`
 
     @property
-    def swept(self) -> AbstractContextManager[Longs]:
-        self._grow_skins()
-        return self.asked
-
-    @property
     def reading(self) -> AbstractContextManager[Longs]:
-        return self._reading()
+        return self._reading(self.asked)
 
     @property
     def reading_to_sweep(self) -> AbstractContextManager[Longs]:
-        self._grow_skins()
-        return self._reading()
-
-    def _grow_skins(self) -> None:
-        """Find how the triangles of new meshes hang together."""
-        with self.lock:
-            table = self.followed()
-            for number in self._without_skin:
-                table.put_skin(number, self._storages[number].neighbors)
-            self._without_skin.clear()
+        return self._reading(self.swept)
 
     @contextmanager
-    def _reading(self) -> Iterator[Longs]:
-        with self.lock:
-            table = self.followed()
+    def _reading(self, asked: AbstractContextManager[Longs]) -> Iterator[Longs]:
+        with asked:
+            table = self._table
             self._readers += 1
         try:
             yield table.view

@@ -18,7 +18,6 @@ from terrain_physics.ground.meshes import GroundMeshes
 from terrain_physics.ground.poses import Pose
 from terrain_physics.ground.sources import MapSource, MeshSource, Source
 from terrain_physics.ground.union import Union, groups_of_neighbors
-from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.mesh.queries import MeshQueries
@@ -94,7 +93,7 @@ class GroundParts:
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
         self._following = new_lock(Rank.ARRAYS_OF_MAPS)
         self._seen: tuple[Any, ...] = ()
-        self._shown: MapArrays | None = None
+        self._shown: tuple[MapArrays, int, Longs] | None = None
         self._table = NO_MAPS
         self._arrays = GroundArrays(NO_MAPS, NO_MESHES)
         self._logged_of: dict[Any, int] = {}
@@ -108,6 +107,11 @@ class GroundParts:
 
     # Parts that come and go
 
+    @property
+    def changing(self) -> AbstractContextManager[Any]:
+        """Held by who changes which parts there are, or needs all of one moment."""
+        return self._meshes.lock
+
     def adopt(self, parts: dict[int, PartQueries], next_number: int, changes: int) -> None:
         """Add parts by their numbers, higher than any before; ValueError if they do not fit.
 
@@ -117,8 +121,8 @@ class GroundParts:
             raise ValueError(
                 f"parts must be at most {MOST_NUMBERS}, those that were removed included"
             )
-        lands_before = len(self.lands)
-        with self._meshes.lock:
+        with self.changing:
+            lands_before = len(self.lands)
             storages = {k: cast("Storage", part.storage) for k, part in parts.items()}
             self._materials.refuse_more([own.material_names for own in storages.values()])
             renamed = False
@@ -136,8 +140,8 @@ class GroundParts:
 
     def remove(self, number: int) -> None:
         """Remove a part."""
-        lands_before = len(self.lands)
-        with self._meshes.lock:
+        with self.changing:
+            lands_before = len(self.lands)
             part = self.queries.pop(number)
             maps = [part] if isinstance(part, MapQueries) else []
             self._gone += 1
@@ -151,7 +155,7 @@ class GroundParts:
 
     def move(self, number: int, pose: Pose) -> None:
         """Put a mesh somewhere else."""
-        with self._meshes.lock:
+        with self.changing:
             self._meshes.move(number, pose)
             self._gone += 1
 
@@ -163,12 +167,12 @@ class GroundParts:
     def _note(self, maps: list[MapQueries], lands_before: int) -> None:
         """Remember that maps have come or gone."""
         version = self._count()
+        boxes = [land.storage.box_of(land.storage.whole) for land in maps]
         if maps and 1 in {lands_before, len(self.lands)}:  # a single map may go on at its border
-            self.changes.note(version, *EVERYWHERE)
-            return
-        for land in maps:
-            rows, columns = land.storage.cell_count
-            self.changes.note(version, *land.storage.box_of(Region(0, rows, 0, columns)))
+            boxes = [EVERYWHERE]
+        with self._following:
+            for box in boxes:
+                self.changes.note(version, *box)
 
     def _settle(self, *, renamed: bool, maps: bool) -> None:
         """Let what to query follow from the parts; what changed are materials, or the maps."""
@@ -277,9 +281,10 @@ class GroundParts:
         """Give the arrays to a long query; they stay as they are until it ends."""
         with ExitStack() as held:
             table = held.enter_context(self._meshes.reading)
-            if len(self._maps) == 1:
-                views, _ = held.enter_context(self._maps[0].queries.storage.reading())
-                yield self._arrays_of(self._own_map(views), table)
+            maps = self._maps
+            if len(maps) == 1:
+                views, _ = held.enter_context(maps[0].queries.storage.reading())
+                yield self._arrays_of(self._own_map(maps[0], views), table)
             else:
                 yield self._arrays_of(self._maps_now(), table)
 
@@ -296,23 +301,24 @@ class GroundParts:
 
     def _maps_now(self) -> Longs:
         """Return the table of all maps: a single one as it is, several as copies."""
+        maps = self._maps
+        if len(maps) == 1:
+            return self._own_map(maps[0], maps[0].queries.storage.views)
         self.current()  # before our lock: this takes a union's lock
         with self._following:
-            if len(self._maps) == 1:
-                return self._own_map(self._maps[0].queries.storage.views)
-            seen = tuple((source.first, source.queries.version) for source in self._maps)
+            seen = tuple((source.first, source.queries.version) for source in maps)
             if seen != self._seen:
-                copies = [_copied(source.queries.storage) for source in self._maps]
-                self._table = map_rows(copies, [source.first for source in self._maps])
+                copies = [_copied(source.queries.storage) for source in maps]
+                self._table = map_rows(copies, [source.first for source in maps])
                 self._seen = seen
             return self._table
 
-    def _own_map(self, views: MapArrays) -> Longs:
-        """Return the table of the only map."""
-        if self._seen != (id(views),) or self._shown is not views:
-            self._table = map_rows([views], [self._maps[0].first])
-            self._shown, self._seen = views, (id(views),)
-        return self._table
+    def _own_map(self, source: MapSource, views: MapArrays) -> Longs:
+        """Return the table of the only map, whose lock may be held: so this takes none."""
+        known = self._shown
+        if known is None or known[0] is not views or known[1] != source.first:
+            self._shown = known = views, source.first, map_rows([views], [source.first])
+        return known[2]
 
     def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int]:
         """Return the id and the material of a triangle that a kernel names by part and number."""

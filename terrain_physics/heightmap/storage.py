@@ -293,11 +293,16 @@ class MapStorage:
             near, far = (-inf if row_0 == 0 else near), (inf if row_1 == rows else far)
         return (left, -inf, near), (right, inf, far)
 
+    @property
+    def whole(self) -> Region:
+        """All cells."""
+        rows, columns = self.cell_count
+        return Region(0, rows, 0, columns)
+
     def regions_since(self, version: int) -> list[Region]:
         """Return what was edited after a version, oldest first; the whole map if forgotten."""
         if self.version - version > len(self._changes):
-            rows, columns = self.cell_count
-            return [Region(0, rows, 0, columns)]
+            return [self.whole]
         changes = list(self._changes)  # at once: a signal handler may edit the map as well
         return [region for number, region in changes if number > version]
 

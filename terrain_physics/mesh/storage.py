@@ -41,6 +41,7 @@ class MeshStorage(Meshes):
     __slots__ = (
         "_neighbors",
         "_normals",
+        "_now",
         "_sphere",
         "arrays",
         "asked",
@@ -56,7 +57,7 @@ class MeshStorage(Meshes):
     changes: ChangeLog
     version: int
 
-    _neighbors: Neighbors | None
+    _neighbors: tuple[MeshTable, Neighbors] | None
     _normals: Floats | None
     _sphere: Sphere | None
 
@@ -78,6 +79,7 @@ class MeshStorage(Meshes):
     def _adopt(self, arrays: Mesh, version: int) -> None:
         table = MeshTable()
         table.put(0, arrays, self.materials)
+        self._now = arrays, table  # at once, for who needs both
         self.arrays, self.table, self.asked = arrays, table, nullcontext(table.view)
         self._neighbors = self._normals = self._sphere = None
         self.version = version  # last: arrays seen with a version are of that version or later
@@ -101,12 +103,16 @@ class MeshStorage(Meshes):
     @property
     def neighbors(self) -> Neighbors:
         """What lies across each edge and around each vertex, found on first use."""
-        if self._neighbors is None:
-            table, arrays = self.table, self.arrays
-            neighbors = find_neighbors(arrays.vertices, arrays.faces)
-            table.put_skin(0, neighbors)
-            self._neighbors = neighbors
-        return self._neighbors
+        return self._neighbors_in(*self._now)
+
+    def _neighbors_in(self, arrays: Mesh, table: MeshTable) -> Neighbors:
+        """Return what a table of these arrays points to, from now on if it does not yet."""
+        known = self._neighbors
+        if known is None or known[0] is not table:
+            found = find_neighbors(arrays.vertices, arrays.faces)
+            table.put_skin(0, found)
+            self._neighbors = known = table, found
+        return known[1]
 
     @property
     def bounding_sphere(self) -> Sphere:
@@ -122,8 +128,9 @@ class MeshStorage(Meshes):
 
     @property
     def swept(self) -> AbstractContextManager[Longs]:
-        self.neighbors  # noqa: B018 the table points to them then
-        return self.asked
+        arrays, table = self._now
+        self._neighbors_in(arrays, table)
+        return nullcontext(table.view)
 
     @property
     def reading(self) -> AbstractContextManager[Longs]:

@@ -16,6 +16,7 @@ from tests.helpers.environments import IS_NATIVE, ROOT, environment, run
 
 pytestmark = [
     pytest.mark.packaging,
+    pytest.mark.long,  # each compiles all kernels once more: minutes
     pytest.mark.skipif(not IS_NATIVE, reason="no machine code is made here"),
 ]
 
