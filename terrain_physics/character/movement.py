@@ -90,6 +90,9 @@ class CharacterMovement(CharacterView):
         Which speed a walk keeps on slopes: seen from above, or along the ground.
     max_rounds : int, default 16
         After this many rounds of pushing out, the body is lifted straight up instead; >= 1.
+    mask : int, default 0xFFFF_FFFF
+        It meets the parts of a `Ground` of whose layers some are among these, a bit for each, and
+        nothing else: not in moving, nor in `resize`. A map or a mesh by itself has the layers 1.
     max_delta : float, default 0.25
         The longest time that one update lives, in seconds, from 1e-6 to 1. Of a longer frame
         the rest is left out: a game that stood still goes on where it was. No part of the state.
@@ -134,6 +137,7 @@ class CharacterMovement(CharacterView):
         step_offset: float = CharacterRules.step_offset.default,
         slope_speed: SlopeSpeed = CharacterRules.slope_speed.default,
         max_rounds: int = CharacterRules.max_rounds.default,
+        mask: int = CharacterRules.mask.default,
         max_delta: float = MaxDelta.default,
     ) -> None:
         self._ground = checked_ground(ground)
@@ -152,6 +156,7 @@ class CharacterMovement(CharacterView):
             "step_offset": step_offset,
             "slope_speed": slope_speed,
             "max_rounds": max_rounds,
+            "mask": mask,
         }
         put_rules(self._numbers.rules, rules)
         self._time = FrameTime(max_delta)

@@ -8,6 +8,7 @@ from typing import Any, Generic, Literal, Self, TypeVar, overload
 
 from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.spelling import Spelled
@@ -81,14 +82,28 @@ class _Slope(Rule[float]):
         rules[self.place], rules[columns.SLOPE_COSINE] = limit, math.cos(limit)
 
 
-class _Rounds(Rule[int]):
-    """A whole number."""
+class _Whole(Rule[int]):
+    """A whole number, ends included."""
+
+    def __init__(self, least: int, most: int) -> None:
+        self._least, self._most = least, most
 
     def read(self, rules: Floats) -> int:
         return int(rules[self.place])
 
     def write(self, rules: Floats, value: Any) -> None:
-        rules[self.place] = _checks.whole(self.name, value, 1, columns.MOST_ROUNDS)
+        rules[self.place] = _checks.whole(self.name, value, self._least, self._most)
+
+
+class _Mask(_Whole):
+    """Layers, a bit for each; with others the ground is another."""
+
+    def __set__(self, character: "CharacterRules", value: int) -> None:
+        row = character._row()  # noqa: SLF001
+        before = self.read(row.rules)
+        super().__set__(character, value)
+        if self.read(row.rules) != before:
+            row.state[columns.MOVED] = 1.0
 
 
 class _Choice(Rule[Word]):
@@ -126,7 +141,8 @@ class CharacterRules(Spelled, ABC):
     snap_distance = _Number(_checks.non_negative)
     step_offset = _Number(_checks.non_negative)
     slope_speed: _Choice[SlopeSpeed] = _Choice("horizontal", "surface")
-    max_rounds = _Rounds()
+    max_rounds = _Whole(1, columns.MOST_ROUNDS)
+    mask = _Mask(0, ALL_LAYERS)
 
     @abstractmethod
     def _row(self) -> Rows:

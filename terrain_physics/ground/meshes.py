@@ -72,15 +72,20 @@ class GroundMeshes(Meshes):
 
     @property
     def first(self) -> int:
-        """The lowest number."""
-        return next(iter(self._storages))
+        """The lowest number, 0 without meshes."""
+        return next(iter(self._storages), 0)
 
-    def add(self, number: int, storage: MeshStorage, named: Bytes | None) -> None:
+    @property
+    def layers(self) -> int:
+        """All layers that a mesh is on."""
+        return self._table.layers
+
+    def add(self, number: int, storage: MeshStorage, named: Bytes | None, layers: int) -> None:
         """Add a mesh, whose number is higher than any before.
 
         ``named`` (256,) are the numbers that the ground has for its materials, if they differ.
         """
-        self._prepare_edit().put_as(number, storage.table, named)
+        self._prepare_edit().put_as(number, storage.table, named, layers)
         self._named[number] = named
         self._storages[number] = storage
         storage.watchers.add(self._watch, number)
@@ -95,6 +100,10 @@ class GroundMeshes(Meshes):
         self._without_skin.discard(number)
         self._watch.changed.discard(number)
         del self._seen[number]
+
+    def set_layers(self, number: int, layers: int) -> None:
+        """Put a mesh on other layers."""
+        self._prepare_edit().set_layers(number, layers)
 
     def name_materials(self, materials: GroundMaterials) -> None:
         """Give materials the numbers that the ground has for them."""

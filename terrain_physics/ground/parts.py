@@ -10,6 +10,7 @@ import numpy as np
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as grid_kernels
 from terrain_physics._kernels.mesh.parts import ID_BITS
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Longs, read_only
 from terrain_physics._locks import Rank, in_order, new_lock
 from terrain_physics.ground.edits import EditedMap
@@ -42,12 +43,14 @@ class GroundParts:
     ----------
     queries : dict of int to MapQueries and MeshQueries
         Of the parts, by their numbers, which ascend.
+    layers : dict of int to int
+        Those that the parts are on, a bit for each, by their numbers.
     next_number : int
         Of the next part: no number is used twice.
     lands : list of MapQueries
         Those of the maps.
     sources : list of MapSource and MeshSource
-        What to query for them, in the order of their first numbers.
+        What to query for those that are on any layer, in the order of their first numbers.
     """
 
     __slots__ = (
@@ -62,6 +65,7 @@ class GroundParts:
         "_shown",
         "_table",
         "lands",
+        "layers",
         "next_number",
         "queries",
         "sources",
@@ -69,6 +73,7 @@ class GroundParts:
 
     def __init__(self) -> None:
         self.queries: dict[int, PartQueries] = {}
+        self.layers: dict[int, int] = {}
         self.next_number = 0
         self.sources: list[Source] = []
         self._materials = GroundMaterials()
@@ -85,7 +90,19 @@ class GroundParts:
 
     # Parts that come and go
 
-    def adopt(self, parts: dict[int, PartQueries], next_number: int, changes: int) -> None:
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        with self._meshes.lock:
+            self.current()  # maps are neighbors by the samples that they share
+            yield
+
+    def adopt(
+        self,
+        parts: dict[int, PartQueries],
+        layers: dict[int, int],
+        next_number: int,
+        changes: int,
+    ) -> None:
         """Add parts by their numbers, higher than any before; ValueError if they do not fit.
 
         That counts as so many changes, besides those of the parts. If refused, nothing has changed.
@@ -94,15 +111,17 @@ class GroundParts:
             raise ValueError(
                 f"parts must be at most {MOST_NUMBERS}, those that were removed included"
             )
-        with self._meshes.lock:
+        with self._changing():
             storages = {k: cast("Storage", part.storage) for k, part in parts.items()}
             self._materials.refuse_more([own.material_names for own in storages.values()])
             renamed = False
             for number, storage in storages.items():
                 renamed |= self._materials.add(number, storage.material_names)
                 if isinstance(storage, MeshStorage):
-                    self._meshes.add(number, storage, self._materials.named(number))
+                    named = self._materials.named(number)
+                    self._meshes.add(number, storage, named, layers[number])
             self.queries |= parts
+            self.layers |= layers
             self.next_number = next_number
             self._gone += changes
             has_maps = any(isinstance(part, MapQueries) for part in parts.values())
@@ -110,8 +129,9 @@ class GroundParts:
 
     def remove(self, number: int) -> None:
         """Remove a part."""
-        with self._meshes.lock:
+        with self._changing():
             part = self.queries.pop(number)
+            del self.layers[number]
             is_map = isinstance(part, MapQueries)
             self._gone += 1
             if is_map:
@@ -120,31 +140,47 @@ class GroundParts:
                 self._meshes.remove(number)
             self._settle(renamed=self._materials.remove(number), maps=is_map)
 
+    def set_layers(self, number: int, layers: int) -> None:
+        """Put a part on other layers."""
+        with self._changing():
+            if layers == self.layers[number]:
+                return
+            self.layers[number] = layers
+            self._gone += 1
+            is_map = isinstance(self.queries[number], MapQueries)
+            if not is_map:
+                self._meshes.set_layers(number, layers)
+            self._settle(renamed=False, maps=is_map)
+
     def _settle(self, *, renamed: bool, maps: bool) -> None:
         """Let what to query follow from the parts; what changed are materials, or the maps."""
         if renamed:
             self._meshes.name_materials(self._materials)
         if maps or renamed:
             self.lands = [q for q in self.queries.values() if isinstance(q, MapQueries)]
-            self._maps = self._sources_of_maps()
-        sources: list[Source] = list(self._maps)
-        if len(self._meshes):
-            sources.append(MeshSource(self._mesh_queries, self._meshes.first))
+            maps_now = self._sources_of_maps()
+            with self._following:
+                self._maps, self._seen = maps_now, ()
+        sources: list[Source] = [source for source in self._maps if source.layers]
+        if self._meshes.layers or not sources:
+            sources.append(self._mesh_source())
         self.sources = sorted(sources, key=attrgetter("first"))
 
     def _sources_of_maps(self) -> list[MapSource]:
-        """Return what to query for the maps: those that share border lines are united."""
+        """Return what to query for the maps: those on the same layers are united."""
         maps = {k: part for k, part in self.queries.items() if isinstance(part, MapQueries)}
         numbers = list(maps)
         if len(maps) == 1:  # a single map keeps its border
             return [self._map_source(maps[numbers[0]], None, numbers)]
-        lands = [part.storage for part in maps.values()]
         sources = []
-        for group in groups_of_neighbors(lands):
-            union = Union([lands[k] for k in group])
-            queries = MapQueries(union.land)
-            sources.append(self._map_source(queries, union, [numbers[k] for k in group]))
-        return sources
+        for layers in {self.layers[number] for number in numbers}:
+            alike = [number for number in numbers if self.layers[number] == layers]
+            lands = [maps[number].storage for number in alike]
+            for group in groups_of_neighbors(lands):
+                union = Union([lands[k] for k in group])
+                queries = MapQueries(union.land)
+                sources.append(self._map_source(queries, union, [alike[k] for k in group]))
+        return sorted(sources, key=attrgetter("first"))
 
     def _map_source(
         self, queries: MapQueries, union: Union | None, numbers: list[int]
@@ -154,7 +190,10 @@ class GroundParts:
         if any(row is not None for row in named):
             same = np.arange(MOST_MATERIALS, dtype=np.uint8)
             table = np.stack([same if row is None else row for row in named])
-        return MapSource(queries, union, np.array(numbers), table)
+        return MapSource(queries, union, np.array(numbers), table, self.layers[numbers[0]])
+
+    def _mesh_source(self) -> MeshSource:
+        return MeshSource(self._mesh_queries, self._meshes.first, self._meshes.layers)
 
     @property
     def material_names(self) -> Names:
@@ -172,12 +211,18 @@ class GroundParts:
         """The same without the edits and refits of the parts that there are."""
         return self.version - sum(part.version for part in self.queries.values())
 
-    def current(self) -> list[Source]:
-        """Return what to query, in the order of first parts; unions follow the edits first."""
+    def current(self, mask: int = ALL_LAYERS) -> list[Source]:
+        """Return what to query, in the order of first parts; unions follow the edits first.
+
+        That is at least one: where the mask meets nothing, a source that finds nothing.
+        """
         for source in self._maps:
             if source.union is not None:
                 source.union.follow()
-        return self.sources
+        if mask == ALL_LAYERS:
+            return self.sources
+        met = [source.met_by(mask) for source in self.sources if source.layers & mask]
+        return met or [self._mesh_source().met_by(mask)]
 
     @contextmanager
     def editing(self) -> Iterator[list[EditedMap]]:
@@ -236,15 +281,20 @@ class GroundParts:
             seen = tuple((source.first, source.queries.version) for source in self._maps)
             if seen != self._seen:
                 copies = [_copied(source.queries.storage) for source in self._maps]
-                self._table = map_rows(copies, [source.first for source in self._maps])
+                self._table = map_rows(
+                    copies,
+                    [source.first for source in self._maps],
+                    [source.layers for source in self._maps],
+                )
                 self._seen = seen
             return self._table
 
     def _own_map(self, views: MapArrays) -> Longs:
         """Return the table of the only map."""
-        if self._seen != (id(views),) or self._shown is not views:
-            self._table = map_rows([views], [self._maps[0].first])
-            self._shown, self._seen = views, (id(views),)
+        source = self._maps[0]
+        if self._seen != (id(views), source.layers) or self._shown is not views:
+            self._table = map_rows([views], [source.first], [source.layers])
+            self._shown, self._seen = views, (id(views), source.layers)
         return self._table
 
     def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int]:

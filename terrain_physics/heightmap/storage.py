@@ -16,6 +16,7 @@ import numpy as np
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bytes, Flags, Floats, Longs, Singles
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.heightmap.cells import Region
@@ -144,7 +145,7 @@ class MapStorage:
         )
         for values in self.views:
             values.setflags(write=False)
-        self.ground_arrays = GroundArrays(map_rows([self.views], [0]), NO_MESHES)
+        self.ground_arrays = GroundArrays(map_rows([self.views], [0], [FIRST_LAYER]), NO_MESHES)
 
     def _make_table(self) -> None:
         self.cells = np.zeros(self.cell_count, dtype=np.uint8)

@@ -23,11 +23,13 @@ ID_BITS = 40
 # Row 0, the head: how many rows are in use, this one included; the tree's (address, nodes), twice.
 ROW_COUNT, TREE_BOXES, TREE_LINKS = 0, 1, 3
 
-# Columns of a mesh: its number, its leaf in the tree; then (address, length) of its arrays.
+# Columns of a mesh: its number, its leaf in the tree; then (address, length) of its arrays; its
+# layers.
 NUMBER, LEAF = 0, 1
 CORNERS, ORDER, BOXES, CHILDREN, FRAME = 2, 4, 6, 8, 10
 VERTICES, FACES, WELDED, ACROSS, RING_OFFSETS, RING = 12, 14, 16, 18, 20, 22
 MATERIALS, NAMED = 24, 26
+LAYERS = 28
 
 
 class Parts(NamedTuple):
@@ -57,14 +59,15 @@ class Skin(NamedTuple):
 
 
 @kernel(inline=True)
-def parts_at(table: Longs) -> Parts:
-    """Return the meshes that a table holds; the table must outlive them."""
+def parts_at(table: Longs, mask: int) -> Parts:
+    """Return the meshes that a table holds and a mask meets; the table must outlive them."""
     rows = borrow(table)
     return Parts(
         rows,
         PartTree(
             array_at(rows[0, TREE_BOXES], (rows[0, TREE_BOXES + 1], 6), np.float64),
             array_at(rows[0, TREE_LINKS], (rows[0, TREE_LINKS + 1], NODE_SIZE), np.int64),
+            mask,
         ),
     )
 
@@ -122,7 +125,7 @@ def put_part(table: Longs, boxes: Floats, links: Longs, row: int) -> None:
     frame = array_at(table[row, FRAME], (FRAME_SIZE,), np.float64)
     lower: Vec3 = (float(frame[LOWER]), float(frame[LOWER + 1]), float(frame[LOWER + 2]))
     upper: Vec3 = (float(frame[UPPER]), float(frame[UPPER + 1]), float(frame[UPPER + 2]))
-    table[row, LEAF] = put_leaf(boxes, links, row, lower, upper)
+    table[row, LEAF] = put_leaf(boxes, links, row, table[row, LAYERS], lower, upper)
 
 
 @kernel
