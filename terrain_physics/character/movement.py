@@ -91,8 +91,8 @@ class CharacterMovement(CharacterView):
     max_rounds : int, default 16
         After this many rounds of pushing out, the body is lifted straight up instead; >= 1.
     mask : int, default 0xFFFF_FFFF
-        It meets the parts of a `Ground` of whose layers some are among these, a bit for each, and
-        nothing else: not in moving, nor in `resize`. A map or a mesh by itself has the layers 1.
+        It meets the parts of a `Ground` on any of these layers, a bit for each, and no others: to
+        whatever it does, they are not there. A map or a mesh by itself has the layers 1.
     max_delta : float, default 0.25
         The longest time that one update lives, in seconds, from 1e-6 to 1. Of a longer frame
         the rest is left out: a game that stood still goes on where it was. No part of the state.

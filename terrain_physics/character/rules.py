@@ -44,7 +44,11 @@ class Rule(ABC, Generic[T]):
         before = self.read(rules)
         self.write(rules, value)
         if self.read(rules) != before:
-            character._forget_rest()  # noqa: SLF001
+            self.wake(character)
+
+    def wake(self, character: "CharacterRules") -> None:
+        """Let a character take notice that the rule is another."""
+        character._forget_rest()  # noqa: SLF001
 
     @abstractmethod
     def read(self, rules: Floats) -> T:
@@ -98,12 +102,9 @@ class _Whole(Rule[int]):
 class _Mask(_Whole):
     """Layers, a bit for each; with others the ground is another."""
 
-    def __set__(self, character: "CharacterRules", value: int) -> None:
-        row = character._row()  # noqa: SLF001
-        before = self.read(row.rules)
-        super().__set__(character, value)
-        if self.read(row.rules) != before:
-            row.state[columns.MOVED] = 1.0
+    def wake(self, character: "CharacterRules") -> None:
+        super().wake(character)
+        character._row().state[columns.MOVED] = 1.0  # noqa: SLF001
 
 
 class _Choice(Rule[Word]):

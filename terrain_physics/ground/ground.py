@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, Self, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics import _checks
 from terrain_physics._kernels.mesh.parts import ID_BITS
@@ -78,7 +78,8 @@ class Ground(Surface):
     ------
     TypeError, ValueError
         For anything else, and a part that is there twice; the message names the first. For more
-        than 256 names of materials, or 255 beside parts without any. For other layers.
+        than 256 names of materials, or 255 beside parts without any. For layers
+        that are not whole numbers of 32 bits, or not one for each part.
 
     Examples
     --------
@@ -117,7 +118,9 @@ class Ground(Surface):
     _keys: dict[int, int]  # by the parts' identities
     _held: GroundParts
 
-    def __init__(self, parts: Sequence[Part], *, layers: int | Sequence[int] = 1) -> None:
+    def __init__(
+        self, parts: Sequence[Part], *, layers: int | Sequence[int] | NDArray[Any] = 1
+    ) -> None:
         if isinstance(parts, (HeightMap, TriangleMesh)):
             raise TypeError(
                 "parts must be a sequence of HeightMap and TriangleMesh, "
@@ -619,7 +622,7 @@ def _checked_layers(name: str, layers: Any) -> int:
 
 def _layers_of_each(layers: Any, count: int) -> list[int]:
     """Return the layers of so many parts, given one by one or for all."""
-    if not isinstance(layers, (Sequence, np.ndarray)):
+    if not (isinstance(layers, Sequence) or np.ndim(layers)):
         return [_checked_layers("layers", layers)] * count
     if len(layers) != count:
         raise ValueError(f"layers must be one number, or one for each part, got {len(layers)}")

@@ -90,12 +90,6 @@ class GroundParts:
 
     # Parts that come and go
 
-    @contextmanager
-    def _changing(self) -> Iterator[None]:
-        with self._meshes.lock:
-            self.current()  # maps are neighbors by the samples that they share
-            yield
-
     def adopt(
         self,
         parts: dict[int, PartQueries],
@@ -111,7 +105,7 @@ class GroundParts:
             raise ValueError(
                 f"parts must be at most {MOST_NUMBERS}, those that were removed included"
             )
-        with self._changing():
+        with self._meshes.lock:
             storages = {k: cast("Storage", part.storage) for k, part in parts.items()}
             self._materials.refuse_more([own.material_names for own in storages.values()])
             renamed = False
@@ -129,7 +123,7 @@ class GroundParts:
 
     def remove(self, number: int) -> None:
         """Remove a part."""
-        with self._changing():
+        with self._meshes.lock:
             part = self.queries.pop(number)
             del self.layers[number]
             is_map = isinstance(part, MapQueries)
@@ -142,7 +136,7 @@ class GroundParts:
 
     def set_layers(self, number: int, layers: int) -> None:
         """Put a part on other layers."""
-        with self._changing():
+        with self._meshes.lock:
             if layers == self.layers[number]:
                 return
             self.layers[number] = layers
@@ -158,9 +152,10 @@ class GroundParts:
             self._meshes.name_materials(self._materials)
         if maps or renamed:
             self.lands = [q for q in self.queries.values() if isinstance(q, MapQueries)]
-            maps_now = self._sources_of_maps()
+            self.current()  # maps are neighbors if they agree about the samples that they share
+            sources_of_maps = self._sources_of_maps()
             with self._following:
-                self._maps, self._seen = maps_now, ()
+                self._maps, self._seen = sources_of_maps, ()
         sources: list[Source] = [source for source in self._maps if source.layers]
         if self._meshes.layers or not sources:
             sources.append(self._mesh_source())

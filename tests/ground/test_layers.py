@@ -7,6 +7,7 @@ import math
 import operator
 import pickle
 import zipfile
+from typing import Any
 
 import numpy as np
 import pytest
@@ -213,10 +214,11 @@ def test_characters_walk_as_on_the_parts_that_they_meet(seed):
     ground = drawn(seed)
     rng = np.random.default_rng(seed)
     group = CharacterGroup(ground, WALKER, seed=seed, mask=1)
-    movers, others = [], []
+    movers: list[CharacterMovement] = []
+    others: list[CharacterMovement] = []
     for k, mask in enumerate(MASKS[:6]):
         place = rng.uniform((2, 2, 2), (22, 5, 14))
-        given = {"mask": mask} if mask != 1 else {}
+        given: dict[str, Any] = {"mask": mask} if mask != 1 else {}
         group.add(k, place, **given)
         for land, made in ((ground, movers), (met_alone(ground, mask)[0], others)):
             mover = CharacterMovement(
@@ -350,14 +352,15 @@ def test_files_and_pickles_without_layers_are_on_the_first(tmp_path):
 
 
 def test_layers_are_given_for_all_or_one_by_one():
-    parts = [HeightMap(rough(5, 5)), TriangleMesh.box((1, 1, 1))]
+    parts: list[Any] = [HeightMap(rough(5, 5)), TriangleMesh.box((1, 1, 1))]
+    given: Any
     for given, expected in (
         (6, [6, 6]), ([6, 0], [6, 0]), ((1, HIGHEST), [1, HIGHEST]), (np.array([6, 1]), [6, 1]),
     ):  # fmt: skip
         ground = Ground(parts, layers=given)
         assert [ground.layers_of(key) for key in ground.parts] == expected
     ground = Ground(parts)
-    key = ground.add(TriangleMesh.box((2, 2, 2)), layers=np.int64(5))
+    key = ground.add(TriangleMesh.box((2, 2, 2)), layers=5)
     assert [ground.layers_of(key) for key in ground.parts] == [1, 1, 5]
     assert type(ground.layers_of(key)) is int
 
@@ -372,7 +375,7 @@ BAD = [
 
 @pytest.mark.parametrize(("value", "error", "message"), BAD)
 def test_other_layers_are_refused(value, error, message):
-    parts = [HeightMap(rough(5, 5)), TriangleMesh.box((1, 1, 1))]
+    parts: list[Any] = [HeightMap(rough(5, 5)), TriangleMesh.box((1, 1, 1))]
     ground = Ground(parts)
     version = ground.version
     with pytest.raises(error, match=f"layers {message}"):

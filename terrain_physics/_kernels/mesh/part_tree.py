@@ -196,7 +196,7 @@ def take_leaf(boxes: Floats, links: Longs, leaf: int) -> None:
 
 @kernel(inline=True)
 def is_met(tree: PartTree, node: int) -> bool:
-    """Tell whether the mask meets any leaf at or below a node; it does not meet no node."""
+    """Tell whether the mask meets any leaf at or below a node; `NONE` has none."""
     return bool(tree.links[node, LAYERS] & tree.mask != 0)
 
 
