@@ -18,12 +18,11 @@ from weakref import WeakKeyDictionary
 class Rank(IntEnum):
     """In what order locks are taken, by any thread: lower ones first, then older ones."""
 
-    MESHES = 0  # of a ground
-    ARRAYS_OF_MAPS = 1  # who makes them asks each map
-    UNION = 2
-    MAP = 3
-    TREES = 4
-    COMPILER = 5
+    GROUND = 0
+    UNION = 1
+    MAP = 2
+    TREES = 3
+    COMPILER = 4
 
 
 _made: WeakKeyDictionary[Any, tuple[Rank, int]] = WeakKeyDictionary()
@@ -51,10 +50,18 @@ def in_order(locks: Iterable[Any]) -> list[Any]:
 
 
 def _take_all() -> None:
-    _making.acquire()
-    for lock in in_order(_made):
-        lock.acquire()
-        _held.append(lock)
+    while True:
+        with _making:
+            locks = in_order(_made)
+        for lock in locks:
+            lock.acquire()
+            _held.append(lock)
+        # Last: who makes a lock may hold one of the others.
+        _making.acquire()
+        known = set(map(id, locks))
+        if all(id(lock) in known for lock in _made):
+            return
+        _release_all()
 
 
 def _release_all() -> None:

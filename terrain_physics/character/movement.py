@@ -91,6 +91,9 @@ class CharacterMovement(CharacterView):
         Which speed a walk keeps on slopes: seen from above, or along the ground.
     max_rounds : int, default 16
         After this many rounds of pushing out, the body is lifted straight up instead; >= 1.
+    mask : int, default 0xFFFF_FFFF
+        It meets the parts of a `Ground` on any of these layers, a bit for each, and no others: to
+        whatever it does, they are not there. A map or a mesh by itself has the layers 1.
     max_delta : float, default 0.25
         The longest time that one update lives, in seconds, from 1e-6 to 1. Of a longer frame
         the rest is left out: a game that stood still goes on where it was. No part of the state.
@@ -135,6 +138,7 @@ class CharacterMovement(CharacterView):
         step_offset: float = CharacterRules.step_offset.default,
         slope_speed: SlopeSpeed = CharacterRules.slope_speed.default,
         max_rounds: int = CharacterRules.max_rounds.default,
+        mask: int = CharacterRules.mask.default,
         max_delta: float = MaxDelta.default,
     ) -> None:
         self._ground = checked_ground(ground)
@@ -153,6 +157,7 @@ class CharacterMovement(CharacterView):
             "step_offset": step_offset,
             "slope_speed": slope_speed,
             "max_rounds": max_rounds,
+            "mask": mask,
         }
         put_rules(self._numbers.rules, rules)
         self._time = FrameTime(max_delta)

@@ -8,6 +8,7 @@ from typing import Any, Generic, Literal, Self, TypeVar, overload
 
 from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.spelling import Spelled
@@ -43,7 +44,11 @@ class Rule(ABC, Generic[T]):
         before = self.read(rules)
         self.write(rules, value)
         if self.read(rules) != before:
-            character._forget_rest()  # noqa: SLF001
+            self.wake(character)
+
+    def wake(self, character: "CharacterRules") -> None:
+        """Let a character take notice that the rule is another."""
+        character._forget_rest()  # noqa: SLF001
 
     @abstractmethod
     def read(self, rules: Floats) -> T:
@@ -81,14 +86,25 @@ class _Slope(Rule[float]):
         rules[self.place], rules[columns.SLOPE_COSINE] = limit, math.cos(limit)
 
 
-class _Rounds(Rule[int]):
-    """A whole number."""
+class _Whole(Rule[int]):
+    """A whole number, ends included."""
+
+    def __init__(self, least: int, most: int) -> None:
+        self._least, self._most = least, most
 
     def read(self, rules: Floats) -> int:
         return int(rules[self.place])
 
     def write(self, rules: Floats, value: Any) -> None:
-        rules[self.place] = _checks.whole(self.name, value, 1, columns.MOST_ROUNDS)
+        rules[self.place] = _checks.whole(self.name, value, self._least, self._most)
+
+
+class _Mask(_Whole):
+    """Layers, a bit for each; with others the ground is another."""
+
+    def wake(self, character: "CharacterRules") -> None:
+        super().wake(character)
+        character._row().state[columns.MOVED] = 1.0  # noqa: SLF001
 
 
 class _Choice(Rule[Word]):
@@ -126,7 +142,8 @@ class CharacterRules(Spelled, ABC):
     snap_distance = _Number(_checks.non_negative)
     step_offset = _Number(_checks.non_negative)
     slope_speed: _Choice[SlopeSpeed] = _Choice("horizontal", "surface")
-    max_rounds = _Rounds()
+    max_rounds = _Whole(1, columns.MOST_ROUNDS)
+    mask = _Mask(0, ALL_LAYERS)
 
     @abstractmethod
     def _row(self) -> Rows:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics import _checks
 from terrain_physics._kernels.mesh.parts import ID_BITS
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS, FIRST_LAYER
 from terrain_physics._kernels.types import Longs
 from terrain_physics._public import public
 from terrain_physics.ground.edits import EditedMap, apply_to_all, highest_at, paint_all
@@ -28,7 +29,6 @@ from terrain_physics.mesh.saved import saved_mesh
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.ground_files import (
     MOST_EDITS,
-    MOST_NUMBERS,
     SavedPart,
     checked_keys,
     damaged_otherwise,
@@ -56,6 +56,9 @@ class Ground(Surface):
 
     Materials in answers are numbers of the ground: see `material_names`.
 
+    Each part is on layers, 32 bits, which the ``mask`` of a question and of a character may leave
+    out: see `Surface`. Maps on different layers are not united.
+
     Parts come and go: `add` gives a part its key, `remove` takes it away. Keys are numbers that
     ascend and are never used twice; those of the first parts are 0, 1, .... A triangle's id is
     ``key << 40`` plus its id in its part, see `part_of`; -1 outside a single map that is extended.
@@ -67,12 +70,16 @@ class Ground(Surface):
     ----------
     parts : sequence of HeightMap and TriangleMesh
         At least one; each once.
+    layers : int, or sequence of int, default 1
+        Those that the parts are on, a bit for each, from 0 to 0xFFFF_FFFF: one number for all
+        parts, or one for each. Nobody meets a part with 0.
 
     Raises
     ------
     TypeError, ValueError
         For anything else, and a part that is there twice; the message names the first. For more
-        than 256 names of materials, or 255 beside parts without any.
+        than 256 names of materials, or 255 beside parts without any. For layers
+        that are not whole numbers of 32 bits, or not one for each part.
 
     Examples
     --------
@@ -94,6 +101,15 @@ class Ground(Surface):
     >>> ground = Ground([road, planks])
     >>> ground.material_names, ground.raycast(Ray((0.2, 9, 0.2), (0, -1, 0))).material
     (('grass', 'wood'), 1)
+
+    The bridge on a layer of its own is left out where the mask does not meet it:
+
+    >>> ground = Ground([valley, bridge], layers=[1, 2])
+    >>> ground.height_at(4, 4), ground.height_at(4, 4, mask=1)
+    (0.0, -3.0)
+    >>> ground.set_layers(1, 0)
+    >>> ground.height_at(4, 4)
+    -3.0
     """
 
     __slots__ = ("_held", "_keys", "_parts")
@@ -102,7 +118,9 @@ class Ground(Surface):
     _keys: dict[int, int]  # by the parts' identities
     _held: GroundParts
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(
+        self, parts: Sequence[Part], *, layers: int | Sequence[int] | NDArray[Any] = 1
+    ) -> None:
         if isinstance(parts, (HeightMap, TriangleMesh)):
             raise TypeError(
                 "parts must be a sequence of HeightMap and TriangleMesh, "
@@ -117,7 +135,8 @@ class Ground(Surface):
             first = places.setdefault(id(part), index)
             if first != index:
                 raise ValueError(f"parts[{index}] must be another part, got parts[{first}] again")
-        self._adopt(dict(enumerate(given)), len(given), 0, {})
+        on = _layers_of_each(layers, len(given))
+        self._adopt(dict(enumerate(given)), on, len(given), 0, {})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -142,15 +161,22 @@ class Ground(Surface):
             poses = {int(key): Pose.of_saved(rows) for key, rows in about["transforms"].items()}
             if not all(isinstance(parts[key], TriangleMesh) for key in poses):
                 raise ValueError("transforms must be of meshes")
+            layers = _layers_of_each(about.get("layers", FIRST_LAYER), len(keys))
             ground = cls.__new__(cls)
-            ground._adopt(parts, next_key, changes, poses)  # noqa: SLF001
+            ground._adopt(parts, layers, next_key, changes, poses)  # noqa: SLF001
             return ground
 
     def _adopt(
-        self, parts: dict[int, Part], next_key: int, changes: int, poses: dict[int, Pose]
+        self,
+        parts: dict[int, Part],
+        layers: Sequence[int],
+        next_key: int,
+        changes: int,
+        poses: dict[int, Pose],
     ) -> None:
         queries = {key: _queries_of(part) for key, part in parts.items()}
-        self._held = GroundParts(queries, next_key, changes, poses)
+        on = dict(zip(parts, layers, strict=True))
+        self._held = GroundParts(queries, on, next_key, changes, poses)
         self._parts = parts
         self._keys = {id(part): key for key, part in parts.items()}
         self._queries = GroundQueries(self._held)
@@ -160,13 +186,15 @@ class Ground(Surface):
         """The parts by their keys, which ascend; as they are now."""
         return MappingProxyType(self._parts)
 
-    def add(self, part: Part) -> int:
+    def add(self, part: Part, *, layers: int = 1) -> int:
         """Add a part.
 
         Parameters
         ----------
         part : HeightMap or TriangleMesh
-            If it shares border lines with maps that are there, they are united.
+            If it shares border lines with maps on the same layers, they are united.
+        layers : int, default 1
+            Those that it is on, a bit for each, from 0 to 0xFFFF_FFFF. Nobody meets it with 0.
 
         Returns
         -------
@@ -176,8 +204,8 @@ class Ground(Surface):
         Raises
         ------
         TypeError, ValueError
-            For anything else, for a part that is there already, and for more names of materials
-            than `Ground` takes. Nothing has changed then.
+            For anything else, for a part that is there already, for other layers, and for more
+            names of materials than `Ground` takes. Nothing has changed then.
 
         Examples
         --------
@@ -191,12 +219,13 @@ class Ground(Surface):
         0.0
         """
         _refuse_others("part", part)
+        on = _checked_layers("layers", layers)
         with self._held.changing:
             if id(part) in self._keys:
                 known = self._keys[id(part)]
                 raise ValueError(f"part must not be in the ground already, got that of key {known}")
             key = self._held.next_number
-            self._held.adopt({key: _queries_of(part)}, key + 1, 1)
+            self._held.adopt({key: _queries_of(part)}, {key: on}, key + 1, 1)
             self._parts[key], self._keys[id(part)] = part, key
         return key
 
@@ -281,8 +310,60 @@ class Ground(Surface):
         pose = self._held.poses.get(int(key))
         return np.eye(4) if pose is None else pose.matrix()
 
+    def layers_of(self, key: int) -> int:
+        """Return the layers that a part is on, a bit for each.
+
+        Parameters
+        ----------
+        key : int
+            As `add` returned it.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        self._refuse_unknown(key)
+        return self._held.layers[int(key)]
+
+    def set_layers(self, key: int, layers: int) -> None:
+        """Put a part on other layers; who stands there looks again.
+
+        Maps are united anew by the layers that they are on then.
+
+        Parameters
+        ----------
+        key : int
+            As `add` returned it.
+        layers : int
+            A bit for each, from 0 to 0xFFFF_FFFF. Nobody meets a part with 0.
+
+        Raises
+        ------
+        KeyError
+            If there is no such part.
+        TypeError, ValueError
+            For other layers. Nothing has changed then.
+
+        Examples
+        --------
+        >>> from terrain_physics import Ground, HeightMap, TriangleMesh
+        >>> ground = Ground([HeightMap([[0, 0], [0, 0]], cell_size=9)])
+        >>> door = ground.add(TriangleMesh.box((1, 4, 6)), layers=2)
+        >>> ground.set_layers(door, ground.layers_of(door) | 4)
+        >>> ground.height_at(0.5, 3, mask=4), ground.height_at(0.5, 3, mask=1)
+        (2.0, 0.0)
+        """
+        on = _checked_layers("layers", layers)
+        with self._held.changing:
+            self._refuse_unknown(key)
+            self._held.set_layers(int(key), on)
+
     def _refuse_unknown(self, key: Any) -> None:
-        if _checks.whole("key", key, 0, MOST_NUMBERS) not in self._parts:
+        if (
+            isinstance(key, bool)
+            or _checks.whole("key", key, -(2**63), 2**63 - 1) not in self._parts
+        ):
             raise KeyError(f"key must be that of a part, got {key}")
 
     @property
@@ -547,8 +628,8 @@ class Ground(Surface):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all parts to a file for `load`, with all that they hold.
 
-        That is heights, holes, diagonals, thickness, materials, names, vertices, faces and
-        versions. The file is a zip archive of arrays and JSON, described in
+        That is heights, holes, diagonals, thickness, materials, names, vertices, faces, layers
+        and versions. The file is a zip archive of arrays and JSON, described in
         ``surface/ground_files.py``.
 
         Parameters
@@ -581,6 +662,7 @@ class Ground(Surface):
             saved = [_saved(part) for part in self._parts.values()]
             about = {
                 "keys": list(self._parts),
+                "layers": list(self._held.layers.values()),
                 "next_key": self._held.next_number,
                 "changes": self._held.own_changes,
                 "transforms": {key: pose.saved() for key, pose in self._held.poses.items()},
@@ -591,17 +673,19 @@ class Ground(Surface):
         maps = sum(isinstance(part, HeightMap) for part in self._parts.values())
         return f"<Ground: {maps} height maps, {len(self._parts) - maps} meshes>"
 
-    def __getstate__(self) -> tuple[dict[int, Part], int, int, dict[int, Pose]]:
+    def __getstate__(self) -> tuple[dict[int, Part], list[int], int, int, dict[int, Pose]]:
         held = self._held
         held.current()  # so that the copies share their borders too
         with held.changing:
-            return self._parts.copy(), held.next_number, held.own_changes, held.poses.copy()
+            parts, layers = self._parts.copy(), list(held.layers.values())
+            return parts, layers, held.next_number, held.own_changes, held.poses.copy()
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         if state and isinstance(state[0], dict):
             self._adopt(*state)
-        else:  # of a pickle that is older than keys
-            self._adopt(dict(enumerate(state)), len(state), 0, {})
+        else:  # of a pickle that is older than keys and layers
+            parts = dict(enumerate(state))
+            self._adopt(parts, _layers_of_each(FIRST_LAYER, len(parts)), len(parts), 0, {})
 
 
 def _refuse_others(name: str, part: Any) -> None:
@@ -609,6 +693,19 @@ def _refuse_others(name: str, part: Any) -> None:
         raise TypeError(
             f"{name} must be a HeightMap or a TriangleMesh, got {_checks.shorten(part)}"
         )
+
+
+def _checked_layers(name: str, layers: Any) -> int:
+    return _checks.whole(name, layers, 0, ALL_LAYERS)
+
+
+def _layers_of_each(layers: Any, count: int) -> list[int]:
+    """Return the layers of so many parts, given one by one or for all."""
+    if not (isinstance(layers, Sequence) or np.ndim(layers)):
+        return [_checked_layers("layers", layers)] * count
+    if len(layers) != count:
+        raise ValueError(f"layers must be one number, or one for each part, got {len(layers)}")
+    return [_checked_layers(f"layers[{index}]", own) for index, own in enumerate(layers)]
 
 
 def _queries_of(part: Part) -> PartQueries:

@@ -49,7 +49,7 @@ class GroundMeshes(Meshes):
     Attributes
     ----------
     lock : context manager
-        Held by short queries, and by who changes which meshes there are.
+        That of the ground: held by short queries of meshes, and by who changes any parts.
     changes : ChangeLog
         Where they came, went and moved lately, by the count of such changes.
     change_count : int
@@ -83,7 +83,7 @@ class GroundMeshes(Meshes):
     changes: ChangeLog
 
     def __init__(self) -> None:
-        self.lock = new_lock(Rank.MESHES)
+        self.lock = new_lock(Rank.GROUND)
         self._table = MeshTable()
         self._storages: dict[int, MeshStorage] = {}
         self._shown: dict[int, MeshStorage] = {}
@@ -105,28 +105,36 @@ class GroundMeshes(Meshes):
 
     @property
     def first(self) -> int:
-        """The lowest number."""
-        return next(iter(self._storages))
+        """The lowest number, 0 without meshes."""
+        return next(iter(self._storages), 0)
 
-    def add(self, number: int, storage: MeshStorage, named: Bytes | None) -> None:
+    @property
+    def layers(self) -> int:
+        """All layers that a mesh is on."""
+        return self._table.layers
+
+    def add(self, number: int, storage: MeshStorage, named: Bytes | None, layers: int) -> None:
         """Add a mesh, whose number is higher than any before.
 
         ``named`` (256,) are the numbers that the ground has for its materials, if they differ.
         """
-        self._prepare_edit().put_as(number, storage.table, named)
+        version = storage.version
+        self._prepare_edit().put_as(number, storage.table, named, layers)
         self._note(number)
         self._named[number] = named
         self._storages[number] = self._shown[number] = storage
         self._mark_painted(number)
         storage.watchers.add(self._watch, number)
         self._without_skin.add(number)
-        self._count(number)
+        self._count(number, version)
+        if storage.version != version:  # refitted before anybody was told
+            self._watch.changed.add(number)
 
     def remove(self, number: int) -> None:
         """Remove a mesh."""
         self._note(number)
         self._prepare_edit().remove(number)
-        self._storages.pop(number).watchers.remove(self._watch)
+        self._storages.pop(number).watchers.remove(self._watch, number)
         del self._shown[number]
         self.poses.pop(number, None)
         del self._named[number]
@@ -156,6 +164,11 @@ class GroundMeshes(Meshes):
                 materials=own.materials,
             )
 
+    def set_layers(self, number: int, layers: int) -> None:
+        """Put a mesh on other layers."""
+        self._prepare_edit().set_layers(number, layers)
+        self._note(number)
+
     def name_materials(self, materials: GroundMaterials) -> None:
         """Give materials the numbers that the ground has for them."""
         for number in self._storages:
@@ -173,21 +186,35 @@ class GroundMeshes(Meshes):
 
     def followed(self) -> MeshTable:
         """Return the table, as it is after the refits of the meshes."""
-        while self._watch.changed:
-            number = self._watch.changed.pop()
-            self._note(number)
-            self._place(number)
-            self._put_again(number)
-            self._note(number)
-            self._count(number)
+        changed = self._watch.changed
+        while changed:
+            number = next(iter(changed))
+            if number not in self._storages:  # told by another thread after it had gone
+                changed.discard(number)
+                continue
+            version = self._storages[number].version  # or later, then it is told again
+            changed.discard(number)
+            try:
+                self._follow(number, version)
+            except BaseException:  # such as Ctrl-C: the next one to ask follows
+                changed.add(number)
+                raise
         return self._table
+
+    def _follow(self, number: int, version: int) -> None:
+        """Put a mesh that was refitted in place of what it was before."""
+        self._note(number)
+        self._place(number)
+        self._put_again(number)
+        self._note(number)
+        self._count(number, version)
 
     def skinned(self) -> MeshTable:
         """Return the table, with how the triangles of all meshes hang together."""
         table = self.followed()
         while self._without_skin:
             number = self._without_skin.pop()
-            table.put_skin(number, self._storages[number].neighbors)
+            table.put_skin(number, self._shown[number].neighbors)
         return table
 
     def _note(self, number: int) -> None:
@@ -195,11 +222,10 @@ class GroundMeshes(Meshes):
         self.change_count += 1
         self.changes.note(self.change_count, *self._table.bounds(number))
 
-    def _count(self, number: int) -> None:
-        """Count the refits of a mesh that have not been seen yet."""
-        now = self._storages[number].version
-        self._version += now - self._seen.get(number, 0)
-        self._seen[number] = now
+    def _count(self, number: int, version: int) -> None:
+        """Count the refits of a mesh up to a version that have not been seen yet."""
+        self._version += version - self._seen.get(number, 0)
+        self._seen[number] = version
 
     def _put_again(self, number: int) -> None:
         table, named = self._shown[number].table, self._named.get(number)
@@ -234,18 +260,12 @@ class GroundMeshes(Meshes):
                 if table is self._table:
                     self._readers -= 1
 
-    def material_of(self, triangle: int) -> int:
-        if not self._painted:
-            return 0
-        with self.asked as table:
-            return int(_MATERIAL.call(table, triangle))
+    def material_of(self, table: Longs, triangle: int) -> int:
+        return int(_MATERIAL.call(table, triangle)) if self._painted else 0
 
-    def materials_of(self, triangles: Longs) -> Bytes:
-        if not self._painted:
-            return np.zeros(len(triangles), np.uint8)
+    def materials_of(self, table: Longs, triangles: Longs) -> Bytes:
         found = np.empty(len(triangles), np.uint8)
-        with self.asked as table:
-            put_materials(table, triangles, found)
+        put_materials(table, triangles, found)
         return found
 
     def triangles(self, ids: Longs) -> Triangles:

@@ -43,7 +43,8 @@ class Pose(NamedTuple):
         """Return a pose of the numbers that `saved` gave."""
         rows = _checks.array("transforms", numbers, (3, 4))
         rotation, position = rows[:, :3].copy(), rows[:, 3].copy()
-        if not np.abs(rotation @ rotation.T - np.eye(3)).max() < _ROUNDING:
+        is_orthonormal = np.abs(rotation @ rotation.T - np.eye(3)).max() < _ROUNDING
+        if not is_orthonormal or np.linalg.det(rotation) < 0.0:
             raise ValueError(f"transforms must be rigid, got {_checks.shorten(numbers)}")
         refuse_far_row("transforms", [*position])
         return cls(rotation, position)

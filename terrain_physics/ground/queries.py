@@ -10,6 +10,7 @@ from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats, Longs, read_only
 from terrain_physics.ground.answers import (
     Hits,
@@ -40,22 +41,28 @@ _Hit = TypeVar("_Hit", RayHit, SweepHit, ClosestPoint)
 
 
 class GroundQueries(Queries):
-    """What a ground of several parts answers.
+    """What the parts of a ground that a mask meets answer.
 
     Each part answers by its own rules. If several hits are at the same distance, or several
     contacts equally deep, the lowest id wins; within united maps, what the union answers.
     """
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_mask", "_parts")
 
-    def __init__(self, parts: GroundParts) -> None:
-        self._parts = parts
+    def __init__(self, parts: GroundParts, mask: int = ALL_LAYERS) -> None:
+        self._parts, self._mask = parts, mask
+
+    def met_by(self, mask: int) -> "GroundQueries":
+        return GroundQueries(self._parts, mask)
+
+    def _current(self) -> list[Source]:
+        return self._parts.current(self._mask)
 
     # Places
 
     def height(self, x: float, z: float) -> float:
         best = math.nan
-        for source in self._parts.current():
+        for source in self._current():
             level = source.queries.height(x, z)
             if level > best or math.isnan(best):
                 best = level
@@ -66,11 +73,11 @@ class GroundQueries(Queries):
         return glm.vec3(self.normals(xs, zs, None)[0])
 
     def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        answers = [source.queries.heights(xs, zs, threads) for source in self._parts.current()]
+        answers = [source.queries.heights(xs, zs, threads) for source in self._current()]
         return np.asarray(np.fmax.reduce(answers))
 
     def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        sources = self._parts.current()
+        sources = self._current()
         if len(sources) == 1:
             return sources[0].queries.normals(xs, zs, threads)
         return self.heights_and_normals(xs, zs, threads)[1]
@@ -79,14 +86,14 @@ class GroundQueries(Queries):
         self, xs: Floats, zs: Floats, threads: int | None
     ) -> tuple[Floats, Floats]:
         answers = [
-            source.queries.heights_and_normals(xs, zs, threads) for source in self._parts.current()
+            source.queries.heights_and_normals(xs, zs, threads) for source in self._current()
         ]
         return highest([levels for levels, _ in answers], [normals for _, normals in answers])
 
     # Triangles in boxes
 
     def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
-        sources, answers = self._parts.current(), []
+        sources, answers = self._current(), []
         for source in sources:
             answer = source.queries.triangles_in(lower, upper, most)
             if answer is None:
@@ -98,7 +105,7 @@ class GroundQueries(Queries):
         return joined_triangles(answers, owners)
 
     def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Longs, Longs]:
-        sources = self._parts.current()
+        sources = self._current()
         answers = [source.queries.triangle_ids_in(boxes, most) for source in sources]
         _checks.refuse_more("triangles", sum(len(ids) for _, ids in answers), most)
         owners = [s.owners(ids) for s, (_, ids) in zip(sources, answers, strict=True)]
@@ -112,7 +119,7 @@ class GroundQueries(Queries):
     def rays(
         self, origins: Floats, directions: Floats, longest: float, count: int, threads: int | None
     ) -> RayHits:
-        sources = self._parts.current()
+        sources = self._current()
         answers = [
             source.queries.rays(origins, directions, longest, count, threads) for source in sources
         ]
@@ -121,7 +128,7 @@ class GroundQueries(Queries):
     def _nearest(self, ask: Callable[[PartQueries], _Hit | None]) -> _Hit | None:
         """Return the hit at the least distance; if several are, that of the lowest id."""
         best, triangle, part, material = None, -1, -1, 0
-        for source in self._parts.current():
+        for source in self._current():
             hit = ask(source.queries)
             if hit is None or (best is not None and hit.distance > best.distance):
                 continue
@@ -149,19 +156,19 @@ class GroundQueries(Queries):
     # Shapes
 
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
-        sources = self._parts.current()
+        sources = self._current()
         answers = [source.queries.contacts_of_one(shape, keep, most) for source in sources]
         return _joined(sources, answers, most, deepest=keep == "deepest")
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
     ) -> Contacts:
-        sources = self._parts.current()
+        sources = self._current()
         answers = [source.queries.contacts(kind, rows, keep, threads, most) for source in sources]
         return _joined(sources, answers, most, deepest=keep == "deepest")
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
-        sources = self._parts.current()
+        sources = self._current()
         counts = [source.queries.contact_counts(kind, rows, threads) for source in sources]
         return np.asarray(np.sum(counts, axis=0))
 
@@ -171,7 +178,7 @@ class GroundQueries(Queries):
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
-        sources = self._parts.current()
+        sources = self._current()
         answers = [source.queries.sweeps(kind, rows, motions, count, threads) for source in sources]
         return self._nearest_of_each(sources, answers)
 
@@ -182,7 +189,7 @@ class GroundQueries(Queries):
         return cast("ClosestPoint", self._nearest(lambda queries: queries.closest_point(point)))
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        sources = self._parts.current()
+        sources = self._current()
         answers = [source.queries.closest_points(points, threads) for source in sources]
         return self._nearest_of_each(sources, answers)
 

@@ -25,12 +25,19 @@ class MapSource(NamedTuple):
         The numbers of the maps, ascending.
     named : ndarray of uint8, shape (k, 256), or None
         The ground's number for each material of each map; None if they are the same.
+    layers : int
+        Of each of the maps, a bit for each.
     """
 
     queries: MapQueries
     union: Union | None
     parts: Longs
     named: Bytes | None
+    layers: int
+
+    def met_by(self, mask: int) -> "MapSource":  # noqa: ARG002
+        """Return what the mask meets: maps are united only with those of the same layers."""
+        return self
 
     @property
     def first(self) -> int:
@@ -78,10 +85,17 @@ class MeshSource(NamedTuple):
         Of the meshes.
     first : int
         The lowest number.
+    layers : int
+        All that a mesh is on, a bit for each.
     """
 
     queries: MeshQueries
     first: int
+    layers: int
+
+    def met_by(self, mask: int) -> "MeshSource":
+        """Return the meshes that the mask meets; without any, the answer is that nothing is."""
+        return MeshSource(self.queries.met_by(mask), self.first, self.layers & mask)
 
     @property
     def is_in_order(self) -> bool:

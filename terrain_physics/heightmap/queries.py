@@ -1,5 +1,6 @@
 """The questions to a height map, answered by kernels."""
 
+import functools
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from math import inf, isnan
@@ -18,6 +19,7 @@ from terrain_physics._kernels.heightmap.one_sphere import MOST_HALVES, contacts_
 from terrain_physics._kernels.heightmap.rays import ray_hit, ray_hits
 from terrain_physics._kernels.heightmap.sweeps import sweep_hits
 from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
+from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import Sphere
@@ -56,6 +58,9 @@ class MapQueries(Queries):
 
     def __init__(self, storage: MapStorage) -> None:
         self.storage = storage
+
+    def met_by(self, mask: int) -> "MapQueries":
+        return self if mask & FIRST_LAYER else _no_ground()
 
     # Places
 
@@ -268,6 +273,13 @@ class MapQueries(Queries):
             nearest, _ = storage.cells_at(np.array(point[0]), np.array(point[2]))
             return triangle, int(storage.materials[nearest])
         return triangle, int(storage.materials[divmod(triangle // 2, columns)])
+
+
+@functools.cache
+def _no_ground() -> MapQueries:
+    """Return the queries of a map that is one hole."""
+    frame = (0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, float(kernels.DIAGONAL_AC), inf)
+    return MapQueries(MapStorage(np.full((2, 2), np.nan, dtype=np.float32), frame, None, None))
 
 
 def _surface_at(

@@ -17,6 +17,7 @@ import numpy as np
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bytes, Flags, Floats, Longs, Singles
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.heightmap.cells import Region
@@ -64,6 +65,7 @@ class MapStorage:
         "_begun",
         "_changes",
         "_follows_heights",
+        "_is_thinner",
         "_own",
         "_shown",
         "_thickens",
@@ -125,6 +127,9 @@ class MapStorage:
         """Make what is derived from the arrays, and what is not saved."""
         self.lock = new_lock(Rank.MAP)
         self.is_read = self._begun = self.version = 0
+        self._is_thinner = (
+            False  # or thicker, and nobody has been told: maps united with it are too
+        )
         self._changes: deque[tuple[int, Region]] = deque(maxlen=_REMEMBERED_CHANGES)
         self.changes = ChangeLog(0)
         self._shown: tuple[Any, ...] = (None,) * 4
@@ -150,7 +155,7 @@ class MapStorage:
         )
         for values in self.views:
             values.setflags(write=False)
-        self.ground_arrays = GroundArrays(map_rows([self.views], [0]), NO_MESHES)
+        self.ground_arrays = GroundArrays(map_rows([self.views], [0], [FIRST_LAYER]), NO_MESHES)
 
     def _make_table(self) -> None:
         self.cells = np.zeros(self.cell_count, dtype=np.uint8)
@@ -256,7 +261,7 @@ class MapStorage:
         """Set how deep the ground is solid. Holes no longer change it."""
         self.frame = self.frame.copy()
         self.frame[kernels.THICKNESS] = depth
-        self._thickens = False
+        self._thickens, self._is_thinner = False, True
 
     def changed(self, region: Region, *, heights: bool, holes: bool) -> None:
         """Update what is derived from the cells of a region, and record the change.
@@ -270,15 +275,18 @@ class MapStorage:
             part = self.cells[row_0:row_1, column_0:column_1]
             part &= np.uint8(0xFF ^ kernels.CELL_FLIPPED)
             part |= shorter_diagonals(around) * np.uint8(kernels.CELL_FLIPPED)
-        whole = holes and self._thickens
-        if whole:
+        if holes and self._thickens:
             self.set_thickness(THICKNESS_WITH_HOLES)
         self._publish()
         if heights:
             block_kernels.put_blocks(self.views[0], self.views[3], *region, self.blocks)
-        self.version += 1
-        self._changes.append((self.version, region))
-        self.changes.note(self.version, *(EVERYWHERE if whole else self.box_of(region)))
+        # Before the version: who sees that finds the change.
+        everywhere = self._is_thinner
+        self._is_thinner = False
+        version = self.version + 1
+        self._changes.append((version, region))
+        self.changes.note(version, *(EVERYWHERE if everywhere else self.box_of(region)))
+        self.version = version
 
     def box_of(self, region: Region) -> tuple[Floats3, Floats3]:
         """Return the lower and upper corner of the box of cells, whatever their heights."""

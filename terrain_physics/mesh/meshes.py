@@ -34,12 +34,12 @@ class Meshes(ABC):
         """The same, with how triangles hang together."""
 
     @abstractmethod
-    def material_of(self, triangle: int) -> int:
-        """Return the material of a triangle, 0 for -1."""
+    def material_of(self, table: Longs, triangle: int) -> int:
+        """Return the material of a triangle, 0 for -1; the table is that of a short query."""
 
     @abstractmethod
-    def materials_of(self, triangles: Longs) -> Bytes:
-        """Return the materials of triangles (n,), 0 for -1."""
+    def materials_of(self, table: Longs, triangles: Longs) -> Bytes:
+        """Return the materials of triangles (n,), 0 for -1, by the table that was asked."""
 
     @abstractmethod
     def triangles(self, ids: Longs) -> Triangles:

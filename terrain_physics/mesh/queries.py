@@ -30,6 +30,7 @@ from terrain_physics._kernels.mesh.queries import (
     raycast_rows,
 )
 from terrain_physics._kernels.mesh.sweeps import sweep_rows
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.mesh.meshes import Meshes
@@ -66,24 +67,27 @@ _Found = tuple[int, int, Longs, Floats]
 
 
 class MeshQueries(Queries):
-    """What triangle meshes answer: one, or all those of a ground."""
+    """What triangle meshes that a mask meets answer: one, or those of a ground."""
 
-    __slots__ = ("_arrays", "storage")
+    __slots__ = ("_arrays", "_mask", "storage")
 
-    def __init__(self, storage: Meshes) -> None:
-        self.storage = storage
+    def __init__(self, storage: Meshes, mask: int = ALL_LAYERS) -> None:
+        self.storage, self._mask = storage, mask
         self._arrays: GroundArrays | None = None
+
+    def met_by(self, mask: int) -> "MeshQueries":
+        return MeshQueries(self.storage, mask)
 
     # Places
 
     def height(self, x: float, z: float) -> float:
         with self.storage.asked as table:
-            level: float = _HEIGHT.call(table, x, z)[0]
+            level: float = _HEIGHT.call(table, self._mask, x, z)[0]
         return level
 
     def normal(self, x: float, z: float) -> glm.vec3:
         with self.storage.asked as table:
-            return glm.vec3(_HEIGHT.call(table, x, z)[1:])
+            return glm.vec3(_HEIGHT.call(table, self._mask, x, z)[1:])
 
     def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
         return self.heights_and_normals(xs, zs, threads)[0]
@@ -98,7 +102,7 @@ class MeshQueries(Queries):
         with self.storage.reading as table:
 
             def look(first: int, last: int) -> None:
-                height_rows(table, xs, zs, first, last, heights, normals)
+                height_rows(table, self._mask, xs, zs, first, last, heights, normals)
 
             Workers(threads).run(look, len(xs), _RAY_COST)
         return heights, normals
@@ -108,18 +112,18 @@ class MeshQueries(Queries):
     def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
         ids = np.empty(128, np.int64)
         with self.storage.asked as table:
-            count = triangles_near(table, lower, upper, ids)
+            count = triangles_near(table, self._mask, lower, upper, ids)
             if count > most:
                 return None
             if count > len(ids):
                 ids = np.empty(count, np.int64)
-                triangles_near(table, lower, upper, ids)
+                triangles_near(table, self._mask, lower, upper, ids)
             return self.storage.triangles(ids[:count])
 
     def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Longs, Longs]:
         offsets = np.empty(len(boxes) // 6 + 1, np.int64)
         with self.storage.reading as table:
-            total, ids = list_near(table, boxes, most, offsets)
+            total, ids = list_near(table, self._mask, boxes, most, offsets)
         _checks.refuse_more("triangles", total, most)
         return offsets, ids
 
@@ -127,10 +131,12 @@ class MeshQueries(Queries):
 
     def ray(self, origin: Floats3, direction: Floats3, longest: float) -> RayHit | None:
         with self.storage.asked as table:
-            triangle, distance, x, y, z, nx, ny, nz = _RAY.call(table, *origin, *direction, longest)
+            triangle, distance, x, y, z, nx, ny, nz = _RAY.call(
+                table, self._mask, *origin, *direction, longest
+            )
             if triangle < 0:
                 return None
-            material = self.storage.material_of(triangle)
+            material = self.storage.material_of(table, triangle)
         return RayHit(distance, glm.vec3(x, y, z), glm.vec3(nx, ny, nz), triangle, material)
 
     def rays(
@@ -141,10 +147,10 @@ class MeshQueries(Queries):
         with self.storage.reading as table:
 
             def cast(first: int, last: int) -> None:
-                raycast_rows(table, origins, directions, longest, first, last, *hits)
+                raycast_rows(table, self._mask, origins, directions, longest, first, last, *hits)
 
             Workers(threads).run(cast, count, _RAY_COST)
-            return RayHits(*hits, self.storage.materials_of(triangles))
+            return RayHits(*hits, self.storage.materials_of(table, triangles))
 
     # Shapes
 
@@ -154,11 +160,11 @@ class MeshQueries(Queries):
         flat = for_kernels(np.array(row))
         kept = DEEPEST if keep == "deepest" else ALL
         with self.storage.asked as table:
-            ints, floats = _CONTACTS.call(table, kind, flat, _ONE_VISIT, kept, most)
+            ints, floats = _CONTACTS.call(table, self._mask, kind, flat, _ONE_VISIT, kept, most)
             if not len(ints):  # there was no more room
                 raise _checks.too_many("contacts", most)
             _checks.refuse_more("contacts", ints.shape[1], most)
-            return Contacts(ints, floats, self.storage.materials_of(ints[1]))
+            return Contacts(ints, floats, self.storage.materials_of(table, ints[1]))
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
@@ -167,7 +173,7 @@ class MeshQueries(Queries):
         kept = DEEPEST if keep == "deepest" else ALL
         workers = Workers(threads)
         with self.storage.reading as table:
-            parts = _list(workers, table, kind, rows, kept, visits, counts, most)
+            parts = _list(workers, table, self._mask, kind, rows, kept, visits, counts, most)
             ends = np.cumsum(counts)
             total = int(ends[-1]) if len(ends) else 0
             _checks.refuse_more("contacts", total, most)
@@ -178,20 +184,20 @@ class MeshQueries(Queries):
                     put_contacts(visits, begin, end, keys, found, ends, counts, ints, floats)
 
             workers.run(put, len(parts), _WRITING_COST)
-            return Contacts(ints, floats, self.storage.materials_of(ints[1]))
+            return Contacts(ints, floats, self.storage.materials_of(table, ints[1]))
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
         visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
         with self.storage.reading as table:
-            _list(Workers(threads), table, kind, rows, NUMBER, visits, counts, 0)
+            _list(Workers(threads), table, self._mask, kind, rows, NUMBER, visits, counts, 0)
         return counts
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
         numbers, triangles = np.empty((1, 8)), np.empty(1, np.int64)
         with self.storage.swept as table:
-            _SWEEP.call(table, kind, row, motion, _ONE_VISIT, 0, 1, numbers, triangles)
+            _SWEEP.call(table, self._mask, kind, row, motion, _ONE_VISIT, 0, 1, numbers, triangles)
             triangle = int(triangles[0])
-            material = self.storage.material_of(triangle)
+            material = self.storage.material_of(table, triangle)
         return sweep_hit_of(numbers[0], triangle, material)
 
     def sweeps(
@@ -203,17 +209,20 @@ class MeshQueries(Queries):
         with self.storage.reading_to_sweep as table:
 
             def work(first: int, last: int) -> None:
-                sweep_rows(table, kind, flat, motions, visits, first, last, numbers, triangles)
+                sweep_rows(
+                    table, self._mask, kind, flat, motions, visits, first, last,
+                    numbers, triangles,
+                )  # fmt: skip
 
             Workers(threads).run(work, count, _SHAPE_COST)
-            return sweep_hits_of(numbers, triangles, self.storage.materials_of(triangles))
+            return sweep_hits_of(numbers, triangles, self.storage.materials_of(table, triangles))
 
     # Closest points
 
     def closest_point(self, point: Floats3) -> ClosestPoint:
         with self.storage.asked as table:
-            triangle, distance, x, y, z = _CLOSEST.call(table, *point)
-            material = self.storage.material_of(triangle)
+            triangle, distance, x, y, z = _CLOSEST.call(table, self._mask, *point)
+            material = self.storage.material_of(table, triangle)
         return ClosestPoint(glm.vec3(x, y, z), distance, triangle, material)
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
@@ -228,11 +237,11 @@ class MeshQueries(Queries):
         with self.storage.reading as table:
 
             def search(first: int, last: int) -> None:
-                closest_rows(table, along, first, last, places, distances, triangles)
+                closest_rows(table, self._mask, along, first, last, places, distances, triangles)
 
             Workers(threads).run(search, count, _RAY_COST)
             found = triangles[rows]
-            made_of = self.storage.materials_of(found)
+            made_of = self.storage.materials_of(table, found)
         return ClosestPoints(places[rows], distances[rows], found, made_of)
 
     @property
@@ -276,12 +285,14 @@ class MeshQueries(Queries):
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:  # noqa: ARG002
         if part != 0 or not 0 <= triangle < self.triangle_count:
             return -1, 0
-        return triangle, self.storage.material_of(triangle)
+        with self.storage.asked as table:
+            return triangle, self.storage.material_of(table, triangle)
 
 
 def _list(
     workers: Workers,
     table: Longs,
+    mask: int,
     kind: int,
     rows: Floats,
     kept: int,
@@ -295,7 +306,7 @@ def _list(
 
     def find(first: int, last: int) -> _Found:
         keys, found = list_contacts(
-            table, kind, shapes, visits, first, last, kept, counts, most, so_far
+            table, mask, kind, shapes, visits, first, last, kept, counts, most, so_far
         )
         if not len(keys):  # there was no more room
             raise _checks.too_many("contacts", most)

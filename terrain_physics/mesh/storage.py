@@ -138,10 +138,10 @@ class MeshStorage(Meshes):
 
     reading_to_sweep = swept
 
-    def material_of(self, triangle: int) -> int:
+    def material_of(self, table: Longs, triangle: int) -> int:  # noqa: ARG002
         return 0 if self.materials is None or triangle < 0 else int(self.materials.item(triangle))
 
-    def materials_of(self, triangles: Longs) -> Bytes:
+    def materials_of(self, table: Longs, triangles: Longs) -> Bytes:  # noqa: ARG002
         return materials_of(self.materials, triangles)
 
     def triangles(self, ids: Longs) -> Triangles:

@@ -8,10 +8,10 @@ from terrain_physics._checks import Floats3
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh import parts as columns
 from terrain_physics._kernels.mesh.adjacency import Neighbors
-from terrain_physics._kernels.mesh.part_tree import NODE_SIZE, add_room, clear
+from terrain_physics._kernels.mesh.part_tree import LAYERS, NODE_SIZE, ROOT, add_room, clear
 from terrain_physics._kernels.mesh.parts import put_part, take_part
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in
-from terrain_physics._kernels.surface.ground_arrays import MESH_ROW_SIZE
+from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER, MESH_ROW_SIZE
 from terrain_physics._kernels.types import Bytes, Longs
 from terrain_physics.surface.ground_arrays import addresses, table_over
 
@@ -56,6 +56,11 @@ class MeshTable:
     def __len__(self) -> int:
         return len(self._places)
 
+    @property
+    def layers(self) -> int:
+        """All layers that a mesh is on."""
+        return int(self._links[self._links[0, ROOT], LAYERS])
+
     def copy(self) -> "MeshTable":
         """Return a table of its own of the same meshes."""
         other = MeshTable.__new__(MeshTable)
@@ -67,29 +72,31 @@ class MeshTable:
         return other
 
     def put(self, number: int, arrays: Mesh, materials: Bytes | None) -> None:
-        """Add a mesh, whose number is higher than any before."""
+        """Add a mesh, whose number is higher than any before; it is on the first layer."""
         row = np.zeros(MESH_ROW_SIZE, dtype=np.int64)
         of_tree = addresses(
             arrays.corners, arrays.order, arrays.boxes, arrays.children, arrays.frame,
             arrays.vertices, arrays.faces,
         )  # fmt: skip
         row[columns.CORNERS : columns.CORNERS + len(of_tree)] = of_tree
+        row[columns.LAYERS] = FIRST_LAYER
         if materials is not None:
             row[columns.MATERIALS : columns.MATERIALS + 2] = addresses(materials)
         self._put(number, row, [arrays, materials])
 
-    def put_as(self, number: int, other: "MeshTable", named: Bytes | None) -> None:
-        """Add the mesh of a table of one; number as of `put`.
+    def put_as(self, number: int, other: "MeshTable", named: Bytes | None, layers: int) -> None:
+        """Add the mesh of a table of one to some layers; number as of `put`.
 
         ``named`` (256,) are the numbers of its materials in this table, if they are others.
         """
-        self._put(number, *other._with_names(named))  # noqa: SLF001
+        self._put(number, *other._as(named, layers))  # noqa: SLF001
 
-    def _with_names(self, named: Bytes | None) -> tuple[Longs, list[Any]]:
-        """Return the row of the only mesh with other numbers of materials, and its arrays."""
-        row, arrays = self._rows[1], self._owned[1]
+    def _as(self, named: Bytes | None, layers: int) -> tuple[Longs, list[Any]]:
+        """Return the row of the only mesh as it is in another table, and its arrays."""
+        row, arrays = self._rows[1].copy(), self._owned[1]
+        row[columns.LAYERS] = layers
         if named is not None:
-            row, arrays = row.copy(), [*arrays, named]
+            arrays = [*arrays, named]
             row[columns.NAMED : columns.NAMED + 2] = addresses(named)
         return row, arrays
 
@@ -99,20 +106,32 @@ class MeshTable:
             self._make_room()
             place = len(self._owned)
         self._owned.append([])
+        self._hang(place, number, row, arrays, is_new=True)
         self._places[number] = place
-        self._rows[0, columns.ROW_COUNT] = place + 1
-        self._hang(place, number, row, arrays)
 
     def replace(self, number: int, other: "MeshTable", named: Bytes | None) -> None:
         """Put another mesh, or one that has moved, in place of one; parameters as of `put_as`."""
         place = self._places[number]
-        _TAKE.call(self._rows, self._boxes, self._links, place)
-        self._hang(place, number, *other._with_names(named))  # noqa: SLF001
+        layers = int(self._rows[place, columns.LAYERS])
+        self._hang(place, number, *other._as(named, layers), is_new=False)  # noqa: SLF001
 
-    def _hang(self, place: int, number: int, row: Longs, arrays: list[Any]) -> None:
-        self._rows[place], self._owned[place] = row, arrays.copy()
-        self._rows[place, columns.NUMBER] = number
-        _PUT.call(self._rows, self._boxes, self._links, place)
+    def set_layers(self, number: int, layers: int) -> None:
+        """Put a mesh on other layers."""
+        place = self._places[number]
+        row = self._rows[place].copy()
+        row[columns.LAYERS] = layers
+        self._hang(place, number, row, self._owned[place], is_new=False)
+
+    def _hang(
+        self, place: int, number: int, row: Longs, arrays: list[Any], *, is_new: bool
+    ) -> None:
+        """Write a row that points to arrays."""
+        row = row.copy()
+        row[columns.NUMBER] = number
+        # Those before are kept until the row points to them no longer.
+        self._owned[place] = [*arrays, self._owned[place]]
+        _PUT.call(self._rows, self._boxes, self._links, place, row, is_new)
+        self._owned[place] = list(arrays)
 
     def put_skin(self, number: int, neighbors: Neighbors) -> None:
         """Let sweeps know how the triangles of a mesh hang together."""
@@ -145,15 +164,11 @@ class MeshTable:
         self._show(self._owned)
 
     def _close_up(self) -> None:
-        rows, owned = self._rows, self._owned
-        places, self._places = self._places, {}
-        self._rows = np.zeros_like(rows)
-        self._rows[0, columns.ROW_COUNT] = 1
-        self._boxes, self._links = np.empty_like(self._boxes), np.empty_like(self._links)
-        _CLEAR.call(self._links)
-        self._show([[]])
-        for number, place in places.items():
-            self._put(number, rows[place], owned[place])
+        other = MeshTable(len(self._rows) - 1)
+        for number, place in self._places.items():
+            other._put(number, self._rows[place], self._owned[place])
+        for name in self.__slots__:  # what is shown comes last
+            setattr(self, name, getattr(other, name))
 
 
 def _with_room(values: Any) -> Any:

@@ -54,11 +54,16 @@ class ChangeLog:
     def _show(self, end: int) -> None:
         (self.rows,) = read_only(self._room[self._start : end])
 
-    def follow(self, version: int, other: "ChangeLog", seen: int) -> None:
-        """Remember what changed in a part after its version ``seen``, as led to a version."""
+    def follow(self, version: int, other: "ChangeLog", seen: int) -> int:
+        """Remember what changed in a part after its version ``seen``, as led to a version.
+
+        Returns up to which version of the part that was.
+        """
+        rows = other.rows  # before what is forgotten: another thread may edit
+        latest = int(rows[-1, CHANGE_VERSION]) if len(rows) else max(seen, other.forgotten)
         if seen < other.forgotten:
             self.note(version, *EVERYWHERE)
-            return
-        rows = other.rows
+            return latest
         for row in rows[np.searchsorted(rows[:, CHANGE_VERSION], seen, side="right") :].tolist():
             self.note(version, (row[1], row[2], row[3]), (row[4], row[5], row[6]))
+        return latest

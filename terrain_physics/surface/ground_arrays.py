@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.surface.ground_arrays import (
+    MAP_LAYERS,
     MAP_NUMBER,
     MAP_ROW_SIZE,
     MAPS,
@@ -46,15 +47,15 @@ def addresses(*arrays: NDArray[Any]) -> list[int]:
     ]
 
 
-def map_rows(maps: list[MapArrays], numbers: list[int]) -> Longs:
-    """Return the table of maps: their arrays and their numbers."""
+def map_rows(maps: list[MapArrays], numbers: list[int], layers: list[int]) -> Longs:
+    """Return the table of maps: their arrays, their numbers and their layers."""
     rows = np.zeros((len(maps), MAP_ROW_SIZE), dtype=np.int64)
-    for row, arrays, number in zip(rows, maps, numbers, strict=True):
-        row[:MAP_NUMBER], row[MAP_NUMBER] = addresses(*arrays), number
+    for row, arrays, number, own in zip(rows, maps, numbers, layers, strict=True):
+        row[:MAP_NUMBER], row[MAP_NUMBER], row[MAP_LAYERS] = addresses(*arrays), number, own
     return table_over(rows, maps)
 
 
-NO_MAPS = map_rows([], [])
+NO_MAPS = map_rows([], [], [])
 NO_MESHES = table_over(np.zeros((1, MESH_ROW_SIZE), dtype=np.int64), ())
 
 

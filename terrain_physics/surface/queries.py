@@ -34,6 +34,10 @@ class Queries(ABC):
 
     __slots__ = ()
 
+    @abstractmethod
+    def met_by(self, mask: int) -> "Queries":
+        """Return who answers for what the mask meets."""
+
     # Places
 
     @abstractmethod

@@ -11,6 +11,7 @@ from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._checks import MOST_RESULTS
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, FARTHEST, SPHERE
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
@@ -45,6 +46,8 @@ from terrain_physics.surface.shapes import (
 
 _Many = NDArray[Any] | Sequence[float]
 
+# The shortest calls take a mask by position, too: keywords only would cost each of them 20 ns.
+
 
 @public
 class Surface:
@@ -60,7 +63,12 @@ class Surface:
 
     Bad arguments raise ValueError or TypeError, which name the argument, the rule and the value.
     Coordinates and sizes must be below 1e38 m, so that float32 vectors hold the answers. Boxes that
-    only say where to look, of `triangles_in` and `triangles_in_many`, may be of any size.
+    that only say where to look, of `triangles_in` and `triangles_in_many`, may be of any size.
+
+    The parts of a `Ground` are on layers, and each question has a ``mask``: 32 bits each, from the
+    whole number 0 to 0xFFFF_FFFF. It is answered as if the ground had no parts but those that the
+    mask meets, which is those where ``layers & mask`` is not 0. If it meets none, there are no
+    triangles. A map or a mesh by itself has the layers 1.
     """
 
     __slots__ = ("_queries",)
@@ -79,18 +87,20 @@ class Surface:
     # Places
 
     @overload
-    def height_at(self, x: float, z: float) -> float: ...
+    def height_at(self, x: float, z: float, *, mask: int = ...) -> float: ...
     @overload
-    def height_at(self, x: _Many, z: _Many | float) -> Floats: ...
+    def height_at(self, x: _Many, z: _Many | float, *, mask: int = ...) -> Floats: ...
     @overload
-    def height_at(self, x: float, z: _Many) -> Floats: ...
-    def height_at(self, x: Any, z: Any) -> Any:
+    def height_at(self, x: float, z: _Many, *, mask: int = ...) -> Floats: ...
+    def height_at(self, x: Any, z: Any, mask: int = ALL_LAYERS) -> Any:
         """Return the height of the highest surface in meters.
 
         Parameters
         ----------
         x, z : float or array_like
             Where, in meters; arrays are broadcast.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -103,14 +113,22 @@ class Surface:
         ValueError
             For NaN and infinity.
         """
+        queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
         if type(x) is type(z) is float and -FARTHEST < x < FARTHEST and -FARTHEST < z < FARTHEST:
-            return self._queries.height(x, z)
+            return queries.height(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
-            return self._queries.height(_place("x", x), _place("z", z))
-        heights_there = self.heights_at(x, z)
+            return queries.height(_place("x", x), _place("z", z))
+        heights_there = self.heights_at(x, z, mask=mask)
         return heights_there if heights_there.ndim else float(heights_there)
 
-    def heights_at(self, x: ArrayLike, z: ArrayLike, *, threads: int | None = None) -> Floats:
+    def heights_at(
+        self,
+        x: ArrayLike,
+        z: ArrayLike,
+        *,
+        threads: int | None = None,
+        mask: int = ALL_LAYERS,
+    ) -> Floats:
         """Return the heights of the highest surface at many places, in meters.
 
         Parameters
@@ -119,6 +137,8 @@ class Surface:
             Where, in meters; broadcast.
         threads : int, optional
             How many threads work; see `Surface`.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -137,21 +157,23 @@ class Surface:
         array([1., 2.])
         """
         xs, zs = checked_places(x, z)
-        return self._queries.heights(xs.ravel(), zs.ravel(), threads).reshape(xs.shape)
+        return self._met_by(mask).heights(xs.ravel(), zs.ravel(), threads).reshape(xs.shape)
 
     @overload
-    def normal_at(self, x: float, z: float) -> glm.vec3: ...
+    def normal_at(self, x: float, z: float, *, mask: int = ...) -> glm.vec3: ...
     @overload
-    def normal_at(self, x: _Many, z: _Many | float) -> Floats: ...
+    def normal_at(self, x: _Many, z: _Many | float, *, mask: int = ...) -> Floats: ...
     @overload
-    def normal_at(self, x: float, z: _Many) -> Floats: ...
-    def normal_at(self, x: Any, z: Any) -> Any:
+    def normal_at(self, x: float, z: _Many, *, mask: int = ...) -> Floats: ...
+    def normal_at(self, x: Any, z: Any, mask: int = ALL_LAYERS) -> Any:
         """Return the unit normal of the highest surface.
 
         Parameters
         ----------
         x, z : float or array_like
             Where, in meters; arrays are broadcast.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -165,14 +187,22 @@ class Surface:
         ValueError
             For NaN and infinity.
         """
+        queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
         if type(x) is type(z) is float and -FARTHEST < x < FARTHEST and -FARTHEST < z < FARTHEST:
-            return self._queries.normal(x, z)
+            return queries.normal(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
-            return self._queries.normal(_place("x", x), _place("z", z))
-        normals_there = self.normals_at(x, z)
+            return queries.normal(_place("x", x), _place("z", z))
+        normals_there = self.normals_at(x, z, mask=mask)
         return normals_there if normals_there.ndim > 1 else glm.vec3(normals_there)
 
-    def normals_at(self, x: ArrayLike, z: ArrayLike, *, threads: int | None = None) -> Floats:
+    def normals_at(
+        self,
+        x: ArrayLike,
+        z: ArrayLike,
+        *,
+        threads: int | None = None,
+        mask: int = ALL_LAYERS,
+    ) -> Floats:
         """Return the unit normals of the highest surface at many places.
 
         Parameters
@@ -181,6 +211,8 @@ class Surface:
             Where, in meters; broadcast.
         threads : int, optional
             How many threads work; see `Surface`.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -199,11 +231,11 @@ class Surface:
         array([[0., 1., 0.]])
         """
         xs, zs = checked_places(x, z)
-        return self._queries.normals(xs.ravel(), zs.ravel(), threads).reshape(*xs.shape, 3)
+        return self._met_by(mask).normals(xs.ravel(), zs.ravel(), threads).reshape(*xs.shape, 3)
 
     # Triangles in boxes
 
-    def triangles_in(self, aabb: AABB, *, margin: float = 0.1) -> Triangles:
+    def triangles_in(self, aabb: AABB, *, margin: float = 0.1, mask: int = ALL_LAYERS) -> Triangles:
         """Return the triangles within a box.
 
         Parameters
@@ -212,6 +244,8 @@ class Surface:
             In meters.
         margin : float, default 0.1
             The box is widened by this much on every side, in meters; >= 0.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -241,7 +275,7 @@ class Surface:
         x0, y0, z0 = aabb.lower64
         x1, y1, z1 = aabb.upper64
         lower, upper = (x0 - wider, y0 - wider, z0 - wider), (x1 + wider, y1 + wider, z1 + wider)
-        found = self._queries.triangles_in(lower, upper, MOST_RESULTS)
+        found = self._met_by(mask).triangles_in(lower, upper, MOST_RESULTS)
         if found is None:
             raise ValueError(f"aabb must hold at most {MOST_RESULTS} triangles, got {aabb}")
         return found
@@ -253,6 +287,7 @@ class Surface:
         *,
         margin: float = 0.1,
         max_results: int = MOST_RESULTS,
+        mask: int = ALL_LAYERS,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ids of the triangles within each of n boxes.
 
@@ -264,6 +299,8 @@ class Surface:
             The boxes are widened by this much on every side, in meters; >= 0.
         max_results : int, default 20 million
             More ids than this, of all boxes together, are refused before memory is gone.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -290,11 +327,13 @@ class Surface:
             )
         boxes = np.concatenate([low - wider, high + wider], axis=1).reshape(-1)
         boxes.flags.writeable = False
-        return self._queries.triangle_ids_in(boxes, most)
+        return self._met_by(mask).triangle_ids_in(boxes, most)
 
     # Rays
 
-    def raycast(self, ray: Ray, max_distance: float = math.inf) -> RayHit | None:
+    def raycast(
+        self, ray: Ray, max_distance: float = math.inf, mask: int = ALL_LAYERS
+    ) -> RayHit | None:
         """Return where a ray first hits the ground, from either side.
 
         Parameters
@@ -303,6 +342,8 @@ class Surface:
             Origin in meters, and direction.
         max_distance : float, default inf
             How far the ray reaches, in meters, >= 0; a hit at that distance counts.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -345,7 +386,8 @@ class Surface:
         x, y, z = origin
         if not (-FARTHEST < x < FARTHEST and -FARTHEST < y < FARTHEST and -FARTHEST < z < FARTHEST):
             refuse_far_row("ray", origin)
-        return self._queries.ray(origin, ray.direction64, max_distance)
+        queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
+        return queries.ray(origin, ray.direction64, max_distance)
 
     def raycast_many(
         self,
@@ -354,6 +396,7 @@ class Surface:
         max_distance: float = math.inf,
         *,
         threads: int | None = None,
+        mask: int = ALL_LAYERS,
     ) -> RayHits:
         """Return where n rays first hit the ground.
 
@@ -367,6 +410,8 @@ class Surface:
             How far the rays reach, in meters; >= 0.
         threads : int, optional
             How many threads work; see `Surface`.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -392,7 +437,7 @@ class Surface:
         longest = _checks.between("max_distance", max_distance, 0.0, math.inf)
         count = _checks.common_length(origins=starts, directions=units)
         refuse_far("origins", starts)
-        return self._queries.rays(starts, units, longest, count, threads)
+        return self._met_by(mask).rays(starts, units, longest, count, threads)
 
     # Contacts
 
@@ -403,6 +448,7 @@ class Surface:
         keep: str = "all",
         threads: int | None = None,
         max_results: int = MOST_RESULTS,
+        mask: int = ALL_LAYERS,
     ) -> Contacts:
         """Return the contacts of shapes with the triangles.
 
@@ -422,6 +468,8 @@ class Surface:
             How many threads work; see `Surface`.
         max_results : int, default 20 million
             More contacts than this, of all shapes together, are refused before memory is gone.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -454,10 +502,11 @@ class Surface:
         if isinstance(shapes, SHAPES):
             if threads is not None:
                 Workers(threads)  # refuses what is no number of threads
-            return self._queries.contacts_of_one(shapes, keep, max_results)
+            queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
+            return queries.contacts_of_one(shapes, keep, max_results)
         kind, rows = rows_of("shapes", shapes)
         refuse_far("shapes", rows)
-        return self._queries.contacts(kind, rows, keep, threads, max_results)
+        return self._met_by(mask).contacts(kind, rows, keep, threads, max_results)
 
     def sphere_contacts(
         self,
@@ -466,6 +515,7 @@ class Surface:
         keep: str = "all",
         threads: int | None = None,
         max_results: int = MOST_RESULTS,
+        mask: int = ALL_LAYERS,
     ) -> Contacts:
         """Return the contacts of spheres with the triangles.
 
@@ -473,7 +523,7 @@ class Surface:
         ----------
         spheres : array_like, shape (n, 4)
             Rows x, y, z, radius in meters; radius >= 0.
-        keep, threads, max_results
+        keep, threads, max_results, mask
             As for `contacts`.
 
         Returns
@@ -489,7 +539,7 @@ class Surface:
             `contacts`.
         """
         rows = sphere_rows("spheres", spheres)
-        return self._contacts_of_rows(SPHERE, rows, keep, threads, max_results)
+        return self._contacts_of_rows(SPHERE, rows, keep, threads, max_results, mask)
 
     def capsule_contacts(
         self,
@@ -498,6 +548,7 @@ class Surface:
         keep: str = "all",
         threads: int | None = None,
         max_results: int = MOST_RESULTS,
+        mask: int = ALL_LAYERS,
     ) -> Contacts:
         """Return the contacts of capsules with the triangles.
 
@@ -505,7 +556,7 @@ class Surface:
         ----------
         capsules : array_like, shape (n, 7)
             Rows of both ends of the axis and the radius, in meters; radius >= 0.
-        keep, threads, max_results
+        keep, threads, max_results, mask
             As for `contacts`.
 
         Returns
@@ -522,7 +573,7 @@ class Surface:
             `contacts`.
         """
         rows = capsule_rows("capsules", capsules)
-        return self._contacts_of_rows(CAPSULE, rows, keep, threads, max_results)
+        return self._contacts_of_rows(CAPSULE, rows, keep, threads, max_results, mask)
 
     def obb_contacts(
         self,
@@ -533,6 +584,7 @@ class Surface:
         keep: str = "all",
         threads: int | None = None,
         max_results: int = MOST_RESULTS,
+        mask: int = ALL_LAYERS,
     ) -> Contacts:
         """Return the contacts of turned boxes with the triangles.
 
@@ -544,7 +596,7 @@ class Surface:
             In meters; half extents >= 0.
         rotations : array_like, shape (n, 3, 3) or (1, 3, 3)
             Orthonormal matrices with the box axes as columns.
-        keep, threads, max_results
+        keep, threads, max_results, mask
             As for `contacts`.
 
         Returns
@@ -560,24 +612,34 @@ class Surface:
             rotations and row counts that do not match; for size and distance as `contacts`.
         """
         rows = box_rows(centers, half_extents, rotations)
-        return self._contacts_of_rows(BOX, rows, keep, threads, max_results)
+        return self._contacts_of_rows(BOX, rows, keep, threads, max_results, mask)
 
     def _contacts_of_rows(
-        self, kind: int, rows: Floats, keep: str, threads: int | None, max_results: int
+        self,
+        kind: int,
+        rows: Floats,
+        keep: str,
+        threads: int | None,
+        max_results: int,
+        mask: int,
     ) -> Contacts:
         _checks.choice("keep", keep, ("all", "deepest"))
         most = _checks.most_results(max_results)
         refuse_far("shapes", rows)
-        return self._queries.contacts(kind, rows, keep, threads, most)
+        return self._met_by(mask).contacts(kind, rows, keep, threads, most)
 
     def contact_counts(
-        self, shapes: ArrayLike | Shape | Sequence[Shape], *, threads: int | None = None
+        self,
+        shapes: ArrayLike | Shape | Sequence[Shape],
+        *,
+        threads: int | None = None,
+        mask: int = ALL_LAYERS,
     ) -> NDArray[np.int64]:
         """Return how many triangles each shape touches.
 
         Parameters
         ----------
-        shapes, threads
+        shapes, threads, mask
             As for `contacts`.
 
         Returns
@@ -591,11 +653,11 @@ class Surface:
         """
         kind, rows = rows_of("shapes", shapes)
         refuse_far("shapes", rows)
-        return self._queries.contact_counts(kind, rows, threads)
+        return self._met_by(mask).contact_counts(kind, rows, threads)
 
     # Moving shapes
 
-    def sweep(self, shape: Shape, motion: Any) -> SweepHit | None:
+    def sweep(self, shape: Shape, motion: Any, *, mask: int = ALL_LAYERS) -> SweepHit | None:
         """Return where a moving shape first touches the ground.
 
         The ground is touched from above and from below. A shape that touches at the start is
@@ -611,6 +673,8 @@ class Surface:
             Where it starts.
         motion : three numbers
             Displacement in meters, along a straight line; the shape does not turn.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -653,10 +717,16 @@ class Surface:
         refuse_far_row("motion", along)
         row, way = np.array(numbers), np.array([along])
         row.flags.writeable = way.flags.writeable = False
-        return self._queries.sweep(kind, row, way)
+        queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
+        return queries.sweep(kind, row, way)
 
     def sweep_spheres(
-        self, spheres: ArrayLike, motions: ArrayLike, *, threads: int | None = None
+        self,
+        spheres: ArrayLike,
+        motions: ArrayLike,
+        *,
+        threads: int | None = None,
+        mask: int = ALL_LAYERS,
     ) -> SweepHits:
         """Return where n moving spheres first touch the ground.
 
@@ -668,6 +738,8 @@ class Surface:
             Displacements in meters, along straight lines.
         threads : int, optional
             How many threads work; see `Surface`.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -687,10 +759,15 @@ class Surface:
         array([0.5, nan])
         """
         rows = sphere_rows("spheres", spheres)
-        return self._sweep_rows(SPHERE, "spheres", rows, motions, threads)
+        return self._sweep_rows(SPHERE, "spheres", rows, motions, threads, mask)
 
     def sweep_capsules(
-        self, capsules: ArrayLike, motions: ArrayLike, *, threads: int | None = None
+        self,
+        capsules: ArrayLike,
+        motions: ArrayLike,
+        *,
+        threads: int | None = None,
+        mask: int = ALL_LAYERS,
     ) -> SweepHits:
         """Return where n moving capsules first touch the ground.
 
@@ -702,6 +779,8 @@ class Surface:
             Displacements in meters, along straight lines.
         threads : int, optional
             How many threads work; see `Surface`.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -714,7 +793,7 @@ class Surface:
             For other shapes, non-finite values, negative radii and row counts that do not match.
         """
         rows = capsule_rows("capsules", capsules)
-        return self._sweep_rows(CAPSULE, "capsules", rows, motions, threads)
+        return self._sweep_rows(CAPSULE, "capsules", rows, motions, threads, mask)
 
     def sweep_obbs(
         self,
@@ -724,6 +803,7 @@ class Surface:
         motions: ArrayLike,
         *,
         threads: int | None = None,
+        mask: int = ALL_LAYERS,
     ) -> SweepHits:
         """Return where n moving boxes first touch the ground.
 
@@ -739,6 +819,8 @@ class Surface:
             Displacements in meters, along straight lines.
         threads : int, optional
             How many threads work; see `Surface`.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -752,7 +834,7 @@ class Surface:
             rotations and row counts that do not match.
         """
         rows = box_rows(centers, half_extents, rotations)
-        return self._sweep_rows(BOX, "boxes", rows, motions, threads)
+        return self._sweep_rows(BOX, "boxes", rows, motions, threads, mask)
 
     def sweep_many(
         self,
@@ -760,6 +842,7 @@ class Surface:
         motions: ArrayLike,
         *,
         threads: int | None = None,
+        mask: int = ALL_LAYERS,
     ) -> SweepHits:
         """Return where moving shapes first touch the ground.
 
@@ -771,6 +854,8 @@ class Surface:
             Displacements in meters, along straight lines.
         threads : int, optional
             How many threads work; see `Surface`.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -787,32 +872,40 @@ class Surface:
             match, and shapes or motions at 1e38 m or beyond.
         """
         kind, rows = rows_of("shapes", shapes)
-        return self._sweep_rows(kind, "shapes", rows, motions, threads)
+        return self._sweep_rows(kind, "shapes", rows, motions, threads, mask)
 
     def _sweep_rows(
-        self, kind: int, name: str, rows: Floats, motions: ArrayLike, threads: int | None
+        self,
+        kind: int,
+        name: str,
+        rows: Floats,
+        motions: ArrayLike,
+        threads: int | None,
+        mask: int,
     ) -> SweepHits:
         ways = _checks.points("motions", motions)
         count = _checks.common_length(**{name: rows, "motions": ways})
         refuse_far("shapes", rows)
         refuse_far("motions", ways)
-        return self._queries.sweeps(kind, rows, ways, count, threads)
+        return self._met_by(mask).sweeps(kind, rows, ways, count, threads)
 
     # Closest points
 
-    def closest_point(self, point: Any) -> ClosestPoint:
+    def closest_point(self, point: Any, *, mask: int = ALL_LAYERS) -> ClosestPoint:
         """Return the point of the ground closest to a point.
 
         Parameters
         ----------
         point : three numbers
             In meters.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
         ClosestPoint
             If several triangles are equally near, the first by row, column and half (map) or by id.
-            If a map has no ground at all, the point is NaN and the distance infinite.
+            Where there are no triangles, the point is NaN, the distance infinite and the id -1.
 
         Raises
         ------
@@ -829,9 +922,12 @@ class Surface:
         """
         place = _checks.vector("point", point)
         refuse_far_row("point", place)
-        return self._queries.closest_point(place)
+        queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
+        return queries.closest_point(place)
 
-    def closest_points(self, points: ArrayLike, *, threads: int | None = None) -> ClosestPoints:
+    def closest_points(
+        self, points: ArrayLike, *, threads: int | None = None, mask: int = ALL_LAYERS
+    ) -> ClosestPoints:
         """Return the points of the ground closest to n points.
 
         Parameters
@@ -840,6 +936,8 @@ class Surface:
             In meters.
         threads : int, optional
             How many threads work; see `Surface`.
+        mask : int, default 0xFFFF_FFFF
+            Which layers to ask, a bit for each; see `Surface`.
 
         Returns
         -------
@@ -853,7 +951,13 @@ class Surface:
         """
         places = _checks.points("points", points)
         refuse_far("points", places)
-        return self._queries.closest_points(places, threads)
+        return self._met_by(mask).closest_points(places, threads)
+
+    def _met_by(self, mask: int) -> Queries:
+        """Return who answers for what a mask meets."""
+        if mask is ALL_LAYERS:
+            return self._queries
+        return self._queries.met_by(_checks.whole("mask", mask, 0, ALL_LAYERS))
 
     @property
     def version(self) -> int:

@@ -1,6 +1,6 @@
 """Who is told that a part has changed, so that nobody needs to ask thousands of parts."""
 
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 
 class Watch:
@@ -21,20 +21,26 @@ class Watch:
 class Watchers:
     """The watchers of one part, and the number by which each knows it; those that are gone drop."""
 
-    __slots__ = ("_numbers",)
+    __slots__ = ("_watching",)
 
     def __init__(self) -> None:
-        self._numbers: WeakKeyDictionary[Watch, int] = WeakKeyDictionary()
+        # Lists are copied, appended to and removed from at once, whatever other threads do.
+        self._watching: list[tuple[ref[Watch], int]] = []
 
     def add(self, watch: Watch, number: int) -> None:
         """Tell a watcher from now on."""
-        self._numbers[watch] = number
+        for known in list(self._watching):
+            if known[0]() is None:
+                self._watching.remove(known)
+        self._watching.append((ref(watch), number))
 
-    def remove(self, watch: Watch) -> None:
+    def remove(self, watch: Watch, number: int) -> None:
         """Tell a watcher no longer."""
-        self._numbers.pop(watch, None)
+        self._watching.remove((ref(watch), number))
 
     def tell(self) -> None:
         """Tell all that the part has changed."""
-        for watch, number in list(self._numbers.items()):
-            watch.changed.add(number)
+        for known, number in list(self._watching):
+            watch = known()
+            if watch is not None:
+                watch.changed.add(number)

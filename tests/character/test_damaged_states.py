@@ -70,6 +70,9 @@ BAD = [
     (layout.RULES, "snap_distance", -0.3, "finite and >= 0, got -0.3"),
     (layout.RULES, "step_offset", -0.3, "finite and >= 0, got -0.3"),
     (layout.RULES, "slope_speed", 5.0, "whole and from 0 to 1, got 5.0"),
+    (layout.RULES, "mask", -1.0, "whole and from 0 to 4294967295, got -1.0"),
+    (layout.RULES, "mask", 2.0**32, "whole and from 0 to 4294967295, got 4294967296.0"),
+    (layout.RULES, "mask", 0.5, "whole and from 0 to 4294967295, got 0.5"),
 ]
 
 

@@ -214,6 +214,8 @@ BAD_PARAMETERS = [
     ),
     ({"max_rounds": 0}, ValueError, "max_rounds must be from 1 to 1000, got 0"),
     ({"max_rounds": 1.5}, TypeError, "max_rounds must be a whole number, got 1.5"),
+    ({"mask": -1}, ValueError, "mask must be from 0 to 4294967295, got -1"),
+    ({"mask": 1.0}, TypeError, "mask must be a whole number, got 1.0"),
     ({"seed": -1}, ValueError, "seed must be from 0 to"),
     ({"seed": "x"}, TypeError, "seed must be a whole number, got 'x'"),
     ({"owner": object()}, TypeError, "owner must have a position or a transform"),

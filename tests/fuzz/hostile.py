@@ -153,6 +153,8 @@ _SINGLE: dict[str, Callable[[Source], Any]] = {
     "resolver": lambda s: s.one_of(("shuffled", "simultaneous")),
     "slope_speed": lambda s: s.one_of(("horizontal", "surface")),
     "threads": lambda s: s.one_of((None, 1, 2, 5)),
+    "layers": lambda s: s.one_of((1, 2, 0)),
+    "mask": lambda s: s.one_of((0xFFFF_FFFF, 1, 6, 0)),
     "two_sided": lambda s: s.one_of((True, False)),
     "copy": lambda s: s.one_of((True, False)),
     "material": lambda s: int(s.rng.integers(256)),

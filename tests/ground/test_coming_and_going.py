@@ -196,7 +196,8 @@ def test_a_part_is_there_once():
     ("key", "error", "message"),
     [
         (2, KeyError, "key must be that of a part, got 2"),
-        (-1, ValueError, "key must be from 0 to"),
+        (-1, KeyError, "key must be that of a part, got -1"),
+        (True, KeyError, "key must be that of a part, got True"),
         ("0", TypeError, "key must be a whole number"),
         (0.0, TypeError, "key must be a whole number"),
     ],

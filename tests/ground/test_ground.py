@@ -218,6 +218,7 @@ def test_single_questions_are_rows_of_many(name):
         ground.sweep_capsules(asked.capsules, asked.motions),
         ground.sweep_obbs(asked.centers, asked.halves, asked.turns, asked.motions),
     ]
+    nearest = ground.closest_points(asked.centers)
     contacts = [
         ground.sphere_contacts(asked.balls),
         ground.capsule_contacts(asked.capsules),
@@ -240,6 +241,8 @@ def test_single_questions_are_rows_of_many(name):
             assert np.allclose(one.penetration, found.penetration[rows], rtol=0, atol=1e-6)
             assert np.array_equal(one.material, found.material[rows])
         next(answers), next(answers)
+        one = next(answers)
+        assert (one.distance, one.triangle) == (nearest.distance[k], nearest.triangle[k])
 
 
 @pytest.mark.parametrize("keep", ["all", "deepest"])

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import AABB, OBB, Capsule, Ground, HeightMap, Ray, Sphere, TriangleMesh
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 
 Array = NDArray[Any]
 
@@ -96,12 +97,14 @@ def questions(lower: Any, upper: Any, count: int = 300, seed: int = 1) -> Questi
     )
 
 
-def everything(land: Any, asked: Questions, threads: int | None = None) -> dict[str, Any]:
+def everything(
+    land: Any, asked: Questions, threads: int | None = None, mask: int = ALL_LAYERS
+) -> dict[str, Any]:
     """Return all answers to arrays of questions: contacts, hits and plain arrays by name."""
     x, z, balls, capsules, centers, halves, turns, motions, directions = asked
-    options: Any = {"threads": threads}
+    options: Any = {"threads": threads, "mask": mask}
     low, high = centers - halves, centers + halves
-    offsets, ids = land.triangles_in_many(low, high)
+    offsets, ids = land.triangles_in_many(low, high, mask=mask)
     answers = {
         "rays": land.raycast_many(centers, directions, **options),
         "short rays": land.raycast_many(centers, directions, 2.0, **options),
@@ -112,7 +115,8 @@ def everything(land: Any, asked: Questions, threads: int | None = None) -> dict[
         "counts": land.contact_counts(balls, **options),
         "offsets": offsets,
         "lists": (np.repeat(np.arange(len(x)), np.diff(offsets)), ids),
-        "box": land.triangles_in(AABB(centers[5] - 3, centers[5] + 3)),
+        "box": land.triangles_in(AABB(centers[5] - 3, centers[5] + 3), mask=mask),
+        "closest": land.closest_points(centers, **options),
         **{
             f"{name}, {keep}": found
             for keep in ("all", "deepest")
@@ -135,7 +139,7 @@ def _capsules(rows: Array) -> list[Capsule]:
     return [Capsule(row[:3], row[3:6], row[6]) for row in rows]
 
 
-def one_by_one(land: Any, asked: Questions, count: int = 40) -> list[Any]:
+def one_by_one(land: Any, asked: Questions, count: int = 40, mask: int = ALL_LAYERS) -> list[Any]:
     """Return the answers to single questions."""
     x, z, balls, capsules, centers, halves, turns, motions, directions = asked
     answers: list[Any] = []
@@ -146,12 +150,13 @@ def one_by_one(land: Any, asked: Questions, count: int = 40) -> list[Any]:
             OBB(centers[k], halves[k], turns[k]),
         )
         answers += [
-            land.raycast(Ray(centers[k], directions[k])),
-            land.raycast(Ray(centers[k], directions[k]), 2.0),
-            *(land.sweep(shape, motions[k]) for shape in shapes),
-            *(land.contacts(shape) for shape in shapes),
-            land.height_at(float(x[k]), float(z[k])),
-            land.normal_at(float(x[k]), float(z[k])),
+            land.raycast(Ray(centers[k], directions[k]), mask=mask),
+            land.raycast(Ray(centers[k], directions[k]), 2.0, mask=mask),
+            *(land.sweep(shape, motions[k], mask=mask) for shape in shapes),
+            *(land.contacts(shape, mask=mask) for shape in shapes),
+            land.height_at(float(x[k]), float(z[k]), mask=mask),
+            land.normal_at(float(x[k]), float(z[k]), mask=mask),
+            land.closest_point(centers[k], mask=mask),
         ]
     return answers
 

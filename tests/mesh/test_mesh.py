@@ -13,6 +13,7 @@ from terrain_physics._kernels.mesh import adjacency as mesh_neighbors
 from terrain_physics._kernels.mesh import queries as mesh_queries
 from terrain_physics._kernels.mesh.contacts import triangles_near
 from terrain_physics._kernels.mesh.tree import LANES
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from tests.helpers import meshes as mesh_cases
 from tests.helpers.meshes import MESHES
 from tests.oracles import mesh as oracle_mesh
@@ -55,9 +56,9 @@ def test_a_small_buffer_is_told_how_many_there_are():
     mesh = TriangleMesh(*MESHES["torus"])
     out = np.empty(5, np.int64)
     everywhere = (-9.0, -9.0, -9.0), (9.0, 9.0, 9.0)
-    assert triangles_near(mesh._storage.table.view, *everywhere, out) == len(mesh)
+    assert triangles_near(mesh._storage.table.view, ALL_LAYERS, *everywhere, out) == len(mesh)
     out = np.empty(len(mesh), np.int64)
-    assert triangles_near(mesh._storage.table.view, *everywhere, out) == len(mesh)
+    assert triangles_near(mesh._storage.table.view, ALL_LAYERS, *everywhere, out) == len(mesh)
     assert out.tolist() == list(range(len(mesh)))
 
 

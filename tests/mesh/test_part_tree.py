@@ -36,6 +36,7 @@ class Model:
     """A tree, and the boxes that should be in it by item."""
 
     def __init__(self, room=ROOM):
+        self.mask = 0xFFFF_FFFF
         self.boxes = np.zeros((2 * room, 6))
         self.links = np.zeros((2 * room, NODE_SIZE), np.int64)
         clear(self.links)
@@ -47,10 +48,10 @@ class Model:
         boxes, links = self.boxes.view(), self.links.view()
         for values in (boxes, links):
             values.setflags(write=False)
-        return PartTree(boxes, links)
+        return PartTree(boxes, links, self.mask)
 
     def put(self, item, lower, upper):
-        self.leaves[item] = put_leaf(self.boxes, self.links, item, vec(lower), vec(upper))
+        self.leaves[item] = put_leaf(self.boxes, self.links, item, 1, vec(lower), vec(upper))
         self.items[item] = np.array((lower, upper), float)
 
     def take(self, item):

@@ -58,6 +58,9 @@ for ground in (land, roof, Ground([land, roof]), Ground([land, tile])):
     group = CharacterGroup(ground, body)
     group.add("ada", (2, 0.9, 2))
     group.update(1 / 60)
+both = Ground([land, roof])
+both.set_layers(1, 2)
+both.raycast(Ray((1, 9, 1), (0, -1, 0)), mask=2), both.closest_points([(1, 9, 1)], mask=4)
 land.carve((2, 2), 1.5, 1)
 for surface in (land, Ground([land])):
     surface.flatten((2, 2), 1.5)

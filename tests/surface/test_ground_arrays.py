@@ -55,7 +55,7 @@ def storage(ground) -> Any:
 
 def shown(table):
     """Return all arrays that a table points to: of maps, then of meshes."""
-    found = ground_at(table)
+    found = ground_at(table, 6)
     arrays = []
     for row in range(len(found.maps)):
         grid, blocks = map_of(found, row)
@@ -141,7 +141,7 @@ def test_nothing_else_keeps_them_alive():
     seen = weakref.ref(values)
     gc.disable()
     try:
-        arrays = GroundArrays(map_rows([(values, values, values, values)], [0]), NO_MESHES)
+        arrays = GroundArrays(map_rows([(values, values, values, values)], [0], [1]), NO_MESHES)
         table = arrays.table
         del values, arrays
         assert seen() is not None

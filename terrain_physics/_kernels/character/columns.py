@@ -18,9 +18,9 @@ class Span(NamedTuple):
     is_whole: bool
 
     def __str__(self) -> str:
-        kind = "whole" if self.is_whole else "finite"
+        kind, form = ("whole", ".0f") if self.is_whole else ("finite", "g")
         if self.most < math.inf:
-            return f"{kind} and from {self.least:g} to {self.most:g}"
+            return f"{kind} and from {self.least:{form}} to {self.most:{form}}"
         return f"{kind} and >= {self.least:g}" if self.least > -math.inf else kind
 
 

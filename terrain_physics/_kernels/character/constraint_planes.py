@@ -4,7 +4,7 @@ from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import reach_along
 from terrain_physics._kernels.character.grounding import MOST_PLANES
-from terrain_physics._kernels.character.layout import OFFSET, POSITION
+from terrain_physics._kernels.character.layout import MASK, OFFSET, POSITION
 from terrain_physics._kernels.character.resize import around
 from terrain_physics._kernels.character.resolve import (
     DEPTH,
@@ -33,7 +33,7 @@ def put_constraint_planes(
     Of contacts that push the same way only the deepest is a plane. Nothing else is written to, not
     even the random state.
     """
-    ground = ground_at(table)
+    ground = ground_at(table, int(rules[MASK]))
     memory = make_memory()
     center = (
         float(state[POSITION]) + float(rules[OFFSET]),

@@ -17,6 +17,7 @@ from terrain_physics._kernels.character.columns import (
     Span,
 )
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, scale
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.surface.shapes import (
     BOX,
     CAPSULE,
@@ -29,7 +30,7 @@ from terrain_physics._kernels.surface.shapes import (
 from terrain_physics._kernels.types import Floats
 
 # The format of saved rows: one more whenever columns come, or one changes its meaning.
-FORMAT = 3
+FORMAT = 4
 
 # Kinds of ground.
 AIRBORNE, STEEP, WEDGED, WALKABLE = 0, 1, 2, 3
@@ -46,6 +47,7 @@ _SHARE = Span(0.0, 1.0, is_whole=False)
 _SLOPES = Span(0.0, math.pi / 2.0, is_whole=False)
 _IDS = Span(-1.0, 2.0**53, is_whole=True)
 _ROUNDS = Span(1.0, MOST_ROUNDS, is_whole=True)
+_LAYERS = Span(0.0, ALL_LAYERS, is_whole=True)
 
 # The hash of a state leaves out what the next update finds anew.
 STATE = Layout(
@@ -203,6 +205,13 @@ RULES = Layout(
     Column(
         "slope_speed", "which speed a walk keeps: 0 horizontal, 1 along the ground", allowed=FLAG
     ),
+    Column(
+        "mask",
+        "layers of the parts of a ground that it meets, a bit for each",
+        default=ALL_LAYERS,
+        since=4,
+        allowed=_LAYERS,
+    ),
 )
 
 LINEAR_SIZE = 9
@@ -283,6 +292,7 @@ RESOLVER = RULES.place("resolver")
 SNAP = RULES.place("snap_distance")
 STEP_OFFSET = RULES.place("step_offset")
 SURFACE_SPEED = RULES.place("slope_speed")
+MASK = RULES.place("mask")
 
 RULE_CONTACT, RULE_SUM = 0, 1
 

@@ -8,6 +8,7 @@ from terrain_physics._kernels.character.layout import (
     IMPRINT,
     KIND,
     LAST_PLACE,
+    MASK,
     OFFSET,
     POSITION,
     ROTATION,
@@ -83,7 +84,7 @@ def resize_body(
     The feet stay at their height, but for what wider feet must rise on a walkable slope. It fits if
     it is in nothing else deeper than the body is now.
     """
-    ground = ground_at(table)
+    ground = ground_at(table, int(rules[MASK]))
     memory, draws = make_memory(), borrow(random_state)
     position = (float(state[POSITION]), float(state[POSITION + 1]), float(state[POSITION + 2]))
     old_offset = (float(rules[OFFSET]), float(rules[OFFSET + 1]), float(rules[OFFSET + 2]))

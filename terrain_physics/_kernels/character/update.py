@@ -21,6 +21,7 @@ from terrain_physics._kernels.character.layout import (
     HITS,
     IMPRINT,
     LIFTED,
+    MASK,
     MAX_ROUNDS,
     MOVED,
     NO_LIMIT,
@@ -268,12 +269,13 @@ def update_characters(
         first += 1
     if first == last:
         return False  # without memory: most characters rest most of the time
-    ground, memory, any_hits = ground_at(table), make_memory(), False
+    memory, any_hits = make_memory(), False
     for i in range(first, last):
         state, own_rules = _row(states, i, STATE_SIZE), _row(rules, i, RULES_SIZE)
         if _rests(state, own_rules):
             continue
         draws, own_memory = random_states[i : i + 1], borrow_memory(memory)
+        ground = ground_at(table, int(own_rules[MASK]))
         begin(own_memory.faces, 0.0)
         if rests_on(state, own_rules, draws, ground, own_memory):
             continue

@@ -37,7 +37,7 @@ from terrain_physics._kernels.mesh.tree import (
     in_frame,
     lanes_in_box,
 )
-from terrain_physics._kernels.surface.ground_arrays import MAP_NUMBER
+from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER
 from terrain_physics._kernels.types import Floats, Ints
 
 # Columns of a candidate; the triangle is the id in its part, -1 outside of a map.
@@ -230,6 +230,8 @@ def gather_candidates(
     """
     count, left = 0, most
     for which in range(len(ground.maps)):
+        if ground.maps[which, MAP_LAYERS] & ground.mask == 0:
+            continue
         skyward = (upper[0], np.inf, upper[2])
         candidates, count, left = _gather_map(
             ground, which, base, lower, skyward, candidates, count, left

@@ -22,19 +22,21 @@ from terrain_physics._kernels.types import Longs, Singles
 
 
 class Ground(NamedTuple):
-    """Maps and meshes; either may be none."""
+    """Maps and meshes; either may be none. What the mask does not meet is not there."""
 
     maps: Longs  # (m, MAP_ROW_SIZE)
     parts: Parts
+    mask: int
 
 
 @kernel(inline=True)
-def ground_at(table: Longs) -> Ground:
-    """Return the ground that a table holds; the table must outlive it."""
+def ground_at(table: Longs, mask: int) -> Ground:
+    """Return the ground that a table holds and a mask meets; the table must outlive it."""
     rows = borrow(table)
     return Ground(
         array_at(rows[MAPS, 0], (rows[MAPS, 1], MAP_ROW_SIZE), np.int64),
-        parts_at(array_at(rows[MESHES, 0], (rows[MESHES, 1], MESH_ROW_SIZE), np.int64)),
+        parts_at(array_at(rows[MESHES, 0], (rows[MESHES, 1], MESH_ROW_SIZE), np.int64), mask),
+        mask,
     )
 
 

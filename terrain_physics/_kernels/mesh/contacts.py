@@ -11,7 +11,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, length
-from terrain_physics._kernels.mesh.part_tree import NODES_ON_WAY, items_near
+from terrain_physics._kernels.mesh.part_tree import NODES_ON_WAY, items_near, widened
 from terrain_physics._kernels.mesh.parts import ID_BITS, Part, Parts, part_at, parts_at, row_count
 from terrain_physics._kernels.mesh.tree import (
     OUTWARDS,
@@ -85,7 +85,8 @@ def _find_contacts(
         who = int(visits[visit])
         lower, upper = bounds_at(kind, shapes, who)
         begin, touched, deepest, found = count, 0, 0.0, -1
-        for k in range(items_near(parts.tree, lower, upper, borrow(nodes), borrow(near))):
+        around = widened(lower, upper)
+        for k in range(items_near(parts.tree, around[0], around[1], borrow(nodes), borrow(near))):
             part, begin_of_part = part_at(parts.rows, int(near[k])), count
             corners, order, boxes, children = part.corners, part.order, part.boxes, part.children
             low, high = _box_in_frame(part.frame, lower, upper)
@@ -154,6 +155,7 @@ def _grown(rows: Floats, keys: Longs, count: int) -> tuple[Floats, Longs]:
 @kernel
 def list_contacts(
     table: Longs,
+    mask: int,
     kind: int,
     shapes: Floats,
     visits: Longs,
@@ -176,7 +178,7 @@ def list_contacts(
     number is never too great.
     """
     return _find_contacts(
-        parts_at(table), kind, shapes, visits, first, last, kept, counts, most, so_far
+        parts_at(table, mask), kind, shapes, visits, first, last, kept, counts, most, so_far
     )
 
 
@@ -212,7 +214,7 @@ def put_contacts(
 
 @kernel
 def contacts_of_one(
-    table: Longs, kind: int, shapes: Floats, visits: Longs, kept: int, most: int
+    table: Longs, mask: int, kind: int, shapes: Floats, visits: Longs, kept: int, most: int
 ) -> tuple[Longs, Floats]:
     """Return (ints, floats), see `put_contacts`, of the only shape; ``visits`` (1,) is 0.
 
@@ -220,7 +222,7 @@ def contacts_of_one(
     """
     counts, so_far = np.empty(1, np.int64), np.zeros(1, np.int64)
     keys, rows = _find_contacts(
-        parts_at(table), kind, shapes, visits, 0, 1, kept, counts, most, so_far
+        parts_at(table, mask), kind, shapes, visits, 0, 1, kept, counts, most, so_far
     )
     if len(keys) == 0:
         return np.empty((0, 0), np.int64), np.empty((0, 0, 0))
@@ -268,12 +270,12 @@ def _faces_near(part: Part, lower: Vec3, upper: Vec3, stack: Ints, out: Longs) -
 
 
 @kernel
-def triangles_near(table: Longs, lower: Vec3, upper: Vec3, out: Longs) -> int:
+def triangles_near(table: Longs, mask: int, lower: Vec3, upper: Vec3, out: Longs) -> int:
     """Write the ids whose closed boxes meet lower..upper to out (k,), ascending.
 
     Returns how many there are; if that is more than k, ``out`` holds any k of them.
     """
-    parts = parts_at(table)
+    parts = parts_at(table, mask)
     stack, nodes = np.empty(STACK, np.int32), np.empty(NODES_ON_WAY, np.int64)
     near = np.empty(row_count(parts.rows), np.int64)
     count = 0
@@ -288,7 +290,9 @@ def triangles_near(table: Longs, lower: Vec3, upper: Vec3, out: Longs) -> int:
 
 
 @kernel
-def list_near(table: Longs, queries: Floats, most: int, offsets: Longs) -> tuple[int, Longs]:
+def list_near(
+    table: Longs, mask: int, queries: Floats, most: int, offsets: Longs
+) -> tuple[int, Longs]:
     """Return (how many, the ids near each of n boxes), see `triangles_near`.
 
     ``queries`` is flat. ``offsets`` (n + 1,) receives where each box's ids begin, and end. This
@@ -298,7 +302,7 @@ def list_near(table: Longs, queries: Floats, most: int, offsets: Longs) -> tuple
     offsets[0] = 0
     for k in range(len(offsets) - 1):
         lower, upper = row_vector(queries, 6 * k), row_vector(queries, 6 * k + 3)
-        count = triangles_near(table, lower, upper, ids[total:])
+        count = triangles_near(table, mask, lower, upper, ids[total:])
         if total + count > most:
             return total + count, ids
         if total + count > len(ids):
@@ -306,7 +310,7 @@ def list_near(table: Longs, queries: Floats, most: int, offsets: Longs) -> tuple
             for i in range(total):
                 more[i] = ids[i]
             ids = more
-            triangles_near(table, lower, upper, ids[total:])
+            triangles_near(table, mask, lower, upper, ids[total:])
         total += count
         offsets[k + 1] = total
     return total, ids[:total].copy()

@@ -14,11 +14,12 @@ from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.types import Floats, Longs
 
 # Columns of a node. A leaf has no left child, and in place of a right one what it stands for. A
-# free node has in place of a parent the next free one.
-PARENT, LEFT, RIGHT, HEIGHT = range(4)
-NODE_SIZE = 4
+# free node has in place of a parent the next free one. The layers of a node are all those of the
+# leaves below it.
+PARENT, LEFT, RIGHT, HEIGHT, LAYERS = range(5)
+NODE_SIZE = 5
 
-# No node: its row holds the root and the first free node.
+# No node, on no layer: its row holds the root and the first free node.
 NONE, ROOT, FREE = 0, 0, 1
 
 # Room of a stack of nodes. A balanced tree of 2^23 leaves is 33 high.
@@ -38,6 +39,7 @@ class PartTree(NamedTuple):
 
     boxes: Floats  # (n, 6): lower x y z, upper x y z of each node
     links: Longs  # (n, NODE_SIZE)
+    mask: int  # leaves without any of these layers are not there
 
 
 @kernel
@@ -47,6 +49,7 @@ def clear(links: Longs) -> None:
     for node in range(1, count):
         links[node, PARENT] = node + 1 if node + 1 < count else NONE
     links[NONE, ROOT], links[NONE, FREE] = NONE, 1 if count > 1 else NONE
+    links[NONE, LAYERS] = 0
 
 
 @kernel
@@ -81,12 +84,13 @@ def _half_area(boxes: Floats, node: int, other: int) -> float:
 
 @kernel
 def _fit(boxes: Floats, links: Longs, node: int) -> None:
-    """Make box and height of a node follow from its children."""
+    """Make box, height and layers of a node follow from its children."""
     left, right = int(links[node, LEFT]), int(links[node, RIGHT])
     for axis in range(3):
         boxes[node, axis] = min(boxes[left, axis], boxes[right, axis])
         boxes[node, 3 + axis] = max(boxes[left, 3 + axis], boxes[right, 3 + axis])
     links[node, HEIGHT] = 1 + max(links[left, HEIGHT], links[right, HEIGHT])
+    links[node, LAYERS] = links[left, LAYERS] | links[right, LAYERS]
 
 
 @kernel
@@ -152,15 +156,18 @@ def _best_sibling(boxes: Floats, links: Longs, leaf: int) -> int:
 
 
 @kernel
-def put_leaf(boxes: Floats, links: Longs, item: int, lower: Vec3, upper: Vec3) -> int:
+def put_leaf(boxes: Floats, links: Longs, item: int, layers: int, lower: Vec3, upper: Vec3) -> int:
     """Add a leaf for an item within lower..upper; return its node. There must be two free nodes."""
     leaf = _take_free(links)
+    size, place = 0.0, 0.0  # of all axes: what is flat on one of them may be turned
     for axis in range(3):
         low, high = float(lower[axis]), float(upper[axis])
-        margin = _SIZE_MARGIN * (high - low) + _PLACE_MARGIN * max(abs(low), abs(high))
-        boxes[leaf, axis], boxes[leaf, 3 + axis] = low - margin, high + margin
+        size, place = max(size, high - low), max(place, abs(low), abs(high))
+    margin = _SIZE_MARGIN * size + _PLACE_MARGIN * place
+    for axis in range(3):
+        boxes[leaf, axis], boxes[leaf, 3 + axis] = lower[axis] - margin, upper[axis] + margin
     links[leaf, LEFT], links[leaf, RIGHT], links[leaf, HEIGHT] = NONE, item, 0
-    links[leaf, PARENT] = NONE
+    links[leaf, LAYERS], links[leaf, PARENT] = layers, NONE
     if links[NONE, ROOT] == NONE:
         links[NONE, ROOT] = leaf
         return leaf
@@ -189,9 +196,28 @@ def take_leaf(boxes: Floats, links: Longs, leaf: int) -> None:
 
 
 @kernel(inline=True)
-def _meets(boxes: Floats, node: int, lower: Vec3, upper: Vec3) -> bool:
+def is_met(tree: PartTree, node: int) -> bool:
+    """Tell whether the mask meets any leaf at or below a node; `NONE` has none."""
+    return bool(tree.links[node, LAYERS] & tree.mask != 0)
+
+
+@kernel(inline=True)
+def widened(lower: Vec3, upper: Vec3) -> tuple[Vec3, Vec3]:
+    """Return a box grown by more than the rounding of its coordinates."""
+    far = max(abs(lower[0]), abs(lower[1]), abs(lower[2]))
+    margin = _PLACE_MARGIN * max(far, abs(upper[0]), abs(upper[1]), abs(upper[2]))
+    return (
+        (lower[0] - margin, lower[1] - margin, lower[2] - margin),
+        (upper[0] + margin, upper[1] + margin, upper[2] + margin),
+    )
+
+
+@kernel(inline=True)
+def _meets(tree: PartTree, node: int, lower: Vec3, upper: Vec3) -> bool:
+    boxes = tree.boxes
     return bool(
-        (boxes[node, 0] <= upper[0])
+        is_met(tree, node)
+        & (boxes[node, 0] <= upper[0])
         & (boxes[node, 3] >= lower[0])
         & (boxes[node, 1] <= upper[1])
         & (boxes[node, 4] >= lower[1])
@@ -204,11 +230,11 @@ def _meets(boxes: Floats, node: int, lower: Vec3, upper: Vec3) -> bool:
 def items_near(tree: PartTree, lower: Vec3, upper: Vec3, stack: Longs, found: Longs) -> int:
     """Write the items whose boxes meet lower..upper to ``found``, ascending; return how many.
 
-    A single item is always found. ``stack`` (NODES_ON_WAY,) is scratch.
+    A single item that is met is always found. ``stack`` (NODES_ON_WAY,) is scratch.
     """
-    boxes, links = tree.boxes, tree.links
+    links = tree.links
     count, height, node = 0, 0, int(links[NONE, ROOT])
-    if node != NONE:
+    if is_met(tree, node):
         stack[0], height = node, 1
     while height > 0:
         height -= 1
@@ -218,10 +244,10 @@ def items_near(tree: PartTree, lower: Vec3, upper: Vec3, stack: Longs, found: Lo
             found[count] = right
             count += 1
             continue
-        if _meets(boxes, left, lower, upper):
+        if _meets(tree, left, lower, upper):
             stack[height] = left
             height += 1
-        if _meets(boxes, right, lower, upper):
+        if _meets(tree, right, lower, upper):
             stack[height] = right
             height += 1
     sort_range(found, 0, count)
@@ -263,7 +289,8 @@ def items_on_way(
     """Write the items on the way of a box and where it enters theirs, nearest first; how many.
 
     The box, of half extents ``reach``, moves from ``start`` along a unit ``direction``, at most
-    ``longest``. A single item is always found, at 0. ``stack`` (NODES_ON_WAY,) is scratch.
+    ``longest``. A single item that is met is always found, at 0. ``stack`` (NODES_ON_WAY,) is
+    scratch.
     """
     boxes, links = tree.boxes, tree.links
     inverse = (_inverse(direction[0]), _inverse(direction[1]), _inverse(direction[2]))
@@ -274,7 +301,7 @@ def items_on_way(
         reach[2] + _PLACE_MARGIN * (far + reach[2]),
     )
     count, height, node = 0, 0, int(links[NONE, ROOT])
-    if node != NONE:
+    if is_met(tree, node):
         stack[0], height = node, 1
         if links[node, LEFT] == NONE:
             found[0], entries[0] = links[node, RIGHT], 0.0
@@ -284,6 +311,8 @@ def items_on_way(
         node = int(stack[height])
         for side in range(LEFT, RIGHT + 1):
             child = int(links[node, side])
+            if not is_met(tree, child):
+                continue
             entry = _entry(boxes, child, start, inverse, grown, longest)
             if entry == math.inf:
                 continue

@@ -15,6 +15,7 @@ from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.mesh.part_tree import NODE_SIZE, PartTree, put_leaf, take_leaf
 from terrain_physics._kernels.mesh.tree import FRAME_SIZE, LANES, LOWER, UPPER
+from terrain_physics._kernels.surface.ground_arrays import MESH_ROW_SIZE
 from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
 
 # A triangle's id is the number of its mesh, shifted by so many bits, and its face.
@@ -23,11 +24,13 @@ ID_BITS = 40
 # Row 0, the head: how many rows are in use, this one included; the tree's (address, nodes), twice.
 ROW_COUNT, TREE_BOXES, TREE_LINKS = 0, 1, 3
 
-# Columns of a mesh: its number, its leaf in the tree; then (address, length) of its arrays.
+# Columns of a mesh: its number, its leaf in the tree; then (address, length) of its arrays; its
+# layers.
 NUMBER, LEAF = 0, 1
 CORNERS, ORDER, BOXES, CHILDREN, FRAME = 2, 4, 6, 8, 10
 VERTICES, FACES, WELDED, ACROSS, RING_OFFSETS, RING = 12, 14, 16, 18, 20, 22
 MATERIALS, NAMED = 24, 26
+LAYERS = 28
 
 
 class Parts(NamedTuple):
@@ -57,14 +60,15 @@ class Skin(NamedTuple):
 
 
 @kernel(inline=True)
-def parts_at(table: Longs) -> Parts:
-    """Return the meshes that a table holds; the table must outlive them."""
+def parts_at(table: Longs, mask: int) -> Parts:
+    """Return the meshes that a table holds and a mask meets; the table must outlive them."""
     rows = borrow(table)
     return Parts(
         rows,
         PartTree(
             array_at(rows[0, TREE_BOXES], (rows[0, TREE_BOXES + 1], 6), np.float64),
             array_at(rows[0, TREE_LINKS], (rows[0, TREE_LINKS + 1], NODE_SIZE), np.int64),
+            mask,
         ),
     )
 
@@ -117,18 +121,31 @@ def row_of_number(rows: Longs, number: int) -> int:
 
 
 @kernel
-def put_part(table: Longs, boxes: Floats, links: Longs, row: int) -> None:
-    """Hang the mesh of a row into the tree."""
+def put_part(
+    table: Longs, boxes: Floats, links: Longs, row: int, content: Longs, is_new: bool
+) -> None:
+    """Write the row of a mesh (MESH_ROW_SIZE,), and hang it where it belongs in the tree.
+
+    All in one call, which no signal handler interrupts: it would find the mesh gone.
+    """
+    if not is_new:
+        take_leaf(boxes, links, table[row, LEAF])
+    for k in range(MESH_ROW_SIZE):
+        table[row, k] = content[k]
     frame = array_at(table[row, FRAME], (FRAME_SIZE,), np.float64)
     lower: Vec3 = (float(frame[LOWER]), float(frame[LOWER + 1]), float(frame[LOWER + 2]))
     upper: Vec3 = (float(frame[UPPER]), float(frame[UPPER + 1]), float(frame[UPPER + 2]))
-    table[row, LEAF] = put_leaf(boxes, links, row, lower, upper)
+    table[row, LEAF] = put_leaf(boxes, links, row, table[row, LAYERS], lower, upper)
+    if is_new:
+        table[0, ROW_COUNT] = row + 1
 
 
 @kernel
 def take_part(table: Longs, boxes: Floats, links: Longs, row: int) -> None:
-    """Take the mesh of a row out of the tree."""
+    """Take the mesh of a row out of the tree, and its addresses out of the row."""
     take_leaf(boxes, links, table[row, LEAF])
+    for k in range(CORNERS, MESH_ROW_SIZE):
+        table[row, k] = 0
 
 
 @kernel(inline=True)

@@ -28,6 +28,7 @@ from terrain_physics._kernels.mesh.part_tree import (
     RIGHT,
     ROOT,
     gap2,
+    is_met,
     items_near,
     items_on_way,
 )
@@ -182,6 +183,7 @@ def _first_hit_of_all(
 @kernel
 def raycast_rows(
     table: Longs,
+    mask: int,
     origins: Floats,
     directions: Floats,
     longest: float,
@@ -196,7 +198,7 @@ def raycast_rows(
 
     Origins and unit directions (m, 3) have as many rows as the outputs, or one.
     """
-    parts = parts_at(table)
+    parts = parts_at(table, mask)
     memory = _make_scratch(parts)
     scratch = _lend(memory)
     for ray in range(first, last):
@@ -214,6 +216,7 @@ def raycast_rows(
 @kernel
 def ray_hit(
     table: Longs,
+    mask: int,
     x: float,
     y: float,
     z: float,
@@ -223,7 +226,7 @@ def ray_hit(
     longest: float,
 ) -> tuple[int, float, float, float, float, float, float, float]:
     """Return (id, distance, point, normal) of one ray; -1 and NaN: nothing."""
-    parts = parts_at(table)
+    parts = parts_at(table, mask)
     memory = _make_scratch(parts)
     triangle, distance, point, normal = _first_hit_of_all(
         parts, (x, y, z), (dx, dy, dz), longest, _lend(memory)
@@ -256,10 +259,17 @@ def _highest(parts: Parts, x: float, z: float, scratch: _Scratch) -> tuple[float
 
 @kernel
 def height_rows(
-    table: Longs, xs: Floats, zs: Floats, first: int, last: int, heights: Floats, normals: Floats
+    table: Longs,
+    mask: int,
+    xs: Floats,
+    zs: Floats,
+    first: int,
+    last: int,
+    heights: Floats,
+    normals: Floats,
 ) -> None:
     """Write heights (n,) and normals (n, 3) of the highest surface over places first..last."""
-    parts = parts_at(table)
+    parts = parts_at(table, mask)
     memory = _make_scratch(parts)
     scratch = _lend(memory)
     for place in range(first, last):
@@ -271,9 +281,9 @@ def height_rows(
 
 
 @kernel
-def height_at(table: Longs, x: float, z: float) -> tuple[float, float, float, float]:
+def height_at(table: Longs, mask: int, x: float, z: float) -> tuple[float, float, float, float]:
     """Return height and normal of the highest surface over one place."""
-    parts = parts_at(table)
+    parts = parts_at(table, mask)
     memory = _make_scratch(parts)
     height, normal = _highest(parts, x, z, _lend(memory))
     _keep(memory)
@@ -420,7 +430,7 @@ def _nearest_of_all(
 ) -> tuple[int, int, float, Vec3]:
     """Return (row, slot, squared distance, closest point relative to the query) of the nearest.
 
-    ``row`` and ``slot`` are a first guess, if the row is not 0.
+    Row 0 is none. ``row`` and ``slot`` are a first guess, if the row is not 0.
     """
     rows, boxes, links = parts.rows, parts.tree.boxes, parts.tree.links
     guess, guessed, limit = row, slot, math.inf
@@ -433,7 +443,7 @@ def _nearest_of_all(
     while height > 0:
         height -= 1
         node = int(scratch.nodes[height])
-        if gap2(boxes, node, query) > limit:
+        if not is_met(parts.tree, node) or gap2(boxes, node, query) > limit:
             continue
         left, right = int(links[node, LEFT]), int(links[node, RIGHT])
         if left != 0:  # the nearer one is looked at first
@@ -453,9 +463,22 @@ def _nearest_of_all(
     return row, slot, best, nearest
 
 
+@kernel(inline=True)
+def _answer(
+    parts: Parts, query: Vec3, row: int, slot: int, square: float, nearest: Vec3
+) -> tuple[int, float, Vec3]:
+    """Return (id, distance, point) of what `_nearest_of_all` found; -1, inf and NaN: nothing."""
+    if row == 0:
+        return -1, math.inf, (np.nan, np.nan, np.nan)
+    part = part_at(parts.rows, row)
+    point = add(add(query, nearest), _NO_WAY)
+    return part.first_id + int(part.order[slot]), math.sqrt(square), point
+
+
 @kernel
 def closest_rows(
     table: Longs,
+    mask: int,
     queries: Floats,
     first: int,
     last: int,
@@ -463,8 +486,11 @@ def closest_rows(
     distances: Floats,
     triangles: Longs,
 ) -> None:
-    """Write the closest point of all meshes to each point first..last, its distance and its id."""
-    parts = parts_at(table)
+    """Write the closest point of all meshes to each point first..last, its distance and its id.
+
+    NaN, inf and -1 where no mesh is met.
+    """
+    parts = parts_at(table, mask)
     memory = _make_scratch(parts)
     scratch = _lend(memory)
     row, slot = 0, 0
@@ -472,10 +498,9 @@ def closest_rows(
         query = row3(queries, place)
         # Points often come in order: the last one's triangle is a first guess.
         row, slot, square, nearest = _nearest_of_all(parts, query, row, slot, scratch)
-        part = part_at(parts.rows, row)
-        distances[place] = math.sqrt(square)
-        triangles[place] = part.first_id + part.order[slot]
-        point = add(add(query, nearest), _NO_WAY)
+        triangles[place], distances[place], point = _answer(
+            parts, query, row, slot, square, nearest
+        )
         for axis in range(3):
             points[place, axis] = point[axis]
     _keep(memory)
@@ -483,18 +508,15 @@ def closest_rows(
 
 @kernel
 def closest_one(
-    table: Longs, x: float, y: float, z: float
+    table: Longs, mask: int, x: float, y: float, z: float
 ) -> tuple[int, float, float, float, float]:
-    """Return (id, distance, point of the meshes) closest to one point."""
-    parts = parts_at(table)
+    """Return (id, distance, point of the meshes) closest to one point; -1, inf and NaN: none."""
+    parts = parts_at(table, mask)
     memory = _make_scratch(parts)
     row, slot, square, nearest = _nearest_of_all(parts, (x, y, z), 0, 0, _lend(memory))
     _keep(memory)
-    part = part_at(parts.rows, row)
-    point = add(add((x, y, z), nearest), _NO_WAY)
-    return (
-        part.first_id + int(part.order[slot]), math.sqrt(square), point[0], point[1], point[2],
-    )  # fmt: skip
+    triangle, distance, point = _answer(parts, (x, y, z), row, slot, square, nearest)
+    return triangle, distance, point[0], point[1], point[2]
 
 
 @kernel(inline=True)

@@ -192,6 +192,7 @@ def _first_touch(
 @kernel
 def sweep_rows(
     table: Longs,
+    mask: int,
     kind: int,
     shapes: Floats,
     motions: Floats,
@@ -207,7 +208,7 @@ def sweep_rows(
     ``numbers`` (n, 8): distance, point, normal, part of the way, NaN where nothing is touched;
     ``triangles`` (n,): the id, or -1. Of ties the lowest id.
     """
-    parts = parts_at(table)
+    parts = parts_at(table, mask)
     stack, entries = np.empty(STACK, np.int32), np.empty(STACK, np.float32)
     nodes, memory = np.empty(NODES_ON_WAY, np.int64), np.empty((FACE_COUNT, 4))
     found, starts = np.empty(row_count(parts.rows), np.int64), np.empty(row_count(parts.rows))

@@ -7,10 +7,14 @@ call. `terrain_physics.surface.ground_arrays` makes the tables and keeps the arr
 # Rows of the table: the (address, length) of the table of maps, and of that of meshes.
 MAPS, MESHES = range(2)
 
-# Columns of a map: (address, length) of its arrays, then its number.
+# Columns of a map: (address, length) of its arrays, then its number and its layers.
 MAP_HEIGHTS, MAP_CELLS, MAP_BLOCKS, MAP_FRAME = 0, 2, 4, 6
-MAP_NUMBER = 8
-MAP_ROW_SIZE = 9
+MAP_NUMBER, MAP_LAYERS = 8, 9
+MAP_ROW_SIZE = 10
 
 # How many columns a mesh has: see `mesh.parts`.
-MESH_ROW_SIZE = 28
+MESH_ROW_SIZE = 29
+
+# Parts of a ground are on layers, a bit for each. A mask meets the parts that share a bit with it.
+ALL_LAYERS = 0xFFFF_FFFF
+FIRST_LAYER = 1
