@@ -69,6 +69,8 @@ def _character() -> None:
     land, body = HeightMap([[0, 0], [0, 0]]), CapsuleCollider(0.5, 1.8)
     mover = CharacterMovement(land, body, position=(0, 0.4, 0))
     mover.update(1 / 60)
+    land.raise_((0.5, 0.5), 1, 0.1)  # who stands there looks again
+    mover.update(1 / 60)
     mover.resize(body)
     mover.constraint_planes()
 
