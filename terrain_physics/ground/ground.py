@@ -220,7 +220,7 @@ class Ground(Surface):
         """
         _refuse_others("part", part)
         on = _checked_layers("layers", layers)
-        with self._held.changing:
+        with self._held.change():
             if id(part) in self._keys:
                 known = self._keys[id(part)]
                 raise ValueError(f"part must not be in the ground already, got that of key {known}")
@@ -244,7 +244,7 @@ class Ground(Surface):
         ValueError
             For the last part: a ground has at least one.
         """
-        with self._held.changing:
+        with self._held.change():
             self._refuse_unknown(key)
             if len(self._parts) == 1:
                 raise ValueError(f"key must leave at least one part, got {key} of the only one")
@@ -288,7 +288,7 @@ class Ground(Surface):
         4.25
         """
         pose = Pose.of("transform", transform)
-        with self._held.changing:
+        with self._held.change():
             self._refuse_unknown(key)
             if not isinstance(self._parts[int(key)], TriangleMesh):
                 raise TypeError(f"key must be that of a TriangleMesh, got {key} of a HeightMap")
@@ -355,7 +355,7 @@ class Ground(Surface):
         (2.0, 0.0)
         """
         on = _checked_layers("layers", layers)
-        with self._held.changing:
+        with self._held.change():
             self._refuse_unknown(key)
             self._held.set_layers(int(key), on)
 

@@ -119,11 +119,11 @@ class GroundMeshes(Meshes):
         ``named`` (256,) are the numbers that the ground has for its materials, if they differ.
         """
         version = storage.version
-        self._prepare_edit().put_as(number, storage.table, named, layers)
-        self._note(number)
         self._named[number] = named
         self._storages[number] = self._shown[number] = storage
         self._mark_painted(number)
+        self._prepare_edit().put_as(number, storage.table, named, layers)
+        self._note(number)
         storage.watchers.add(self._watch, number)
         self._without_skin.add(number)
         self._count(number, version)

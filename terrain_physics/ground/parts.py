@@ -60,6 +60,7 @@ class GroundParts:
     __slots__ = (
         "_arrays",
         "_gone",
+        "_is_changing",
         "_logged",
         "_logged_of",
         "_maps",
@@ -95,6 +96,7 @@ class GroundParts:
         self._mesh_queries = MeshQueries(self._meshes)
         self.lands: list[MapQueries] = []
         self._maps: list[MapSource] = []
+        self._is_changing = False
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
         self._seen: tuple[Any, ...] = ()
         self._shown: tuple[MapArrays, MapSource, Longs] | None = None
@@ -115,6 +117,23 @@ class GroundParts:
     def changing(self) -> AbstractContextManager[Any]:
         """Held by who changes which parts there are, or needs all of one moment."""
         return self._meshes.lock
+
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """Let one change be made at a time, by whichever thread.
+
+        A signal handler would find it half done: it may ask and edit, but not change parts.
+        """
+        with self.changing:
+            if self._is_changing:
+                raise RuntimeError(
+                    "parts must not be changed by a signal handler while its thread changes them"
+                )
+            self._is_changing = True
+            try:
+                yield
+            finally:
+                self._is_changing = False
 
     def adopt(
         self,

@@ -16,6 +16,7 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
+from terrain_physics.ground.parts import GroundParts
 
 
 def box(x, y=0.0, size=1.0, **options):
@@ -200,3 +201,29 @@ def test_a_mesh_far_away_is_welded_as_one_made_there():
     found, expected = (on.sweep_spheres(balls, motions) for on in (ground, fresh))
     for values, others in zip(found, expected, strict=True):
         np.testing.assert_array_equal(values, others)
+
+
+@pytest.mark.parametrize("change", ["add", "remove", "move", "set_layers"])
+def test_a_handler_changes_no_parts_while_its_thread_does(change, monkeypatch):
+    ground = Ground([box(0), box(20)])
+    work = {
+        "add": lambda: ground.add(box(40)),
+        "remove": lambda: ground.remove(1),
+        "move": lambda: ground.move(0, ((0, 0, 0), glm.quat())),
+        "set_layers": lambda: ground.set_layers(0, 3),
+    }
+    refused = []
+
+    def interrupted(*arguments, **options):
+        with pytest.raises(RuntimeError, match="parts must not be changed by a signal handler"):
+            work[change]()
+        refused.append(ground.height_at(0.2, 0.1))
+        settle(*arguments, **options)
+
+    settle = GroundParts._settle
+    monkeypatch.setattr(GroundParts, "_settle", interrupted)
+    ground.add(box(60))
+    assert refused[0] == 0.5
+    monkeypatch.undo()
+    work[change]()
+    assert len(ground.parts) == 3 + (change == "add") - (change == "remove")
