@@ -27,6 +27,8 @@ def box(x, y=0.0, size=1.0, **options):
 def together(*works, seconds=0.4):
     """Let threads work in turns until the time is over; raise what one of them raised."""
     over, errors = threading.Event(), []
+    for work in works:  # what they need is compiled then
+        work()
 
     def repeat(work):
         try:
