@@ -8,7 +8,7 @@ triangle there. Two float32 for 64 cells: 3.2 % of the memory of the heights, al
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.heightmap.grid import COLUMNS, FIRST_BLOCK, FIRST_HEIGHT, ROWS, Grid
+from terrain_physics._kernels.heightmap.grid import COLUMNS, ROWS, Grid
 from terrain_physics._kernels.types import Floats, Singles
 
 BLOCK_BITS = 3
@@ -61,7 +61,6 @@ def put_blocks(
 ) -> None:  # fmt: skip
     """Write the blocks over cells [row_0, row_1) x [column_0, column_1), and all above them."""
     rows, columns = int(frame[ROWS]), int(frame[COLUMNS])
-    first, start = int(frame[FIRST_HEIGHT]), int(frame[FIRST_BLOCK])
     row_0, row_1 = row_0 >> BLOCK_BITS, ((row_1 - 1) >> BLOCK_BITS) + 1
     column_0, column_1 = column_0 >> BLOCK_BITS, ((column_1 - 1) >> BLOCK_BITS) + 1
     left = column_0 * BLOCK
@@ -72,7 +71,7 @@ def put_blocks(
         lows[:] = _NONE_LOW
         highs[:] = _NONE_HIGH
         for row in range(block_row * BLOCK, min(block_row * BLOCK + BLOCK, rows) + 1):
-            begin = first + row * (columns + 1) + left
+            begin = row * (columns + 1) + left
             samples = heights[begin : begin + width]
             for k in range(width):
                 value = samples[k]
@@ -85,10 +84,10 @@ def put_blocks(
             for k in range(begin, min(begin + BLOCK + 1, width)):
                 low = min(low, lows[k])
                 high = max(high, highs[k])
-            place = start + block_row * blocks_across(columns, 0) + block_column
+            place = block_row * blocks_across(columns, 0) + block_column
             blocks[2 * place] = low
             blocks[2 * place + 1] = high
-    below, level = start, 0
+    below, level = 0, 0
     while blocks_across(rows, level) * blocks_across(columns, level) > 1:
         below_rows, below_columns = blocks_across(rows, level), blocks_across(columns, level)
         here = below + below_rows * below_columns

@@ -23,13 +23,12 @@ from terrain_physics._kernels.heightmap.grid import (
     DIAGONAL_BD,
     DIAGONAL_TABLE,
     FARTHEST_CELL,
-    FIRST_BLOCK,
     Grid,
     cell_bits,
     vertex,
 )
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
+from terrain_physics._kernels.types import Ints, Longs, Singles
 
 # Cells that one query may look at: half a second of work.
 MOST_CELLS = 1e8
@@ -87,14 +86,14 @@ def near_cells(
 
 
 @kernel
-def outline(grid: Grid, blocks: Singles, frame: Floats) -> tuple[float, float, float, float]:
+def outline(grid: Grid, blocks: Singles) -> tuple[float, float, float, float]:
     """Return what bounds all queries of a map: (least height, greatest, slack, greatest reach).
 
     All in meters. The slack is more than rounding moves a touch up or down. float32 holds shapes up
     to the greatest reach; -1 if this map does not fit float32.
     """
     top = level_count(grid.rows, grid.columns) - 1
-    place = int(frame[FIRST_BLOCK]) + level_start(grid.rows, grid.columns, top)
+    place = level_start(grid.rows, grid.columns, top)
     low, high = block_span(grid, blocks, place)
     if low > high:
         return low, high, 0.0, -1.0
@@ -221,7 +220,7 @@ def put_pairs(
 
 @kernel
 def _next_column(
-    grid: Grid, blocks: Singles, first: int, row: int, column: int, low: float, high: float
+    grid: Grid, blocks: Singles, row: int, column: int, low: float, high: float
 ) -> int:
     """Return the first column from ``column`` on whose block may hold heights in low..high.
 
@@ -229,7 +228,7 @@ def _next_column(
     """
     row = min(max(row, 0), grid.rows - 1)
     at = min(max(column, 0), grid.columns - 1)
-    found, start, level = column, first, 0
+    found, start, level = column, 0, 0
     while True:
         bits = BLOCK_BITS * (level + 1)
         across = blocks_across(grid.columns, level)
@@ -250,7 +249,6 @@ def _next_column(
 def put_cells(
     grid: Grid,
     blocks: Singles,
-    first_block: int,
     ranges: Longs,
     k: int,
     low: float,
@@ -270,7 +268,7 @@ def put_cells(
     )  # fmt: skip
     n = 0
     while row < row_1 and n + WIDTH <= rows.shape[0]:
-        found = _next_column(grid, blocks, first_block, row, column, low, high)
+        found = _next_column(grid, blocks, row, column, low, high)
         if found == column:
             found = min((column | (WIDTH - 1)) + 1, column_1)
             for c in range(column, found):

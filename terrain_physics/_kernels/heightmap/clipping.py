@@ -8,7 +8,6 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.blocks import block_span, level_count, level_start
 from terrain_physics._kernels.heightmap.grid import (
     FARTHEST_CELL,
-    FIRST_BLOCK,
     Grid,
     corner_heights,
     half_slopes,
@@ -47,7 +46,6 @@ class Land(NamedTuple):
 
     grid: Grid
     blocks: Singles
-    first_block: int
     levels: int  # of blocks
     low: float  # of all heights, in meters
     high: float
@@ -57,11 +55,10 @@ class Land(NamedTuple):
 def survey(heights: Singles, cells: Bytes, blocks: Singles, frame: Floats) -> Land:
     """Return a map as one value, for kernels to which it is lent."""
     grid = unpack_grid(borrow(heights), borrow(cells), frame)
-    first_block = int(frame[FIRST_BLOCK])
     levels = level_count(grid.rows, grid.columns)
-    top = first_block + level_start(grid.rows, grid.columns, levels - 1)
+    top = level_start(grid.rows, grid.columns, levels - 1)
     low, high = block_span(grid, blocks, top)
-    return Land(grid, borrow(blocks), first_block, levels, low, high)
+    return Land(grid, borrow(blocks), levels, low, high)
 
 
 @kernel(inline=True, lent=True)
@@ -74,7 +71,7 @@ def fetch_ahead(grid: Grid, place: Vec3) -> None:
     row = int(min(max((place[2] - grid.z0) / grid.cell_z, 0.0), grid.rows - 1.0))
     for near in range(row - 1, row + 3):
         line = min(max(near, 0), grid.rows)
-        prefetch(grid.heights, grid.first_height + line * (grid.columns + 1) + column)
+        prefetch(grid.heights, line * (grid.columns + 1) + column)
 
 
 @kernel(inline=True)

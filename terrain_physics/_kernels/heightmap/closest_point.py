@@ -65,7 +65,7 @@ def _push_blocks(
     """Push the blocks that may be as near as ``best``, the nearest last; return the new height."""
     grid, base = land.grid, height
     across, shift = blocks_across(grid.columns, level), BLOCK_BITS * (level + 1)
-    start = land.first_block + level_start(grid.rows, grid.columns, level)
+    start = level_start(grid.rows, grid.columns, level)
     along_x, along_z = axis_x(grid, point), axis_z(grid, point)
     for row in range(row_0, row_1):
         near = line(along_z, row << shift)

@@ -199,7 +199,6 @@ def put_contacts(
     ``ints`` is flat: the shapes' numbers, then the triangles' ids.
     """
     grid = unpack_grid(heights, cells, frame)
-    own = heights[grid.first_height : grid.first_height + (grid.rows + 1) * (grid.columns + 1)]
     size, room = ints.shape[0] // 2, floats.shape[0] // 3
     verdicts = np.empty(STEP, dtype=np.int32)
     numbers, corners = np.empty(BOX_WIDTH * ROOM), np.empty(9 * ROOM)
@@ -220,11 +219,11 @@ def put_contacts(
         verdicts[:n] = IN_DOUBT
         if kind == SPHERE:
             put_numbers(shapes, SPHERE_WIDTH, who, numbers)
-            put_corners(own, grid, numbers, row, code, corners)
+            put_corners(heights, grid, numbers, row, code, corners)
             worst = put_sphere_rows(numbers, corners, moves, directions, points, verdicts[:n])
         if kind == BOX:
             put_numbers(shapes, BOX_WIDTH, who, numbers)
-            put_corners(own, grid, numbers, row, code, corners)
+            put_corners(heights, grid, numbers, row, code, corners)
             worst = put_box_rows(numbers, corners, moves, directions, points, verdicts[:n])
             put_allowed_ways(numbers, corners, verdicts[:n], moves, directions)
         if worst == IN_DOUBT:

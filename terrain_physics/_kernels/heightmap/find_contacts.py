@@ -37,7 +37,6 @@ from terrain_physics._kernels.heightmap.filter_spheres import (
     put_spheres,
 )
 from terrain_physics._kernels.heightmap.grid import (
-    FIRST_BLOCK,
     Grid,
     corner_heights,
     has_ground,
@@ -145,7 +144,6 @@ def judge_by_height(
 def add_large(
     grid: Grid,
     blocks: Singles,
-    first_block: int,
     slack: float,
     kind: int,
     shapes: Floats,
@@ -173,7 +171,7 @@ def add_large(
     lower, upper = bounds_at(kind, shapes, who)
     low, high = height_limits(lower, upper, slack)
     while place[0] < ranges[CHUNK + k] and looked < AT_ONCE:
-        n = put_cells(grid, blocks, first_block, ranges, k, low, high, place, rows, columns)
+        n = put_cells(grid, blocks, ranges, k, low, high, place, rows, columns)
         looked += n
         list_who = with_room(list_who, total, 2 * n)
         list_row = with_room(list_row, total, 2 * n)
@@ -215,9 +213,7 @@ def find_contacts(
     -1 - k means that shape k is over too many cells.
     """
     grid = unpack_grid(heights, cells, frame)
-    edges = outline(grid, blocks, frame)
-    first_block = int(frame[FIRST_BLOCK])
-    own = heights[grid.first_height : grid.first_height + (grid.rows + 1) * (grid.columns + 1)]
+    edges = outline(grid, blocks)
     faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
     ranges, corners = np.empty(RANGE * CHUNK, np.int64), np.empty(2 * CHUNK, np.int32)
     part_count = (SPHERE_PARTS, BOX_PARTS)[kind] if kind <= BOX else _LEAST_PARTS
@@ -238,7 +234,7 @@ def find_contacts(
         while k < count:
             if total >= AT_ONCE:
                 return total, list_who, list_row, list_code, (begin + k, NO_ROW, 0)
-            found, k = put_pairs(own, grid, ranges, parts, k, count, places, samples, numbers)
+            found, k = put_pairs(heights, grid, ranges, parts, k, count, places, samples, numbers)
             n = int(found)
             put_codes(grid, places, samples, codes[:n])
             if kind == SPHERE:
@@ -262,7 +258,7 @@ def find_contacts(
             if ranges[4 * CHUNK + k] == REFUSED:
                 return -1 - (begin + k), list_who, list_row, list_code, (first, NO_ROW, 0)
             total, list_who, list_row, list_code, from_row, from_column = add_large(
-                grid, blocks, first_block, edges[2], kind, shapes, begin + k,
+                grid, blocks, edges[2], kind, shapes, begin + k,
                 ranges, k, faces, list_who, list_row, list_code, total,
                 from_row, from_column,
             )  # fmt: skip

@@ -28,18 +28,14 @@ FARTHEST_CELL = 1e15
 # Places in the array that describes a map to the kernels.
 ORIGIN, CELL_SIZE, HEIGHT_SCALE, EXTEND, DIAGONAL, THICKNESS = 0, 3, 5, 6, 7, 8
 ROWS, COLUMNS, HAS_TABLE = 9, 10, 11
-FIRST_HEIGHT, FIRST_CELL, FIRST_BLOCK = 12, 13, 14
-FRAME_SIZE = 15
+FRAME_SIZE = 12
 
 
 class Grid(NamedTuple):
-    """A height map inside a kernel. Samples outside the map repeat its border.
+    """A height map inside a kernel. Samples outside the map repeat its border."""
 
-    The arrays may hold several maps, one behind the other.
-    """
-
-    heights: Singles  # (.., (rows + 1) * (columns + 1), ..), row by row
-    cells: Bytes  # (.., rows * columns, ..): bits of each cell, if there is a table
+    heights: Singles  # ((rows + 1) * (columns + 1),), row by row
+    cells: Bytes  # (rows * columns,): bits of each cell, if there is a table
     rows: int  # of cells
     columns: int
     x0: float
@@ -52,37 +48,27 @@ class Grid(NamedTuple):
     diagonal: int
     has_table: bool
     thickness: float  # how far below its surface the ground is solid; may be inf
-    first_height: int
-    first_cell: int
-
-
-@kernel(inline=True)
-def unpack_grid_at(heights: Singles, cells: Bytes, frames: Floats, start: int) -> Grid:
-    """Return the map whose frame begins at a place, as one value."""
-    return Grid(
-        heights,
-        cells,
-        int(frames[start + ROWS]),
-        int(frames[start + COLUMNS]),
-        float(frames[start + ORIGIN]),
-        float(frames[start + ORIGIN + 1]),
-        float(frames[start + ORIGIN + 2]),
-        float(frames[start + CELL_SIZE]),
-        float(frames[start + CELL_SIZE + 1]),
-        float(frames[start + HEIGHT_SCALE]),
-        frames[start + EXTEND] != 0.0,
-        int(frames[start + DIAGONAL]),
-        frames[start + HAS_TABLE] != 0.0,
-        float(frames[start + THICKNESS]),
-        int(frames[start + FIRST_HEIGHT]),
-        int(frames[start + FIRST_CELL]),
-    )
 
 
 @kernel(inline=True)
 def unpack_grid(heights: Singles, cells: Bytes, frame: Floats) -> Grid:
     """Return the map as one value. Passed from Python, a named tuple costs three times as much."""
-    return unpack_grid_at(heights, cells, frame, 0)
+    return Grid(
+        heights,
+        cells,
+        int(frame[ROWS]),
+        int(frame[COLUMNS]),
+        float(frame[ORIGIN]),
+        float(frame[ORIGIN + 1]),
+        float(frame[ORIGIN + 2]),
+        float(frame[CELL_SIZE]),
+        float(frame[CELL_SIZE + 1]),
+        float(frame[HEIGHT_SCALE]),
+        frame[EXTEND] != 0.0,
+        int(frame[DIAGONAL]),
+        frame[HAS_TABLE] != 0.0,
+        float(frame[THICKNESS]),
+    )
 
 
 @kernel(inline=True, lent=True)
@@ -90,7 +76,7 @@ def cell_bits(grid: Grid, row: int, column: int) -> int:
     """Return the table's bits of a cell, those of the nearest one outside the map."""
     row = min(max(row, 0), grid.rows - 1)
     column = min(max(column, 0), grid.columns - 1)
-    return int(grid.cells[grid.first_cell + row * grid.columns + column])
+    return int(grid.cells[row * grid.columns + column])
 
 
 @kernel(inline=True, lent=True)
@@ -98,7 +84,7 @@ def sample(grid: Grid, row: int, column: int) -> float:
     """Return the height of a sample in meters, the border's outside the map; NaN in a hole."""
     row = min(max(row, 0), grid.rows)
     column = min(max(column, 0), grid.columns)
-    place = grid.first_height + row * (grid.columns + 1) + column
+    place = row * (grid.columns + 1) + column
     # float() of a float32 would stay float32 when compiled.
     return grid.y0 + grid.height_scale * np.float64(grid.heights[place])
 
@@ -124,8 +110,8 @@ def stored_corners(grid: Grid, row: int, column: int) -> tuple[float, float, flo
     """Return the heights at a, b, c and d of a cell as they are stored."""
     left = min(max(column, 0), grid.columns)
     right = min(max(column + 1, 0), grid.columns)
-    near = grid.first_height + min(max(row, 0), grid.rows) * (grid.columns + 1)
-    far = grid.first_height + min(max(row + 1, 0), grid.rows) * (grid.columns + 1)
+    near = min(max(row, 0), grid.rows) * (grid.columns + 1)
+    far = min(max(row + 1, 0), grid.rows) * (grid.columns + 1)
     return (
         np.float64(grid.heights[far + left]),
         np.float64(grid.heights[far + right]),

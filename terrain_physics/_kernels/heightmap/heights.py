@@ -117,10 +117,7 @@ def surface_at(
     """Write heights (n, 1), or normals (n, 3), at points [first, last) of n."""
     grid = unpack_grid(heights, cells, frame)
     samples = (grid.rows + 1) * (grid.columns + 1)
-    own_heights = heights[grid.first_height : grid.first_height + samples]
     is_table = grid.has_table
-    start = grid.first_cell if is_table else 0
-    own_cells = cells[start : start + (grid.rows * grid.columns if is_table else 1)]
     base_flip = 1 if grid.diagonal == DIAGONAL_BD else 0
     alternate = 1 if grid.diagonal == DIAGONAL_ALTERNATING else 0
     across = np.empty(CHUNK, dtype=np.float64)
@@ -131,7 +128,7 @@ def surface_at(
         count = min(CHUNK, last - begin)
         if samples <= MOST_SAMPLES:
             _spans(
-                own_heights, own_cells, xs[begin : begin + count], zs[begin : begin + count],
+                heights, cells, xs[begin : begin + count], zs[begin : begin + count],
                 grid.columns, grid.rows, grid.x0, grid.y0, grid.z0,
                 grid.cell_x, grid.cell_z, grid.height_scale, is_table, base_flip, alternate,
                 across, along, levels, marks[:count],

@@ -239,8 +239,8 @@ def misses_column(grid: Grid, strip: Strip, slab: Slab, index: int) -> bool:
     row_step, column_step = grid.columns + 1, 1
     step, cross_step = (column_step, row_step) if strip.along_u else (row_step, column_step)
     cross_count = grid.rows if strip.along_u else grid.columns
-    here = grid.first_height + min(max(index, 0), strip.cells) * step
-    there = grid.first_height + min(max(index + 1, 0), strip.cells) * step
+    here = min(max(index, 0), strip.cells) * step
+    there = min(max(index + 1, 0), strip.cells) * step
     low, high = math.inf, -math.inf
     for k in range(3):
         across = slab.first + k if k < 2 else slab.last + 1
@@ -263,7 +263,7 @@ def misses_cell(slab: Slab, corners: tuple[float, float, float, float]) -> bool:
 def _blocks_of(land: Land, strip: Strip, level: int) -> Blocks:
     """Return the blocks of a level."""
     across, down = blocks_across(land.grid.columns, level), blocks_across(land.grid.rows, level)
-    start = land.first_block + level_start(land.grid.rows, land.grid.columns, level)
+    start = level_start(land.grid.rows, land.grid.columns, level)
     shift = BLOCK_BITS * (level + 1)
     if strip.along_u:
         return Blocks(shift, start, 1, across, across - 1, down - 1)

@@ -12,7 +12,6 @@ from terrain_physics._kernels.heightmap.broad_phase import (
     with_room,
 )
 from terrain_physics._kernels.heightmap.grid import (
-    FIRST_BLOCK,
     Grid,
     cell_span,
     corner_heights,
@@ -118,8 +117,7 @@ def list_triangles(
     ``boxes`` is flat: lower and upper corners. This stops at a count above ``most``.
     """
     grid = unpack_grid(heights, cells, frame)
-    first_block = int(frame[FIRST_BLOCK])
-    edges = outline(grid, blocks, frame)
+    edges = outline(grid, blocks)
     ranges, place = np.empty(RANGE * CHUNK, dtype=np.int64), np.empty(2, dtype=np.int64)
     rows, columns = np.empty(_CELLS, dtype=np.int64), np.empty(_CELLS, dtype=np.int64)
     ids = np.empty(16 * (offsets.shape[0] - 1) + 1, dtype=np.int64)
@@ -140,9 +138,7 @@ def list_triangles(
         if column_0 >= column_1 or edges[0] > edges[1]:
             place[0] = row_1
         while place[0] < row_1:
-            n = put_cells(
-                grid, blocks, first_block, ranges, 0, lower[1], upper[1], place, rows, columns
-            )
+            n = put_cells(grid, blocks, ranges, 0, lower[1], upper[1], place, rows, columns)
             ids = with_room(ids, total, 2 * n)
             for j in range(n):
                 row, column = int(rows[j]), int(columns[j])
