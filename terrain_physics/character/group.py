@@ -45,11 +45,13 @@ from terrain_physics.character.results import (
     read_only,
 )
 from terrain_physics.character.rows import (
+    CARRIED_VELOCITY,
     LAST_PLACE,
     POSITION,
     VELOCITY,
     Rows,
     state_hashes,
+    step_off,
     wake,
 )
 from terrain_physics.character.rules import put_rules
@@ -143,6 +145,8 @@ class CharacterGroup(Spelled):
                 refuse_too_wide(known, rows.rules[row])
             except ValueError as error:
                 raise ValueError(f"{self.keys[row]!r}: {error}") from None
+        if known is not self._data.ground:
+            step_off(rows.state)
         self._data.ground = known
         wake(rows.state)
 
@@ -318,6 +322,12 @@ class CharacterGroup(Spelled):
     @velocities.setter
     def velocities(self, velocities: ArrayLike) -> None:
         self.set_velocities(velocities)
+
+    @property
+    def world_velocities(self) -> Floats:
+        """The velocities (n, 3) in m/s with those of the ground they stand on; read-only."""
+        state = self._data.rows().state
+        return read_only(state[:, VELOCITY] + state[:, CARRIED_VELOCITY])
 
     @property
     def grounded(self) -> Flags:

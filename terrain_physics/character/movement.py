@@ -24,10 +24,11 @@ from terrain_physics.character.placement import (
     refuse_too_wide,
 )
 from terrain_physics.character.results import MoveResult, nothing_new
-from terrain_physics.character.rows import LAST_PLACE, POSITION, VELOCITY, Rows, wake
+from terrain_physics.character.rows import LAST_PLACE, POSITION, VELOCITY, Rows, step_off, wake
 from terrain_physics.character.rules import (
     CharacterRules,
     GroundRule,
+    Leave,
     Resolver,
     SlopeSpeed,
     put_rules,
@@ -94,6 +95,12 @@ class CharacterMovement(CharacterView):
     mask : int, default 0xFFFF_FFFF
         It meets the parts of a `Ground` on any of these layers, a bit for each, and no others: to
         whatever it does, they are not there. A map or a mesh by itself has the layers 1.
+    leave : {"velocity", "up", "none"}, default "velocity"
+        What it takes along of the velocity of a moving part that it leaves, by a jump, over an edge
+        or because the part is gone: all of it, all but what leads down, or nothing. With "none" it
+        is not thrown up either by a lift that stops.
+    turn_with_ground : bool, default False
+        Whether an owner with a rotation turns along with a moving part, about +Y.
     max_delta : float, default 0.25
         The longest time that one update lives, in seconds, from 1e-6 to 1. Of a longer frame
         the rest is left out: a game that stood still goes on where it was. No part of the state.
@@ -139,6 +146,8 @@ class CharacterMovement(CharacterView):
         slope_speed: SlopeSpeed = CharacterRules.slope_speed.default,
         max_rounds: int = CharacterRules.max_rounds.default,
         mask: int = CharacterRules.mask.default,
+        leave: Leave = CharacterRules.leave.default,
+        turn_with_ground: bool = CharacterRules.turn_with_ground.default,
         max_delta: float = MaxDelta.default,
     ) -> None:
         self._ground = checked_ground(ground)
@@ -158,6 +167,8 @@ class CharacterMovement(CharacterView):
             "slope_speed": slope_speed,
             "max_rounds": max_rounds,
             "mask": mask,
+            "leave": leave,
+            "turn_with_ground": turn_with_ground,
         }
         put_rules(self._numbers.rules, rules)
         self._time = FrameTime(max_delta)
@@ -225,6 +236,8 @@ class CharacterMovement(CharacterView):
             ran_into = _UPDATE.call(state, random_state, rules, hits, seconds, 0, 1, table)
         values = state.tolist()
         self._show_values(values)
+        if values[columns.TURN] != 0.0 and rules[columns.TURN_WITH_GROUND] != 0.0:
+            self._turn_owner(values[columns.TURN])
         time.last = seconds
         return MoveResult(values, seconds, (hits.tobytes(), queries) if ran_into else None)
 
@@ -250,6 +263,8 @@ class CharacterMovement(CharacterView):
     def ground(self, ground: AnyGround) -> None:
         known = checked_ground(ground)
         refuse_too_wide(known, self._numbers.rules)
+        if known is not self._ground:
+            step_off(self._numbers.state)
         self._ground = known
         wake(self._numbers.state)
 
@@ -331,6 +346,10 @@ class CharacterMovement(CharacterView):
             state[columns.UNDISTURBED] = 0.0
         if velocity is not None or self._velocity.written:
             state[columns.DRIVEN] = 1.0
+
+    def _turn_owner(self, angle: float) -> None:
+        if self._owner is not None and self._owner.turn(angle):
+            self._adopt_owner(self._owner)
 
     def _adopt_owner(self, owner: Owner) -> None:
         shown, linear = owner.position(), owner.linear()

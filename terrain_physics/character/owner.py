@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3, Floats9
@@ -11,8 +12,8 @@ from terrain_physics._checks import Floats3, Floats9
 class Owner:
     """Reads and writes the place of a game's object, in the types the object uses.
 
-    A ``transform`` wins over ``position``, ``rotation`` and ``scale``. Rotation and scale are only
-    read.
+    A ``transform`` wins over ``position``, ``rotation`` and ``scale``. Scale is only read; so
+    is a rotation, but where the ground turns its object along.
 
     Attributes
     ----------
@@ -75,6 +76,33 @@ class Owner:
         except AttributeError:  # read-only, but the vector itself can be written to
             shown.x, shown.y, shown.z = position
         return self.position()
+
+    def turn(self, angle: float) -> bool:
+        """Turn the object about +Y, in radians; tell whether it has a rotation."""
+        target = self._target
+        about_y = glm.rotate(glm.mat4(), angle, glm.vec3(0, 1, 0))
+        if self._has_transform:
+            target.transform = _turned(target.transform, about_y)
+            return True
+        if getattr(target, "rotation", None) is None:
+            return False
+        target.rotation = _turned(target.rotation, about_y)
+        return True
+
+
+def _turned(old: Any, about_y: glm.mat4) -> Any:
+    """Return a rotation or a transform turned, in its own type; a transform at its place."""
+    if isinstance(old, glm.quat):
+        return glm.quat(glm.normalize(glm.quat_cast(about_y) * old))
+    if isinstance(old, np.ndarray):
+        turned = old.astype(old.dtype if old.dtype.kind == "f" else np.float64)
+        turned[:3, :3] = np.array(glm.mat3(about_y)) @ turned[:3, :3]
+        return turned
+    kind = type(old)
+    turned = kind(kind(about_y) * old)
+    if len(turned) == 4:
+        turned[3] = old[3]
+    return turned
 
 
 def _like(old: Any, position: Floats3) -> Any:

@@ -5,14 +5,15 @@ results get new fields.
 """
 
 import math
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Flags, Floats, Longs
 from terrain_physics._public import public
 from terrain_physics.character.hits import (
@@ -65,6 +66,33 @@ def _upgraded(what: str, form: int, states: Any) -> Floats:
 
 
 @public
+class Squeeze(NamedTuple):
+    """A moving part that presses a character against something that stands still.
+
+    Attributes
+    ----------
+    part : int
+        Its key in the ground.
+    depth : float
+        How deep the character is in it, in meters.
+    """
+
+    part: int
+    depth: float
+
+
+def squeezes_of(values: Sequence[float]) -> tuple[Squeeze, ...]:
+    """Return what presses a character, of its row of state."""
+    found = []
+    for k in range(columns.MOST_SQUEEZING):
+        start = columns.SQUEEZED + 3 * k
+        depth = math.hypot(*values[start : start + 3])
+        if depth > 0.0:
+            found.append(Squeeze(int(values[columns.SQUEEZED_BY + k]), depth))
+    return tuple(sorted(found, key=lambda squeeze: -squeeze.depth))
+
+
+@public
 class MoveResult(_Fields):
     """What one update of a character did.
 
@@ -93,6 +121,8 @@ class MoveResult(_Fields):
         "blocked_by",
         "just_landed",
         "just_left",
+        "turn",
+        "squeezed",
     )
 
     def __init__(self, values: list[float], seconds: float = 0.0, log: Log | None = None) -> None:
@@ -207,6 +237,20 @@ class MoveResult(_Fields):
         """Whether it was grounded before this update, and is not any more."""
         return not self.grounded and self._values[columns.WAS_GROUNDED] != 0.0
 
+    @property
+    def turn(self) -> float:
+        """How far the part that it stood on has turned it about +Y in this update, in radians."""
+        return self._values[columns.TURN]
+
+    @property
+    def squeezed(self) -> tuple[Squeeze, ...]:
+        """Which moving parts press it against something that stands still; the hardest first.
+
+        It stays out of what stands still, and is in these parts so deep: they yield to it, and hold
+        it up or stop it as if they were so much farther back. At most 2.
+        """
+        return squeezes_of(self._values)
+
 
 @public
 class GroundReport(_Fields):
@@ -232,6 +276,8 @@ class GroundReport(_Fields):
         "slope",
         "air_time",
         "landing_speed",
+        "part",
+        "velocity",
     )
 
     def __init__(self, values: list[float], triangle: int, material: int) -> None:
@@ -293,6 +339,16 @@ class GroundReport(_Fields):
     def landing_speed(self) -> float:
         """How fast it fell when it landed last, in m/s; 0 before it ever did."""
         return self._values[columns.LANDING_SPEED]
+
+    @property
+    def part(self) -> int:
+        """The key of that part of a `Ground`; 0 of another ground; -1 as ``triangle`` is."""
+        return self._triangle >> ID_BITS
+
+    @property
+    def velocity(self) -> glm.vec3:
+        """How the part that it stands on moves there, in m/s; 0 where that stands still."""
+        return _vector(self._values, columns.CARRIED_VELOCITY)
 
     @property
     def _touches(self) -> bool:

@@ -12,6 +12,9 @@ from terrain_physics._kernels.types import Floats, Words
 
 POSITION = slice(columns.POSITION, columns.POSITION + 3)
 VELOCITY = slice(columns.VELOCITY, columns.VELOCITY + 3)
+CARRIED_VELOCITY = slice(columns.CARRIED_VELOCITY, columns.CARRIED_VELOCITY + 3)
+SQUEEZED_BY = slice(columns.SQUEEZED_BY, columns.SQUEEZED_BY + columns.MOST_SQUEEZING)
+SQUEEZED = slice(columns.SQUEEZED, columns.SQUEEZED + 3 * columns.MOST_SQUEEZING)
 LAST_PLACE = slice(columns.LAST_PLACE, columns.LAST_PLACE + 3)
 
 _HASHED = columns.SAVED.hashed()
@@ -98,6 +101,13 @@ def wake(state: Floats) -> None:
     state[..., columns.UNDISTURBED], state[..., columns.MOVED] = 0.0, 1.0
     state[..., columns.GROUND_PART] = state[..., columns.GROUND_TRIANGLE] = -1.0
     state[..., columns.GROUND_VERSION] = state[..., columns.HITS] = 0.0
+
+
+def step_off(state: Floats) -> None:
+    """Let characters (..., STATE_SIZE) stand on no part of a ground: they are on another now."""
+    state[..., columns.CARRIER], state[..., columns.RIDES] = -1.0, 0.0
+    state[..., CARRIED_VELOCITY], state[..., columns.TURN] = 0.0, 0.0
+    state[..., SQUEEZED_BY], state[..., SQUEEZED] = -1.0, 0.0
 
 
 def state_hashes(packed: NDArray[np.uint64]) -> list[str]:

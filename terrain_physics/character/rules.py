@@ -6,6 +6,8 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any, Generic, Literal, Self, TypeVar, overload
 
+import numpy as np
+
 from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
@@ -16,6 +18,7 @@ from terrain_physics.character.spelling import Spelled
 GroundRule = Literal["contact", "sum"]
 Resolver = Literal["shuffled", "simultaneous"]
 SlopeSpeed = Literal["horizontal", "surface"]
+Leave = Literal["velocity", "up", "none"]
 
 T = TypeVar("T")
 Word = TypeVar("Word", bound=str)
@@ -99,6 +102,18 @@ class _Whole(Rule[int]):
         rules[self.place] = _checks.whole(self.name, value, self._least, self._most)
 
 
+class _Flag(Rule[bool]):
+    """Whether something is so."""
+
+    def read(self, rules: Floats) -> bool:
+        return bool(rules[self.place])
+
+    def write(self, rules: Floats, value: Any) -> None:
+        if not isinstance(value, (bool, np.bool_)):
+            raise TypeError(f"{self.name} must be True or False, got {_checks.shorten(value)}")
+        rules[self.place] = value
+
+
 class _Mask(_Whole):
     """Layers, a bit for each; with others the ground is another."""
 
@@ -144,6 +159,8 @@ class CharacterRules(Spelled, ABC):
     slope_speed: _Choice[SlopeSpeed] = _Choice("horizontal", "surface")
     max_rounds = _Whole(1, columns.MOST_ROUNDS)
     mask = _Mask(0, ALL_LAYERS)
+    leave: _Choice[Leave] = _Choice("velocity", "up", "none")
+    turn_with_ground = _Flag()
 
     @abstractmethod
     def _row(self) -> Rows:

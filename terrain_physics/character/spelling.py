@@ -81,9 +81,14 @@ def _meant(kind: type, name: str) -> str | None:
         for known, value in vars(base).items()
         if not (known.startswith("_") or isinstance(value, FunctionType))
     }
-    words = set(name.lower().split("_"))
+    words = name.lower().split("_")
     for close in get_close_matches(name.lower(), sorted(known), n=3, cutoff=_ALIKE):
-        # A name with a word more, such as old_velocity, is a name and no slip.
-        if not words > set(close.split("_")):
+        meant = close.split("_")
+        # A name with a word more, or with another word, such as old_velocity, is no slip.
+        has_more = set(words) > set(meant)
+        has_other = len(words) == len(meant) and any(
+            abs(len(own) - len(other)) > 1 for own, other in zip(words, meant, strict=True)
+        )
+        if not has_more and not has_other:
             return close
     return None

@@ -25,6 +25,7 @@ from terrain_physics.character.placement import (
 )
 from terrain_physics.character.results import GroundReport, MoveResult
 from terrain_physics.character.rows import (
+    CARRIED_VELOCITY,
     POSITION,
     VELOCITY,
     state_hashes,
@@ -96,12 +97,23 @@ class CharacterView(CharacterRules):
 
     @property
     def velocity(self) -> glm.vec3:
-        """The velocity in m/s; live: the game may write to it or to its parts."""
+        """The velocity in m/s; live: the game may write to it or to its parts.
+
+        On a part of a `Ground` that moves it is relative to that part, where the body stands; as
+        the body leaves the part, it gets what the rule `leave` says. See `world_velocity`.
+        """
         return self._live_velocity()
 
     @velocity.setter
     def velocity(self, value: ThreeNumbers) -> None:
         self._put_velocity(value)
+
+    @property
+    def world_velocity(self) -> glm.vec3:
+        """The velocity in m/s with that of the ground it stands on, as of the last update."""
+        state = self._state()
+        own, carried = state[VELOCITY].tolist(), state[CARRIED_VELOCITY].tolist()
+        return glm.vec3(*(a + b for a, b in zip(own, carried, strict=True)))
 
     @property
     def rotation(self) -> glm.mat3:

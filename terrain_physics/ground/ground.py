@@ -15,6 +15,7 @@ from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS, FIRST_LAY
 from terrain_physics._kernels.types import Longs
 from terrain_physics._public import public
 from terrain_physics.ground.edits import EditedMap, apply_to_all, highest_at, paint_all
+from terrain_physics.ground.movers import NO_MOVERS, NO_WAY
 from terrain_physics.ground.parts import GroundParts, PartQueries
 from terrain_physics.ground.poses import Pose
 from terrain_physics.ground.queries import GroundQueries
@@ -35,6 +36,7 @@ from terrain_physics.surface.ground_files import (
     load_parts,
     save_parts,
 )
+from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.surface import Surface, queries_of
 
 Part = HeightMap | TriangleMesh
@@ -136,7 +138,7 @@ class Ground(Surface):
             if first != index:
                 raise ValueError(f"parts[{index}] must be another part, got parts[{first}] again")
         on = _layers_of_each(layers, len(given))
-        self._adopt(dict(enumerate(given)), on, len(given), 0, {})
+        self._adopt(dict(enumerate(given)), on, len(given), 0, {}, NO_MOVERS)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -163,7 +165,8 @@ class Ground(Surface):
                 raise ValueError("transforms must be of meshes")
             layers = _layers_of_each(about.get("layers", FIRST_LAYER), len(keys))
             ground = cls.__new__(cls)
-            ground._adopt(parts, layers, next_key, changes, poses)  # noqa: SLF001
+            movers = about["movers"]
+            ground._adopt(parts, layers, next_key, changes, poses, movers)  # noqa: SLF001
             return ground
 
     def _adopt(
@@ -173,10 +176,11 @@ class Ground(Surface):
         next_key: int,
         changes: int,
         poses: dict[int, Pose],
+        movers: Any,
     ) -> None:
         queries = {key: _queries_of(part) for key, part in parts.items()}
         on = dict(zip(parts, layers, strict=True))
-        self._held = GroundParts(queries, on, next_key, changes, poses)
+        self._held = GroundParts(queries, on, next_key, changes, poses, movers)
         self._parts = parts
         self._keys = {id(part): key for key, part in parts.items()}
         self._queries = GroundQueries(self._held)
@@ -251,11 +255,15 @@ class Ground(Surface):
             self._held.remove(int(key))
             del self._keys[id(self._parts.pop(int(key)))]
 
-    def move(self, key: int, transform: Any) -> None:
-        """Put a mesh somewhere else, all at once; who stood on it stays behind.
+    def move(self, key: int, transform: Any, delta_time: float | None = None) -> None:
+        """Move a mesh: whoever stands on it goes along, and it pushes who is in its way.
 
-        Nothing else is rebuilt. Answers are those of a mesh with its vertices there, to the last
-        bit. Where the mesh was and where it is now, characters look again.
+        Call it before the update of the characters, once or several times: all moves since a
+        character's last update add up for it, and move and update may have different times. Without
+        a time the mesh is put there all at once: who stood on it stays behind.
+
+        Nothing is rebuilt but the mesh. Answers are those of a mesh with its vertices there, to the
+        last bit. Where the mesh was and where it is now, characters look again.
 
         Parameters
         ----------
@@ -265,34 +273,137 @@ class Ground(Surface):
             From the mesh's own coordinates to the world's: a ``glm.mat4``, an array that acts on
             columns, or a position in meters and a quaternion or 3 x 3 matrix. It only turns and
             shifts. It takes the place of the transform before, and is not added to it.
+        delta_time : float, optional
+            How long the move takes, in seconds, > 0. The velocity is that of this move, for so
+            long.
 
         Raises
         ------
         KeyError
             If there is no such part.
         TypeError, ValueError
-            For the key of a map, and for a transform that scales, shears or mirrors, or is not
-            finite. Nothing has changed then.
+            For the key of a map, for a transform that scales, shears or mirrors, or is not
+            finite, and for another time. Nothing has changed then.
+
+        Notes
+        -----
+        The way between two transforms is straight for the origin, and the shorter turn about one
+        axis. It is cut into steps as a character's own way is, so that no door passes anybody. A
+        mesh that has been moved with a time yields to what stands still, now and later: see
+        `MoveResult.squeezed`.
 
         Examples
         --------
         >>> from pyglm import glm
-        >>> from terrain_physics import Ground, HeightMap, TriangleMesh
+        >>> from terrain_physics import CharacterMovement, Ground, HeightMap, SphereCollider
+        >>> from terrain_physics import TriangleMesh
         >>> lift = TriangleMesh.box((2, 0.5, 2))
         >>> ground = Ground([HeightMap([[0, 0], [0, 0]], cell_size=20), lift])
         >>> ground.move(1, glm.translate(glm.vec3(10, 3, 10)))
         >>> ground.height_at(10, 10), lift.height_at(0, 0)
         (3.25, 0.25)
-        >>> ground.move(1, ((10, 4, 10), glm.quat()))
-        >>> ground.height_at(10, 10)
-        4.25
+        >>> hero = CharacterMovement(ground, SphereCollider(0.5), position=(10, 3.75, 10))
+        >>> hero.update(1 / 60).grounded
+        True
+        >>> for frame in range(60):
+        ...     ground.move(1, ((10, 3 + (frame + 1) / 60, 10), glm.quat()), 1 / 60)
+        ...     result = hero.update(1 / 60)
+        >>> hero.position.y, hero.velocity, round(hero.world_velocity.y, 6)
+        (4.75, vec3( 0, 0, 0 ), 1.0)
         """
         pose = Pose.of("transform", transform)
+        seconds = None if delta_time is None else _checks.positive("delta_time", delta_time)
         with self._held.change():
-            self._refuse_unknown(key)
-            if not isinstance(self._parts[int(key)], TriangleMesh):
-                raise TypeError(f"key must be that of a TriangleMesh, got {key} of a HeightMap")
-            self._held.move(int(key), pose)
+            self._refuse_no_mesh(key)
+            self._held.move(int(key), pose, seconds)
+
+    def set_surface_velocity(self, key: int, velocity: Any) -> None:
+        """Make a mesh a conveyor: its surface moves, and the mesh does not.
+
+        Parameters
+        ----------
+        key : int
+            Of a `TriangleMesh`.
+        velocity : three numbers
+            In m/s, in the mesh's own coordinates: it turns with the mesh. Zeros: none.
+
+        Raises
+        ------
+        KeyError
+            If there is no such part.
+        TypeError, ValueError
+            For the key of a map, and for what is not three finite numbers. Nothing has changed
+            then.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, Ground, HeightMap, SphereCollider
+        >>> from terrain_physics import TriangleMesh
+        >>> belt = TriangleMesh.box((20, 1, 2))
+        >>> ground = Ground([HeightMap([[-9, -9], [-9, -9]]), belt])
+        >>> ground.set_surface_velocity(1, (2, 0, 0))
+        >>> crate = CharacterMovement(ground, SphereCollider(0.5), position=(0, 1, 0))
+        >>> for frame in range(61):
+        ...     result = crate.update(1 / 60)
+        >>> round(crate.position.x, 4), crate.velocity.x, crate.world_velocity.x
+        (2.0, 0.0, 2.0)
+        """
+        checked = _checks.vector("velocity", velocity)
+        refuse_far_row("velocity", checked)
+        with self._held.change():
+            self._refuse_no_mesh(key)
+            self._held.set_surface_velocity(int(key), checked)
+
+    def set_one_way(self, key: int, direction: Any) -> None:
+        """Let characters through a mesh but from one side, as a platform to jump up to.
+
+        Only faces that look that way hold anybody, and only whose foot, the point under the center
+        at the height of its lowest, was over them when its step began. Questions such as rays meet
+        the mesh from all sides.
+
+        Parameters
+        ----------
+        key : int
+            Of a `TriangleMesh`.
+        direction : three numbers or None
+            Which way it holds up, in the mesh's own coordinates, such as (0, 1, 0); of any length
+            but 0. None: all ways.
+
+        Raises
+        ------
+        KeyError
+            If there is no such part.
+        TypeError, ValueError
+            For the key of a map, and for what is no direction. Nothing has changed then.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, Ground, HeightMap, SphereCollider
+        >>> from terrain_physics import TriangleMesh
+        >>> floor = HeightMap([[0, 0], [0, 0]], cell_size=9)
+        >>> ground = Ground([floor, TriangleMesh.box((4, 0.2, 4))])
+        >>> ground.move(1, ((4, 1.6, 4), (1, 0, 0, 0)))
+        >>> ground.set_one_way(1, (0, 1, 0))
+        >>> hero = CharacterMovement(ground, SphereCollider(0.5), position=(4, 0.5, 4))
+        >>> hero.update(1 / 60).grounded
+        True
+        >>> hero.velocity.y = 7
+        >>> for frame in range(90):
+        ...     result = hero.update(1 / 60)
+        >>> result.grounded, round(hero.position.y, 4)
+        (True, 2.2)
+        """
+        checked = NO_WAY if direction is None else _checks.vector("direction", direction)
+        if direction is not None and checked == NO_WAY:
+            raise ValueError("direction must not be 0 all ways, got (0, 0, 0); None lets nobody by")
+        with self._held.change():
+            self._refuse_no_mesh(key)
+            self._held.set_one_way(int(key), checked)
+
+    def _refuse_no_mesh(self, key: Any) -> None:
+        self._refuse_unknown(key)
+        if not isinstance(self._parts[int(key)], TriangleMesh):
+            raise TypeError(f"key must be that of a TriangleMesh, got {key} of a HeightMap")
 
     def transform(self, key: int) -> NDArray[np.float64]:
         """Return where a part is: the matrix (4, 4) of the last `move`, or the identity.
@@ -666,6 +777,7 @@ class Ground(Surface):
                 "next_key": self._held.next_number,
                 "changes": self._held.own_changes,
                 "transforms": {key: pose.saved() for key, pose in self._held.poses.items()},
+                "movers": self._held.movers.saved(),
             }
         save_parts(path, _KIND, saved, about)
 
@@ -673,19 +785,22 @@ class Ground(Surface):
         maps = sum(isinstance(part, HeightMap) for part in self._parts.values())
         return f"<Ground: {maps} height maps, {len(self._parts) - maps} meshes>"
 
-    def __getstate__(self) -> tuple[dict[int, Part], list[int], int, int, dict[int, Pose]]:
+    def __getstate__(self) -> tuple[Any, ...]:
         held = self._held
         held.current()  # so that the copies share their borders too
         with held.changing:
             parts, layers = self._parts.copy(), list(held.layers.values())
-            return parts, layers, held.next_number, held.own_changes, held.poses.copy()
+            poses, movers = held.poses.copy(), held.movers.saved()
+            return parts, layers, held.next_number, held.own_changes, poses, movers
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         if state and isinstance(state[0], dict):
             self._adopt(*state)
         else:  # of a pickle that is older than keys and layers
             parts = dict(enumerate(state))
-            self._adopt(parts, _layers_of_each(FIRST_LAYER, len(parts)), len(parts), 0, {})
+            self._adopt(
+                parts, _layers_of_each(FIRST_LAYER, len(parts)), len(parts), 0, {}, NO_MOVERS
+            )
 
 
 def _refuse_others(name: str, part: Any) -> None:

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from terrain_physics import _checks
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh.parts import ID_BITS, material_of, put_materials
 from terrain_physics._kernels.types import Bytes, Longs
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics.ground.materials import GroundMaterials
+from terrain_physics.ground.movers import MOST_COUNTED, GroundMovers, Mover
 from terrain_physics.ground.poses import Pose
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.storage import MeshStorage
@@ -56,6 +58,8 @@ class GroundMeshes(Meshes):
         That count.
     poses : dict of int to Pose
         Where those are that were moved.
+    movers : GroundMovers
+        Those that move, carry or let through.
     """
 
     __slots__ = (
@@ -73,6 +77,7 @@ class GroundMeshes(Meshes):
         "change_count",
         "changes",
         "lock",
+        "movers",
         "poses",
         "swept",
     )
@@ -88,6 +93,7 @@ class GroundMeshes(Meshes):
         self._storages: dict[int, MeshStorage] = {}
         self._shown: dict[int, MeshStorage] = {}
         self.poses: dict[int, Pose] = {}
+        self.movers = GroundMovers()
         self._named: dict[int, Bytes | None] = {}
         self._watch = Watch()
         self._without_skin: set[int] = set()
@@ -137,20 +143,50 @@ class GroundMeshes(Meshes):
         self._storages.pop(number).watchers.remove(self._watch, number)
         del self._shown[number]
         self.poses.pop(number, None)
+        self.movers.remove(number)
         del self._named[number]
         self._without_skin.discard(number)
         self._painted.discard(number)
         self._watch.changed.discard(number)
         del self._seen[number]
 
-    def move(self, number: int, pose: Pose) -> None:
-        """Put a mesh somewhere else."""
+    def move(self, number: int, pose: Pose, seconds: float | None) -> None:
+        """Put a mesh somewhere else: it moves there in some seconds, or is put there."""
         self.followed()
         self._note(number)
+        is_mover = seconds is not None or self.movers.get(number) is not None
+        count = self.movers.next_move() if is_mover else 0
+        mover = self.as_mover(number) if is_mover else None
         self.poses[number] = pose
         self._place(number)
         self._put_again(number)
         self._note(number)
+        if mover is not None:
+            box = self._table.bounds(number)
+            if seconds is None:
+                mover.put_at(pose, box, count)
+            else:
+                mover.move_to(pose, box, seconds, count)
+
+    def as_mover(self, number: int) -> Mover:
+        """Return what a mesh does besides being there, to be changed."""
+        pose = self.poses.get(number) or Pose.none()
+        return self.movers.changing(number, Mover(pose, self._table.bounds(number)))
+
+    def change_mover(self, number: int) -> Mover:
+        """Return the same, of a mesh around which characters look again."""
+        self.followed()
+        self._note(number)
+        return self.as_mover(number)
+
+    def load_movers(self, about: Any) -> None:
+        """Take over what `GroundMovers.saved` gave, of the meshes that there are."""
+        count = _checks.whole("count", about["count"], 0, MOST_COUNTED)
+        for name, one in about["parts"].items():
+            number = int(name)
+            pose, box = self.poses.get(number) or Pose.none(), self._table.bounds(number)
+            self.movers.changing(number, Mover.of_saved(one, pose, box, count))
+        self.movers.count = count
 
     def _place(self, number: int) -> None:
         """Make a mesh that was moved anew where it is."""
@@ -207,6 +243,8 @@ class GroundMeshes(Meshes):
         self._place(number)
         self._put_again(number)
         self._note(number)
+        if self.movers.get(number) is not None:
+            self.as_mover(number).box = self._table.bounds(number)
         self._count(number, version)
 
     def skinned(self) -> MeshTable:

@@ -16,6 +16,7 @@ from terrain_physics._locks import in_order
 from terrain_physics.ground.edits import EditedMap
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.meshes import GroundMeshes
+from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
 from terrain_physics.ground.sources import MapSource, MeshSource, Source
 from terrain_physics.ground.union import Union, groups_of_neighbors
@@ -85,8 +86,9 @@ class GroundParts:
         next_number: int,
         changes: int,
         poses: dict[int, Pose],
+        movers: Any,
     ) -> None:
-        """Take over parts, see `adopt`."""
+        """Take over parts, see `adopt`; ``movers`` as `GroundMovers.saved` gives them."""
         self.queries: dict[int, PartQueries] = {}
         self.layers: dict[int, int] = {}
         self.next_number = 0
@@ -106,7 +108,8 @@ class GroundParts:
         self.changes = ChangeLog(0)
         self.adopt(parts, layers, next_number, changes)
         for number, pose in poses.items():
-            self._meshes.move(number, pose)
+            self._meshes.move(number, pose, None)
+        self._meshes.load_movers(movers)
         self._logged_of[self._meshes] = self._meshes.change_count
         self._logged = self._count()
         self.changes = ChangeLog(self._logged)
@@ -187,11 +190,28 @@ class GroundParts:
             self._settle(renamed=self._materials.remove(number), maps=bool(maps))
             self._note(maps, before)
 
-    def move(self, number: int, pose: Pose) -> None:
-        """Put a mesh somewhere else."""
+    def move(self, number: int, pose: Pose, seconds: float | None) -> None:
+        """Put a mesh somewhere else; see `GroundMeshes.move`."""
         with self.changing:
-            self._meshes.move(number, pose)
+            self._meshes.move(number, pose, seconds)
             self._gone += 1
+
+    def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
+        """Let the surface of a mesh move."""
+        with self.changing:
+            self._meshes.change_mover(number).surface = velocity
+            self._gone += 1
+
+    def set_one_way(self, number: int, direction: Floats3) -> None:
+        """Let a mesh hold up one way only."""
+        with self.changing:
+            self._meshes.change_mover(number).one_way = direction
+            self._gone += 1
+
+    @property
+    def movers(self) -> GroundMovers:
+        """The meshes that move, carry or let through."""
+        return self._meshes.movers
 
     @property
     def poses(self) -> dict[int, Pose]:
@@ -389,9 +409,9 @@ class GroundParts:
             return self._arrays_of(self._maps_now(), table)
 
     def _arrays_of(self, maps: Longs, meshes: Longs) -> GroundArrays:
-        arrays = self._arrays
-        if arrays.maps is not maps or arrays.meshes is not meshes:
-            self._arrays = arrays = GroundArrays(maps, meshes)
+        arrays, movers = self._arrays, self._meshes.movers.rows
+        if arrays.maps is not maps or arrays.meshes is not meshes or arrays.movers is not movers:
+            self._arrays = arrays = GroundArrays(maps, meshes, movers)
         return arrays
 
     def _maps_now(self) -> Longs:

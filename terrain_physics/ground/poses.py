@@ -39,6 +39,11 @@ class Pose(NamedTuple):
         return cls(np.array(rotation).reshape(3, 3), np.array(position))
 
     @classmethod
+    def none(cls) -> Self:
+        """Return that of a part that was never moved."""
+        return cls(np.eye(3), np.zeros(3))
+
+    @classmethod
     def of_saved(cls, numbers: Any) -> Self:
         """Return a pose of the numbers that `saved` gave."""
         rows = _checks.array("transforms", numbers, (3, 4))
@@ -59,6 +64,10 @@ class Pose(NamedTuple):
         matrix = np.eye(4)
         matrix[:3, :3], matrix[:3, 3] = self.rotation, self.position
         return matrix
+
+    def numbers(self) -> Floats:
+        """Return the rotation row by row, then the position (12,)."""
+        return np.concatenate((self.rotation.ravel(), self.position))
 
     def placed(self, vertices: Floats) -> Floats:
         """Return where vertices (v, 3) of the part are in the world, read-only."""

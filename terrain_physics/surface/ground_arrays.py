@@ -12,6 +12,8 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MAPS,
     MESH_ROW_SIZE,
     MESHES,
+    MOVER_SIZE,
+    MOVERS,
 )
 from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
 
@@ -57,10 +59,12 @@ def map_rows(maps: list[MapArrays], numbers: list[int], layers: list[int]) -> Lo
 
 NO_MAPS = map_rows([], [], [])
 NO_MESHES = table_over(np.zeros((1, MESH_ROW_SIZE), dtype=np.int64), ())
+NO_MOVERS: Floats = np.zeros((1, MOVER_SIZE))
+NO_MOVERS.setflags(write=False)
 
 
 class GroundArrays:
-    """The maps and the meshes that characters stand on, as tables.
+    """The maps and the meshes that characters stand on, and which of them move, as tables.
 
     Parameters
     ----------
@@ -68,12 +72,14 @@ class GroundArrays:
         See `map_rows`.
     meshes : ndarray of int64
         See `terrain_physics.mesh.table`.
+    movers : ndarray of float64
+        See `terrain_physics._kernels.ground.movers`.
     """
 
-    __slots__ = ("maps", "meshes", "table")
+    __slots__ = ("maps", "meshes", "movers", "table")
 
-    def __init__(self, maps: Longs, meshes: Longs) -> None:
-        self.maps, self.meshes = maps, meshes
-        rows = np.empty((2, 2), dtype=np.int64)
-        rows[MAPS], rows[MESHES] = addresses(maps), addresses(meshes)
-        self.table = table_over(rows, (maps, meshes))
+    def __init__(self, maps: Longs, meshes: Longs, movers: Floats = NO_MOVERS) -> None:
+        self.maps, self.meshes, self.movers = maps, meshes, movers
+        rows = np.empty((3, 2), dtype=np.int64)
+        rows[MAPS], rows[MESHES], rows[MOVERS] = map(addresses, (maps, meshes, movers))
+        self.table = table_over(rows, (maps, meshes, movers))

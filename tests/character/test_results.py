@@ -66,10 +66,12 @@ def test_fields_are_those_of_the_state():
         "blocked_by": None,
         "just_landed": False,
         "just_left": False,
+        "turn": 0.0,
+        "squeezed": (),
     }
     assert [type(part) for part in fields(result).values()] == [
         bool, glm.vec3, int, float, bool, type(None), int, float, float, bool, type(None), bool,
-        bool,
+        bool, float, tuple,
     ]  # fmt: skip
     assert result == mover.move_result()
     mover.position = (5, 9, 5)

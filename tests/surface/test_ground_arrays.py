@@ -11,6 +11,7 @@ import pytest
 
 from terrain_physics import CharacterGroup, CharacterMovement, Ground, HeightMap, SphereCollider
 from terrain_physics import TriangleMesh as Mesh
+from terrain_physics._kernels.ground.movers import nothing_yields
 from terrain_physics._kernels.ground.table import ground_at, map_of
 from terrain_physics._kernels.mesh.parts import part_at
 from terrain_physics.surface.ground_arrays import NO_MAPS, NO_MESHES, GroundArrays, map_rows
@@ -55,7 +56,7 @@ def storage(ground) -> Any:
 
 def shown(table):
     """Return all arrays that a table points to: of maps, then of meshes."""
-    found = ground_at(table, 6)
+    found = ground_at(table, 6, nothing_yields())
     arrays = []
     for row in range(len(found.maps)):
         grid, blocks = map_of(found, row)

@@ -32,6 +32,18 @@ SLOP = 1e-6  # meters
 NO_CONTACT = -np.inf
 
 
+@kernel(inline=True)
+def foot_of(center: Vec3, body: Body) -> Vec3:
+    """Return the point under the center of a body that is as low as its lowest."""
+    return (center[0], center[1] - body.reach[1], center[2])
+
+
+@kernel(inline=True)
+def center_of(foot: Vec3, body: Body) -> Vec3:
+    """Return the center of a body by its foot."""
+    return (foot[0], foot[1] + body.reach[1], foot[2])
+
+
 @kernel
 def reach_along(body: Body, normal: Vec3) -> float:
     """Return how far a body goes from its center against a unit normal."""

@@ -293,7 +293,7 @@ def climb(
     offset, body, footing = motion.offset, scene.body, motion.footing
     memory = make_memory()
     own = borrow_memory(memory)
-    own = Memory(own.candidates, own.contacts, own.order, scene.faces, own.planes)
+    own = Memory(own.candidates, own.contacts, own.order, scene.faces, own.planes, own.yielding)
     scene = at_once(empty_scene(body, scene.resolver, scene.random_state, own))
     scene = look(scene, ground, motion.base, pace.far, mover.drop, mover.step_height)
     stands, stepping, foot = offset, footing.stepping, footing.step_foot

@@ -33,8 +33,8 @@ def put_constraint_planes(
     Of contacts that push the same way only the deepest is a plane. Nothing else is written to, not
     even the random state.
     """
-    ground = ground_at(table, int(rules[MASK]))
     memory = make_memory()
+    ground = ground_at(table, int(rules[MASK]), memory.yielding)
     center = (
         float(state[POSITION]) + float(rules[OFFSET]),
         float(state[POSITION + 1]) + float(rules[OFFSET + 1]),

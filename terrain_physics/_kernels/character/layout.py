@@ -30,7 +30,7 @@ from terrain_physics._kernels.surface.shapes import (
 from terrain_physics._kernels.types import Floats
 
 # The format of saved rows: one more whenever columns come, or one changes its meaning.
-FORMAT = 4
+FORMAT = 5
 
 # Kinds of ground.
 AIRBORNE, STEEP, WEDGED, WALKABLE = 0, 1, 2, 3
@@ -40,6 +40,16 @@ MOST_ROUNDS = 1000
 # What an update may not get over: its bound of work, ground far above its body, ground around it.
 NO_LIMIT, BY_WORK, BY_DEPTH, BY_ROOM = 0, 1, 2, 3
 
+# What a body keeps of the velocity of a part that it leaves: all, all but what leads down, nothing.
+KEEPS_ALL, KEEPS_UPWARD, KEEPS_NONE = 0, 1, 2
+
+# Updates of which a body remembers how many moves of parts it had seen by then.
+UPDATES_SEEN = 8
+
+# Parts that press a body against something still, at most; the hardest.
+MOST_SQUEEZING = 2
+
+_LEAVING = Span(KEEPS_ALL, KEEPS_NONE, is_whole=True)
 _LIMITS = Span(NO_LIMIT, BY_ROOM, is_whole=True)
 _KINDS_OF_GROUND = Span(AIRBORNE, WALKABLE, is_whole=True)
 _SHAPES = Span(min(SPHERE, BOX, CAPSULE), max(SPHERE, BOX, CAPSULE), is_whole=True)
@@ -146,6 +156,54 @@ STATE = Layout(
         is_hashed=False,
         since=3,
     ),
+    Column(
+        "carrier",
+        "the number of the part that it stands on, and in whose frame it moves; -1: none",
+        default=-1.0,
+        is_hashed=False,
+        since=5,
+        allowed=_IDS,
+    ),
+    Column(
+        "rides",
+        "1: that part may move, and the next two columns are in its frame",
+        since=5,
+        allowed=FLAG,
+    ),
+    Column("ride_point", "where its foot is on that part, in the part's frame", "m", 3, since=5),
+    Column(
+        "ride_ahead",
+        "where +Z of the world is in that frame",
+        width=3,
+        since=5,
+        allowed=PART_OF_UNIT,
+    ),
+    Column("carried_velocity", "how the part moves there", "m/s", 3, since=5),
+    Column(
+        "turn",
+        "how far the part turned about +Y in the last update",
+        "rad",
+        is_hashed=False,
+        since=5,
+    ),
+    Column(
+        "moves_seen",
+        "how many moves the ground had counted when the last updates ended, the last first",
+        width=UPDATES_SEEN,
+        is_hashed=False,
+        since=5,
+        allowed=COUNT,
+    ),
+    Column(
+        "squeezed_by",
+        "the numbers of the parts that press it against something still; -1: none",
+        width=MOST_SQUEEZING,
+        default=-1.0,
+        is_hashed=False,
+        since=5,
+        allowed=_IDS,
+    ),
+    Column("squeezed", "how deep it is in them, as ways out", "m", 3 * MOST_SQUEEZING, since=5),
 )
 
 RULES = Layout(
@@ -212,6 +270,13 @@ RULES = Layout(
         since=4,
         allowed=_LAYERS,
     ),
+    Column(
+        "leave",
+        "what it keeps of the velocity of a part that it leaves: 0 all, 1 what is not down, 2 none",
+        since=5,
+        allowed=_LEAVING,
+    ),
+    Column("turn_with_ground", "1: an owner with a rotation turns along", since=5, allowed=FLAG),
 )
 
 LINEAR_SIZE = 9
@@ -257,6 +322,19 @@ STEP_FOOT = STATE.place("step_foot")
 LAST_PLACE = STATE.place("last_place")
 BELOW = STATE.place("below")
 IMPRINT = STATE.place("imprint")
+WAS_GROUNDED = STATE.place("was_grounded")
+HITS = STATE.place("hits")
+LIMIT = STATE.place("limit")
+OWN_VELOCITY = STATE.place("own_velocity")
+CARRIER = STATE.place("carrier")
+RIDES = STATE.place("rides")
+RIDE_POINT = STATE.place("ride_point")
+RIDE_AHEAD = STATE.place("ride_ahead")
+CARRIED_VELOCITY = STATE.place("carried_velocity")
+TURN = STATE.place("turn")
+MOVES_SEEN = STATE.place("moves_seen")
+SQUEEZED_BY = STATE.place("squeezed_by")
+SQUEEZED = STATE.place("squeezed")
 
 # What is 0 of a body that has just come to be in the air.
 ZERO_IN_THE_AIR = (
@@ -271,11 +349,11 @@ ZERO_IN_THE_AIR = (
     STEP_FOOT,
     BELOW,
     IMPRINT,
+    RIDES,
+    *range(CARRIED_VELOCITY, CARRIED_VELOCITY + 3),
+    TURN,
+    *range(SQUEEZED, SQUEEZED + 3 * MOST_SQUEEZING),
 )
-WAS_GROUNDED = STATE.place("was_grounded")
-HITS = STATE.place("hits")
-LIMIT = STATE.place("limit")
-OWN_VELOCITY = STATE.place("own_velocity")
 
 RULES_SIZE = RULES.size
 KIND = RULES.place("kind")
@@ -293,6 +371,8 @@ SNAP = RULES.place("snap_distance")
 STEP_OFFSET = RULES.place("step_offset")
 SURFACE_SPEED = RULES.place("slope_speed")
 MASK = RULES.place("mask")
+LEAVE = RULES.place("leave")
+TURN_WITH_GROUND = RULES.place("turn_with_ground")
 
 RULE_CONTACT, RULE_SUM = 0, 1
 

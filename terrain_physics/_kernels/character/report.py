@@ -17,9 +17,12 @@ from terrain_physics._kernels.character.layout import (
 )
 from terrain_physics._kernels.character.resolve import CANDIDATE, PUSH, Scene, meet_plane
 from terrain_physics._kernels.character.work import PLANE, spend
-from terrain_physics._kernels.ground.candidates import PART, TRIANGLE, three
+from terrain_physics._kernels.ground.candidates import OF_MOVER, PART, TRIANGLE, three
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot
 from terrain_physics._kernels.types import Floats
+
+# By how much of their cosines contacts may differ that hold a body up alike.
+_ALIKE = 1e-9
 
 
 @kernel
@@ -54,19 +57,21 @@ def kind_of_ground(
 def report_ground(
     state: Floats, scene: Scene, center: Vec3, count: int, normal: Vec3, kind: int
 ) -> None:
-    """Write what the body stands on or touches: kind, point, part and triangle."""
+    """Write what the body stands on or touches: kind, point, part and triangle.
+
+    Of what holds it up alike, that is what stands still.
+    """
     state[GROUND_KIND] = kind
     state[GROUND_PART] = state[GROUND_TRIANGLE] = -1.0
     put_three_at(state, GROUND_POINT, (0.0, 0.0, 0.0))
     if kind == AIRBORNE:
         return
-    best = -1
+    best, along, stands_still = -1, 0.0, False
     for i in range(count):
-        if best < 0 or (
-            dot(three(scene.contacts, i, PUSH), normal)
-            > dot(three(scene.contacts, best, PUSH), normal)
-        ):
-            best = i
+        own = dot(three(scene.contacts, i, PUSH), normal)
+        is_still = scene.candidates[int(scene.contacts[i, CANDIDATE]), OF_MOVER] == 0.0
+        if best < 0 or own > along or (own >= along - _ALIKE and is_still and not stands_still):
+            best, along, stands_still = i, own, is_still
     deep = reach_along(scene.body, normal)
     put_three_at(state, GROUND_POINT, add_scaled(center, normal, -deep))
     if best < 0:

@@ -1,8 +1,10 @@
 """Another shape for a body where it stands, if it fits."""
 
+import numpy as np
+
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP
+from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP, foot_of
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
 from terrain_physics._kernels.character.layout import (
     IMPRINT,
@@ -32,7 +34,7 @@ from terrain_physics._kernels.character.resolve import (
     list_contacts,
     make_memory,
 )
-from terrain_physics._kernels.ground.table import Ground, ground_at
+from terrain_physics._kernels.ground.table import Ground, ground_at, under_foot
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.types import Floats, Longs, Words
 
@@ -57,7 +59,8 @@ def around(
     wide = add(body.reach, (CONTACT_MARGIN, CONTACT_MARGIN, CONTACT_MARGIN))
     upper = add(center, add(wide, (0.0, room, 0.0)))
     scene = empty_scene(body, SIMULTANEOUS, random_state, memory)
-    return gathered(scene, ground, center, subtract(center, wide), upper)
+    there = under_foot(ground, foot_of(center, body), np.inf)
+    return gathered(scene, there, center, subtract(center, wide), upper)
 
 
 @kernel
@@ -84,8 +87,8 @@ def resize_body(
     The feet stay at their height, but for what wider feet must rise on a walkable slope. It fits if
     it is in nothing else deeper than the body is now.
     """
-    ground = ground_at(table, int(rules[MASK]))
     memory, draws = make_memory(), borrow(random_state)
+    ground = ground_at(table, int(rules[MASK]), memory.yielding)
     position = (float(state[POSITION]), float(state[POSITION + 1]), float(state[POSITION + 2]))
     old_offset = (float(rules[OFFSET]), float(rules[OFFSET + 1]), float(rules[OFFSET + 2]))
     offset = (float(wanted[OFFSET]), float(wanted[OFFSET + 1]), float(wanted[OFFSET + 2]))

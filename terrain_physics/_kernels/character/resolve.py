@@ -41,6 +41,7 @@ from terrain_physics._kernels.ground.candidates import (
     surface_at,
     three,
 )
+from terrain_physics._kernels.ground.movers import nothing_yields
 from terrain_physics._kernels.ground.nearby import around_body, column_of, next_near
 from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.random64 import shuffle
@@ -119,6 +120,7 @@ class Memory(NamedTuple):
     order: Longs
     faces: Floats
     planes: Floats
+    yielding: Floats  # (MOST_YIELDING, YIELDING_SIZE), see `ground.movers`
 
 
 @kernel
@@ -133,6 +135,7 @@ def make_memory() -> Memory:
         np.empty(_ROOM, dtype=np.int64),
         new_faces(),
         np.empty((MOST_PLANES, PLANE_SIZE), dtype=np.float64),
+        nothing_yields(),
     )
 
 
@@ -145,6 +148,7 @@ def borrow_memory(memory: Memory) -> Memory:
         borrow(memory.order),
         borrow(memory.faces),
         borrow(memory.planes),
+        borrow(memory.yielding),
     )
 
 
@@ -193,6 +197,22 @@ def gathered(scene: Scene, ground: Ground, base: Vec3, lower: Vec3, upper: Vec3)
     )
     spend(faces, LOOK + GATHERED * came_upon)
     return _filled(scene, candidates, 0 if is_spent(faces) else count)
+
+
+@kernel(inline=True)
+def with_body(scene: Scene, body: Body) -> Scene:
+    """Return the scene with another body among the same candidates."""
+    return Scene(
+        scene.candidates,
+        scene.size,
+        body,
+        scene.contacts,
+        scene.order,
+        scene.faces,
+        scene.planes,
+        scene.resolver,
+        scene.random_state,
+    )
 
 
 @kernel(inline=True, lent=True)

@@ -8,6 +8,7 @@ ground that is gone.
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.layout import (
     BY_WORK,
+    CARRIED_VELOCITY,
     DRIVEN,
     GRAVITY,
     GRAVITY_SCALE,
@@ -101,11 +102,13 @@ def leave_imprint(
 ) -> None:
     """Note where an update has left a body and, if it stands still there, what it touches.
 
-    Who ran out of work before the end of the update does not rest: it may not be where it is going.
+    Who is carried does not rest, nor who ran out of work before the end of the update: that one may
+    not be where it is going.
     """
     put_three_at(state, LAST_PLACE, three_at(state, POSITION))
     state[IMPRINT] = 0.0
-    if stands_still(state, rules) and int(state[LIMIT]) != BY_WORK:
+    is_carried = three_at(state, CARRIED_VELOCITY) != (0.0, 0.0, 0.0)
+    if stands_still(state, rules) and not is_carried and int(state[LIMIT]) != BY_WORK:
         state[IMPRINT] = _look_at_feet(state, rules, random_state, ground, memory)
 
 

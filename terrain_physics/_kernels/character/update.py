@@ -1,8 +1,10 @@
-"""One update of one character: rise if buried, then walk or fly step by step, and settle."""
+"""One update of one character: be carried and pushed, rise if buried, walk or fly, and settle."""
+
+import numpy as np
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import CONTACT_MARGIN
+from terrain_physics._kernels.character.body import CONTACT_MARGIN, foot_of
 from terrain_physics._kernels.character.flight import fly, follow, land, strays, take_aim
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
 from terrain_physics._kernels.character.hits import HITS_SIZE, OWN, WORK, HitLog, find_steps
@@ -10,12 +12,14 @@ from terrain_physics._kernels.character.layout import (
     AIR_TIME,
     BELOW,
     BY_WORK,
+    CARRIER,
     CONVERGED,
     DRIVEN,
     FRICTION,
     GRAVITY,
     GRAVITY_SCALE,
     GROUND_NORMAL,
+    GROUND_PART,
     GROUND_RULE,
     GROUNDED,
     HITS,
@@ -24,12 +28,14 @@ from terrain_physics._kernels.character.layout import (
     MASK,
     MAX_ROUNDS,
     MOVED,
+    MOVES_SEEN,
     NO_LIMIT,
     OFFSET,
     OWN_VELOCITY,
     PENETRATION,
     POSITION,
     RESOLVER,
+    RIDES,
     ROUNDS,
     RULE_SUM,
     RULES_SIZE,
@@ -49,6 +55,7 @@ from terrain_physics._kernels.character.layout import (
 from terrain_physics._kernels.character.meeting import meet
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
 from terrain_physics._kernels.character.placed import step_height, take_place
+from terrain_physics._kernels.character.pushing import is_disturbed, push_along
 from terrain_physics._kernels.character.rescue import is_worse, rescue, rise
 from terrain_physics._kernels.character.resolve import (
     Memory,
@@ -59,6 +66,13 @@ from terrain_physics._kernels.character.resolve import (
     make_memory,
 )
 from terrain_physics._kernels.character.rest import leave_imprint, rests_on, stands_still
+from terrain_physics._kernels.character.riding import (
+    dismount,
+    in_world,
+    mount,
+    see_moves,
+    sleep_through_moves,
+)
 from terrain_physics._kernels.character.settle import settle
 from terrain_physics._kernels.character.substeps import (
     STEPS_TOGETHER,
@@ -80,7 +94,14 @@ from terrain_physics._kernels.character.work import (
     is_spent,
     spend,
 )
-from terrain_physics._kernels.ground.table import Ground, ground_at
+from terrain_physics._kernels.ground.movers import YIELDING
+from terrain_physics._kernels.ground.table import (
+    Ground,
+    ground_at,
+    has_movers,
+    moves_counted,
+    under_foot,
+)
 from terrain_physics._kernels.math.vec3 import add
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats, Longs, Words
@@ -173,9 +194,17 @@ def advance(
     written to.
     """
     log = HitLog(hits)
-    put_three_at(hits, OWN, three_at(state, OWN_VELOCITY))
     body = unpack_body(rules)
     is_placed = take_place(state, rules, body)
+    ride, rides = in_world(state), has_movers(ground) or state[RIDES] != 0.0
+    if rides:
+        ride = mount(state, rules, body, ground, delta_time, is_placed)
+        scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
+        foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
+        ground = under_foot(ground, foot, float(state[MOVES_SEEN]))
+        ride = push_along(state, rules, scene, ground, ride, memory.yielding, delta_time)
+    start = three_at(state, POSITION)
+    put_three_at(hits, OWN, three_at(state, OWN_VELOCITY))
     depth = 0.0 if is_placed else float(state[PENETRATION])
     is_below = not is_placed and state[BELOW] != 0.0
     mover, motion, pace = _set_out(state, rules, body, delta_time)
@@ -194,6 +223,8 @@ def advance(
         if left > 0.0 and not is_spent(scene.faces):
             put_three_at(state, OWN_VELOCITY, (0.0, 0.0, 0.0))
             rise(state, scene, motion, left, delta_time)
+            if rides:
+                dismount(state, rules, body, ground, ride, start, delta_time)
             return
     if not is_spent(scene.faces):
         begin(scene.faces, 0.0)  # the same for who was looked at anew and who was not
@@ -203,6 +234,8 @@ def advance(
         looks = must_look(pace, motion.offset)
         if looks:
             motion = recentered(motion)
+            if rides:
+                ground = under_foot(ground, foot_of(motion.base, body), np.inf)
             scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
         pace = one_less(pace, looks)
         if motion.footing.walking:
@@ -225,6 +258,10 @@ def advance(
         limit = BY_WORK
     put_three_at(state, OWN_VELOCITY, three_at(hits, OWN))
     settle(state, mover, motion, scene, delta_time, limit)
+    if rides:
+        dismount(state, rules, body, ground, ride, start, delta_time)
+    else:
+        state[CARRIER] = state[GROUND_PART] if state[GROUNDED] != 0.0 else -1.0
     if motion.tally.hits > 0:
         find_steps(log, motion.tally.hits, mover, scene, ground)
 
@@ -265,23 +302,31 @@ def update_characters(
     """
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
     hits = borrow(hits)
+    moves = moves_counted(table)
     while first < last and _rests(_row(states, first, STATE_SIZE), _row(rules, first, RULES_SIZE)):
+        sleep_through_moves(_row(states, first, STATE_SIZE), moves)
         first += 1
     if first == last:
         return False  # without memory: most characters rest most of the time
     memory, any_hits = make_memory(), False
     for i in range(first, last):
         state, own_rules = _row(states, i, STATE_SIZE), _row(rules, i, RULES_SIZE)
-        if _rests(state, own_rules):
-            continue
         draws, own_memory = random_states[i : i + 1], borrow_memory(memory)
-        ground = ground_at(table, int(own_rules[MASK]))
+        ground = ground_at(table, int(own_rules[MASK]), own_memory.yielding)
+        if _rests(state, own_rules):
+            sleep_through_moves(state, moves)
+            continue
         begin(own_memory.faces, 0.0)
-        if rests_on(state, own_rules, draws, ground, own_memory):
+        may_rest = not (has_movers(ground) and is_disturbed(state, own_rules, ground))
+        if may_rest and rests_on(state, own_rules, draws, ground, own_memory):
+            sleep_through_moves(state, moves)
             continue
         own_hits = _row(hits, i, HITS_SIZE)
+        own_memory.yielding[0, YIELDING] = -1.0
         advance(state, draws, own_rules, own_hits, ground, delta_time, own_memory)
+        own_memory.yielding[0, YIELDING] = -1.0
         leave_imprint(state, own_rules, draws, ground, own_memory)
+        see_moves(state, moves)
         any_hits = any_hits or state[HITS] > 0.0
     keep(memory)
     return any_hits

@@ -11,8 +11,24 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
+from terrain_physics._kernels.ground.movers import (
+    IS_MOBILE,
+    farthest_yielded,
+    frame_now,
+    frame_seen,
+    has_moved,
+    is_one_way,
+    mover_of,
+    one_way,
+    yielded_by,
+)
 from terrain_physics._kernels.ground.nearby import FEW, next_near, put_runs, rows_needed, widened
-from terrain_physics._kernels.ground.table import Ground, map_of
+from terrain_physics._kernels.ground.table import (
+    STILL_PARTS,
+    Ground,
+    has_movers,
+    map_of,
+)
 from terrain_physics._kernels.heightmap.blocks import BLOCK, block_span, blocks_across
 from terrain_physics._kernels.heightmap.grid import (
     Grid,
@@ -26,9 +42,10 @@ from terrain_physics._kernels.heightmap.grid import (
     slope_normal,
     vertex,
 )
-from terrain_physics._kernels.math.vec3 import Vec3, subtract
+from terrain_physics._kernels.math.rigid import to_local, to_world
+from terrain_physics._kernels.math.vec3 import Vec3, add, dot, subtract
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_WAY, items_near
-from terrain_physics._kernels.mesh.parts import ID_BITS, Part, Parts, part_at, row_count
+from terrain_physics._kernels.mesh.parts import ID_BITS, Part, part_at, row_count
 from terrain_physics._kernels.mesh.tree import (
     OUTWARDS,
     STACK,
@@ -40,9 +57,13 @@ from terrain_physics._kernels.mesh.tree import (
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER
 from terrain_physics._kernels.types import Floats, Ints
 
-# Columns of a candidate; the triangle is the id in its part, -1 outside of a map.
-A, B, C, NORMAL, PART, TRIANGLE, THICKNESS = 0, 3, 6, 9, 12, 13, 14
-CANDIDATE_SIZE = 15
+# Columns of a candidate; the triangle is the id in its part, -1 outside of a map; the last tells
+# whether its part moves, carries or lets through.
+A, B, C, NORMAL, PART, TRIANGLE, THICKNESS, OF_MOVER = 0, 3, 6, 9, 12, 13, 14, 15
+CANDIDATE_SIZE = 16
+
+# How deep under a one-way part the foot of whoever stands on it may be.
+_STANDS = 1e-3  # meters
 
 # Rows of cells over more columns than this are looked at block by block.
 _WIDE = 2 * BLOCK
@@ -104,6 +125,7 @@ def _gather_cell(
         triangle = 2 * (row * grid.columns + column) + half
         candidates[count, TRIANGLE] = triangle if in_map(grid, row, column) else -1
         candidates[count, THICKNESS] = grid.thickness
+        candidates[count, OF_MOVER] = 0.0
         count += 1
     return count
 
@@ -191,22 +213,90 @@ def _gather_mesh(
             candidates[count, PART] = part.first_id >> ID_BITS
             candidates[count, TRIANGLE] = order[slot]
             candidates[count, THICKNESS] = 0.0  # nothing is solid but the skin
+            candidates[count, OF_MOVER] = 0.0
             count += 1
     return candidates, count, left - (count - first_of_mesh)
 
 
 @kernel
+def _holds_up(ground: Ground, row: int, normal: Vec3, corner_of: Vec3) -> bool:
+    """Tell whether a triangle of a one-way part faces its way, with the foot over it.
+
+    ``corner_of`` is a corner in the world. What the part rose since the body saw it last is left.
+    """
+    if dot(normal, one_way(ground.movers, row)) <= 0.0:
+        return False
+    rise = 0.0
+    if has_moved(ground.movers, row, ground.seen):
+        own = to_local(frame_now(ground.movers, row), corner_of)
+        before = to_world(frame_seen(ground.movers, row, ground.seen), own)
+        rise = max(dot(normal, subtract(corner_of, before)), 0.0)
+    return dot(normal, subtract(ground.foot, corner_of)) >= -_STANDS - rise
+
+
+@kernel
+def _without_those_above(
+    ground: Ground, row: int, base: Vec3, candidates: Floats, first: int, count: int
+) -> int:
+    """Leave out the triangles from ``first`` on of a one-way part that let the body through."""
+    kept = first
+    for k in range(first, count):
+        place = add(base, three(candidates, k, A))
+        if _holds_up(ground, row, three(candidates, k, NORMAL), place):
+            for column in range(CANDIDATE_SIZE):
+                candidates[kept, column] = candidates[k, column]
+            kept += 1
+    return kept
+
+
+@kernel(apart=True)
+def _gather_mover(
+    ground: Ground, part: Part, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats,
+    count: int, left: float, stack: Ints,
+) -> tuple[Floats, int, float]:  # fmt: skip
+    """Gather a mesh of a ground of which some move: where it yields to, and if it is there."""
+    number = part.first_id >> ID_BITS
+    row = mover_of(ground.movers, number)
+    if ground.only >= 0 and ground.only != number:
+        return candidates, count, left
+    if row == 0:
+        return _gather_mesh(part, base, lower, upper, candidates, count, left, stack)
+    if ground.only == STILL_PARTS and ground.movers[row, IS_MOBILE] != 0.0:
+        return candidates, count, left
+    yielded, first = yielded_by(ground.yielding, number), count
+    if yielded[0] == np.inf:
+        return candidates, count, left
+    base, lower, upper = subtract(base, yielded), subtract(lower, yielded), subtract(upper, yielded)
+    candidates, count, left = _gather_mesh(part, base, lower, upper, candidates, count, left, stack)
+    for k in range(first, count):
+        candidates[k, OF_MOVER] = 1.0
+    if is_one_way(ground.movers, row):
+        count = _without_those_above(ground, row, base, candidates, first, count)
+    return candidates, count, left
+
+
+@kernel
 def _gather_meshes(
-    parts: Parts, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
+    ground: Ground, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
     left: float,
 ) -> tuple[Floats, int, float]:  # fmt: skip
+    parts, around = ground.parts, 0.0
     nodes, stack = np.empty(NODES_ON_WAY, np.int64), np.empty(STACK, np.int32)
     near = np.empty(row_count(parts.rows), np.int64)
-    for k in range(items_near(parts.tree, lower, upper, borrow(nodes), borrow(near))):
+    if has_movers(ground):
+        around = farthest_yielded(ground.yielding)
+    wide = (around, around, around)
+    low, high = subtract(lower, wide), add(upper, wide)
+    for k in range(items_near(parts.tree, low, high, borrow(nodes), borrow(near))):
         part = part_at(parts.rows, int(near[k]))
-        candidates, count, left = _gather_mesh(
-            part, base, lower, upper, candidates, count, left, borrow(stack)
-        )
+        if has_movers(ground):
+            candidates, count, left = _gather_mover(
+                ground, part, base, lower, upper, candidates, count, left, borrow(stack)
+            )
+        else:
+            candidates, count, left = _gather_mesh(
+                part, base, lower, upper, candidates, count, left, borrow(stack)
+            )
     keep(nodes)
     keep(stack)
     keep(near)
@@ -230,7 +320,7 @@ def gather_candidates(
     """
     count, left = 0, most
     for which in range(len(ground.maps)):
-        if ground.maps[which, MAP_LAYERS] & ground.mask == 0:
+        if ground.maps[which, MAP_LAYERS] & ground.mask == 0 or ground.only >= 0:
             continue
         skyward = (upper[0], np.inf, upper[2])
         candidates, count, left = _gather_map(
@@ -238,7 +328,7 @@ def gather_candidates(
         )
     if row_count(ground.parts.rows) > 1:
         candidates, count, left = _gather_meshes(
-            ground.parts, base, lower, upper, candidates, count, left
+            ground, base, lower, upper, candidates, count, left
         )
     if count > FEW:
         while candidates.shape[0] < rows_needed(count):

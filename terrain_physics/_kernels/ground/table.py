@@ -1,4 +1,4 @@
-"""The ground of characters in kernels: maps and meshes, from one table."""
+"""The ground of characters in kernels: maps, meshes and those that move, from one table."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,9 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import array_at, borrow
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES
 from terrain_physics._kernels.heightmap.grid import FRAME_SIZE, Grid, unpack_grid
+from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.parts import Parts, parts_at
 from terrain_physics._kernels.surface.ground_arrays import (
     MAP_BLOCKS,
@@ -17,27 +19,85 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MAPS,
     MESH_ROW_SIZE,
     MESHES,
+    MOVER_SIZE,
+    MOVERS,
 )
-from terrain_physics._kernels.types import Longs, Singles
+from terrain_physics._kernels.types import Floats, Longs, Singles
+
+# Which parts there are: all, or only those that are never moved.
+ALL_PARTS, STILL_PARTS = -1, -2
 
 
 class Ground(NamedTuple):
-    """Maps and meshes; either may be none. What the mask does not meet is not there."""
+    """Maps and meshes; any may be none. What the mask does not meet is not there."""
 
     maps: Longs  # (m, MAP_ROW_SIZE)
     parts: Parts
     mask: int
+    movers: Floats  # (1 + k, MOVER_SIZE): see `movers.py`
+    only: int  # the number of the one part that is there, or ALL_PARTS, or STILL_PARTS
+    foot: Vec3  # of the body, in meters in the world: one-way parts that it is under are not there
+    seen: float  # the moves that the body has seen; what one-way parts rose since is left to it
+    yielding: Floats  # (MOST_YIELDING, YIELDING_SIZE): see `movers.py`
 
 
 @kernel(inline=True)
-def ground_at(table: Longs, mask: int) -> Ground:
+def ground_at(table: Longs, mask: int, yielding: Floats) -> Ground:
     """Return the ground that a table holds and a mask meets; the table must outlive it."""
     rows = borrow(table)
     return Ground(
         array_at(rows[MAPS, 0], (rows[MAPS, 1], MAP_ROW_SIZE), np.int64),
         parts_at(array_at(rows[MESHES, 0], (rows[MESHES, 1], MESH_ROW_SIZE), np.int64), mask),
         mask,
+        array_at(rows[MOVERS, 0], (rows[MOVERS, 1], MOVER_SIZE), np.float64),
+        ALL_PARTS,
+        (0.0, np.inf, 0.0),
+        np.inf,
+        borrow(yielding),
     )
+
+
+@kernel(inline=True)
+def moves_counted(table: Longs) -> float:
+    """Return how many moves of its parts a ground has counted."""
+    rows = borrow(table)
+    return float(array_at(rows[MOVERS, 0], (1, MOVER_SIZE), np.float64)[0, COUNT_OF_MOVES])
+
+
+@kernel(inline=True)
+def only_of(ground: Ground, only: int) -> Ground:
+    """Return the ground of one part, or of ALL_PARTS or STILL_PARTS."""
+    return Ground(
+        ground.maps,
+        ground.parts,
+        ground.mask,
+        ground.movers,
+        only,
+        ground.foot,
+        ground.seen,
+        ground.yielding,
+    )
+
+
+@kernel(inline=True)
+def under_foot(ground: Ground, foot: Vec3, seen: float) -> Ground:
+    """Return the ground as it is for a body with its foot there, that has seen so many moves."""
+    return Ground(
+        ground.maps,
+        ground.parts,
+        ground.mask,
+        ground.movers,
+        ground.only,
+        foot,
+        seen,
+        ground.yielding,
+    )
+
+
+@kernel(inline=True)
+def has_movers(ground: Ground) -> bool:
+    """Tell whether any part moves, carries or lets through."""
+    return len(ground.movers) > 1
 
 
 @kernel(inline=True)

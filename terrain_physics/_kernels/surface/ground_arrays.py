@@ -4,8 +4,9 @@ Python hands a kernel one table of addresses instead of the arrays: each array w
 call. `terrain_physics.surface.ground_arrays` makes the tables and keeps the arrays alive.
 """
 
-# Rows of the table: the (address, length) of the table of maps, and of that of meshes.
-MAPS, MESHES = range(2)
+# Rows of the table: the (address, length) of the table of maps, of that of meshes, of that of parts
+# that move.
+MAPS, MESHES, MOVERS = range(3)
 
 # Columns of a map: (address, length) of its arrays, then its number and its layers.
 MAP_HEIGHTS, MAP_CELLS, MAP_BLOCKS, MAP_FRAME = 0, 2, 4, 6
@@ -14,6 +15,11 @@ MAP_ROW_SIZE = 10
 
 # How many columns a mesh has: see `mesh.parts`.
 MESH_ROW_SIZE = 29
+
+# How many columns a part that moves has, and how many of its moves it remembers, each from the
+# column MOVES on: see `ground.movers`.
+MOVES, MOVE_SIZE, MOST_MOVES = 35, 13, 8
+MOVER_SIZE = MOVES + MOVE_SIZE * MOST_MOVES
 
 # Parts of a ground are on layers, a bit for each. A mask meets the parts that share a bit with it.
 ALL_LAYERS = 0xFFFF_FFFF

@@ -20,6 +20,7 @@ in float32, as `heightmap/filter_boxes.py` is one, makes contacts of many with m
 from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.rigid import product, turned
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3
 from terrain_physics._kernels.types import Floats
 
@@ -150,6 +151,17 @@ def capsule_body(radius: float, axis: Vec3, extents: Vec3, rotation: Mat3) -> Bo
     """Return a capsule; what only moves along a line leaves out ``extents`` and ``rotation``."""
     reach = (abs(axis[0]) + radius, abs(axis[1]) + radius, abs(axis[2]) + radius)
     return Body(CAPSULE, radius, extents, rotation, axis, reach, radius)
+
+
+@kernel(apart=True)
+def turned_body(body: Body, turn: Mat3) -> Body:
+    """Return a body that has been turned."""
+    if body.kind == SPHERE:
+        return body
+    rotation = product(turn, body.rotation)
+    if body.kind == BOX:
+        return box_body(body.extents, rotation)
+    return capsule_body(body.radius, turned(turn, body.axis), body.extents, rotation)
 
 
 @kernel(apart=True)

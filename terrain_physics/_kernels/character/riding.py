@@ -1,0 +1,280 @@
+"""Riding: who stands on a part that moves goes with it.
+
+An update takes place in the frame of what the body stood on when it began: the part carries the
+body to where it is now, and there the body moves as on ground that stands still, with a velocity
+relative to the part. Where it ends on something else, its velocity is made relative to that.
+"""
+
+import math
+from typing import NamedTuple
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.body import foot_of
+from terrain_physics._kernels.character.layout import (
+    CARRIED_VELOCITY,
+    CARRIER,
+    GRAVITY,
+    GRAVITY_SCALE,
+    GROUND_PART,
+    GROUNDED,
+    KEEPS_NONE,
+    KEEPS_UPWARD,
+    LANDING_SPEED,
+    LEAVE,
+    MOVES_SEEN,
+    OFFSET,
+    OWN_VELOCITY,
+    POSITION,
+    RIDE_AHEAD,
+    RIDE_POINT,
+    RIDES,
+    SNAP,
+    TURN,
+    UPDATES_SEEN,
+    VELOCITY,
+    WAS_GROUNDED,
+    put_three_at,
+    three_at,
+)
+from terrain_physics._kernels.ground.movers import (
+    PUT,
+    SECONDS,
+    frame_now,
+    frame_seen,
+    has_moved,
+    mover_of,
+    remembers,
+    surface_velocity,
+    velocity_at,
+)
+from terrain_physics._kernels.ground.table import Ground
+from terrain_physics._kernels.math.rigid import (
+    Rigid,
+    angle_of,
+    between,
+    to_local,
+    to_world,
+    turn_between,
+    turned,
+    turned_back,
+)
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, scale, subtract
+from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.types import Floats
+
+# By how much of a count a time may be off, that is a whole number of updates.
+_ROUNDING = 1e-6
+
+# How far from where its part should carry it a body may be, and still stand on it.
+_ASTRAY = 0.1  # meters
+_ASTRAY_SHARE = 1e-9  # of the coordinates
+
+
+class Ride(NamedTuple):
+    """In whose frame an update takes place, and where it began there."""
+
+    row: int  # of the mover; 0: the world's frame
+    before: Rigid  # the frame as the body saw it last
+    now: Rigid
+    start: Vec3  # the foot in that frame
+    end: Vec3  # the same, as a conveyor has carried it on
+    turn: float  # by which the frame has turned about +Y, in radians
+    was_grounded: bool
+
+
+@kernel
+def is_moving(ground: Ground, row: int, state: Floats, delta_time: float) -> bool:
+    """Tell whether the latest move of a part goes on: it began no longer ago than it takes."""
+    updates = math.ceil(min(ground.movers[row, SECONDS] / delta_time - _ROUNDING, UPDATES_SEEN))
+    return has_moved(ground.movers, row, float(state[MOVES_SEEN + max(updates, 1) - 1]))
+
+
+@kernel(inline=True)
+def see_moves(state: Floats, counted: float) -> None:
+    """Note that an update has ended, and how many moves the ground has counted by now."""
+    if counted > 0.0:
+        for k in range(UPDATES_SEEN - 1, 0, -1):
+            state[MOVES_SEEN + k] = state[MOVES_SEEN + k - 1]
+    state[MOVES_SEEN] = counted
+
+
+@kernel(inline=True)
+def sleep_through_moves(state: Floats, counted: float) -> None:
+    """Note the same of a body at rest, to which no part has come."""
+    if state[MOVES_SEEN] != counted or state[MOVES_SEEN + UPDATES_SEEN - 1] != counted:
+        for k in range(UPDATES_SEEN):
+            state[MOVES_SEEN + k] = counted
+
+
+@kernel
+def _kept(rules: Floats, velocity: Vec3) -> Vec3:
+    """Return what a body keeps of the velocity of the part that it leaves."""
+    rule = int(rules[LEAVE])
+    if rule == KEEPS_NONE:
+        return (0.0, 0.0, 0.0)
+    return (velocity[0], max(velocity[1], 0.0), velocity[2]) if rule == KEEPS_UPWARD else velocity
+
+
+@kernel(inline=True)
+def _add_velocity(state: Floats, more: Vec3) -> None:
+    put_three_at(state, VELOCITY, add(three_at(state, VELOCITY), more))
+    put_three_at(state, OWN_VELOCITY, add(three_at(state, OWN_VELOCITY), more))
+
+
+@kernel
+def _is_thrown(rules: Floats, carried: Vec3, now: Vec3, seconds: float) -> bool:
+    """Tell whether a body flies on where its part stops rising, or turns round.
+
+    Gravity is to hold it no longer then, and no snap: it would rise by more over the part.
+    """
+    lost = carried[1] - now[1]
+    gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
+    if int(rules[LEAVE]) == KEEPS_NONE or carried[1] <= 0.0 or lost <= gravity * seconds:
+        return False
+    return lost * lost > 2.0 * gravity * float(rules[SNAP])
+
+
+@kernel
+def _stands_there(
+    ground: Ground, row: int, seen: float, before: Rigid, start: Vec3, foot: Vec3, body: Body
+) -> bool:
+    """Tell whether a foot is where a part has left it: on another ground it is elsewhere.
+
+    On a slope a wide body stands higher than its foot.
+    """
+    if not remembers(ground.movers, row, seen):
+        return True
+    around = _ASTRAY + _ASTRAY_SHARE * (abs(foot[0]) + abs(foot[1]) + abs(foot[2]))
+    off = subtract(to_world(before, start), foot)
+    high = around + body.reach[0] + body.reach[2]
+    return abs(off[0]) <= around and abs(off[1]) <= high and abs(off[2]) <= around
+
+
+@kernel
+def in_world(state: Floats) -> Ride:
+    """Return an update in the frame of the world."""
+    none = Rigid((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+    zero = (0.0, 0.0, 0.0)
+    return Ride(0, none, none, zero, zero, 0.0, state[GROUNDED] != 0.0)
+
+
+@kernel
+def _turn(state: Floats, before: Rigid, now: Rigid) -> float:
+    """Return how far the part that a body stands on has turned about +Y."""
+    if state[RIDES] != 0.0:
+        ahead = turned(now.rotation, three_at(state, RIDE_AHEAD))
+    else:
+        ahead = turned(turn_between(before.rotation, now.rotation), (0.0, 0.0, 1.0))
+    return angle_of(ahead[0], ahead[2])
+
+
+@kernel(apart=True)
+def mount(
+    state: Floats, rules: Floats, body: Body, ground: Ground, delta_time: float, is_placed: bool
+) -> Ride:
+    """Return in whose frame an update takes place.
+
+    It is that of the part that the body stands on, unless that is gone, was put elsewhere without a
+    time, or throws the body off: this then gets what it keeps of the part's velocity.
+    """
+    ride = in_world(state)
+    if state[GROUNDED] == 0.0 or state[CARRIER] < 0.0:
+        return ride
+    movers, seen, row = (
+        ground.movers,
+        float(state[MOVES_SEEN]),
+        mover_of(ground.movers, state[CARRIER]),
+    )
+    carried = three_at(state, CARRIED_VELOCITY)
+    if row == 0 or movers[row, PUT] > seen:
+        _add_velocity(state, _kept(rules, carried))
+        return ride
+    before, now = frame_seen(movers, row, seen), frame_now(movers, row)
+    foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
+    start = to_local(before, foot)
+    if state[RIDES] != 0.0 and not is_placed:
+        known = three_at(state, RIDE_POINT)
+        if not _stands_there(ground, row, seen, before, known, foot, body):
+            return ride
+        start = known
+    velocity = velocity_at(movers, row, foot, is_moving(ground, row, state, delta_time))
+    if _is_thrown(rules, carried, velocity, float(movers[row, SECONDS])):
+        _add_velocity(state, _kept(rules, carried))
+        state[GROUNDED] = 0.0
+        return ride
+    end = add_scaled(start, surface_velocity(movers, row), delta_time)
+    turn = _turn(state, before, now)
+    return Ride(row, before, now, start, end, turn, ride.was_grounded)
+
+
+@kernel(inline=True)
+def carried_to(ride: Ride, share: float) -> Vec3:
+    """Return where in the world a part has carried the foot by a share of an update."""
+    on_part = ride.end
+    if share < 1.0:
+        on_part = add(scale(ride.start, 1.0 - share), scale(ride.end, share))
+    return to_world(between(ride.before, ride.now, share), on_part)
+
+
+@kernel
+def mount_in_air(state: Floats, rules: Floats, body: Body, ground: Ground, row: int) -> Ride:
+    """Return an update of a body in the air in the frame of a part that it meets.
+
+    So it lands on that, or is pushed by it, as on something that stands still.
+    """
+    movers = ground.movers
+    before, now = frame_seen(movers, row, float(state[MOVES_SEEN])), frame_now(movers, row)
+    foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
+    start = to_local(before, foot)
+    velocity = velocity_at(movers, row, to_world(now, start), True)
+    _add_velocity(state, scale(velocity, -1.0))
+    return Ride(row, before, now, start, start, 0.0, False)
+
+
+@kernel(apart=True)
+def dismount(
+    state: Floats,
+    rules: Floats,
+    body: Body,
+    ground: Ground,
+    ride: Ride,
+    place: Vec3,
+    delta_time: float,
+) -> None:
+    """Note what a body stands on as an update ends, and make its velocity relative to that.
+
+    ``place`` is where the body was after it had been carried. Who has not moved since stays at the
+    same point of the part, to the last bit.
+    """
+    movers, grounded, number = ground.movers, state[GROUNDED] != 0.0, float(state[GROUND_PART])
+    if grounded and number < 0.0:
+        number = float(state[CARRIER])  # on its way up a step, say
+    row = mover_of(movers, number) if grounded else 0
+    position = three_at(state, POSITION)
+    foot = foot_of(add(position, three_at(rules, OFFSET)), body)
+    before, after = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if ride.row > 0:
+        before = velocity_at(movers, ride.row, foot, is_moving(ground, ride.row, state, delta_time))
+    if row > 0:
+        after = velocity_at(movers, row, foot, is_moving(ground, row, state, delta_time))
+    if row != ride.row:
+        keeps_all = grounded or not ride.was_grounded
+        _add_velocity(state, subtract(before, after) if keeps_all else _kept(rules, before))
+        if grounded:
+            state[VELOCITY + 1] = 0.0
+        if grounded and not ride.was_grounded:
+            landing = state[LANDING_SPEED] + (after[1] - before[1])
+            state[LANDING_SPEED] = max(landing, 0.0)
+    state[WAS_GROUNDED] = 1.0 if ride.was_grounded else 0.0
+    state[CARRIER], state[TURN] = number if grounded else -1.0, ride.turn
+    state[RIDES] = 1.0 if row > 0 else 0.0
+    on_part, ahead = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if row > 0:
+        frame = frame_now(movers, row)
+        has_stayed = row == ride.row and ride.was_grounded
+        has_stayed = has_stayed and position[0] == place[0] and position[2] == place[2]
+        on_part = ride.end if has_stayed else to_local(frame, foot)
+        ahead = turned_back(frame.rotation, (0.0, 0.0, 1.0))
+    put_three_at(state, RIDE_POINT, on_part)
+    put_three_at(state, RIDE_AHEAD, ahead)
+    put_three_at(state, CARRIED_VELOCITY, after)

@@ -1,0 +1,213 @@
+"""The parts of a ground that move, carry or let through, as rows of one table.
+
+Python writes the rows (`terrain_physics.ground.movers`). A part gets one when it is first moved
+with a time, made a conveyor or one-way; all others stand still, and cost nothing here.
+
+Characters may be updated at other times than parts are moved. So a ground counts its moves, a row
+keeps where the part was before each of the latest, and a character the count that it saw last.
+"""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.rigid import Rigid, point_velocity, turned, turning
+from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
+from terrain_physics._kernels.surface.ground_arrays import MOST_MOVES, MOVE_SIZE, MOVES
+from terrain_physics._kernels.types import Floats
+
+# Row 0, the head: how many moves the ground has counted.
+COUNT_OF_MOVES = 0
+
+# Columns: the part's number; whether it has been moved with a time; how long its last move took, in
+# seconds, 0 if it was none; its frame; how the frame moves, in m/s and rad/s; the velocity of its
+# surface in its frame; which way it holds up in its frame, 0 if all; the box around it, with all
+# places that the row remembers; the ground's count of moves when it was last put somewhere without
+# a time; how many moves it remembers.
+NUMBER, IS_MOBILE, SECONDS = 0, 1, 2
+FRAME, VELOCITY, SPIN, SURFACE, ONE_WAY = 3, 15, 18, 21, 24
+LOWER, UPPER = 27, 30
+PUT, REMEMBERED = 33, 34
+
+# A mover that cannot push a body out of its way, as something still is behind it, yields: to the
+# body it is where it is no deeper in it. Columns: its number, -1 behind the last one; how far it
+# has yielded, in meters; infinity along X: it is not there.
+YIELDING, YIELDED = 0, 1
+YIELDING_SIZE = 4
+MOST_YIELDING = 8
+
+# Then the moves, the latest first: the ground's count of moves with this one, the frame before it.
+STAMP, BEFORE = 0, 1
+
+
+@kernel(inline=True)
+def _vector(movers: Floats, row: int, place: int) -> Vec3:
+    return (float(movers[row, place]), float(movers[row, place + 1]), float(movers[row, place + 2]))
+
+
+@kernel(inline=True)
+def _frame(movers: Floats, row: int, place: int) -> Rigid:
+    x, y, z = (
+        _vector(movers, row, place),
+        _vector(movers, row, place + 3),
+        _vector(movers, row, place + 6),
+    )
+    return Rigid(
+        (x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2]), _vector(movers, row, place + 9)
+    )
+
+
+@kernel
+def mover_of(movers: Floats, number: float) -> int:
+    """Return the row of a part, 0 if it has none; numbers ascend."""
+    low, high = 1, len(movers)
+    while low < high:
+        middle = (low + high) // 2
+        if movers[middle, NUMBER] < number:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(movers) and movers[low, NUMBER] == number else 0
+
+
+@kernel(inline=True)
+def frame_now(movers: Floats, row: int) -> Rigid:
+    """Return the frame of a mover as it is."""
+    return _frame(movers, row, FRAME)
+
+
+@kernel
+def frame_seen(movers: Floats, row: int, seen: float) -> Rigid:
+    """Return the frame as it was when the ground had counted ``seen`` moves.
+
+    It is that before the earliest move since; as it is now if there was none.
+    """
+    place = FRAME
+    for k in range(int(movers[row, REMEMBERED])):
+        move = MOVES + k * MOVE_SIZE
+        if movers[row, move + STAMP] <= seen:
+            break
+        place = move + BEFORE
+    return _frame(movers, row, place)
+
+
+@kernel(inline=True)
+def has_moved(movers: Floats, row: int, seen: float) -> bool:
+    """Tell whether a mover was moved with a time since the ground had counted ``seen`` moves."""
+    return bool(movers[row, REMEMBERED] > 0.0 and movers[row, MOVES + STAMP] > seen)
+
+
+@kernel(inline=True)
+def remembers(movers: Floats, row: int, seen: float) -> bool:
+    """Tell whether a mover knows where it was when the ground had counted so many moves."""
+    known = int(movers[row, REMEMBERED])
+    last = MOVES + (known - 1) * MOVE_SIZE
+    return bool(known < MOST_MOVES or movers[row, last + STAMP] <= seen)
+
+
+@kernel(inline=True)
+def is_conveyor(movers: Floats, row: int) -> bool:
+    """Tell whether the surface of a mover has a velocity of its own."""
+    return bool(
+        movers[row, SURFACE] != 0.0
+        or movers[row, SURFACE + 1] != 0.0
+        or movers[row, SURFACE + 2] != 0.0
+    )
+
+
+@kernel(inline=True)
+def surface_velocity(movers: Floats, row: int) -> Vec3:
+    """Return the velocity of a conveyor's surface, in its frame."""
+    return _vector(movers, row, SURFACE)
+
+
+@kernel
+def velocity_at(movers: Floats, row: int, point: Vec3, moves: bool) -> Vec3:
+    """Return the velocity of a point of the world on a mover; its frame stands if not ``moves``."""
+    frame = frame_now(movers, row)
+    velocity = turned(frame.rotation, surface_velocity(movers, row))
+    if moves:
+        arm = subtract(point, frame.position)
+        spin = _vector(movers, row, SPIN)
+        velocity = add(velocity, point_velocity(_vector(movers, row, VELOCITY), spin, arm))
+    return velocity
+
+
+@kernel(inline=True)
+def is_one_way(movers: Floats, row: int) -> bool:
+    """Tell whether a mover lets through who comes from below."""
+    return bool(
+        movers[row, ONE_WAY] != 0.0
+        or movers[row, ONE_WAY + 1] != 0.0
+        or movers[row, ONE_WAY + 2] != 0.0
+    )
+
+
+@kernel(inline=True)
+def one_way(movers: Floats, row: int) -> Vec3:
+    """Return which way a mover holds up, in the world."""
+    return turned(frame_now(movers, row).rotation, _vector(movers, row, ONE_WAY))
+
+
+@kernel(inline=True)
+def may_meet(movers: Floats, row: int, lower: Vec3, upper: Vec3) -> bool:
+    """Tell whether a mover may have come into a box, on any way that it remembers."""
+    return bool(
+        movers[row, LOWER] <= upper[0]
+        and movers[row, UPPER] >= lower[0]
+        and movers[row, LOWER + 1] <= upper[1]
+        and movers[row, UPPER + 1] >= lower[1]
+        and movers[row, LOWER + 2] <= upper[2]
+        and movers[row, UPPER + 2] >= lower[2]
+    )
+
+
+@kernel
+def nothing_yields() -> Floats:
+    """Return room for the movers that yield to a body; none does."""
+    yielding = np.empty((MOST_YIELDING, YIELDING_SIZE), dtype=np.float64)
+    yielding[0, YIELDING] = -1.0
+    return yielding
+
+
+@kernel(inline=True)
+def yielded_at(yielding: Floats, k: int) -> Vec3:
+    """Return how far a mover has yielded."""
+    return _vector(yielding, k, YIELDED)
+
+
+@kernel
+def yielded_by(yielding: Floats, number: float) -> Vec3:
+    """Return how far a part has yielded to a body."""
+    k = 0
+    while k < MOST_YIELDING and yielding[k, YIELDING] >= 0.0:
+        if yielding[k, YIELDING] == number:
+            return yielded_at(yielding, k)
+        k += 1
+    return (0.0, 0.0, 0.0)
+
+
+@kernel(inline=True)
+def farthest_yielded(yielding: Floats) -> float:
+    """Return the greatest part, along an axis, of how far any mover has yielded."""
+    k, most = 0, 0.0
+    while k < MOST_YIELDING and yielding[k, YIELDING] >= 0.0:
+        x, y, z = yielded_at(yielding, k)
+        if abs(x) < np.inf:
+            most = max(most, abs(x), abs(y), abs(z))
+        k += 1
+    return most
+
+
+@kernel
+def put_motion(row: Floats, seconds: float) -> None:
+    """Write to the row of a mover how its frame moves, by its latest move, which took a time."""
+    movers = row.reshape((1, len(row)))
+    before, now = _frame(movers, 0, MOVES + BEFORE), _frame(movers, 0, FRAME)
+    way, spin = (
+        subtract(now.position, before.position),
+        turning(before.rotation, now.rotation, seconds),
+    )
+    for axis in range(3):
+        row[VELOCITY + axis] = way[axis] / seconds
+        row[SPIN + axis] = spin[axis]
+    row[SECONDS] = seconds

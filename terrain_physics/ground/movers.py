@@ -1,0 +1,193 @@
+"""The parts of a ground that move, carry or let through, as the rows that kernels read."""
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from terrain_physics import _checks
+from terrain_physics._checks import Floats3
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.ground import movers as columns
+from terrain_physics._kernels.ground.movers import put_motion
+from terrain_physics._kernels.surface.ground_arrays import (
+    MOST_MOVES,
+    MOVE_SIZE,
+    MOVER_SIZE,
+    MOVES,
+)
+from terrain_physics._kernels.types import Floats
+from terrain_physics.ground.poses import Pose
+from terrain_physics.surface.ground_arrays import NO_MOVERS as NO_ROWS
+
+_PUT_MOTION = CachedDispatch(put_motion)
+
+NO_WAY: Floats3 = (0.0, 0.0, 0.0)
+
+MOST_COUNTED = 2**53
+"""Moves of a ground: characters remember them as float64."""
+
+NO_MOVERS: dict[str, Any] = {"count": 0, "parts": {}}
+"""Saved, of a ground without any."""
+
+Box = tuple[Floats3, Floats3]
+
+
+class Move(NamedTuple):
+    """One that a part remembers."""
+
+    stamp: int  # the ground's count of moves with this one
+    before: Pose
+    box: Box  # around the part before
+
+
+class Mover:
+    """What a part does besides being there.
+
+    Attributes
+    ----------
+    pose : Pose
+    box : tuple of two vectors
+        Around the part as it is.
+    is_mobile : bool
+        Whether it was ever moved with a time.
+    seconds : float
+        How long the latest move took; 0 if it was put there.
+    moves : list of Move
+        The latest ones with a time since it was put somewhere without, the last first.
+    put : int
+        The ground's count of moves when that was.
+    surface, one_way : tuple of float
+        The velocity of its surface and the way it holds up, in its own frame; zeros: none.
+    """
+
+    __slots__ = ("box", "is_mobile", "moves", "one_way", "pose", "put", "seconds", "surface")
+
+    def __init__(self, pose: Pose, box: Box) -> None:
+        self.pose, self.box = pose, box
+        self.is_mobile, self.seconds, self.put = False, 0.0, 0
+        self.moves: list[Move] = []
+        self.surface = self.one_way = NO_WAY
+
+    def move_to(self, pose: Pose, box: Box, seconds: float, count: int) -> None:
+        """Remember a move that took some time, the ground's ``count``-th."""
+        self.moves = [Move(count, self.pose, self.box), *self.moves[: MOST_MOVES - 1]]
+        self.pose, self.box, self.seconds, self.is_mobile = pose, box, seconds, True
+
+    def put_at(self, pose: Pose, box: Box, count: int) -> None:
+        """Forget how it moved: it was put there, as the ground's ``count``-th move."""
+        self.moves, self.seconds, self.put = [], 0.0, count
+        self.pose, self.box = pose, box
+
+    def row(self, number: int) -> Floats:
+        """Return what kernels read of it (MOVER_SIZE,)."""
+        row = np.zeros(MOVER_SIZE)
+        row[columns.NUMBER], row[columns.IS_MOBILE] = number, self.is_mobile
+        row[columns.FRAME : columns.FRAME + 12] = self.pose.numbers()
+        row[columns.SURFACE : columns.SURFACE + 3] = self.surface
+        row[columns.ONE_WAY : columns.ONE_WAY + 3] = self.one_way
+        boxes = [self.box, *(move.box for move in self.moves)]
+        lower, upper = zip(*boxes, strict=True)
+        row[columns.LOWER : columns.LOWER + 3] = [*map(min, *lower, lower[0])]
+        row[columns.UPPER : columns.UPPER + 3] = [*map(max, *upper, upper[0])]
+        row[columns.PUT], row[columns.REMEMBERED] = self.put, len(self.moves)
+        for k, move in enumerate(self.moves):
+            start = MOVES + k * MOVE_SIZE
+            row[start + columns.STAMP] = move.stamp
+            row[start + columns.BEFORE : start + columns.BEFORE + 12] = move.before.numbers()
+        if self.seconds > 0.0:
+            _PUT_MOTION.call(row, self.seconds)
+        return row
+
+    def saved(self) -> dict[str, Any]:
+        """Return it for JSON, but for its pose and box, which the ground has."""
+        return {
+            "is_mobile": self.is_mobile,
+            "seconds": self.seconds,
+            "put": self.put,
+            "surface_velocity": [*self.surface],
+            "one_way": [*self.one_way],
+            "moves": [[move.stamp, move.before.saved(), *move.box] for move in self.moves],
+        }
+
+    @classmethod
+    def of_saved(cls, about: Any, pose: Pose, box: Box, count: int) -> Self:
+        """Return what `saved` gave of a ground that had counted so many moves."""
+        mover = cls(pose, box)
+        mover.is_mobile = bool(_checks.whole("is_mobile", about["is_mobile"], 0, 1))
+        mover.seconds = _checks.non_negative("seconds", about["seconds"])
+        mover.put = _checks.whole("put", about["put"], 0, count)
+        mover.surface = _checks.vector("surface_velocity", about["surface_velocity"])
+        mover.one_way = _checks.vector("one_way", about["one_way"])
+        last = count + 1
+        if len(about["moves"]) > MOST_MOVES or (mover.seconds > 0.0 and not about["moves"]):
+            raise ValueError("moves must be those that led here")
+        for stamp, before, lower, upper in about["moves"]:
+            known = _checks.whole("stamp", stamp, 1, last - 1)
+            around = _checks.vector("lower", lower), _checks.vector("upper", upper)
+            mover.moves.append(Move(known, Pose.of_saved(before), around))
+            last = known
+        return mover
+
+
+class GroundMovers:
+    """The movers of a ground by their parts' numbers; whoever changes them holds the ground's lock.
+
+    Attributes
+    ----------
+    count : int
+        How many moves there have been.
+    """
+
+    __slots__ = ("_movers", "_rows", "_shown", "count")
+
+    def __init__(self) -> None:
+        self._movers: dict[int, Mover] = {}
+        self._rows: dict[int, Floats] = {}  # those that are as their movers are
+        self._shown: Floats | None = NO_ROWS
+        self.count = 0
+
+    @property
+    def rows(self) -> Floats:
+        """What kernels read: see `terrain_physics._kernels.ground.movers`."""
+        if self._shown is None:
+            known = self._rows
+            numbers = sorted(self._movers)
+            for number in numbers:
+                if number not in known:
+                    known[number] = self._movers[number].row(number)
+            rows = np.zeros((1 + len(numbers), MOVER_SIZE))
+            rows[0, columns.COUNT_OF_MOVES] = self.count
+            for row, number in enumerate(numbers, 1):
+                rows[row] = known[number]
+            rows.setflags(write=False)
+            self._shown = rows
+        return self._shown
+
+    def get(self, number: int) -> Mover | None:
+        """Return what a part does besides being there; None if nothing."""
+        return self._movers.get(number)
+
+    def changing(self, number: int, mover: Mover) -> Mover:
+        """Return a part's mover to be changed, ``mover`` if it had none."""
+        self._rows.pop(number, None)
+        self._shown = None
+        return self._movers.setdefault(number, mover)
+
+    def next_move(self) -> int:
+        """Count one more move."""
+        if self.count == MOST_COUNTED:
+            raise ValueError(f"moves must be at most {MOST_COUNTED}")
+        self.count += 1
+        self._shown = None
+        return self.count
+
+    def remove(self, number: int) -> None:
+        """Forget a part."""
+        if self._movers.pop(number, None) is not None:
+            self._rows.pop(number, None)
+            self._shown = None
+
+    def saved(self) -> dict[str, Any]:
+        """Return all of it for JSON."""
+        movers = {str(number): mover.saved() for number, mover in self._movers.items()}
+        return {"count": self.count, "parts": movers}
