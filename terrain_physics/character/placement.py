@@ -87,6 +87,7 @@ def put_in_air(state: Floats, places: Any, speeds: Any) -> None:
     state[..., POSITION] = state[..., LAST_PLACE] = places
     state[..., VELOCITY] = speeds
     state[..., columns.ZERO_IN_THE_AIR] = 0.0
+    state[..., columns.MOVES_SEEN] = -1.0
     state[..., columns.DRIVEN] = 1.0
     wake(state)
 

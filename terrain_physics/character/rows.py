@@ -108,6 +108,7 @@ def step_off(state: Floats) -> None:
     state[..., columns.CARRIER], state[..., columns.RIDES] = -1.0, 0.0
     state[..., CARRIED_VELOCITY], state[..., columns.TURN] = 0.0, 0.0
     state[..., SQUEEZED_BY], state[..., SQUEEZED] = -1.0, 0.0
+    state[..., columns.MOVES_SEEN] = -1.0
 
 
 def state_hashes(packed: NDArray[np.uint64]) -> list[str]:

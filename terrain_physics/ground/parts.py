@@ -199,13 +199,13 @@ class GroundParts:
     def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
         """Let the surface of a mesh move."""
         with self.changing:
-            self._meshes.change_mover(number).surface = velocity
+            self._meshes.set_surface_velocity(number, velocity)
             self._gone += 1
 
     def set_one_way(self, number: int, direction: Floats3) -> None:
         """Let a mesh hold up one way only."""
         with self.changing:
-            self._meshes.change_mover(number).one_way = direction
+            self._meshes.set_one_way(number, direction)
             self._gone += 1
 
     @property

@@ -44,7 +44,7 @@ NO_LIMIT, BY_WORK, BY_DEPTH, BY_ROOM = 0, 1, 2, 3
 KEEPS_ALL, KEEPS_UPWARD, KEEPS_NONE = 0, 1, 2
 
 # Updates of which a body remembers how many moves of parts it had seen by then.
-UPDATES_SEEN = 8
+UPDATES_SEEN = 4
 
 # Parts that press a body against something still, at most; the hardest.
 MOST_SQUEEZING = 2
@@ -55,7 +55,7 @@ _KINDS_OF_GROUND = Span(AIRBORNE, WALKABLE, is_whole=True)
 _SHAPES = Span(min(SPHERE, BOX, CAPSULE), max(SPHERE, BOX, CAPSULE), is_whole=True)
 _SHARE = Span(0.0, 1.0, is_whole=False)
 _SLOPES = Span(0.0, math.pi / 2.0, is_whole=False)
-_IDS = Span(-1.0, 2.0**53, is_whole=True)
+_IDS = Span(-1.0, 2.0**53, is_whole=True)  # and counts
 _ROUNDS = Span(1.0, MOST_ROUNDS, is_whole=True)
 _LAYERS = Span(0.0, ALL_LAYERS, is_whole=True)
 
@@ -188,11 +188,12 @@ STATE = Layout(
     ),
     Column(
         "moves_seen",
-        "how many moves the ground had counted when the last updates ended, the last first",
+        "moves that the ground had counted as the last updates ended, the last first; -1: unknown",
         width=UPDATES_SEEN,
+        default=-1.0,
         is_hashed=False,
         since=5,
-        allowed=COUNT,
+        allowed=_IDS,
     ),
     Column(
         "squeezed_by",

@@ -99,11 +99,10 @@ def see_moves(state: Floats, counted: float) -> None:
 
 
 @kernel(inline=True)
-def sleep_through_moves(state: Floats, counted: float) -> None:
-    """Note the same of a body at rest, to which no part has come."""
-    if state[MOVES_SEEN] != counted or state[MOVES_SEEN + UPDATES_SEEN - 1] != counted:
-        for k in range(UPDATES_SEEN):
-            state[MOVES_SEEN + k] = counted
+def ignore_moves(state: Floats, counted: float) -> None:
+    """Note that no move up to now concerns a body: it was at rest, or not there."""
+    for k in range(UPDATES_SEEN):
+        state[MOVES_SEEN + k] = counted
 
 
 @kernel

@@ -68,10 +68,10 @@ from terrain_physics._kernels.character.resolve import (
 from terrain_physics._kernels.character.rest import leave_imprint, rests_on, stands_still
 from terrain_physics._kernels.character.riding import (
     dismount,
+    ignore_moves,
     in_world,
     mount,
     see_moves,
-    sleep_through_moves,
 )
 from terrain_physics._kernels.character.settle import settle
 from terrain_physics._kernels.character.substeps import (
@@ -94,7 +94,7 @@ from terrain_physics._kernels.character.work import (
     is_spent,
     spend,
 )
-from terrain_physics._kernels.ground.movers import YIELDING
+from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, YIELDING
 from terrain_physics._kernels.ground.table import (
     Ground,
     ground_at,
@@ -198,6 +198,8 @@ def advance(
     is_placed = take_place(state, rules, body)
     ride, rides = in_world(state), has_movers(ground) or state[RIDES] != 0.0
     if rides:
+        if state[MOVES_SEEN] < 0.0:
+            ignore_moves(state, float(ground.movers[0, COUNT_OF_MOVES]))
         ride = mount(state, rules, body, ground, delta_time, is_placed)
         scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
         foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
@@ -304,7 +306,8 @@ def update_characters(
     hits = borrow(hits)
     moves = moves_counted(table)
     while first < last and _rests(_row(states, first, STATE_SIZE), _row(rules, first, RULES_SIZE)):
-        sleep_through_moves(_row(states, first, STATE_SIZE), moves)
+        if moves > 0.0:
+            ignore_moves(_row(states, first, STATE_SIZE), moves)
         first += 1
     if first == last:
         return False  # without memory: most characters rest most of the time
@@ -314,12 +317,13 @@ def update_characters(
         draws, own_memory = random_states[i : i + 1], borrow_memory(memory)
         ground = ground_at(table, int(own_rules[MASK]), own_memory.yielding)
         if _rests(state, own_rules):
-            sleep_through_moves(state, moves)
+            if moves > 0.0:
+                ignore_moves(state, moves)
             continue
         begin(own_memory.faces, 0.0)
         may_rest = not (has_movers(ground) and is_disturbed(state, own_rules, ground))
         if may_rest and rests_on(state, own_rules, draws, ground, own_memory):
-            sleep_through_moves(state, moves)
+            ignore_moves(state, moves)
             continue
         own_hits = _row(hits, i, HITS_SIZE)
         own_memory.yielding[0, YIELDING] = -1.0
