@@ -11,7 +11,7 @@ from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as grid_kernels
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Longs, read_only
+from terrain_physics._kernels.types import Floats, Longs, read_only
 from terrain_physics._locks import in_order
 from terrain_physics.ground.edits import EditedMap
 from terrain_physics.ground.materials import GroundMaterials
@@ -395,21 +395,23 @@ class GroundParts:
     def reading(self) -> Iterator[GroundArrays]:
         """Give the arrays to a long query; they stay as they are until it ends."""
         with ExitStack() as held:
-            table = held.enter_context(self._meshes.reading)
+            with self.changing:  # meshes and how they move are of one moment
+                table = held.enter_context(self._meshes.reading)
+                movers = self._meshes.movers.rows
             maps = self._maps
             if len(maps) == 1:
                 views, _ = held.enter_context(maps[0].queries.storage.reading())
-                yield self._arrays_of(self._own_map(maps[0], views), table)
+                yield self._arrays_of(self._own_map(maps[0], views), table, movers)
             else:
-                yield self._arrays_of(self._maps_now(), table)
+                yield self._arrays_of(self._maps_now(), table, movers)
 
     def ground_arrays(self) -> GroundArrays:
         """Return the arrays for characters, made anew if the parts were edited."""
         with self._meshes.asked as table:
-            return self._arrays_of(self._maps_now(), table)
+            return self._arrays_of(self._maps_now(), table, self._meshes.movers.rows)
 
-    def _arrays_of(self, maps: Longs, meshes: Longs) -> GroundArrays:
-        arrays, movers = self._arrays, self._meshes.movers.rows
+    def _arrays_of(self, maps: Longs, meshes: Longs, movers: Floats) -> GroundArrays:
+        arrays = self._arrays
         if arrays.maps is not maps or arrays.meshes is not meshes or arrays.movers is not movers:
             self._arrays = arrays = GroundArrays(maps, meshes, movers)
         return arrays

@@ -65,9 +65,14 @@ from terrain_physics._kernels.ground.movers import (
     has_moved,
     is_conveyor,
     may_meet,
-    mover_of,
 )
-from terrain_physics._kernels.ground.table import STILL_PARTS, Ground, only_of, under_foot
+from terrain_physics._kernels.ground.table import (
+    STILL_PARTS,
+    Ground,
+    mover_met,
+    only_of,
+    under_foot,
+)
 from terrain_physics._kernels.math.rigid import (
     between,
     to_local,
@@ -388,7 +393,7 @@ def is_disturbed(state: Floats, rules: Floats, ground: Ground) -> bool:
     """Tell whether parts may carry or push a body that would rest."""
     movers, seen = ground.movers, float(state[MOVES_SEEN])
     if state[RIDES] != 0.0:
-        row = mover_of(movers, float(state[CARRIER]))
+        row = mover_met(ground, float(state[CARRIER]))
         if row == 0 or is_conveyor(movers, row) or has_moved(movers, row, seen):
             return True
     margin = _NEAR + _farthest_squeezed(state)

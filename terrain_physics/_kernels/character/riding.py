@@ -42,12 +42,11 @@ from terrain_physics._kernels.ground.movers import (
     frame_now,
     frame_seen,
     has_moved,
-    mover_of,
     remembers,
     surface_velocity,
     velocity_at,
 )
-from terrain_physics._kernels.ground.table import Ground
+from terrain_physics._kernels.ground.table import Ground, mover_met
 from terrain_physics._kernels.math.rigid import (
     Rigid,
     angle_of,
@@ -182,7 +181,7 @@ def mount(
     movers, seen, row = (
         ground.movers,
         float(state[MOVES_SEEN]),
-        mover_of(ground.movers, state[CARRIER]),
+        mover_met(ground, float(state[CARRIER])),
     )
     carried = three_at(state, CARRIED_VELOCITY)
     if row == 0 or movers[row, PUT] > seen:
@@ -248,7 +247,7 @@ def dismount(
     movers, grounded, number = ground.movers, state[GROUNDED] != 0.0, float(state[GROUND_PART])
     if grounded and number < 0.0:
         number = float(state[CARRIER])  # on its way up a step, say
-    row = mover_of(movers, number) if grounded else 0
+    row = mover_met(ground, number) if grounded else 0
     position = three_at(state, POSITION)
     foot = foot_of(add(position, three_at(rules, OFFSET)), body)
     before, after = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
