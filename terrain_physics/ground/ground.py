@@ -161,7 +161,7 @@ class Ground(Surface):
             poses = {int(key): Pose.of_saved(rows) for key, rows in about["transforms"].items()}
             if not all(isinstance(parts[key], TriangleMesh) for key in poses):
                 raise ValueError("transforms must be of meshes")
-            layers = _layers_of_each(about.get("layers", FIRST_LAYER), len(keys))
+            layers = _layers_of_each(about["layers"], len(keys))
             ground = cls.__new__(cls)
             ground._adopt(parts, layers, next_key, changes, poses)  # noqa: SLF001
             return ground

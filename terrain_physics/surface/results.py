@@ -309,14 +309,6 @@ class Contacts:
         ints[1] = ids
         return Contacts(ints, self._floats, self._material if material is None else material)
 
-    def ordered(self, order: NDArray[np.int64]) -> "Contacts":
-        """Return the contacts of these rows (n,)."""
-        return Contacts(
-            np.take(self._ints, order, axis=1),
-            np.take(self._floats, order, axis=1),
-            None if self._material is None else self._material[order],
-        )
-
     @property
     def query(self) -> NDArray[np.int64]:
         """Which of the shapes asked about, shape (n,)."""
