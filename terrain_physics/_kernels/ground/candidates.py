@@ -8,7 +8,7 @@ several maps and meshes is one surface wherever their corners meet.
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros, keep
+from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.ground.nearby import FEW, next_near, put_runs, rows_needed, widened
@@ -26,19 +26,14 @@ from terrain_physics._kernels.heightmap.grid import (
     slope_normal,
     vertex,
 )
+from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, subtract
+from terrain_physics._kernels.mesh.near import SLOT, SLOT_BITS, faces_near
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_WAY, items_near
 from terrain_physics._kernels.mesh.parts import ID_BITS, Part, Parts, part_at, row_count
-from terrain_physics._kernels.mesh.tree import (
-    OUTWARDS,
-    STACK,
-    box_meets,
-    corner,
-    in_frame,
-    lanes_in_box,
-)
+from terrain_physics._kernels.mesh.tree import STACK, corner
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER
-from terrain_physics._kernels.types import Floats, Ints
+from terrain_physics._kernels.types import Floats, Longs
 
 # Columns of a candidate; the triangle is the id in its part, -1 outside of a map.
 A, B, C, NORMAL, PART, TRIANGLE, THICKNESS = 0, 3, 6, 9, 12, 13, 14
@@ -144,55 +139,30 @@ def _gather_map(
 
 
 @kernel
-def _gather_mesh(
-    part: Part, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
-    left: float, stack: Ints,
-) -> tuple[Floats, int, float]:  # fmt: skip
-    corners, order, boxes, children, frame = (
-        part.corners, part.order, part.boxes, part.children, part.frame,
-    )  # fmt: skip
-    factor = float(frame[3])
-    x0 = in_frame(lower[0], float(frame[0]), factor, -OUTWARDS)
-    y0 = in_frame(lower[1], float(frame[1]), factor, -OUTWARDS)
-    z0 = in_frame(lower[2], float(frame[2]), factor, -OUTWARDS)
-    x1 = in_frame(upper[0], float(frame[0]), factor, OUTWARDS)
-    y1 = in_frame(upper[1], float(frame[1]), factor, OUTWARDS)
-    z1 = in_frame(upper[2], float(frame[2]), factor, OUTWARDS)
-    stack[0] = len(children) - 1
-    top = 1
-    first_of_mesh = count
-    while top > 0 and count - first_of_mesh < left:
-        top -= 1
-        node = int(stack[top])
-        first = int(children[node])
-        bits = lanes_in_box(boxes, node, x0, y0, z0, x1, y1, z1)
-        while bits != 0:
-            lane = count_trailing_zeros(bits)
-            bits = np.int32(bits & (bits - 1))
-            if first >= 0:
-                stack[top] = first + lane
-                top += 1
-                continue
-            slot = ~first + lane
-            if not box_meets(corners, slot, lower, upper):
-                continue
-            a = subtract(corner(corners, slot, 0), base)
-            b = subtract(corner(corners, slot, 1), base)
-            c = subtract(corner(corners, slot, 2), base)
-            has_area, normal = triangle_normal(a, b, c)
-            if not has_area:
-                continue  # its neighbours have the same edges
-            if count == candidates.shape[0]:
-                candidates = _grown(candidates)
-            put_three(candidates, count, A, a)
-            put_three(candidates, count, B, b)
-            put_three(candidates, count, C, c)
-            put_three(candidates, count, NORMAL, normal)
-            candidates[count, PART] = part.first_id >> ID_BITS
-            candidates[count, TRIANGLE] = order[slot]
-            candidates[count, THICKNESS] = 0.0  # nothing is solid but the skin
-            count += 1
-    return candidates, count, left - (count - first_of_mesh)
+def _gather_faces(
+    part: Part, base: Vec3, faces: Longs, found: int, candidates: Floats, count: int
+) -> tuple[Floats, int]:
+    """Write so many triangles of a mesh, see `faces_near`, by their faces."""
+    sort_range(faces, 0, found)
+    for k in range(found):
+        slot = int(faces[k] & SLOT)
+        a = subtract(corner(part.corners, slot, 0), base)
+        b = subtract(corner(part.corners, slot, 1), base)
+        c = subtract(corner(part.corners, slot, 2), base)
+        has_area, normal = triangle_normal(a, b, c)
+        if not has_area:
+            continue  # its neighbours have the same edges
+        if count == candidates.shape[0]:
+            candidates = _grown(candidates)
+        put_three(candidates, count, A, a)
+        put_three(candidates, count, B, b)
+        put_three(candidates, count, C, c)
+        put_three(candidates, count, NORMAL, normal)
+        candidates[count, PART] = part.first_id >> ID_BITS
+        candidates[count, TRIANGLE] = faces[k] >> SLOT_BITS
+        candidates[count, THICKNESS] = 0.0  # nothing is solid but the skin
+        count += 1
+    return candidates, count
 
 
 @kernel
@@ -201,15 +171,19 @@ def _gather_meshes(
     left: float,
 ) -> tuple[Floats, int, float]:  # fmt: skip
     nodes, stack = np.empty(NODES_ON_WAY, np.int64), np.empty(STACK, np.int32)
-    near = np.empty(row_count(parts.rows), np.int64)
+    near, faces = np.empty(row_count(parts.rows), np.int64), np.empty(FEW, np.int64)
     for k in range(items_near(parts.tree, lower, upper, borrow(nodes), borrow(near))):
         part = part_at(parts.rows, int(near[k]))
-        candidates, count, left = _gather_mesh(
-            part, base, lower, upper, candidates, count, left, borrow(stack)
-        )
+        found = faces_near(part, lower, upper, left, borrow(stack), borrow(faces))
+        if found > len(faces):
+            faces = np.empty(found, np.int64)
+            faces_near(part, lower, upper, left, borrow(stack), borrow(faces))
+        candidates, count = _gather_faces(part, base, borrow(faces), found, candidates, count)
+        left -= found
     keep(nodes)
     keep(stack)
     keep(near)
+    keep(faces)
     return candidates, count, left
 
 
@@ -226,7 +200,8 @@ def gather_candidates(
     what `nearby.py` finds them by.
 
     Maps by row, column, half, however far above the box: whoever is in the ground must know all of
-    it overhead. Then meshes by their numbers, each in the order of its tree.
+    it overhead. Then meshes by their numbers, each by its faces: so the order of its tree,
+    which refits keep, decides nothing.
     """
     count, left = 0, most
     for which in range(len(ground.maps)):
