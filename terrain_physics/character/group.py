@@ -35,8 +35,7 @@ from terrain_physics.character.placement import (
     make_new,
     placed_shape,
     put_in_air,
-    refuse_too_wide,
-    widest,
+    refuse_any_too_wide,
 )
 from terrain_physics.character.results import (
     GroupResult,
@@ -137,14 +136,12 @@ class CharacterGroup(Spelled):
     @ground.setter
     def ground(self, ground: AnyGround) -> None:
         known, rows = checked_ground(ground), self._data.rows()
-        if len(self) > 0:
-            row = widest(rows.rules)
-            try:
-                refuse_too_wide(known, rows.rules[row])
-            except ValueError as error:
-                raise ValueError(f"{self.keys[row]!r}: {error}") from None
+        self._refuse_too_wide(known)
         self._data.ground = known
         wake(rows.state)
+
+    def _refuse_too_wide(self, ground: AnyGround) -> None:
+        refuse_any_too_wide(ground, self._data.rows().rules, [repr(key) for key in self.keys])
 
     # Which characters there are
 
@@ -270,7 +267,9 @@ class CharacterGroup(Spelled):
         Raises
         ------
         TypeError, ValueError
-            For a time that is no number, below 0, NaN or infinite. Nothing has changed then.
+            For a time that is no number, below 0, NaN or infinite, and for a body, naming its key,
+            that covers too many cells of a map that was added to the ground. Nothing has changed
+            then.
         """
         seconds = self._frame_time().lived(delta_time)
         rows = self._data.rows()
@@ -281,6 +280,9 @@ class CharacterGroup(Spelled):
             return GroupResult(state.copy())
         if count > 0:
             queries = queries_of(self.ground)
+            if queries.cell_sizes is not self._data.cell_sizes:  # maps came or went
+                self._refuse_too_wide(self.ground)
+                self._data.cell_sizes = queries.cell_sizes
             version = queries.version
             log = queries.changes
             # Kernels take rows one after another; these are views.
