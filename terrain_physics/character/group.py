@@ -421,9 +421,10 @@ class CharacterGroup(Spelled):
         KeyError, TypeError, ValueError
             As for `set_positions`, and for another number of seeds. Nothing has changed then.
         """
-        names = self.keys if keys is None else tuple(keys)
+        names = self.keys if keys is None else _checks.listed("keys", keys)
         rows, places, speeds = self._checked_places(positions, velocities, names)
-        known = [self.seed_of(key) for key in names] if seeds is None else [*seeds]
+        given = map(self.seed_of, names) if seeds is None else seeds
+        known = _checks.listed("seeds", given)
         if len(known) != len(names):
             raise ValueError(f"seeds must be {len(names)}, one for each, got {len(known)}")
         random_states = np.array([first_random_state(seed) for seed in known], dtype=np.uint64)
@@ -517,7 +518,7 @@ class CharacterGroup(Spelled):
         self, positions: ArrayLike, velocities: ArrayLike | None, keys: Iterable[Key] | None
     ) -> tuple[Longs, Floats, Floats]:
         """Return the rows of the keys, and finite positions and velocities for each."""
-        names = None if keys is None else tuple(keys)
+        names = None if keys is None else _checks.listed("keys", keys)
         _, rows, places = self._checked_rows("positions", positions, names)
         given = np.zeros_like(places) if velocities is None else velocities
         _, _, speeds = self._checked_rows("velocities", given, names)
@@ -528,7 +529,7 @@ class CharacterGroup(Spelled):
     ) -> tuple[Floats, Longs, Floats]:
         """Return the states of all, the rows of the keys, and three finite numbers for each."""
         state = self._data.rows().state
-        names = self.keys if keys is None else tuple(keys)
+        names = self.keys if keys is None else _checks.listed("keys", keys)
         rows = (
             np.arange(len(names))
             if keys is None
