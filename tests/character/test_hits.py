@@ -466,7 +466,8 @@ class TestValues:
         result, hits = mover.update(FRAME), mover.hits()
         assert isinstance(result.blocked_by, MoveHit)
         assert way(result) == result
-        assert way(result).blocked_by == result.blocked_by
+        assert way(result).blocked_by == way(result.blocked_by) == result.blocked_by
+        assert b"glm" not in pickle.dumps(result.blocked_by)
         assert way(hits) == hits
         assert hits != MoveHits(*(values[:0] for values in hits.arrays()))
         group, _ = crowd(WALL)
