@@ -20,15 +20,15 @@ BODIES = {
     "ball": SphereCollider(0.6),
     "capsule": CapsuleCollider(0.4, 1.6),
     "box": BoxCollider((0.5, 0.7, 0.4)),
-    "ball over many": SphereCollider(2.5),
+    "ball over many": SphereCollider(3.5),  # more than are looked at one after another
 }
 
 
 def rough(rng):
     """Return vertices and faces of rough ground, a quarter of the faces twice, in any order."""
-    vertices, faces = grid(rng.normal(0, 0.25, (25, 25)))
+    vertices, faces = grid(rng.normal(0, 0.15, (49, 49)))
     faces = np.concatenate([faces, faces[::4]])
-    return np.asarray(vertices, np.float64), rng.permutation(faces)
+    return np.array((0.5, 1.0, 0.5)) * vertices, rng.permutation(faces)
 
 
 def refitted(vertices, faces, rng):
@@ -40,7 +40,7 @@ def refitted(vertices, faces, rng):
 
 def walked(ground, body, frames=150):
     """Return the hashes of a body that walks, jumps and is pushed around on a ground."""
-    mover = CharacterMovement(ground, body, position=(12, 3, 12), step_offset=0.3, seed=5)
+    mover = CharacterMovement(ground, body, position=(12, 4, 12), step_offset=0.3, seed=5)
     hashes = []
     for frame in range(frames):
         mover.velocity.x, mover.velocity.z = 4 * np.sin(frame / 25), 4 * np.cos(frame / 19)
