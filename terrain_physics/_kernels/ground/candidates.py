@@ -200,8 +200,8 @@ def gather_candidates(
     what `nearby.py` finds them by.
 
     Maps by row, column, half, however far above the box: whoever is in the ground must know all of
-    it overhead. Then meshes by their numbers, each by its faces: the order of its tree, which refits
-    keep, decides nothing.
+    it overhead. Then meshes by their numbers, each by its faces: the order of its tree, which stays
+    as it was when vertices move, decides nothing.
     """
     count, left = 0, most
     for which in range(len(ground.maps)):
