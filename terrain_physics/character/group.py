@@ -35,8 +35,7 @@ from terrain_physics.character.placement import (
     make_new,
     placed_shape,
     put_in_air,
-    refuse_too_wide,
-    widest,
+    refuse_any_too_wide,
 )
 from terrain_physics.character.results import (
     GroupResult,
@@ -139,16 +138,14 @@ class CharacterGroup(Spelled):
     @ground.setter
     def ground(self, ground: AnyGround) -> None:
         known, rows = checked_ground(ground), self._data.rows()
-        if len(self) > 0:
-            row = widest(rows.rules)
-            try:
-                refuse_too_wide(known, rows.rules[row])
-            except ValueError as error:
-                raise ValueError(f"{self.keys[row]!r}: {error}") from None
+        self._refuse_too_wide(known)
         if known is not self._data.ground:
             step_off(rows.state)
         self._data.ground = known
         wake(rows.state)
+
+    def _refuse_too_wide(self, ground: AnyGround) -> None:
+        refuse_any_too_wide(ground, self._data.rows().rules, [repr(key) for key in self.keys])
 
     # Which characters there are
 
@@ -274,7 +271,9 @@ class CharacterGroup(Spelled):
         Raises
         ------
         TypeError, ValueError
-            For a time that is no number, below 0, NaN or infinite. Nothing has changed then.
+            For a time that is no number, below 0, NaN or infinite, and for a body, naming its key,
+            that covers too many cells of a map that was added to the ground. Nothing has changed
+            then.
         """
         seconds = self._frame_time().lived(delta_time)
         rows = self._data.rows()
@@ -285,6 +284,9 @@ class CharacterGroup(Spelled):
             return GroupResult(state.copy())
         if count > 0:
             queries = queries_of(self.ground)
+            if queries.cell_sizes is not self._data.cell_sizes:  # maps came or went
+                self._refuse_too_wide(self.ground)
+                self._data.cell_sizes = queries.cell_sizes
             version = queries.version
             log = queries.changes
             # Kernels take rows one after another; these are views.
@@ -429,9 +431,10 @@ class CharacterGroup(Spelled):
         KeyError, TypeError, ValueError
             As for `set_positions`, and for another number of seeds. Nothing has changed then.
         """
-        names = self.keys if keys is None else tuple(keys)
+        names = self.keys if keys is None else _checks.listed("keys", keys)
         rows, places, speeds = self._checked_places(positions, velocities, names)
-        known = [self.seed_of(key) for key in names] if seeds is None else [*seeds]
+        given = map(self.seed_of, names) if seeds is None else seeds
+        known = _checks.listed("seeds", given)
         if len(known) != len(names):
             raise ValueError(f"seeds must be {len(names)}, one for each, got {len(known)}")
         random_states = np.array([first_random_state(seed) for seed in known], dtype=np.uint64)
@@ -525,7 +528,7 @@ class CharacterGroup(Spelled):
         self, positions: ArrayLike, velocities: ArrayLike | None, keys: Iterable[Key] | None
     ) -> tuple[Longs, Floats, Floats]:
         """Return the rows of the keys, and finite positions and velocities for each."""
-        names = None if keys is None else tuple(keys)
+        names = None if keys is None else _checks.listed("keys", keys)
         _, rows, places = self._checked_rows("positions", positions, names)
         given = np.zeros_like(places) if velocities is None else velocities
         _, _, speeds = self._checked_rows("velocities", given, names)
@@ -536,7 +539,7 @@ class CharacterGroup(Spelled):
     ) -> tuple[Floats, Longs, Floats]:
         """Return the states of all, the rows of the keys, and three finite numbers for each."""
         state = self._data.rows().state
-        names = self.keys if keys is None else tuple(keys)
+        names = self.keys if keys is None else _checks.listed("keys", keys)
         rows = (
             np.arange(len(names))
             if keys is None

@@ -171,7 +171,14 @@ class GroupData:
 
     A character that is removed leaves its row behind until the rows are next used as a whole: so
     many are removed at the cost of one.
+
+    Attributes
+    ----------
+    cell_sizes : tuple of (float, float), or None
+        Those of the ground when an update last found that all bodies fit there.
     """
+
+    cell_sizes: tuple[tuple[float, float], ...] | None = None
 
     def __init__(self, ground: AnyGround, time: FrameTime, seed: int) -> None:
         self.ground, self.time, self.seed = ground, time, seed

@@ -126,6 +126,9 @@ class CharacterMovement(CharacterView):
 
     max_delta = MaxDelta()
 
+    # Those of the ground when an update last found that the body fits there.
+    _cell_sizes: tuple[tuple[float, float], ...] | None = None
+
     def __init__(
         self,
         ground: AnyGround,
@@ -214,8 +217,9 @@ class CharacterMovement(CharacterView):
         Raises
         ------
         ValueError
-            For a time below 0, NaN or infinite, and if the game wrote a NaN or an infinity into the
-            velocity, the position or the owner. Nothing has changed then.
+            For a time below 0, NaN or infinite, if the game wrote a NaN or an infinity into the
+            velocity, the position or the owner, and if the body covers too many cells of a map that
+            was added to the ground. Nothing has changed then.
         TypeError
             If the time is no number, and if the owner's transform is none or shears the collider.
         """
@@ -229,6 +233,9 @@ class CharacterMovement(CharacterView):
         queries = queries_of(self._ground)
         version = queries.version
         if state[columns.GROUND_VERSION] != version:
+            if queries.cell_sizes is not self._cell_sizes:  # maps came or went
+                refuse_too_wide(self._ground, rules)
+                self._cell_sizes = queries.cell_sizes
             log = queries.changes
             _WAKE.call(state, rules, log.rows, float(log.forgotten), float(version), 0, 1)
         with queries.lock:

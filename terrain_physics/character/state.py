@@ -19,8 +19,7 @@ from terrain_physics.character.colliders import Collider, collider_from, describ
 from terrain_physics.character.placement import (
     AnyGround,
     checked_collider,
-    refuse_too_wide,
-    widest,
+    refuse_any_too_wide,
 )
 from terrain_physics.character.rows import Rows
 
@@ -224,12 +223,7 @@ def refuse_unfit(
     for row in np.flatnonzero(~_are_shapes(rows.rules))[:1]:
         extents = rows.rules[row, columns.EXTENTS : columns.EXTENTS + 3].tolist()
         raise ValueError(f"{names[row]}: extents and rotation must be a body's, got {extents}")
-    if len(names) > 0:
-        row = widest(rows.rules)
-        try:
-            refuse_too_wide(ground, rows.rules[row])
-        except ValueError as error:
-            raise ValueError(f"{names[row]}: {error}") from None
+    refuse_any_too_wide(ground, rows.rules, names)
 
 
 def _are_shapes(rules: Floats) -> Flags:

@@ -65,8 +65,9 @@ class Ground(Surface):
     ascend and are never used twice; those of the first parts are 0, 1, .... A triangle's id is
     ``key << 40`` plus its id in its part, see `part_of`; -1 outside a single map that is extended.
     If several triangles answer equally well, the lowest id wins; within united maps, the lowest
-    row, column and half of the union. So the same parts in the same order answer alike, whatever
-    came and went before.
+    row, column and half of the union. Where maps and meshes are equally high, `normal_at` ranks
+    united maps by the lowest of their keys, and meshes by the lowest key of any mesh. So the same
+    parts in the same order answer alike, whatever came and went before.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ class Ground(Surface):
             poses = {int(key): Pose.of_saved(rows) for key, rows in about["transforms"].items()}
             if not all(isinstance(parts[key], TriangleMesh) for key in poses):
                 raise ValueError("transforms must be of meshes")
-            layers = _layers_of_each(about.get("layers", FIRST_LAYER), len(keys))
+            layers = _layers_of_each(about["layers"], len(keys))
             ground = cls.__new__(cls)
             movers = about["movers"]
             ground._adopt(parts, layers, next_key, changes, poses, movers)  # noqa: SLF001

@@ -105,9 +105,6 @@ class GroundMeshes(Meshes):
         self.asked = _Asked(self, to_sweep=False)
         self.swept = _Asked(self, to_sweep=True)
 
-    def __len__(self) -> int:
-        return len(self._storages)
-
     # Changes: each is made by a holder of the lock
 
     @property

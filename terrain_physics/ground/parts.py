@@ -54,6 +54,8 @@ class GroundParts:
         Where it has changed lately, as of the last look at `version`.
     lands : list of MapQueries
         Those of the maps.
+    cell_sizes : tuple of (float, float)
+        Of each of them; a new tuple whenever maps come or go.
     sources : list of MapSource and MeshSource
         What to query for those that are on any layer, in the order of their first numbers.
     """
@@ -71,6 +73,7 @@ class GroundParts:
         "_seen",
         "_shown",
         "_table",
+        "cell_sizes",
         "changes",
         "lands",
         "layers",
@@ -97,6 +100,7 @@ class GroundParts:
         self._meshes = GroundMeshes()
         self._mesh_queries = MeshQueries(self._meshes)
         self.lands: list[MapQueries] = []
+        self.cell_sizes: tuple[tuple[float, float], ...] = ()
         self._maps: list[MapSource] = []
         self._is_changing = False
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
@@ -263,6 +267,7 @@ class GroundParts:
             self._meshes.name_materials(self._materials)
         if maps:
             self.lands = [q for q in self.queries.values() if isinstance(q, MapQueries)]
+            self.cell_sizes = tuple(size for land in self.lands for size in land.cell_sizes)
             self._maps, self._seen = self._sources_of_maps(), ()
         elif renamed:
             self._maps = [

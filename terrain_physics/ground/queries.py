@@ -200,8 +200,8 @@ class GroundQueries(Queries):
     # What characters ask
 
     @property
-    def cell_sizes(self) -> list[tuple[float, float]]:
-        return [size for land in self._parts.lands for size in land.cell_sizes]
+    def cell_sizes(self) -> tuple[tuple[float, float], ...]:
+        return self._parts.cell_sizes
 
     @property
     def version(self) -> int:

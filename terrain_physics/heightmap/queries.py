@@ -54,10 +54,11 @@ _ONE_SPHERE, _CLOSEST = CachedDispatch(contacts_of_sphere), CachedDispatch(close
 class MapQueries(Queries):
     """What a height map answers."""
 
-    __slots__ = ("storage",)
+    __slots__ = ("_cell_sizes", "storage")
 
     def __init__(self, storage: MapStorage) -> None:
         self.storage = storage
+        self._cell_sizes = (storage.cell_size,)
 
     def met_by(self, mask: int) -> "MapQueries":
         return self if mask & FIRST_LAYER else _no_ground()
@@ -240,8 +241,8 @@ class MapQueries(Queries):
     # What characters ask
 
     @property
-    def cell_sizes(self) -> list[tuple[float, float]]:
-        return [self.storage.cell_size]
+    def cell_sizes(self) -> tuple[tuple[float, float], ...]:
+        return self._cell_sizes
 
     @property
     def version(self) -> int:

@@ -251,8 +251,8 @@ class MeshQueries(Queries):
     # What characters ask
 
     @property
-    def cell_sizes(self) -> list[tuple[float, float]]:
-        return []
+    def cell_sizes(self) -> tuple[tuple[float, float], ...]:
+        return ()
 
     @property
     def version(self) -> int:

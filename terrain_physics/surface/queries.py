@@ -132,8 +132,11 @@ class Queries(ABC):
 
     @property
     @abstractmethod
-    def cell_sizes(self) -> list[tuple[float, float]]:
-        """How large the cells of each map are, in meters along x and z."""
+    def cell_sizes(self) -> tuple[tuple[float, float], ...]:
+        """How large the cells of each map are, in meters along x and z.
+
+        As long as the maps are the same ones, so is this tuple.
+        """
 
     @property
     @abstractmethod
