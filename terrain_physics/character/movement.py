@@ -11,6 +11,7 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.character.waking import wake_near
+from terrain_physics._kernels.math.rigid import sine_and_cosine
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime, MaxDelta
@@ -42,6 +43,7 @@ from terrain_physics.surface.surface import queries_of
 
 _ZERO: Floats3 = (0.0, 0.0, 0.0)
 
+_SINE_AND_COSINE = CachedDispatch(sine_and_cosine)
 _UPDATE, _WAKE = CachedDispatch(update_characters), CachedDispatch(wake_near)
 
 
@@ -355,13 +357,28 @@ class CharacterMovement(CharacterView):
             state[columns.DRIVEN] = 1.0
 
     def _turn_owner(self, angle: float) -> None:
-        if self._owner is not None and self._owner.turn(angle):
-            self._adopt_owner(self._owner)
+        """Turn an owner with a rotation about +Y, and the body with it."""
+        sine, cosine = _SINE_AND_COSINE.call(angle)
+        a, b, c, d, e, f, g, h, i = self._numbers.linear.tolist()
+        linear = (
+            cosine * a + sine * g, cosine * b + sine * h, cosine * c + sine * i,
+            d, e, f,
+            cosine * g - sine * a, cosine * h - sine * b, cosine * i - sine * c,
+        )  # fmt: skip
+        if self._owner is not None and self._owner.turn_to(linear):
+            self._place(linear)
+
+    def _take_over(self, state: Any) -> None:
+        super()._take_over(state)
+        if self._owner is not None and self.turn_with_ground:
+            self._owner.turn_to(_checks.floats9(self._numbers.linear))
 
     def _adopt_owner(self, owner: Owner) -> None:
         shown, linear = owner.position(), owner.linear()
-        if linear is not None and linear != _checks.floats9(self._numbers.linear):
+        known = owner.turned, _checks.floats9(self._numbers.linear)
+        if linear is not None and linear not in known:
             self._place(linear)
+            owner.turned = None
         if shown != owner.shown:
             self._adopt_position(owner.shown, shown)
 

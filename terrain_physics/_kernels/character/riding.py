@@ -77,6 +77,7 @@ class Ride(NamedTuple):
     now: Rigid
     start: Vec3  # the foot in that frame
     end: Vec3  # the same, as a conveyor has carried it on
+    velocity: Vec3  # of a body in the air: by how much its own is less in that frame
     turn: float  # by which the frame has turned about +Y, in radians
     was_grounded: bool
 
@@ -153,7 +154,7 @@ def in_world(state: Floats) -> Ride:
     """Return an update in the frame of the world."""
     none = Rigid((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     zero = (0.0, 0.0, 0.0)
-    return Ride(0, none, none, zero, zero, 0.0, state[GROUNDED] != 0.0)
+    return Ride(0, none, none, zero, zero, zero, 0.0, state[GROUNDED] != 0.0)
 
 
 @kernel
@@ -202,7 +203,7 @@ def mount(
         return ride
     end = add_scaled(start, surface_velocity(movers, row), delta_time)
     turn = _turn(state, before, now)
-    return Ride(row, before, now, start, end, turn, ride.was_grounded)
+    return Ride(row, before, now, start, end, velocity, turn, ride.was_grounded)
 
 
 @kernel(inline=True)
@@ -215,18 +216,21 @@ def carried_to(ride: Ride, share: float) -> Vec3:
 
 
 @kernel
-def mount_in_air(state: Floats, rules: Floats, body: Body, ground: Ground, row: int) -> Ride:
+def mount_in_air(
+    state: Floats, rules: Floats, body: Body, ground: Ground, row: int, delta_time: float
+) -> Ride:
     """Return an update of a body in the air in the frame of a part that it meets.
 
-    So it lands on that, or is pushed by it, as on something that stands still.
+    So it lands on that, or is pushed by it, as on something that stands still. The frame's velocity
+    is that of the way which the part has gone since the last update, however long it took.
     """
     movers = ground.movers
     before, now = frame_seen(movers, row, float(state[MOVES_SEEN])), frame_now(movers, row)
     foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
     start = to_local(before, foot)
-    velocity = velocity_at(movers, row, to_world(now, start), True)
+    velocity = scale(subtract(to_world(now, start), foot), 1.0 / delta_time)
     _add_velocity(state, scale(velocity, -1.0))
-    return Ride(row, before, now, start, start, 0.0, False)
+    return Ride(row, before, now, start, start, velocity, 0.0, False)
 
 
 @kernel(apart=True)
@@ -250,12 +254,12 @@ def dismount(
     row = mover_met(ground, number) if grounded else 0
     position = three_at(state, POSITION)
     foot = foot_of(add(position, three_at(rules, OFFSET)), body)
-    before, after = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if ride.row > 0:
+    before, after = ride.velocity, (0.0, 0.0, 0.0)
+    if ride.row > 0 and ride.was_grounded:
         before = velocity_at(movers, ride.row, foot, is_moving(ground, ride.row, state, delta_time))
     if row > 0:
         after = velocity_at(movers, row, foot, is_moving(ground, row, state, delta_time))
-    if row != ride.row:
+    if row != ride.row or (row > 0 and not ride.was_grounded):
         keeps_all = grounded or not ride.was_grounded
         _add_velocity(state, subtract(before, after) if keeps_all else _kept(rules, before))
         if grounded:

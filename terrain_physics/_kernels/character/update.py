@@ -204,7 +204,7 @@ def advance(
         scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
         foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
         ground = under_foot(ground, foot, float(state[MOVES_SEEN]))
-        ride = push_along(state, rules, scene, ground, ride, memory.yielding, delta_time)
+        ride = push_along(state, rules, scene, ground, ride, delta_time)
     start = three_at(state, POSITION)
     put_three_at(hits, OWN, three_at(state, OWN_VELOCITY))
     depth = 0.0 if is_placed else float(state[PENETRATION])
