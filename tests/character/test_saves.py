@@ -176,7 +176,7 @@ class TestTable:
         ]
 
     def test_the_tables_of_characters(self):
-        assert (layout.STATE_SIZE, layout.RULES_SIZE, layout.SAVED.size) == (64, 30, 104)
+        assert (layout.STATE_SIZE, layout.RULES_SIZE, layout.SAVED.size) == (65, 30, 105)
         names = [column.name for column in layout.SAVED.columns]
         assert len(set(names)) == len(names)
         assert all(column.meaning for column in layout.SAVED.columns)

@@ -180,6 +180,9 @@ STATE = Layout(
     ),
     Column("carried_velocity", "how the part moves there", "m/s", 3, since=5),
     Column(
+        "excess", "how much faster it would rise than that part if nothing held it", "m/s", since=5
+    ),
+    Column(
         "turn",
         "how far the part turned about +Y in the last update",
         "rad",
@@ -332,6 +335,7 @@ RIDES = STATE.place("rides")
 RIDE_POINT = STATE.place("ride_point")
 RIDE_AHEAD = STATE.place("ride_ahead")
 CARRIED_VELOCITY = STATE.place("carried_velocity")
+EXCESS = STATE.place("excess")
 TURN = STATE.place("turn")
 MOVES_SEEN = STATE.place("moves_seen")
 SQUEEZED_BY = STATE.place("squeezed_by")
@@ -351,6 +355,7 @@ ZERO_IN_THE_AIR = (
     BELOW,
     IMPRINT,
     RIDES,
+    EXCESS,
     *range(CARRIED_VELOCITY, CARRIED_VELOCITY + 3),
     TURN,
     *range(SQUEEZED, SQUEEZED + 3 * MOST_SQUEEZING),

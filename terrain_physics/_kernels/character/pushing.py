@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP, center_of, foot_of
+from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP, center_of
 from terrain_physics._kernels.character.free_motion import through_air
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
 from terrain_physics._kernels.character.layout import (
@@ -133,14 +133,16 @@ def _push_of(
     """
     movers = ground.movers
     now, number = frame_now(movers, row), int(movers[row, NUMBER])
-    then = between(frame_seen(movers, row, ground.seen), now, share)
+    before = frame_seen(movers, row, ground.seen)
+    then = between(before, now, share)
     place, turn = to_world(now, to_local(then, center)), turn_between(then.rotation, now.rotation)
     body, is_turned = scene.body, then.rotation != now.rotation
     if is_turned:
         body = turned_body(body, turn)
     reach = body.reach
     wide = (reach[0] + CONTACT_MARGIN, reach[1] + CONTACT_MARGIN, reach[2] + CONTACT_MARGIN)
-    part = under_foot(only_of(ground, number), foot_of(place, body), ground.seen)
+    foot = to_world(now, to_local(before, ground.foot))  # where the update began
+    part = under_foot(only_of(ground, number), foot, np.inf)
     scene = gathered(with_body(scene, body), part, place, subtract(place, wide), add(place, wide))
     offset = (0.0, 0.0, 0.0)
     touching = list_contacts(scene, offset)

@@ -13,6 +13,7 @@ from terrain_physics._kernels.character.body import foot_of
 from terrain_physics._kernels.character.layout import (
     CARRIED_VELOCITY,
     CARRIER,
+    EXCESS,
     GRAVITY,
     GRAVITY_SCALE,
     GROUND_PART,
@@ -78,6 +79,7 @@ class Ride(NamedTuple):
     start: Vec3  # the foot in that frame
     end: Vec3  # the same, as a conveyor has carried it on
     velocity: Vec3  # of a body in the air: by how much its own is less in that frame
+    excess: float  # see `_excess`
     turn: float  # by which the frame has turned about +Y, in radians
     was_grounded: bool
 
@@ -121,16 +123,24 @@ def _add_velocity(state: Floats, more: Vec3) -> None:
 
 
 @kernel
-def _is_thrown(rules: Floats, carried: Vec3, now: Vec3, seconds: float) -> bool:
-    """Tell whether a body flies on where its part stops rising, or turns round.
+def _excess(state: Floats, rules: Floats, now: Vec3, seconds: float) -> float:
+    """Return how much faster than its part a body would rise if nothing held it down.
 
-    Gravity is to hold it no longer then, and no snap: it would rise by more over the part.
+    That is where a part slows down on its way up, or turns round, more than gravity does.
     """
-    lost = carried[1] - now[1]
+    carried = float(state[CARRIED_VELOCITY + 1])
+    if int(rules[LEAVE]) == KEEPS_NONE or carried <= 0.0:
+        return 0.0
+    held = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE]) * seconds
+    more = float(state[EXCESS]) + (carried - now[1]) - held
+    return more if more > _ROUNDING * held else 0.0
+
+
+@kernel
+def _is_thrown(rules: Floats, excess: float) -> bool:
+    """Tell whether a body would rise over its part by more than it is held by a snap."""
     gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
-    if int(rules[LEAVE]) == KEEPS_NONE or carried[1] <= 0.0 or lost <= gravity * seconds:
-        return False
-    return lost * lost > 2.0 * gravity * float(rules[SNAP])
+    return excess * excess > 2.0 * gravity * float(rules[SNAP])
 
 
 @kernel
@@ -154,7 +164,7 @@ def in_world(state: Floats) -> Ride:
     """Return an update in the frame of the world."""
     none = Rigid((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     zero = (0.0, 0.0, 0.0)
-    return Ride(0, none, none, zero, zero, zero, 0.0, state[GROUNDED] != 0.0)
+    return Ride(0, none, none, zero, zero, zero, 0.0, 0.0, state[GROUNDED] != 0.0)
 
 
 @kernel
@@ -197,13 +207,15 @@ def mount(
             return ride
         start = known
     velocity = velocity_at(movers, row, foot, is_moving(ground, row, state, delta_time))
-    if _is_thrown(rules, carried, velocity, float(movers[row, SECONDS])):
-        _add_velocity(state, _kept(rules, carried))
+    excess = _excess(state, rules, velocity, max(delta_time, float(movers[row, SECONDS])))
+    if _is_thrown(rules, excess):
+        up = (carried[0], carried[1] + float(state[EXCESS]), carried[2])
+        _add_velocity(state, _kept(rules, up))
         state[GROUNDED] = 0.0
         return ride
     end = add_scaled(start, surface_velocity(movers, row), delta_time)
     turn = _turn(state, before, now)
-    return Ride(row, before, now, start, end, velocity, turn, ride.was_grounded)
+    return Ride(row, before, now, start, end, velocity, excess, turn, ride.was_grounded)
 
 
 @kernel(inline=True)
@@ -230,7 +242,7 @@ def mount_in_air(
     start = to_local(before, foot)
     velocity = scale(subtract(to_world(now, start), foot), 1.0 / delta_time)
     _add_velocity(state, scale(velocity, -1.0))
-    return Ride(row, before, now, start, start, velocity, 0.0, False)
+    return Ride(row, before, now, start, start, velocity, 0.0, 0.0, False)
 
 
 @kernel(apart=True)
@@ -269,7 +281,7 @@ def dismount(
             state[LANDING_SPEED] = max(landing, 0.0)
     state[WAS_GROUNDED] = 1.0 if ride.was_grounded else 0.0
     state[CARRIER], state[TURN] = number if grounded else -1.0, ride.turn
-    state[RIDES] = 1.0 if row > 0 else 0.0
+    state[RIDES], state[EXCESS] = (1.0, ride.excess) if row > 0 else (0.0, 0.0)
     on_part, ahead = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if row > 0:
         frame = frame_now(movers, row)
