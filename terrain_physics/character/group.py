@@ -1,7 +1,7 @@
 """CharacterGroup: thousands of characters as arrays, moved by one call."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from typing import Any
 
@@ -26,6 +26,7 @@ from terrain_physics.character.group_data import (
 )
 from terrain_physics.character.hits import MoveHits, impacts_of, logs_of
 from terrain_physics.character.live import unsigned_zeros
+from terrain_physics.character.material_rules import NO_MATERIAL_RULES, put_material_rules
 from terrain_physics.character.member import GroupMember
 from terrain_physics.character.placement import (
     UPRIGHT,
@@ -55,6 +56,7 @@ from terrain_physics.character.rows import (
 from terrain_physics.character.rules import put_rules
 from terrain_physics.character.spelling import Spelled
 from terrain_physics.character.state import first_random_state
+from terrain_physics.character.underfoot import put_all_factors
 from terrain_physics.surface.surface import queries_of
 
 # Nanoseconds that an update takes of a character that moves, and of one at rest, roughly.
@@ -80,6 +82,8 @@ class CharacterGroup(Spelled):
         How many threads an update uses; None: one for each processor. The results are the same.
     max_delta : float, default 0.25
         The longest time that one update lives, as of a `CharacterMovement`.
+    material_rules : mapping, optional
+        As for `CharacterMovement`, for those that are added without material rules of their own.
     **rules
         As for `CharacterMovement`, for those that are added without rules of their own.
 
@@ -115,12 +119,14 @@ class CharacterGroup(Spelled):
         seed: int = 0,
         threads: int | None = None,
         max_delta: float = MaxDelta.default,
+        material_rules: Mapping[Any, Mapping[str, float]] = NO_MATERIAL_RULES,
         **rules: Any,
     ) -> None:
         self._collider = None if collider is None else checked_collider(collider)
         known_seed = _checks.whole("seed", seed, 0, 2**64 - 1)
         self._first_row = Rows.one()
         put_rules(self._first_row.rules, rules)
+        self._material_rules = put_material_rules(self._first_row.rules, material_rules)
         Workers(threads)  # refuses what is no number of threads
         self._threads = threads
         self._data = GroupData(checked_ground(ground), FrameTime(max_delta), known_seed)
@@ -190,6 +196,7 @@ class CharacterGroup(Spelled):
         velocity: Any = None,
         rotation: Any = None,
         seed: int | np.random.Generator | None = None,
+        material_rules: Mapping[Any, Mapping[str, float]] | None = None,
         **rules: Any,
     ) -> None:
         """Add a character.
@@ -208,6 +215,8 @@ class CharacterGroup(Spelled):
             How the body is turned.
         seed : int or numpy.random.Generator, optional
             Where the shuffling of contacts starts; default: `seed_of` the key.
+        material_rules : mapping, optional
+            As for `CharacterMovement`; default: the group's.
         **rules
             As for `CharacterMovement`, such as ``slope_limit``; default: the group's.
 
@@ -224,6 +233,9 @@ class CharacterGroup(Spelled):
             body = checked_collider(self._collider if collider is None else collider)
             row = self._first_row.copy()
             put_rules(row.rules, rules)
+            own_rules = self._material_rules
+            if material_rules is not None:
+                own_rules = put_material_rules(row.rules, material_rules)
             linear = UPRIGHT if rotation is None else _checks.rotation("rotation", rotation)
             shape = placed_shape(self.ground, body, linear)
             place = _checks.vector("position", position)
@@ -235,7 +247,7 @@ class CharacterGroup(Spelled):
         row.state[POSITION] = row.state[LAST_PLACE] = unsigned_zeros(place)
         row.state[VELOCITY] = unsigned_zeros(speed)
         row.state[columns.DRIVEN] = float(velocity is not None)
-        self._data.add(name, body, row)
+        self._data.add(name, body, own_rules, row)
 
     def remove(self, key: Key) -> None:
         """Remove a character.
@@ -287,7 +299,13 @@ class CharacterGroup(Spelled):
             states, flat_rules, draws = state.reshape(-1), rules.reshape(-1), random.reshape(-1)
             flat_hits = hits.reshape(-1)
             wake_near(states, flat_rules, log.rows, float(log.forgotten), float(version), 0, count)
+            material_rules = self._data.all_material_rules()
             with queries.reading() as ground:
+                if material_rules:
+                    names = self.ground.material_names
+                    put_all_factors(
+                        rows, material_rules, queries, ground.table, names, self._threads
+                    )
 
                 def advance(first: int, last: int) -> bool:
                     return update_characters(

@@ -30,12 +30,18 @@ from terrain_physics._kernels.surface.shapes import (
 from terrain_physics._kernels.types import Floats
 
 # The format of saved rows: one more whenever columns come, or one changes its meaning.
-FORMAT = 4
+FORMAT = 5
 
 # Kinds of ground.
 AIRBORNE, STEEP, WEDGED, WALKABLE = 0, 1, 2, 3
 
 MOST_ROUNDS = 1000
+
+# Times its velocity that a material may let a body walk.
+LEAST_SPEED_FACTOR, MOST_SPEED_FACTOR = 1e-3, 1e3
+
+# Rules for materials are known to a row by one whole number, which is exact as a float.
+MATERIAL_RULES_BITS = 53
 
 # What an update may not get over: its bound of work, ground far above its body, ground around it.
 NO_LIMIT, BY_WORK, BY_DEPTH, BY_ROOM = 0, 1, 2, 3
@@ -48,6 +54,8 @@ _SLOPES = Span(0.0, math.pi / 2.0, is_whole=False)
 _IDS = Span(-1.0, 2.0**53, is_whole=True)
 _ROUNDS = Span(1.0, MOST_ROUNDS, is_whole=True)
 _LAYERS = Span(0.0, ALL_LAYERS, is_whole=True)
+_MARKS = Span(0.0, 2.0**MATERIAL_RULES_BITS - 1.0, is_whole=True)
+_SPEEDS = Span(LEAST_SPEED_FACTOR, MOST_SPEED_FACTOR, is_whole=False)
 
 # The hash of a state leaves out what the next update finds anew.
 STATE = Layout(
@@ -146,6 +154,22 @@ STATE = Layout(
         is_hashed=False,
         since=3,
     ),
+    Column(
+        "friction_factor",
+        "factor on friction of what it stood on before the last update, by its material rules",
+        default=1.0,
+        is_hashed=False,
+        since=5,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "speed_factor",
+        "how many times its velocity it walked there, by its material rules",
+        default=1.0,
+        is_hashed=False,
+        since=5,
+        allowed=_SPEEDS,
+    ),
 )
 
 RULES = Layout(
@@ -212,6 +236,12 @@ RULES = Layout(
         since=4,
         allowed=_LAYERS,
     ),
+    Column(
+        "material_rules",
+        "a mark of the rules for materials, which stand beside the row; 0: none",
+        since=5,
+        allowed=_MARKS,
+    ),
 )
 
 LINEAR_SIZE = 9
@@ -276,6 +306,8 @@ WAS_GROUNDED = STATE.place("was_grounded")
 HITS = STATE.place("hits")
 LIMIT = STATE.place("limit")
 OWN_VELOCITY = STATE.place("own_velocity")
+FRICTION_FACTOR = STATE.place("friction_factor")
+SPEED_FACTOR = STATE.place("speed_factor")
 
 RULES_SIZE = RULES.size
 KIND = RULES.place("kind")
@@ -293,6 +325,7 @@ SNAP = RULES.place("snap_distance")
 STEP_OFFSET = RULES.place("step_offset")
 SURFACE_SPEED = RULES.place("slope_speed")
 MASK = RULES.place("mask")
+MATERIAL_RULES = RULES.place("material_rules")
 
 RULE_CONTACT, RULE_SUM = 0, 1
 

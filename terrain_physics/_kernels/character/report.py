@@ -50,6 +50,25 @@ def kind_of_ground(
     return AIRBORNE, normal
 
 
+@kernel(inline=True)
+def foremost_contact(scene: Scene, count: int, normal: Vec3) -> int:
+    """Return which of the contacts listed pushes most along a normal; -1 if there is none."""
+    best = -1
+    for i in range(count):
+        if best < 0 or (
+            dot(three(scene.contacts, i, PUSH), normal)
+            > dot(three(scene.contacts, best, PUSH), normal)
+        ):
+            best = i
+    return best
+
+
+@kernel(inline=True)
+def foremost_point(scene: Scene, center: Vec3, normal: Vec3) -> Vec3:
+    """Return the point of a body that lies against ground of a normal."""
+    return add_scaled(center, normal, -reach_along(scene.body, normal))
+
+
 @kernel(apart=True, lent=True)
 def report_ground(
     state: Floats, scene: Scene, center: Vec3, count: int, normal: Vec3, kind: int
@@ -60,15 +79,8 @@ def report_ground(
     put_three_at(state, GROUND_POINT, (0.0, 0.0, 0.0))
     if kind == AIRBORNE:
         return
-    best = -1
-    for i in range(count):
-        if best < 0 or (
-            dot(three(scene.contacts, i, PUSH), normal)
-            > dot(three(scene.contacts, best, PUSH), normal)
-        ):
-            best = i
-    deep = reach_along(scene.body, normal)
-    put_three_at(state, GROUND_POINT, add_scaled(center, normal, -deep))
+    put_three_at(state, GROUND_POINT, foremost_point(scene, center, normal))
+    best = foremost_contact(scene, count, normal)
     if best < 0:
         return
     which = int(scene.contacts[best, CANDIDATE])
