@@ -30,7 +30,7 @@ def put_factors(
 
     ``names`` are those of the materials of the ground, whose ``table`` kernels are handed.
     """
-    found = np.empty(kernels.UNDERFOOT_SIZE)
+    found = np.zeros(kernels.UNDERFOOT_SIZE)
     _PUT.call(row.state, row.random, row.rules, _ONE, 0, 1, table, found)
     part, triangle, x, y, z = found.tolist()
     friction = speed = 1.0
@@ -51,7 +51,7 @@ def put_all_factors(
     """Write the same for characters (n, ...) with these rules: an empty one has none."""
     marks = rows.rules[:, columns.MATERIAL_RULES]
     which = np.flatnonzero(marks)
-    found = np.empty((len(which), kernels.UNDERFOOT_SIZE))
+    found = np.zeros((len(which), kernels.UNDERFOOT_SIZE))
     # Kernels take rows one after another; these are views.
     states, draws = rows.state.reshape(-1), rows.random.reshape(-1)
     rules, out = rows.rules.reshape(-1), found.reshape(-1)
