@@ -11,7 +11,7 @@ import numpy as np
 from terrain_physics import _checks
 from terrain_physics._checks import Floats9
 from terrain_physics._kernels.character import layout as columns
-from terrain_physics._kernels.types import Floats, Words
+from terrain_physics._kernels.types import Floats, Longs, Words
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
@@ -259,11 +259,15 @@ class GroupData:
         else:
             self._material_rules.pop(checked_key(key), None)
 
-    def all_material_rules(self) -> list[MaterialRules]:
-        """Return the rules for materials of all in order; nothing if nobody has any."""
-        if not self._material_rules:
-            return []
-        return [self._material_rules.get(key, ()) for key in self._places]
+    @property
+    def has_material_rules(self) -> bool:
+        """Whether any character has rules for materials."""
+        return bool(self._material_rules)
+
+    def material_rules_in(self, rows: Longs) -> list[MaterialRules]:
+        """Return the rules for materials of characters that have some, by their place in order."""
+        keys = tuple(self._places)
+        return [self._material_rules[keys[row]] for row in rows.tolist()]
 
     def rows(self) -> Rows:
         """Return the rows of all in order, to read and to write."""

@@ -96,7 +96,7 @@ class TestBadInput:
             ),
             (
                 GroupState(0, ("a", "b"), state.colliders, bytes(2 * half)),
-                "state of 'a': speed_factor",
+                "state of 'a': max_rounds",
             ),
         ):
             with pytest.raises(ValueError, match=message):

@@ -154,22 +154,6 @@ STATE = Layout(
         is_hashed=False,
         since=3,
     ),
-    Column(
-        "friction_factor",
-        "factor on friction of what it stood on before the last update, by its material rules",
-        default=1.0,
-        is_hashed=False,
-        since=5,
-        allowed=NOT_NEGATIVE,
-    ),
-    Column(
-        "speed_factor",
-        "how many times its velocity it walked there, by its material rules",
-        default=1.0,
-        is_hashed=False,
-        since=5,
-        allowed=_SPEEDS,
-    ),
 )
 
 RULES = Layout(
@@ -242,6 +226,24 @@ RULES = Layout(
         since=5,
         allowed=_MARKS,
     ),
+    # Each update of a character with such rules finds these anew. They stand here, since every
+    # result copies the state.
+    Column(
+        "friction_factor",
+        "factor on friction by its material rules, on what it stood on before the last update",
+        default=1.0,
+        is_hashed=False,
+        since=5,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "speed_factor",
+        "how many times its velocity it walked there, by the same",
+        default=1.0,
+        is_hashed=False,
+        since=5,
+        allowed=_SPEEDS,
+    ),
 )
 
 LINEAR_SIZE = 9
@@ -306,8 +308,6 @@ WAS_GROUNDED = STATE.place("was_grounded")
 HITS = STATE.place("hits")
 LIMIT = STATE.place("limit")
 OWN_VELOCITY = STATE.place("own_velocity")
-FRICTION_FACTOR = STATE.place("friction_factor")
-SPEED_FACTOR = STATE.place("speed_factor")
 
 RULES_SIZE = RULES.size
 KIND = RULES.place("kind")
@@ -326,6 +326,8 @@ STEP_OFFSET = RULES.place("step_offset")
 SURFACE_SPEED = RULES.place("slope_speed")
 MASK = RULES.place("mask")
 MATERIAL_RULES = RULES.place("material_rules")
+FRICTION_FACTOR = RULES.place("friction_factor")
+SPEED_FACTOR = RULES.place("speed_factor")
 
 RULE_CONTACT, RULE_SUM = 0, 1
 

@@ -107,9 +107,9 @@ def _set_out(
     walking = grounded and velocity[1] <= 0.0 and walks
     friction, speed = (float(rules[FRICTION]) if state[DRIVEN] == 0.0 else 0.0), 1.0
     if rules[MATERIAL_RULES] != 0.0:
-        friction *= float(state[FRICTION_FACTOR])
+        friction *= float(rules[FRICTION_FACTOR])
         if walking:
-            speed = float(state[SPEED_FACTOR])
+            speed = float(rules[SPEED_FACTOR])
             friction *= speed
     if walking:
         velocity = (speed * velocity[0], 0.0, speed * velocity[2])
