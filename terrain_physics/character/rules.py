@@ -150,7 +150,16 @@ class CharacterRules(Spelled, ABC):
     def material_rules(self) -> Mapping[str | int, Mapping[str, float]]:
         """The rule `material_rules` of `CharacterMovement`, read-only: set another one as a whole.
 
-        Each material has both ``friction`` and ``speed``, in the order of names after numbers.
+        Numbers come first, then names; each material has both ``friction`` and ``speed``.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+        >>> pond = HeightMap([[0, 0], [0, 0]], materials="ice", material_names=["grass", "ice"])
+        >>> mover = CharacterMovement(pond, SphereCollider(0.5))
+        >>> mover.material_rules = {"ice": dict(friction=0.1)}
+        >>> {name: dict(rule) for name, rule in mover.material_rules.items()}
+        {'ice': {'friction': 0.1, 'speed': 1.0}}
         """
         return shown(self._material_rules())
 

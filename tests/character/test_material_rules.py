@@ -95,6 +95,7 @@ def factors(mover):
     return values[layout.FRICTION_FACTOR], values[layout.SPEED_FACTOR]
 
 
+@pytest.mark.kernels
 class TestFriction:
     @pytest.mark.parametrize("rate", RATES)
     @pytest.mark.parametrize("factor", [0.1, 0.5, 1.0, 3.0])
@@ -154,6 +155,7 @@ class TestFriction:
         assert at_rest(mover)
 
 
+@pytest.mark.kernels
 class TestSpeed:
     @pytest.mark.parametrize("rate", RATES)
     @pytest.mark.parametrize("factor", [0.001, 0.3, 0.5, 1.0, 2.5])
@@ -332,6 +334,7 @@ def expected_factors(ground, rules, report):
     return own.get("friction", 1.0), own.get("speed", 1.0)
 
 
+@pytest.mark.kernels
 class TestMaterials:
     @pytest.mark.parametrize(
         ("ground", "rules"),
