@@ -5,6 +5,7 @@ has a mark of them: it tells kernels that there are any, and hashes that they ar
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
@@ -56,7 +57,7 @@ def saved_material_rules(value: Any) -> MaterialRules:
     except (TypeError, ValueError):
         pass
     raise ValueError(
-        f"material_rules must be rows of a material, its friction and its speed, "
+        "material_rules must be rows of a material, its friction and its speed, "
         f"got {_checks.shorten(value)}"
     )
 
@@ -78,11 +79,7 @@ def mark_of(rules: MaterialRules) -> float:
     """Return a whole number that rules have in common with no others; 0 for none."""
     if not rules:
         return 0.0
-    text = "\n".join(
-        f"{type(material).__name__} {material}: {friction.hex()} {speed.hex()}"
-        for material, friction, speed in rules
-    )
-    word = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
+    word = hashlib.blake2b(json.dumps(rules).encode(), digest_size=8).digest()
     return float(max(int.from_bytes(word, "little") >> (64 - MATERIAL_RULES_BITS), 1))
 
 

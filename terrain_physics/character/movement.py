@@ -117,9 +117,9 @@ class CharacterMovement(CharacterView):
     Its material is that of the triangle that it stands on as an update begins, of several the one
     that holds it up most; on a step's edge, of that. What it comes onto in an update counts from
     the next one on, and in the air nothing changes: a jump takes the `velocity` with it. Who walks
-    off the ground flies on as fast as it really went. On ice as on mud, whoever has no velocity
-    rests. A body that does not walk, by ``ground_rule="sum"``, has friction but no ``speed``. No
-    ``speed`` is 0: nobody would ever come off such ground.
+    off the ground flies on as fast as it really went, and so fast it runs into walls. On ice as in
+    mud, whoever has no velocity rests. A body that does not walk, by ``ground_rule="sum"``, has
+    friction but no ``speed``. No ``speed`` is 0: nobody would ever come off such ground.
 
     An attribute that a character does not have is refused with AttributeError, as one that was
     misspelled. A subclass may have its own.

@@ -155,7 +155,6 @@ class TestFriction:
         assert at_rest(mover)
 
 
-@pytest.mark.kernels
 class TestSpeed:
     @pytest.mark.parametrize("rate", RATES)
     @pytest.mark.parametrize("factor", [0.001, 0.3, 0.5, 1.0, 2.5])
@@ -334,7 +333,6 @@ def expected_factors(ground, rules, report):
     return own.get("friction", 1.0), own.get("speed", 1.0)
 
 
-@pytest.mark.kernels
 class TestMaterials:
     @pytest.mark.parametrize(
         ("ground", "rules"),
@@ -565,6 +563,8 @@ class TestBits:
             {1: {"speed": 0.5}},
             {"1": {"speed": 0.5}},
             {"1": {"speed": 0.5}, 1: {"speed": 0.5}},
+            {'1", 0.5, 1.0], ["2': {"speed": 0.5}},
+            {"\ud800": {"speed": 0.5}},
         ]
         hashes = [walker(plain(), material_rules=own).state_hash() for own in rules]
         assert len(set(hashes)) == len(rules)

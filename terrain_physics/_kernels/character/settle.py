@@ -77,7 +77,7 @@ def settle(
     if grounded and not mover.walks:
         _, velocity = along_ground(velocity, mover.friction, delta_time)
     elif grounded:
-        velocity = scale(velocity, 1.0 / mover.speed)
+        velocity = scale(velocity, 1.0 / mover.speed)  # as the game knows it
     put_three_at(state, VELOCITY, velocity)
 
     position, center = three_at(state, POSITION), add(motion.base, motion.offset)
