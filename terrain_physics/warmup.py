@@ -72,6 +72,8 @@ def _character() -> None:
     land.raise_((0.5, 0.5), 1, 0.1)  # who stands there looks again
     mover.update(1 / 60)
     mover.resize(body)
+    mover.material_rules = {0: {"speed": 0.5}}
+    mover.update(1 / 60)
     mover.constraint_planes()
 
 

@@ -1,7 +1,7 @@
 """CharacterGroup: thousands of characters as arrays, moved by one call."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from typing import Any
 
@@ -26,6 +26,7 @@ from terrain_physics.character.group_data import (
 )
 from terrain_physics.character.hits import MoveHits, impacts_of, logs_of
 from terrain_physics.character.live import unsigned_zeros
+from terrain_physics.character.material_rules import NO_MATERIAL_RULES, put_material_rules
 from terrain_physics.character.member import GroupMember
 from terrain_physics.character.placement import (
     UPRIGHT,
@@ -56,6 +57,7 @@ from terrain_physics.character.rows import (
 from terrain_physics.character.rules import put_rules
 from terrain_physics.character.spelling import Spelled
 from terrain_physics.character.state import first_random_state
+from terrain_physics.character.underfoot import put_all_factors
 from terrain_physics.surface.surface import queries_of
 
 # Nanoseconds that an update takes of a character that moves, and of one at rest, roughly.
@@ -81,6 +83,8 @@ class CharacterGroup(Spelled):
         How many threads an update uses; None: one for each processor. The results are the same.
     max_delta : float, default 0.25
         The longest time that one update lives, as of a `CharacterMovement`.
+    material_rules : mapping, optional
+        As for `CharacterMovement`, for those that are added without material rules of their own.
     **rules
         As for `CharacterMovement`, for those that are added without rules of their own.
 
@@ -116,12 +120,14 @@ class CharacterGroup(Spelled):
         seed: int = 0,
         threads: int | None = None,
         max_delta: float = MaxDelta.default,
+        material_rules: Mapping[Any, Mapping[str, float]] = NO_MATERIAL_RULES,
         **rules: Any,
     ) -> None:
         self._collider = None if collider is None else checked_collider(collider)
         known_seed = _checks.whole("seed", seed, 0, 2**64 - 1)
         self._first_row = Rows.one()
         put_rules(self._first_row.rules, rules)
+        self._material_rules = put_material_rules(self._first_row.rules, material_rules)
         Workers(threads)  # refuses what is no number of threads
         self._threads = threads
         self._data = GroupData(checked_ground(ground), FrameTime(max_delta), known_seed)
@@ -191,6 +197,7 @@ class CharacterGroup(Spelled):
         velocity: Any = None,
         rotation: Any = None,
         seed: int | np.random.Generator | None = None,
+        material_rules: Mapping[Any, Mapping[str, float]] | None = None,
         **rules: Any,
     ) -> None:
         """Add a character.
@@ -209,6 +216,8 @@ class CharacterGroup(Spelled):
             How the body is turned.
         seed : int or numpy.random.Generator, optional
             Where the shuffling of contacts starts; default: `seed_of` the key.
+        material_rules : mapping, optional
+            As for `CharacterMovement`; default: the group's.
         **rules
             As for `CharacterMovement`, such as ``slope_limit``; default: the group's.
 
@@ -225,6 +234,9 @@ class CharacterGroup(Spelled):
             body = checked_collider(self._collider if collider is None else collider)
             row = self._first_row.copy()
             put_rules(row.rules, rules)
+            own_rules = self._material_rules
+            if material_rules is not None:
+                own_rules = put_material_rules(row.rules, material_rules)
             linear = UPRIGHT if rotation is None else _checks.rotation("rotation", rotation)
             shape = placed_shape(self.ground, body, linear)
             place = _checks.vector("position", position)
@@ -236,7 +248,7 @@ class CharacterGroup(Spelled):
         row.state[POSITION] = row.state[LAST_PLACE] = unsigned_zeros(place)
         row.state[VELOCITY] = unsigned_zeros(speed)
         row.state[columns.DRIVEN] = float(velocity is not None)
-        self._data.add(name, body, row)
+        self._data.add(name, body, own_rules, row)
 
     def remove(self, key: Key) -> None:
         """Remove a character.
@@ -294,6 +306,8 @@ class CharacterGroup(Spelled):
             flat_hits = hits.reshape(-1)
             wake_near(states, flat_rules, log.rows, float(log.forgotten), float(version), 0, count)
             with queries.reading() as ground:
+                if self._data.has_material_rules:
+                    put_all_factors(self._data, queries, ground.table, self._threads)
 
                 def advance(first: int, last: int) -> bool:
                     return update_characters(
@@ -477,7 +491,7 @@ class CharacterGroup(Spelled):
         Returns
         -------
         GroupState
-            Picklable; about 500 bytes for each character.
+            Picklable; about 650 bytes for each character.
         """
         rows = self._data.rows().copy()
         wake(rows.state)  # whoever goes on from it does not know this ground

@@ -1,5 +1,6 @@
 """CharacterMovement: a body that falls, lands, stands and walks on the ground."""
 
+from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
@@ -16,6 +17,11 @@ from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime, MaxDelta
 from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
+from terrain_physics.character.material_rules import (
+    NO_MATERIAL_RULES,
+    MaterialRules,
+    put_material_rules,
+)
 from terrain_physics.character.owner import Owner
 from terrain_physics.character.placement import (
     UPRIGHT,
@@ -38,6 +44,7 @@ from terrain_physics.character.state import (
     first_random_state,
     refuse_other_format,
 )
+from terrain_physics.character.underfoot import put_factors
 from terrain_physics.character.view import CharacterView
 from terrain_physics.surface.surface import queries_of
 
@@ -103,12 +110,26 @@ class CharacterMovement(CharacterView):
         is not thrown up either by a lift that stops.
     turn_with_ground : bool, default False
         Whether an owner with a rotation turns along with a moving part, about +Y.
+    material_rules : mapping, optional
+        How it goes on the materials of the ground, such as ``{"ice": dict(friction=0.5), "mud":
+        dict(speed=0.5)}``. A material is its name, or its number, from 0 to 255, on maps and meshes
+        without names; names that the ground does not have (yet) are no mistake. ``friction`` is a
+        factor on `ground_friction`, >= 0; 0: ice without end. ``speed`` is a factor on how fast it
+        walks, from 0.001 to 1000: it gets along by so many times its `velocity`, which stays what
+        the game set, to rounding. Both are 1 where left out. See the notes.
     max_delta : float, default 0.25
         The longest time that one update lives, in seconds, from 1e-6 to 1. Of a longer frame
         the rest is left out: a game that stood still goes on where it was. No part of the state.
 
     Notes
     -----
+    Its material is that of the triangle that it stands on as an update begins, of several the one
+    that holds it up most; on a step's edge, of that. What it comes onto in an update counts from
+    the next one on, and in the air nothing changes: a jump takes the `velocity` with it. Who walks
+    off the ground flies on as fast as it really went, and so fast it runs into walls. On ice as in
+    mud, whoever has no velocity rests. A body that does not walk, by ``ground_rule="sum"``, has
+    friction but no ``speed``. No ``speed`` is 0: nobody would ever come off such ground.
+
     An attribute that a character does not have is refused with AttributeError, as one that was
     misspelled. A subclass may have its own.
 
@@ -153,6 +174,7 @@ class CharacterMovement(CharacterView):
         mask: int = CharacterRules.mask.default,
         leave: Leave = CharacterRules.leave.default,
         turn_with_ground: bool = CharacterRules.turn_with_ground.default,
+        material_rules: Mapping[Any, Mapping[str, float]] = NO_MATERIAL_RULES,
         max_delta: float = MaxDelta.default,
     ) -> None:
         self._ground = checked_ground(ground)
@@ -176,6 +198,7 @@ class CharacterMovement(CharacterView):
             "turn_with_ground": turn_with_ground,
         }
         put_rules(self._numbers.rules, rules)
+        self._own_rules = put_material_rules(self._numbers.rules, material_rules)
         self._time = FrameTime(max_delta)
         start, linear = self._first_place(position, rotation)
         self._place(linear)
@@ -242,6 +265,9 @@ class CharacterMovement(CharacterView):
             _WAKE.call(state, rules, log.rows, float(log.forgotten), float(version), 0, 1)
         with queries.lock:
             table = queries.ground_arrays.table
+            if self._own_rules:
+                names = self._ground.material_names
+                put_factors(self._numbers, self._own_rules, queries, table, names)
             ran_into = _UPDATE.call(state, random_state, rules, hits, seconds, 0, 1, table)
         values = state.tolist()
         self._show_values(values)
@@ -321,6 +347,12 @@ class CharacterMovement(CharacterView):
 
     def _keep_collider(self, collider: Collider) -> None:
         self._collider = collider
+
+    def _material_rules(self) -> MaterialRules:
+        return self._own_rules
+
+    def _keep_material_rules(self, rules: MaterialRules) -> None:
+        self._own_rules = rules
 
     def _refuse_rotation(self) -> None:
         if self._owner is not None and self._owner.linear() is not None:

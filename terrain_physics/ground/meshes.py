@@ -314,6 +314,13 @@ class GroundMeshes(Meshes):
     def material_of(self, table: Longs, triangle: int) -> int:
         return int(_MATERIAL.call(table, triangle)) if self._painted else 0
 
+    def ids_of(self, numbers: Longs, faces: Longs) -> Longs:
+        different, rows = np.unique(numbers, return_inverse=True)
+        own = map(self._storages.get, different.tolist())
+        counts = np.array([0 if mesh is None else mesh.triangle_count for mesh in own], np.int64)
+        known = (faces >= 0) & (faces < counts[rows])
+        return np.where(known, numbers << ID_BITS | faces, -1)
+
     def materials_of(self, table: Longs, triangles: Longs) -> Bytes:
         found = np.empty(len(triangles), np.uint8)
         put_materials(table, triangles, found)

@@ -275,6 +275,18 @@ class MapQueries(Queries):
             return triangle, int(storage.materials[nearest])
         return triangle, int(storage.materials[divmod(triangle // 2, columns)])
 
+    def materials_at(self, parts: Longs, triangles: Longs, points: Floats) -> Bytes:
+        storage, (_, columns) = self.storage, self.storage.cell_count
+        found, materials = np.zeros(len(parts), np.uint8), storage.materials
+        if materials is None:
+            return found
+        outside = np.flatnonzero((parts >= 0) & (triangles < 0))
+        inside = np.flatnonzero((parts >= 0) & (triangles >= 0) & (triangles < self.triangle_count))
+        nearest, _ = storage.cells_at(points[outside, 0], points[outside, 2])
+        found[outside] = materials[nearest]
+        found[inside] = materials[np.divmod(triangles[inside] // 2, columns)]
+        return found
+
 
 @functools.cache
 def _no_ground() -> MapQueries:

@@ -9,7 +9,7 @@ import math
 from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import foot_of
+from terrain_physics._kernels.character.body import center_of, foot_of
 from terrain_physics._kernels.character.layout import (
     CARRIED_VELOCITY,
     CARRIER,
@@ -216,6 +216,15 @@ def mount(
     end = add_scaled(start, surface_velocity(movers, row), delta_time)
     turn = _turn(state, before, now)
     return Ride(row, before, now, start, end, velocity, excess, turn, ride.was_grounded)
+
+
+@kernel
+def carried_center(state: Floats, rules: Floats, body: Body, ground: Ground) -> Vec3:
+    """Return where the center of a body will be when the part that it stands on has carried it."""
+    row = mover_met(ground, float(state[CARRIER])) if state[RIDES] != 0.0 else 0
+    if row > 0:
+        return center_of(to_world(frame_now(ground.movers, row), three_at(state, RIDE_POINT)), body)
+    return add(three_at(state, POSITION), three_at(rules, OFFSET))
 
 
 @kernel(inline=True)

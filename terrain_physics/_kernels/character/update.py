@@ -16,6 +16,7 @@ from terrain_physics._kernels.character.layout import (
     CONVERGED,
     DRIVEN,
     FRICTION,
+    FRICTION_FACTOR,
     GRAVITY,
     GRAVITY_SCALE,
     GROUND_NORMAL,
@@ -23,9 +24,9 @@ from terrain_physics._kernels.character.layout import (
     GROUND_RULE,
     GROUNDED,
     HITS,
-    IMPRINT,
     LIFTED,
     MASK,
+    MATERIAL_RULES,
     MAX_ROUNDS,
     MOVED,
     MOVES_SEEN,
@@ -41,11 +42,11 @@ from terrain_physics._kernels.character.layout import (
     RULES_SIZE,
     SLOPE_COSINE,
     SNAP,
+    SPEED_FACTOR,
     STATE_SIZE,
     STEP_FOOT,
     STEPPING,
     SURFACE_SPEED,
-    UNDISTURBED,
     VELOCITY,
     WAS_GROUNDED,
     put_three_at,
@@ -65,7 +66,7 @@ from terrain_physics._kernels.character.resolve import (
     list_contacts,
     make_memory,
 )
-from terrain_physics._kernels.character.rest import leave_imprint, rests_on, stands_still
+from terrain_physics._kernels.character.rest import is_left_alone, leave_imprint, rests_on
 from terrain_physics._kernels.character.riding import (
     dismount,
     ignore_moves,
@@ -114,7 +115,8 @@ def _set_out(
     """Return the rules of the mover, its motion before the first step, and the steps to take.
 
     A grounded body walks unless its velocity leads upward. By the sum rule it flies, and gets the
-    downward speed of the whole update at once.
+    downward speed of the whole update at once. What a walker stands on may have it walk faster or
+    slower than its velocity says: then velocity and friction are those of its real way.
     """
     center = three_at(rules, OFFSET)
     gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
@@ -124,8 +126,14 @@ def _set_out(
 
     velocity, grounded = three_at(state, VELOCITY), state[GROUNDED] != 0.0
     walking = grounded and velocity[1] <= 0.0 and walks
+    friction, speed = (float(rules[FRICTION]) if state[DRIVEN] == 0.0 else 0.0), 1.0
+    if rules[MATERIAL_RULES] != 0.0:
+        friction *= float(rules[FRICTION_FACTOR])
+        if walking:
+            speed = float(rules[SPEED_FACTOR])
+            friction *= speed
     if walking:
-        velocity = (velocity[0], 0.0, velocity[2])
+        velocity = (speed * velocity[0], 0.0, speed * velocity[2])
     elif by_sum:
         velocity = (velocity[0], velocity[1] - gravity * delta_time, velocity[2])
         gravity = 0.0
@@ -146,7 +154,8 @@ def _set_out(
         center,
         int(rules[MAX_ROUNDS]),
         gravity,
-        float(rules[FRICTION]) if state[DRIVEN] == 0.0 else 0.0,
+        friction,
+        speed,
         by_sum,
         walks,
         cosine,
@@ -277,7 +286,7 @@ def _row(values: Floats, i: int, size: int) -> Floats:
 @kernel(inline=True)
 def _rests(state: Floats, rules: Floats) -> bool:
     """Tell whether a character stays where it is; what happened when it came to rest is no news."""
-    rests = bool(state[UNDISTURBED] != 0.0 and state[IMPRINT] != 0.0 and stands_still(state, rules))
+    rests = is_left_alone(state, rules)
     if rests:
         state[ROUNDS] = state[LIFTED] = state[HITS] = 0.0
         state[WAS_GROUNDED] = 1.0
