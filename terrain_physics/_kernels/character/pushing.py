@@ -69,9 +69,9 @@ from terrain_physics._kernels.ground.movers import (
 from terrain_physics._kernels.ground.table import (
     STILL_PARTS,
     Ground,
+    from_start,
     mover_met,
     only_of,
-    under_foot,
 )
 from terrain_physics._kernels.math.rigid import (
     between,
@@ -141,8 +141,8 @@ def _push_of(
         body = turned_body(body, turn)
     reach = body.reach
     wide = (reach[0] + CONTACT_MARGIN, reach[1] + CONTACT_MARGIN, reach[2] + CONTACT_MARGIN)
-    foot = to_world(now, to_local(before, ground.foot))  # where the update began
-    part = under_foot(only_of(ground, number), foot, np.inf)
+    began = to_world(now, to_local(before, ground.step_start))
+    part = from_start(only_of(ground, number), began, np.inf)
     scene = gathered(with_body(scene, body), part, place, subtract(place, wide), add(place, wide))
     offset = (0.0, 0.0, 0.0)
     touching = list_contacts(scene, offset)

@@ -4,7 +4,7 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP, foot_of
+from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
 from terrain_physics._kernels.character.layout import (
     IMPRINT,
@@ -34,7 +34,7 @@ from terrain_physics._kernels.character.resolve import (
     list_contacts,
     make_memory,
 )
-from terrain_physics._kernels.ground.table import Ground, ground_at, under_foot
+from terrain_physics._kernels.ground.table import Ground, from_start, ground_at
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.types import Floats, Longs, Words
 
@@ -59,7 +59,7 @@ def around(
     wide = add(body.reach, (CONTACT_MARGIN, CONTACT_MARGIN, CONTACT_MARGIN))
     upper = add(center, add(wide, (0.0, room, 0.0)))
     scene = empty_scene(body, SIMULTANEOUS, random_state, memory)
-    there = under_foot(ground, foot_of(center, body), np.inf)
+    there = from_start(ground, center, np.inf)
     return gathered(scene, there, center, subtract(center, wide), upper)
 
 

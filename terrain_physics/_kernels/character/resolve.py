@@ -20,6 +20,7 @@ from terrain_physics._kernels.character.body import (
 )
 from terrain_physics._kernels.character.grounding import MOST_PLANES, add_plane
 from terrain_physics._kernels.character.lift import lift
+from terrain_physics._kernels.character.one_way import leave_out_passed
 from terrain_physics._kernels.character.plane_solver import least_move
 from terrain_physics._kernels.character.work import (
     GATHERED,
@@ -42,8 +43,14 @@ from terrain_physics._kernels.ground.candidates import (
     three,
 )
 from terrain_physics._kernels.ground.movers import nothing_yields
-from terrain_physics._kernels.ground.nearby import around_body, column_of, next_near
-from terrain_physics._kernels.ground.table import Ground
+from terrain_physics._kernels.ground.nearby import (
+    FEW,
+    around_body,
+    column_of,
+    next_near,
+    put_runs,
+)
+from terrain_physics._kernels.ground.table import Ground, has_movers
 from terrain_physics._kernels.math.random64 import shuffle
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
 from terrain_physics._kernels.surface.shapes import Body
@@ -196,6 +203,11 @@ def gathered(scene: Scene, ground: Ground, base: Vec3, lower: Vec3, upper: Vec3)
         ground, base, lower, upper, scene.candidates, may_gather(faces)
     )
     spend(faces, LOOK + GATHERED * came_upon)
+    if has_movers(ground):
+        all_of_them = count
+        count = leave_out_passed(ground, scene.body, base, candidates, all_of_them)
+        if FEW < count < all_of_them:
+            put_runs(candidates, count)
     return _filled(scene, candidates, 0 if is_spent(faces) else count)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import CONTACT_MARGIN, foot_of
+from terrain_physics._kernels.character.body import CONTACT_MARGIN
 from terrain_physics._kernels.character.flight import fly, follow, land, strays, take_aim
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
 from terrain_physics._kernels.character.hits import HITS_SIZE, OWN, WORK, HitLog, find_steps
@@ -98,10 +98,10 @@ from terrain_physics._kernels.character.work import (
 from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, YIELDING
 from terrain_physics._kernels.ground.table import (
     Ground,
+    from_start,
     ground_at,
     has_movers,
     moves_counted,
-    under_foot,
 )
 from terrain_physics._kernels.math.vec3 import add
 from terrain_physics._kernels.surface.shapes import Body
@@ -211,8 +211,8 @@ def advance(
             ignore_moves(state, float(ground.movers[0, COUNT_OF_MOVES]))
         ride = mount(state, rules, body, ground, delta_time, is_placed)
         scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
-        foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
-        ground = under_foot(ground, foot, float(state[MOVES_SEEN]))
+        center = add(three_at(state, POSITION), three_at(rules, OFFSET))
+        ground = from_start(ground, center, float(state[MOVES_SEEN]))
         ride = push_along(state, rules, scene, ground, ride, delta_time)
     start = three_at(state, POSITION)
     put_three_at(hits, OWN, three_at(state, OWN_VELOCITY))
@@ -246,7 +246,7 @@ def advance(
         if looks:
             motion = recentered(motion)
             if rides:
-                ground = under_foot(ground, foot_of(motion.base, body), np.inf)
+                ground = from_start(ground, motion.base, np.inf)
             scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
         pace = one_less(pace, looks)
         if motion.footing.walking:

@@ -14,12 +14,7 @@ from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.ground.movers import (
     IS_MOBILE,
     farthest_yielded,
-    frame_now,
-    frame_seen,
-    has_moved,
-    is_one_way,
     mover_of,
-    one_way,
     yielded_by,
 )
 from terrain_physics._kernels.ground.nearby import FEW, next_near, put_runs, rows_needed, widened
@@ -42,9 +37,8 @@ from terrain_physics._kernels.heightmap.grid import (
     slope_normal,
     vertex,
 )
-from terrain_physics._kernels.math.rigid import to_local, to_world
 from terrain_physics._kernels.math.sorting import sort_range
-from terrain_physics._kernels.math.vec3 import Vec3, add, dot, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.mesh.near import SLOT, SLOT_BITS, faces_near
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_WAY, items_near
 from terrain_physics._kernels.mesh.parts import ID_BITS, Part, part_at, row_count
@@ -56,9 +50,6 @@ from terrain_physics._kernels.types import Floats, Longs
 # whether its part moves, carries or lets through.
 A, B, C, NORMAL, PART, TRIANGLE, THICKNESS, OF_MOVER = 0, 3, 6, 9, 12, 13, 14, 15
 CANDIDATE_SIZE = 16
-
-# How deep under a one-way part the foot of whoever stands on it may be.
-_STANDS = 1e-3  # meters
 
 # Rows of cells over more columns than this are looked at block by block.
 _WIDE = 2 * BLOCK
@@ -189,55 +180,12 @@ def _gather_faces(
 
 
 @kernel
-def _holds_up(ground: Ground, row: int, normal: Vec3, corner_of: Vec3) -> bool:
-    """Tell whether a triangle of a one-way part faces its way, with the foot over it.
-
-    ``corner_of`` is a corner in the world. What the part rose since the body saw it last is left.
-    """
-    if dot(normal, one_way(ground.movers, row)) <= 0.0:
-        return False
-    rise = 0.0
-    if has_moved(ground.movers, row, ground.seen):
-        own = to_local(frame_now(ground.movers, row), corner_of)
-        before = to_world(frame_seen(ground.movers, row, ground.seen), own)
-        rise = max(dot(normal, subtract(corner_of, before)), 0.0)
-    return dot(normal, subtract(ground.foot, corner_of)) >= -_STANDS - rise
-
-
-@kernel
-def _without_those_above(
-    ground: Ground, row: int, base: Vec3, candidates: Floats, first: int, count: int
-) -> int:
-    """Leave out the triangles from ``first`` on of a one-way part that let the body through."""
-    kept = first
-    for k in range(first, count):
-        place = add(base, three(candidates, k, A))
-        if _holds_up(ground, row, three(candidates, k, NORMAL), place):
-            for column in range(CANDIDATE_SIZE):
-                candidates[kept, column] = candidates[k, column]
-            kept += 1
-    return kept
-
-
-@kernel
 def _is_there(ground: Ground, number: int, row: int) -> bool:
     """Tell whether a mesh is one of those that are asked for; its row is 0 if it never moves."""
     if ground.only >= 0:
         return ground.only == number
     is_still = row == 0 or ground.movers[row, IS_MOBILE] == 0.0
     return ground.only != STILL_PARTS or bool(is_still)
-
-
-@kernel(apart=True)
-def _of_mover(
-    ground: Ground, row: int, base: Vec3, candidates: Floats, first: int, count: int
-) -> int:
-    """Mark the triangles from ``first`` on as those of a mover; leave out what it lets through."""
-    for k in range(first, count):
-        candidates[k, OF_MOVER] = 1.0
-    if is_one_way(ground.movers, row):
-        return _without_those_above(ground, row, base, candidates, first, count)
-    return count
 
 
 @kernel
@@ -270,7 +218,8 @@ def _gather_meshes(
         candidates, count = _gather_faces(part, own_base, borrow(faces), found, candidates, count)
         left -= found
         if row > 0:
-            count = _of_mover(ground, row, own_base, candidates, first, count)
+            for i in range(first, count):
+                candidates[i, OF_MOVER] = 1.0
     keep(nodes)
     keep(stack)
     keep(near)

@@ -36,8 +36,8 @@ class Ground(NamedTuple):
     mask: int
     movers: Floats  # (1 + k, MOVER_SIZE): see `movers.py`
     only: int  # the number of the one part that is there, or ALL_PARTS, or STILL_PARTS
-    foot: Vec3  # of the body, in meters in the world: one-way parts that it is under are not there
-    seen: float  # the moves that the body has seen; what one-way parts rose since is left to it
+    step_start: Vec3  # where the center of the body was as its step began, in the world
+    seen: float  # how many moves of parts the body has seen
     yielding: Floats  # (MOST_YIELDING, YIELDING_SIZE): see `movers.py`
 
 
@@ -51,7 +51,7 @@ def ground_at(table: Longs, mask: int, yielding: Floats) -> Ground:
         mask,
         array_at(rows[MOVERS, 0], (rows[MOVERS, 1], MOVER_SIZE), np.float64),
         ALL_PARTS,
-        (0.0, np.inf, 0.0),
+        (0.0, 0.0, 0.0),
         np.inf,
         borrow(yielding),
     )
@@ -73,22 +73,22 @@ def only_of(ground: Ground, only: int) -> Ground:
         ground.mask,
         ground.movers,
         only,
-        ground.foot,
+        ground.step_start,
         ground.seen,
         ground.yielding,
     )
 
 
 @kernel(inline=True)
-def under_foot(ground: Ground, foot: Vec3, seen: float) -> Ground:
-    """Return the ground as it is for a body with its foot there, that has seen so many moves."""
+def from_start(ground: Ground, step_start: Vec3, seen: float) -> Ground:
+    """Return the ground as it is for a body whose step begins there, which saw so many moves."""
     return Ground(
         ground.maps,
         ground.parts,
         ground.mask,
         ground.movers,
         ground.only,
-        foot,
+        step_start,
         seen,
         ground.yielding,
     )
