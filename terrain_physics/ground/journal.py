@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Floats
 from terrain_physics.ground.ground import Ground, Part, loaded_part, saved_part
@@ -114,9 +115,9 @@ class Journal:
         return [*map(id, grounds)] == [*map(id, self._grounds)]
 
     def events(self) -> list[Event]:
-        """Return what has happened since events were last dropped; ValueError if it was too much.
+        """Return what has happened since events were last dropped.
 
-        It is then ever after, and nothing more is kept.
+        ValueError if more than `MOST_BYTES` has happened so far: nothing more is kept then.
         """
         if self._size > MOST_BYTES:
             raise ValueError(
@@ -219,25 +220,22 @@ def contents_of(ground: Part | Ground) -> Contents:
         )
         for key, storage in storages.items()
     }
-    rest = json.dumps([parts.next_number, movers["count"]])
-    return found | {"number of parts and moves": _digits(rest.encode())}
+    return found | {"number of parts and moves": _digits([parts.next_number, movers["count"]])}
 
 
 def _hash(storage: Any, *about: Any) -> str:
     """Return the hash of a part: its answers, and not how it came to be as it is."""
     header, arrays = saved_part(storage)
-    history = {"version", "order"}
-    kept, content = SavedPart(
-        {name: value for name, value in header.items() if name not in history},
-        {name: values for name, values in arrays.items() if name not in history},
-    ).packed()
-    return _digits(json.dumps([kept, about]).encode(), content)
+    kept = {name: value for name, value in header.items() if name != "version"}
+    content = {name: values for name, values in arrays.items() if name != "order"}
+    shapes = {name: values.shape for name, values in content.items()}
+    return _digits([kept, shapes, about], *content.values())
 
 
-def _digits(*contents: bytes) -> str:
-    digest = hashlib.sha256()
-    for content in contents:
-        digest.update(content)
+def _digits(about: Any, *arrays: NDArray[Any]) -> str:
+    digest = hashlib.sha256(json.dumps(about).encode())
+    for values in arrays:
+        digest.update(np.ascontiguousarray(values).data)
     return digest.hexdigest()[:16]
 
 
