@@ -1,4 +1,4 @@
-"""Recording what a game does to its characters, and finding where a replay goes another way."""
+"""Recording what a game does to characters and ground, and finding where a replay differs."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -19,8 +19,10 @@ from terrain_physics.character.group_data import (
     state_of_rows,
 )
 from terrain_physics.character.movement import CharacterMovement
+from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.recording_file import (
     Frame,
+    Start,
     frame_between,
     keys_after,
     load_frames,
@@ -29,6 +31,7 @@ from terrain_physics.character.recording_file import (
 from terrain_physics.character.results import GroupResult, MoveResult
 from terrain_physics.character.rows import Rows, state_hashes
 from terrain_physics.character.state import state_of
+from terrain_physics.ground.journal import Event, Journal, contents_of, redo
 
 Scene = CharacterGroup | CharacterMovement | Mapping[Key, CharacterMovement]
 
@@ -55,17 +58,28 @@ class Difference(NamedTuple):
 
 @public
 class Recording:
-    """What the game sets of its characters in each frame, and the hash of each state after it.
+    """What the game does to its characters and their ground, and the hash of each state after it.
 
     Positions, velocities and rules that were set are kept as exact numbers; so are characters that
-    came, left, were turned, resized or restored, and how long each update lasted. Edits of the
-    ground are not: a replay needs the ground as it was, with as many edits as then.
+    came, left, were turned, resized or restored, and how long each update lasted. What happens to
+    the ground is noticed by itself, in its order: edits, refits, and parts that are added, removed,
+    moved, put on other layers or made conveyors or one-way. A replay does it again, to a ground
+    that holds what this one holds now; see `Ground.save`.
 
     Parameters
     ----------
     scene : CharacterGroup, CharacterMovement, or mapping of str or int to CharacterMovement
         What to record; a single character has the key 0, and a mapping's are those there now. Call
         this recording's `update` instead of theirs.
+
+    Notes
+    -----
+    A change of the ground takes 64 bytes and what it led to: 104 for a move, 4 for each sample of
+    the rectangle around an edit, 1 for each of its cells, 24 for each vertex of a mesh that is
+    refitted, and all of a part that is added. At most 256 MiB are kept; then `update` refuses to go
+    on. What another thread does to the ground during an update counts as done after it. A recording
+    hears of changes until it is dropped. To begin one, all of the ground is hashed, a few
+    milliseconds for each million samples.
 
     Examples
     --------
@@ -77,6 +91,8 @@ class Recording:
     >>> recording = Recording(scene)
     >>> for frame in range(60):
     ...     scene["hero"].velocity.x = 3
+    ...     if frame == 30:
+    ...         scene["hero"].ground.carve((1, 0), radius=1, depth=0.5)
     ...     results = recording.update(1 / 60)
     >>> replay(recording, make_scene) is None
     True
@@ -85,7 +101,8 @@ class Recording:
     def __init__(self, scene: Scene) -> None:
         known = _checked_scene(scene)
         self._last = _read(known)
-        self._hold(known, _hashes(self._last), [])
+        self._journal = Journal(_grounds_of(known))
+        self._hold(known, Start(_hashes(self._last), self._journal.contents), [])
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -107,20 +124,30 @@ class Recording:
         Raises
         ------
         TypeError, ValueError
-            As the scene's own update; and if this recording was loaded. Nothing is recorded then.
+            As the scene's own update; if this recording was loaded; if a character is on another
+            ground than at the start; and for more changes of the ground than are kept. Nothing is
+            recorded then.
         """
         if self._scene is None:
             raise ValueError("recording must have a scene: one that was loaded cannot go on")
         seconds = _lived(self._scene, delta_time)
+        events = self._events(self._scene)
         before = _read(self._scene)
         result: GroupResult | MoveResult | dict[Key, MoveResult] = _update(self._scene, seconds)
         after = _read(self._scene)
-        self._frames.append(frame_between(self._last, before, seconds, _hashes(after)))
+        self._frames.append(frame_between(self._last, before, events, seconds, _hashes(after)))
+        self._journal.drop(len(events))
         self._last = after
         return result
 
+    def _events(self, scene: Scene) -> list[Event]:
+        """Return what has happened to the grounds since the last frame."""
+        if not self._journal.is_of(_grounds_of(scene)):
+            raise ValueError("ground must stay the one that it was when the recording began")
+        return self._journal.events()
+
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a file, of a few bytes for each write and eight for each hash.
+        """Write a file, of a few bytes for each write and eight for each hash, and of all events.
 
         Parameters
         ----------
@@ -131,8 +158,8 @@ class Recording:
         Raises
         ------
         ValueError
-            For a recording of more than 256 MiB, or with more than 32 MiB of header, which `load`
-            would refuse. Nothing is written then.
+            For a recording of more than 256 MiB, what happened to the ground included, or with more
+            than 32 MiB of header, which `load` would refuse. Nothing is written then.
         """
         save_frames(path, self._start, self._frames)
 
@@ -147,7 +174,8 @@ class Recording:
         Returns
         -------
         Recording
-            To be replayed; it cannot go on.
+            To be replayed; it cannot go on. Files of version 1 have no changes of the ground, and
+            no hashes of it.
 
         Raises
         ------
@@ -161,7 +189,7 @@ class Recording:
         recording._hold(None, *load_frames(path))  # noqa: SLF001
         return recording
 
-    def _hold(self, scene: Scene | None, start: dict[Key, str], frames: list[Frame]) -> None:
+    def _hold(self, scene: Scene | None, start: Start, frames: list[Frame]) -> None:
         self._scene, self._start, self._frames = scene, start, frames
 
 
@@ -172,27 +200,58 @@ def replay(recording: Recording, make_scene: Callable[[], Scene]) -> Difference 
     ----------
     recording : Recording
     make_scene : callable
-        Makes the scene anew, as it was when the recording began.
+        Makes the scene anew, with its ground, as both were when the recording began. What happened
+        to the ground then happens to this one.
 
     Returns
     -------
     Difference or None
         None: every character came to the recorded state in every frame, bit for bit.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is no recording or no scene; for a ground that does not hold what the recorded one
+        did, of which the message names the first such part; and for what no character and no
+        ground takes, as in a file that somebody made.
     """
     _checks.instance("recording", recording, Recording)
     scene = _checked_scene(make_scene())
     for updated in _updated(scene):
         updated.max_delta = LONGEST_STEP  # what was recorded was lived
+    start, grounds = recording._start, _grounds_of(scene)  # noqa: SLF001
+    _refuse_other_grounds(start, grounds)
     state = _read(scene)
-    difference = _compare(0, recording._start, _hashes(state))  # noqa: SLF001
+    difference = _compare(0, start.hashes, _hashes(state))
     for number, frame in enumerate(recording._frames, 1):  # noqa: SLF001
         if difference is not None:
             break
+        for event in frame.events:
+            redo(grounds[event.ground], event)
         _write(scene, state, frame)
         _update(scene, frame.delta_time)
         state = _read(scene)
         difference = _compare(number, frame.hashes, _hashes(state))
     return difference
+
+
+def _refuse_other_grounds(start: Start, grounds: list[AnyGround]) -> None:
+    """Refuse grounds that do not hold what the recorded ones did."""
+    if start.grounds is None:
+        return
+    if len(grounds) != len(start.grounds):
+        raise ValueError(
+            f"make_scene must give {len(start.grounds)} grounds as recorded, got {len(grounds)}"
+        )
+    for recorded, ground in zip(start.grounds, grounds, strict=True):
+        given = contents_of(ground)
+        for key in given | recorded:
+            if recorded.get(key) != given.get(key):
+                what = f"part {key}" if key.isdecimal() else key
+                raise ValueError(
+                    "make_scene must give the ground as it was when the recording began, got one "
+                    f"with another {what}"
+                )
 
 
 def _compare(frame: int, recorded: dict[Key, str], replayed: dict[Key, str]) -> Difference | None:
@@ -242,6 +301,12 @@ def _updated(scene: Scene) -> list[CharacterGroup | CharacterMovement]:
     if isinstance(scene, (CharacterGroup, CharacterMovement)):
         return [scene]
     return list(scene.values())
+
+
+def _grounds_of(scene: Scene) -> list[AnyGround]:
+    """Return the grounds of a scene, each once."""
+    grounds = [updated.ground for updated in _updated(scene)]
+    return list({id(ground): ground for ground in grounds}.values())
 
 
 def _lived(scene: Scene, delta_time: float) -> float:

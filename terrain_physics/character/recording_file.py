@@ -10,7 +10,8 @@ import pathlib
 import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from itertools import islice
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +26,17 @@ from terrain_physics.character.colliders import Collider, collider_from, describ
 from terrain_physics.character.frame_time import LONGEST_STEP
 from terrain_physics.character.group_data import GroupState, Key, checked_key, packed_rows
 from terrain_physics.character.material_rules import MaterialRules, saved_material_rules
+from terrain_physics.ground.journal import EVENT_BYTES, KINDS, Contents, Event
 
-FORMAT, VERSION = "terrain_physics recording", 1
+FORMAT, VERSION = "terrain_physics recording", 2
+"""Version 1 did not keep what happened to the ground."""
 
 MOST_BYTES = 1 << 28
-"""Of a recording, unpacked: 8 for the hash of a character after a frame, 16 for a write."""
+"""Of a recording, unpacked: 8 for the hash of a character after a frame, 16 for a write.
+
+A change of the ground takes 64 and what it led to: 104 for a move, 4 for a sample, 1 for a cell, 24
+for a vertex, and all of a part that was added.
+"""
 
 MOST_HEADER_BYTES = 1 << 25
 """Of its header, which has 28 for a frame: more than a million."""
@@ -42,11 +49,33 @@ _NUMBER_TYPES = {
     "where": "<i4",
     "bits": "<u8",
     "hashes": "<u8",
+    "event_counts": "<i8",
+    "events": "<i8",
+    "event_bytes": "|u1",
 }
+_SINCE_2 = {"event_counts", "events", "event_bytes"}
+
+_EVENT_SIZE = EVENT_BYTES // 8
+"""Numbers of an event: its kind, ground, key, bytes of content, and its own four."""
 
 
 class TooLargeError(ValueError):
     """More than a recording may hold."""
+
+
+class Start(NamedTuple):
+    """What there was before the first frame.
+
+    Attributes
+    ----------
+    hashes : dict of str or int to str
+        Of the characters.
+    grounds : list of dict, or None
+        Hashes of what their grounds held; None in files of version 1.
+    """
+
+    hashes: dict[Key, str]
+    grounds: list[Contents] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +91,8 @@ class Frame:
     rows: NDArray[np.int32]
     places: NDArray[np.int32]
     bits: Words
+    # What happened to the ground before that, in order.
+    events: list[Event]
     # What it led to: all characters, and the hash of each.
     keys: list[Key]
     states: Words
@@ -80,9 +111,13 @@ def keys_after(keys: list[Key], left: list[Key], bodies: list[tuple[Key, Collide
 
 
 def frame_between(
-    old: GroupState, new: GroupState, seconds: float, hashes: dict[Key, str]
+    old: GroupState,
+    new: GroupState,
+    events: list[Event],
+    seconds: float,
+    hashes: dict[Key, str],
 ) -> Frame:
-    """Return what the game did to come from one state to the other."""
+    """Return what the game did to come from one state to the other, with events of the ground."""
     numbers = {key: number for number, key in enumerate(old.keys)}
     kept: list[int] = []
     for key in new.keys:  # removed and added again counts as one that came
@@ -116,25 +151,29 @@ def frame_between(
         written.astype(np.int32),
         places.astype(np.int32),
         rows[written, places],
+        events,
         list(hashes),
         _numbers(hashes.values()),
     )
 
 
-def save_frames(path: str | os.PathLike[str], start: dict[Key, str], frames: list[Frame]) -> None:
-    """Write a recording: the hashes before the first frame, and the frames.
+def save_frames(path: str | os.PathLike[str], start: Start, frames: list[Frame]) -> None:
+    """Write a recording: what there was before the first frame, and the frames.
 
     The file appears only when it is complete; until then, and after an error, an existing one is
     unchanged. Raises ValueError for more than the limits above.
     """
     name = file_name(path)
+    events = [event for f in frames for event in f.events]
     header = {
         "format": FORMAT,
         "version": VERSION,
         "state_format": STATE_FORMAT,
         "state_size": SAVED.size,
-        "start": list(start),
-        "frames": [_events(f) for f in frames],
+        "start": list(start.hashes),
+        "grounds": start.grounds,
+        "frames": [_told(f) for f in frames],
+        "added": [event.about for event in events if event.about is not None],
     }
     parts: dict[str, list[Any]] = {
         "header": [np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)],
@@ -143,7 +182,10 @@ def save_frames(path: str | os.PathLike[str], start: dict[Key, str], frames: lis
         "who": [f.rows for f in frames],
         "where": [f.places for f in frames],
         "bits": [f.bits for f in frames],
-        "hashes": [_numbers(start.values()), *(f.states for f in frames)],
+        "hashes": [_numbers(start.hashes.values()), *(f.states for f in frames)],
+        "event_counts": [[len(f.events) for f in frames]],
+        "events": [_event_numbers(event) for event in events],
+        "event_bytes": [np.frombuffer(event.content, np.uint8) for event in events],
     }
     arrays = {kind: _joined(parts[kind], dtype) for kind, dtype in _NUMBER_TYPES.items()}
     _refuse_large(name, arrays["header"].nbytes, sum(part.nbytes for part in arrays.values()))
@@ -151,13 +193,13 @@ def save_frames(path: str | os.PathLike[str], start: dict[Key, str], frames: lis
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
-def _events(frame: Frame) -> dict[str, Any]:
+def _told(frame: Frame) -> dict[str, Any]:
     """Return what the game did that is no number, as JSON knows it."""
     bodies = [[key, described(body)] for key, body in frame.bodies]
-    events: dict[str, Any] = {"left": frame.left, "bodies": bodies}
+    told: dict[str, Any] = {"left": frame.left, "bodies": bodies}
     if frame.material_rules:  # most frames have none, and there may be a million
-        events["material_rules"] = frame.material_rules
-    return events
+        told["material_rules"] = frame.material_rules
+    return told
 
 
 def _refuse_large(name: str, header_bytes: int, all_bytes: int) -> None:
@@ -171,7 +213,7 @@ def _refuse_large(name: str, header_bytes: int, all_bytes: int) -> None:
             )
 
 
-def load_frames(path: str | os.PathLike[str]) -> tuple[dict[Key, str], list[Frame]]:
+def load_frames(path: str | os.PathLike[str]) -> tuple[Start, list[Frame]]:
     """Return what was written, or raise ValueError naming the file."""
     name = file_name(path)
     checked_size(name)
@@ -179,21 +221,21 @@ def load_frames(path: str | os.PathLike[str]) -> tuple[dict[Key, str], list[Fram
         return _loaded(name, file)
 
 
-def _loaded(name: str, file: BinaryIO) -> tuple[dict[Key, str], list[Frame]]:
+def _loaded(name: str, file: BinaryIO) -> tuple[Start, list[Frame]]:
     """Return what an open file holds."""
     try:
         header, arrays = _unpacked_file(name, file)
         # Files of version 1 that do not name the format of states have the first one.
         form = header.get("state_format", 1)
         found = _version_text(header["version"], form, header["state_size"])
-        if found == _VERSION_TEXT:
+        if found in _KNOWN_VERSIONS:
             return _frames_of(header, arrays)
     except TooLargeError:
         raise
     except Exception:  # whatever damage leads to
         raise ValueError(f"{name}: file must be a recording, undamaged") from None
     raise ValueError(
-        f"{name}: recording must be of {_VERSION_TEXT}, got {found}: another version "
+        f"{name}: recording must be of {_KNOWN_VERSIONS[-1]}, got {found}: another version "
         "of terrain_physics saved it, and can replay it"
     )
 
@@ -203,7 +245,9 @@ def _version_text(version: Any, state_format: Any, state_size: Any) -> str:
     return f"version {version} with states of format {state_format}, {state_size} numbers each"
 
 
-_VERSION_TEXT = _version_text(VERSION, STATE_FORMAT, SAVED.size)
+_KNOWN_VERSIONS = [
+    _version_text(version, STATE_FORMAT, SAVED.size) for version in range(1, VERSION + 1)
+]
 
 
 def _unpacked_file(name: str, file: BinaryIO) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -211,39 +255,43 @@ def _unpacked_file(name: str, file: BinaryIO) -> tuple[dict[str, Any], dict[str,
     with zipfile.ZipFile(file) as archive:
         found = members_of(file, archive)
         members = {name.removesuffix(".npy"): member for name, member in found.items()}
-        if members.keys() != _NUMBER_TYPES.keys() or len(found) != len(members):
+        if members.keys() | _SINCE_2 != _NUMBER_TYPES.keys() or len(found) != len(members):
             raise zipfile.BadZipFile
         sizes = {kind: member.file_size for kind, member in members.items()}
         _refuse_large(name, sizes["header"], sum(sizes.values()))
         arrays = {
-            kind: array_of(archive, members[kind], dtype, 1)
-            for kind, dtype in _NUMBER_TYPES.items()
+            kind: array_of(archive, member, _NUMBER_TYPES[kind], 1)
+            for kind, member in members.items()
         }
     header = json.loads(bytes(arrays["header"]))
     if header["format"] != FORMAT:
         raise ValueError(header["format"])
+    if (header["version"] == 1) != arrays.keys().isdisjoint(_SINCE_2):
+        raise ValueError(header["version"])
     return header, arrays
 
 
 def _frames_of(
     header: dict[str, Any], arrays: dict[str, NDArray[Any]]
-) -> tuple[dict[Key, str], list[Frame]]:
+) -> tuple[Start, list[Frame]]:
     """Return what a file holds; raise any error where its parts do not fit each other."""
     hashes = arrays["hashes"]
     keys = [checked_key(key) for key in header["start"]]
-    start = dict(zip(keys, map(_digits, hashes[: len(keys)].tolist()), strict=True))
+    known = dict(zip(keys, map(_digits, hashes[: len(keys)].tolist()), strict=True))
+    start = Start(known, _grounds_of(header))
+    happened = _events_of(header, arrays, len(start.grounds or []))
     frames: list[Frame] = []
     counts = arrays["counts"].tolist()
     nothing = _writes(arrays, 0, 0, 0)  # one for all frames: there may be a million
     end, hashes_end = 0, len(keys)
-    for events, seconds, count in zip(
-        header["frames"], arrays["delta_times"].tolist(), counts, strict=True
+    for told, seconds, count, events in zip(
+        header["frames"], arrays["delta_times"].tolist(), counts, happened, strict=True
     ):
-        left = [checked_key(key) for key in events["left"]]
-        bodies = [(checked_key(key), collider_from(parts)) for key, parts in events["bodies"]]
+        left = [checked_key(key) for key in told["left"]]
+        bodies = [(checked_key(key), collider_from(parts)) for key, parts in told["bodies"]]
         material_rules = [
             (checked_key(key), saved_material_rules(rules))
-            for key, rules in events.get("material_rules", [])
+            for key, rules in told.get("material_rules", [])
         ]
         if left or bodies:
             keys = keys_after(keys, left, bodies)
@@ -254,7 +302,7 @@ def _frames_of(
         hashes_end += len(keys)
         if hashes_end > len(hashes):
             raise ValueError(hashes_end)
-        frames.append(Frame(time, left, bodies, material_rules, *writes, keys, states))
+        frames.append(Frame(time, left, bodies, material_rules, *writes, events, keys, states))
     if hashes_end != len(hashes) or end != len(arrays["who"]):
         raise ValueError(end)
     return start, frames
@@ -273,6 +321,43 @@ def _writes(
     ):
         raise ValueError(first)
     return rows, places, bits
+
+
+def _grounds_of(header: dict[str, Any]) -> list[Contents] | None:
+    """Return hashes of the grounds, if there are any."""
+    grounds = header.get("grounds")
+    if grounds is None:
+        return None
+    return [{str(key): str(own) for key, own in ground.items()} for ground in grounds]
+
+
+def _events_of(
+    header: dict[str, Any], arrays: dict[str, NDArray[Any]], grounds: int
+) -> list[list[Event]]:
+    """Return the events of each frame; raise any error where they do not fit their numbers."""
+    if header["version"] == 1:
+        return [[]] * len(header["frames"])
+    rows = arrays["events"].reshape(-1, _EVENT_SIZE)
+    content, counts = arrays["event_bytes"], arrays["event_counts"].tolist()
+    added = iter(header["added"])
+    end, events = 0, []
+    for row in rows:
+        kind, ground, key, size, *own = row.tolist()
+        name = KINDS[_checks.whole("kind", kind, 0, len(KINDS) - 1)]
+        index = _checks.whole("ground", ground, 0, grounds - 1)
+        first, end = end, end + _checks.whole("size", size, 0, len(content) - end)
+        about = next(added) if name == "added" else None
+        events.append(Event(name, index, key, tuple(own), content[first:end].tobytes(), about))
+    rest = iter(events)
+    happened = [list(islice(rest, _checks.whole("count", k, 0, len(events)))) for k in counts]
+    if end != len(content) or sum(counts) != len(events) or next(added, None) is not None:
+        raise ValueError(end)
+    return happened
+
+
+def _event_numbers(event: Event) -> list[int]:
+    kind, size = KINDS.index(event.kind), len(event.content)
+    return [kind, event.ground, event.key, size, *event.numbers]
 
 
 def _digits(number: int) -> str:

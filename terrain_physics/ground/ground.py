@@ -21,13 +21,12 @@ from terrain_physics.ground.poses import Pose
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.brushes import Disc, leveling, raising, smoothing
 from terrain_physics.heightmap.heightmap import HeightMap, loaded_map
-from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.saved import KIND as MAP
 from terrain_physics.heightmap.saved import saved_map
+from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.mesh.mesh import TriangleMesh, loaded_mesh
 from terrain_physics.mesh.saved import KIND as MESH
 from terrain_physics.mesh.saved import saved_mesh
-from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.ground_files import (
     MOST_EDITS,
     SavedPart,
@@ -159,7 +158,7 @@ class Ground(Surface):
         saved, about = load_parts(path, _KIND)
         with damaged_otherwise(path):
             keys, next_key = checked_keys(about["keys"], about["next_key"], len(saved))
-            parts = dict(zip(keys, map(_loaded, saved), strict=True))
+            parts = dict(zip(keys, map(loaded_part, saved), strict=True))
             changes = _checks.whole("changes", about["changes"], 0, MOST_EDITS)
             poses = {int(key): Pose.of_saved(rows) for key, rows in about["transforms"].items()}
             if not all(isinstance(parts[key], TriangleMesh) for key in poses):
@@ -774,7 +773,7 @@ class Ground(Surface):
         (<Ground: 2 height maps, 0 meshes>, -1.0)
         """
         with self._held.changing, self._held.editing():  # all of one moment, borders included
-            saved = [_saved(part) for part in self._parts.values()]
+            saved = [saved_part(part.storage) for part in self._held.queries.values()]
             about = {
                 "keys": list(self._parts),
                 "layers": list(self._held.layers.values()),
@@ -831,14 +830,13 @@ def _queries_of(part: Part) -> PartQueries:
     return cast("PartQueries", queries_of(part))
 
 
-def _saved(part: Part) -> SavedPart:
-    queries = _queries_of(part)
-    if isinstance(queries, MapQueries):
-        return saved_map(queries.storage)
-    return saved_mesh(cast("MeshStorage", queries.storage))
+def saved_part(storage: Any) -> SavedPart:
+    """Return what is saved of a part, of whose queries this is the storage."""
+    return saved_map(storage) if isinstance(storage, MapStorage) else saved_mesh(storage)
 
 
-def _loaded(saved: SavedPart) -> Part:
+def loaded_part(saved: SavedPart) -> Part:
+    """Return a part that was saved."""
     if saved.header["kind"] == MAP:
         return loaded_map(saved)
     if saved.header["kind"] != MESH:

@@ -34,6 +34,7 @@ from terrain_physics.surface.ground_arrays import (
 )
 from terrain_physics.surface.ground_files import MOST_NUMBERS
 from terrain_physics.surface.materials import MOST_MATERIALS, Names
+from terrain_physics.surface.watching import Watchers
 
 PartQueries = MapQueries | MeshQueries
 Storage = MapStorage | MeshStorage
@@ -58,6 +59,9 @@ class GroundParts:
         Of each of them; a new tuple whenever maps come or go.
     sources : list of MapSource and MeshSource
         What to query for those that are on any layer, in the order of their first numbers.
+    watchers : Watchers
+        Who is told of each change of which parts there are and what they do, with the part's
+        number: "added", "removed", "moved" and in how many seconds, "layers", "surface", "one_way".
     """
 
     __slots__ = (
@@ -80,6 +84,7 @@ class GroundParts:
         "next_number",
         "queries",
         "sources",
+        "watchers",
     )
 
     def __init__(
@@ -95,6 +100,7 @@ class GroundParts:
         self.queries: dict[int, PartQueries] = {}
         self.layers: dict[int, int] = {}
         self.next_number = 0
+        self.watchers = Watchers()
         self.sources: list[Source] = []
         self._materials = GroundMaterials()
         self._meshes = GroundMeshes()
@@ -176,6 +182,8 @@ class GroundParts:
             self._settle(renamed=renamed, maps=bool(maps))
             self._logged_of |= {land: land.version for land in maps}
             self._note(maps, before)
+            for number in parts:
+                self.watchers.tell("added", number)
 
     def remove(self, number: int) -> None:
         """Remove a part."""
@@ -193,24 +201,28 @@ class GroundParts:
                 self._meshes.remove(number)
             self._settle(renamed=self._materials.remove(number), maps=bool(maps))
             self._note(maps, before)
+            self.watchers.tell("removed", number)
 
     def move(self, number: int, pose: Pose, seconds: float | None) -> None:
         """Put a mesh somewhere else; see `GroundMeshes.move`."""
         with self.changing:
             self._meshes.move(number, pose, seconds)
             self._gone += 1
+            self.watchers.tell("moved", number, seconds)
 
     def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
         """Let the surface of a mesh move."""
         with self.changing:
             self._meshes.set_surface_velocity(number, velocity)
             self._gone += 1
+            self.watchers.tell("surface", number)
 
     def set_one_way(self, number: int, direction: Floats3) -> None:
         """Let a mesh hold up one way only."""
         with self.changing:
             self._meshes.set_one_way(number, direction)
             self._gone += 1
+            self.watchers.tell("one_way", number)
 
     @property
     def movers(self) -> GroundMovers:
@@ -260,6 +272,7 @@ class GroundParts:
                 self._meshes.set_layers(number, layers)
             self._settle(renamed=False, maps=bool(maps))
             self._note(maps, before)
+            self.watchers.tell("layers", number)
 
     def _settle(self, *, renamed: bool, maps: bool) -> None:
         """Let what to query follow from the parts; what changed are materials, or the maps."""

@@ -28,7 +28,9 @@ class Pose(NamedTuple):
 
     @classmethod
     def of(cls, name: str, transform: Any) -> Self:
-        """Return a pose given as a 4 x 4 matrix, or as position and rotation."""
+        """Return a pose given as a 4 x 4 matrix, as position and rotation, or as such a pose."""
+        if isinstance(transform, Pose):
+            return cls(*transform)
         if isinstance(transform, tuple) and len(transform) == 2:
             position = _checks.vector(f"{name}[0]", transform[0])
             rotation = _checks.rotation(f"{name}[1]", transform[1])

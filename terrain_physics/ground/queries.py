@@ -52,6 +52,11 @@ class GroundQueries(Queries):
     def __init__(self, parts: GroundParts, mask: int = ALL_LAYERS) -> None:
         self._parts, self._mask = parts, mask
 
+    @property
+    def parts(self) -> GroundParts:
+        """All parts, whatever the mask."""
+        return self._parts
+
     def met_by(self, mask: int) -> "GroundQueries":
         return GroundQueries(self._parts, mask)
 

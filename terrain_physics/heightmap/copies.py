@@ -56,7 +56,7 @@ def put_edit(storage: MapStorage, edit: Edit, row: int, column: int) -> None:
             made_of[row_0:row_1, column_0:column_1] = edit.materials
         # The cells around share samples with these.
         touched = cells_around(storage, row_0, row_1 + 1, column_0, column_1 + 1)
-        storage.changed(touched, heights=True, holes=False)
+        storage.changed(touched, "heights")
 
 
 def replace_samples(
@@ -92,7 +92,7 @@ def replace_samples(
             across.start + column_0,
             across.start + column_1,
         )
-        storage.changed(region, heights=True, holes=bool(np.isnan(new[set_here]).any()))
+        storage.changed(region, "heights", holes=bool(np.isnan(new[set_here]).any()))
         return storage.version, _edit_of(storage, region)
 
 

@@ -35,7 +35,7 @@ def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
         storage.heights[place] = new
         storage.changed(
             cells_around(storage, row_0, row_1, column_0, column_1),
-            heights=True,
+            "heights",
             holes=bool(np.isnan(new).any()),
         )
 
@@ -57,7 +57,7 @@ def set_holes(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) -> N
         storage.prepare_hole_edit()
         kept = storage.cells[place] & np.uint8(0xFF ^ kernels.CELL_HOLE)
         storage.cells[place] = kept | (new * np.uint8(kernels.CELL_HOLE))
-        storage.changed(region, heights=False, holes=bool(new.any()))
+        storage.changed(region, "holes", holes=bool(new.any()))
 
 
 def set_materials(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) -> None:
@@ -67,7 +67,7 @@ def set_materials(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) 
         return
     with storage.lock:
         storage.prepare_material_edit()[place] = new
-        storage.changed(region, heights=False, holes=False)
+        storage.changed(region, "materials")
 
 
 def paint(storage: MapStorage, place: Ranges, marked: Flags, material: int) -> None:
@@ -79,7 +79,7 @@ def paint(storage: MapStorage, place: Ranges, marked: Flags, material: int) -> N
     with storage.lock:
         storage.prepare_material_edit()[place][marked] = material
         region = Region(row + row_0, row + row_1, column + column_0, column + column_1)
-        storage.changed(region, heights=False, holes=False)
+        storage.changed(region, "materials")
 
 
 def _fitted(
@@ -93,7 +93,6 @@ def _fitted(
 
 def set_thickness(storage: MapStorage, depth: float) -> None:
     """Set how deep below its surface the ground is solid."""
-    rows, columns = storage.cell_count
     with storage.lock:
         storage.set_thickness(depth)
-        storage.changed(Region(0, rows, 0, columns), heights=False, holes=False)
+        storage.changed(storage.whole, "thickness")

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from math import inf
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.checks import shorter_diagonals
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
+from terrain_physics.surface.watching import Watchers
+
+Edited = Literal["heights", "holes", "materials", "thickness"]
 
 # With holes, ground is a crust: a body that falls through a hole must get out from under the edge.
 THICKNESS_WITH_HOLES = 2.0
@@ -57,6 +60,8 @@ class MapStorage:
         The number of edits so far.
     changes : ChangeLog
         Where the latest of them were.
+    watchers : Watchers
+        Who is told of each edit: what it changed, and in which region.
     is_read : int
         How many long queries hold the arrays as they are now.
     """
@@ -81,6 +86,7 @@ class MapStorage:
         "materials",
         "version",
         "views",
+        "watchers",
     )
 
     heights: Singles
@@ -132,6 +138,7 @@ class MapStorage:
         )
         self._changes: deque[tuple[int, Region]] = deque(maxlen=_REMEMBERED_CHANGES)
         self.changes = ChangeLog(0)
+        self.watchers = Watchers()
         self._shown: tuple[Any, ...] = (None,) * 4
         rows, columns = self.cell_count
         levels = block_kernels.level_count(rows, columns)
@@ -263,12 +270,13 @@ class MapStorage:
         self.frame[kernels.THICKNESS] = depth
         self._thickens, self._is_thinner = False, True
 
-    def changed(self, region: Region, *, heights: bool, holes: bool) -> None:
+    def changed(self, region: Region, what: Edited, *, holes: bool = False) -> None:
         """Update what is derived from the cells of a region, and record the change.
 
-        What follows the heights is written only with ``heights``: other edits have not copied the
-        arrays, and a query may be reading them.
+        ``holes`` tells whether there are any now. What follows the heights is written only with
+        these: other edits have not copied the arrays, and a query may be reading them.
         """
+        heights = what == "heights"
         row_0, row_1, column_0, column_1 = region
         if heights and self._follows_heights:
             around = self.heights[row_0 : row_1 + 1, column_0 : column_1 + 1]
@@ -287,6 +295,7 @@ class MapStorage:
         self._changes.append((version, region))
         self.changes.note(version, *(EVERYWHERE if everywhere else self.box_of(region)))
         self.version = version
+        self.watchers.tell(what, region)
 
     def box_of(self, region: Region) -> tuple[Floats3, Floats3]:
         """Return the lower and upper corner of the box of cells, whatever their heights."""

@@ -90,7 +90,7 @@ class MeshStorage(Meshes):
         for arrays in (before, moved):
             self.changes.note(self.version + 1, *bounds_in(arrays.frame))
         self._adopt(moved, self.version + 1)
-        self.watchers.tell()
+        self.watchers.tell("vertices")
 
     @property
     def normals(self) -> Floats:

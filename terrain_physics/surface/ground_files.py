@@ -15,12 +15,13 @@ for it, and nothing that is larger is saved either.
 """
 
 import json
+import math
 import os
 import pathlib
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +82,29 @@ class SavedPart(NamedTuple):
 
     header: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
+
+    def packed(self) -> tuple[dict[str, Any], bytes]:
+        """Return it as what goes into JSON, and the bytes of all arrays."""
+        shapes = {name: values.shape for name, values in self.arrays.items()}
+        content = [
+            values.astype(_ARRAYS[name][0], copy=False).tobytes()
+            for name, values in self.arrays.items()
+        ]
+        return {"header": self.header, "shapes": shapes}, b"".join(content)
+
+    @classmethod
+    def unpacked(cls, about: Any, content: bytes) -> Self:
+        """Return what `packed` gave; raise any error where there is less content, or more."""
+        arrays: dict[str, NDArray[Any]] = {}
+        end = 0
+        for name, shape in about["shapes"].items():
+            sizes = [_checks.whole(name, size, 0, len(content)) for size in shape]
+            values = np.frombuffer(content, _ARRAYS[name][0], math.prod(sizes), end)
+            arrays[name] = values.reshape(sizes)
+            end += values.nbytes
+        if end != len(content):
+            raise ValueError(f"content must have {end} bytes, got {len(content)}")
+        return cls(about["header"], arrays)
 
 
 def save_parts(

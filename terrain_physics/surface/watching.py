@@ -1,6 +1,14 @@
-"""Who is told that a part has changed, so that nobody needs to ask thousands of parts."""
+"""Who is told that a ground or a part of one has changed, so that nobody needs to ask thousands."""
 
+from typing import Any, Protocol
 from weakref import ref
+
+
+class Watcher(Protocol):
+    """Who is told."""
+
+    def tell(self, number: int, what: str, *details: Any) -> None:
+        """Hear of a change of what the watcher knows by a number, once it is made."""
 
 
 class Watch:
@@ -17,30 +25,34 @@ class Watch:
     def __init__(self) -> None:
         self.changed: set[int] = set()
 
+    def tell(self, number: int, what: str, *details: Any) -> None:  # noqa: ARG002
+        """Remember the number, whatever it was."""
+        self.changed.add(number)
+
 
 class Watchers:
-    """The watchers of one part, and the number by which each knows it; those that are gone drop."""
+    """The watchers of one thing, and the number that it has for each; those that are gone drop."""
 
     __slots__ = ("_watching",)
 
     def __init__(self) -> None:
         # Lists are copied, appended to and removed from at once, whatever other threads do.
-        self._watching: list[tuple[ref[Watch], int]] = []
+        self._watching: list[tuple[ref[Watcher], int]] = []
 
-    def add(self, watch: Watch, number: int) -> None:
+    def add(self, watch: Watcher, number: int) -> None:
         """Tell a watcher from now on."""
         for known in list(self._watching):
             if known[0]() is None:
                 self._watching.remove(known)
         self._watching.append((ref(watch), number))
 
-    def remove(self, watch: Watch, number: int) -> None:
+    def remove(self, watch: Watcher, number: int) -> None:
         """Tell a watcher no longer."""
         self._watching.remove((ref(watch), number))
 
-    def tell(self) -> None:
-        """Tell all that the part has changed."""
+    def tell(self, what: str, *details: Any) -> None:
+        """Tell all what has changed."""
         for known, number in list(self._watching):
             watch = known()
             if watch is not None:
-                watch.changed.add(number)
+                watch.tell(number, what, *details)

@@ -132,10 +132,11 @@ def test_a_long_recording_of_little_is_loaded_in_little_time_and_memory(recorded
     frame = '{"left": [], "bodies": []}'
     parts = parts_of(recorded, tmp_path / "walk")
     header = bytes(parts["header"]).decode()
-    header = header[: header.index('"frames"')] + f'"frames": [{", ".join([frame] * count)}]}}'
+    header = header[: header.index('"frames"')]
+    header += f'"frames": [{", ".join([frame] * count)}], "added": []}}'
     parts["header"] = np.frombuffer(header.encode(), np.uint8)
     parts["delta_times"] = np.zeros(count)
-    parts["counts"] = np.zeros(count, np.int64)
+    parts["counts"] = parts["event_counts"] = np.zeros(count, np.int64)
     for name in ("who", "where", "bits"):
         parts[name] = parts[name][:0]
     parts["hashes"] = np.zeros(3 + 3 * count, np.uint64)

@@ -65,17 +65,29 @@ def _heights(chance: random.Random) -> None:
     assert outcome(path) in {"loaded", "refused"}
 
 
+def _scene() -> tp.CharacterGroup:
+    """Return what is recorded: a ground that changes, and who stands on it."""
+    land = tp.HeightMap(np.random.default_rng(0).uniform(0, 1, (9, 9)))
+    ground = tp.Ground([land, tp.TriangleMesh.box((2, 0.5, 2))])
+    return tp.CharacterGroup(ground, tp.SphereCollider(0.4))
+
+
 @functools.cache
 def _members() -> dict[str, bytes]:
     """Return the parts of a recording's archive."""
-    land = tp.HeightMap(np.random.default_rng(0).uniform(0, 1, (9, 9)))
-    group = tp.CharacterGroup(land, tp.SphereCollider(0.4))
+    group = _scene()
+    ground = group.ground
+    assert isinstance(ground, tp.Ground)
     recording = tp.Recording(group)
     group.add("ada", (4, 3, 4))
     for frame in range(12):
         if frame == 5:
             group.add(7, (2, 3, 2), collider=tp.BoxCollider((0.3, 0.4, 0.5)))
             group.remove("ada")
+            ground.add(tp.TriangleMesh.box((2, 1, 2)))
+            ground.carve((4, 4), 2, 1)
+            ground.paint((4, 4), 2, 1)
+        ground.move(1, ((4, 0.1 * frame, 4), np.eye(3)), 1 / 60)
         group.velocities = [(1.0, 0.0, 0.5)]
         recording.update(1 / 60)
     path = Path(folder().name) / "whole"
@@ -152,9 +164,8 @@ def _replay(path: Path) -> None:
         if str(path) not in str(error):
             raise
         return
-    land = tp.HeightMap(np.zeros((9, 9)))
     try:
-        tp.replay(recording, lambda: tp.CharacterGroup(land, tp.SphereCollider(0.4)))
+        tp.replay(recording, _scene)
     except ValueError as error:
         if " must " not in str(error):
             raise

@@ -1,0 +1,352 @@
+"""What happens to grounds, event by event, so that it can be done again with the same bits.
+
+An edit is kept as the samples or cells that it led to, a refit as all vertices, a move as the pose
+that was taken over, and a part that was added as all that it held: nothing is computed anew.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels.types import Floats
+from terrain_physics.ground.ground import Ground, Part, loaded_part, saved_part
+from terrain_physics.ground.movers import NO_WAY
+from terrain_physics.ground.parts import GroundParts
+from terrain_physics.ground.poses import Pose
+from terrain_physics.ground.queries import GroundQueries
+from terrain_physics.heightmap.edits import Ranges
+from terrain_physics.surface.ground_files import MOST_NUMBERS, SavedPart, as_marks
+from terrain_physics.surface.surface import queries_of
+
+_OF_MAPS = ("heights", "holes", "materials", "thickness")
+_OF_MESHES = ("vertices",)
+_OF_GROUNDS = ("added", "removed", "moved", "layers", "surface", "one_way")
+
+KINDS = (*_OF_MAPS, *_OF_MESHES, *_OF_GROUNDS)
+"""Of events: what parts and grounds tell their watchers."""
+
+EVENT_BYTES = 64
+"""That an event counts as, besides its content."""
+
+MOST_BYTES = 1 << 28
+"""Of the events of a journal."""
+
+Contents = dict[str, str]
+"""Hashes of what a ground holds: of each part by its key, and of the rest."""
+
+_ITSELF = MOST_NUMBERS  # what a ground is watched as; its parts are by their keys
+_NUMBERS = 2 * MOST_NUMBERS  # of each ground
+
+_NO_NUMBERS = (0, 0, 0, 0)
+
+
+@dataclass(slots=True)
+class Event:
+    """One change of a ground.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    ground : int
+        Which ground, counted from 0.
+    key : int
+        Of the part; 0 for a map or a mesh by itself.
+    numbers : tuple of four int
+        Of an edit, the samples or cells: first row, end of rows, first column, end of columns. Of
+        a part that is added or is put on other layers, first of all its layers.
+    content : bytes
+        The new values, of a type that follows from the kind.
+    about : dict or None
+        Of a part that is added, what `SavedPart.packed` says besides its content.
+    """
+
+    kind: str
+    ground: int
+    key: int
+    numbers: tuple[int, int, int, int] = _NO_NUMBERS
+    content: bytes = b""
+    about: Any = None
+
+
+class Journal:
+    """What happens to grounds, in order, from now on until it is dropped.
+
+    Attributes
+    ----------
+    contents : list of dict
+        What each ground held at the start.
+    """
+
+    __slots__ = ("__weakref__", "_events", "_grounds", "_size", "_storages", "contents")
+
+    def __init__(self, grounds: Sequence[Part | Ground]) -> None:
+        self._events: list[Event] = []
+        self._size = 0
+        self.contents = self._watch(grounds)
+
+    def _watch(self, grounds: Sequence[Part | Ground]) -> list[Contents]:
+        """Begin to watch, and return what the grounds hold at that moment."""
+        self._grounds = list(grounds)
+        self._storages: dict[int, Any] = {}
+        found = []
+        for index, ground in enumerate(grounds):
+            with _unchanged(ground):
+                found.append(contents_of(ground))
+                parts = _parts_of(ground)
+                if parts is not None:
+                    parts.watchers.add(self, index * _NUMBERS + _ITSELF)
+                for key, storage in _storages_of(ground).items():
+                    self._watch_part(index * _NUMBERS + key, storage)
+        return found
+
+    def _watch_part(self, number: int, storage: Any) -> None:
+        self._storages[number] = storage
+        storage.watchers.add(self, number)
+
+    def is_of(self, grounds: Sequence[Part | Ground]) -> bool:
+        """Tell whether it is about these grounds."""
+        return [*map(id, grounds)] == [*map(id, self._grounds)]
+
+    def events(self) -> list[Event]:
+        """Return what has happened since events were last dropped.
+
+        ValueError if more than `MOST_BYTES` has happened so far: nothing more is kept then.
+        """
+        if self._size > MOST_BYTES:
+            raise ValueError(
+                f"ground must change by at most {MOST_BYTES} bytes in one recording, got more: "
+                "save it, and begin another one"
+            )
+        if self._events:
+            for ground in self._grounds:  # maps hand on samples that they share: events, too
+                _ = ground.version
+        return self._events.copy()
+
+    def drop(self, count: int) -> None:
+        """Forget the first events."""
+        del self._events[:count]
+
+    def tell(self, number: int, what: str, *details: Any) -> None:
+        """Hear of a change from who made it, before anybody makes another one."""
+        index, key = divmod(number, _NUMBERS)
+        if key == _ITSELF:
+            key, *rest = details
+            self._note_change(Event(what, index, key), *rest)
+        elif number in self._storages:  # or told by another thread after it had gone
+            self._note_edit(Event(what, index, key), self._storages[number], *details)
+
+    def _note_edit(self, event: Event, storage: Any, region: Any = None) -> None:
+        # First: a signal handler that edits in the middle of this comes after it.
+        self._events.append(event)
+        _put_edit(event, storage, region)
+        self._count(event)
+
+    def _note_change(self, event: Event, seconds: float | None = None) -> None:
+        number = event.ground * _NUMBERS + event.key
+        parts = _parts_of(self._grounds[event.ground])
+        self._events.append(event)
+        if event.kind == "added":
+            part = parts.queries[event.key]
+            with part.lock:  # of one moment
+                _put_change(event, parts, seconds)
+                self._watch_part(number, part.storage)
+        elif event.kind == "removed":
+            self._storages.pop(number).watchers.remove(self, number)
+        else:
+            _put_change(event, parts, seconds)
+        self._count(event)
+
+    def _count(self, event: Event) -> None:
+        self._size += EVENT_BYTES + len(event.content)
+        if self._size > MOST_BYTES:
+            self._events.clear()
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self._grounds, self._events, self._size, self.contents
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        grounds, self._events, self._size, self.contents = state
+        self._watch(grounds)
+
+
+# Grounds of any kind
+
+
+def _parts_of(ground: Part | Ground) -> Any:
+    """Return the `GroundParts` of a ground; None for a map or a mesh by itself."""
+    queries = queries_of(ground)
+    return queries.parts if isinstance(queries, GroundQueries) else None
+
+
+def _storages_of(ground: Part | Ground) -> dict[int, Any]:
+    """Return the storages of the parts by their keys."""
+    parts = _parts_of(ground)
+    queries: Any = {0: queries_of(ground)} if parts is None else parts.queries
+    return {key: part.storage for key, part in queries.items()}
+
+
+@contextmanager
+def _unchanged(ground: Part | Ground) -> Iterator[None]:
+    """Let nobody change a ground meanwhile."""
+    parts = _parts_of(ground)
+    if parts is None:
+        with queries_of(ground).lock:
+            yield
+    else:
+        with parts.changing, parts.editing():
+            yield
+
+
+def contents_of(ground: Part | Ground) -> Contents:
+    """Return hashes of what a ground holds; how often it was changed does not count."""
+    parts = _parts_of(ground)
+    storages = _storages_of(ground)
+    if parts is None:
+        return {"0": _hash(storages[0])}
+    movers, poses = parts.movers.saved(), parts.poses
+    found = {
+        str(key): _hash(
+            storage,
+            parts.layers[key],
+            poses[key].saved() if key in poses else None,
+            movers["parts"].get(str(key)),
+        )
+        for key, storage in storages.items()
+    }
+    return found | {"number of parts and moves": _digits([parts.next_number, movers["count"]])}
+
+
+def _hash(storage: Any, *about: Any) -> str:
+    """Return the hash of a part: its answers, and not how it came to be as it is."""
+    header, arrays = saved_part(storage)
+    kept = {name: value for name, value in header.items() if name != "version"}
+    content = {name: values for name, values in arrays.items() if name != "order"}
+    shapes = {name: values.shape for name, values in content.items()}
+    return _digits([kept, shapes, about], *content.values())
+
+
+def _digits(about: Any, *arrays: NDArray[Any]) -> str:
+    digest = hashlib.sha256(json.dumps(about).encode())
+    for values in arrays:
+        digest.update(np.ascontiguousarray(values).data)
+    return digest.hexdigest()[:16]
+
+
+# What events hold
+
+
+def _put_edit(event: Event, storage: Any, region: Any) -> None:
+    """Put in an event what an edit of a part has led to, of a map in a region of cells."""
+    if event.kind == "vertices":
+        event.content = storage.arrays.vertices.tobytes()
+        return
+    if event.kind == "thickness":
+        event.content = np.array(storage.thickness).tobytes()
+        return
+    if event.kind == "heights":
+        place = _samples_within(region, *storage.cell_count)
+        values = storage.heights[place]
+    else:
+        place = _cells_of(region)
+        is_hole = event.kind == "holes"
+        values = storage.hole_marks(place) if is_hole else storage.material_numbers(place)
+    rows, columns = place
+    event.numbers = rows.start, rows.stop, columns.start, columns.stop
+    event.content = values.tobytes()
+
+
+def _cells_of(region: Sequence[int]) -> Ranges:
+    return slice(*region[:2]), slice(*region[2:])
+
+
+def _samples_within(region: Sequence[int], rows: int, columns: int) -> Ranges:
+    """Return the samples whose edit changes the cells of a region: `cells_around` in reverse."""
+    row_0, row_1, column_0, column_1 = region
+    return (
+        slice(row_0 + (row_0 > 0), row_1 + (row_1 == rows)),
+        slice(column_0 + (column_0 > 0), column_1 + (column_1 == columns)),
+    )
+
+
+def _put_change(event: Event, parts: GroundParts, seconds: float | None) -> None:
+    """Put in an event what has become of a part of a ground."""
+    key = event.key
+    if event.kind in {"added", "layers"}:
+        event.numbers = parts.layers[key], 0, 0, 0
+    if event.kind == "added":
+        event.about, event.content = saved_part(parts.queries[key].storage).packed()
+    elif event.kind == "moved":
+        rows = parts.poses[key].matrix()[:3]
+        event.content = np.array([*rows.ravel(), seconds or 0.0]).tobytes()
+    elif event.kind in {"surface", "one_way"}:
+        event.content = np.array(getattr(parts.movers.get(key), event.kind)).tobytes()
+
+
+# Once more
+
+
+def redo(ground: Part | Ground, event: Event) -> None:
+    """Make a change again; ValueError if the ground is none that it was made to."""
+    try:
+        if event.kind in _OF_GROUNDS:
+            _redo_change(ground, event)
+        else:
+            part = ground.parts[event.key] if isinstance(ground, Ground) else ground
+            _redo_edit(part, event)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"recording must hold changes that its ground takes, got {event.kind!r} of part "
+            f"{event.key}: {error}"
+        ) from error
+
+
+def _redo_edit(part: Any, event: Event) -> None:
+    if event.kind == "vertices":
+        part.refit(_floats(event).reshape(-1, 3))
+        return
+    if event.kind == "thickness":
+        (part.thickness,) = _floats(event).tolist()
+        return
+    row_0, row_1, column_0, column_1 = event.numbers
+    place = slice(row_0, row_1), slice(column_0, column_1)
+    shape = row_1 - row_0, column_1 - column_0
+    if event.kind == "heights":
+        part[place] = np.frombuffer(event.content, "<f4").reshape(shape)
+        return
+    values = np.frombuffer(event.content, "|u1").reshape(shape)
+    if event.kind == "holes":
+        part.holes[place] = as_marks(values)
+    else:
+        part.materials[place] = values
+
+
+def _redo_change(ground: Any, event: Event) -> None:
+    key, layers = event.key, event.numbers[0]
+    if event.kind == "added":
+        part = loaded_part(SavedPart.unpacked(event.about, event.content))
+        if ground.add(part, layers=layers) != key:
+            raise ValueError("another key comes next")
+    elif event.kind == "removed":
+        ground.remove(key)
+    elif event.kind == "layers":
+        ground.set_layers(key, layers)
+    elif event.kind == "moved":
+        *rows, seconds = _floats(event).tolist()
+        pose = Pose.of_saved(np.reshape(rows, (3, 4)))
+        ground.move(key, pose, None if seconds == 0.0 else seconds)
+    elif event.kind == "surface":
+        ground.set_surface_velocity(key, tuple(_floats(event).tolist()))
+    else:
+        way = tuple(_floats(event).tolist())
+        ground.set_one_way(key, None if way == NO_WAY else way)
+
+
+def _floats(event: Event) -> Floats:
+    return np.frombuffer(event.content, "<f8")
