@@ -359,9 +359,9 @@ class Ground(Surface):
     def set_one_way(self, key: int, direction: Any) -> None:
         """Let characters through a mesh but from one side, as a platform to jump up to.
 
-        Only faces that look that way hold anybody, and only who was wholly before them when its step
-        began: nobody whose foot was below a platform that holds up. Questions such as rays meet the
-        mesh from all sides.
+        Only faces that look that way hold anybody, and only who was wholly before them when its
+        step began: nobody whose foot was below a platform that holds up. Questions such as rays
+        meet the mesh from all sides.
 
         Parameters
         ----------
