@@ -85,7 +85,8 @@ def squeezes_of(values: Sequence[float]) -> tuple[Squeeze, ...]:
     found = []
     for k in range(columns.MOST_SQUEEZING):
         start = columns.SQUEEZED + 3 * k
-        depth = math.hypot(*values[start : start + 3])
+        x, y, z = values[start : start + 3]
+        depth = math.sqrt(x * x + y * y + z * z)
         if depth > 0.0:
             found.append(Squeeze(int(values[columns.SQUEEZED_BY + k]), depth))
     return tuple(sorted(found, key=lambda squeeze: -squeeze.depth))
@@ -385,6 +386,9 @@ class GroupResult(_Fields):
         "blocked_by",
         "just_landed",
         "just_left",
+        "turns",
+        "squeezed",
+        "squeezed_by",
     )
 
     def __init__(self, states: Floats, seconds: float = 0.0, logs: Logs | None = None) -> None:
@@ -482,6 +486,24 @@ class GroupResult(_Fields):
         return self._once("just_left", _left)
 
     @property
+    def turns(self) -> Floats:
+        """How far the parts that they stood on have turned them about +Y, in radians (n,)."""
+        return self._once("turns", lambda states: states[:, columns.TURN].copy())
+
+    @property
+    def squeezed(self) -> Floats:
+        """How deep each is in the moving part that presses it hardest, in meters (n,).
+
+        As of `MoveResult.squeezed`; 0 where none does.
+        """
+        return self._once("squeezed", lambda states: _hardest(states)[0])
+
+    @property
+    def squeezed_by(self) -> Longs:
+        """The key of that part (n,); -1 where none presses."""
+        return self._once("squeezed_by", lambda states: _hardest(states)[1])
+
+    @property
     def _blockers(self) -> MoveHits | None:
         """What was in the way of those that were blocked, looked up once."""
         if isinstance(self._met, Logs):
@@ -494,6 +516,16 @@ class GroupResult(_Fields):
             self._made[name] = read_only(make(self._states))
         values: NDArray[Any] = self._made[name]
         return values
+
+
+def _hardest(states: Floats) -> tuple[Floats, Longs]:
+    """Return what presses each character hardest: how deep it is in that, and its key."""
+    ends = columns.SQUEEZED + 3 * columns.MOST_SQUEEZING
+    ways = states[:, columns.SQUEEZED : ends].reshape(-1, columns.MOST_SQUEEZING, 3)
+    depths = np.sqrt(ways[..., 0] ** 2 + ways[..., 1] ** 2 + ways[..., 2] ** 2)
+    hardest, every = depths.argmax(axis=1), np.arange(len(states))
+    keys = states[every, columns.SQUEEZED_BY + hardest].astype(np.int64)
+    return depths[every, hardest], keys
 
 
 def _limits(states: Floats) -> NDArray[np.str_]:
