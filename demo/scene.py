@@ -10,16 +10,14 @@ from demo import colors
 from demo.bodies import Bodies, Body, Floats
 from demo.frame import Camera, Frame, Lines
 from demo.inputs import Controls, Floats3, Rules, looking
-from demo.pick import described, pointed_at
+from demo.pick import AnyGround, described, pointed_at
 from demo.player import Player
-from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider, TriangleMesh
+from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
 
 TRAIL_EVERY = 3  # steps from one point of a path to the next
 TRAIL_LONGEST = 1200  # points
 THROWN_MOST = 200
 THROW_SPEED = 22.0
-
-Ground = HeightMap | TriangleMesh
 
 
 class Scene:
@@ -93,7 +91,7 @@ class Scene:
     # What the simulation does
 
     @property
-    def ground(self) -> Ground:
+    def ground(self) -> AnyGround:
         """What bodies stand on."""
         assert self.land is not None  # noqa: S101 a scene without a map says what else there is
         return self.land

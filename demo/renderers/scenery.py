@@ -1,4 +1,4 @@
-"""Faces that stay where they are: the frame's meshes, and the sides of ground that is cut open."""
+"""Faces: the frame's meshes, and the sides of ground that is cut open."""
 
 from typing import NamedTuple
 

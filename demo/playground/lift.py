@@ -1,0 +1,336 @@
+"""Lifts, a turntable, a ship, a door, a conveyor, a bridge that falls: ground that moves."""
+
+import copy
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from pyglm import glm
+
+from demo import colors
+from demo.bodies import Body, Floats
+from demo.frame import Camera, Frame, Label, Mesh, Tint
+from demo.inputs import STEP, Controls, Floats3
+from demo.pick import AnyGround
+from demo.playground.building import arena, block, drawn, solid
+from demo.playground.machines import (
+    UPRIGHT,
+    Machine,
+    Pose,
+    abrupt,
+    eased,
+    falling,
+    platform,
+    ship,
+    spinning,
+    swaying,
+    turntable,
+)
+from demo.scene import Scene
+from terrain_physics import BoxCollider, CapsuleCollider, CharacterMovement, Ground
+
+TOP, FLOOR = 6.0, 0.3  # heights of the towers and of machines at the ground
+LIFT, QUICK_LIFT = (0.0, -9.4), (15.0, -9.4)  # x and z
+WAIT, TRAVEL = 2.0, 3.0  # seconds
+QUICK_TRAVEL = 1.6
+TOWERS = ((0.0, -14.0), (15.0, -14.0))
+TURNTABLE = (-12.5, FLOOR, 0.0)
+POND, WATER, DEPTH = (-15.0, -14.0), -0.5, 3.2
+DOOR, DOOR_WAIT, DOOR_TRAVEL = (13.0, 1.0), 1.2, 0.9
+BELT_FROM, BELT_TO, BELT_X, BELT_SPEED = -9.0, 4.0, -5.0, 2.0
+BELT_TOP, SLATS = 0.6, 0.8
+LEDGE, LEDGE_LAYER = (6.5, 1.35, -3.5), 2
+PLANKS, PLANK_HOLDS, LYING = 9, 0.35, 0.12
+_PAVED = (150, 150, 152)
+
+
+class Crate:
+    """What owns a box that turns along with what it stands on."""
+
+    def __init__(self, place: Floats3) -> None:
+        self.position, self.rotation = glm.vec3(place), glm.quat()
+
+
+class Lift(Scene):
+    name = "lift"
+    title = "Lifts, a ship, a door, a conveyor: ground that moves"
+    view_distance = 19.0
+
+    def build(self) -> None:
+        land = arena(self.random, size=97 if self.small else 257, flat=38.0)
+        land.flatten(POND, 8.5, WATER - DEPTH, flat=6.5)
+        self.land = land
+        still = self._still()
+        self.meshes = drawn(still)
+        self._ground = Ground([land, solid(still)])
+        self.names = {0: "the ground", 1: "the buildings"}
+        self.machines = list(self._machines())
+        self.planks = list(self._planks())
+        self._add_belt_and_ledge()
+        self.names |= {machine.key: machine.name for machine in [*self.machines, *self.planks]}
+        self.trodden: dict[int, int] = {}  # the steps when planks were first stood on
+        self._add_people()
+        self._add_crates()
+        self.player = self.enter((1.0, 0.05, -3.0))
+        self.home = Camera((6.0, 8.0, 18.0), yaw=0.1, pitch=-0.3)
+
+    @property
+    def ground(self) -> AnyGround:
+        return self._ground
+
+    # What there is
+
+    def _still(self) -> list[Any]:
+        pieces = []
+        for x, z in TOWERS:
+            pieces.append(block((x, TOP / 2, z), (3.0, TOP / 2, 3.0), colors.STONE))
+        for x, z in (LIFT, QUICK_LIFT):
+            for side in (-1.75, 1.75):
+                pieces.append(block((x + side, 3.6, z), (0.12, 3.6, 0.12), colors.DARK))
+        x, z = DOOR
+        for middle, half in ((-3.4, 2.0), (2.6, 1.2)):
+            pieces.append(block((x + middle, 1.5, z), (half, 1.5, 0.2), colors.STONE))
+        pieces += [
+            block((x, 3.2, z), (5.6, 0.2, 0.4), colors.STONE),
+            # The jamb that the door closes against.
+            block((x + 1.6, 1.5, z + 0.4), (0.2, 1.5, 0.2), colors.DARK),
+        ]
+        x, z = POND
+        pieces.append(block((x - 1.6, 0.1, z + 6.9), (0.9, 0.1, 4.5), colors.WOOD))
+        x, y, z = LEDGE
+        for side in (-1.9, 1.9):
+            pieces.append(block((x + side, y / 2, z), (0.08, y / 2, 0.08), colors.DARK))
+        return pieces
+
+    def _machines(self) -> Iterator[Machine]:
+        def on_rails(place: tuple[float, float], share: float) -> Pose:
+            return (place[0], FLOOR + (TOP - FLOOR) * share, place[1]), UPRIGHT
+
+        def sliding(seconds: float) -> Pose:
+            open_share = 1.0 - eased(seconds, DOOR_WAIT, DOOR_TRAVEL)
+            return (DOOR[0] - 2.8 * open_share, 0.0, DOOR[1] + 0.4), UPRIGHT
+
+        ground = self._ground
+        yield Machine(
+            "the soft lift",
+            ground,
+            platform((1.5, 0.15, 1.5), colors.YELLOW),
+            lambda seconds: on_rails(LIFT, eased(seconds, WAIT, TRAVEL)),
+        )
+        yield Machine(
+            "the abrupt lift",
+            ground,
+            platform((1.5, 0.15, 1.5), colors.RED),
+            lambda seconds: on_rails(QUICK_LIFT, abrupt(seconds, QUICK_TRAVEL)),
+        )
+        yield Machine("the turntable", ground, turntable(4.0, 0.5), spinning(TURNTABLE, 0.5))
+        yield Machine("the ship", ground, ship(), swaying((POND[0], WATER, POND[1])))
+        leaf = [block((0.0, 1.5, 0.0), (1.38, 1.45, 0.12), colors.BLUE)]
+        yield Machine("the door", ground, leaf, sliding)
+
+    def _planks(self) -> Iterator[Machine]:
+        """From one tower to the other."""
+        first = TOWERS[0][0] + 3.0
+        long = (TOWERS[1][0] - 3.0 - first) / PLANKS
+        for index in range(PLANKS):
+            place = (first + (index + 0.5) * long, TOP, TOWERS[0][1])
+            pieces = [block((0.0, -0.09, 0.0), (0.5 * long - 0.03, 0.09, 1.2), colors.WOOD)]
+            spin = float(self.random.uniform(-1.0, 1.0))
+            way = falling(place, PLANK_HOLDS, TOP - LYING, spin, self.bodies.rules.gravity)
+            yield Machine("a plank", self._ground, pieces, way)
+
+    def _add_belt_and_ledge(self) -> None:
+        """What stays where it is, and yet is no part like others."""
+        length = 0.5 * (BELT_TO - BELT_FROM)
+        middle = (BELT_X, 0.5 * BELT_TOP, BELT_FROM + length)
+        belt = [block(middle, (1.0, 0.5 * BELT_TOP, length), _PAVED)]
+        key = self._ground.add(solid(belt))
+        self._ground.set_surface_velocity(key, (0.0, 0.0, BELT_SPEED))
+        self.names[key] = "the conveyor"
+        x, y, z = LEDGE
+        ledge = [block((x, y - 0.06, z), (2.0, 0.06, 1.1), colors.GREEN)]
+        self.ledge = self._ground.add(solid(ledge), layers=LEDGE_LAYER)
+        self._ground.set_one_way(self.ledge, (0.0, 1.0, 0.0))
+        self.names[self.ledge] = "the one-way platform"
+        self.meshes += drawn(belt) + drawn(ledge)
+
+    def _add_people(self) -> None:
+        x, z = POND
+        places = {
+            "thrown": (QUICK_LIFT[0] + 0.6, FLOOR + 0.05, QUICK_LIFT[1]),
+            "dizzy": (TURNTABLE[0] + 2.8, FLOOR + 0.05, TURNTABLE[2]),
+            "sailor": (x, WATER + 1.3, z),
+            "squeezed": (DOOR[0] + 0.6, 0.05, DOOR[1] + 0.4),
+            "jumper": (LEDGE[0], 0.05, LEDGE[2]),
+        }
+        for (name, place), color in zip(places.items(), colors.PEOPLE[2:], strict=True):
+            collider = CapsuleCollider(0.4, 1.7, offset=(0.0, 0.85, 0.0))
+            self.put(collider, place, color, name=name)
+        self.people = {body.name: body for body in self.bodies}
+
+    def _add_crates(self) -> None:
+        x, y, z = TURNTABLE
+        for index in range(2 if self.small else 5):
+            angle = 1.0 + index
+            place = (x + 2.5 * math.cos(angle), y + 0.6, z + 2.5 * math.sin(angle))
+            self._add_crate(place, "crate")
+        for index in range(1 if self.small else 3):
+            self._add_crate((BELT_X, BELT_TOP + 0.6, BELT_FROM + 1.0 + 4.2 * index), "freight")
+
+    def _add_crate(self, place: Floats3, name: str) -> None:
+        collider = BoxCollider((0.5, 0.5, 0.5))
+        seed = (self.seed << 20) + len(self.bodies)
+        mover = CharacterMovement(
+            self._ground, collider, owner=Crate(place), turn_with_ground=True, seed=seed
+        )
+        self.bodies.add(Body(mover, collider, colors.GOLD, name=name))
+
+    # What moves by itself
+
+    def drive(self) -> None:
+        seconds = (self.steps + 1) * STEP
+        for machine in self.machines:
+            machine.drive(self._ground, seconds)
+        self._let_planks_fall()
+        self._lead_people()
+        for body in self.bodies:
+            if body.name == "freight" and body.place[1] < BELT_TOP:
+                body.mover.position = (BELT_X, BELT_TOP + 0.6, BELT_FROM + 0.7)
+                body.before = body.mover.position64
+
+    def _let_planks_fall(self) -> None:
+        """A plank falls a moment after somebody has stepped on it."""
+        stood_on = {body.mover.ground_report().part for body in self.bodies}
+        for plank in self.planks:
+            if plank.key in stood_on:
+                self.trodden.setdefault(plank.key, self.steps)
+            if plank.key in self.trodden:
+                plank.drive(self._ground, (self.steps + 1 - self.trodden[plank.key]) * STEP)
+
+    def _lead_people(self) -> None:
+        sailor, jumper = self.people["sailor"].mover, self.people["jumper"].mover
+        sailor.velocity.x = 1.3 * math.sin(0.6 * self.steps * STEP)
+        lap = self.steps % 420
+        jumper.mask = ~LEDGE_LAYER & 0xFFFF_FFFF if lap < 40 else 0xFFFF_FFFF
+        if lap == 150:
+            jumper.velocity.y = 5.6
+        squeezed = self.people["squeezed"]
+        squeezed.color = colors.RED if squeezed.result.squeezed else colors.VIOLET
+
+    def script(self) -> Controls:
+        """Ride up, cross the bridge, ride down, stand in the door's way."""
+        x, z = self._goal()
+        x0, y, z0 = self._hero.place
+        yaw = self.home.yaw + 0.12 * math.sin(self.steps / 300.0)
+        away = math.hypot(x - x0, z - z0)
+        speed = min(1.0, 1.5 * away) / max(away, 1e-9)
+        east, south = speed * (x - x0), speed * (z - z0)
+        sin, cos = math.sin(yaw), math.cos(yaw)
+        return Controls(
+            forward=-east * sin - south * cos,
+            right=east * cos - south * sin,
+            yaw=yaw,
+            pitch=self.home.pitch,
+        )
+
+    def _goal(self) -> tuple[float, float]:
+        """Return where the script leads: x and z."""
+        x, y, z = self._hero.place
+        soft, quick = (machine.way(self.steps * STEP)[0][1] for machine in self.machines[:2])
+        on = self._hero.mover.ground_report().part
+        if on == self.machines[0].key:
+            return TOWERS[0] if y > TOP - 0.02 else LIFT
+        if on == self.machines[1].key or (x > 10.0 and y < TOP - 0.5):
+            return QUICK_LIFT if y > 1.0 else (DOOR[0] + 0.4, DOOR[1] + 0.4)
+        if y < TOP - 0.5:
+            return LIFT if soft < FLOOR + 0.02 else (LIFT[0], LIFT[1] + 3.0)
+        if x < TOWERS[1][0] - 0.5:
+            return (TOWERS[0] if z > TOWERS[0][1] + 0.5 else TOWERS[1])
+        is_near = abs(quick - TOP) < 0.5
+        edge = TOWERS[1][1] + 2.5
+        return QUICK_LIFT if is_near or z > edge + 0.5 else (TOWERS[1][0], edge)
+
+    @property
+    def _hero(self) -> Body:
+        assert self.player is not None  # noqa: S101 made in build
+        return self.player.body
+
+    # Ground that moves is part of the state
+
+    def more_state(self) -> Any:
+        poses = [machine.before for machine in [*self.machines, *self.planks]]
+        # A copy of a ground has the same parts, but says itself where they are and how they move.
+        return copy.copy(self._ground), poses, dict(self.trodden)
+
+    def restore(self, state: tuple[Any, ...]) -> None:
+        ground, poses, trodden = state[-1]
+        self._ground, self.trodden = copy.copy(ground), dict(trodden)
+        for machine, pose in zip([*self.machines, *self.planks], poses, strict=True):
+            machine.before = pose
+        for body, *_ in state[1][1]:
+            body.mover.ground = self._ground
+        super().restore(state)
+
+    def more_digest(self) -> bytes:
+        machines = [*self.machines, *self.planks]
+        return b"".join(self._ground.transform(machine.key).tobytes() for machine in machines)
+
+    # The picture
+
+    def decorate(self, frame: Frame, alpha: float) -> None:
+        frame.meshes += self.meshes
+        for machine in [*self.machines, *self.planks]:
+            machine.fill(frame, self._ground, alpha)
+        frame.meshes.append(self._slats((self.steps - 1 + alpha) * STEP))
+        frame.tints.append(_water())
+        for text, place in self._signs():
+            frame.labels.append(Label(text, place))
+
+    @staticmethod
+    def _slats(seconds: float) -> Mesh:
+        """Return bars across the conveyor, which move with its surface."""
+        first = BELT_FROM + 0.1 + (BELT_SPEED * seconds) % SLATS
+        places = np.arange(first, BELT_TO - 0.1, SLATS)
+        bars = [
+            block((BELT_X, BELT_TOP, float(z)), (0.92, 0.015, 0.09), colors.DARK) for z in places
+        ]
+        return drawn(bars)[0]
+
+    def _signs(self) -> Iterator[tuple[str, Floats3]]:
+        yield "soft lift", (LIFT[0], TOP + 1.6, LIFT[1])
+        yield "abrupt lift", (QUICK_LIFT[0], TOP + 1.6, QUICK_LIFT[1])
+        yield "turntable", (TURNTABLE[0], 2.4, TURNTABLE[2])
+        yield "ship", (POND[0], WATER + 7.0, POND[1])
+        yield "door", (DOOR[0], 3.8, DOOR[1])
+        yield "conveyor", (BELT_X, 2.2, BELT_FROM)
+        yield "one-way platform", (LEDGE[0], LEDGE[1] + 2.2, LEDGE[2])
+        yield "bridge", (0.5 * (TOWERS[0][0] + TOWERS[1][0]), TOP + 1.6, TOWERS[0][1])
+
+    def menu(self) -> list[str]:
+        body = self._hero
+        report = body.mover.ground_report()
+        on = f"on {self.names[report.part]}" if body.result.grounded else "in the air"
+        pressed = [
+            f"{self.names[squeeze.part]}, {squeeze.depth:.2f} m" for squeeze in body.result.squeezed
+        ]
+        return [
+            on,
+            f"which moves     {_written(report.velocity)} m/s",
+            f"world velocity  {_written(body.mover.world_velocity)} m/s",
+            f"squeezed by {' and '.join(pressed) or 'nothing'}",
+        ]
+
+
+def _written(velocity: glm.vec3) -> str:
+    return f"({velocity.x:5.2f}, {velocity.y:5.2f}, {velocity.z:5.2f})"
+
+
+def _water() -> Tint:
+    """Return the surface of the pond."""
+    x, z = POND
+    angles = np.linspace(0.0, math.tau, 33)
+    rim = np.column_stack([x + 8.5 * np.cos(angles), np.full(33, WATER), z + 8.5 * np.sin(angles)])
+    middle: Floats = np.broadcast_to([x, WATER, z], (32, 3))
+    corners = np.stack([middle, rim[1:], rim[:-1]], axis=1)
+    return Tint(corners, colors.rows(colors.BLUE, 32), 0.55)
