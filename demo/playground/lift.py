@@ -55,7 +55,7 @@ class Crate:
 class Lift(Scene):
     name = "lift"
     title = "Lifts, a ship, a door, a conveyor: ground that moves"
-    view_distance = 19.0
+    view_distance = 22.0
 
     def build(self) -> None:
         land = arena(self.random, size=97 if self.small else 257, flat=38.0)
@@ -71,9 +71,10 @@ class Lift(Scene):
         self.names |= {machine.key: machine.name for machine in [*self.machines, *self.planks]}
         self.trodden: dict[int, int] = {}  # the steps when planks were first stood on
         self._add_people()
+        self.crates: list[Crate] = []
         self._add_crates()
         self.player = self.enter((1.0, 0.05, -3.0))
-        self.home = Camera((6.0, 8.0, 18.0), yaw=0.1, pitch=-0.3)
+        self.home = Camera((6.0, 8.0, 18.0), yaw=0.4, pitch=-0.34)
 
     @property
     def ground(self) -> AnyGround:
@@ -85,6 +86,8 @@ class Lift(Scene):
         pieces = []
         for x, z in TOWERS:
             pieces.append(block((x, TOP / 2, z), (3.0, TOP / 2, 3.0), colors.STONE))
+            for side in (-2.6, -0.9, 0.9, 2.6):
+                pieces.append(block((x + side, TOP + 0.4, z - 2.8), (0.4, 0.4, 0.2), colors.STONE))
         for x, z in (LIFT, QUICK_LIFT):
             for side in (-1.75, 1.75):
                 pieces.append(block((x + side, 3.6, z), (0.12, 3.6, 0.12), colors.DARK))
@@ -100,7 +103,7 @@ class Lift(Scene):
         pieces.append(block((x - 1.6, 0.1, z + 6.9), (0.9, 0.1, 4.5), colors.WOOD))
         x, y, z = LEDGE
         for side in (-1.9, 1.9):
-            pieces.append(block((x + side, y / 2, z), (0.08, y / 2, 0.08), colors.DARK))
+            pieces.append(block((x + side, y / 2 - 0.07, z), (0.08, y / 2 - 0.07, 0.08), colors.DARK))
         return pieces
 
     def _machines(self) -> Iterator[Machine]:
@@ -154,6 +157,9 @@ class Lift(Scene):
         self._ground.set_one_way(self.ledge, (0.0, 1.0, 0.0))
         self.names[self.ledge] = "the one-way platform"
         self.meshes += drawn(belt) + drawn(ledge)
+        places = np.arange(BELT_FROM + 0.1, BELT_TO - 0.1 - SLATS, SLATS).tolist()
+        bars = [block((BELT_X, BELT_TOP, z), (0.92, 0.015, 0.09), colors.DARK) for z in places]
+        self.slats = drawn(bars)[0]
 
     def _add_people(self) -> None:
         x, z = POND
@@ -173,7 +179,7 @@ class Lift(Scene):
         x, y, z = TURNTABLE
         for index in range(2 if self.small else 5):
             angle = 1.0 + index
-            place = (x + 2.5 * math.cos(angle), y + 0.6, z + 2.5 * math.sin(angle))
+            place = (x + 2.5 * math.cos(angle), y + 0.5, z + 2.5 * math.sin(angle))
             self._add_crate(place, "crate")
         for index in range(1 if self.small else 3):
             self._add_crate((BELT_X, BELT_TOP + 0.6, BELT_FROM + 1.0 + 4.2 * index), "freight")
@@ -181,8 +187,9 @@ class Lift(Scene):
     def _add_crate(self, place: Floats3, name: str) -> None:
         collider = BoxCollider((0.5, 0.5, 0.5))
         seed = (self.seed << 20) + len(self.bodies)
+        self.crates.append(Crate(place))
         mover = CharacterMovement(
-            self._ground, collider, owner=Crate(place), turn_with_ground=True, seed=seed
+            self._ground, collider, owner=self.crates[-1], turn_with_ground=True, seed=seed
         )
         self.bodies.add(Body(mover, collider, colors.GOLD, name=name))
 
@@ -242,7 +249,7 @@ class Lift(Scene):
         if on == self.machines[0].key:
             return TOWERS[0] if y > TOP - 0.02 else LIFT
         if on == self.machines[1].key or (x > 10.0 and y < TOP - 0.5):
-            return QUICK_LIFT if y > 1.0 else (DOOR[0] + 0.4, DOOR[1] + 0.4)
+            return QUICK_LIFT if y > 2.0 else (DOOR[0] + 0.4, DOOR[1] + 0.4)
         if y < TOP - 0.5:
             return LIFT if soft < FLOOR + 0.02 else (LIFT[0], LIFT[1] + 3.0)
         if x < TOWERS[1][0] - 0.5:
@@ -261,13 +268,16 @@ class Lift(Scene):
     def more_state(self) -> Any:
         poses = [machine.before for machine in [*self.machines, *self.planks]]
         # A copy of a ground has the same parts, but says itself where they are and how they move.
-        return copy.copy(self._ground), poses, dict(self.trodden)
+        turns = [glm.quat(crate.rotation) for crate in self.crates]
+        return copy.copy(self._ground), poses, dict(self.trodden), turns
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        ground, poses, trodden = state[-1]
+        ground, poses, trodden, turns = state[-1]
         self._ground, self.trodden = copy.copy(ground), dict(trodden)
         for machine, pose in zip([*self.machines, *self.planks], poses, strict=True):
             machine.before = pose
+        for crate, turn in zip(self.crates, turns, strict=True):
+            crate.rotation = glm.quat(turn)
         for body, *_ in state[1][1]:
             body.mover.ground = self._ground
         super().restore(state)
@@ -282,20 +292,12 @@ class Lift(Scene):
         frame.meshes += self.meshes
         for machine in [*self.machines, *self.planks]:
             machine.fill(frame, self._ground, alpha)
-        frame.meshes.append(self._slats((self.steps - 1 + alpha) * STEP))
+        way = BELT_SPEED * (self.steps - 1 + alpha) * STEP
+        bars = self.slats.vertices + (0.0, 0.0, way % SLATS)
+        frame.meshes.append(Mesh(bars, self.slats.faces, self.slats.color))
         frame.tints.append(_water())
         for text, place in self._signs():
             frame.labels.append(Label(text, place))
-
-    @staticmethod
-    def _slats(seconds: float) -> Mesh:
-        """Return bars across the conveyor, which move with its surface."""
-        first = BELT_FROM + 0.1 + (BELT_SPEED * seconds) % SLATS
-        places = np.arange(first, BELT_TO - 0.1, SLATS)
-        bars = [
-            block((BELT_X, BELT_TOP, float(z)), (0.92, 0.015, 0.09), colors.DARK) for z in places
-        ]
-        return drawn(bars)[0]
 
     def _signs(self) -> Iterator[tuple[str, Floats3]]:
         yield "soft lift", (LIFT[0], TOP + 1.6, LIFT[1])
@@ -305,7 +307,7 @@ class Lift(Scene):
         yield "door", (DOOR[0], 3.8, DOOR[1])
         yield "conveyor", (BELT_X, 2.2, BELT_FROM)
         yield "one-way platform", (LEDGE[0], LEDGE[1] + 2.2, LEDGE[2])
-        yield "bridge", (0.5 * (TOWERS[0][0] + TOWERS[1][0]), TOP + 1.6, TOWERS[0][1])
+        yield "bridge", (0.5 * (TOWERS[0][0] + TOWERS[1][0]), TOP + 2.9, TOWERS[0][1])
 
     def menu(self) -> list[str]:
         body = self._hero
@@ -316,14 +318,15 @@ class Lift(Scene):
         ]
         return [
             on,
-            f"which moves     {_written(report.velocity)} m/s",
-            f"world velocity  {_written(body.mover.world_velocity)} m/s",
+            f"which moves {_written(report.velocity)}",
+            f"world velocity {_written(body.mover.world_velocity)}",
             f"squeezed by {' and '.join(pressed) or 'nothing'}",
         ]
 
 
 def _written(velocity: glm.vec3) -> str:
-    return f"({velocity.x:5.2f}, {velocity.y:5.2f}, {velocity.z:5.2f})"
+    x, y, z = (round(part, 1) + 0.0 for part in velocity)
+    return f"({x:.1f}, {y:.1f}, {z:.1f}) m/s"
 
 
 def _water() -> Tint:
