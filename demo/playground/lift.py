@@ -74,7 +74,7 @@ class Lift(Scene):
         self.crates: list[Crate] = []
         self._add_crates()
         self.player = self.enter((1.0, 0.05, -3.0))
-        self.home = Camera((6.0, 8.0, 18.0), yaw=0.4, pitch=-0.34)
+        self.home = Camera((6.0, 8.0, 18.0), yaw=0.45, pitch=-0.44)
 
     @property
     def ground(self) -> AnyGround:
@@ -166,7 +166,7 @@ class Lift(Scene):
         places = {
             "thrown": (QUICK_LIFT[0] + 0.6, FLOOR + 0.05, QUICK_LIFT[1]),
             "dizzy": (TURNTABLE[0] + 2.8, FLOOR + 0.05, TURNTABLE[2]),
-            "sailor": (x, WATER + 1.3, z),
+            "sailor": (x - 1.2, WATER + 1.3, z),
             "squeezed": (DOOR[0] + 0.6, 0.05, DOOR[1] + 0.4),
             "jumper": (LEDGE[0], 0.05, LEDGE[2]),
         }

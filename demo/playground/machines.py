@@ -132,10 +132,9 @@ def ship() -> list[Piece]:
         block((1.2, 3.6, 0.0), (0.12, 2.6, 0.12), _HULL),
         block((1.2, 5.0, 0.0), (0.07, 0.07, 1.5), _HULL),
     ]
-    ends = zip(outline, np.roll(outline, -1, axis=0), strict=True)
-    for index, ((x0, z0), (x1, z1)) in enumerate(ends):
-        if index == 0:  # the gangway leads here
-            x0 = 0.6
+    gangway = np.array([0.6, 2.0])  # from the stern to here there is no rail
+    ends = zip([gangway, *outline[1:]], np.roll(outline, -1, axis=0), strict=True)
+    for (x0, z0), (x1, z1) in ends:
         middle, length = (0.5 * (x0 + x1), 1.25, 0.5 * (z0 + z1)), math.hypot(x1 - x0, z1 - z0)
         yaw = math.atan2(z0 - z1, x1 - x0)
         pieces.append(block(middle, (0.5 * length, 0.25, 0.08), _HULL, yaw=yaw))
