@@ -92,7 +92,7 @@ class Body:
         return center - reach, center + reach
 
     def _roll(self, seconds: float) -> None:
-        """Turn as a ball that rolls over what it lies on; it is drawn so, no physics knows of it."""
+        """Turn as a ball that rolls over what it lies on; it is only drawn so."""
         assert isinstance(self.collider, SphereCollider)  # noqa: S101 narrows the type
         normal = self.result.ground_normal
         if normal is None:

@@ -26,7 +26,9 @@ def pointed_at(origin: Floats3, direction: Floats3, ground: AnyGround) -> Floats
     return x, y, z
 
 
-def described(origin: Floats3, direction: Floats3, ground: AnyGround, bodies: Iterable[Body]) -> str:
+def described(
+    origin: Floats3, direction: Floats3, ground: AnyGround, bodies: Iterable[Body]
+) -> str:
     """Return what is met first, in words."""
     ray = Ray(origin, direction)
     direction = ray.direction64

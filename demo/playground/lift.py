@@ -9,11 +9,12 @@ import numpy as np
 from pyglm import glm
 
 from demo import colors
-from demo.bodies import Body, Floats
+from demo.bodies import Body
 from demo.frame import Camera, Frame, Label, Mesh, Tint
-from demo.inputs import STEP, Controls, Floats3
+from demo.inputs import STEP, Controls, Floats3, Rules
 from demo.pick import AnyGround
-from demo.playground.building import arena, block, drawn, solid
+from demo.player import JUMP
+from demo.playground.building import Piece, arena, block, drawn, solid
 from demo.playground.machines import (
     UPRIGHT,
     Machine,
@@ -41,7 +42,9 @@ DOOR, DOOR_WAIT, DOOR_TRAVEL = (13.0, 1.0), 1.2, 0.9
 BELT_FROM, BELT_TO, BELT_X, BELT_SPEED = -9.0, 4.0, -5.0, 2.0
 BELT_TOP, SLATS = 0.6, 0.8
 LEDGE, LEDGE_LAYER = (6.5, 1.35, -3.5), 2
-PLANKS, PLANK_HOLDS, LYING = 9, 0.35, 0.12
+PLANKS, PLANK_HOLDS, PLANK_LIES, LYING = 9, 0.35, 2.0, 0.12  # from 0.35 to 2 s it falls
+JUMPER_LAP, DROPS, JUMPS = 420, 40, 150  # steps
+_ALL_LAYERS = 0xFFFF_FFFF
 _PAVED = (150, 150, 152)
 
 
@@ -55,7 +58,7 @@ class Crate:
 class Lift(Scene):
     name = "lift"
     title = "Lifts, a ship, a door, a conveyor: ground that moves"
-    view_distance = 22.0
+    view_distance = 24.0
 
     def build(self) -> None:
         land = arena(self.random, size=97 if self.small else 257, flat=38.0)
@@ -64,17 +67,20 @@ class Lift(Scene):
         still = self._still()
         self.meshes = drawn(still)
         self._ground = Ground([land, solid(still)])
-        self.names = {0: "the ground", 1: "the buildings"}
         self.machines = list(self._machines())
-        self.planks = list(self._planks())
-        self._add_belt_and_ledge()
-        self.names |= {machine.key: machine.name for machine in [*self.machines, *self.planks]}
+        self.planks = {plank.key: plank for plank in self._planks()}
+        self.moving = [*self.machines, *self.planks.values()]
+        self.names = {1: "the buildings"} | {machine.key: machine.name for machine in self.moving}
+        self._add_belt()
+        self._add_ledge()
         self.trodden: dict[int, int] = {}  # the steps when planks were first stood on
         self._add_people()
         self.crates: list[Crate] = []
         self._add_crates()
         self.player = self.enter((1.0, 0.05, -3.0))
-        self.home = Camera((6.0, 8.0, 18.0), yaw=0.45, pitch=-0.44)
+        self.report = self.player.body.mover.ground_report()
+        self.water = _water()
+        self.home = Camera((6.0, 8.0, 18.0), yaw=0.42, pitch=-0.38)
 
     @property
     def ground(self) -> AnyGround:
@@ -82,19 +88,23 @@ class Lift(Scene):
 
     # What there is
 
-    def _still(self) -> list[Any]:
+    def _still(self) -> list[Piece]:
         pieces = []
         for x, z in TOWERS:
             pieces.append(block((x, TOP / 2, z), (3.0, TOP / 2, 3.0), colors.STONE))
-            for side in (-2.6, -0.9, 0.9, 2.6):
-                pieces.append(block((x + side, TOP + 0.4, z - 2.8), (0.4, 0.4, 0.2), colors.STONE))
-        for x, z in (LIFT, QUICK_LIFT):
-            for side in (-1.75, 1.75):
-                pieces.append(block((x + side, 3.6, z), (0.12, 3.6, 0.12), colors.DARK))
-        x, z = DOOR
-        for middle, half in ((-3.4, 2.0), (2.6, 1.2)):
-            pieces.append(block((x + middle, 1.5, z), (half, 1.5, 0.2), colors.STONE))
+            pieces += [
+                block((x + side, TOP + 0.4, z - 2.8), (0.4, 0.4, 0.2), colors.STONE)
+                for side in (-2.6, -0.9, 0.9, 2.6)
+            ]
         pieces += [
+            block((x + side, 3.6, z), (0.12, 3.6, 0.12), colors.DARK)
+            for x, z in (LIFT, QUICK_LIFT)
+            for side in (-1.75, 1.75)
+        ]
+        x, z = DOOR
+        pieces += [
+            block((x - 3.4, 1.5, z), (2.0, 1.5, 0.2), colors.STONE),
+            block((x + 2.6, 1.5, z), (1.2, 1.5, 0.2), colors.STONE),
             block((x, 3.2, z), (5.6, 0.2, 0.4), colors.STONE),
             # The jamb that the door closes against.
             block((x + 1.6, 1.5, z + 0.4), (0.2, 1.5, 0.2), colors.DARK),
@@ -103,7 +113,9 @@ class Lift(Scene):
         pieces.append(block((x - 1.6, 0.1, z + 6.9), (0.9, 0.1, 4.5), colors.WOOD))
         x, y, z = LEDGE
         for side in (-1.9, 1.9):
-            pieces.append(block((x + side, y / 2 - 0.07, z), (0.08, y / 2 - 0.07, 0.08), colors.DARK))
+            pieces.append(
+                block((x + side, y / 2 - 0.07, z), (0.08, y / 2 - 0.07, 0.08), colors.DARK)
+            )
         return pieces
 
     def _machines(self) -> Iterator[Machine]:
@@ -140,26 +152,28 @@ class Lift(Scene):
             place = (first + (index + 0.5) * long, TOP, TOWERS[0][1])
             pieces = [block((0.0, -0.09, 0.0), (0.5 * long - 0.03, 0.09, 1.2), colors.WOOD)]
             spin = float(self.random.uniform(-1.0, 1.0))
-            way = falling(place, PLANK_HOLDS, TOP - LYING, spin, self.bodies.rules.gravity)
+            way = falling(place, PLANK_HOLDS, TOP - LYING, spin, Rules().gravity)
             yield Machine("a plank", self._ground, pieces, way)
 
-    def _add_belt_and_ledge(self) -> None:
-        """What stays where it is, and yet is no part like others."""
+    def _add_belt(self) -> None:
         length = 0.5 * (BELT_TO - BELT_FROM)
         middle = (BELT_X, 0.5 * BELT_TOP, BELT_FROM + length)
         belt = [block(middle, (1.0, 0.5 * BELT_TOP, length), _PAVED)]
         key = self._ground.add(solid(belt))
         self._ground.set_surface_velocity(key, (0.0, 0.0, BELT_SPEED))
         self.names[key] = "the conveyor"
-        x, y, z = LEDGE
-        ledge = [block((x, y - 0.06, z), (2.0, 0.06, 1.1), colors.GREEN)]
-        self.ledge = self._ground.add(solid(ledge), layers=LEDGE_LAYER)
-        self._ground.set_one_way(self.ledge, (0.0, 1.0, 0.0))
-        self.names[self.ledge] = "the one-way platform"
-        self.meshes += drawn(belt) + drawn(ledge)
+        self.meshes += drawn(belt)
         places = np.arange(BELT_FROM + 0.1, BELT_TO - 0.1 - SLATS, SLATS).tolist()
         bars = [block((BELT_X, BELT_TOP, z), (0.92, 0.015, 0.09), colors.DARK) for z in places]
         self.slats = drawn(bars)[0]
+
+    def _add_ledge(self) -> None:
+        x, y, z = LEDGE
+        ledge = [block((x, y - 0.06, z), (2.0, 0.06, 1.1), colors.GREEN)]
+        key = self._ground.add(solid(ledge), layers=LEDGE_LAYER)
+        self._ground.set_one_way(key, (0.0, 1.0, 0.0))
+        self.names[key] = "the one-way platform"
+        self.meshes += drawn(ledge)
 
     def _add_people(self) -> None:
         x, z = POND
@@ -199,36 +213,38 @@ class Lift(Scene):
         seconds = (self.steps + 1) * STEP
         for machine in self.machines:
             machine.drive(self._ground, seconds)
-        self._let_planks_fall()
+        for key, since in self.trodden.items():
+            if seconds - since * STEP < PLANK_LIES:
+                self.planks[key].drive(self._ground, seconds - since * STEP)
         self._lead_people()
         for body in self.bodies:
             if body.name == "freight" and body.place[1] < BELT_TOP:
                 body.mover.position = (BELT_X, BELT_TOP + 0.6, BELT_FROM + 0.7)
                 body.before = body.mover.position64
 
-    def _let_planks_fall(self) -> None:
-        """A plank falls a moment after somebody has stepped on it."""
-        stood_on = {body.mover.ground_report().part for body in self.bodies}
-        for plank in self.planks:
-            if plank.key in stood_on:
-                self.trodden.setdefault(plank.key, self.steps)
-            if plank.key in self.trodden:
-                plank.drive(self._ground, (self.steps + 1 - self.trodden[plank.key]) * STEP)
+    def step(self, seconds: float, controls: Controls) -> None:
+        super().step(seconds, controls)
+        # Reports are no part of a body's state: what they say is kept here.
+        self.report = self._hero.mover.ground_report()
+        for body in self.bodies:
+            part = body.mover.ground_report().part
+            if part in self.planks:
+                self.trodden.setdefault(part, self.steps)
 
     def _lead_people(self) -> None:
         sailor, jumper = self.people["sailor"].mover, self.people["jumper"].mover
         sailor.velocity.x = 1.3 * math.sin(0.6 * self.steps * STEP)
-        lap = self.steps % 420
-        jumper.mask = ~LEDGE_LAYER & 0xFFFF_FFFF if lap < 40 else 0xFFFF_FFFF
-        if lap == 150:
-            jumper.velocity.y = 5.6
+        lap = self.steps % JUMPER_LAP
+        jumper.mask = _ALL_LAYERS & ~LEDGE_LAYER if lap < DROPS else _ALL_LAYERS
+        if lap == JUMPS:
+            jumper.velocity.y = JUMP
         squeezed = self.people["squeezed"]
         squeezed.color = colors.RED if squeezed.result.squeezed else colors.VIOLET
 
     def script(self) -> Controls:
         """Ride up, cross the bridge, ride down, stand in the door's way."""
         x, z = self._goal()
-        x0, y, z0 = self._hero.place
+        x0, _, z0 = self._hero.place
         yaw = self.home.yaw + 0.12 * math.sin(self.steps / 300.0)
         away = math.hypot(x - x0, z - z0)
         speed = min(1.0, 1.5 * away) / max(away, 1e-9)
@@ -245,15 +261,15 @@ class Lift(Scene):
         """Return where the script leads: x and z."""
         x, y, z = self._hero.place
         soft, quick = (machine.way(self.steps * STEP)[0][1] for machine in self.machines[:2])
-        on = self._hero.mover.ground_report().part
-        if on == self.machines[0].key:
+        if self.report.part == self.machines[0].key:
             return TOWERS[0] if y > TOP - 0.02 else LIFT
-        if on == self.machines[1].key or (x > 10.0 and y < TOP - 0.5):
+        if self.report.part == self.machines[1].key or (x > 10.0 and y < TOP - 0.5):
+            # Off it before it has gone up again.
             return QUICK_LIFT if y > 2.0 else (DOOR[0] + 0.4, DOOR[1] + 0.4)
         if y < TOP - 0.5:
             return LIFT if soft < FLOOR + 0.02 else (LIFT[0], LIFT[1] + 3.0)
         if x < TOWERS[1][0] - 0.5:
-            return (TOWERS[0] if z > TOWERS[0][1] + 0.5 else TOWERS[1])
+            return TOWERS[0] if z > TOWERS[0][1] + 0.5 else TOWERS[1]
         is_near = abs(quick - TOP) < 0.5
         edge = TOWERS[1][1] + 2.5
         return QUICK_LIFT if is_near or z > edge + 0.5 else (TOWERS[1][0], edge)
@@ -266,15 +282,15 @@ class Lift(Scene):
     # Ground that moves is part of the state
 
     def more_state(self) -> Any:
-        poses = [machine.before for machine in [*self.machines, *self.planks]]
+        poses = [machine.before for machine in self.moving]
         # A copy of a ground has the same parts, but says itself where they are and how they move.
         turns = [glm.quat(crate.rotation) for crate in self.crates]
-        return copy.copy(self._ground), poses, dict(self.trodden), turns
+        return copy.copy(self._ground), poses, turns, dict(self.trodden), self.report
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        ground, poses, trodden, turns = state[-1]
+        ground, poses, turns, trodden, self.report = state[-1]
         self._ground, self.trodden = copy.copy(ground), dict(trodden)
-        for machine, pose in zip([*self.machines, *self.planks], poses, strict=True):
+        for machine, pose in zip(self.moving, poses, strict=True):
             machine.before = pose
         for crate, turn in zip(self.crates, turns, strict=True):
             crate.rotation = glm.quat(turn)
@@ -283,19 +299,19 @@ class Lift(Scene):
         super().restore(state)
 
     def more_digest(self) -> bytes:
-        machines = [*self.machines, *self.planks]
-        return b"".join(self._ground.transform(machine.key).tobytes() for machine in machines)
+        poses = (self._ground.transform(machine.key) for machine in self.moving)
+        return b"".join(pose.tobytes() for pose in poses)
 
     # The picture
 
     def decorate(self, frame: Frame, alpha: float) -> None:
         frame.meshes += self.meshes
-        for machine in [*self.machines, *self.planks]:
+        for machine in self.moving:
             machine.fill(frame, self._ground, alpha)
-        way = BELT_SPEED * (self.steps - 1 + alpha) * STEP
-        bars = self.slats.vertices + (0.0, 0.0, way % SLATS)
-        frame.meshes.append(Mesh(bars, self.slats.faces, self.slats.color))
-        frame.tints.append(_water())
+        way = np.array([0.0, 0.0, BELT_SPEED * (self.steps - 1 + alpha) * STEP % SLATS])
+        slats = self.slats
+        frame.meshes.append(Mesh(slats.vertices + way, slats.faces, slats.color))
+        frame.tints.append(self.water)
         for text, place in self._signs():
             frame.labels.append(Label(text, place))
 
@@ -305,19 +321,18 @@ class Lift(Scene):
         yield "turntable", (TURNTABLE[0], 2.4, TURNTABLE[2])
         yield "ship", (POND[0], WATER + 7.0, POND[1])
         yield "door", (DOOR[0], 3.8, DOOR[1])
-        yield "conveyor", (BELT_X, 2.2, BELT_FROM)
+        yield "conveyor", (BELT_X, 2.2, -4.5)
         yield "one-way platform", (LEDGE[0], LEDGE[1] + 2.2, LEDGE[2])
         yield "bridge", (0.5 * (TOWERS[0][0] + TOWERS[1][0]), TOP + 2.9, TOWERS[0][1])
 
     def menu(self) -> list[str]:
-        body = self._hero
-        report = body.mover.ground_report()
-        on = f"on {self.names[report.part]}" if body.result.grounded else "in the air"
+        body, report = self._hero, self.report
+        on = f"on {self.names.get(report.part, 'the ground')}"
         pressed = [
             f"{self.names[squeeze.part]}, {squeeze.depth:.2f} m" for squeeze in body.result.squeezed
         ]
         return [
-            on,
+            on if body.result.grounded else "in the air",
             f"which moves {_written(report.velocity)}",
             f"world velocity {_written(body.mover.world_velocity)}",
             f"squeezed by {' and '.join(pressed) or 'nothing'}",
@@ -334,6 +349,6 @@ def _water() -> Tint:
     x, z = POND
     angles = np.linspace(0.0, math.tau, 33)
     rim = np.column_stack([x + 8.5 * np.cos(angles), np.full(33, WATER), z + 8.5 * np.sin(angles)])
-    middle: Floats = np.broadcast_to([x, WATER, z], (32, 3))
+    middle = np.tile([x, WATER, z], (32, 1))
     corners = np.stack([middle, rim[1:], rim[:-1]], axis=1)
     return Tint(corners, colors.rows(colors.BLUE, 32), 0.55)

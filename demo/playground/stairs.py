@@ -5,6 +5,7 @@ import math
 from demo import colors
 from demo.frame import Camera, Frame, Label
 from demo.inputs import Controls
+from demo.pick import AnyGround
 from demo.playground.building import (
     arena,
     block,
@@ -15,7 +16,6 @@ from demo.playground.building import (
     stairs,
     wedge,
 )
-from demo.pick import AnyGround
 from demo.scene import Scene
 from terrain_physics import CapsuleCollider, SphereCollider
 

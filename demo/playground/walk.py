@@ -7,8 +7,8 @@ import numpy as np
 from demo import colors
 from demo.frame import Camera, Frame
 from demo.inputs import Controls
-from demo.playground.building import Piece, block, drawn, fence, solid, stairs, wedge
 from demo.pick import AnyGround
+from demo.playground.building import Piece, block, drawn, fence, solid, stairs, wedge
 from demo.scene import Scene
 from demo.scenes import load_land
 from terrain_physics import AABB, CapsuleCollider, HeightMap, SphereCollider

@@ -194,7 +194,8 @@ def test_lift_takes_the_player_up_and_the_bridge_falls_behind() -> None:
         scene.step(STEP, scene.script())
     x, y, _ = hero.place
     assert (x, y) == pytest.approx((15.0, TOP), abs=0.1)
-    tops = [scene.ground.height_at(*scene.ground.transform(p.key)[[0, 2], 3]) for p in scene.planks]
+    places = [scene.ground.transform(key)[:3, 3] for key in scene.planks]
+    tops = [scene.ground.height_at(x, z) for x, _, z in places]
     assert tops == pytest.approx([LYING] * PLANKS)
 
 
