@@ -2,6 +2,8 @@
 
 import hashlib
 import math
+from collections import deque
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,7 +53,8 @@ class Scene:
         self.land: HeightMap | None = None
         self.player: Player | None = None
         self.home = Camera()
-        self.trail: list[Floats3] = []
+        self.trail: deque[Floats3] = deque(maxlen=TRAIL_LONGEST)
+        self._passed = 0  # points of the trail so far
         self.sun = Frame(self.home).sun
         self._thrown = 0
         self.build()
@@ -124,6 +127,7 @@ class Scene:
             self.player.stepped(seconds)
         if self.steps % TRAIL_EVERY == 0 and self.focus is not None:
             self.trail.append(self.focus.place)
+            self._passed += 1
         self.steps += 1
 
     def state(self) -> tuple[Any, ...]:
@@ -132,19 +136,21 @@ class Scene:
             self.steps,
             self.bodies.state(),
             None if self.player is None else self.player.state(),
-            len(self.trail),
+            self._passed,
             self._thrown,
             self.more_state(),
         )
 
     def restore(self, state: tuple[Any, ...]) -> None:
         """Go back to a state of this scene, bit for bit."""
-        self.steps, bodies, player, trail, self._thrown, more = state
+        self.steps, bodies, player, passed, self._thrown, more = state
         self.restore_more(more)
         self.bodies.restore(bodies)
         if self.player is not None:
             self.player.restore(player)
-        del self.trail[trail:]
+        for _ in range(min(self._passed - passed, len(self.trail))):
+            self.trail.pop()
+        self._passed = passed
 
     def state_hash(self) -> str:
         """Return 16 hexadecimal digits that are equal where two states are, bit for bit."""
@@ -212,9 +218,11 @@ class Scene:
             self.bodies.keep(lambda body: body is not oldest)
 
 
-def path_lines(path: list[Floats3] | Floats, color: colors.Color, *, lift: float = 0.03) -> Lines:
+def path_lines(
+    path: Sequence[Floats3] | Floats, color: colors.Color, *, lift: float = 0.03
+) -> Lines:
     """Return a path as lines just above it, older ones darker."""
-    points = np.array(path[-TRAIL_LONGEST:])
+    points = np.array(path)[-TRAIL_LONGEST:]
     points[:, 1] += lift
     ends = np.stack([points[:-1], points[1:]], axis=1)
     age = np.linspace(0.35, 1.0, len(ends))

@@ -48,6 +48,7 @@ _MODULES = {
     "Segment": "geometry.shapes",
     "Sphere": "geometry.shapes",
     "SphereCollider": "character.colliders",
+    "Squeeze": "character.results",
     "Surface": "surface.surface",
     "SweepHit": "surface.results",
     "SweepHits": "surface.results",

@@ -16,6 +16,7 @@ from terrain_physics.character.recording import replay as replay
 from terrain_physics.character.results import GroundReport as GroundReport
 from terrain_physics.character.results import GroupResult as GroupResult
 from terrain_physics.character.results import MoveResult as MoveResult
+from terrain_physics.character.results import Squeeze as Squeeze
 from terrain_physics.character.state import CharacterState as CharacterState
 from terrain_physics.character.view import CharacterView as CharacterView
 from terrain_physics.counter.counter import TouchCounter as TouchCounter
@@ -193,6 +194,7 @@ __all__ = [
     "Segment",
     "Sphere",
     "SphereCollider",
+    "Squeeze",
     "Surface",
     "SweepHit",
     "SweepHits",

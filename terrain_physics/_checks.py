@@ -147,6 +147,15 @@ def vector(name: str, value: Any) -> Floats3:
     return x, y, z
 
 
+def listed(name: str, value: Any) -> tuple[Any, ...]:
+    """Return what an iterable gives, or raise TypeError."""
+    try:
+        items = iter(value)
+    except TypeError:
+        raise TypeError(f"{name} must be iterable, got {shorten(value)}") from None
+    return tuple(items)
+
+
 def _three(name: str, value: Any) -> tuple[Any, ...]:
     try:
         parts = value.x, value.y, value.z

@@ -72,6 +72,8 @@ def _character() -> None:
     land.raise_((0.5, 0.5), 1, 0.1)  # who stands there looks again
     mover.update(1 / 60)
     mover.resize(body)
+    mover.material_rules = {0: {"speed": 0.5}}
+    mover.update(1 / 60)
     mover.constraint_planes()
 
 
@@ -106,7 +108,9 @@ def _ground() -> None:
     ground.raycast(Ray((0.2, 1, 0.2), (0, -1, 0)))
     ground.contacts(Sphere((0.2, 0, 0.2), 0.5))
     ground.contacts(spheres)
-    ground.remove(ground.add(_small_mesh()))
+    key = ground.add(_small_mesh())
+    ground.move(key, np.eye(4), 1 / 60)
+    ground.remove(key)
 
 
 def _pairs() -> None:

@@ -75,7 +75,6 @@ class Lift(Scene):
         self._add_ledge()
         self.trodden: dict[int, int] = {}  # the steps when planks were first stood on
         self._add_people()
-        self.crates: list[Crate] = []
         self._add_crates()
         self.player = self.enter((1.0, 0.05, -3.0))
         self.report = self.player.body.mover.ground_report()
@@ -201,9 +200,8 @@ class Lift(Scene):
     def _add_crate(self, place: Floats3, name: str) -> None:
         collider = BoxCollider((0.5, 0.5, 0.5))
         seed = (self.seed << 20) + len(self.bodies)
-        self.crates.append(Crate(place))
         mover = CharacterMovement(
-            self._ground, collider, owner=self.crates[-1], turn_with_ground=True, seed=seed
+            self._ground, collider, owner=Crate(place), turn_with_ground=True, seed=seed
         )
         self.bodies.add(Body(mover, collider, colors.GOLD, name=name))
 
@@ -284,16 +282,13 @@ class Lift(Scene):
     def more_state(self) -> Any:
         poses = [machine.before for machine in self.moving]
         # A copy of a ground has the same parts, but says itself where they are and how they move.
-        turns = [glm.quat(crate.rotation) for crate in self.crates]
-        return copy.copy(self._ground), poses, turns, dict(self.trodden), self.report
+        return copy.copy(self._ground), poses, dict(self.trodden), self.report
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        ground, poses, turns, trodden, self.report = state[-1]
+        ground, poses, trodden, self.report = state[-1]
         self._ground, self.trodden = copy.copy(ground), dict(trodden)
         for machine, pose in zip(self.moving, poses, strict=True):
             machine.before = pose
-        for crate, turn in zip(self.crates, turns, strict=True):
-            crate.rotation = glm.quat(turn)
         for body, *_ in state[1][1]:
             body.mover.ground = self._ground
         super().restore(state)

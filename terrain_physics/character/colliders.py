@@ -16,6 +16,22 @@ from terrain_physics.geometry.shapes import OBB, Capsule, Sphere
 _SHEAR = 1e-4
 
 
+def _product(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the product of two matrices (3, 3): the same bits on every processor.
+
+    ``first @ second`` may fuse additions on some.
+    """
+    x, y, z = (first[:, [k]] * second[k] for k in range(3))
+    product: NDArray[np.float64] = x + y + z + 0.0  # a zero has no sign
+    return product
+
+
+def _turned(linear: NDArray[np.float64], offset: Floats3) -> Floats3:
+    """Return a matrix (3, 3) times an offset."""
+    (x,), (y,), (z,) = _product(linear, np.array(offset)[:, np.newaxis]).tolist()
+    return x, y, z
+
+
 def _dominant_scale(linear: NDArray[np.float64]) -> float:
     """Return the largest axis scale of a 3 x 3 matrix; refuse shear."""
     lengths = np.sqrt((linear * linear).sum(axis=0))
@@ -26,7 +42,8 @@ def _dominant_scale(linear: NDArray[np.float64]) -> float:
 def _refuse_shear(axes: NDArray[np.float64], lengths: NDArray[np.float64]) -> None:
     if not (lengths > 0.0).all():
         raise ValueError(f"matrix and scale must be nowhere zero, got scale {lengths.tolist()}")
-    cosines = (axes / lengths).T @ (axes / lengths) - np.eye(3)
+    units = axes / lengths
+    cosines = _product(units.T, units) - np.eye(3)
     if np.abs(cosines).max() > _SHEAR:
         raise TypeError("matrix must not shear the collider: its axes must stay square")
 
@@ -61,7 +78,7 @@ class SphereCollider:
     def placed(self, linear: NDArray[np.float64]) -> tuple[Floats3, Floats3, Floats9]:
         """Return (half extents, offset, rotation) in the world for a 3 x 3 matrix of the owner."""
         radius = self.radius * _dominant_scale(linear)
-        x, y, z = (linear @ self.offset64).tolist()
+        x, y, z = _turned(linear, self.offset64)
         return (radius, radius, radius), (x, y, z), (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
     def transformed(self, matrix: Any) -> Sphere:
@@ -121,14 +138,14 @@ class BoxCollider:
 
     def placed(self, linear: NDArray[np.float64]) -> tuple[Floats3, Floats3, Floats9]:
         """Return (half extents, offset, rotation) in the world for a 3 x 3 matrix of the owner."""
-        axes = linear @ np.array(self.rotation64).reshape(3, 3)
+        axes = _product(linear, np.array(self.rotation64).reshape(3, 3))
         lengths = np.sqrt((axes * axes).sum(axis=0))
         _refuse_shear(axes, lengths)
         axes = axes / lengths
         if np.linalg.det(axes) < 0.0:  # a mirrored box is the same box, one axis turned round
             axes[:, 0] = -axes[:, 0]
         ex, ey, ez = (lengths * self.half_extents64).tolist()
-        x, y, z = (linear @ self.offset64).tolist()
+        x, y, z = _turned(linear, self.offset64)
         return (ex, ey, ez), (x, y, z), _checks.rotation("matrix", axes)
 
     def transformed(self, matrix: Any) -> OBB:
@@ -203,7 +220,7 @@ class CapsuleCollider:
         scale_x, scale_y, scale_z = lengths.tolist()
         radius = self.radius * max(scale_x, scale_z)
         half = max(0.5 * self.height * scale_y - radius, 0.0)
-        x, y, z = (linear @ self.offset64).tolist()
+        x, y, z = _turned(linear, self.offset64)
         return (radius, half, radius), (x, y, z), _checks.rotation("matrix", axes)
 
     def transformed(self, matrix: Any) -> Capsule:

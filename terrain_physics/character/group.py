@@ -1,7 +1,7 @@
 """CharacterGroup: thousands of characters as arrays, moved by one call."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from typing import Any
 
@@ -26,6 +26,7 @@ from terrain_physics.character.group_data import (
 )
 from terrain_physics.character.hits import MoveHits, impacts_of, logs_of
 from terrain_physics.character.live import unsigned_zeros
+from terrain_physics.character.material_rules import NO_MATERIAL_RULES, put_material_rules
 from terrain_physics.character.member import GroupMember
 from terrain_physics.character.placement import (
     UPRIGHT,
@@ -35,8 +36,7 @@ from terrain_physics.character.placement import (
     make_new,
     placed_shape,
     put_in_air,
-    refuse_too_wide,
-    widest,
+    refuse_any_too_wide,
 )
 from terrain_physics.character.results import (
     GroupResult,
@@ -57,6 +57,7 @@ from terrain_physics.character.rows import (
 from terrain_physics.character.rules import put_rules
 from terrain_physics.character.spelling import Spelled
 from terrain_physics.character.state import first_random_state
+from terrain_physics.character.underfoot import put_all_factors
 from terrain_physics.surface.surface import queries_of
 
 # Nanoseconds that an update takes of a character that moves, and of one at rest, roughly.
@@ -82,6 +83,8 @@ class CharacterGroup(Spelled):
         How many threads an update uses; None: one for each processor. The results are the same.
     max_delta : float, default 0.25
         The longest time that one update lives, as of a `CharacterMovement`.
+    material_rules : mapping, optional
+        As for `CharacterMovement`, for those that are added without material rules of their own.
     **rules
         As for `CharacterMovement`, for those that are added without rules of their own.
 
@@ -117,12 +120,14 @@ class CharacterGroup(Spelled):
         seed: int = 0,
         threads: int | None = None,
         max_delta: float = MaxDelta.default,
+        material_rules: Mapping[Any, Mapping[str, float]] = NO_MATERIAL_RULES,
         **rules: Any,
     ) -> None:
         self._collider = None if collider is None else checked_collider(collider)
         known_seed = _checks.whole("seed", seed, 0, 2**64 - 1)
         self._first_row = Rows.one()
         put_rules(self._first_row.rules, rules)
+        self._material_rules = put_material_rules(self._first_row.rules, material_rules)
         Workers(threads)  # refuses what is no number of threads
         self._threads = threads
         self._data = GroupData(checked_ground(ground), FrameTime(max_delta), known_seed)
@@ -139,16 +144,14 @@ class CharacterGroup(Spelled):
     @ground.setter
     def ground(self, ground: AnyGround) -> None:
         known, rows = checked_ground(ground), self._data.rows()
-        if len(self) > 0:
-            row = widest(rows.rules)
-            try:
-                refuse_too_wide(known, rows.rules[row])
-            except ValueError as error:
-                raise ValueError(f"{self.keys[row]!r}: {error}") from None
+        self._refuse_too_wide(known)
         if known is not self._data.ground:
             step_off(rows.state)
         self._data.ground = known
         wake(rows.state)
+
+    def _refuse_too_wide(self, ground: AnyGround) -> None:
+        refuse_any_too_wide(ground, self._data.rows().rules, [repr(key) for key in self.keys])
 
     # Which characters there are
 
@@ -194,6 +197,7 @@ class CharacterGroup(Spelled):
         velocity: Any = None,
         rotation: Any = None,
         seed: int | np.random.Generator | None = None,
+        material_rules: Mapping[Any, Mapping[str, float]] | None = None,
         **rules: Any,
     ) -> None:
         """Add a character.
@@ -212,6 +216,8 @@ class CharacterGroup(Spelled):
             How the body is turned.
         seed : int or numpy.random.Generator, optional
             Where the shuffling of contacts starts; default: `seed_of` the key.
+        material_rules : mapping, optional
+            As for `CharacterMovement`; default: the group's.
         **rules
             As for `CharacterMovement`, such as ``slope_limit``; default: the group's.
 
@@ -228,6 +234,9 @@ class CharacterGroup(Spelled):
             body = checked_collider(self._collider if collider is None else collider)
             row = self._first_row.copy()
             put_rules(row.rules, rules)
+            own_rules = self._material_rules
+            if material_rules is not None:
+                own_rules = put_material_rules(row.rules, material_rules)
             linear = UPRIGHT if rotation is None else _checks.rotation("rotation", rotation)
             shape = placed_shape(self.ground, body, linear)
             place = _checks.vector("position", position)
@@ -239,7 +248,7 @@ class CharacterGroup(Spelled):
         row.state[POSITION] = row.state[LAST_PLACE] = unsigned_zeros(place)
         row.state[VELOCITY] = unsigned_zeros(speed)
         row.state[columns.DRIVEN] = float(velocity is not None)
-        self._data.add(name, body, row)
+        self._data.add(name, body, own_rules, row)
 
     def remove(self, key: Key) -> None:
         """Remove a character.
@@ -274,7 +283,9 @@ class CharacterGroup(Spelled):
         Raises
         ------
         TypeError, ValueError
-            For a time that is no number, below 0, NaN or infinite. Nothing has changed then.
+            For a time that is no number, below 0, NaN or infinite, and for a body, naming its key,
+            that covers too many cells of a map that was added to the ground. Nothing has changed
+            then.
         """
         seconds = self._frame_time().lived(delta_time)
         rows = self._data.rows()
@@ -285,6 +296,9 @@ class CharacterGroup(Spelled):
             return GroupResult(state.copy())
         if count > 0:
             queries = queries_of(self.ground)
+            if queries.cell_sizes is not self._data.cell_sizes:  # maps came or went
+                self._refuse_too_wide(self.ground)
+                self._data.cell_sizes = queries.cell_sizes
             version = queries.version
             log = queries.changes
             # Kernels take rows one after another; these are views.
@@ -292,6 +306,8 @@ class CharacterGroup(Spelled):
             flat_hits = hits.reshape(-1)
             wake_near(states, flat_rules, log.rows, float(log.forgotten), float(version), 0, count)
             with queries.reading() as ground:
+                if self._data.has_material_rules:
+                    put_all_factors(self._data, queries, ground.table, self._threads)
 
                 def advance(first: int, last: int) -> bool:
                     return update_characters(
@@ -429,9 +445,10 @@ class CharacterGroup(Spelled):
         KeyError, TypeError, ValueError
             As for `set_positions`, and for another number of seeds. Nothing has changed then.
         """
-        names = self.keys if keys is None else tuple(keys)
+        names = self.keys if keys is None else _checks.listed("keys", keys)
         rows, places, speeds = self._checked_places(positions, velocities, names)
-        known = [self.seed_of(key) for key in names] if seeds is None else [*seeds]
+        given = map(self.seed_of, names) if seeds is None else seeds
+        known = _checks.listed("seeds", given)
         if len(known) != len(names):
             raise ValueError(f"seeds must be {len(names)}, one for each, got {len(known)}")
         random_states = np.array([first_random_state(seed) for seed in known], dtype=np.uint64)
@@ -474,7 +491,7 @@ class CharacterGroup(Spelled):
         Returns
         -------
         GroupState
-            Picklable; about 500 bytes for each character.
+            Picklable; about 650 bytes for each character.
         """
         rows = self._data.rows().copy()
         wake(rows.state)  # whoever goes on from it does not know this ground
@@ -525,7 +542,7 @@ class CharacterGroup(Spelled):
         self, positions: ArrayLike, velocities: ArrayLike | None, keys: Iterable[Key] | None
     ) -> tuple[Longs, Floats, Floats]:
         """Return the rows of the keys, and finite positions and velocities for each."""
-        names = None if keys is None else tuple(keys)
+        names = None if keys is None else _checks.listed("keys", keys)
         _, rows, places = self._checked_rows("positions", positions, names)
         given = np.zeros_like(places) if velocities is None else velocities
         _, _, speeds = self._checked_rows("velocities", given, names)
@@ -536,7 +553,7 @@ class CharacterGroup(Spelled):
     ) -> tuple[Floats, Longs, Floats]:
         """Return the states of all, the rows of the keys, and three finite numbers for each."""
         state = self._data.rows().state
-        names = self.keys if keys is None else tuple(keys)
+        names = self.keys if keys is None else _checks.listed("keys", keys)
         rows = (
             np.arange(len(names))
             if keys is None

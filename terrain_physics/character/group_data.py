@@ -11,10 +11,11 @@ import numpy as np
 from terrain_physics import _checks
 from terrain_physics._checks import Floats9
 from terrain_physics._kernels.character import layout as columns
-from terrain_physics._kernels.types import Floats, Words
+from terrain_physics._kernels.types import Floats, Longs, Words
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
+from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.state import (
@@ -55,6 +56,8 @@ class GroupState:
         was given.
     format : int
         Which columns the rows have: 1, 2 and so on.
+    material_rules : tuple of (str or int, tuple)
+        The keys of those that have rules for materials, in order, with `CharacterState`'s of each.
     """
 
     seed: int
@@ -62,6 +65,7 @@ class GroupState:
     colliders: tuple[Collider, ...]
     rows: bytes
     format: int = columns.FORMAT
+    material_rules: tuple[tuple[Key, MaterialRules], ...] = ()
 
     __getstate__ = fields_by_name
     __setstate__ = load_fields
@@ -123,18 +127,24 @@ class GroupState:
             for state in states
             for numbers in ([*state.values, *state.rules, *state.linear],)
         )
-        return cls(seed, keys, tuple(state.collider for state in states), rows, form)
+        rules = tuple(
+            (key, state.material_rules)
+            for key, state in zip(keys, states, strict=True)
+            if state.material_rules
+        )
+        return cls(seed, keys, tuple(state.collider for state in states), rows, form, rules)
 
     def _states(self) -> Iterator[CharacterState]:
         """Give the characters one by one."""
         values = len(columns.STATE.saved_in(self.format))
         rules = values + len(columns.RULES.saved_in(self.format))
-        row = struct.Struct(f"<{rules + columns.LINEAR_SIZE}dQ")
-        for collider, parts in zip(self.colliders, row.iter_unpack(self.rows), strict=True):
+        row, by_key = struct.Struct(f"<{rules + columns.LINEAR_SIZE}dQ"), dict(self.material_rules)
+        for key, collider, parts in zip(
+            self.keys, self.colliders, row.iter_unpack(self.rows), strict=True
+        ):
             linear = cast("Floats9", parts[rules:-1])
-            yield CharacterState(
-                parts[:values], parts[values:rules], linear, parts[-1], collider, self.format
-            )
+            numbers = parts[:values], parts[values:rules], linear, parts[-1]
+            yield CharacterState(*numbers, collider, self.format, by_key.get(key, ()))
 
 
 def checked_key(key: Any) -> Key:
@@ -152,10 +162,17 @@ def seed_of(seed: int, key: Key) -> int:
     return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "little")
 
 
-def state_of_rows(seed: int, colliders: dict[Key, Collider], packed: Words) -> GroupState:
-    """Return a state of packed rows (n, size), one for each key."""
+def state_of_rows(
+    seed: int,
+    colliders: dict[Key, Collider],
+    material_rules: dict[Key, MaterialRules],
+    packed: Words,
+) -> GroupState:
+    """Return a state of packed rows (n, size), one for each key that has a collider."""
     rows = packed.astype("<u8", copy=False).tobytes()
-    return GroupState(seed, tuple(colliders), tuple(colliders.values()), rows)
+    rules = tuple((key, material_rules[key]) for key in colliders if material_rules.get(key))
+    keys, bodies = tuple(colliders), tuple(colliders.values())
+    return GroupState(seed, keys, bodies, rows, material_rules=rules)
 
 
 def packed_rows(state: GroupState) -> Words:
@@ -164,19 +181,27 @@ def packed_rows(state: GroupState) -> Words:
 
 
 class GroupData:
-    """The characters of a group by key: a row of numbers and a collider for each.
+    """The characters of a group by key: a row of numbers, a collider and rules for materials each.
 
     With them is what they have in common, and a member of the group must find: the ground, how long
     updates last, and the seed.
 
     A character that is removed leaves its row behind until the rows are next used as a whole: so
     many are removed at the cost of one.
+
+    Attributes
+    ----------
+    cell_sizes : tuple of (float, float), or None
+        Those of the ground when an update last found that all bodies fit there.
     """
+
+    cell_sizes: tuple[tuple[float, float], ...] | None = None
 
     def __init__(self, ground: AnyGround, time: FrameTime, seed: int) -> None:
         self.ground, self.time, self.seed = ground, time, seed
         self._places: dict[Key, int] = {}
         self._colliders: dict[Key, Collider] = {}
+        self._material_rules: dict[Key, MaterialRules] = {}  # of those that have any
         self._room = Rows.new(_FIRST_CAPACITY)
         self._end = 0
 
@@ -229,16 +254,39 @@ class GroupData:
         """Remember a character's body."""
         self._colliders[checked_key(key)] = collider
 
+    def material_rules(self, key: Key) -> MaterialRules:
+        """Return a character's rules for materials, or raise KeyError."""
+        self.place(key)
+        return self._material_rules.get(checked_key(key), ())
+
+    def keep_material_rules(self, key: Key, rules: MaterialRules) -> None:
+        """Remember a character's rules for materials."""
+        if rules:
+            self._material_rules[checked_key(key)] = rules
+        else:
+            self._material_rules.pop(checked_key(key), None)
+
+    @property
+    def has_material_rules(self) -> bool:
+        """Whether any character has rules for materials."""
+        return bool(self._material_rules)
+
+    def material_rules_in(self, rows: Longs) -> list[MaterialRules]:
+        """Return the rules for materials of characters that have some, by their place in order."""
+        keys = tuple(self._places)
+        return [self._material_rules[keys[row]] for row in rows.tolist()]
+
     def rows(self) -> Rows:
         """Return the rows of all in order, to read and to write."""
         self._compact()
         return self._room.at(slice(len(self)))
 
-    def add(self, key: Key, collider: Collider, row: Rows) -> None:
+    def add(self, key: Key, collider: Collider, material_rules: MaterialRules, row: Rows) -> None:
         """Add a character under a new key."""
         if self._end == len(self._room.state):
             self._grow()
         self._places[key], self._colliders[key] = self._end, collider
+        self.keep_material_rules(key, material_rules)
         self._room.at(self._end).put(row)
         self._end += 1
 
@@ -247,10 +295,11 @@ class GroupData:
         self.place(key)
         name = checked_key(key)
         del self._places[name], self._colliders[name]
+        self._material_rules.pop(name, None)
 
     def state_of(self, rows: Rows) -> GroupState:
         """Return everything, with these rows of all in order."""
-        return state_of_rows(self.seed, self._colliders, rows.packed())
+        return state_of_rows(self.seed, self._colliders, self._material_rules, rows.packed())
 
     def take_over(self, state: Any) -> None:
         """Check a state, naming the first key, and go on from it as if it had always been here."""
@@ -269,11 +318,14 @@ class GroupData:
         saved = np.frombuffer(state.rows, dtype="<u8").reshape(count, width)
         rows = Rows.unpacked(columns.SAVED.upgraded(saved, state.format))
         names = [f"state of {key!r}" for key in keys]
-        refuse_unfit(rows, state.colliders, self.ground, names)
+        material_rules = _by_key(state.material_rules, keys)
+        own_rules = [material_rules.get(key, ()) for key in keys]
+        refuse_unfit(rows, state.colliders, own_rules, self.ground, names)
         self._room, self._end = Rows.new(max(count, _FIRST_CAPACITY)), count
         self._room.at(slice(count)).put(rows)
         self._places = {key: row for row, key in enumerate(keys)}
         self._colliders = dict(zip(keys, state.colliders, strict=True))
+        self._material_rules = {key: own for key, own in material_rules.items() if own}
         self.seed = seed
 
     def _grow(self) -> None:
@@ -291,3 +343,17 @@ class GroupData:
         self._room.at(slice(count)).put(self._room.at(kept))
         self._places = {key: row for row, key in enumerate(self._places)}
         self._end = count
+
+
+def _by_key(material_rules: Any, keys: tuple[Key, ...]) -> dict[Key, Any]:
+    """Return what a state holds of rules for materials by key, which are still to be checked."""
+    try:
+        given = dict(material_rules)
+    except (TypeError, ValueError):
+        given = {None: ()}
+    if not given.keys() <= set(keys):
+        raise ValueError(
+            "material_rules must be pairs of a key of the state and its rules, "
+            f"got {_checks.shorten(material_rules)}"
+        )
+    return given

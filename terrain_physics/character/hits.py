@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pyglm import glm
 
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels.character import hits as kernels
 from terrain_physics._kernels.character.layout import HITS
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics._public import public
 from terrain_physics.character.rows import Rows
 from terrain_physics.surface.queries import Queries
+from terrain_physics.surface.results import pickled_plain
 
 BlockReason = Literal["steep", "wall", "step", "ceiling", "edge"]
 
@@ -25,6 +25,7 @@ _GROUND = -1
 
 
 @public
+@pickled_plain
 class MoveHit(NamedTuple):
     """A surface that a character ran into in an update.
 
@@ -119,16 +120,6 @@ class MoveHits:
     def arrays(self) -> list[NDArray[Any]]:
         """Return the arrays, in the order above."""
         return [getattr(self, field.name) for field in fields(self)]
-
-
-def parts_of(hit: MoveHit) -> tuple[Any, ...]:
-    """Return a hit as plain numbers: PyGLM's pickles need a module that is going away."""
-    return hit.triangle, hit.point.to_tuple(), hit.normal.to_tuple(), *hit[3:]
-
-
-def hit_from(triangle: int, point: Floats3, normal: Floats3, *rest: Any) -> MoveHit:
-    """Return the hit that had these parts."""
-    return MoveHit(triangle, glm.vec3(*point), glm.vec3(*normal), *rest)
 
 
 Log = tuple[bytes, Queries]

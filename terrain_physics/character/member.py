@@ -6,6 +6,7 @@ from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
 from terrain_physics.character.group_data import GroupData, Key, seed_of
 from terrain_physics.character.live import LiveVec3
+from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import VELOCITY, Rows
 from terrain_physics.character.view import CharacterView
@@ -91,3 +92,9 @@ class GroupMember(CharacterView):
 
     def _keep_collider(self, collider: Collider) -> None:
         self._data.keep_collider(self._key, collider)
+
+    def _material_rules(self) -> MaterialRules:
+        return self._data.material_rules(self._key)
+
+    def _keep_material_rules(self, rules: MaterialRules) -> None:
+        self._data.keep_material_rules(self._key, rules)

@@ -1,5 +1,6 @@
 """CharacterMovement: a body that falls, lands, stands and walks on the ground."""
 
+from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
@@ -11,10 +12,16 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.character.waking import wake_near
+from terrain_physics._kernels.math.rigid import sine_and_cosine
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime, MaxDelta
 from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
+from terrain_physics.character.material_rules import (
+    NO_MATERIAL_RULES,
+    MaterialRules,
+    put_material_rules,
+)
 from terrain_physics.character.owner import Owner
 from terrain_physics.character.placement import (
     UPRIGHT,
@@ -37,11 +44,13 @@ from terrain_physics.character.state import (
     first_random_state,
     refuse_other_format,
 )
+from terrain_physics.character.underfoot import put_factors
 from terrain_physics.character.view import CharacterView
 from terrain_physics.surface.surface import queries_of
 
 _ZERO: Floats3 = (0.0, 0.0, 0.0)
 
+_SINE_AND_COSINE = CachedDispatch(sine_and_cosine)
 _UPDATE, _WAKE = CachedDispatch(update_characters), CachedDispatch(wake_near)
 
 
@@ -101,12 +110,26 @@ class CharacterMovement(CharacterView):
         is not thrown up either by a lift that stops.
     turn_with_ground : bool, default False
         Whether an owner with a rotation turns along with a moving part, about +Y.
+    material_rules : mapping, optional
+        How it goes on the materials of the ground, such as ``{"ice": dict(friction=0.5), "mud":
+        dict(speed=0.5)}``. A material is its name, or its number, from 0 to 255, on maps and meshes
+        without names; names that the ground does not have (yet) are no mistake. ``friction`` is a
+        factor on `ground_friction`, >= 0; 0: ice without end. ``speed`` is a factor on how fast it
+        walks, from 0.001 to 1000: it gets along by so many times its `velocity`, which stays what
+        the game set, to rounding. Both are 1 where left out. See the notes.
     max_delta : float, default 0.25
         The longest time that one update lives, in seconds, from 1e-6 to 1. Of a longer frame
         the rest is left out: a game that stood still goes on where it was. No part of the state.
 
     Notes
     -----
+    Its material is that of the triangle that it stands on as an update begins, of several the one
+    that holds it up most; on a step's edge, of that. What it comes onto in an update counts from
+    the next one on, and in the air nothing changes: a jump takes the `velocity` with it. Who walks
+    off the ground flies on as fast as it really went, and so fast it runs into walls. On ice as in
+    mud, whoever has no velocity rests. A body that does not walk, by ``ground_rule="sum"``, has
+    friction but no ``speed``. No ``speed`` is 0: nobody would ever come off such ground.
+
     An attribute that a character does not have is refused with AttributeError, as one that was
     misspelled. A subclass may have its own.
 
@@ -125,6 +148,9 @@ class CharacterMovement(CharacterView):
     """
 
     max_delta = MaxDelta()
+
+    # Those of the ground when an update last found that the body fits there.
+    _cell_sizes: tuple[tuple[float, float], ...] | None = None
 
     def __init__(
         self,
@@ -148,6 +174,7 @@ class CharacterMovement(CharacterView):
         mask: int = CharacterRules.mask.default,
         leave: Leave = CharacterRules.leave.default,
         turn_with_ground: bool = CharacterRules.turn_with_ground.default,
+        material_rules: Mapping[Any, Mapping[str, float]] = NO_MATERIAL_RULES,
         max_delta: float = MaxDelta.default,
     ) -> None:
         self._ground = checked_ground(ground)
@@ -171,6 +198,7 @@ class CharacterMovement(CharacterView):
             "turn_with_ground": turn_with_ground,
         }
         put_rules(self._numbers.rules, rules)
+        self._own_rules = put_material_rules(self._numbers.rules, material_rules)
         self._time = FrameTime(max_delta)
         start, linear = self._first_place(position, rotation)
         self._place(linear)
@@ -214,8 +242,9 @@ class CharacterMovement(CharacterView):
         Raises
         ------
         ValueError
-            For a time below 0, NaN or infinite, and if the game wrote a NaN or an infinity into the
-            velocity, the position or the owner. Nothing has changed then.
+            For a time below 0, NaN or infinite, if the game wrote a NaN or an infinity into the
+            velocity, the position or the owner, and if the body covers too many cells of a map that
+            was added to the ground. Nothing has changed then.
         TypeError
             If the time is no number, and if the owner's transform is none or shears the collider.
         """
@@ -229,10 +258,16 @@ class CharacterMovement(CharacterView):
         queries = queries_of(self._ground)
         version = queries.version
         if state[columns.GROUND_VERSION] != version:
+            if queries.cell_sizes is not self._cell_sizes:  # maps came or went
+                refuse_too_wide(self._ground, rules)
+                self._cell_sizes = queries.cell_sizes
             log = queries.changes
             _WAKE.call(state, rules, log.rows, float(log.forgotten), float(version), 0, 1)
         with queries.lock:
             table = queries.ground_arrays.table
+            if self._own_rules:
+                names = self._ground.material_names
+                put_factors(self._numbers, self._own_rules, queries, table, names)
             ran_into = _UPDATE.call(state, random_state, rules, hits, seconds, 0, 1, table)
         values = state.tolist()
         self._show_values(values)
@@ -313,6 +348,12 @@ class CharacterMovement(CharacterView):
     def _keep_collider(self, collider: Collider) -> None:
         self._collider = collider
 
+    def _material_rules(self) -> MaterialRules:
+        return self._own_rules
+
+    def _keep_material_rules(self, rules: MaterialRules) -> None:
+        self._own_rules = rules
+
     def _refuse_rotation(self) -> None:
         if self._owner is not None and self._owner.linear() is not None:
             raise ValueError("rotation must be left to the owner that has one")
@@ -348,13 +389,28 @@ class CharacterMovement(CharacterView):
             state[columns.DRIVEN] = 1.0
 
     def _turn_owner(self, angle: float) -> None:
-        if self._owner is not None and self._owner.turn(angle):
-            self._adopt_owner(self._owner)
+        """Turn an owner with a rotation about +Y, and the body with it."""
+        sine, cosine = _SINE_AND_COSINE.call(angle)
+        a, b, c, d, e, f, g, h, i = self._numbers.linear.tolist()
+        linear = (
+            cosine * a + sine * g, cosine * b + sine * h, cosine * c + sine * i,
+            d, e, f,
+            cosine * g - sine * a, cosine * h - sine * b, cosine * i - sine * c,
+        )  # fmt: skip
+        if self._owner is not None and self._owner.turn_to(linear):
+            self._place(linear)
+
+    def _take_over(self, state: Any) -> None:
+        super()._take_over(state)
+        if self._owner is not None and self.turn_with_ground:
+            self._owner.turn_to(_checks.floats9(self._numbers.linear))
 
     def _adopt_owner(self, owner: Owner) -> None:
         shown, linear = owner.position(), owner.linear()
-        if linear is not None and linear != _checks.floats9(self._numbers.linear):
+        known = owner.turned, _checks.floats9(self._numbers.linear)
+        if linear is not None and linear not in known:
             self._place(linear)
+            owner.turned = None
         if shown != owner.shown:
             self._adopt_position(owner.shown, shown)
 

@@ -7,6 +7,7 @@ from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3, Floats9
+from terrain_physics._kernels.types import Floats
 
 
 class Owner:
@@ -21,14 +22,17 @@ class Owner:
         The position as the object showed it last: what differs later was written.
     place : tuple of three floats
         The exact position that it was last moved to.
+    turned : tuple of nine floats or None
+        The same as `linear` after the ground has turned it along: what differs later was written.
     """
 
-    __slots__ = ("_has_transform", "_target", "place", "shown")
+    __slots__ = ("_has_transform", "_target", "place", "shown", "turned")
 
     place: Floats3
     shown: Floats3
 
     def __init__(self, target: Any) -> None:
+        self.turned: Floats9 | None = None
         self._has_transform = hasattr(target, "transform")
         if not self._has_transform and not hasattr(target, "position"):
             raise TypeError(
@@ -77,32 +81,36 @@ class Owner:
             shown.x, shown.y, shown.z = position
         return self.position()
 
-    def turn(self, angle: float) -> bool:
-        """Turn the object about +Y, in radians; tell whether it has a rotation."""
-        target = self._target
-        about_y = glm.rotate(glm.mat4(), angle, glm.vec3(0, 1, 0))
+    def turn_to(self, linear: Floats9) -> bool:
+        """Turn the object, by rotation times scale; tell whether it has a rotation.
+
+        Its scale stays: a transform gets all of it, a rotation only how its axes are directed.
+        """
+        target, turned = self._target, np.array(linear).reshape(3, 3)
         if self._has_transform:
-            target.transform = _turned(target.transform, about_y)
-            return True
-        if getattr(target, "rotation", None) is None:
+            target.transform = _turned(target.transform, turned)
+        elif getattr(target, "rotation", None) is not None:
+            target.rotation = _turned(target.rotation, turned / np.sqrt((turned * turned).sum(0)))
+        else:
             return False
-        target.rotation = _turned(target.rotation, about_y)
+        self.turned = self.linear()
         return True
 
 
-def _turned(old: Any, about_y: glm.mat4) -> Any:
-    """Return a rotation or a transform turned, in its own type; a transform at its place."""
-    if isinstance(old, glm.quat):
-        return glm.quat(glm.normalize(glm.quat_cast(about_y) * old))
+def _turned(old: Any, turned: Floats) -> Any:
+    """Return a rotation or a transform with other axes (3, 3), in its own type."""
     if isinstance(old, np.ndarray):
-        turned = old.astype(old.dtype if old.dtype.kind == "f" else np.float64)
-        turned[:3, :3] = np.array(glm.mat3(about_y)) @ turned[:3, :3]
-        return turned
-    kind = type(old)
-    turned = kind(kind(about_y) * old)
-    if len(turned) == 4:
-        turned[3] = old[3]
-    return turned
+        new = old.astype(old.dtype if old.dtype.kind == "f" else np.float64)
+        new[:3, :3] = turned
+        return new
+    matrix = glm.dmat3(*turned.T.ravel())
+    if hasattr(old, "w"):  # a quaternion
+        return type(old)(glm.quat_cast(matrix))
+    new = type(old)(old)
+    for axis in range(3):
+        for k in range(3):
+            new[axis][k] = matrix[axis][k]
+    return new
 
 
 def _like(old: Any, position: Floats3) -> Any:

@@ -1,5 +1,6 @@
 """A character's body on its ground: how it is placed, and whether another one fits."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -69,10 +70,16 @@ def refuse_too_wide(ground: AnyGround, rules: Floats) -> None:
             )
 
 
-def widest(rules: Floats) -> int:
-    """Return which of some bodies (n, RULES_SIZE) covers the most cells, of whatever size."""
+def refuse_any_too_wide(ground: AnyGround, rules: Floats, names: Sequence[str]) -> None:
+    """Do the same for bodies (n, RULES_SIZE), naming the widest."""
+    if len(rules) == 0:
+        return
     reach_x, reach_z = _reach(rules)
-    return int(np.argmax(reach_x * reach_z))
+    row = int(np.argmax(reach_x * reach_z))  # it covers the most cells, of whatever size
+    try:
+        refuse_too_wide(ground, rules[row])
+    except ValueError as error:
+        raise ValueError(f"{names[row]}: {error}") from None
 
 
 def _reach(rules: Floats) -> tuple[Any, Any]:
@@ -87,6 +94,7 @@ def put_in_air(state: Floats, places: Any, speeds: Any) -> None:
     state[..., POSITION] = state[..., LAST_PLACE] = places
     state[..., VELOCITY] = speeds
     state[..., columns.ZERO_IN_THE_AIR] = 0.0
+    state[..., columns.MOVES_SEEN] = -1.0
     state[..., columns.DRIVEN] = 1.0
     wake(state)
 

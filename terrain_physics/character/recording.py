@@ -232,8 +232,9 @@ def _read(scene: Scene) -> GroupState:
     for mover in movers.values():
         mover._adopt()  # noqa: SLF001
     colliders = {key: mover.collider for key, mover in movers.items()}
+    rules = {key: mover._material_rules() for key, mover in movers.items()}  # noqa: SLF001
     rows = [mover._row().packed() for mover in movers.values()]  # noqa: SLF001
-    return state_of_rows(0, colliders, np.reshape(rows, (len(rows), SAVED.size)))
+    return state_of_rows(0, colliders, rules, np.reshape(rows, (len(rows), SAVED.size)))
 
 
 def _updated(scene: Scene) -> list[CharacterGroup | CharacterMovement]:
@@ -273,11 +274,14 @@ def _write(scene: Scene, state: GroupState, frame: Frame) -> None:
     colliders = {
         key: bodies[key] if key in bodies else state.colliders[numbers[key]] for key in keys
     }
+    rules = {key: own for key, own in state.material_rules if key not in gone}
+    rules |= dict(frame.material_rules)
     if isinstance(scene, CharacterGroup):
-        scene._data.take_over(state_of_rows(state.seed, colliders, rows))  # noqa: SLF001
+        scene._data.take_over(state_of_rows(state.seed, colliders, rules, rows))  # noqa: SLF001
         return
     movers = _movers(scene)
     written = Rows.unpacked(rows)
     for number in np.unique(frame.rows).tolist():
         key = keys[number]
-        movers[key]._take_over(state_of(written.at(number), colliders[key]))  # noqa: SLF001
+        given = state_of(written.at(number), colliders[key], rules.get(key, ()))
+        movers[key]._take_over(given)  # noqa: SLF001

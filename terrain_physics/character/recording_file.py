@@ -24,6 +24,7 @@ from terrain_physics._kernels.types import Words
 from terrain_physics.character.colliders import Collider, collider_from, described
 from terrain_physics.character.frame_time import LONGEST_STEP
 from terrain_physics.character.group_data import GroupState, Key, checked_key, packed_rows
+from terrain_physics.character.material_rules import MaterialRules, saved_material_rules
 
 FORMAT, VERSION = "terrain_physics recording", 1
 
@@ -55,6 +56,7 @@ class Frame:
     delta_time: float
     left: list[Key]
     bodies: list[tuple[Key, Collider]]  # characters that came or were given another body
+    material_rules: list[tuple[Key, MaterialRules]]  # those that were given others
     # What was written: to which characters, by number in the order after all that; to which places
     # of a packed row; and which bits.
     rows: NDArray[np.int32]
@@ -95,6 +97,13 @@ def frame_between(
         for key, body in zip(new.keys, new.colliders, strict=True)
         if key not in staying or body != old.colliders[numbers[key]]
     ]
+    old_rules, new_rules = dict(old.material_rules), dict(new.material_rules)
+    before = {key: own for key, own in old_rules.items() if key in staying}
+    material_rules = [
+        (key, new_rules.get(key, ()))
+        for key in before | new_rules
+        if new_rules.get(key, ()) != before.get(key, ())
+    ]
     base = np.zeros((len(new.keys), SAVED.size), dtype=np.uint64)
     base[: len(kept)] = packed_rows(old)[kept]
     rows = packed_rows(new)
@@ -103,6 +112,7 @@ def frame_between(
         seconds,
         left,
         bodies,
+        material_rules,
         written.astype(np.int32),
         places.astype(np.int32),
         rows[written, places],
@@ -124,10 +134,7 @@ def save_frames(path: str | os.PathLike[str], start: dict[Key, str], frames: lis
         "state_format": STATE_FORMAT,
         "state_size": SAVED.size,
         "start": list(start),
-        "frames": [
-            {"left": f.left, "bodies": [[key, described(body)] for key, body in f.bodies]}
-            for f in frames
-        ],
+        "frames": [_events(f) for f in frames],
     }
     parts: dict[str, list[Any]] = {
         "header": [np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)],
@@ -142,6 +149,15 @@ def save_frames(path: str | os.PathLike[str], start: dict[Key, str], frames: lis
     _refuse_large(name, arrays["header"].nbytes, sum(part.nbytes for part in arrays.values()))
     with written_whole(name) as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+
+
+def _events(frame: Frame) -> dict[str, Any]:
+    """Return what the game did that is no number, as JSON knows it."""
+    bodies = [[key, described(body)] for key, body in frame.bodies]
+    events: dict[str, Any] = {"left": frame.left, "bodies": bodies}
+    if frame.material_rules:  # most frames have none, and there may be a million
+        events["material_rules"] = frame.material_rules
+    return events
 
 
 def _refuse_large(name: str, header_bytes: int, all_bytes: int) -> None:
@@ -225,6 +241,10 @@ def _frames_of(
     ):
         left = [checked_key(key) for key in events["left"]]
         bodies = [(checked_key(key), collider_from(parts)) for key, parts in events["bodies"]]
+        material_rules = [
+            (checked_key(key), saved_material_rules(rules))
+            for key, rules in events.get("material_rules", [])
+        ]
         if left or bodies:
             keys = keys_after(keys, left, bodies)
         writes = _writes(arrays, end, count, len(keys)) if count else nothing
@@ -234,7 +254,7 @@ def _frames_of(
         hashes_end += len(keys)
         if hashes_end > len(hashes):
             raise ValueError(hashes_end)
-        frames.append(Frame(time, left, bodies, *writes, keys, states))
+        frames.append(Frame(time, left, bodies, material_rules, *writes, keys, states))
     if hashes_end != len(hashes) or end != len(arrays["who"]):
         raise ValueError(end)
     return start, frames

@@ -22,12 +22,11 @@ from terrain_physics.character.hits import (
     MoveHit,
     MoveHits,
     blocker_of,
-    hit_from,
-    parts_of,
     same_values,
     spread,
 )
 from terrain_physics.character.state import refuse_format
+from terrain_physics.surface.results import of_plain, plain
 
 Limit = Literal["work", "depth", "room"]
 
@@ -131,12 +130,12 @@ class MoveResult(_Fields):
 
     def __getstate__(self) -> tuple[Any, ...]:
         hit = self.blocked_by
-        return columns.FORMAT, self._values, self._seconds, hit and parts_of(hit)
+        return columns.FORMAT, self._values, self._seconds, hit and plain(hit)
 
     def __setstate__(self, content: tuple[Any, ...]) -> None:
         form, values, self._seconds, *hit = content
         self._values = _upgraded("MoveResult", form, [values])[0].tolist()
-        self._met = hit_from(*hit[0]) if hit and hit[0] else None
+        self._met = of_plain(MoveHit, hit[0]) if hit and hit[0] else None
 
     @property
     def grounded(self) -> bool:

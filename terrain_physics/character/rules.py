@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any, Generic, Literal, Self, TypeVar, overload
 
@@ -12,6 +12,7 @@ from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats
+from terrain_physics.character.material_rules import MaterialRules, put_material_rules, shown
 from terrain_physics.character.rows import Rows
 from terrain_physics.character.spelling import Spelled
 
@@ -162,9 +163,40 @@ class CharacterRules(Spelled, ABC):
     leave: _Choice[Leave] = _Choice("velocity", "up", "none")
     turn_with_ground = _Flag()
 
+    @property
+    def material_rules(self) -> Mapping[str | int, Mapping[str, float]]:
+        """The rule `material_rules` of `CharacterMovement`, read-only: set another one as a whole.
+
+        Numbers come first, then names; each material has both ``friction`` and ``speed``.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+        >>> pond = HeightMap([[0, 0], [0, 0]], materials="ice", material_names=["grass", "ice"])
+        >>> mover = CharacterMovement(pond, SphereCollider(0.5))
+        >>> mover.material_rules = {"ice": dict(friction=0.1)}
+        >>> {name: dict(rule) for name, rule in mover.material_rules.items()}
+        {'ice': {'friction': 0.1, 'speed': 1.0}}
+        """
+        return shown(self._material_rules())
+
+    @material_rules.setter
+    def material_rules(self, value: Mapping[Any, Mapping[str, float]]) -> None:
+        rules = put_material_rules(self._row().rules, value)
+        if rules != self._material_rules():
+            self._keep_material_rules(rules)
+            self._forget_rest()
+
     @abstractmethod
     def _row(self) -> Rows:
         """Return the character's numbers; writing to them changes it."""
+
+    @abstractmethod
+    def _material_rules(self) -> MaterialRules: ...
+
+    @abstractmethod
+    def _keep_material_rules(self, rules: MaterialRules) -> None:
+        """Remember the rules that the numbers now have the mark of."""
 
     def _forget_rest(self) -> None:
         """Wake a character for good: that it finds the ground as it was says nothing any more."""
@@ -179,6 +211,7 @@ def put_rules(rules: Floats, changes: dict[str, Any]) -> None:
     """Check rules given by name and put them into a row."""
     for name, value in changes.items():
         if name not in _RULES:
-            meant = [f"; did you mean {close}?" for close in get_close_matches(name, _RULES, n=1)]
-            raise TypeError(f"rules must be of {', '.join(_RULES)}, got {name!r}{''.join(meant)}")
+            names = [*_RULES, "material_rules"]
+            meant = [f"; did you mean {close}?" for close in get_close_matches(name, names, n=1)]
+            raise TypeError(f"rules must be of {', '.join(names)}, got {name!r}{''.join(meant)}")
         _RULES[name].write(rules, value)

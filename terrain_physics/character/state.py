@@ -16,11 +16,15 @@ from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Flags, Floats
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider, collider_from, described
+from terrain_physics.character.material_rules import (
+    MaterialRules,
+    mark_of,
+    saved_material_rules,
+)
 from terrain_physics.character.placement import (
     AnyGround,
     checked_collider,
-    refuse_too_wide,
-    widest,
+    refuse_any_too_wide,
 )
 from terrain_physics.character.rows import Rows
 
@@ -80,6 +84,7 @@ def load_fields(saved: Any, content: Any) -> None:
     if isinstance(content, list):  # as pickled before formats had numbers
         content = dict(zip(names, content, strict=False)) | {"format": 1}
     refuse_format(type(saved).__name__, content["format"])
+    content = {"material_rules": ()} | content  # none before format 5
     for name in names:
         object.__setattr__(saved, name, content[name])
 
@@ -106,6 +111,8 @@ class CharacterState:
         The body before it was placed.
     format : int
         Which columns `values` and `rules` have: 1, 2 and so on.
+    material_rules : tuple of (str or int, float, float)
+        Material, factor on friction and factor on speed of each of the rules for materials.
     """
 
     values: tuple[float, ...]
@@ -114,6 +121,7 @@ class CharacterState:
     random_state: int
     collider: Collider
     format: int = columns.FORMAT
+    material_rules: MaterialRules = ()
 
     __getstate__ = fields_by_name
     __setstate__ = load_fields
@@ -134,6 +142,7 @@ class CharacterState:
             "rules": columns.RULES.named(self.rules, self.format),
             "linear": list(self.linear),
             "random_state": digits(self.random_state),
+            "material_rules": [list(rule) for rule in self.material_rules],
         }
 
     @classmethod
@@ -153,7 +162,7 @@ class CharacterState:
         TypeError, ValueError
             If it is none, and if a later version of the library saved it.
         """
-        names = (field.name for field in fields(cls))
+        names = [field.name for field in fields(cls) if field.name != "material_rules"]
         form = format_of(cls.__name__, content, *names)
         return cls(
             tuple(columns.STATE.unnamed("values", content["values"], form)),
@@ -162,6 +171,7 @@ class CharacterState:
             word_from("random_state", content["random_state"]),
             collider_from(content["collider"]),
             form,
+            saved_material_rules(content.get("material_rules", [])),  # none before format 5
         )
 
 
@@ -178,7 +188,7 @@ CharacterState.__doc__ = f"""{CharacterState.__doc__}
     """
 
 
-def state_of(row: Rows, collider: Collider) -> CharacterState:
+def state_of(row: Rows, collider: Collider, material_rules: MaterialRules) -> CharacterState:
     """Return the state of one character."""
     return CharacterState(
         tuple(row.state.tolist()),
@@ -186,6 +196,7 @@ def state_of(row: Rows, collider: Collider) -> CharacterState:
         _checks.floats9(row.linear),
         int(row.random[0]),
         collider,
+        material_rules=material_rules,
     )
 
 
@@ -206,14 +217,21 @@ def row_of(state: Any, ground: AnyGround) -> Rows:
     random_state = _checks.whole("random_state", state.random_state, 0, 2**64 - 1)
     random = np.array([[random_state]], dtype=np.uint64)
     rows = Rows(values, rules, linear, random, np.zeros((1, HITS_SIZE)))
-    refuse_unfit(rows, (state.collider,), ground, ("state",))
+    refuse_unfit(rows, (state.collider,), (state.material_rules,), ground, ("state",))
     return rows.at(0)
 
 
 def refuse_unfit(
-    rows: Rows, colliders: Sequence[Any], ground: AnyGround, names: Sequence[str]
+    rows: Rows,
+    colliders: Sequence[Any],
+    material_rules: Sequence[Any],
+    ground: AnyGround,
+    names: Sequence[str],
 ) -> None:
-    """Refuse rows (n, ...) by name that no characters with these bodies have on this ground."""
+    """Refuse rows (n, ...) by name that no characters with these bodies have on this ground.
+
+    So are rules for materials that the rows do not have the marks of.
+    """
     found = columns.NUMBERS.not_allowed(np.concatenate(rows[:3], axis=-1))
     for row, why in () if found is None else (found,):
         raise ValueError(f"{names[row]}: {why}")
@@ -221,15 +239,27 @@ def refuse_unfit(
     for row, collider in enumerate(colliders):
         if checked_collider(collider).kind != kinds[row]:
             raise ValueError(f"{names[row]}: kind must be that of {collider}, got {kinds[row]}")
+    marks = rows.rules[:, columns.MATERIAL_RULES].tolist()
+    for name, own, mark in zip(names, material_rules, marks, strict=True):
+        if (own != () or mark != 0.0) and mark_of(_known_rules(name, own)) != mark:
+            raise ValueError(f"{name}: material_rules must be those that it was saved with")
     for row in np.flatnonzero(~_are_shapes(rows.rules))[:1]:
         extents = rows.rules[row, columns.EXTENTS : columns.EXTENTS + 3].tolist()
         raise ValueError(f"{names[row]}: extents and rotation must be a body's, got {extents}")
-    if len(names) > 0:
-        row = widest(rows.rules)
-        try:
-            refuse_too_wide(ground, rows.rules[row])
-        except ValueError as error:
-            raise ValueError(f"{names[row]}: {error}") from None
+    refuse_any_too_wide(ground, rows.rules, names)
+
+
+def _known_rules(name: str, rules: Any) -> MaterialRules:
+    """Return the rules for materials that a state holds, or refuse others by its name."""
+    try:
+        known = saved_material_rules(rules)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+    if known != rules:
+        raise ValueError(
+            f"{name}: material_rules must be a tuple in order, got {_checks.shorten(rules)}"
+        )
+    return known
 
 
 def _are_shapes(rules: Floats) -> Flags:

@@ -323,7 +323,7 @@ class CharacterView(CharacterRules):
         """
         row = self._row().copy()
         wake(row.state)  # whoever goes on from it does not know this ground
-        return state_of(row, self.collider)
+        return state_of(row, self.collider, self._material_rules())
 
     def restore(self, state: CharacterState) -> None:
         """Go back to a state, bit for bit, and put the owner there too.
@@ -396,6 +396,7 @@ class CharacterView(CharacterRules):
             raise ValueError("state must come from a character with the same kind of collider")
         self._row().put(saved)
         self._keep_collider(state.collider)
+        self._keep_material_rules(state.material_rules)
         self._show()
 
     def _put_position(self, value: Any) -> None:

@@ -65,8 +65,9 @@ class Ground(Surface):
     ascend and are never used twice; those of the first parts are 0, 1, .... A triangle's id is
     ``key << 40`` plus its id in its part, see `part_of`; -1 outside a single map that is extended.
     If several triangles answer equally well, the lowest id wins; within united maps, the lowest
-    row, column and half of the union. So the same parts in the same order answer alike, whatever
-    came and went before.
+    row, column and half of the union. Where maps and meshes are equally high, `normal_at` ranks
+    united maps by the lowest of their keys, and meshes by the lowest key of any mesh. So the same
+    parts in the same order answer alike, whatever came and went before.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ class Ground(Surface):
             poses = {int(key): Pose.of_saved(rows) for key, rows in about["transforms"].items()}
             if not all(isinstance(parts[key], TriangleMesh) for key in poses):
                 raise ValueError("transforms must be of meshes")
-            layers = _layers_of_each(about.get("layers", FIRST_LAYER), len(keys))
+            layers = _layers_of_each(about["layers"], len(keys))
             ground = cls.__new__(cls)
             movers = about["movers"]
             ground._adopt(parts, layers, next_key, changes, poses, movers)  # noqa: SLF001
@@ -346,7 +347,9 @@ class Ground(Surface):
         >>> for frame in range(61):
         ...     result = crate.update(1 / 60)
         >>> round(crate.position.x, 4), crate.velocity.x, crate.world_velocity.x
-        (2.0, 0.0, 2.0)
+        (1.9, 0.0, 2.0)
+
+        It has slid for the first 0.1 m, until friction gave it the belt's speed.
         """
         checked = _checks.vector("velocity", velocity)
         refuse_far_row("velocity", checked)
@@ -380,9 +383,10 @@ class Ground(Surface):
         --------
         >>> from terrain_physics import CharacterMovement, Ground, HeightMap, SphereCollider
         >>> from terrain_physics import TriangleMesh
+        >>> import numpy as np
         >>> floor = HeightMap([[0, 0], [0, 0]], cell_size=9)
         >>> ground = Ground([floor, TriangleMesh.box((4, 0.2, 4))])
-        >>> ground.move(1, ((4, 1.6, 4), (1, 0, 0, 0)))
+        >>> ground.move(1, ((4, 1.6, 4), np.eye(3)))
         >>> ground.set_one_way(1, (0, 1, 0))
         >>> hero = CharacterMovement(ground, SphereCollider(0.5), position=(4, 0.5, 4))
         >>> hero.update(1 / 60).grounded

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from terrain_physics import _checks
+from terrain_physics._checks import Floats3
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh.parts import ID_BITS, material_of, put_materials
 from terrain_physics._kernels.types import Bytes, Longs
@@ -104,9 +105,6 @@ class GroundMeshes(Meshes):
         self.asked = _Asked(self, to_sweep=False)
         self.swept = _Asked(self, to_sweep=True)
 
-    def __len__(self) -> int:
-        return len(self._storages)
-
     # Changes: each is made by a holder of the lock
 
     @property
@@ -156,28 +154,41 @@ class GroundMeshes(Meshes):
         self._note(number)
         is_mover = seconds is not None or self.movers.get(number) is not None
         count = self.movers.next_move() if is_mover else 0
-        mover = self.as_mover(number) if is_mover else None
+        mover = self._as_mover(number)
         self.poses[number] = pose
         self._place(number)
         self._put_again(number)
         self._note(number)
-        if mover is not None:
-            box = self._table.bounds(number)
-            if seconds is None:
-                mover.put_at(pose, box, count)
-            else:
-                mover.move_to(pose, box, seconds, count)
+        box = self._table.bounds(number)
+        if seconds is not None:
+            mover.move_to(pose, box, seconds, count)
+        else:
+            mover.put_at(pose, box, count)
+        if is_mover:
+            self.movers.put(number, mover)
 
-    def as_mover(self, number: int) -> Mover:
-        """Return what a mesh does besides being there, to be changed."""
+    def _as_mover(self, number: int) -> Mover:
+        """Return what a mesh does besides being there."""
         pose = self.poses.get(number) or Pose.none()
-        return self.movers.changing(number, Mover(pose, self._table.bounds(number)))
+        return self.movers.get(number) or Mover(pose, self._table.bounds(number))
 
-    def change_mover(self, number: int) -> Mover:
-        """Return the same, of a mesh around which characters look again."""
+    def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
+        """Let the surface of a mesh move."""
+        mover = self._as_mover(number)
+        mover.surface = velocity
+        self._change_mover(number, mover)
+
+    def set_one_way(self, number: int, direction: Floats3) -> None:
+        """Let a mesh hold up one way only."""
+        mover = self._as_mover(number)
+        mover.one_way = direction
+        self._change_mover(number, mover)
+
+    def _change_mover(self, number: int, mover: Mover) -> None:
+        """Take over what a mesh does now; characters around it look again."""
         self.followed()
         self._note(number)
-        return self.as_mover(number)
+        self.movers.put(number, mover)
 
     def load_movers(self, about: Any) -> None:
         """Take over what `GroundMovers.saved` gave, of the meshes that there are."""
@@ -185,7 +196,7 @@ class GroundMeshes(Meshes):
         for name, one in about["parts"].items():
             number = int(name)
             pose, box = self.poses.get(number) or Pose.none(), self._table.bounds(number)
-            self.movers.changing(number, Mover.of_saved(one, pose, box, count))
+            self.movers.put(number, Mover.of_saved(one, pose, box, count))
         self.movers.count = count
 
     def _place(self, number: int) -> None:
@@ -243,8 +254,10 @@ class GroundMeshes(Meshes):
         self._place(number)
         self._put_again(number)
         self._note(number)
-        if self.movers.get(number) is not None:
-            self.as_mover(number).box = self._table.bounds(number)
+        mover = self.movers.get(number)
+        if mover is not None:
+            mover.box = self._table.bounds(number)
+            self.movers.put(number, mover)
         self._count(number, version)
 
     def skinned(self) -> MeshTable:
@@ -300,6 +313,13 @@ class GroundMeshes(Meshes):
 
     def material_of(self, table: Longs, triangle: int) -> int:
         return int(_MATERIAL.call(table, triangle)) if self._painted else 0
+
+    def ids_of(self, numbers: Longs, faces: Longs) -> Longs:
+        different, rows = np.unique(numbers, return_inverse=True)
+        own = map(self._storages.get, different.tolist())
+        counts = np.array([0 if mesh is None else mesh.triangle_count for mesh in own], np.int64)
+        known = (faces >= 0) & (faces < counts[rows])
+        return np.where(known, numbers << ID_BITS | faces, -1)
 
     def materials_of(self, table: Longs, triangles: Longs) -> Bytes:
         found = np.empty(len(triangles), np.uint8)

@@ -142,7 +142,7 @@ class GroundMovers:
 
     def __init__(self) -> None:
         self._movers: dict[int, Mover] = {}
-        self._rows: dict[int, Floats] = {}  # those that are as their movers are
+        self._rows: dict[int, Floats] = {}
         self._shown: Floats | None = NO_ROWS
         self.count = 0
 
@@ -150,15 +150,10 @@ class GroundMovers:
     def rows(self) -> Floats:
         """What kernels read: see `terrain_physics._kernels.ground.movers`."""
         if self._shown is None:
-            known = self._rows
-            numbers = sorted(self._movers)
-            for number in numbers:
-                if number not in known:
-                    known[number] = self._movers[number].row(number)
-            rows = np.zeros((1 + len(numbers), MOVER_SIZE))
+            rows = np.zeros((1 + len(self._rows), MOVER_SIZE))
             rows[0, columns.COUNT_OF_MOVES] = self.count
-            for row, number in enumerate(numbers, 1):
-                rows[row] = known[number]
+            for row, number in enumerate(sorted(self._rows), 1):
+                rows[row] = self._rows[number]
             rows.setflags(write=False)
             self._shown = rows
         return self._shown
@@ -167,11 +162,11 @@ class GroundMovers:
         """Return what a part does besides being there; None if nothing."""
         return self._movers.get(number)
 
-    def changing(self, number: int, mover: Mover) -> Mover:
-        """Return a part's mover to be changed, ``mover`` if it had none."""
-        self._rows.pop(number, None)
+    def put(self, number: int, mover: Mover) -> None:
+        """Take over what a part does now."""
+        self._movers[number] = mover
+        self._rows[number] = mover.row(number)  # now, not when characters wait for it
         self._shown = None
-        return self._movers.setdefault(number, mover)
 
     def next_move(self) -> int:
         """Count one more move."""
@@ -184,7 +179,7 @@ class GroundMovers:
     def remove(self, number: int) -> None:
         """Forget a part."""
         if self._movers.pop(number, None) is not None:
-            self._rows.pop(number, None)
+            del self._rows[number]
             self._shown = None
 
     def saved(self) -> dict[str, Any]:

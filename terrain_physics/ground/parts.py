@@ -11,7 +11,7 @@ from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as grid_kernels
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Longs, read_only
+from terrain_physics._kernels.types import Floats, Longs, read_only
 from terrain_physics._locks import in_order
 from terrain_physics.ground.edits import EditedMap
 from terrain_physics.ground.materials import GroundMaterials
@@ -54,6 +54,8 @@ class GroundParts:
         Where it has changed lately, as of the last look at `version`.
     lands : list of MapQueries
         Those of the maps.
+    cell_sizes : tuple of (float, float)
+        Of each of them; a new tuple whenever maps come or go.
     sources : list of MapSource and MeshSource
         What to query for those that are on any layer, in the order of their first numbers.
     """
@@ -71,6 +73,7 @@ class GroundParts:
         "_seen",
         "_shown",
         "_table",
+        "cell_sizes",
         "changes",
         "lands",
         "layers",
@@ -97,6 +100,7 @@ class GroundParts:
         self._meshes = GroundMeshes()
         self._mesh_queries = MeshQueries(self._meshes)
         self.lands: list[MapQueries] = []
+        self.cell_sizes: tuple[tuple[float, float], ...] = ()
         self._maps: list[MapSource] = []
         self._is_changing = False
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
@@ -199,13 +203,13 @@ class GroundParts:
     def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
         """Let the surface of a mesh move."""
         with self.changing:
-            self._meshes.change_mover(number).surface = velocity
+            self._meshes.set_surface_velocity(number, velocity)
             self._gone += 1
 
     def set_one_way(self, number: int, direction: Floats3) -> None:
         """Let a mesh hold up one way only."""
         with self.changing:
-            self._meshes.change_mover(number).one_way = direction
+            self._meshes.set_one_way(number, direction)
             self._gone += 1
 
     @property
@@ -263,6 +267,7 @@ class GroundParts:
             self._meshes.name_materials(self._materials)
         if maps:
             self.lands = [q for q in self.queries.values() if isinstance(q, MapQueries)]
+            self.cell_sizes = tuple(size for land in self.lands for size in land.cell_sizes)
             self._maps, self._seen = self._sources_of_maps(), ()
         elif renamed:
             self._maps = [
@@ -395,21 +400,23 @@ class GroundParts:
     def reading(self) -> Iterator[GroundArrays]:
         """Give the arrays to a long query; they stay as they are until it ends."""
         with ExitStack() as held:
-            table = held.enter_context(self._meshes.reading)
+            with self.changing:  # meshes and how they move are of one moment
+                table = held.enter_context(self._meshes.reading)
+                movers = self._meshes.movers.rows
             maps = self._maps
             if len(maps) == 1:
                 views, _ = held.enter_context(maps[0].queries.storage.reading())
-                yield self._arrays_of(self._own_map(maps[0], views), table)
+                yield self._arrays_of(self._own_map(maps[0], views), table, movers)
             else:
-                yield self._arrays_of(self._maps_now(), table)
+                yield self._arrays_of(self._maps_now(), table, movers)
 
     def ground_arrays(self) -> GroundArrays:
         """Return the arrays for characters, made anew if the parts were edited."""
         with self._meshes.asked as table:
-            return self._arrays_of(self._maps_now(), table)
+            return self._arrays_of(self._maps_now(), table, self._meshes.movers.rows)
 
-    def _arrays_of(self, maps: Longs, meshes: Longs) -> GroundArrays:
-        arrays, movers = self._arrays, self._meshes.movers.rows
+    def _arrays_of(self, maps: Longs, meshes: Longs, movers: Floats) -> GroundArrays:
+        arrays = self._arrays
         if arrays.maps is not maps or arrays.meshes is not meshes or arrays.movers is not movers:
             self._arrays = arrays = GroundArrays(maps, meshes, movers)
         return arrays

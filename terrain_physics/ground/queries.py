@@ -11,7 +11,7 @@ from pyglm import glm
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Floats, Longs, read_only
+from terrain_physics._kernels.types import Bytes, Floats, Longs, read_only
 from terrain_physics.ground.answers import (
     Hits,
     highest,
@@ -200,8 +200,8 @@ class GroundQueries(Queries):
     # What characters ask
 
     @property
-    def cell_sizes(self) -> list[tuple[float, float]]:
-        return [size for land in self._parts.lands for size in land.cell_sizes]
+    def cell_sizes(self) -> tuple[tuple[float, float], ...]:
+        return self._parts.cell_sizes
 
     @property
     def version(self) -> int:
@@ -226,6 +226,12 @@ class GroundQueries(Queries):
 
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
         return self._parts.triangle_at(part, triangle, point)
+
+    def materials_at(self, parts: Longs, triangles: Longs, points: Floats) -> Bytes:
+        found = np.zeros(len(parts), np.uint8)
+        for source in self._parts.sources:  # 0 for what is of another one
+            found |= source.materials_at(parts, triangles, points)
+        return found
 
 
 def _joined(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
-from terrain_physics._kernels.types import Bytes, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics.ground.answers import Owners
 from terrain_physics.ground.union import Union
 from terrain_physics.heightmap.queries import MapQueries
@@ -69,6 +69,16 @@ class MapSource(NamedTuple):
             return materials
         return np.asarray(self.named[np.searchsorted(self.parts, parts), materials])
 
+    def materials_at(self, parts: Longs, triangles: Longs, points: Floats) -> Bytes:
+        """Return the materials (n,) of what kernels name, see `Queries`; 0 if it is none of its."""
+        found = np.zeros(len(parts), np.uint8)
+        rows = np.flatnonzero(parts == self.first)
+        own = triangles[rows]
+        own[own >= self.queries.triangle_count] = -1
+        materials = self.queries.materials_at(np.zeros_like(rows), own, points[rows])
+        found[rows] = self.materials(self.owners(own).parts, materials)
+        return found
+
     def material(self, part: int, material: int) -> int:
         """Return the ground's number for a material of a map."""
         if self.named is None:
@@ -113,6 +123,10 @@ class MeshSource(NamedTuple):
     def materials(self, parts: Longs, materials: Bytes) -> Bytes:  # noqa: ARG002
         """Return the materials (n,)."""
         return materials
+
+    def materials_at(self, parts: Longs, triangles: Longs, points: Floats) -> Bytes:
+        """Return the materials (n,) of what kernels name, see `Queries`; 0 if it is none of its."""
+        return self.queries.materials_at(parts, triangles, points)
 
     def material(self, part: int, material: int) -> int:  # noqa: ARG002
         """Return the material."""

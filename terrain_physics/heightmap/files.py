@@ -12,9 +12,17 @@ import numpy as np
 
 from terrain_physics import _checks
 from terrain_physics._files import checked_size, file_name, written_whole
-from terrain_physics.heightmap.formats import PIXEL_LIMIT, READERS, Heights, Loaded, Source
+from terrain_physics.heightmap.formats import (
+    PIXEL_LIMIT,
+    RAW,
+    READERS,
+    WITHOUT_SIZE,
+    Heights,
+    Loaded,
+    Source,
+)
 
-_WRITTEN = (".npy", ".r16", ".raw", ".png")
+_WRITTEN = (".npy", *RAW, ".png")
 _PIXELS_AT_ONCE = 1 << 20
 
 
@@ -82,8 +90,8 @@ def load_heights(
     if suffix not in READERS:
         raise ValueError(f"{name}: suffix must be one of {', '.join(READERS)}, got {suffix!r}")
     _check_options(name, suffix, byte_order=byte_order, flip=flip)
-    if shape is not None and suffix not in {".r16", ".raw", ".hgt"}:
-        raise ValueError(f"{name}: shape is for .r16, .raw and .hgt files, got {suffix}")
+    if shape is not None:
+        _refuse_others(name, "shape", WITHOUT_SIZE, suffix)
     counts = _checked_shape(shape)
     limits = _checked_range(height_range)
 
@@ -160,7 +168,7 @@ def save_heights(
     values = _flipped(_checked_heights(name, heights), flip)
     if suffix == ".npy":
         if limits is not None:
-            raise ValueError(f"{name}: height_range is for .png, .r16 and .raw files, got {suffix}")
+            _refuse_others(name, "height_range", (".png", *RAW), suffix)
         with written_whole(name) as file:
             np.lib.format.write_array(file, np.ascontiguousarray(values), allow_pickle=False)
         return None
@@ -180,10 +188,17 @@ def save_heights(
 
 def _check_options(name: str, suffix: str, *, byte_order: Any, flip: Any) -> None:
     _checks.choice("byte_order", byte_order, ("little", "big"))
-    if byte_order == "big" and suffix not in {".r16", ".raw"}:
-        raise ValueError(f"{name}: byte_order is for .r16 and .raw files, got {suffix}")
+    if byte_order == "big":
+        _refuse_others(name, "byte_order", RAW, suffix)
     if flip is not None:
         _checks.choice("flip", flip, ("rows", "columns", "both"))
+
+
+def _refuse_others(name: str, option: str, suffixes: tuple[str, ...], suffix: str) -> None:
+    """Refuse an option that is for files with other suffixes."""
+    if suffix not in suffixes:
+        known = f"{', '.join(suffixes[:-1])} and {suffixes[-1]}"
+        raise ValueError(f"{name}: {option} is for {known} files, got {suffix}")
 
 
 def _flipped(heights: Heights, flip: str | None) -> Heights:

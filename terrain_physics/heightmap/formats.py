@@ -314,10 +314,15 @@ def _decode(source: Source, kind: Literal["PNG", "TIFF"], data: bytes, dtype: st
     return heights
 
 
+RAW = (".r16", ".raw")
+"""Suffixes of files that hold unsigned 16-bit integers and nothing else."""
+
+WITHOUT_SIZE = (*RAW, ".hgt")
+"""Suffixes of files that do not say how large they are."""
+
 READERS: dict[str, Callable[[Source], Loaded]] = {
     ".npy": _read_npy,
-    ".r16": _read_raw,
-    ".raw": _read_raw,
+    **dict.fromkeys(RAW, _read_raw),
     ".hgt": _read_hgt,
     ".dds": _read_dds,
     ".png": _read_png,

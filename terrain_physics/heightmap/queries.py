@@ -54,10 +54,11 @@ _ONE_SPHERE, _CLOSEST = CachedDispatch(contacts_of_sphere), CachedDispatch(close
 class MapQueries(Queries):
     """What a height map answers."""
 
-    __slots__ = ("storage",)
+    __slots__ = ("_cell_sizes", "storage")
 
     def __init__(self, storage: MapStorage) -> None:
         self.storage = storage
+        self._cell_sizes = (storage.cell_size,)
 
     def met_by(self, mask: int) -> "MapQueries":
         return self if mask & FIRST_LAYER else _no_ground()
@@ -240,8 +241,8 @@ class MapQueries(Queries):
     # What characters ask
 
     @property
-    def cell_sizes(self) -> list[tuple[float, float]]:
-        return [self.storage.cell_size]
+    def cell_sizes(self) -> tuple[tuple[float, float], ...]:
+        return self._cell_sizes
 
     @property
     def version(self) -> int:
@@ -273,6 +274,18 @@ class MapQueries(Queries):
             nearest, _ = storage.cells_at(np.array(point[0]), np.array(point[2]))
             return triangle, int(storage.materials[nearest])
         return triangle, int(storage.materials[divmod(triangle // 2, columns)])
+
+    def materials_at(self, parts: Longs, triangles: Longs, points: Floats) -> Bytes:
+        storage, (_, columns) = self.storage, self.storage.cell_count
+        found, materials = np.zeros(len(parts), np.uint8), storage.materials
+        if materials is None:
+            return found
+        outside = np.flatnonzero((parts >= 0) & (triangles < 0))
+        inside = np.flatnonzero((parts >= 0) & (triangles >= 0) & (triangles < self.triangle_count))
+        nearest, _ = storage.cells_at(points[outside, 0], points[outside, 2])
+        found[outside] = materials[nearest]
+        found[inside] = materials[np.divmod(triangles[inside] // 2, columns)]
+        return found
 
 
 @functools.cache

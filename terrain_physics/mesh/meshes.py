@@ -38,6 +38,10 @@ class Meshes(ABC):
         """Return the material of a triangle, 0 for -1; the table is that of a short query."""
 
     @abstractmethod
+    def ids_of(self, numbers: Longs, faces: Longs) -> Longs:
+        """Return the ids of faces (n,) of meshes (n,), -1 where there is none such."""
+
+    @abstractmethod
     def materials_of(self, table: Longs, triangles: Longs) -> Bytes:
         """Return the materials of triangles (n,), 0 for -1, by the table that was asked."""
 

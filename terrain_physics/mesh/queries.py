@@ -31,7 +31,7 @@ from terrain_physics._kernels.mesh.queries import (
 )
 from terrain_physics._kernels.mesh.sweeps import sweep_rows
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.surface.changes import ChangeLog
@@ -251,8 +251,8 @@ class MeshQueries(Queries):
     # What characters ask
 
     @property
-    def cell_sizes(self) -> list[tuple[float, float]]:
-        return []
+    def cell_sizes(self) -> tuple[tuple[float, float], ...]:
+        return ()
 
     @property
     def version(self) -> int:
@@ -287,6 +287,10 @@ class MeshQueries(Queries):
             return -1, 0
         with self.storage.asked as table:
             return triangle, self.storage.material_of(table, triangle)
+
+    def materials_at(self, parts: Longs, triangles: Longs, points: Floats) -> Bytes:  # noqa: ARG002
+        with self.storage.asked as table:
+            return self.storage.materials_of(table, self.storage.ids_of(parts, triangles))
 
 
 def _list(

@@ -1,7 +1,7 @@
 """What a file keeps of a triangle mesh, and back.
 
 The header: ``material_names`` and ``version``. The arrays: ``vertices``, ``faces``, ``order`` (of
-the tree, so that answers keep their bits after a refit) and, where there are any, ``materials``.
+the tree, which need not be sorted anew) and, where there are any, ``materials``.
 """
 
 from typing import Any

@@ -141,6 +141,10 @@ class MeshStorage(Meshes):
     def material_of(self, table: Longs, triangle: int) -> int:  # noqa: ARG002
         return 0 if self.materials is None or triangle < 0 else int(self.materials.item(triangle))
 
+    def ids_of(self, numbers: Longs, faces: Longs) -> Longs:
+        known = (numbers == 0) & (faces >= 0) & (faces < self.triangle_count)
+        return np.where(known, faces, -1)
+
     def materials_of(self, table: Longs, triangles: Longs) -> Bytes:  # noqa: ARG002
         return materials_of(self.materials, triangles)
 

@@ -53,9 +53,6 @@ class MeshTable:
         self._rows[0, columns.TREE_BOXES : columns.TREE_BOXES + len(tree)] = tree
         self.view = table_over(self._rows, (owned, self._boxes, self._links))
 
-    def __len__(self) -> int:
-        return len(self._places)
-
     @property
     def layers(self) -> int:
         """All layers that a mesh is on."""

@@ -6,8 +6,9 @@ It is a zip archive. ``ground.json``, which is stored and not packed, says what 
 - ``parts``: what describes each part, its ``kind`` among it (``heightmap/saved.py`` and
   ``mesh/saved.py`` say how); a height map or a mesh by itself is one part;
 - of a ground, ``keys``, those of its parts, which ascend, ``next_key``, the ``layers`` of each
-  part (1 where a file does not say), how many ``changes`` of its own it counts, and ``transforms``
-  (3 rows by 4) of meshes that were moved, by their keys.
+  part, how many ``changes`` of its own it counts, ``transforms``
+  (3 rows by 4) of meshes that were moved, by their keys, and ``movers``: the ``count`` of moves,
+  and of each of the ``parts`` that move, carry or let through what ``ground/movers.py`` says.
 
 The arrays of part k are members named ``k.NAME.npy``. A file is checked before memory is reserved
 for it, and nothing that is larger is saved either.

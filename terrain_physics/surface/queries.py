@@ -8,7 +8,7 @@ from typing import Any
 from pyglm import glm
 
 from terrain_physics._checks import Floats3
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.results import (
@@ -132,8 +132,11 @@ class Queries(ABC):
 
     @property
     @abstractmethod
-    def cell_sizes(self) -> list[tuple[float, float]]:
-        """How large the cells of each map are, in meters along x and z."""
+    def cell_sizes(self) -> tuple[tuple[float, float], ...]:
+        """How large the cells of each map are, in meters along x and z.
+
+        As long as the maps are the same ones, so is this tuple.
+        """
 
     @property
     @abstractmethod
@@ -163,3 +166,7 @@ class Queries(ABC):
     @abstractmethod
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
         """Return the id and the material of a triangle, touched at a point, that a kernel names."""
+
+    @abstractmethod
+    def materials_at(self, parts: Longs, triangles: Longs, points: Floats) -> Bytes:
+        """Return the materials (n,) of many, touched at points (n, 3); 0 for the part -1."""

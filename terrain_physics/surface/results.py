@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,30 @@ from pyglm import glm
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics._public import public
 from terrain_physics.geometry.shapes import Triangle
+
+_Hit = TypeVar("_Hit")
+
+
+def plain(hit: Any) -> tuple[Any, ...]:
+    """Return a hit as plain numbers: PyGLM's pickles need a module that is going away."""
+    return tuple(part.to_tuple() if isinstance(part, glm.vec3) else part for part in hit)
+
+
+def of_plain(kind: type[_Hit], parts: tuple[Any, ...]) -> _Hit:
+    """Return the hit of a kind that had these parts."""
+    return kind(*(glm.vec3(*part) if isinstance(part, tuple) else part for part in parts))
+
+
+def pickled_plain(kind: type[_Hit]) -> type[_Hit]:
+    """Let hits of a kind, named tuples with vectors, be pickled and copied as plain numbers."""
+
+    def _of_plain(made: type[_Hit], parts: tuple[Any, ...]) -> _Hit:
+        return of_plain(made, parts)
+
+    named: Any = kind
+    named._of_plain = classmethod(_of_plain)  # noqa: SLF001 a pickle finds it by the class
+    named.__reduce__ = lambda hit: (type(hit)._of_plain, (plain(hit),))  # noqa: SLF001
+    return kind
 
 
 @public
@@ -59,6 +83,7 @@ class Triangles:
 
 
 @public
+@pickled_plain
 class RayHit(NamedTuple):
     """Where a ray first hits the ground.
 
@@ -109,6 +134,7 @@ class RayHits(NamedTuple):
 
 
 @public
+@pickled_plain
 class SweepHit(NamedTuple):
     """Where a moving shape first touches the ground.
 
@@ -185,6 +211,7 @@ def sweep_hits_of(numbers: Floats, triangles: Longs, materials: Bytes) -> SweepH
 
 
 @public
+@pickled_plain
 class ClosestPoint(NamedTuple):
     """The point of a ground closest to a point.
 
@@ -229,6 +256,7 @@ class ClosestPoints(NamedTuple):
 
 
 @public
+@pickled_plain
 class Contact(NamedTuple):
     """One contact of a shape with a triangle of the ground.
 
@@ -308,14 +336,6 @@ class Contacts:
         ints = self._ints.copy()
         ints[1] = ids
         return Contacts(ints, self._floats, self._material if material is None else material)
-
-    def ordered(self, order: NDArray[np.int64]) -> "Contacts":
-        """Return the contacts of these rows (n,)."""
-        return Contacts(
-            np.take(self._ints, order, axis=1),
-            np.take(self._floats, order, axis=1),
-            None if self._material is None else self._material[order],
-        )
 
     @property
     def query(self) -> NDArray[np.int64]:

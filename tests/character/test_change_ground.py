@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -146,6 +147,48 @@ def test_one_that_is_too_fine_changes_nothing():
         mover.ground = Ground([PLATE, FINE])
     assert mover.ground is group.ground is FLOOR
     assert (mover.state(), group.state()) == before
+
+
+def test_a_part_that_is_too_fine_is_refused_by_updates_until_it_goes():
+    ground = Ground([FLOOR])
+    mover, small = (CharacterMovement(ground, SphereCollider(r), position=(5, 1, 5))
+                    for r in (0.5, 0.05))  # fmt: skip
+    group = CharacterGroup(ground, BALL)
+    group.add("ada", (5, 1, 5), collider=SphereCollider(0.05))
+    group.add("bob", (5, 1, 5))
+    for each in (mover, small, group):
+        each.update(FRAME)
+    before = mover.state(), group.state(), mover.position64
+    key = ground.add(FINE)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"^collider and scale must cover at most 40000 cells"):
+            mover.update(FRAME)
+        with pytest.raises(ValueError, match=r"^'bob': collider and scale must cover at most"):
+            group.update(FRAME)
+    small.update(FRAME)
+    assert (mover.state(), group.state(), mover.position64) == before
+    ground.remove(key)
+    twins = copy.deepcopy((mover, group))
+    for each in (mover, group, *twins):
+        each.update(FRAME)
+    assert mover.state_hash() == twins[0].state_hash()
+    assert group.state_hash() == twins[1].state_hash()
+    key = ground.add(FINE)
+    assert mover.resize(SphereCollider(0.05))
+    mover.update(FRAME)
+
+
+def test_a_body_that_shrinks_with_its_owner_fits_again():
+    ground, owner = Ground([FLOOR]), SimpleNamespace(position=(5.0, 1.0, 5.0), scale=1.0)
+    mover = CharacterMovement(ground, BALL, owner=owner)
+    ground.add(FINE)
+    with pytest.raises(ValueError, match="must cover at most 40000 cells"):
+        mover.update(FRAME)
+    owner.scale = 0.1
+    mover.update(FRAME)
+    owner.scale = 1.0
+    with pytest.raises(ValueError, match="must cover at most 40000 cells"):
+        mover.update(FRAME)
 
 
 def test_a_member_stands_where_its_group_does():

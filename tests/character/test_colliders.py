@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyglm import glm
 
-from terrain_physics import OBB, BoxCollider, Sphere, SphereCollider
+from terrain_physics import OBB, BoxCollider, CapsuleCollider, Sphere, SphereCollider
 from tests.helpers.strategies import Array, rotations
 
 SCALES = st.sampled_from([1.0, 2.0, 0.5, 1e-3, 1e3]) | st.floats(0.01, 100.0)
@@ -107,6 +107,19 @@ def test_rotation_and_scale_are_taken_apart_by_hand():
     ball = SphereCollider(0.5, offset=(1, 0, 0)).transformed(matrix)
     np.testing.assert_allclose(ball.center64, (10, 20, 28), atol=1e-6)
     assert ball.radius == pytest.approx(2.0, rel=1e-6)
+
+
+@given(st.data())
+@settings(deadline=None)
+def test_products_are_rounded_one_by_one(data):
+    offset = drawn_vector(data, OFFSETS)
+    linear = data.draw(SCALES) * data.draw(rotations())
+    x, y, z = offset.tolist()
+    expected = tuple(a * x + b * y + c * z for a, b, c in linear.tolist())
+    for collider in (
+        SphereCollider(0.5, offset), BoxCollider((1, 2, 3), offset), CapsuleCollider(1, 3, offset),
+    ):  # fmt: skip
+        assert collider.placed(linear)[1] == expected
 
 
 def test_the_identity_changes_no_bit():

@@ -73,6 +73,13 @@ BAD = [
     (layout.RULES, "mask", -1.0, "whole and from 0 to 4294967295, got -1.0"),
     (layout.RULES, "mask", 2.0**32, "whole and from 0 to 4294967295, got 4294967296.0"),
     (layout.RULES, "mask", 0.5, "whole and from 0 to 4294967295, got 0.5"),
+    (layout.RULES, "material_rules", -1.0, "whole and from 0 to 9007199254740991, got -1.0"),
+    (layout.RULES, "material_rules", 0.5, "whole and from 0 to 9007199254740991, got 0.5"),
+    (layout.RULES, "material_rules", 2.0**53, "whole and from 0 to 9007199254740991, got"),
+    (layout.RULES, "material_rules", 5.0, "those that it was saved with"),
+    (layout.RULES, "friction_factor", -0.5, "finite and >= 0, got -0.5"),
+    (layout.RULES, "speed_factor", 0.0, "finite and from 0.001 to 1000, got 0.0"),
+    (layout.RULES, "speed_factor", 1001.0, "finite and from 0.001 to 1000, got 1001.0"),
 ]
 
 

@@ -346,7 +346,7 @@ class TestMembers:
         group.add(0, (1, 5, 1))
         rules = {name: p.default for name, p in signature.items() if name not in others}
         assert rules == {name: getattr(group[0], name) for name in rules}
-        assert len(rules) == 13
+        assert len(rules) == 14
 
     def test_the_documented_defaults_are_those_of_the_table(self):
         text = inspect.getdoc(CharacterMovement) or ""

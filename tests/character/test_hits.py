@@ -251,7 +251,7 @@ class TestSeveral:
         assert reasons(frames) == {"wall"}
         one, two = all_hits(frames)
         assert one.normal.z == pytest.approx(-two.normal.z)
-        assert {one.triangle, two.triangle} <= {2, 3, 4, 5, 6}
+        assert {one.triangle % 3, two.triangle % 3} == {1, 2}  # 0 and 3 are the floor
 
     @each_rate
     def test_sliding_along_a_wall_hits_it_once(self, body, rate):
@@ -466,7 +466,8 @@ class TestValues:
         result, hits = mover.update(FRAME), mover.hits()
         assert isinstance(result.blocked_by, MoveHit)
         assert way(result) == result
-        assert way(result).blocked_by == result.blocked_by
+        assert way(result).blocked_by == way(result.blocked_by) == result.blocked_by
+        assert b"glm" not in pickle.dumps(result.blocked_by)
         assert way(hits) == hits
         assert hits != MoveHits(*(values[:0] for values in hits.arrays()))
         group, _ = crowd(WALL)

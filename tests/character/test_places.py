@@ -249,6 +249,10 @@ class TestTeleports:
                 call([(0, 0, 0)], keys=["x"])
         with pytest.raises(ValueError, match="seeds must be 1, one for each, got 2"):
             group.reset([(0, 0, 0)], seeds=[1, 2])
+        with pytest.raises(TypeError, match="seeds must be iterable, got 5"):
+            group.reset([(0, 0, 0)], seeds=5)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="keys must be iterable, got 5"):
+            group.reset([(0, 0, 0)], keys=5)  # type: ignore[arg-type]
         assert group.state() == before
 
 

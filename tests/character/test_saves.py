@@ -68,6 +68,7 @@ def test_pickles_of_states_load_bit_for_bit(number):
     loaded = mover.state()
     assert loaded.rules[: len(state.rules)] == state.rules
     assert mover.mask == 0xFFFF_FFFF
+    assert mover.material_rules == {}
     for name in ("position", "velocity", "ground_normal", "ground_point", "air_time"):
         place = layout.STATE.place(name)
         assert loaded.values[place : place + 3] == state.values[place : place + 3]
@@ -176,7 +177,7 @@ class TestTable:
         ]
 
     def test_the_tables_of_characters(self):
-        assert (layout.STATE_SIZE, layout.RULES_SIZE, layout.SAVED.size) == (68, 30, 108)
+        assert (layout.STATE_SIZE, layout.RULES_SIZE, layout.SAVED.size) == (65, 33, 108)
         names = [column.name for column in layout.SAVED.columns]
         assert len(set(names)) == len(names)
         assert all(column.meaning for column in layout.SAVED.columns)

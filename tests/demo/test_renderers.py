@@ -155,11 +155,11 @@ def test_every_view_changes_the_picture(renderer, land, view):
 
 def test_a_mesh_is_drawn_where_it_is_in_each_frame(renderer, land):
     frame = bodies_on(land, 60.0, 64.0)
-    y = land.height_at(60.0, 64.0)
+    up = np.array([0.0, land.height_at(60.0, 64.0), 0.0])
     pictures = []
     for x in (57.0, 63.0, 57.0):
         steps = stairs(x, 63.0)
-        frame.meshes = [Mesh(steps.vertices + (0.0, y, 0.0), steps.faces, steps.color)]
+        frame.meshes = [Mesh(steps.vertices + up, steps.faces, steps.color)]
         pictures.append(picture(renderer, frame))
     assert changed_share(pictures[0], pictures[1]) > 0.01
     assert changed_share(pictures[0], pictures[2]) == 0.0

@@ -81,6 +81,23 @@ def test_restore_goes_on_as_the_first_time(name: str) -> None:
         assert scene.state_hash() == expected
 
 
+def test_a_path_is_bounded_and_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("demo.scene.TRAIL_LONGEST", 20)
+    scene = run("stairs", 0, 40)
+    held, before = scene.state(), list(scene.trail)
+    assert len(before) == 14
+    for _ in range(30):
+        scene.step(STEP, scene.script())
+    assert len(scene.trail) == 20
+    assert list(scene.trail)[:10] == before[4:]
+    scene.restore(held)
+    assert list(scene.trail) == before[4:]
+    for _ in range(300):
+        scene.step(STEP, scene.script())
+    scene.restore(held)
+    assert not scene.trail
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_frame_is_well_formed(name: str) -> None:
     frame = drawn(run(name, 0, 30), VIEW_NAMES)

@@ -152,6 +152,7 @@ _SINGLE: dict[str, Callable[[Source], Any]] = {
     "ground_rule": lambda s: s.one_of(("contact", "sum")),
     "resolver": lambda s: s.one_of(("shuffled", "simultaneous")),
     "slope_speed": lambda s: s.one_of(("horizontal", "surface")),
+    "material_rules": lambda s: s.one_of(({}, {"ice": {"friction": 0.5}}, {0: {"speed": 2.0}})),
     "threads": lambda s: s.one_of((None, 1, 2, 5)),
     "layers": lambda s: s.one_of((1, 2, 0)),
     "mask": lambda s: s.one_of((0xFFFF_FFFF, 1, 6, 0)),

@@ -20,6 +20,12 @@ from tests.helpers.draws import Draws
 
 OPERATIONS = 60
 KEYS: tuple[str | int, ...] = ("ada", "bob", 7)
+
+MATERIAL_RULES: dict[str | int, dict[str, float]] = {
+    0: {"friction": 0.2, "speed": 0.7},
+    1: {"speed": 1.8},
+    2: {"friction": 5.0},
+}
 _SOLID: tuple[drawn_grounds.Maker, ...] = (drawn_grounds.plain, drawn_grounds.steep)
 _ANY: tuple[drawn_grounds.Maker, ...] = (
     *drawn_grounds.MAPS,
@@ -53,6 +59,7 @@ class World:
             "ground_rule": draws.one_of(("contact", "contact", "sum")),
             "slope_speed": draws.one_of(("horizontal", "surface")),
             "step_offset": draws.one_of((0.0, 0.3)),
+            "material_rules": MATERIAL_RULES if seed % 2 else {},
         }
         self.group = tp.CharacterGroup(self.ground, seed=seed, threads=2, **rules)
         self.alone: dict[str | int, tp.CharacterMovement] = {}

@@ -163,6 +163,15 @@ def header_with(**entries):
     return change
 
 
+def header_without(name):
+    def change(members):
+        header = json.loads(members["ground.json"])
+        del header[name]
+        members["ground.json"] = json.dumps(header).encode()
+
+    return change
+
+
 def part_with(number, **entries):
     def change(members):
         header = json.loads(members["ground.json"])
@@ -215,7 +224,14 @@ DAMAGED = {
     ),
     "a part below": member("-1.faces.npy", np.zeros((1, 3), np.int32)),
     "a folder": member("0/heights.npy", np.zeros((2, 2), np.float32)),
-}
+    **{
+        f"without {name}": header_without(name)
+        for name in (
+            "format", "version", "kind", "parts", "keys", "layers", "next_key", "changes",
+            "transforms",
+        )
+    },
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DAMAGED)

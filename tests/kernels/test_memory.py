@@ -24,7 +24,9 @@ def held():
     return stats.alloc - stats.free, stats.mi_alloc - stats.mi_free
 
 def walk(ground, body, draws, low, high):
-    mover = tp.CharacterMovement(ground, body, position=draws.uniform(low, high, 3))
+    rules = {0: {"friction": 0.5}}
+    place = draws.uniform(low, high, 3)
+    mover = tp.CharacterMovement(ground, body, position=place, material_rules=rules)
     for frame in range(300):
         if frame % 20 == 0:
             mover.velocity = draws.uniform((-3, 0, -3), (3, 1, 3), 3)

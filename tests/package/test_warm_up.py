@@ -55,8 +55,10 @@ for ground in (land, roof, Ground([land, roof]), Ground([land, tile])):
         mover.velocity.x = 3
         mover.update(1 / 60)
     mover.constraint_planes(), mover.ground_report(), mover.resize(body)
+    mover.material_rules = {0: {"speed": 0.5}}
+    mover.update(1 / 60)
     group = CharacterGroup(ground, body)
-    group.add("ada", (2, 0.9, 2))
+    group.add("ada", (2, 0.9, 2), material_rules={0: {"friction": 0.5}})
     group.update(1 / 60)
 both = Ground([land, roof])
 both.set_layers(1, 2)

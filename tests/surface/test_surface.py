@@ -1,6 +1,8 @@
 """What all grounds share: one set of questions, the same arguments, nothing internal to be seen."""
 
+import copy
 import inspect
+import pickle
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from terrain_physics import (
 )
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.surface import queries_of
+from tests.helpers.digest import digest
 
 HEIGHTS = np.add.outer(np.sin(np.arange(9)), np.cos(np.arange(9)))
 
@@ -64,6 +67,22 @@ def test_nothing_internal_is_public() -> None:
 
 def test_every_question_of_queries_is_answered_by_each(ground: Any) -> None:
     assert not inspect.isabstract(type(queries_of(ground)))
+
+
+def test_single_hits_are_pickled_as_plain_numbers(ground: Any) -> None:
+    ball = Sphere((2.5, 3.0, 2.75), 0.5)
+    touching = Sphere(ground.closest_point((2.5, 3.0, 2.75)).point, 0.5)
+    for hit in (
+        ground.raycast(Ray((2.6, 9, 2.4), (0, -1, 0))),
+        ground.sweep(ball, (0.5, -9, 0.25)),
+        ground.closest_point((2.5, 3.0, 2.75)),
+        next(iter(ground.contacts(touching))),
+    ):
+        content = pickle.dumps(hit)
+        assert b"glm" not in content
+        for again in (pickle.loads(content), copy.copy(hit), copy.deepcopy(hit)):
+            assert type(again) is type(hit)
+            assert digest(again) == digest(hit)
 
 
 def test_boxes_along_the_axes_are_boxes(ground: Any) -> None:

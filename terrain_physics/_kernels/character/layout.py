@@ -37,6 +37,12 @@ AIRBORNE, STEEP, WEDGED, WALKABLE = 0, 1, 2, 3
 
 MOST_ROUNDS = 1000
 
+# Times its velocity that a material may let a body walk.
+LEAST_SPEED_FACTOR, MOST_SPEED_FACTOR = 1e-3, 1e3
+
+# Rules for materials are known to a row by one whole number, which is exact as a float.
+MATERIAL_RULES_BITS = 53
+
 # What an update may not get over: its bound of work, ground far above its body, ground around it.
 NO_LIMIT, BY_WORK, BY_DEPTH, BY_ROOM = 0, 1, 2, 3
 
@@ -44,7 +50,7 @@ NO_LIMIT, BY_WORK, BY_DEPTH, BY_ROOM = 0, 1, 2, 3
 KEEPS_ALL, KEEPS_UPWARD, KEEPS_NONE = 0, 1, 2
 
 # Updates of which a body remembers how many moves of parts it had seen by then.
-UPDATES_SEEN = 8
+UPDATES_SEEN = 4
 
 # Parts that press a body against something still, at most; the hardest.
 MOST_SQUEEZING = 2
@@ -55,9 +61,11 @@ _KINDS_OF_GROUND = Span(AIRBORNE, WALKABLE, is_whole=True)
 _SHAPES = Span(min(SPHERE, BOX, CAPSULE), max(SPHERE, BOX, CAPSULE), is_whole=True)
 _SHARE = Span(0.0, 1.0, is_whole=False)
 _SLOPES = Span(0.0, math.pi / 2.0, is_whole=False)
-_IDS = Span(-1.0, 2.0**53, is_whole=True)
+_IDS = Span(-1.0, 2.0**53, is_whole=True)  # and counts
 _ROUNDS = Span(1.0, MOST_ROUNDS, is_whole=True)
 _LAYERS = Span(0.0, ALL_LAYERS, is_whole=True)
+_MARKS = Span(0.0, 2.0**MATERIAL_RULES_BITS - 1.0, is_whole=True)
+_SPEEDS = Span(LEAST_SPEED_FACTOR, MOST_SPEED_FACTOR, is_whole=False)
 
 # The hash of a state leaves out what the next update finds anew.
 STATE = Layout(
@@ -180,6 +188,9 @@ STATE = Layout(
     ),
     Column("carried_velocity", "how the part moves there", "m/s", 3, since=5),
     Column(
+        "excess", "how much faster it would rise than that part if nothing held it", "m/s", since=5
+    ),
+    Column(
         "turn",
         "how far the part turned about +Y in the last update",
         "rad",
@@ -188,11 +199,12 @@ STATE = Layout(
     ),
     Column(
         "moves_seen",
-        "how many moves the ground had counted when the last updates ended, the last first",
+        "moves that the ground had counted as the last updates ended, the last first; -1: unknown",
         width=UPDATES_SEEN,
+        default=-1.0,
         is_hashed=False,
         since=5,
-        allowed=COUNT,
+        allowed=_IDS,
     ),
     Column(
         "squeezed_by",
@@ -277,6 +289,30 @@ RULES = Layout(
         allowed=_LEAVING,
     ),
     Column("turn_with_ground", "1: an owner with a rotation turns along", since=5, allowed=FLAG),
+    Column(
+        "material_rules",
+        "a mark of the rules for materials, which stand beside the row; 0: none",
+        since=5,
+        allowed=_MARKS,
+    ),
+    # Each update of a character with such rules finds these anew. They stand here, since every
+    # result copies the state.
+    Column(
+        "friction_factor",
+        "factor on friction by its material rules, on what it stood on before the last update",
+        default=1.0,
+        is_hashed=False,
+        since=5,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "speed_factor",
+        "how many times its velocity it walked there, by the same",
+        default=1.0,
+        is_hashed=False,
+        since=5,
+        allowed=_SPEEDS,
+    ),
 )
 
 LINEAR_SIZE = 9
@@ -331,6 +367,7 @@ RIDES = STATE.place("rides")
 RIDE_POINT = STATE.place("ride_point")
 RIDE_AHEAD = STATE.place("ride_ahead")
 CARRIED_VELOCITY = STATE.place("carried_velocity")
+EXCESS = STATE.place("excess")
 TURN = STATE.place("turn")
 MOVES_SEEN = STATE.place("moves_seen")
 SQUEEZED_BY = STATE.place("squeezed_by")
@@ -350,6 +387,7 @@ ZERO_IN_THE_AIR = (
     BELOW,
     IMPRINT,
     RIDES,
+    EXCESS,
     *range(CARRIED_VELOCITY, CARRIED_VELOCITY + 3),
     TURN,
     *range(SQUEEZED, SQUEEZED + 3 * MOST_SQUEEZING),
@@ -373,6 +411,9 @@ SURFACE_SPEED = RULES.place("slope_speed")
 MASK = RULES.place("mask")
 LEAVE = RULES.place("leave")
 TURN_WITH_GROUND = RULES.place("turn_with_ground")
+MATERIAL_RULES = RULES.place("material_rules")
+FRICTION_FACTOR = RULES.place("friction_factor")
+SPEED_FACTOR = RULES.place("speed_factor")
 
 RULE_CONTACT, RULE_SUM = 0, 1
 

@@ -13,6 +13,7 @@ class Mover(NamedTuple):
     max_rounds: int  # of pushing out
     gravity: float  # that bends its flight, in m/s^2; 0 by the sum rule, under which none does
     friction: float  # that slows it on the ground, in m/s^2; 0 where the game drives it
+    speed: float  # times the velocity that the game knows, how fast it walks on what it stood on
     by_sum: bool  # whether the sum rule decides what is ground
     walks: bool  # whether it walks where it is grounded; else it flies there too
     cosine: float  # of the slope limit

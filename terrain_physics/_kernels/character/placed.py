@@ -3,6 +3,7 @@
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.layout import (
     LAST_PLACE,
+    MOVES_SEEN,
     POSITION,
     STEP_OFFSET,
     ZERO_IN_THE_AIR,
@@ -32,4 +33,5 @@ def take_place(state: Floats, rules: Floats, body: Body) -> bool:
     if length(way) > max(step_height(rules, body), body.least):
         for place in ZERO_IN_THE_AIR:
             state[place] = 0.0
+        state[MOVES_SEEN] = -1.0
     return True

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP, center_of, foot_of
+from terrain_physics._kernels.character.body import CONTACT_MARGIN, SLOP, center_of
 from terrain_physics._kernels.character.free_motion import through_air
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
 from terrain_physics._kernels.character.layout import (
@@ -58,16 +58,21 @@ from terrain_physics._kernels.ground.movers import (
     IS_MOBILE,
     MOST_YIELDING,
     NUMBER,
-    YIELDED,
-    YIELDING,
+    count_yielding,
     frame_now,
     frame_seen,
     has_moved,
     is_conveyor,
     may_meet,
-    mover_of,
+    put_yielding,
 )
-from terrain_physics._kernels.ground.table import STILL_PARTS, Ground, only_of, under_foot
+from terrain_physics._kernels.ground.table import (
+    STILL_PARTS,
+    Ground,
+    mover_met,
+    only_of,
+    under_foot,
+)
 from terrain_physics._kernels.math.rigid import (
     between,
     to_local,
@@ -75,7 +80,7 @@ from terrain_physics._kernels.math.rigid import (
     turn_between,
     turned_back,
 )
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, length, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, length, scale, subtract
 from terrain_physics._kernels.surface.shapes import Body, turned_body
 from terrain_physics._kernels.types import Floats
 
@@ -128,14 +133,16 @@ def _push_of(
     """
     movers = ground.movers
     now, number = frame_now(movers, row), int(movers[row, NUMBER])
-    then = between(frame_seen(movers, row, ground.seen), now, share)
+    before = frame_seen(movers, row, ground.seen)
+    then = between(before, now, share)
     place, turn = to_world(now, to_local(then, center)), turn_between(then.rotation, now.rotation)
     body, is_turned = scene.body, then.rotation != now.rotation
     if is_turned:
         body = turned_body(body, turn)
     reach = body.reach
     wide = (reach[0] + CONTACT_MARGIN, reach[1] + CONTACT_MARGIN, reach[2] + CONTACT_MARGIN)
-    part = under_foot(only_of(ground, number), foot_of(place, body), ground.seen)
+    foot = to_world(now, to_local(before, ground.foot))  # where the update began
+    part = under_foot(only_of(ground, number), foot, np.inf)
     scene = gathered(with_body(scene, body), part, place, subtract(place, wide), add(place, wide))
     offset = (0.0, 0.0, 0.0)
     touching = list_contacts(scene, offset)
@@ -248,10 +255,8 @@ def _meets_in_air(
     Both move: the part as it has, the body as it is going to.
     """
     body, center = scene.body, add(three_at(state, POSITION), three_at(rules, OFFSET))
-    velocity, gravity = (
-        three_at(state, VELOCITY),
-        float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE]),
-    )
+    velocity = three_at(state, VELOCITY)
+    gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
     way, _ = through_air(velocity, gravity, delta_time)
     near = np.zeros((1, _NEAR_SIZE))
     near[0, _ROW] = row
@@ -268,53 +273,56 @@ def _meets_in_air(
 
 
 @kernel(apart=True)
-def _ride_in_air(
-    state: Floats, rules: Floats, scene: Scene, ground: Ground, ride: Ride, yielding: Floats,
+def _first_met(
+    state: Floats, rules: Floats, scene: Scene, ground: Ground, near: Floats, count: int,
     delta_time: float,
-) -> Ride:  # fmt: skip
-    """Return the ride of a body in the air: in the frame of the moving part that it meets first.
+) -> tuple[int, int]:  # fmt: skip
+    """Return (row of the moving part that a body in the air meets first, 0 if none; how many left).
 
-    Those that it does not meet are not there in this update: as they are already where they will
-    be at its end, it would run into them.
+    Of the parts near it those are left that it meets first, and that yield to it. Those that it
+    does not meet are not there in this update: as they are already where they will be at its end,
+    it would run into them.
     """
-    movers, body = ground.movers, scene.body
-    center = add(three_at(state, POSITION), three_at(rules, OFFSET))
-    gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
-    way, _ = through_air(three_at(state, VELOCITY), gravity, delta_time)
-    near = np.empty((MOST_YIELDING, _NEAR_SIZE))
-    count = _list_near(state, ground, body, center, add(center, way), near)
-    first, earliest, rows = 0, np.inf, 0
+    movers, yielding = ground.movers, ground.yielding
+    first, earliest, absent, left = 0, np.inf, 0, 0
     for k in range(count):
-        row = int(near[k, _ROW])
-        if has_moved(movers, row, ground.seen):
+        row, share = int(near[k, _ROW]), np.inf
+        had_yielded = three_at(near[k], _HAD) != (0.0, 0.0, 0.0)
+        if not had_yielded and not has_moved(movers, row, ground.seen):
+            continue
+        if not had_yielded:
             share = _meets_in_air(state, rules, scene, ground, row, delta_time)
-            if share < earliest:
-                first, earliest = row, share
-            if share == np.inf:
-                yielding[rows, YIELDING], yielding[rows, YIELDED] = movers[row, NUMBER], np.inf
-                rows += 1
-    if rows < MOST_YIELDING:
-        yielding[rows, YIELDING] = -1.0
-    return mount_in_air(state, rules, body, ground, first) if first > 0 else ride
+        if share < earliest:
+            first, earliest = row, share
+        if had_yielded or share < np.inf:
+            for column in range(_NEAR_SIZE):
+                near[left, column] = near[k, column]
+            left += 1
+        elif absent < MOST_YIELDING:
+            put_yielding(yielding, absent, movers[row, NUMBER], (np.inf, 0.0, 0.0))
+            absent += 1
+    kept = 0
+    for k in range(left):
+        if near[k, _ROW] == first or three_at(near[k], _HAD) != (0.0, 0.0, 0.0):
+            for column in range(_NEAR_SIZE):
+                near[kept, column] = near[k, column]
+            kept += 1
+    return first, kept
 
 
 @kernel
-def _put_squeezed(
-    state: Floats, near: Floats, count: int, ground: Ground, yielding: Floats
-) -> None:
+def _put_squeezed(state: Floats, near: Floats, count: int, ground: Ground) -> None:
     """Note which parts yield to the body, and how far; in its state, those that press hardest."""
     for k in range(MOST_SQUEEZING):
         state[SQUEEZED_BY + k] = -1.0
         put_three_at(state, SQUEEZED + 3 * k, (0.0, 0.0, 0.0))
-    rows = 0
+    rows = count_yielding(ground.yielding)
     for k in range(count):
         owed = three_at(near[k], _OWES)
-        if length(owed) <= CONTACT_MARGIN:
+        if length(owed) <= CONTACT_MARGIN or rows == MOST_YIELDING:
             continue
         number = float(ground.movers[int(near[k, _ROW]), NUMBER])
-        yielding[rows, YIELDING] = number
-        for axis in range(3):
-            yielding[rows, YIELDED + axis] = -owed[axis]
+        put_yielding(ground.yielding, rows, number, scale(owed, -1.0))
         rows += 1
         least = 0
         for i in range(1, MOST_SQUEEZING):
@@ -325,35 +333,37 @@ def _put_squeezed(
         if length(owed) > length(three_at(state, SQUEEZED + 3 * least)):
             state[SQUEEZED_BY + least] = number
             put_three_at(state, SQUEEZED + 3 * least, owed)
-    if rows < MOST_YIELDING:
-        yielding[rows, YIELDING] = -1.0
 
 
 @kernel(apart=True)
 def push_along(
-    state: Floats, rules: Floats, scene: Scene, ground: Ground, ride: Ride, yielding: Floats,
-    delta_time: float,
-) -> Ride:  # fmt: skip
+    state: Floats, rules: Floats, scene: Scene, ground: Ground, ride: Ride, delta_time: float
+) -> Ride:
     """Move a body with the part that carries it, and out of the way of those that come upon it.
 
-    Writes its place to the state, and to ``yielding`` how far parts yield to it.
+    Writes its place to the state, and notes in the ground how far parts yield to it.
 
     Returns
     -------
     Ride
         As it was, or that of a body in the air which meets a part.
     """
-    in_air = state[GROUNDED] == 0.0
-    if in_air:
-        ride = _ride_in_air(state, rules, scene, ground, ride, yielding, delta_time)
-        if ride.row == 0:
-            return ride
-    body, offset = scene.body, three_at(rules, OFFSET)
-    center = add(three_at(state, POSITION), offset)
-    start, end, near = center, center, np.empty((MOST_YIELDING, _NEAR_SIZE))
+    in_air, body, offset = state[GROUNDED] == 0.0, scene.body, three_at(rules, OFFSET)
+    center, near = add(three_at(state, POSITION), offset), np.empty((MOST_YIELDING, _NEAR_SIZE))
+    start, end = center, center
     if ride.row > 0:
         end = center_of(carried_to(ride, 1.0), body)
+    elif in_air:
+        gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
+        way, _ = through_air(three_at(state, VELOCITY), gravity, delta_time)
+        end = add(center, way)
     count = _list_near(state, ground, body, center, end, near)
+    if in_air:
+        row, count = _first_met(state, rules, scene, ground, near, count, delta_time)
+        end = center
+        if row > 0:
+            ride = mount_in_air(state, rules, body, ground, row, delta_time)
+            end = center_of(carried_to(ride, 1.0), body)
     walkable = float(rules[SLOPE_COSINE]) - COSINE_SLACK
     most_rise = 0.0
     if not in_air and state[VELOCITY + 1] <= 0.0:
@@ -370,13 +380,11 @@ def push_along(
             if add(spot, aside) != center:
                 center = _shoved(scene, ground, center, add(spot, aside))
         for i in range(count):
-            is_carrier = int(near[i, _ROW]) == ride.row
-            if k == steps if is_carrier else not in_air:
+            if k == steps or int(near[i, _ROW]) != ride.row:  # what carries it pushes it at the end
                 center = _pushed(scene, ground, near, i, share, center, most_rise, walkable)
         if is_spent(scene.faces):
             break
-    if not in_air:
-        _put_squeezed(state, near, count, ground, yielding)
+    _put_squeezed(state, near, count, ground)
     if center != start:
         put_three_at(state, POSITION, subtract(center, offset))
         state[STEP_FOOT] += center[1] - start[1]
@@ -388,7 +396,7 @@ def is_disturbed(state: Floats, rules: Floats, ground: Ground) -> bool:
     """Tell whether parts may carry or push a body that would rest."""
     movers, seen = ground.movers, float(state[MOVES_SEEN])
     if state[RIDES] != 0.0:
-        row = mover_of(movers, float(state[CARRIER]))
+        row = mover_met(ground, float(state[CARRIER]))
         if row == 0 or is_conveyor(movers, row) or has_moved(movers, row, seen):
             return True
     margin = _NEAR + _farthest_squeezed(state)

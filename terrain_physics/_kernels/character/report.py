@@ -53,27 +53,39 @@ def kind_of_ground(
     return AIRBORNE, normal
 
 
-@kernel(apart=True, lent=True)
-def report_ground(
-    state: Floats, scene: Scene, center: Vec3, count: int, normal: Vec3, kind: int
-) -> None:
-    """Write what the body stands on or touches: kind, point, part and triangle.
+@kernel(inline=True)
+def foremost_contact(scene: Scene, count: int, normal: Vec3) -> int:
+    """Return which of the contacts listed pushes most along a normal; -1 if there is none.
 
-    Of what holds it up alike, that is what stands still.
+    Of what holds the body up alike, that is what stands still.
     """
-    state[GROUND_KIND] = kind
-    state[GROUND_PART] = state[GROUND_TRIANGLE] = -1.0
-    put_three_at(state, GROUND_POINT, (0.0, 0.0, 0.0))
-    if kind == AIRBORNE:
-        return
     best, along, stands_still = -1, 0.0, False
     for i in range(count):
         own = dot(three(scene.contacts, i, PUSH), normal)
         is_still = scene.candidates[int(scene.contacts[i, CANDIDATE]), OF_MOVER] == 0.0
         if best < 0 or own > along or (own >= along - _ALIKE and is_still and not stands_still):
             best, along, stands_still = i, own, is_still
-    deep = reach_along(scene.body, normal)
-    put_three_at(state, GROUND_POINT, add_scaled(center, normal, -deep))
+    return best
+
+
+@kernel(inline=True)
+def foremost_point(scene: Scene, center: Vec3, normal: Vec3) -> Vec3:
+    """Return the point of a body that lies against ground of a normal."""
+    return add_scaled(center, normal, -reach_along(scene.body, normal))
+
+
+@kernel(apart=True, lent=True)
+def report_ground(
+    state: Floats, scene: Scene, center: Vec3, count: int, normal: Vec3, kind: int
+) -> None:
+    """Write what the body stands on or touches: kind, point, part and triangle."""
+    state[GROUND_KIND] = kind
+    state[GROUND_PART] = state[GROUND_TRIANGLE] = -1.0
+    put_three_at(state, GROUND_POINT, (0.0, 0.0, 0.0))
+    if kind == AIRBORNE:
+        return
+    put_three_at(state, GROUND_POINT, foremost_point(scene, center, normal))
+    best = foremost_contact(scene, count, normal)
     if best < 0:
         return
     which = int(scene.contacts[best, CANDIDATE])

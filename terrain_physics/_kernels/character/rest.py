@@ -66,6 +66,12 @@ def stands_still(state: Floats, rules: Floats) -> bool:
     )
 
 
+@kernel(inline=True)
+def is_left_alone(state: Floats, rules: Floats) -> bool:
+    """Tell whether a body is at rest where nothing has happened since."""
+    return bool(state[UNDISTURBED] != 0.0 and state[IMPRINT] != 0.0 and stands_still(state, rules))
+
+
 @kernel(apart=True, lent=True)
 def _imprint(scene: Scene, count: int) -> float:
     """Return a number for the contacts listed, in their order; 0 for none."""

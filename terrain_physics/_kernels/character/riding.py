@@ -9,10 +9,11 @@ import math
 from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import foot_of
+from terrain_physics._kernels.character.body import center_of, foot_of
 from terrain_physics._kernels.character.layout import (
     CARRIED_VELOCITY,
     CARRIER,
+    EXCESS,
     GRAVITY,
     GRAVITY_SCALE,
     GROUND_PART,
@@ -42,12 +43,11 @@ from terrain_physics._kernels.ground.movers import (
     frame_now,
     frame_seen,
     has_moved,
-    mover_of,
     remembers,
     surface_velocity,
     velocity_at,
 )
-from terrain_physics._kernels.ground.table import Ground
+from terrain_physics._kernels.ground.table import Ground, mover_met
 from terrain_physics._kernels.math.rigid import (
     Rigid,
     angle_of,
@@ -78,6 +78,8 @@ class Ride(NamedTuple):
     now: Rigid
     start: Vec3  # the foot in that frame
     end: Vec3  # the same, as a conveyor has carried it on
+    velocity: Vec3  # of a body in the air: by how much its own is less in that frame
+    excess: float  # see `_excess`
     turn: float  # by which the frame has turned about +Y, in radians
     was_grounded: bool
 
@@ -99,11 +101,10 @@ def see_moves(state: Floats, counted: float) -> None:
 
 
 @kernel(inline=True)
-def sleep_through_moves(state: Floats, counted: float) -> None:
-    """Note the same of a body at rest, to which no part has come."""
-    if state[MOVES_SEEN] != counted or state[MOVES_SEEN + UPDATES_SEEN - 1] != counted:
-        for k in range(UPDATES_SEEN):
-            state[MOVES_SEEN + k] = counted
+def ignore_moves(state: Floats, counted: float) -> None:
+    """Note that no move up to now concerns a body: it was at rest, or not there."""
+    for k in range(UPDATES_SEEN):
+        state[MOVES_SEEN + k] = counted
 
 
 @kernel
@@ -122,16 +123,24 @@ def _add_velocity(state: Floats, more: Vec3) -> None:
 
 
 @kernel
-def _is_thrown(rules: Floats, carried: Vec3, now: Vec3, seconds: float) -> bool:
-    """Tell whether a body flies on where its part stops rising, or turns round.
+def _excess(state: Floats, rules: Floats, now: Vec3, seconds: float) -> float:
+    """Return how much faster than its part a body would rise if nothing held it down.
 
-    Gravity is to hold it no longer then, and no snap: it would rise by more over the part.
+    That is where a part slows down on its way up, or turns round, more than gravity does.
     """
-    lost = carried[1] - now[1]
+    carried = float(state[CARRIED_VELOCITY + 1])
+    if int(rules[LEAVE]) == KEEPS_NONE or carried <= 0.0:
+        return 0.0
+    held = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE]) * seconds
+    more = float(state[EXCESS]) + (carried - now[1]) - held
+    return more if more > _ROUNDING * held else 0.0
+
+
+@kernel
+def _is_thrown(rules: Floats, excess: float) -> bool:
+    """Tell whether a body would rise over its part by more than it is held by a snap."""
     gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
-    if int(rules[LEAVE]) == KEEPS_NONE or carried[1] <= 0.0 or lost <= gravity * seconds:
-        return False
-    return lost * lost > 2.0 * gravity * float(rules[SNAP])
+    return excess * excess > 2.0 * gravity * float(rules[SNAP])
 
 
 @kernel
@@ -155,7 +164,7 @@ def in_world(state: Floats) -> Ride:
     """Return an update in the frame of the world."""
     none = Rigid((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     zero = (0.0, 0.0, 0.0)
-    return Ride(0, none, none, zero, zero, 0.0, state[GROUNDED] != 0.0)
+    return Ride(0, none, none, zero, zero, zero, 0.0, 0.0, state[GROUNDED] != 0.0)
 
 
 @kernel
@@ -183,7 +192,7 @@ def mount(
     movers, seen, row = (
         ground.movers,
         float(state[MOVES_SEEN]),
-        mover_of(ground.movers, state[CARRIER]),
+        mover_met(ground, float(state[CARRIER])),
     )
     carried = three_at(state, CARRIED_VELOCITY)
     if row == 0 or movers[row, PUT] > seen:
@@ -198,13 +207,24 @@ def mount(
             return ride
         start = known
     velocity = velocity_at(movers, row, foot, is_moving(ground, row, state, delta_time))
-    if _is_thrown(rules, carried, velocity, float(movers[row, SECONDS])):
-        _add_velocity(state, _kept(rules, carried))
+    excess = _excess(state, rules, velocity, max(delta_time, float(movers[row, SECONDS])))
+    if _is_thrown(rules, excess):
+        up = (carried[0], carried[1] + float(state[EXCESS]), carried[2])
+        _add_velocity(state, _kept(rules, up))
         state[GROUNDED] = 0.0
         return ride
     end = add_scaled(start, surface_velocity(movers, row), delta_time)
     turn = _turn(state, before, now)
-    return Ride(row, before, now, start, end, turn, ride.was_grounded)
+    return Ride(row, before, now, start, end, velocity, excess, turn, ride.was_grounded)
+
+
+@kernel
+def carried_center(state: Floats, rules: Floats, body: Body, ground: Ground) -> Vec3:
+    """Return where the center of a body will be when the part that it stands on has carried it."""
+    row = mover_met(ground, float(state[CARRIER])) if state[RIDES] != 0.0 else 0
+    if row > 0:
+        return center_of(to_world(frame_now(ground.movers, row), three_at(state, RIDE_POINT)), body)
+    return add(three_at(state, POSITION), three_at(rules, OFFSET))
 
 
 @kernel(inline=True)
@@ -217,18 +237,21 @@ def carried_to(ride: Ride, share: float) -> Vec3:
 
 
 @kernel
-def mount_in_air(state: Floats, rules: Floats, body: Body, ground: Ground, row: int) -> Ride:
+def mount_in_air(
+    state: Floats, rules: Floats, body: Body, ground: Ground, row: int, delta_time: float
+) -> Ride:
     """Return an update of a body in the air in the frame of a part that it meets.
 
-    So it lands on that, or is pushed by it, as on something that stands still.
+    So it lands on that, or is pushed by it, as on something that stands still. The frame's velocity
+    is that of the way which the part has gone since the last update, however long it took.
     """
     movers = ground.movers
     before, now = frame_seen(movers, row, float(state[MOVES_SEEN])), frame_now(movers, row)
     foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
     start = to_local(before, foot)
-    velocity = velocity_at(movers, row, to_world(now, start), True)
+    velocity = scale(subtract(to_world(now, start), foot), 1.0 / delta_time)
     _add_velocity(state, scale(velocity, -1.0))
-    return Ride(row, before, now, start, start, 0.0, False)
+    return Ride(row, before, now, start, start, velocity, 0.0, 0.0, False)
 
 
 @kernel(apart=True)
@@ -249,15 +272,15 @@ def dismount(
     movers, grounded, number = ground.movers, state[GROUNDED] != 0.0, float(state[GROUND_PART])
     if grounded and number < 0.0:
         number = float(state[CARRIER])  # on its way up a step, say
-    row = mover_of(movers, number) if grounded else 0
+    row = mover_met(ground, number) if grounded else 0
     position = three_at(state, POSITION)
     foot = foot_of(add(position, three_at(rules, OFFSET)), body)
-    before, after = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if ride.row > 0:
+    before, after = ride.velocity, (0.0, 0.0, 0.0)
+    if ride.row > 0 and ride.was_grounded:
         before = velocity_at(movers, ride.row, foot, is_moving(ground, ride.row, state, delta_time))
     if row > 0:
         after = velocity_at(movers, row, foot, is_moving(ground, row, state, delta_time))
-    if row != ride.row:
+    if row != ride.row or (row > 0 and not ride.was_grounded):
         keeps_all = grounded or not ride.was_grounded
         _add_velocity(state, subtract(before, after) if keeps_all else _kept(rules, before))
         if grounded:
@@ -267,7 +290,7 @@ def dismount(
             state[LANDING_SPEED] = max(landing, 0.0)
     state[WAS_GROUNDED] = 1.0 if ride.was_grounded else 0.0
     state[CARRIER], state[TURN] = number if grounded else -1.0, ride.turn
-    state[RIDES] = 1.0 if row > 0 else 0.0
+    state[RIDES], state[EXCESS] = (1.0, ride.excess) if row > 0 else (0.0, 0.0)
     on_part, ahead = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if row > 0:
         frame = frame_now(movers, row)

@@ -37,7 +37,7 @@ from terrain_physics._kernels.character.report import (
 )
 from terrain_physics._kernels.character.resolve import CONVERGED_DEPTH, Scene, is_buried
 from terrain_physics._kernels.character.work import is_spent
-from terrain_physics._kernels.math.vec3 import add, subtract
+from terrain_physics._kernels.math.vec3 import add, scale, subtract
 from terrain_physics._kernels.types import Floats
 
 
@@ -76,6 +76,8 @@ def settle(
     grounded = footing.grounded
     if grounded and not mover.walks:
         _, velocity = along_ground(velocity, mover.friction, delta_time)
+    elif grounded:
+        velocity = scale(velocity, 1.0 / mover.speed)  # as the game knows it
     put_three_at(state, VELOCITY, velocity)
 
     position, center = three_at(state, POSITION), add(motion.base, motion.offset)

@@ -16,6 +16,7 @@ from terrain_physics._kernels.character.layout import (
     CONVERGED,
     DRIVEN,
     FRICTION,
+    FRICTION_FACTOR,
     GRAVITY,
     GRAVITY_SCALE,
     GROUND_NORMAL,
@@ -23,9 +24,9 @@ from terrain_physics._kernels.character.layout import (
     GROUND_RULE,
     GROUNDED,
     HITS,
-    IMPRINT,
     LIFTED,
     MASK,
+    MATERIAL_RULES,
     MAX_ROUNDS,
     MOVED,
     MOVES_SEEN,
@@ -41,11 +42,11 @@ from terrain_physics._kernels.character.layout import (
     RULES_SIZE,
     SLOPE_COSINE,
     SNAP,
+    SPEED_FACTOR,
     STATE_SIZE,
     STEP_FOOT,
     STEPPING,
     SURFACE_SPEED,
-    UNDISTURBED,
     VELOCITY,
     WAS_GROUNDED,
     put_three_at,
@@ -65,13 +66,13 @@ from terrain_physics._kernels.character.resolve import (
     list_contacts,
     make_memory,
 )
-from terrain_physics._kernels.character.rest import leave_imprint, rests_on, stands_still
+from terrain_physics._kernels.character.rest import is_left_alone, leave_imprint, rests_on
 from terrain_physics._kernels.character.riding import (
     dismount,
+    ignore_moves,
     in_world,
     mount,
     see_moves,
-    sleep_through_moves,
 )
 from terrain_physics._kernels.character.settle import settle
 from terrain_physics._kernels.character.substeps import (
@@ -94,7 +95,7 @@ from terrain_physics._kernels.character.work import (
     is_spent,
     spend,
 )
-from terrain_physics._kernels.ground.movers import YIELDING
+from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, YIELDING
 from terrain_physics._kernels.ground.table import (
     Ground,
     ground_at,
@@ -114,7 +115,8 @@ def _set_out(
     """Return the rules of the mover, its motion before the first step, and the steps to take.
 
     A grounded body walks unless its velocity leads upward. By the sum rule it flies, and gets the
-    downward speed of the whole update at once.
+    downward speed of the whole update at once. What a walker stands on may have it walk faster or
+    slower than its velocity says: then velocity and friction are those of its real way.
     """
     center = three_at(rules, OFFSET)
     gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
@@ -124,8 +126,14 @@ def _set_out(
 
     velocity, grounded = three_at(state, VELOCITY), state[GROUNDED] != 0.0
     walking = grounded and velocity[1] <= 0.0 and walks
+    friction, speed = (float(rules[FRICTION]) if state[DRIVEN] == 0.0 else 0.0), 1.0
+    if rules[MATERIAL_RULES] != 0.0:
+        friction *= float(rules[FRICTION_FACTOR])
+        if walking:
+            speed = float(rules[SPEED_FACTOR])
+            friction *= speed
     if walking:
-        velocity = (velocity[0], 0.0, velocity[2])
+        velocity = (speed * velocity[0], 0.0, speed * velocity[2])
     elif by_sum:
         velocity = (velocity[0], velocity[1] - gravity * delta_time, velocity[2])
         gravity = 0.0
@@ -146,7 +154,8 @@ def _set_out(
         center,
         int(rules[MAX_ROUNDS]),
         gravity,
-        float(rules[FRICTION]) if state[DRIVEN] == 0.0 else 0.0,
+        friction,
+        speed,
         by_sum,
         walks,
         cosine,
@@ -198,11 +207,13 @@ def advance(
     is_placed = take_place(state, rules, body)
     ride, rides = in_world(state), has_movers(ground) or state[RIDES] != 0.0
     if rides:
+        if state[MOVES_SEEN] < 0.0:
+            ignore_moves(state, float(ground.movers[0, COUNT_OF_MOVES]))
         ride = mount(state, rules, body, ground, delta_time, is_placed)
         scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
         foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
         ground = under_foot(ground, foot, float(state[MOVES_SEEN]))
-        ride = push_along(state, rules, scene, ground, ride, memory.yielding, delta_time)
+        ride = push_along(state, rules, scene, ground, ride, delta_time)
     start = three_at(state, POSITION)
     put_three_at(hits, OWN, three_at(state, OWN_VELOCITY))
     depth = 0.0 if is_placed else float(state[PENETRATION])
@@ -275,7 +286,7 @@ def _row(values: Floats, i: int, size: int) -> Floats:
 @kernel(inline=True)
 def _rests(state: Floats, rules: Floats) -> bool:
     """Tell whether a character stays where it is; what happened when it came to rest is no news."""
-    rests = bool(state[UNDISTURBED] != 0.0 and state[IMPRINT] != 0.0 and stands_still(state, rules))
+    rests = is_left_alone(state, rules)
     if rests:
         state[ROUNDS] = state[LIFTED] = state[HITS] = 0.0
         state[WAS_GROUNDED] = 1.0
@@ -304,7 +315,8 @@ def update_characters(
     hits = borrow(hits)
     moves = moves_counted(table)
     while first < last and _rests(_row(states, first, STATE_SIZE), _row(rules, first, RULES_SIZE)):
-        sleep_through_moves(_row(states, first, STATE_SIZE), moves)
+        if moves > 0.0:
+            ignore_moves(_row(states, first, STATE_SIZE), moves)
         first += 1
     if first == last:
         return False  # without memory: most characters rest most of the time
@@ -314,12 +326,13 @@ def update_characters(
         draws, own_memory = random_states[i : i + 1], borrow_memory(memory)
         ground = ground_at(table, int(own_rules[MASK]), own_memory.yielding)
         if _rests(state, own_rules):
-            sleep_through_moves(state, moves)
+            if moves > 0.0:
+                ignore_moves(state, moves)
             continue
         begin(own_memory.faces, 0.0)
         may_rest = not (has_movers(ground) and is_disturbed(state, own_rules, ground))
         if may_rest and rests_on(state, own_rules, draws, ground, own_memory):
-            sleep_through_moves(state, moves)
+            ignore_moves(state, moves)
             continue
         own_hits = _row(hits, i, HITS_SIZE)
         own_memory.yielding[0, YIELDING] = -1.0

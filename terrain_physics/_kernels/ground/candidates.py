@@ -8,7 +8,7 @@ several maps and meshes is one surface wherever their corners meet.
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import borrow, count_trailing_zeros, keep
+from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.ground.movers import (
@@ -43,19 +43,14 @@ from terrain_physics._kernels.heightmap.grid import (
     vertex,
 )
 from terrain_physics._kernels.math.rigid import to_local, to_world
+from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot, subtract
+from terrain_physics._kernels.mesh.near import SLOT, SLOT_BITS, faces_near
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_WAY, items_near
 from terrain_physics._kernels.mesh.parts import ID_BITS, Part, part_at, row_count
-from terrain_physics._kernels.mesh.tree import (
-    OUTWARDS,
-    STACK,
-    box_meets,
-    corner,
-    in_frame,
-    lanes_in_box,
-)
+from terrain_physics._kernels.mesh.tree import STACK, corner
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER
-from terrain_physics._kernels.types import Floats, Ints
+from terrain_physics._kernels.types import Floats, Longs
 
 # Columns of a candidate; the triangle is the id in its part, -1 outside of a map; the last tells
 # whether its part moves, carries or lets through.
@@ -166,56 +161,31 @@ def _gather_map(
 
 
 @kernel
-def _gather_mesh(
-    part: Part, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
-    left: float, stack: Ints,
-) -> tuple[Floats, int, float]:  # fmt: skip
-    corners, order, boxes, children, frame = (
-        part.corners, part.order, part.boxes, part.children, part.frame,
-    )  # fmt: skip
-    factor = float(frame[3])
-    x0 = in_frame(lower[0], float(frame[0]), factor, -OUTWARDS)
-    y0 = in_frame(lower[1], float(frame[1]), factor, -OUTWARDS)
-    z0 = in_frame(lower[2], float(frame[2]), factor, -OUTWARDS)
-    x1 = in_frame(upper[0], float(frame[0]), factor, OUTWARDS)
-    y1 = in_frame(upper[1], float(frame[1]), factor, OUTWARDS)
-    z1 = in_frame(upper[2], float(frame[2]), factor, OUTWARDS)
-    stack[0] = len(children) - 1
-    top = 1
-    first_of_mesh = count
-    while top > 0 and count - first_of_mesh < left:
-        top -= 1
-        node = int(stack[top])
-        first = int(children[node])
-        bits = lanes_in_box(boxes, node, x0, y0, z0, x1, y1, z1)
-        while bits != 0:
-            lane = count_trailing_zeros(bits)
-            bits = np.int32(bits & (bits - 1))
-            if first >= 0:
-                stack[top] = first + lane
-                top += 1
-                continue
-            slot = ~first + lane
-            if not box_meets(corners, slot, lower, upper):
-                continue
-            a = subtract(corner(corners, slot, 0), base)
-            b = subtract(corner(corners, slot, 1), base)
-            c = subtract(corner(corners, slot, 2), base)
-            has_area, normal = triangle_normal(a, b, c)
-            if not has_area:
-                continue  # its neighbours have the same edges
-            if count == candidates.shape[0]:
-                candidates = _grown(candidates)
-            put_three(candidates, count, A, a)
-            put_three(candidates, count, B, b)
-            put_three(candidates, count, C, c)
-            put_three(candidates, count, NORMAL, normal)
-            candidates[count, PART] = part.first_id >> ID_BITS
-            candidates[count, TRIANGLE] = order[slot]
-            candidates[count, THICKNESS] = 0.0  # nothing is solid but the skin
-            candidates[count, OF_MOVER] = 0.0
-            count += 1
-    return candidates, count, left - (count - first_of_mesh)
+def _gather_faces(
+    part: Part, base: Vec3, faces: Longs, found: int, candidates: Floats, count: int
+) -> tuple[Floats, int]:
+    """Write so many triangles of a mesh, see `faces_near`, by their faces."""
+    sort_range(faces, 0, found)
+    for k in range(found):
+        slot = int(faces[k] & SLOT)
+        a = subtract(corner(part.corners, slot, 0), base)
+        b = subtract(corner(part.corners, slot, 1), base)
+        c = subtract(corner(part.corners, slot, 2), base)
+        has_area, normal = triangle_normal(a, b, c)
+        if not has_area:
+            continue  # its neighbours have the same edges
+        if count == candidates.shape[0]:
+            candidates = _grown(candidates)
+        put_three(candidates, count, A, a)
+        put_three(candidates, count, B, b)
+        put_three(candidates, count, C, c)
+        put_three(candidates, count, NORMAL, normal)
+        candidates[count, PART] = part.first_id >> ID_BITS
+        candidates[count, TRIANGLE] = faces[k] >> SLOT_BITS
+        candidates[count, THICKNESS] = 0.0  # nothing is solid but the skin
+        candidates[count, OF_MOVER] = 0.0
+        count += 1
+    return candidates, count
 
 
 @kernel
@@ -249,30 +219,25 @@ def _without_those_above(
     return kept
 
 
+@kernel
+def _is_there(ground: Ground, number: int, row: int) -> bool:
+    """Tell whether a mesh is one of those that are asked for; its row is 0 if it never moves."""
+    if ground.only >= 0:
+        return ground.only == number
+    is_still = row == 0 or ground.movers[row, IS_MOBILE] == 0.0
+    return ground.only != STILL_PARTS or bool(is_still)
+
+
 @kernel(apart=True)
-def _gather_mover(
-    ground: Ground, part: Part, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats,
-    count: int, left: float, stack: Ints,
-) -> tuple[Floats, int, float]:  # fmt: skip
-    """Gather a mesh of a ground of which some move: where it yields to, and if it is there."""
-    number = part.first_id >> ID_BITS
-    row = mover_of(ground.movers, number)
-    if ground.only >= 0 and ground.only != number:
-        return candidates, count, left
-    if row == 0:
-        return _gather_mesh(part, base, lower, upper, candidates, count, left, stack)
-    if ground.only == STILL_PARTS and ground.movers[row, IS_MOBILE] != 0.0:
-        return candidates, count, left
-    yielded, first = yielded_by(ground.yielding, number), count
-    if yielded[0] == np.inf:
-        return candidates, count, left
-    base, lower, upper = subtract(base, yielded), subtract(lower, yielded), subtract(upper, yielded)
-    candidates, count, left = _gather_mesh(part, base, lower, upper, candidates, count, left, stack)
+def _of_mover(
+    ground: Ground, row: int, base: Vec3, candidates: Floats, first: int, count: int
+) -> int:
+    """Mark the triangles from ``first`` on as those of a mover; leave out what it lets through."""
     for k in range(first, count):
         candidates[k, OF_MOVER] = 1.0
     if is_one_way(ground.movers, row):
-        count = _without_those_above(ground, row, base, candidates, first, count)
-    return candidates, count, left
+        return _without_those_above(ground, row, base, candidates, first, count)
+    return count
 
 
 @kernel
@@ -280,26 +245,36 @@ def _gather_meshes(
     ground: Ground, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
     left: float,
 ) -> tuple[Floats, int, float]:  # fmt: skip
-    parts, around = ground.parts, 0.0
+    parts, moving, around, row = ground.parts, has_movers(ground), 0.0, 0
     nodes, stack = np.empty(NODES_ON_WAY, np.int64), np.empty(STACK, np.int32)
-    near = np.empty(row_count(parts.rows), np.int64)
-    if has_movers(ground):
+    near, faces = np.empty(row_count(parts.rows), np.int64), np.empty(FEW, np.int64)
+    if moving:
         around = farthest_yielded(ground.yielding)
     wide = (around, around, around)
     low, high = subtract(lower, wide), add(upper, wide)
     for k in range(items_near(parts.tree, low, high, borrow(nodes), borrow(near))):
-        part = part_at(parts.rows, int(near[k]))
-        if has_movers(ground):
-            candidates, count, left = _gather_mover(
-                ground, part, base, lower, upper, candidates, count, left, borrow(stack)
-            )
-        else:
-            candidates, count, left = _gather_mesh(
-                part, base, lower, upper, candidates, count, left, borrow(stack)
-            )
+        part, first, yielded = part_at(parts.rows, int(near[k])), count, (0.0, 0.0, 0.0)
+        if moving:
+            number = part.first_id >> ID_BITS
+            row = mover_of(ground.movers, number)
+            if row > 0:
+                yielded = yielded_by(ground.yielding, number)
+            if not _is_there(ground, number, row) or yielded[0] == np.inf:
+                continue
+        own_base = subtract(base, yielded)  # to the body the part lies so much farther on
+        own_lower, own_upper = subtract(lower, yielded), subtract(upper, yielded)
+        found = faces_near(part, own_lower, own_upper, left, borrow(stack), borrow(faces))
+        if found > len(faces):
+            faces = np.empty(found, np.int64)
+            faces_near(part, own_lower, own_upper, left, borrow(stack), borrow(faces))
+        candidates, count = _gather_faces(part, own_base, borrow(faces), found, candidates, count)
+        left -= found
+        if row > 0:
+            count = _of_mover(ground, row, own_base, candidates, first, count)
     keep(nodes)
     keep(stack)
     keep(near)
+    keep(faces)
     return candidates, count, left
 
 
@@ -316,7 +291,8 @@ def gather_candidates(
     what `nearby.py` finds them by.
 
     Maps by row, column, half, however far above the box: whoever is in the ground must know all of
-    it overhead. Then meshes by their numbers, each in the order of its tree.
+    it overhead. Then meshes by their numbers, each by its faces: the order of its tree, which stays
+    as it was when vertices move, decides nothing.
     """
     count, left = 0, most
     for which in range(len(ground.maps)):

@@ -169,6 +169,25 @@ def nothing_yields() -> Floats:
     return yielding
 
 
+@kernel
+def count_yielding(yielding: Floats) -> int:
+    """Return how many movers yield."""
+    count = 0
+    while count < MOST_YIELDING and yielding[count, YIELDING] >= 0.0:
+        count += 1
+    return count
+
+
+@kernel
+def put_yielding(yielding: Floats, k: int, number: float, yielded: Vec3) -> None:
+    """Note as the k-th and last that a mover yields to a body, and how far."""
+    yielding[k, YIELDING] = number
+    for axis in range(3):
+        yielding[k, YIELDED + axis] = yielded[axis]
+    if k + 1 < MOST_YIELDING:
+        yielding[k + 1, YIELDING] = -1.0
+
+
 @kernel(inline=True)
 def yielded_at(yielding: Floats, k: int) -> Vec3:
     """Return how far a mover has yielded."""

@@ -3,9 +3,9 @@
 Few candidates are looked at one after another. Behind many, in rows of the same array, lie:
 
 - a header: whether corners have been sorted in, and the size of their cells;
-- the box around each run of 16 candidates, then the box around each 16 of those. Candidates come in
-  an order in which neighbors are near each other, so that most runs are passed over, and what is
-  left keeps its order;
+- the box around each run of 16 candidates, then the box around each 16 of those. Maps, and most
+  meshes, list neighbors near each other, so that most runs are passed over. What is left keeps its
+  order;
 - cells of corners, as lists in a hash table. They are made when they are first asked for.
 """
 

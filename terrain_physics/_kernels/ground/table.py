@@ -6,10 +6,10 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import array_at, borrow
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES
+from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, mover_of
 from terrain_physics._kernels.heightmap.grid import FRAME_SIZE, Grid, unpack_grid
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.mesh.parts import Parts, parts_at
+from terrain_physics._kernels.mesh.parts import LAYERS, Parts, parts_at, row_of_number
 from terrain_physics._kernels.surface.ground_arrays import (
     MAP_BLOCKS,
     MAP_CELLS,
@@ -98,6 +98,15 @@ def under_foot(ground: Ground, foot: Vec3, seen: float) -> Ground:
 def has_movers(ground: Ground) -> bool:
     """Tell whether any part moves, carries or lets through."""
     return len(ground.movers) > 1
+
+
+@kernel
+def mover_met(ground: Ground, number: float) -> int:
+    """Return the row of a part that moves, 0 if it is none or the mask does not meet it."""
+    row, parts = mover_of(ground.movers, number), ground.parts.rows
+    if row > 0 and parts[row_of_number(parts, int(number)), LAYERS] & ground.mask == 0:
+        return 0
+    return row
 
 
 @kernel(inline=True)

@@ -11,20 +11,19 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, length
+from terrain_physics._kernels.mesh.near import SLOT_BITS, faces_near
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_WAY, items_near, widened
-from terrain_physics._kernels.mesh.parts import ID_BITS, Part, Parts, part_at, parts_at, row_count
+from terrain_physics._kernels.mesh.parts import ID_BITS, Parts, part_at, parts_at, row_count
 from terrain_physics._kernels.mesh.tree import (
-    OUTWARDS,
     STACK,
     Single,
-    box_meets,
     corner,
     in_frame,
     lanes_in_box,
 )
 from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import bounds_at, row_vector
-from terrain_physics._kernels.types import Floats, Ints, Longs
+from terrain_physics._kernels.types import Floats, Longs
 
 # Which of each shape's contacts are kept.
 ALL, DEEPEST, NUMBER = range(3)
@@ -231,44 +230,6 @@ def contacts_of_one(
     return ints, floats
 
 
-@kernel(apart=True)
-def _faces_near(part: Part, lower: Vec3, upper: Vec3, stack: Ints, out: Longs) -> int:
-    """Write the ids whose closed boxes meet lower..upper to out (k,), ascending; of one mesh.
-
-    Returns how many there are; if that is more than k, ``out`` holds any k of them.
-    """
-    corners, order, boxes, children, frame = (
-        part.corners, part.order, part.boxes, part.children, part.frame,
-    )  # fmt: skip
-    factor = float(frame[3])
-    x0 = in_frame(lower[0], float(frame[0]), factor, -OUTWARDS)
-    y0 = in_frame(lower[1], float(frame[1]), factor, -OUTWARDS)
-    z0 = in_frame(lower[2], float(frame[2]), factor, -OUTWARDS)
-    x1 = in_frame(upper[0], float(frame[0]), factor, OUTWARDS)
-    y1 = in_frame(upper[1], float(frame[1]), factor, OUTWARDS)
-    z1 = in_frame(upper[2], float(frame[2]), factor, OUTWARDS)
-    stack[0] = len(children) - 1
-    height, count = 1, 0
-    while height > 0:
-        height -= 1
-        node = int(stack[height])
-        first = int(children[node])
-        bits = lanes_in_box(boxes, node, x0, y0, z0, x1, y1, z1)
-        while bits != 0:
-            lane = count_trailing_zeros(bits)
-            bits = np.int32(bits & (bits - 1))
-            if first >= 0:
-                stack[height] = first + lane
-                height += 1
-            elif box_meets(corners, ~first + lane, lower, upper):
-                if count < len(out):
-                    out[count] = part.first_id + order[~first + lane]
-                count += 1
-    if count <= len(out):
-        out[:count].sort()
-    return count
-
-
 @kernel
 def triangles_near(table: Longs, mask: int, lower: Vec3, upper: Vec3, out: Longs) -> int:
     """Write the ids whose closed boxes meet lower..upper to out (k,), ascending.
@@ -282,7 +243,12 @@ def triangles_near(table: Longs, mask: int, lower: Vec3, upper: Vec3, out: Longs
     for k in range(items_near(parts.tree, lower, upper, borrow(nodes), borrow(near))):
         part = part_at(parts.rows, int(near[k]))
         rest = out[min(count, len(out)) :]
-        count += _faces_near(part, lower, upper, borrow(stack), borrow(rest))
+        found = faces_near(part, lower, upper, np.inf, borrow(stack), borrow(rest))
+        kept = rest[: min(found, len(rest))]
+        kept.sort()
+        for i in range(len(kept)):
+            kept[i] = part.first_id + (kept[i] >> SLOT_BITS)
+        count += found
     keep(stack)
     keep(nodes)
     keep(near)

@@ -1,0 +1,53 @@
+"""The triangles of one mesh near a box, as numbers that sort by face."""
+
+import numpy as np
+
+from terrain_physics._kernels._intrinsics import count_trailing_zeros
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.mesh.parts import Part
+from terrain_physics._kernels.mesh.tree import OUTWARDS, box_meets, in_frame, lanes_in_box
+from terrain_physics._kernels.types import Ints, Longs
+
+# A triangle is found as its face, shifted by so many bits, and its slot.
+SLOT_BITS = 32
+SLOT = (1 << SLOT_BITS) - 1
+
+
+@kernel(apart=True)
+def faces_near(part: Part, lower: Vec3, upper: Vec3, most: float, stack: Ints, out: Longs) -> int:
+    """Write the triangles whose closed boxes meet lower..upper to out (k,), in any order.
+
+    Returns how many there are; if that is more than k, ``out`` holds any k of them. This ends soon
+    after ``most``, without the rest. ``stack`` (STACK,) is scratch.
+    """
+    corners, order, boxes, children, frame = (
+        part.corners, part.order, part.boxes, part.children, part.frame,
+    )  # fmt: skip
+    factor = float(frame[3])
+    x0 = in_frame(lower[0], float(frame[0]), factor, -OUTWARDS)
+    y0 = in_frame(lower[1], float(frame[1]), factor, -OUTWARDS)
+    z0 = in_frame(lower[2], float(frame[2]), factor, -OUTWARDS)
+    x1 = in_frame(upper[0], float(frame[0]), factor, OUTWARDS)
+    y1 = in_frame(upper[1], float(frame[1]), factor, OUTWARDS)
+    z1 = in_frame(upper[2], float(frame[2]), factor, OUTWARDS)
+    stack[0] = len(children) - 1
+    height, count = 1, 0
+    while height > 0 and count < most:
+        height -= 1
+        node = int(stack[height])
+        first = int(children[node])
+        bits = lanes_in_box(boxes, node, x0, y0, z0, x1, y1, z1)
+        while bits != 0:
+            lane = count_trailing_zeros(bits)
+            bits = np.int32(bits & (bits - 1))
+            if first >= 0:
+                stack[height] = first + lane
+                height += 1
+                continue
+            slot = ~first + lane
+            if box_meets(corners, slot, lower, upper):
+                if count < len(out):
+                    out[count] = np.int64(order[slot]) << SLOT_BITS | slot
+                count += 1
+    return count
