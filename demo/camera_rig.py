@@ -84,7 +84,7 @@ class CameraRig:
         if isinstance(scene.ground, HeightMap):
             return self.distance
         x, y, z = forward(self.camera)
-        hit = ground_hit(target, (-x, -y, -z), scene.ground)
+        hit = ground_hit(target, (-x, -y, -z), scene.ground, mask=scene.opaque)
         if hit is None or hit.distance > self.distance + WALL_CLEARANCE:
             return self.distance
         return max(hit.distance - WALL_CLEARANCE, 0.5)

@@ -9,12 +9,15 @@ from terrain_physics import Ground, HeightMap, Ray, RayHit, TriangleMesh, raycas
 
 AnyGround = HeightMap | TriangleMesh | Ground
 REACH = 1500.0
+ALL_LAYERS = 0xFFFF_FFFF
 NOTHING = "nothing there"
 
 
-def ground_hit(origin: Floats3, direction: Floats3, ground: AnyGround) -> RayHit | None:
+def ground_hit(
+    origin: Floats3, direction: Floats3, ground: AnyGround, *, mask: int = ALL_LAYERS
+) -> RayHit | None:
     """Return the first ground on a line of sight."""
-    return ground.raycast(Ray(origin, direction), REACH)
+    return ground.raycast(Ray(origin, direction), REACH, mask=mask)
 
 
 def pointed_at(origin: Floats3, direction: Floats3, ground: AnyGround) -> Floats3 | None:

@@ -12,7 +12,7 @@ from demo import colors
 from demo.bodies import Bodies, Body, Floats
 from demo.frame import Camera, Frame, Lines
 from demo.inputs import Controls, Floats3, Rules, looking
-from demo.pick import AnyGround, described, pointed_at
+from demo.pick import ALL_LAYERS, AnyGround, described, pointed_at
 from demo.player import Player
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
 
@@ -35,6 +35,8 @@ class Scene:
     rules: ClassVar[Rules] = Rules()
     friction: ClassVar[float] = 3.0  # of things thrown
     saved_every: ClassVar[int] = 12  # steps; between two saved states the way back is redone
+    # Layers of the ground that the camera stays in front of.
+    opaque: ClassVar[int] = ALL_LAYERS
     view_distance: ClassVar[float] = 8.0  # from the camera to what it looks at
 
     def __init__(

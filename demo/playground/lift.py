@@ -12,10 +12,11 @@ from demo import colors
 from demo.bodies import Body
 from demo.frame import Camera, Frame, Label, Mesh, Tint
 from demo.inputs import STEP, Controls, Floats3, Rules
-from demo.pick import AnyGround
+from demo.pick import ALL_LAYERS, AnyGround
 from demo.player import JUMP
 from demo.playground.building import Piece, arena, block, drawn, solid
 from demo.playground.machines import (
+    MOVING_LAYER,
     UPRIGHT,
     Machine,
     Pose,
@@ -44,7 +45,6 @@ BELT_TOP, SLATS = 0.6, 0.8
 LEDGE, LEDGE_LAYER = (6.5, 1.35, -3.5), 2
 PLANKS, PLANK_HOLDS, PLANK_LIES, LYING = 9, 0.35, 2.0, 0.12  # from 0.35 to 2 s it falls
 JUMPER_LAP, DROPS, JUMPS = 420, 40, 150  # steps
-_ALL_LAYERS = 0xFFFF_FFFF
 _PAVED = (150, 150, 152)
 
 
@@ -59,6 +59,7 @@ class Lift(Scene):
     name = "lift"
     title = "Lifts, a ship, a door, a conveyor: ground that moves"
     view_distance = 24.0
+    opaque = ALL_LAYERS & ~MOVING_LAYER  # or it would jump when a lift passes by
 
     def build(self) -> None:
         land = arena(self.random, size=97 if self.small else 257, flat=38.0)
@@ -102,11 +103,11 @@ class Lift(Scene):
         ]
         x, z = DOOR
         pieces += [
-            block((x - 3.4, 1.5, z), (2.0, 1.5, 0.2), colors.STONE),
-            block((x + 2.6, 1.5, z), (1.2, 1.5, 0.2), colors.STONE),
+            block((x + 3.4, 1.5, z), (2.0, 1.5, 0.2), colors.STONE),
+            block((x - 2.6, 1.5, z), (1.2, 1.5, 0.2), colors.STONE),
             block((x, 3.2, z), (5.6, 0.2, 0.4), colors.STONE),
             # The jamb that the door closes against.
-            block((x + 1.6, 1.5, z + 0.4), (0.2, 1.5, 0.2), colors.DARK),
+            block((x - 1.6, 1.5, z + 0.4), (0.2, 1.5, 0.2), colors.DARK),
         ]
         x, z = POND
         pieces.append(block((x - 1.6, 0.1, z + 6.9), (0.9, 0.1, 4.5), colors.WOOD))
@@ -123,7 +124,7 @@ class Lift(Scene):
 
         def sliding(seconds: float) -> Pose:
             open_share = 1.0 - eased(seconds, DOOR_WAIT, DOOR_TRAVEL)
-            return (DOOR[0] - 2.8 * open_share, 0.0, DOOR[1] + 0.4), UPRIGHT
+            return (DOOR[0] + 2.8 * open_share, 0.0, DOOR[1] + 0.4), UPRIGHT
 
         ground = self._ground
         yield Machine(
@@ -180,7 +181,7 @@ class Lift(Scene):
             "thrown": (QUICK_LIFT[0] + 0.6, FLOOR + 0.05, QUICK_LIFT[1]),
             "dizzy": (TURNTABLE[0] + 2.8, FLOOR + 0.05, TURNTABLE[2]),
             "sailor": (x - 1.2, WATER + 1.3, z),
-            "squeezed": (DOOR[0] + 0.6, 0.05, DOOR[1] + 0.4),
+            "guest": (DOOR[0] - 0.6, 0.05, DOOR[1] + 0.4),
             "jumper": (LEDGE[0], 0.05, LEDGE[2]),
         }
         for (name, place), color in zip(places.items(), colors.PEOPLE[2:], strict=True):
@@ -231,13 +232,17 @@ class Lift(Scene):
 
     def _lead_people(self) -> None:
         sailor, jumper = self.people["sailor"].mover, self.people["jumper"].mover
-        sailor.velocity.x = 1.3 * math.sin(0.6 * self.steps * STEP)
+        sailor.velocity.x, sailor.velocity.z = 1.3 * math.sin(0.6 * self.steps * STEP), 0.0
         lap = self.steps % JUMPER_LAP
-        jumper.mask = _ALL_LAYERS & ~LEDGE_LAYER if lap < DROPS else _ALL_LAYERS
+        jumper.mask = ALL_LAYERS & ~LEDGE_LAYER if lap < DROPS else ALL_LAYERS
         if lap == JUMPS:
             jumper.velocity.y = JUMP
-        squeezed = self.people["squeezed"]
-        squeezed.color = colors.RED if squeezed.result.squeezed else colors.VIOLET
+        guest = self.people["guest"]
+        x, _, z = guest.place
+        goal = DOOR[1] + 0.4 + 1.5 * math.sin(0.4 * self.steps * STEP)
+        guest.mover.velocity.x = DOOR[0] - x
+        guest.mover.velocity.z = goal - z
+        guest.color = colors.RED if guest.result.squeezed else colors.VIOLET
 
     def script(self) -> Controls:
         """Ride up, cross the bridge, ride down, stand in the door's way."""
@@ -263,7 +268,7 @@ class Lift(Scene):
             return TOWERS[0] if y > TOP - 0.02 else LIFT
         if self.report.part == self.machines[1].key or (x > 10.0 and y < TOP - 0.5):
             # Off it before it has gone up again.
-            return QUICK_LIFT if y > 2.0 else (DOOR[0] + 0.4, DOOR[1] + 0.4)
+            return QUICK_LIFT if y > 2.0 else (DOOR[0], DOOR[1] + 0.4)
         if y < TOP - 0.5:
             return LIFT if soft < FLOOR + 0.02 else (LIFT[0], LIFT[1] + 3.0)
         if x < TOWERS[1][0] - 0.5:

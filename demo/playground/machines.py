@@ -16,6 +16,7 @@ Pose = tuple[Floats3, Floats]  # position and rotation, as `Ground.move` takes t
 Way = Callable[[float], Pose]
 
 UPRIGHT = np.eye(3)
+MOVING_LAYER = 4
 _EAST, _UP, _SOUTH = np.eye(3)
 _HULL = (122, 74, 50)
 
@@ -26,7 +27,7 @@ class Machine:
     def __init__(self, name: str, ground: Ground, pieces: list[Piece], way: Way) -> None:
         self.name, self.way = name, way
         self.meshes = drawn(pieces)
-        self.key = ground.add(solid(pieces))
+        self.key = ground.add(solid(pieces), layers=MOVING_LAYER)
         ground.move(self.key, way(0.0))
         self.before = ground.transform(self.key)
 
