@@ -242,7 +242,6 @@ class Lift(Scene):
         goal = DOOR[1] + 0.4 + 1.5 * math.sin(0.4 * self.steps * STEP)
         guest.mover.velocity.x = DOOR[0] - x
         guest.mover.velocity.z = goal - z
-        guest.color = colors.RED if guest.result.squeezed else colors.VIOLET
 
     def script(self) -> Controls:
         """Ride up, cross the bridge, ride down, stand in the door's way."""
