@@ -65,7 +65,9 @@ class Body:
         self.before = self.mover.position64
         self.result = self.mover.update(seconds)
         if self.rolls:
-            self._roll()
+            self._roll(seconds)
+        elif self.mover.turn_with_ground:
+            self.turn = np.array(self.mover.rotation.to_list()).T
 
     def shape(self) -> Sphere | OBB | Capsule:
         """Return the body in the world."""
@@ -89,13 +91,13 @@ class Body:
             reach = np.abs(turn) @ np.array(shape.half_extents64)
         return center - reach, center + reach
 
-    def _roll(self) -> None:
-        """Turn as a ball that rolls the way it went; it is drawn so, no physics knows of it."""
+    def _roll(self, seconds: float) -> None:
+        """Turn as a ball that rolls over what it lies on; it is only drawn so."""
         assert isinstance(self.collider, SphereCollider)  # noqa: S101 narrows the type
         normal = self.result.ground_normal
         if normal is None:
             return
-        x, y, z = (now - then for now, then in zip(self.place, self.before, strict=True))
+        x, y, z = self.mover.velocity * seconds
         axis = np.array(
             [normal.y * z - normal.z * y, normal.z * x - normal.x * z, normal.x * y - normal.y * x]
         )

@@ -8,7 +8,7 @@ from demo.inputs import Controls, Floats3
 from demo.pick import ground_hit
 from demo.player import EYES
 from demo.scene import Scene
-from terrain_physics import TriangleMesh
+from terrain_physics import HeightMap
 
 MODES = ("third person", "first person", "orbit", "free")
 FLYING, FLYING_FAST = 12.0, 40.0  # m/s
@@ -81,13 +81,13 @@ class CameraRig:
 
     def _free_way(self, scene: Scene, target: Floats3) -> float:
         """Return how far behind the target the camera can be before a wall comes between."""
-        if not isinstance(scene.ground, TriangleMesh):
+        if isinstance(scene.ground, HeightMap):
             return self.distance
         x, y, z = forward(self.camera)
-        hit = ground_hit(target, (-x, -y, -z), scene.ground)
-        if hit is None or hit[0] > self.distance + WALL_CLEARANCE:
+        hit = ground_hit(target, (-x, -y, -z), scene.ground, mask=scene.opaque)
+        if hit is None or hit.distance > self.distance + WALL_CLEARANCE:
             return self.distance
-        return max(hit[0] - WALL_CLEARANCE, 0.5)
+        return max(hit.distance - WALL_CLEARANCE, 0.5)
 
     def _target(self, scene: Scene, alpha: float) -> Floats3:
         if scene.player is None:

@@ -59,7 +59,7 @@ HELP = (
     ("right mouse", "look around; the wheel comes nearer"),
     ("left mouse", "what is there? (digging: dig, Shift heaps up, X hole)"),
     ("B, N", "throw a ball, drop a box"),
-    ("1-8, [ ]", "scenes"),
+    ("1-9, [ ]", "scenes"),
     ("P, O", "pause, one step"),
     (", .", "one step back, forward"),
     ("R", "restart"),

@@ -53,7 +53,7 @@ class Capsules:
 
 @dataclass
 class Mesh:
-    """Triangles that stay where they are: vertices (v, 3), faces (m, 3), one color."""
+    """Triangles of one color: vertices (v, 3), faces (m, 3). One that has moved is another one."""
 
     vertices: Floats
     faces: NDArray[np.int64]

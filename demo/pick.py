@@ -5,29 +5,33 @@ from collections.abc import Iterable
 
 from demo.bodies import Body
 from demo.inputs import Floats3
-from terrain_physics import HeightMap, Ray, TriangleMesh, raycast
+from terrain_physics import Ground, HeightMap, Ray, RayHit, TriangleMesh, raycast
 
-Ground = HeightMap | TriangleMesh
+AnyGround = HeightMap | TriangleMesh | Ground
 REACH = 1500.0
+ALL_LAYERS = 0xFFFF_FFFF
 NOTHING = "nothing there"
 
 
-def ground_hit(origin: Floats3, direction: Floats3, ground: Ground) -> tuple[float, int] | None:
-    """Return (distance, triangle) of the first ground on a line of sight."""
-    hit = ground.raycast(Ray(origin, direction), REACH)
-    return None if hit is None else (float(hit.distance), int(hit.triangle))
+def ground_hit(
+    origin: Floats3, direction: Floats3, ground: AnyGround, *, mask: int = ALL_LAYERS
+) -> RayHit | None:
+    """Return the first ground on a line of sight."""
+    return ground.raycast(Ray(origin, direction), REACH, mask=mask)
 
 
-def pointed_at(origin: Floats3, direction: Floats3, ground: Ground) -> Floats3 | None:
+def pointed_at(origin: Floats3, direction: Floats3, ground: AnyGround) -> Floats3 | None:
     """Return where a line of sight meets the ground."""
     hit = ground_hit(origin, direction, ground)
     if hit is None:
         return None
-    x, y, z = (start + hit[0] * way for start, way in zip(origin, direction, strict=True))
+    x, y, z = (start + hit.distance * way for start, way in zip(origin, direction, strict=True))
     return x, y, z
 
 
-def described(origin: Floats3, direction: Floats3, ground: Ground, bodies: Iterable[Body]) -> str:
+def described(
+    origin: Floats3, direction: Floats3, ground: AnyGround, bodies: Iterable[Body]
+) -> str:
     """Return what is met first, in words."""
     ray = Ray(origin, direction)
     direction = ray.direction64
@@ -37,9 +41,9 @@ def described(origin: Floats3, direction: Floats3, ground: Ground, bodies: Itera
         if distance is not None and distance < nearest:
             nearest, found = distance, (index, body)
     hit = ground_hit(origin, direction, ground)
-    if hit is not None and hit[0] < nearest:
-        x, y, z = (start + hit[0] * way for start, way in zip(origin, direction, strict=True))
-        return _ground_text(ground, hit[1], (x, y, z))
+    if hit is not None and hit.distance < nearest:
+        x, y, z = (start + hit.distance * way for start, way in zip(origin, direction, strict=True))
+        return _ground_text(ground, hit, hit.triangle, (x, y, z))
     return NOTHING if found is None else _body_text(*found)
 
 
@@ -57,11 +61,13 @@ def _body_text(index: int, body: Body) -> str:
     )
 
 
-def _ground_text(ground: Ground, triangle: int, place: Floats3) -> str:
+def _ground_text(ground: AnyGround, hit: RayHit, triangle: int, place: Floats3) -> str:
     x, y, z = place
+    if isinstance(ground, Ground):
+        key, own = ground.part_of(triangle)
+        return f"part {key}, {_ground_text(ground.parts[key], hit, own, place)}"
     if isinstance(ground, TriangleMesh):
-        normal = ground.normals[triangle]
-        slope = math.degrees(math.acos(min(1.0, max(-1.0, float(normal[1])))))
+        slope = math.degrees(math.acos(min(1.0, max(-1.0, hit.normal.y))))
         return f"mesh triangle {triangle}: ({x:.2f}, {y:.2f}, {z:.2f}), slope {slope:.1f} degrees"
     normal_x, normal_y, normal_z = ground.normal_at(x, z)
     slope = math.degrees(math.acos(min(1.0, normal_y)))

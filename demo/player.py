@@ -9,7 +9,8 @@ from demo import colors
 from demo.bodies import Bodies, Body, Floats
 from demo.frame import Balls, Boxes, Capsules, Frame
 from demo.inputs import Controls, Floats3
-from terrain_physics import CapsuleCollider, CharacterMovement, HeightMap, TriangleMesh
+from demo.pick import AnyGround
+from terrain_physics import CapsuleCollider, CharacterMovement
 
 RADIUS, HEIGHT = 0.4, 1.8
 EYES = 1.6
@@ -24,7 +25,7 @@ class Player:
     """A character and the way it looks."""
 
     def __init__(
-        self, ground: HeightMap | TriangleMesh, place: Floats3, *, seed: int = 0, yaw: float = 0.0
+        self, ground: AnyGround, place: Floats3, *, seed: int = 0, yaw: float = 0.0
     ) -> None:
         collider = CapsuleCollider(RADIUS, HEIGHT, offset=(0.0, HEIGHT / 2, 0.0))
         mover = CharacterMovement(ground, collider, position=place, seed=seed)
@@ -64,13 +65,12 @@ class Player:
 
     def stepped(self, seconds: float) -> None:
         """Count the way walked; come back from below the world."""
-        (x0, _, z0), (x1, y, z1) = self.body.before, self.body.place
-        way = math.hypot(x1 - x0, z1 - z0)
-        on_foot = self.body.result.grounded
-        self.walked += way if on_foot else 0.0
-        wanted = min(1.0, way / seconds / WALK) if on_foot else 0.0
-        self.pace += (wanted - self.pace) * min(1.0, 10.0 * seconds)
-        if y < self.start[1] - 150.0:
+        # Relative to what it stands on: who is carried does not walk.
+        velocity = self.body.mover.velocity
+        speed = math.hypot(velocity.x, velocity.z) if self.body.result.grounded else 0.0
+        self.walked += speed * seconds
+        self.pace += (min(1.0, speed / WALK) - self.pace) * min(1.0, 10.0 * seconds)
+        if self.body.place[1] < self.start[1] - 150.0:
             self.body.mover.position = self.start
             self.body.mover.velocity = (0.0, 0.0, 0.0)
             self.body.before = self.start

@@ -12,16 +12,14 @@ from demo import colors
 from demo.bodies import Bodies, Body, Floats
 from demo.frame import Camera, Frame, Lines
 from demo.inputs import Controls, Floats3, Rules, looking
-from demo.pick import described, pointed_at
+from demo.pick import ALL_LAYERS, AnyGround, described, pointed_at
 from demo.player import Player
-from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider, TriangleMesh
+from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
 
 TRAIL_EVERY = 3  # steps from one point of a path to the next
 TRAIL_LONGEST = 1200  # points
 THROWN_MOST = 200
 THROW_SPEED = 22.0
-
-Ground = HeightMap | TriangleMesh
 
 
 class Scene:
@@ -37,6 +35,8 @@ class Scene:
     rules: ClassVar[Rules] = Rules()
     friction: ClassVar[float] = 3.0  # of things thrown
     saved_every: ClassVar[int] = 12  # steps; between two saved states the way back is redone
+    # Layers of the ground that the camera stays in front of.
+    opaque: ClassVar[int] = ALL_LAYERS
     view_distance: ClassVar[float] = 8.0  # from the camera to what it looks at
 
     def __init__(
@@ -96,7 +96,7 @@ class Scene:
     # What the simulation does
 
     @property
-    def ground(self) -> Ground:
+    def ground(self) -> AnyGround:
         """What bodies stand on."""
         assert self.land is not None  # noqa: S101 a scene without a map says what else there is
         return self.land

@@ -26,6 +26,7 @@ PICTURES = {
     "scene_crowd": ("crowd", 120, ""),
     "scene_digging": ("digging", 420, ""),
     "scene_counter": ("counter", 150, ""),
+    "scene_lift": ("lift", 453, ""),
     "panel": ("stairs", 170, "boxes"),
     "view_candidates": ("reference", 260, "candidates"),
     "view_contacts": ("slopes", 62, "contacts,boxes,normals"),

@@ -91,6 +91,27 @@ def wedge(
     return Piece(_turned(signs * half, yaw) + center, faces, color)
 
 
+def prism(low: Floats, high: Floats, color: Color) -> Piece:
+    """Return the body between two convex outlines (n, 3) with as many corners.
+
+    Seen from above, they are counter-clockwise, ``high`` over ``low``.
+    """
+    count = len(low)
+    at = np.arange(count)
+    after = (at + 1) % count
+    fan = np.column_stack([np.zeros(count - 2, int), at[1:-1], at[2:]])
+    sides = [[at, after, after + count], [at, after + count, at + count]]
+    faces = [fan[:, ::-1], fan + count, *(np.column_stack(side) for side in sides)]
+    return Piece(np.concatenate([low, high]), np.concatenate(faces), color)
+
+
+def ring(radius: float, height: float, sections: int) -> Floats:
+    """Return corners on a level circle about +Y, counter-clockwise seen from above."""
+    angles = np.arange(sections) * (math.tau / sections)
+    level = np.full(sections, height)
+    return np.column_stack([radius * np.cos(angles), level, -radius * np.sin(angles)])
+
+
 def stairs(
     foot: tuple[float, float, float],
     rise: float,

@@ -5,6 +5,7 @@ import math
 from demo import colors
 from demo.frame import Camera, Frame, Label
 from demo.inputs import Controls
+from demo.pick import AnyGround
 from demo.playground.building import (
     arena,
     block,
@@ -15,7 +16,7 @@ from demo.playground.building import (
     stairs,
     wedge,
 )
-from demo.scene import Ground, Scene
+from demo.scene import Scene
 from terrain_physics import CapsuleCollider, SphereCollider
 
 RISES = (0.1, 0.2, 0.3, 0.4, 0.5)
@@ -54,7 +55,7 @@ class Stairs(Scene):
         self.home = Camera((self._x(5) + 5.0, 6.5, 15.5), yaw=0.62, pitch=-0.26)
 
     @property
-    def ground(self) -> Ground:
+    def ground(self) -> AnyGround:
         return self._ground
 
     def drive(self) -> None:

@@ -7,8 +7,9 @@ import numpy as np
 from demo import colors
 from demo.frame import Camera, Frame
 from demo.inputs import Controls
+from demo.pick import AnyGround
 from demo.playground.building import Piece, block, drawn, fence, solid, stairs, wedge
-from demo.scene import Ground, Scene
+from demo.scene import Scene
 from demo.scenes import load_land
 from terrain_physics import AABB, CapsuleCollider, HeightMap, SphereCollider
 
@@ -42,7 +43,7 @@ class Walk(Scene):
         self.home = Camera((x + 4.0, self.land.height_at(x, z) + 4.0, z + 7.0), 0.6, -0.25)
 
     @property
-    def ground(self) -> Ground:
+    def ground(self) -> AnyGround:
         return self._ground
 
     def _put_friend(self, index: int, x: float, z: float) -> None:

@@ -1,4 +1,4 @@
-"""Faces that stay where they are: the frame's meshes, and the sides of ground that is cut open."""
+"""Faces: the frame's meshes, and the sides of ground that is cut open."""
 
 from typing import NamedTuple
 
@@ -19,7 +19,8 @@ CRUST = 2.0
 class Faces(NamedTuple):
     """Vertices (v, 3), corner numbers (m, 3), edges without doubles (e, 2), lit colors (m, 4).
 
-    Colors are 0..255; the fourth column is how much darker a face is in a shadow, 0..1.
+    Colors are 0..255; the fourth column is how much darker a face is in a shadow, 0..1. Edges are
+    only those of meshes, and only of frames that show wires.
     """
 
     vertices: Floats
@@ -53,7 +54,7 @@ class Scenery:
     def follow(self, frame: Frame, ground: Ground | None) -> Faces:
         """Return the faces of a frame."""
         land = None if ground is None else (id(ground), ground.version)
-        of = (tuple(map(id, frame.meshes)), land, frame.sun)
+        of = (tuple(map(id, frame.meshes)), land, frame.sun, frame.wireframe)
         if of != self._of:
             self._of, self._held = of, list(frame.meshes)
             self.faces = _gathered(frame, ground)
@@ -67,10 +68,8 @@ def _gathered(frame: Frame, ground: Ground | None) -> Faces:
         corners = np.asarray(mesh.faces, dtype=np.int64).reshape(-1, 3)
         vertices.append(np.asarray(mesh.vertices, dtype=np.float64).reshape(-1, 3))
         faces.append(corners + count)
-        pairs = np.sort(
-            np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
-        )
-        edges.append(np.unique(pairs, axis=0) + count)
+        if frame.wireframe:
+            edges.append(_edges(corners) + count)
         albedo.append(np.tile(look.linear(np.array(mesh.color)), (len(corners), 1)))
         count += len(vertices[-1])
     if ground is not None:
@@ -84,6 +83,11 @@ def _gathered(frame: Frame, ground: Ground | None) -> Faces:
     lines = np.concatenate(edges) if edges else np.empty((0, 2), dtype=np.int64)
     colors = np.concatenate(albedo) if albedo else np.empty((0, 3))
     return Faces(places, corners, lines, _lit(places[corners], colors, frame, ground))
+
+
+def _edges(corners: Places) -> Places:
+    pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
+    return np.unique(np.sort(pairs), axis=0)
 
 
 def _lit(triangles: Floats, albedo: Floats, frame: Frame, ground: Ground | None) -> Floats:

@@ -14,7 +14,7 @@ pygame = pytest.importorskip("pygame")
 
 from demo import camera as cameras  # noqa: E402 after pygame's settings
 from demo.camera_rig import CameraRig  # noqa: E402
-from demo.frame import Camera, Frame  # noqa: E402
+from demo.frame import Camera, Frame, Mesh  # noqa: E402
 from demo.inputs import STEP  # noqa: E402
 from demo.renderers import open_renderer  # noqa: E402
 from demo.renderers.software import SoftwareRenderer  # noqa: E402
@@ -151,6 +151,18 @@ def test_every_view_changes_the_picture(renderer, land, view):
     else:
         setattr(other, view, getattr(with_overlays(bodies_on(land, 60, 64), 60.0, 64.0), view))
     assert changed_share(picture(renderer, plain), picture(renderer, other)) > 0.002
+
+
+def test_a_mesh_is_drawn_where_it_is_in_each_frame(renderer, land):
+    frame = bodies_on(land, 60.0, 64.0)
+    up = np.array([0.0, land.height_at(60.0, 64.0), 0.0])
+    pictures = []
+    for x in (57.0, 63.0, 57.0):
+        steps = stairs(x, 63.0)
+        frame.meshes = [Mesh(steps.vertices + up, steps.faces, steps.color)]
+        pictures.append(picture(renderer, frame))
+    assert changed_share(pictures[0], pictures[1]) > 0.01
+    assert changed_share(pictures[0], pictures[2]) == 0.0
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ import pytest
 from demo.frame import Frame
 from demo.inputs import STEP, Controls, Rules, from_plain, looking, to_plain
 from demo.pick import NOTHING
+from demo.playground.lift import DOOR, FLOOR, LEDGE, LIFT, LYING, PLANKS, TOP
 from demo.scenes import NAMES, make_scene, scene_class
 from demo.views import VIEW_NAMES, VIEWS, candidates_of, contacts_of, fill_views
 from terrain_physics import HeightMap
@@ -191,6 +192,75 @@ def test_digging_changes_the_ground_and_back() -> None:
     scene.restore(held)
     assert scene.land.height_at(0.0, 0.0) == before
     assert scene.land.version == 0
+
+
+def test_lift_takes_the_player_up_and_the_bridge_falls_behind() -> None:
+    scene = make("lift", 0, small=True)
+    hero, soft = scene.player.body, scene.machines[0]
+    for _ in range(400):
+        scene.step(STEP, scene.script())
+    assert hero.mover.ground_report().part == soft.key
+    assert scene.menu()[0] == "on the soft lift"
+    rises = hero.mover.world_velocity.y
+    assert rises > 2.0
+    assert scene.menu()[2] == f"world velocity (0.0, {rises:.1f}, 0.0) m/s"
+    for _ in range(450):
+        scene.step(STEP, scene.script())
+    assert scene.menu()[0] == "on a plank"
+    for _ in range(450):
+        scene.step(STEP, scene.script())
+    x, y, _ = hero.place
+    assert (x, y) == pytest.approx((15.0, TOP), abs=0.1)
+    places = [scene.ground.transform(key)[:3, 3] for key in scene.planks]
+    tops = [scene.ground.height_at(x, z) for x, _, z in places]
+    assert tops == pytest.approx([LYING] * PLANKS)
+
+
+def test_the_abrupt_lift_throws_and_the_ledge_lets_through_from_below() -> None:
+    scene = make("lift", 0, small=True)
+    thrown, jumper = scene.people["thrown"], scene.people["jumper"]
+    flights, heights = 0, []
+    for _ in range(500):
+        scene.step(STEP, Controls())
+        flights += thrown.result.just_left
+        heights.append(jumper.place[1])
+        assert thrown.place[1] > FLOOR - 0.01
+    assert flights == 1  # at the top: who is pulled down falls with the lift
+    assert heights[140] == 0.0
+    assert heights[400] == pytest.approx(LEDGE[1])  # it jumped up through it
+    assert heights[499] == 0.0  # and let itself fall
+
+
+def test_the_door_squeezes_and_the_panel_tells() -> None:
+    scene = make("lift", 0, small=True)
+    hero = scene.player.body
+    hero.mover.teleport((DOOR[0], 0.0, DOOR[1] + 0.4))
+    for _ in range(150):
+        scene.step(STEP, Controls())
+    assert scene.menu()[3] == "squeezed by nothing"
+    for _ in range(120):
+        scene.step(STEP, Controls())
+    assert scene.menu()[3] == f"squeezed by the door, {hero.result.squeezed[0].depth:.2f} m"
+    for _ in range(240):
+        scene.step(STEP, Controls())
+    assert not hero.result.squeezed
+
+
+def test_machines_are_drawn_where_they_are() -> None:
+    scene = run("lift", 0, 390)
+    frames = []
+    for alpha in (0.0, 0.5, 1.0):
+        frame = Frame(scene.home)
+        scene.machines[0].fill(frame, scene.ground, alpha)
+        frames.append(frame.meshes[0].vertices)
+    x, z = LIFT
+    assert frames[2][:, 1].max() == pytest.approx(scene.ground.height_at(x, z), abs=1e-12)
+    assert frames[2][:, 1].max() > frames[0][:, 1].max() + 0.01
+    np.testing.assert_allclose(frames[1], 0.5 * (frames[0] + frames[2]), atol=1e-12)
+    turn = scene.ground.transform(scene.machines[2].key)
+    crate = next(body for body in scene.bodies if body.name == "crate")
+    np.testing.assert_allclose(crate.turn, turn[:3, :3], atol=0.01)
+    assert scene.pick((x + 1.0, 30.0, z), (0.0, -1.0, 0.0)).startswith("part 2, mesh triangle ")
 
 
 def test_player_walks_jumps_and_throws() -> None:
