@@ -59,6 +59,7 @@ from terrain_physics._kernels.ground.movers import (
     MOST_YIELDING,
     NUMBER,
     count_yielding,
+    end_yielding,
     frame_now,
     frame_seen,
     has_moved,
@@ -69,6 +70,7 @@ from terrain_physics._kernels.ground.movers import (
 from terrain_physics._kernels.ground.table import (
     STILL_PARTS,
     Ground,
+    carried_on,
     from_start,
     mover_met,
     only_of,
@@ -311,6 +313,15 @@ def _first_met(
 
 
 @kernel
+def _yield_to_others(scene: Scene, ground: Ground, near: Floats, count: int, center: Vec3) -> None:
+    """Let parts yield as far as others have pushed a body back into them."""
+    for k in range(count):
+        seen_at = add(center, _owed(near, k, 1.0))
+        push = _push_of(scene, ground, int(near[k, _ROW]), 1.0, seen_at, 0.0, 1.0)
+        put_three_at(near[k], _OWES, add(three_at(near[k], _OWES), push))
+
+
+@kernel
 def _put_squeezed(state: Floats, near: Floats, count: int, ground: Ground) -> None:
     """Note which parts yield to the body, and how far; in its state, those that press hardest."""
     for k in range(MOST_SQUEEZING):
@@ -370,7 +381,10 @@ def push_along(
         most_rise = max(step_height(rules, body), body.least)
     longest = _longest_way(ground, body, center, end, near, count)
     steps = max(math.ceil(min(longest / (STEP_SHARE * body.least), _MOST_STEPS)), 1)
-    spot = center
+    spot, carrier = center, -1
+    if ride.row > 0 and not in_air:
+        carrier = int(ground.movers[ride.row, NUMBER])
+    on_carrier = carried_on(ground, carrier)
     for k in range(1, steps + 1):
         share = k / steps
         spend(scene.faces, STEP)
@@ -379,11 +393,21 @@ def push_along(
             spot = center_of(carried_to(ride, share), body)
             if add(spot, aside) != center:
                 center = _shoved(scene, ground, center, add(spot, aside))
+        if carrier >= 0:  # to what pushes the body, it is where it is by this share
+            behind = subtract(spot, end)
+            put_yielding(ground.yielding, 0, carrier, behind)
         for i in range(count):
-            if k == steps or int(near[i, _ROW]) != ride.row:  # what carries it pushes it at the end
-                center = _pushed(scene, ground, near, i, share, center, most_rise, walkable)
+            if int(near[i, _ROW]) != ride.row:
+                center = _pushed(scene, on_carrier, near, i, share, center, most_rise, walkable)
         if is_spent(scene.faces):
             break
+    if carrier >= 0:
+        end_yielding(ground.yielding, 0)
+    for i in range(count):
+        if int(near[i, _ROW]) == ride.row:  # what carries it pushes it in the end
+            center = _pushed(scene, ground, near, i, 1.0, center, most_rise, walkable)
+    if count > 1:
+        _yield_to_others(scene, ground, near, count, center)
     _put_squeezed(state, near, count, ground)
     if center != start:
         put_three_at(state, POSITION, subtract(center, offset))

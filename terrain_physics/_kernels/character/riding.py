@@ -30,6 +30,7 @@ from terrain_physics._kernels.character.layout import (
     RIDE_POINT,
     RIDES,
     SNAP,
+    SQUEEZED_BY,
     TURN,
     UPDATES_SEEN,
     VELOCITY,
@@ -208,7 +209,7 @@ def mount(
         start = known
     velocity = velocity_at(movers, row, foot, is_moving(ground, row, state, delta_time))
     excess = _excess(state, rules, velocity, max(delta_time, float(movers[row, SECONDS])))
-    if _is_thrown(rules, excess):
+    if state[SQUEEZED_BY] < 0.0 and _is_thrown(rules, excess):
         up = (carried[0], carried[1] + float(state[EXCESS]), carried[2])
         _add_velocity(state, _kept(rules, up))
         state[GROUNDED] = 0.0

@@ -95,7 +95,7 @@ from terrain_physics._kernels.character.work import (
     is_spent,
     spend,
 )
-from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, YIELDING
+from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, end_yielding
 from terrain_physics._kernels.ground.table import (
     Ground,
     from_start,
@@ -335,9 +335,9 @@ def update_characters(
             ignore_moves(state, moves)
             continue
         own_hits = _row(hits, i, HITS_SIZE)
-        own_memory.yielding[0, YIELDING] = -1.0
+        end_yielding(own_memory.yielding, 0)
         advance(state, draws, own_rules, own_hits, ground, delta_time, own_memory)
-        own_memory.yielding[0, YIELDING] = -1.0
+        end_yielding(own_memory.yielding, 0)
         leave_imprint(state, own_rules, draws, ground, own_memory)
         see_moves(state, moves)
         any_hits = any_hits or state[HITS] > 0.0

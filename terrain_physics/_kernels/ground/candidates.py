@@ -184,7 +184,7 @@ def _is_there(ground: Ground, number: int, row: int) -> bool:
     """Tell whether a mesh is one of those that are asked for; its row is 0 if it never moves."""
     if ground.only >= 0:
         return ground.only == number
-    is_still = row == 0 or ground.movers[row, IS_MOBILE] == 0.0
+    is_still = row == 0 or ground.movers[row, IS_MOBILE] == 0.0 or number == ground.carrier
     return ground.only != STILL_PARTS or bool(is_still)
 
 

@@ -178,14 +178,20 @@ def count_yielding(yielding: Floats) -> int:
     return count
 
 
+@kernel(inline=True)
+def end_yielding(yielding: Floats, count: int) -> None:
+    """Note that so many movers yield."""
+    if count < MOST_YIELDING:
+        yielding[count, YIELDING] = -1.0
+
+
 @kernel
 def put_yielding(yielding: Floats, k: int, number: float, yielded: Vec3) -> None:
     """Note as the k-th and last that a mover yields to a body, and how far."""
     yielding[k, YIELDING] = number
     for axis in range(3):
         yielding[k, YIELDED + axis] = yielded[axis]
-    if k + 1 < MOST_YIELDING:
-        yielding[k + 1, YIELDING] = -1.0
+    end_yielding(yielding, k + 1)
 
 
 @kernel(inline=True)

@@ -24,7 +24,7 @@ from terrain_physics._kernels.surface.ground_arrays import (
 )
 from terrain_physics._kernels.types import Floats, Longs, Singles
 
-# Which parts there are: all, or only those that are never moved.
+# Which parts there are: all, or only those that are never moved, with one that carries a body.
 ALL_PARTS, STILL_PARTS = -1, -2
 
 
@@ -36,6 +36,7 @@ class Ground(NamedTuple):
     mask: int
     movers: Floats  # (1 + k, MOVER_SIZE): see `movers.py`
     only: int  # the number of the one part that is there, or ALL_PARTS, or STILL_PARTS
+    carrier: int  # the number of the part that counts as one that is never moved, -1: none
     step_start: Vec3  # where the center of the body was as its step began, in the world
     seen: float  # how many moves of parts the body has seen
     yielding: Floats  # (MOST_YIELDING, YIELDING_SIZE): see `movers.py`
@@ -51,6 +52,7 @@ def ground_at(table: Longs, mask: int, yielding: Floats) -> Ground:
         mask,
         array_at(rows[MOVERS, 0], (rows[MOVERS, 1], MOVER_SIZE), np.float64),
         ALL_PARTS,
+        -1,
         (0.0, 0.0, 0.0),
         np.inf,
         borrow(yielding),
@@ -73,6 +75,7 @@ def only_of(ground: Ground, only: int) -> Ground:
         ground.mask,
         ground.movers,
         only,
+        ground.carrier,
         ground.step_start,
         ground.seen,
         ground.yielding,
@@ -88,8 +91,25 @@ def from_start(ground: Ground, step_start: Vec3, seen: float) -> Ground:
         ground.mask,
         ground.movers,
         ground.only,
+        ground.carrier,
         step_start,
         seen,
+        ground.yielding,
+    )
+
+
+@kernel(inline=True)
+def carried_on(ground: Ground, carrier: int) -> Ground:
+    """Return the ground as it is for a body that a part carries; -1: none."""
+    return Ground(
+        ground.maps,
+        ground.parts,
+        ground.mask,
+        ground.movers,
+        ground.only,
+        carrier,
+        ground.step_start,
+        ground.seen,
         ground.yielding,
     )
 
