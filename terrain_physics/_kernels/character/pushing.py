@@ -293,8 +293,8 @@ def _ride_in_air(
             if share == np.inf:
                 yielding[rows, YIELDING], yielding[rows, YIELDED] = movers[row, NUMBER], np.inf
                 rows += 1
-    if rows < MOST_YIELDING:
-        yielding[rows, YIELDING] = -1.0
+                if rows < MOST_YIELDING:  # the next part is looked for among these
+                    yielding[rows, YIELDING] = -1.0
     return mount_in_air(state, rules, body, ground, first) if first > 0 else ride
 
 
