@@ -466,15 +466,18 @@ def show_stops(*, smoke):
 def show_rides(*, smoke):
     seconds, paces = (0.5, rides.ALIKE[2:3]) if smoke else (10.0, rides.PACES)
     cases = [
-        (motion, body, pace) for motion in rides.MOTIONS for body in COLLIDERS for pace in paces
+        (motion, body, pace)
+        for motion in rides.MOTIONS.values()
+        for body in COLLIDERS
+        for pace in paces
     ]
-    idle = [rides.idle(rides.MOTIONS[motion], *case, seconds) for motion, *case in cases]
+    idle = [rides.idle(motion, body, pace, seconds) for motion, body, pace in cases]
     row(
         f"standing {seconds} s on: {', '.join(rides.MOTIONS)}; 20 to 360 Hz, also moved at others",
         "stays at its point of the part within 1e-9 m, always grounded",
         _figures(idle),
     )
-    walked = [rides.walk(rides.MOTIONS[motion], *case, seconds) for motion, *case in cases]
+    walked = [rides.walk(motion, body, pace, seconds) for motion, body, pace in cases]
     row(
         "the same, walking about",
         "each update carries it, and then it walks v t, within 1e-9 m",
@@ -494,10 +497,7 @@ def show_rides(*, smoke):
         _figures(jumps),
     )
     belts = [
-        rides.belt(body, pace, way, rides.MOTIONS[motion])
-        for way in BELTS
-        for motion, body, pace in cases
-        if rides.WIDE / 2 - 1 > 2 * max(map(abs, way))
+        rides.belt(body, pace, way, motion, 0.5) for way in BELTS for motion, body, pace in cases
     ]
     row("standing on conveyors that stand and move", "v t within 1e-9 m", _figures(belts))
     stops = [

@@ -4,9 +4,7 @@ import pytest
 
 from tests.behaviour import one_ways
 from tests.behaviour.drive import COLLIDERS
-from tests.behaviour.rides import PACES, Pace
-
-MIXED = (Pace(20, 20), Pace(60, 60), Pace(240, 240), Pace(30, 60), Pace(120, 30))
+from tests.behaviour.rides import PACES
 
 
 def is_let_through(found):

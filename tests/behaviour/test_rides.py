@@ -109,6 +109,6 @@ def test_all_rides(pace):
             assert is_carried(rides.walk(motion, body, pace, 20.0))
         for way in RIDDEN:
             assert pace not in ALIKE or lands_alike(rides.jump(way, body, pace))
-        for way in BELTS:
+        for belt in BELTS:
             for motion in rides.MOTIONS.values():
-                assert rides.belt(body, pace, way, motion, 0.7) < EXACT
+                assert rides.belt(body, pace, belt, motion, 0.7) < EXACT

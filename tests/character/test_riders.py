@@ -54,7 +54,7 @@ def drawn_rules(draws: Draws) -> dict[str, Any]:
     }
 
 
-def change(draws: Draws, ground: tp.Ground) -> None:
+def change(draws: Draws, ground: Any) -> None:
     """Do what a game does to a ground between two updates, but for moving it."""
     kind, key = draws.below(40), draws.one_of([k for k in ground.parts if k > 0])
     if kind == 0:
@@ -73,7 +73,7 @@ def change(draws: Draws, ground: tp.Ground) -> None:
         ground.set_layers(key, draws.one_of((0, 1, 1)))
 
 
-def move(draws: Draws, ground: tp.Ground) -> None:
+def move(draws: Draws, ground: Any) -> None:
     """Move some parts on in some time, most of them at a speed of their own."""
     for key in ground.parts:
         own = Draws(key)  # the same way in each frame

@@ -25,12 +25,15 @@ from tests.oracles.motion import into, out_of, pose, turn
 
 pytestmark = pytest.mark.kernels
 
-UNIT = {"rtol": 0.0, "atol": 4e-15}
 ANGLES = [
     0.0, 1e-300, 1e-18, 1e-8, 0.1, 0.7, math.pi / 4, 1.5, math.pi / 2, 2.0, 3.0, math.pi - 1e-9,
     math.pi,
 ]  # fmt: skip
 AXES = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1), (-3, 2, 0.5), (1e-9, 1, 0)]
+
+
+def close(found, wanted, within=4e-15):
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=within)
 
 
 def rows(matrix):
@@ -77,18 +80,14 @@ def test_the_zero_vector_has_an_angle():
 def test_points_and_vectors(seed):
     rotation, position, rng = drawn(seed)
     there, frame, point = pose(position, rotation), frame_of(rotation, position), rng.normal(size=3)
-    np.testing.assert_allclose(to_world(frame, tuple(point)), out_of(there, point), **UNIT)
-    np.testing.assert_allclose(to_local(frame, tuple(point)), into(there, point), **UNIT)
-    np.testing.assert_allclose(turned(frame.rotation, tuple(point)), rotation @ point, **UNIT)
-    np.testing.assert_allclose(
-        turned_back(frame.rotation, tuple(point)), rotation.T @ point, **UNIT
-    )
+    close(to_world(frame, tuple(point)), out_of(there, point))
+    close(to_local(frame, tuple(point)), into(there, point))
+    close(turned(frame.rotation, tuple(point)), rotation @ point)
+    close(turned_back(frame.rotation, tuple(point)), rotation.T @ point)
     other = drawn(seed + 100)[0]
-    np.testing.assert_allclose(
-        square(product(rows(rotation), rows(other))), rotation @ other, **UNIT
-    )
+    close(square(product(rows(rotation), rows(other))), rotation @ other)
     led = square(turn_between(rows(rotation), rows(other)))
-    np.testing.assert_allclose(led, other @ rotation.T, **UNIT)
+    close(led, other @ rotation.T)
 
 
 def test_a_point_of_a_frame_that_stands_keeps_its_bits():
@@ -103,7 +102,7 @@ def test_quaternions(axis, angle):
     w, *vector = quaternion_of(rows(turn(axis, angle)))
     wanted = math.cos(angle / 2), *(math.sin(angle / 2) * np.array(axis) / np.linalg.norm(axis))
     sign = math.copysign(1.0, np.dot(wanted, (w, *vector)))
-    np.testing.assert_allclose(np.multiply(sign, (w, *vector)), wanted, rtol=0, atol=1e-15)
+    close(np.multiply(sign, (w, *vector)), wanted, 1e-15)
 
 
 @pytest.mark.parametrize("axis", AXES)
@@ -116,7 +115,7 @@ def test_angular_velocities(axis, angle, seconds):
     unit = np.array(axis) / np.linalg.norm(axis)
     if angle > math.pi - 1e-6:  # either way round
         found *= math.copysign(1.0, found @ unit)
-    np.testing.assert_allclose(found * seconds, unit * angle, rtol=0, atol=2e-15)
+    close(found * seconds, unit * angle, 2e-15)
 
 
 def test_what_does_not_turn_has_none():
@@ -132,13 +131,13 @@ def test_frames_on_the_way(axis, angle, share):
     start, way = frame_of(rotation, position), rng.normal(size=3)
     end = frame_of(turn(axis, angle) @ rotation, position + way)
     found = between(start, end, share)
-    np.testing.assert_allclose(found.position, position + share * way, **UNIT)
+    close(found.position, position + share * way)
     # About the axis of the whole turn, by less than all of it, and rigid.
     back = square(found.rotation)
-    np.testing.assert_allclose(back @ back.T, np.eye(3), **UNIT)
+    close(back @ back.T, np.eye(3))
     led = np.array(turning(start.rotation, found.rotation, 1.0))
     unit = np.array(axis) / np.linalg.norm(axis)
-    np.testing.assert_allclose(led, unit * (led @ unit), rtol=0, atol=1e-14)
+    close(led, unit * (led @ unit), 1e-14)
     half = 0.5 * abs(angle)  # of a chord that is cut evenly, on which the quaternions are mixed
     mixed = math.atan2(share * math.sin(half), 1.0 - share + share * math.cos(half))
     assert led @ unit == pytest.approx(math.copysign(2.0 * mixed, angle), abs=1e-14)
@@ -148,11 +147,11 @@ def test_the_ends_of_a_way_are_exact():
     start, end = (frame_of(*drawn(seed)[:2]) for seed in (1, 2))
     assert between(start, end, 1.0) == end
     assert between(end, end, 0.3).rotation == end.rotation
-    np.testing.assert_allclose(between(start, end, 0.0).rotation, start.rotation, **UNIT)
+    close(between(start, end, 0.0).rotation, start.rotation)
 
 
 def test_velocities_of_points():
     rng = drawn(5)[2]
     velocity, spin, arm = rng.normal(size=(3, 3))
     found = point_velocity(tuple(velocity), tuple(spin), tuple(arm))
-    np.testing.assert_allclose(found, velocity + np.cross(spin, arm), **UNIT)
+    close(found, velocity + np.cross(spin, arm))
