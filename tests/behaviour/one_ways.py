@@ -67,3 +67,39 @@ def jump_up(body, pace, *, rising=None, slope=0.0, speed=9.0):
             deck = out_of(stage.poses[0], under_foot(stage.poses[0], foot, THIN))
             stands, off = stands and result.grounded, max(off, abs(foot[1] - deck[1] - rest))
     return OneWay(stands, float(off), float(stopped), aside)
+
+
+def walk_through(body, pace, speed):
+    """Walk 4.5 m at a wall that holds along +x, 1.5 m away; return how far from it one ends.
+
+    Negative: before it.
+    """
+
+    def motion(_):
+        return pose((0.0, 2.0, 0.0))
+
+    wall = TriangleMesh.box((THIN, 4.0, 8.0))
+    stage = Stage([wall], [motion], Pace(0, pace.updates), land=lands.boxes(FLOOR))
+    stage.ground.set_one_way(1, (1, 0, 0))
+    ahead = math.copysign(1.0, speed)
+    mover = character(stage.ground, body, (-1.5 * ahead, STAND[body], 0.2))
+    mover.update(1 / 60)
+    for _ in stage.frames(4.5 / abs(speed)):
+        mover.velocity.x = speed
+        mover.update(stage.seconds)
+    return ahead * mover.position64[0]
+
+
+def fall_through(body):
+    """Fall on a platform that holds from below only; return the height after two seconds."""
+
+    def motion(_):
+        return pose((0.0, 3.0, 0.0))
+
+    slab = TriangleMesh.box((WIDE, THIN, WIDE))
+    stage = Stage([slab], [motion], Pace(0, 60), land=lands.boxes(FLOOR))
+    stage.ground.set_one_way(1, (0, -1, 0))
+    mover = character(stage.ground, body, (0.3, 5.0, 0.2))
+    for _ in stage.frames(2.0):
+        mover.update(stage.seconds)
+    return mover.position64[1]

@@ -86,3 +86,16 @@ def test_all_doors(body, pace):
     for way in ((0, 3, 0), (3, 0, 1)):
         for walking in (0.0, 2.0):
             assert is_safe(doors.cabin(body, pace, way, walking))
+
+
+@pytest.mark.parametrize("speed", [4.0, 10.0, 30.0])
+@pytest.mark.parametrize("body", COLLIDERS)
+def test_a_door_squeezes_who_is_in_the_air(body, speed):
+    for pace in MIXED:
+        assert is_safe(doors.slam(body, pace, speed, hop=True)), pace
+
+
+@pytest.mark.parametrize("body", COLLIDERS)
+def test_a_cabin_keeps_who_is_thrown_about_in_it(body):
+    for pace in (*MIXED, Pace(60, 60)):
+        assert is_safe(doors.cabin(body, pace, (5, 2, 5), 2.0)), pace

@@ -112,3 +112,22 @@ def test_all_rides(pace):
         for belt in BELTS:
             for motion in rides.MOTIONS.values():
                 assert rides.belt(body, pace, belt, motion, 0.7) < EXACT
+
+
+@pytest.mark.parametrize("velocity", [8.0, -12.0])
+def test_a_jump_between_slow_moves_is_that_on_still_ground(velocity):
+    found = rides.jump((0.0, velocity, 0.0), "sphere", rides.Pace(30, 60))
+    assert found.late <= 1
+    assert found.apart < 2.0 / 60.0 * 1.5  # of two updates
+
+
+@pytest.mark.parametrize("deceleration", GENTLE)
+def test_nobody_leaves_a_lift_that_slows_down_gently_in_short_moves(deceleration):
+    found = rides.stop("sphere", rides.Pace(120, 30), 6.0, deceleration, snap_distance=0.0)
+    assert found.in_air == 0
+
+
+@pytest.mark.parametrize("pace", ALIKE)
+def test_a_lift_that_slows_down_hard_throws(pace):
+    """It would rise 5 m over the lift, whatever the rate."""
+    assert rides.stop("sphere", pace, 12.0, 60.0).rise > 4.0
