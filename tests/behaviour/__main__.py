@@ -541,6 +541,12 @@ def show_doors(*, smoke):
         ]),
         ("a door swings at 1 to 20 rad/s", doors.swing, [{"spin": s} for s in (1.0, 6.0, 20.0)]),
         ("a crusher at 0.5 to 20 m/s", doors.crush, [{"speed": s} for s in (0.5, 4.0, 20.0)]),
+        (
+            "a lift carries its rider against a ceiling",
+            doors.against_ceiling,
+            [{"speed": s} for s in (0.5, 1.0, 4.0)],
+        ),
+        ("the door of a cabin closes on its rider", doors.doorway, [{"heave": h} for h in (0.0, 2.0)]),
         ("a platform goes into a wall", doors.into_wall, [{"speed": s} for s in (1.0, 6.0)]),
         ("a cabin shakes who stands, walks and hops in it", doors.cabin, [
             {"way": way, "walking": walking}

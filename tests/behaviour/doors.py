@@ -174,3 +174,52 @@ def into_wall(body, pace, speed):
         depth = max(x + REACH[body] - WALL, 1.25 + STAND[body] - y)
         frames.append(_met(result, wrong=not result.grounded, depth=depth))
     return _in_all(frames)
+
+
+DOORWAY = (
+    *(wall for wall in CABIN if wall[0][0] != INSIDE),
+    ((INSIDE, 0.0, -2.0), (2.0, HIGH, -0.7)),
+    ((INSIDE, 0.0, 0.7), (2.0, HIGH, 2.0)),
+)
+
+
+def doorway(body, pace, heave):
+    """The door of a cabin that goes up and down closes on who stands in the doorway, and opens."""
+
+    def lift(t):
+        return pose((0.0, 30.0 + heave * math.sin(t), 0.0))
+
+    def door(t):
+        return lift(t) @ pose((1.75, 0.5 * HIGH, -3.0 + there_and_back(t, 3.0, 1.5)))
+
+    parts = [lands.boxes(*DOORWAY), TriangleMesh.box((DOOR, HIGH, 1.5))]
+    stage = Stage(parts, [lift, door], pace)
+    mover, frames = _at_rest(stage, body, (1.75, 30.01 + STAND[body], 0.0)), []
+    for _ in stage.frames(4.0):
+        result = mover.update(stage.seconds)
+        _, y, z = into(stage.poses[0], mover.position64)
+        depth = max(STAND[body] - y, abs(z) + REACH[body] - 0.7)
+        frames.append(_met(result, wrong=not result.grounded, depth=depth))
+    return _in_all(frames)
+
+
+def against_ceiling(body, pace, speed):
+    """A lift carries a body at a ceiling that stands still, and down again."""
+    tall, way = TALL[body], 2.0
+
+    def motion(t):
+        return pose((0.0, 1.0 + there_and_back(t, way, speed), 0.0))
+
+    ceiling = ((-9.0, 1.0 + way + 0.7 * tall, -9.0), (9.0, 9.0, 9.0))
+    slab = TriangleMesh.box((4.0, 0.4, 4.0))
+    stage = Stage([slab], [motion], pace, land=lands.boxes(FLOOR, ceiling))
+    mover, frames = _at_rest(stage, body, (0.3, 1.21 + STAND[body], 0.2)), []
+    for _ in stage.frames(2.0 * way / speed):
+        result = mover.update(stage.seconds)
+        y = mover.position64[1]
+        foot = y - STAND[body]
+        deck = stage.poses[0][1, 3] + 0.2
+        overlap = max(deck - foot, 0.0) if result.grounded else None
+        wrong = foot < deck - 0.4 - tall
+        frames.append(_met(result, wrong=wrong, depth=foot + tall - ceiling[0][1], overlap=overlap))
+    return _in_all(frames)

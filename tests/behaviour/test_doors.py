@@ -71,6 +71,15 @@ def test_a_wall_holds_back_who_is_carried_at_it(body, speed):
         assert is_safe(doors.into_wall(body, pace, speed)), pace
 
 
+@pytest.mark.parametrize("speed", [0.5, 1.0])
+@pytest.mark.parametrize("body", COLLIDERS)
+def test_a_lift_yields_to_a_ceiling_over_its_rider(body, speed):
+    for pace in MIXED:
+        found = doors.against_ceiling(body, pace, speed)
+        assert is_safe(found), pace
+        assert found.most > 0.4
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("pace", PACES)
 @pytest.mark.parametrize("body", COLLIDERS)
@@ -99,3 +108,16 @@ def test_a_door_squeezes_who_is_in_the_air(body, speed):
 def test_a_cabin_keeps_who_is_thrown_about_in_it(body):
     for pace in (*MIXED, Pace(60, 60)):
         assert is_safe(doors.cabin(body, pace, (5, 2, 5), 2.0)), pace
+
+
+@pytest.mark.parametrize("body", COLLIDERS)
+def test_a_lift_throws_nobody_into_a_ceiling(body):
+    for pace in MIXED:
+        assert is_safe(doors.against_ceiling(body, pace, 4.0)), pace
+
+
+@pytest.mark.parametrize("heave", [0.0, 2.0])
+@pytest.mark.parametrize("body", COLLIDERS)
+def test_the_door_of_a_cabin_yields_to_the_cabin(body, heave):
+    for pace in (Pace(60, 60), Pace(30, 60)):
+        assert is_safe(doors.doorway(body, pace, heave)), pace
