@@ -546,7 +546,7 @@ def show_doors(*, smoke):
             doors.against_ceiling,
             [{"speed": s} for s in (0.5, 1.0, 4.0)],
         ),
-        ("the door of a cabin closes on its rider", doors.doorway, [{"heave": h} for h in (0.0, 2.0)]),
+        ("a cabin's door closes on its rider", doors.doorway, [{"heave": h} for h in (0.0, 2.0)]),
         ("a platform goes into a wall", doors.into_wall, [{"speed": s} for s in (1.0, 6.0)]),
         ("a cabin shakes who stands, walks and hops in it", doors.cabin, [
             {"way": way, "walking": walking}
