@@ -9,14 +9,17 @@ from terrain_physics import HeightMap
 from tests.behaviour import (
     blocks,
     crowds,
+    doors,
     fuzz,
     gullies,
     hard,
     lands,
     levels,
     mesh_levels,
+    one_ways,
     peer,
     places,
+    rides,
     rough,
     slopes,
     stairs,
@@ -26,7 +29,10 @@ from tests.behaviour import (
 )
 from tests.behaviour.drive import COLLIDERS, RESOLVERS, worst
 from tests.behaviour.test_blocks import LEAST_SPEED, MOST_FALL
+from tests.behaviour.test_doors import is_safe
 from tests.behaviour.test_flights import CASES
+from tests.behaviour.test_one_ways import is_let_through
+from tests.behaviour.test_rides import BELTS, GENTLE, RIDDEN, roundabout
 from tests.behaviour.test_stairs import BODIES
 from tests.character.test_saved_walks import walk_twice
 
@@ -457,6 +463,117 @@ def show_stops(*, smoke):
         )
 
 
+def show_rides(*, smoke):
+    seconds, paces = (0.5, rides.ALIKE[2:3]) if smoke else (10.0, rides.PACES)
+    cases = [
+        (motion, body, pace)
+        for motion in rides.MOTIONS.values()
+        for body in COLLIDERS
+        for pace in paces
+    ]
+    idle = [rides.idle(motion, body, pace, seconds) for motion, body, pace in cases]
+    row(
+        f"standing {seconds} s on: {', '.join(rides.MOTIONS)}; 20 to 360 Hz, also moved at others",
+        "stays at its point of the part within 1e-9 m, always grounded",
+        _figures(idle),
+    )
+    walked = [rides.walk(motion, body, pace, seconds) for motion, body, pace in cases]
+    row(
+        "the same, walking about",
+        "each update carries it, and then it walks v t, within 1e-9 m",
+        _figures(walked),
+    )
+    jumps = [
+        rides.jump(way, body, pace)
+        for way in RIDDEN
+        for body in COLLIDERS
+        for pace in paces
+        if pace in rides.ALIKE
+    ]
+    row(
+        f"jumps on platforms at {', '.join(map(str, RIDDEN))} m/s",
+        "the point where it lands on the platform as on one that stands within 1 mm, its frame "
+        "within one",
+        _figures(jumps),
+    )
+    belts = [
+        rides.belt(body, pace, way, motion, 0.5) for way in BELTS for motion, body, pace in cases
+    ]
+    row("standing on conveyors that stand and move", "v t within 1e-9 m", _figures(belts))
+    stops = [
+        rides.stop(body, pace, 6.0, gentle, **rules)
+        for gentle in GENTLE
+        for rules in ({}, {"snap_distance": 0.0})
+        for body in COLLIDERS
+        for pace in paces
+    ]
+    row(
+        f"on a lift that slows down from 6 m/s by {' and '.join(map(str, GENTLE))} m/s^2",
+        "never in the air",
+        _figures(stops),
+    )
+    count = 10 if smoke else 10_000
+    ends = [rides.turns(body, roundabout, count) for body in COLLIDERS]
+    row(f"{count:,} turns of a turntable", "the bits of the first turn", f"{max(ends)} m apart")
+
+
+def _safe(found):
+    bad = sum(not is_safe(met) for met in found)
+    return (
+        f"{bad} of {len(found)} fail; {sum(met.wrong for met in found)} frames behind, at most "
+        f"{max(met.depth for met in found):.1e} m in what stands still, depth told within "
+        f"{max(met.off for met in found):.1e} m, lifted {max(met.lifted for met in found):.1e} m"
+    )
+
+
+def show_doors(*, smoke):
+    paces = rides.ALIKE[2:3] if smoke else rides.PACES
+    wanted = (
+        "nobody behind it or in what stands still, nor lifted; depth told within 1 mm; free when "
+        "it leaves"
+    )
+    pairs = [(body, pace) for body in COLLIDERS for pace in paces]
+    for name, play, cases in (
+        ("a door pushes at 0.5 to 30 m/s against a wall, idle, hopping, walking", doors.slam, [
+            {"speed": speed, "walking": walking, "hop": hop}
+            for speed in (0.5, 4.0, 30.0)
+            for walking, hop in ((0.0, False), (0.0, True), (-2.0, False), (3.0, False))
+        ]),
+        ("a door swings at 1 to 20 rad/s", doors.swing, [{"spin": s} for s in (1.0, 6.0, 20.0)]),
+        ("a crusher at 0.5 to 20 m/s", doors.crush, [{"speed": s} for s in (0.5, 4.0, 20.0)]),
+        (
+            "a lift carries its rider against a ceiling",
+            doors.against_ceiling,
+            [{"speed": s} for s in (0.5, 1.0, 4.0)],
+        ),
+        ("a cabin's door closes on its rider", doors.doorway, [{"heave": h} for h in (0.0, 2.0)]),
+        ("a platform goes into a wall", doors.into_wall, [{"speed": s} for s in (1.0, 6.0)]),
+        ("a cabin shakes who stands, walks and hops in it", doors.cabin, [
+            {"way": way, "walking": walking}
+            for way in ((0, 3, 0), (3, 0, 1), (5, 2, 5))
+            for walking in (0.0, 2.0)
+        ]),
+    ):  # fmt: skip
+        row(name, wanted, _safe([play(*pair, **case) for case in cases for pair in pairs]))
+
+
+def show_one_ways(*, smoke):
+    paces = rides.ALIKE[2:3] if smoke else rides.PACES
+    for rising in (None, 0.0, 1.0, -0.5):
+        found = [
+            one_ways.jump_up(body, pace, rising=rising, slope=slope)
+            for body in COLLIDERS
+            for pace in paces
+            for slope in (0.0, 20.0, -40.0)
+        ]
+        row(
+            f"jumping up through one-way platforms, level and sloped, moved at {rising} m/s",
+            "not stopped below, stands on it",
+            f"{sum(not is_let_through(jump) for jump in found)} of {len(found)} fail; "
+            f"{_figures(found)}",
+        )
+
+
 _PARTS = {
     "walks": show_walks,
     "slopes": show_slopes,
@@ -471,6 +588,9 @@ _PARTS = {
     "writes": show_writes,
     "saves": show_saves,
     "stops": show_stops,
+    "rides": show_rides,
+    "doors": show_doors,
+    "one ways": show_one_ways,
     "crowds": show_crowds,
     "hard": show_hard,
     "fuzz": show_fuzz,

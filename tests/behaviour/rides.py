@@ -1,0 +1,287 @@
+"""Riding on parts that move: a body's way there is its way on ground that stands still.
+
+The oracle is the motion of each part as matrices, see `tests.oracles.motion`.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from terrain_physics import Ground, HeightMap, TriangleMesh
+from tests.behaviour.drive import STAND, character
+from tests.oracles.motion import into, out_of, pose, turn
+
+GRAVITY = 9.81
+HIGH, THICK, WIDE = 3.0, 0.5, 12.0  # of a platform, in meters
+
+Motion = Callable[[float], Any]  # from a time in seconds to a pose (4, 4)
+
+
+class Pace(NamedTuple):
+    """How often parts are moved and characters updated, in a second."""
+
+    moves: int
+    updates: int
+
+
+ALIKE = [Pace(rate, rate) for rate in (20, 30, 60, 144, 240, 360)]
+PACES = [*ALIKE, Pace(30, 60), Pace(120, 30)]
+
+
+def there_and_back(t, way, speed):
+    """Return how far it is at a time: up to ``way`` and back at one speed, again and again."""
+    gone = speed * t % (2.0 * way)
+    return min(gone, 2.0 * way - gone)
+
+
+def still(t):
+    return pose((0.0, HIGH, 0.0))
+
+
+def lift(t):
+    return pose((0.0, HIGH + 2.0 * math.sin(0.8 * t), 0.0))
+
+
+def reversing(t):
+    return pose((0.0, HIGH + there_and_back(t, 1.0, 1.0), 0.0))
+
+
+def sideways(t):
+    return pose((3.0 * math.sin(1.3 * t), HIGH, 0.0))
+
+
+def shuttle(t):
+    return pose((there_and_back(t, 1.5, 4.0), HIGH, 0.0))
+
+
+def turntable(t):
+    return pose((0.0, HIGH, 0.0), turn((0, 1, 0), 1.5 * t))
+
+
+def screw(t):
+    return pose((2.0 * math.sin(t), HIGH + math.sin(0.7 * t), 0.0), turn((0, 1, 0), -0.7 * t))
+
+
+def ship(t):
+    roll, pitch = (
+        turn((0, 0, 1), 0.2 * math.sin(0.7 * t)),
+        turn((1, 0, 0), 0.15 * math.sin(1.1 * t)),
+    )
+    place = (0.2 * t, HIGH + 0.8 * math.sin(0.9 * t), 0.4 * math.sin(0.5 * t))
+    return pose(place, roll @ pitch @ turn((0, 1, 0), 0.3 * math.sin(0.4 * t)))
+
+
+def lift_on_ship(t):
+    return ship(t) @ pose((1.0, 1.0 + math.sin(0.9 * t), 0.5))
+
+
+LEVEL: dict[str, Motion] = {
+    "lift": lift,
+    "reversing": reversing,
+    "sideways": sideways,
+    "shuttle": shuttle,
+    "turntable": turntable,
+    "screw": screw,
+}
+TILTING: dict[str, Motion] = {"ship": ship, "lift on a ship": lift_on_ship}
+MOTIONS = LEVEL | TILTING
+
+
+class Stage:
+    """A ground with parts that move, and characters that are updated, each at its own rate.
+
+    Parts come after the land, with keys 1, 2, ...; ``motions`` are theirs.
+    """
+
+    def __init__(self, parts, motions, pace, *, land=None):
+        bottom = HeightMap([[-60.0, -60.0]] * 2, cell_size=400, origin=(-200, 0, -200))
+        self.ground = Ground([bottom if land is None else land, *parts])
+        self.motions, self.pace, self.updates, self.moves = motions, pace, 0, 0
+        self.poses = [motion(0.0) for motion in motions]
+        for key, there in enumerate(self.poses, 1):
+            self.ground.move(key, there)
+
+    @property
+    def seconds(self):
+        return 1.0 / self.pace.updates
+
+    def advance(self):
+        """Move the parts on to the next update: at its time, or up to one move ahead of it."""
+        self.updates += 1
+        while self.moves * self.pace.updates < self.updates * self.pace.moves:
+            self.moves += 1
+            self.poses = [motion(self.moves / self.pace.moves) for motion in self.motions]
+            for key, there in enumerate(self.poses, 1):
+                self.ground.move(key, there, 1.0 / self.pace.moves)
+
+    def frames(self, seconds):
+        """Advance frame by frame."""
+        for _ in range(round(seconds * self.pace.updates)):
+            self.advance()
+            yield self.updates
+
+
+def above(point, height):
+    """Return the point so far above another."""
+    return np.add(point, (0.0, height, 0.0))
+
+
+def foot_of(mover, body):
+    return above(mover.position64, -STAND[body])
+
+
+def platform_stage(motion, pace):
+    slab = TriangleMesh.box((WIDE, THICK, WIDE))
+    motions, parts = [motion], [slab]
+    if motion is lift_on_ship:
+        motions, parts = [motion, ship], [slab, TriangleMesh.box((30.0, THICK, 30.0))]
+    return Stage(parts, motions, pace)
+
+
+def rider(stage, body, at=(1.0, 0.7), **rules):
+    """Return a body that stands on part 1."""
+    foot = out_of(stage.poses[0], (at[0], 0.5 * THICK, at[1]))
+    mover = character(stage.ground, body, above(foot, STAND[body] + 0.01), **rules)
+    for _ in range(30):
+        mover.update(1 / 60)
+    return mover
+
+
+def under_foot(there, foot, thick=THICK):
+    """Return the point of a platform's deck straight below a foot, in its frame."""
+    up, on_deck = there[:3, 1], out_of(there, (0.0, 0.5 * thick, 0.0))
+    down = np.dot(foot - on_deck, up) / up[1]
+    return into(there, above(foot, -down))
+
+
+class Idle(NamedTuple):
+    """How a rider stood."""
+
+    drift: float  # farthest from where it began on the part, in meters
+    in_air: int  # frames
+
+
+def idle(motion, body, pace, seconds=3.0):
+    """Stand on a platform."""
+    stage = platform_stage(motion, pace)
+    mover = rider(stage, body)
+    start, drift, in_air = under_foot(stage.poses[0], foot_of(mover, body)), 0.0, 0
+    for _ in stage.frames(seconds):
+        in_air += not mover.update(stage.seconds).grounded
+        now = under_foot(stage.poses[0], foot_of(mover, body))
+        drift = max(drift, float(np.abs(now - start).max()))
+    return Idle(drift, in_air)
+
+
+class Walk(NamedTuple):
+    """How a rider walked about."""
+
+    astray: float  # farthest from carried and then walked, of any frame, in meters
+    in_air: int  # frames
+
+
+def walk(motion, body, pace, seconds=3.0):
+    """Walk about on a platform: each update carries the body, and then it walks."""
+    stage = platform_stage(motion, pace)
+    mover = rider(stage, body)
+    astray, in_air, before = 0.0, 0, stage.poses[0]
+    for frame in stage.frames(seconds):
+        angle = 3.0 * frame * stage.seconds
+        mover.velocity.x, mover.velocity.z = 2.0 * math.cos(angle), 2.0 * math.sin(angle)
+        walked = stage.seconds * np.array([mover.velocity.x, 0.0, mover.velocity.z])
+        wanted = out_of(stage.poses[0], into(before, foot_of(mover, body))) + walked
+        in_air += not mover.update(stage.seconds).grounded
+        off = foot_of(mover, body) - wanted
+        astray, before = max(astray, float(np.abs(off[[0, 2]]).max())), stage.poses[0]
+    return Walk(astray, in_air)
+
+
+class Jump(NamedTuple):
+    """How a jump on a platform differs from the same on one that stands."""
+
+    apart: float  # landing points on the part, in meters
+    late: int  # frames in the air
+
+
+def _jump(motion, body, pace, velocity):
+    stage = platform_stage(motion, pace)
+    mover = rider(stage, body)
+    for frame in stage.frames(2.0):
+        if frame == 1:
+            mover.update(stage.seconds)
+            mover.velocity = velocity
+            continue
+        result = mover.update(stage.seconds)
+        if result.just_landed:
+            return into(stage.poses[0], foot_of(mover, body)), frame
+    return np.full(3, np.inf), -1
+
+
+def jump(way, body, pace, velocity=(1.5, 5.0, -0.8)):
+    """Jump on a platform of constant velocity ``way``, and on one that stands."""
+
+    def motion(t):
+        return pose(above(np.multiply(way, t), HIGH))
+
+    place, frame = _jump(motion, body, pace, velocity)
+    still_place, still_frame = _jump(still, body, pace, velocity)
+    return Jump(float(np.abs(place - still_place).max()), abs(frame - still_frame))
+
+
+def belt(body, pace, way, motion=still, seconds=2.0):
+    """Stand on a conveyor; return how far from velocity times time it ends, in its frame."""
+    stage = platform_stage(motion, pace)
+    mover = rider(stage, body)
+    start = under_foot(stage.poses[0], foot_of(mover, body))
+    stage.ground.set_surface_velocity(1, way)
+    for frame in stage.frames(seconds):
+        mover.update(stage.seconds)
+        gone = under_foot(stage.poses[0], foot_of(mover, body)) - start
+        off = np.abs(gone - np.multiply(way, frame * stage.seconds)).max()
+        if not (off < 1.0 and mover.grounded):
+            return math.inf
+    return float(off)
+
+
+class Stop(NamedTuple):
+    """What a rider of a lift that slows down did."""
+
+    in_air: int  # frames
+    rise: float  # highest over the lift, in meters
+
+
+def stop(body, pace, speed, deceleration, **rules):
+    """Ride up at a speed, until the lift slows down to a stop at its top."""
+    begins, lasts = 1.0, speed / deceleration
+
+    def motion(t):
+        late = min(max(t - begins, 0.0), lasts)
+        early = min(t, begins)
+        way = 0.5 * speed * early * early + speed * late - 0.5 * deceleration * late * late
+        return pose((0.0, HIGH + way, 0.0))
+
+    stage = platform_stage(motion, pace)
+    mover = rider(stage, body, **rules)
+    in_air, rise = 0, 0.0
+    for _ in stage.frames(begins + lasts + 1.5):
+        in_air += not mover.update(stage.seconds).grounded
+        foot = into(stage.poses[0], foot_of(mover, body))
+        rise = max(rise, float(foot[1]) - 0.5 * THICK)
+    return Stop(in_air, rise)
+
+
+def turns(body, motion, count):
+    """Ride through the same 8 places again and again; return how far it ends from its start."""
+    times = np.arange(1, 9) * (math.tau / 8.0)
+    places = [motion(t) for t in times]
+    stage = platform_stage(motion, Pace(60, 60))
+    mover = rider(stage, body)
+    ends = []
+    for _ in range(count):
+        for there in places:
+            stage.ground.move(1, there, 1 / 60)
+            mover.update(1 / 60)
+        ends.append(mover.position64)
+    return math.dist(ends[0], ends[-1])

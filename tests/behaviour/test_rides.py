@@ -1,0 +1,133 @@
+"""Rides on lifts, turntables, ships and conveyors: what holds on still ground holds there."""
+
+import math
+
+import pytest
+
+from tests.behaviour import rides
+from tests.behaviour.drive import COLLIDERS
+from tests.oracles.motion import pose, turn
+
+EXACT = 1e-9  # meters
+LANDING = 1e-3
+RIDDEN = ((3, 0, 0), (0, 2, 0), (0, -2, 0), (4, 1.5, -2), (-10, 0, 0))
+BELTS = ((2.0, 0.0, 0.0), (0.0, 0.0, -7.5))
+GENTLE = (9.0, 9.8)  # m/s^2
+ALIKE = rides.ALIKE
+
+
+def stays(found):
+    return found.drift < EXACT and found.in_air == 0
+
+
+def is_carried(found):
+    return found.astray < EXACT and found.in_air == 0
+
+
+def lands_alike(found):
+    return found.apart < LANDING and found.late <= 1
+
+
+@pytest.mark.parametrize("pace", rides.PACES)
+@pytest.mark.parametrize("motion", rides.MOTIONS)
+def test_who_stands_stays_where_it_is_on_the_part(motion, pace):
+    seconds = 60.0 / pace.updates + 0.5
+    for body in COLLIDERS:
+        assert stays(rides.idle(rides.MOTIONS[motion], body, pace, seconds)), body
+
+
+@pytest.mark.parametrize("pace", rides.PACES)
+@pytest.mark.parametrize("motion", rides.MOTIONS)
+def test_who_walks_is_carried_and_then_walks(motion, pace):
+    seconds = 60.0 / pace.updates + 0.5
+    for body in COLLIDERS:
+        assert is_carried(rides.walk(rides.MOTIONS[motion], body, pace, seconds)), body
+
+
+@pytest.mark.parametrize("pace", ALIKE[:3])
+@pytest.mark.parametrize("way", RIDDEN)
+def test_a_jump_is_that_on_still_ground(way, pace):
+    for body in COLLIDERS:
+        assert lands_alike(rides.jump(way, body, pace)), body
+
+
+@pytest.mark.parametrize("way", RIDDEN[:3])
+def test_a_jump_between_moves_is_that_on_still_ground(way):
+    assert lands_alike(rides.jump(way, "capsule", rides.Pace(120, 30)))
+
+
+@pytest.mark.parametrize("motion", ["lift", "shuttle", "turntable", "ship"])
+@pytest.mark.parametrize("way", BELTS)
+def test_a_conveyor_carries_by_velocity_times_time(way, motion):
+    for pace in (rides.Pace(20, 20), rides.Pace(144, 144), rides.Pace(120, 30)):
+        assert rides.belt("box", pace, way, rides.MOTIONS[motion], 0.6) < EXACT
+
+
+@pytest.mark.parametrize("pace", ALIKE[:4])
+@pytest.mark.parametrize("deceleration", GENTLE)
+def test_nobody_leaves_a_lift_that_slows_down_gently(deceleration, pace):
+    for rules in ({}, {"snap_distance": 0.0}):
+        assert rides.stop("capsule", pace, 6.0, deceleration, **rules).in_air == 0
+
+
+@pytest.mark.parametrize("pace", ALIKE)
+def test_a_lift_that_stops_at_once_throws_by_its_speed(pace):
+    speed = 5.0
+    found = rides.stop("capsule", pace, speed, 1e9)
+    assert found.rise == pytest.approx(speed**2 / (2 * rides.GRAVITY), abs=speed / pace.updates)
+    assert found.in_air == pytest.approx(2 * speed / rides.GRAVITY * pace.updates, abs=2)
+    assert rides.stop("capsule", pace, speed, 1e9, leave="none").in_air == 0
+    assert rides.stop("capsule", pace, 1.0, 1e9).in_air == 0  # lower than it snaps
+
+
+def trip(t):
+    return pose((0.3 * t, rides.HIGH + 0.01 * math.sin(t), 0.1), turn((0, 1, 0), 0.4 * t))
+
+
+def roundabout(t):
+    return pose((0.7, rides.HIGH, -0.2), turn((0, 1, 0), t))
+
+
+@pytest.mark.parametrize("motion", [trip, roundabout])
+@pytest.mark.parametrize("body", COLLIDERS)
+def test_turns_do_not_add_up(body, motion):
+    assert rides.turns(body, motion, 100) == 0.0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("motion", [trip, roundabout])
+def test_10_000_turns_do_not_add_up(motion):
+    assert rides.turns("capsule", motion, 10_000) == 0.0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("pace", rides.PACES)
+def test_all_rides(pace):
+    for body in COLLIDERS:
+        for motion in rides.MOTIONS.values():
+            assert stays(rides.idle(motion, body, pace, 20.0))
+            assert is_carried(rides.walk(motion, body, pace, 20.0))
+        for way in RIDDEN:
+            assert pace not in ALIKE or lands_alike(rides.jump(way, body, pace))
+        for belt in BELTS:
+            for motion in rides.MOTIONS.values():
+                assert rides.belt(body, pace, belt, motion, 0.7) < EXACT
+
+
+@pytest.mark.parametrize("velocity", [8.0, -12.0])
+def test_a_jump_between_slow_moves_is_that_on_still_ground(velocity):
+    found = rides.jump((0.0, velocity, 0.0), "sphere", rides.Pace(30, 60))
+    assert found.late <= 1
+    assert found.apart < 2.0 / 60.0 * 1.5  # of two updates
+
+
+@pytest.mark.parametrize("deceleration", GENTLE)
+def test_nobody_leaves_a_lift_that_slows_down_gently_in_short_moves(deceleration):
+    found = rides.stop("sphere", rides.Pace(120, 30), 6.0, deceleration, snap_distance=0.0)
+    assert found.in_air == 0
+
+
+@pytest.mark.parametrize("pace", ALIKE)
+def test_a_lift_that_slows_down_hard_throws(pace):
+    """It would rise 5 m over the lift, whatever the rate."""
+    assert rides.stop("sphere", pace, 12.0, 60.0).rise > 4.0
