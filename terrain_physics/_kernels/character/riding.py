@@ -95,9 +95,8 @@ def is_moving(ground: Ground, row: int, state: Floats, delta_time: float) -> boo
 @kernel(inline=True)
 def see_moves(state: Floats, counted: float) -> None:
     """Note that an update has ended, and how many moves the ground has counted by now."""
-    if counted > 0.0:
-        for k in range(UPDATES_SEEN - 1, 0, -1):
-            state[MOVES_SEEN + k] = state[MOVES_SEEN + k - 1]
+    for k in range(UPDATES_SEEN - 1, 0, -1):
+        state[MOVES_SEEN + k] = state[MOVES_SEEN + k - 1] if counted > 0.0 else 0.0
     state[MOVES_SEEN] = counted
 
 
