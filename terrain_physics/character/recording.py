@@ -78,7 +78,7 @@ class Recording:
     the rectangle around an edit, 1 for each of its cells, 24 for each vertex of a mesh that is
     refitted, and all of a part that is added. At most 256 MiB are kept; then `update` refuses to go
     on. What another thread does to the ground during an update counts as done after it. A recording
-    hears of changes until it is dropped. To begin one, all of the ground is hashed, a few
+    hears of changes until it is dropped. To begin one, all of the ground is hashed, some ten
     milliseconds for each million samples.
 
     Examples
