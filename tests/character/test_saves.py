@@ -59,7 +59,7 @@ def played():
     return group
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 4])
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
 def test_pickles_of_states_load_bit_for_bit(number):
     state = pickle.loads((SAVES / f"character_state_{number}.pickle").read_bytes())
     assert state.format == number
