@@ -82,7 +82,7 @@ from terrain_physics._kernels.math.rigid import (
     turn_between,
     turned_back,
 )
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, length, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
 from terrain_physics._kernels.surface.shapes import Body, turned_body
 from terrain_physics._kernels.types import Floats
 
@@ -100,13 +100,20 @@ _MOST_PUSHES = 5
 # Rounds of pushing out, as in an update.
 _MOST_ROUNDS = 16
 
+# A step of a body that is shoved, as a share of its least half extent; and which share of a step is
+# no way at all.
+_SHOVE_SHARE, _NO_WAY = 0.125, 1e-3
+
 # Steps that the way of a part is cut into.
 _MOST_STEPS = 4096
 
 
 @kernel(apart=True)
 def _shoved(scene: Scene, ground: Ground, center: Vec3, end: Vec3) -> Vec3:
-    """Return where a body comes that is moved to another place through what stands still."""
+    """Return where a body comes that is moved to another place through what stands still.
+
+    In short steps: deep in a mesh, which is only skin, the nearest way out may be another one.
+    """
     way, reach = subtract(end, center), scene.body.reach
     wide = (
         reach[0] + abs(way[0]) + CONTACT_MARGIN,
@@ -115,13 +122,26 @@ def _shoved(scene: Scene, ground: Ground, center: Vec3, end: Vec3) -> Vec3:
     )
     still = only_of(ground, STILL_PARTS)
     scene = gathered(scene, still, center, subtract(center, wide), add(center, wide))
-    touching = list_contacts(scene, way)
-    if max(touching.depth, touching.overlap) <= SLOP and not is_buried(scene, way):
+    if scene.size == 0:
         return end
-    out = resolve(at_once(scene), way, touching, _MOST_ROUNDS, SLOP)
-    if out.depth > CONVERGED_DEPTH or length(out.offset) > length(way) + CONTACT_MARGIN:
-        return center
-    return add(center, out.offset)
+    size = length(way)
+    steps = max(math.ceil(min(size / (_SHOVE_SHARE * scene.body.least), _MOST_STEPS)), 1)
+    step, offset, is_free = scale(way, 1.0 / steps), (0.0, 0.0, 0.0), True
+    for _ in range(steps):
+        ahead = add(offset, step)
+        touching = list_contacts(scene, ahead)
+        if max(touching.depth, touching.overlap) > SLOP or is_buried(scene, ahead):
+            is_free = False
+            out = resolve(at_once(scene), ahead, touching, _MOST_ROUNDS, SLOP)
+            moved = subtract(out.offset, offset)
+            is_out = out.depth <= CONVERGED_DEPTH and length(moved) <= size / steps + CONTACT_MARGIN
+            if not is_out or dot(moved, step) <= _NO_WAY * dot(step, step):
+                break
+            ahead = out.offset
+        offset = ahead
+        if is_spent(scene.faces):
+            break
+    return end if is_free else add(center, offset)
 
 
 @kernel(apart=True)

@@ -57,13 +57,15 @@ def kind_of_ground(
 def foremost_contact(scene: Scene, count: int, normal: Vec3) -> int:
     """Return which of the contacts listed pushes most along a normal; -1 if there is none.
 
-    Of what holds the body up alike, that is what stands still.
+    Of what holds the body up alike, that is what stands still, or else the part of the lowest
+    number.
     """
     best, along, stands_still = -1, 0.0, False
     for i in range(count):
         own = dot(three(scene.contacts, i, PUSH), normal)
         is_still = scene.candidates[int(scene.contacts[i, CANDIDATE]), OF_MOVER] == 0.0
-        if best < 0 or own > along or (own >= along - _ALIKE and is_still and not stands_still):
+        is_better = own > along if is_still else own > along + _ALIKE
+        if best < 0 or is_better or (own >= along - _ALIKE and is_still and not stands_still):
             best, along, stands_still = i, own, is_still
     return best
 
