@@ -95,7 +95,7 @@ class Mover:
             row[start + columns.STAMP] = move.stamp
             row[start + columns.BEFORE : start + columns.BEFORE + 12] = move.before.numbers()
         if self.seconds > 0.0:
-            _PUT_MOTION.call(row, self.seconds)
+            _PUT_MOTION.call(row[np.newaxis], self.seconds)
         return row
 
     def saved(self) -> dict[str, Any]:

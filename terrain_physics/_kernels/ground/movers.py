@@ -224,15 +224,14 @@ def farthest_yielded(yielding: Floats) -> float:
 
 
 @kernel
-def put_motion(row: Floats, seconds: float) -> None:
-    """Write to the row of a mover how its frame moves, by its latest move, which took a time."""
-    movers = row.reshape((1, len(row)))
+def put_motion(movers: Floats, seconds: float) -> None:
+    """Write to the row of a mover (1, MOVER_SIZE) how it moves, by its latest move and its time."""
     before, now = _frame(movers, 0, MOVES + BEFORE), _frame(movers, 0, FRAME)
     way, spin = (
         subtract(now.position, before.position),
         turning(before.rotation, now.rotation, seconds),
     )
     for axis in range(3):
-        row[VELOCITY + axis] = way[axis] / seconds
-        row[SPIN + axis] = spin[axis]
-    row[SECONDS] = seconds
+        movers[0, VELOCITY + axis] = way[axis] / seconds
+        movers[0, SPIN + axis] = spin[axis]
+    movers[0, SECONDS] = seconds
