@@ -82,16 +82,20 @@ class Owner:
         return self.position()
 
     def turn_to(self, linear: Floats9) -> bool:
-        """Turn the object, by rotation times scale; tell whether it has a rotation.
+        """Turn the object, by rotation times scale; tell whether it has one to be set.
 
         Its scale stays: a transform gets all of it, a rotation only how its axes are directed.
         """
         target, turned = self._target, np.array(linear).reshape(3, 3)
-        if self._has_transform:
-            target.transform = _turned(target.transform, turned)
-        elif getattr(target, "rotation", None) is not None:
-            target.rotation = _turned(target.rotation, turned / np.sqrt((turned * turned).sum(0)))
-        else:
+        try:
+            if self._has_transform:
+                target.transform = _turned(target.transform, turned)
+            elif getattr(target, "rotation", None) is not None:
+                axes = turned / np.sqrt((turned * turned).sum(0))
+                target.rotation = _turned(target.rotation, axes)
+            else:
+                return False
+        except AttributeError:  # read-only
             return False
         self.turned = self.linear()
         return True
@@ -103,6 +107,11 @@ def _turned(old: Any, turned: Floats) -> Any:
         new = old.astype(old.dtype if old.dtype.kind == "f" else np.float64)
         new[:3, :3] = turned
         return new
+    if isinstance(old, (tuple, list)):  # rows
+        rows = [[*row] for row in old]
+        for row, axes in zip(rows, turned.tolist(), strict=False):
+            row[:3] = axes
+        return type(old)(type(own)(row) for own, row in zip(old, rows, strict=True))
     matrix = glm.dmat3(*turned.T.ravel())
     if hasattr(old, "w"):  # a quaternion
         return type(old)(glm.quat_cast(matrix))

@@ -107,7 +107,7 @@ def step_off(state: Floats) -> None:
     """Let characters (..., STATE_SIZE) stand on no part of a ground: they are on another now."""
     state[..., columns.CARRIER], state[..., columns.RIDES] = -1.0, 0.0
     state[..., CARRIED_VELOCITY], state[..., columns.TURN] = 0.0, 0.0
-    state[..., columns.EXCESS] = 0.0
+    state[..., columns.EXCESS] = state[..., columns.MOVE_AGE] = 0.0
     state[..., SQUEEZED_BY], state[..., SQUEEZED] = -1.0, 0.0
     state[..., columns.MOVES_SEEN] = -1.0
 

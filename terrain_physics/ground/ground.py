@@ -1,5 +1,6 @@
 """Ground made of several parts: height maps and meshes that are asked and stood on as one."""
 
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS, FIRST_LAY
 from terrain_physics._kernels.types import Longs
 from terrain_physics._public import public
 from terrain_physics.ground.edits import EditedMap, apply_to_all, highest_at, paint_all
-from terrain_physics.ground.movers import NO_MOVERS, NO_WAY
+from terrain_physics.ground.movers import NO_MOVERS, NO_WAY, checked_seconds
 from terrain_physics.ground.parts import GroundParts, PartQueries
 from terrain_physics.ground.poses import Pose
 from terrain_physics.ground.queries import GroundQueries
@@ -274,8 +275,8 @@ class Ground(Surface):
             columns, or a position in meters and a quaternion or 3 x 3 matrix. It only turns and
             shifts. It takes the place of the transform before, and is not added to it.
         delta_time : float, optional
-            How long the move takes, in seconds, > 0. The velocity is that of this move, for so
-            long.
+            How long the move takes, in seconds, from 1e-6 to 3600. The velocity is that of this
+            move, for so long.
 
         Raises
         ------
@@ -312,7 +313,7 @@ class Ground(Surface):
         (4.75, vec3( 0, 0, 0 ), 1.0)
         """
         pose = Pose.of("transform", transform)
-        seconds = None if delta_time is None else _checks.positive("delta_time", delta_time)
+        seconds = None if delta_time is None else checked_seconds("delta_time", delta_time)
         with self._held.change():
             self._refuse_no_mesh(key)
             self._held.move(int(key), pose, seconds)
@@ -397,8 +398,13 @@ class Ground(Surface):
         (True, 2.2)
         """
         checked = NO_WAY if direction is None else _checks.vector("direction", direction)
-        if direction is not None and checked == NO_WAY:
-            raise ValueError("direction must not be 0 all ways, got (0, 0, 0); None lets nobody by")
+        size = math.hypot(*checked)
+        if direction is not None:
+            if not 0.0 < size < math.inf:
+                raise ValueError(
+                    f"direction must have a length > 0, got {_checks.shorten(direction)}"
+                )
+            checked = (checked[0] / size, checked[1] / size, checked[2] / size)
         with self._held.change():
             self._refuse_no_mesh(key)
             self._held.set_one_way(int(key), checked)
@@ -798,7 +804,7 @@ class Ground(Surface):
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         if state and isinstance(state[0], dict):
-            self._adopt(*state)
+            self._adopt(*state, *(NO_MOVERS,)[len(state) - 5 :])  # earlier ones have none
         else:  # of a pickle that is older than keys and layers
             parts = dict(enumerate(state))
             self._adopt(

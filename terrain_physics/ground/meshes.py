@@ -66,6 +66,7 @@ class GroundMeshes(Meshes):
     __slots__ = (
         "_named",
         "_painted",
+        "_put",
         "_readers",
         "_seen",
         "_shown",
@@ -95,6 +96,7 @@ class GroundMeshes(Meshes):
         self._shown: dict[int, MeshStorage] = {}
         self.poses: dict[int, Pose] = {}
         self.movers = GroundMovers()
+        self._put: dict[int, int] = {}  # when meshes that are no movers were put where they are
         self._named: dict[int, Bytes | None] = {}
         self._watch = Watch()
         self._without_skin: set[int] = set()
@@ -142,6 +144,7 @@ class GroundMeshes(Meshes):
         del self._shown[number]
         self.poses.pop(number, None)
         self.movers.remove(number)
+        self._put.pop(number, None)
         del self._named[number]
         self._without_skin.discard(number)
         self._painted.discard(number)
@@ -153,8 +156,7 @@ class GroundMeshes(Meshes):
         self.followed()
         self._note(number)
         is_mover = seconds is not None or self.movers.get(number) is not None
-        count = self.movers.next_move() if is_mover else 0
-        mover = self._as_mover(number)
+        count, mover = self.movers.next_move(), self._as_mover(number)
         self.poses[number] = pose
         self._place(number)
         self._put_again(number)
@@ -166,11 +168,16 @@ class GroundMeshes(Meshes):
             mover.put_at(pose, box, count)
         if is_mover:
             self.movers.put(number, mover)
+        else:
+            self._put[number] = count
 
     def _as_mover(self, number: int) -> Mover:
         """Return what a mesh does besides being there."""
-        pose = self.poses.get(number) or Pose.none()
-        return self.movers.get(number) or Mover(pose, self._table.bounds(number))
+        known = self.movers.get(number)
+        if known is None:
+            known = Mover(self.poses.get(number) or Pose.none(), self._table.bounds(number))
+            known.put = self._put.get(number, 0)
+        return known
 
     def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
         """Let the surface of a mesh move."""
@@ -197,7 +204,7 @@ class GroundMeshes(Meshes):
             number = int(name)
             pose, box = self.poses.get(number) or Pose.none(), self._table.bounds(number)
             self.movers.put(number, Mover.of_saved(one, pose, box, count))
-        self.movers.count = count
+        self.movers.start_from(count)
 
     def _place(self, number: int) -> None:
         """Make a mesh that was moved anew where it is."""

@@ -32,6 +32,11 @@ NO_MOVERS: dict[str, Any] = {"count": 0, "parts": {}}
 Box = tuple[Floats3, Floats3]
 
 
+def checked_seconds(name: str, value: Any) -> float:
+    """Return how long a move takes: so long that velocities are finite."""
+    return _checks.between(name, value, 1e-6, 3600.0)
+
+
 class Move(NamedTuple):
     """One that a part remembers."""
 
@@ -82,7 +87,7 @@ class Mover:
         """Return what kernels read of it (MOVER_SIZE,)."""
         row = np.zeros(MOVER_SIZE)
         row[columns.NUMBER], row[columns.IS_MOBILE] = number, self.is_mobile
-        row[columns.FRAME : columns.FRAME + 12] = self.pose.numbers()
+        row[columns.FRAME : columns.FRAME + 12] = self.pose.numbers
         row[columns.SURFACE : columns.SURFACE + 3] = self.surface
         row[columns.ONE_WAY : columns.ONE_WAY + 3] = self.one_way
         boxes = [self.box, *(move.box for move in self.moves)]
@@ -93,7 +98,7 @@ class Mover:
         for k, move in enumerate(self.moves):
             start = MOVES + k * MOVE_SIZE
             row[start + columns.STAMP] = move.stamp
-            row[start + columns.BEFORE : start + columns.BEFORE + 12] = move.before.numbers()
+            row[start + columns.BEFORE : start + columns.BEFORE + 12] = move.before.numbers
         if self.seconds > 0.0:
             _PUT_MOTION.call(row[np.newaxis], self.seconds)
         return row
@@ -115,6 +120,8 @@ class Mover:
         mover = cls(pose, box)
         mover.is_mobile = bool(_checks.whole("is_mobile", about["is_mobile"], 0, 1))
         mover.seconds = _checks.non_negative("seconds", about["seconds"])
+        if mover.seconds > 0.0:
+            checked_seconds("seconds", mover.seconds)
         mover.put = _checks.whole("put", about["put"], 0, count)
         mover.surface = _checks.vector("surface_velocity", about["surface_velocity"])
         mover.one_way = _checks.vector("one_way", about["one_way"])
@@ -167,6 +174,10 @@ class GroundMovers:
         self._movers[number] = mover
         self._rows[number] = mover.row(number)  # now, not when characters wait for it
         self._shown = None
+
+    def start_from(self, count: int) -> None:
+        """Go on counting from there."""
+        self.count, self._shown = count, None
 
     def next_move(self) -> int:
         """Count one more move."""

@@ -67,9 +67,11 @@ class Pose(NamedTuple):
         matrix[:3, :3], matrix[:3, 3] = self.rotation, self.position
         return matrix
 
-    def numbers(self) -> Floats:
-        """Return the rotation row by row, then the position (12,)."""
-        return np.concatenate((self.rotation.ravel(), self.position))
+    @property
+    def numbers(self) -> list[float]:
+        """The rotation row by row, then the position."""
+        numbers: list[float] = [*self.rotation.ravel().tolist(), *self.position.tolist()]
+        return numbers
 
     def placed(self, vertices: Floats) -> Floats:
         """Return where vertices (v, 3) of the part are in the world, read-only."""

@@ -50,7 +50,7 @@ NO_LIMIT, BY_WORK, BY_DEPTH, BY_ROOM = 0, 1, 2, 3
 KEEPS_ALL, KEEPS_UPWARD, KEEPS_NONE = 0, 1, 2
 
 # Updates of which a body remembers how many moves of parts it had seen by then.
-UPDATES_SEEN = 4
+UPDATES_SEEN = 8
 
 # Parts that press a body against something still, at most; the hardest.
 MOST_SQUEEZING = 2
@@ -189,6 +189,13 @@ STATE = Layout(
     Column("carried_velocity", "how the part moves there", "m/s", 3, since=5),
     Column(
         "excess", "how much faster it would rise than that part if nothing held it", "m/s", since=5
+    ),
+    Column(
+        "move_age",
+        "how long ago the latest move of that part began, by its own updates",
+        "s",
+        since=5,
+        allowed=NOT_NEGATIVE,
     ),
     Column(
         "turn",
@@ -368,6 +375,7 @@ RIDE_POINT = STATE.place("ride_point")
 RIDE_AHEAD = STATE.place("ride_ahead")
 CARRIED_VELOCITY = STATE.place("carried_velocity")
 EXCESS = STATE.place("excess")
+MOVE_AGE = STATE.place("move_age")
 TURN = STATE.place("turn")
 MOVES_SEEN = STATE.place("moves_seen")
 SQUEEZED_BY = STATE.place("squeezed_by")

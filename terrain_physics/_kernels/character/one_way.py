@@ -24,6 +24,9 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, dot, subtract
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats
 
+# Faces whose normals are no nearer to the way than this stand across it, but for rounding.
+_SQUARE = 1e-6
+
 # How deep in a one-way part a body may be that it holds.
 _HELD = 1e-3  # meters
 
@@ -35,7 +38,7 @@ def _holds(ground: Ground, body: Body, row: int, normal: Vec3, corner: Vec3) -> 
     That is asked of where the body's step began. ``corner`` is one of the face's, in the world. By
     how much the face came on since the body saw the part last, the body may be behind it.
     """
-    if dot(normal, one_way(ground.movers, row)) <= 0.0:
+    if dot(normal, one_way(ground.movers, row)) <= _SQUARE:
         return False
     came_on = 0.0
     if has_moved(ground.movers, row, ground.seen):

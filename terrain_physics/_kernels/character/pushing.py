@@ -213,6 +213,7 @@ def _list_near(
             count < MOST_YIELDING
             and movers[row, IS_MOBILE] != 0.0
             and may_meet(movers, row, lower, upper)
+            and mover_met(ground, float(movers[row, NUMBER])) > 0
         ):
             near[count, _ROW] = row
             had = _had_yielded(state, movers[row, NUMBER])

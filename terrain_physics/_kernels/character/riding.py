@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import center_of, foot_of
+from terrain_physics._kernels.character.free_motion import through_air
 from terrain_physics._kernels.character.layout import (
     CARRIED_VELOCITY,
     CARRIER,
@@ -22,6 +23,7 @@ from terrain_physics._kernels.character.layout import (
     KEEPS_UPWARD,
     LANDING_SPEED,
     LEAVE,
+    MOVE_AGE,
     MOVES_SEEN,
     OFFSET,
     OWN_VELOCITY,
@@ -59,7 +61,7 @@ from terrain_physics._kernels.math.rigid import (
     turned,
     turned_back,
 )
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats
 
@@ -81,15 +83,26 @@ class Ride(NamedTuple):
     end: Vec3  # the same, as a conveyor has carried it on
     velocity: Vec3  # of a body in the air: by how much its own is less in that frame
     excess: float  # see `_excess`
+    age: float  # how long ago the latest move of the part began, in seconds
+    falling: Vec3  # of a body in the air: its velocity in the end if it met nothing
     turn: float  # by which the frame has turned about +Y, in radians
     was_grounded: bool
 
 
 @kernel
-def is_moving(ground: Ground, row: int, state: Floats, delta_time: float) -> bool:
-    """Tell whether the latest move of a part goes on: it began no longer ago than it takes."""
+def _is_moving(ground: Ground, row: int, state: Floats, delta_time: float) -> bool:
+    """Tell whether the latest move of a part goes on, for a body that has not stood on it.
+
+    Then it began no longer ago than it takes, for all that the last updates have seen.
+    """
     updates = math.ceil(min(ground.movers[row, SECONDS] / delta_time - _ROUNDING, UPDATES_SEEN))
     return has_moved(ground.movers, row, float(state[MOVES_SEEN + max(updates, 1) - 1]))
+
+
+@kernel(inline=True)
+def _goes_on(movers: Floats, row: int, age: float) -> bool:
+    """Tell whether the latest move of a part takes longer than it is ago."""
+    return bool(age < movers[row, SECONDS] * (1.0 - _ROUNDING))
 
 
 @kernel(inline=True)
@@ -164,7 +177,7 @@ def in_world(state: Floats) -> Ride:
     """Return an update in the frame of the world."""
     none = Rigid((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     zero = (0.0, 0.0, 0.0)
-    return Ride(0, none, none, zero, zero, zero, 0.0, 0.0, state[GROUNDED] != 0.0)
+    return Ride(0, none, none, zero, zero, zero, 0.0, 0.0, zero, 0.0, state[GROUNDED] != 0.0)
 
 
 @kernel
@@ -206,7 +219,8 @@ def mount(
         if not _stands_there(ground, row, seen, before, known, foot, body):
             return ride
         start = known
-    velocity = velocity_at(movers, row, foot, is_moving(ground, row, state, delta_time))
+    age = 0.0 if has_moved(movers, row, seen) else float(state[MOVE_AGE])
+    velocity = velocity_at(movers, row, foot, _goes_on(movers, row, age))
     excess = _excess(state, rules, velocity, max(delta_time, float(movers[row, SECONDS])))
     if state[SQUEEZED_BY] < 0.0 and _is_thrown(rules, excess):
         up = (carried[0], carried[1] + float(state[EXCESS]), carried[2])
@@ -215,7 +229,9 @@ def mount(
         return ride
     end = add_scaled(start, surface_velocity(movers, row), delta_time)
     turn = _turn(state, before, now)
-    return Ride(row, before, now, start, end, velocity, excess, turn, ride.was_grounded)
+    return Ride(
+        row, before, now, start, end, velocity, excess, age, velocity, turn, ride.was_grounded
+    )
 
 
 @kernel
@@ -250,8 +266,28 @@ def mount_in_air(
     foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
     start = to_local(before, foot)
     velocity = scale(subtract(to_world(now, start), foot), 1.0 / delta_time)
+    gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
+    _, falling = through_air(three_at(state, VELOCITY), gravity, delta_time)
     _add_velocity(state, scale(velocity, -1.0))
-    return Ride(row, before, now, start, start, velocity, 0.0, 0.0, False)
+    return Ride(row, before, now, start, start, velocity, 0.0, 0.0, falling, 0.0, False)
+
+
+@kernel
+def _pushed_velocity(state: Floats, ground: Ground, ride: Ride, foot: Vec3) -> Vec3:
+    """Return what to add to the velocity of a body in the air in the frame of a part that it met.
+
+    The frame has gone all of the part's way in one update, which may be shorter or longer than the
+    move. Whoever is pushed gets the part's own velocity along the push.
+    """
+    in_frame, end = three_at(state, VELOCITY), add(three_at(state, VELOCITY), ride.velocity)
+    push = subtract(end, ride.falling)
+    size, of_part = length(push), velocity_at(ground.movers, ride.row, foot, True)
+    apart = length(subtract(of_part, ride.velocity))
+    if size == 0.0 or apart <= _ROUNDING * (1.0 + length(of_part)):
+        return ride.velocity
+    normal = scale(push, 1.0 / size)
+    gained = max(dot(subtract(of_part, ride.falling), normal), 0.0)
+    return subtract(add_scaled(ride.falling, normal, gained), in_frame)
 
 
 @kernel(apart=True)
@@ -275,12 +311,17 @@ def dismount(
     row = mover_met(ground, number) if grounded else 0
     position = three_at(state, POSITION)
     foot = foot_of(add(position, three_at(rules, OFFSET)), body)
-    before, after = ride.velocity, (0.0, 0.0, 0.0)
+    before, after, age = ride.velocity, (0.0, 0.0, 0.0), ride.age
     if ride.row > 0 and ride.was_grounded:
-        before = velocity_at(movers, ride.row, foot, is_moving(ground, ride.row, state, delta_time))
+        before = velocity_at(movers, ride.row, foot, _goes_on(movers, ride.row, age))
     if row > 0:
-        after = velocity_at(movers, row, foot, is_moving(ground, row, state, delta_time))
+        if row != ride.row or not ride.was_grounded:
+            goes_on = _is_moving(ground, row, state, delta_time)
+            age = 0.0 if goes_on else float(movers[row, SECONDS])
+        after = velocity_at(movers, row, foot, _goes_on(movers, row, age))
     if row != ride.row or (row > 0 and not ride.was_grounded):
+        if ride.row > 0 and not grounded and not ride.was_grounded:
+            before = _pushed_velocity(state, ground, ride, foot)
         keeps_all = grounded or not ride.was_grounded
         _add_velocity(state, subtract(before, after) if keeps_all else _kept(rules, before))
         if grounded:
@@ -291,6 +332,7 @@ def dismount(
     state[WAS_GROUNDED] = 1.0 if ride.was_grounded else 0.0
     state[CARRIER], state[TURN] = number if grounded else -1.0, ride.turn
     state[RIDES], state[EXCESS] = (1.0, ride.excess) if row > 0 else (0.0, 0.0)
+    state[MOVE_AGE] = age + delta_time if row > 0 else 0.0
     on_part, ahead = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if row > 0:
         frame = frame_now(movers, row)

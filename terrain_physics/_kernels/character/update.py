@@ -43,6 +43,7 @@ from terrain_physics._kernels.character.layout import (
     SLOPE_COSINE,
     SNAP,
     SPEED_FACTOR,
+    SQUEEZED_BY,
     STATE_SIZE,
     STEP_FOOT,
     STEPPING,
@@ -205,7 +206,8 @@ def advance(
     log = HitLog(hits)
     body = unpack_body(rules)
     is_placed = take_place(state, rules, body)
-    ride, rides = in_world(state), has_movers(ground) or state[RIDES] != 0.0
+    is_squeezed = state[SQUEEZED_BY] >= 0.0 or state[SQUEEZED_BY + 1] >= 0.0
+    ride, rides = in_world(state), has_movers(ground) or state[RIDES] != 0.0 or is_squeezed
     if rides:
         if state[MOVES_SEEN] < 0.0:
             ignore_moves(state, float(ground.movers[0, COUNT_OF_MOVES]))

@@ -18,7 +18,7 @@ MESH_ROW_SIZE = 29
 
 # How many columns a part that moves has, and how many of its moves it remembers, each from the
 # column MOVES on: see `ground.movers`.
-MOVES, MOVE_SIZE, MOST_MOVES = 35, 13, 8
+MOVES, MOVE_SIZE, MOST_MOVES = 35, 13, 32
 MOVER_SIZE = MOVES + MOVE_SIZE * MOST_MOVES
 
 # Parts of a ground are on layers, a bit for each. A mask meets the parts that share a bit with it.
