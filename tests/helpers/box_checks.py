@@ -119,15 +119,17 @@ def check_one_sided(
     axes = boxes.signed_axes(box, triangle)
     for axis in axes:
         facing = float(dot(axis.unit, front))
-        if facing < -tilt:
+        # Rounding turns the cross product of two directions by its part over their sine.
+        own = tilt + MOVED / max(axis.sine, TILT)
+        if facing < -own:
             continue
-        early, late = boxes.exit_bounds(sides, axis.unit, slack=float(slack), tilt=tilt)
+        early, late = boxes.exit_bounds(sides, axis.unit, slack=float(slack), tilt=own)
         if (
             axis.sine < TILT + turn
         ):  # an edge parallel to a box axis, but for rounding: any axis at all
             early = max(boxes.depth(sides), Fraction(0))
         least.append(early)
-        if late is not None and facing > tilt and axis.sine > TILT + turn:
+        if late is not None and facing > own and axis.sine > TILT + turn:
             greatest.append(late)
     assert min(least) - slack <= depth, "shorter than the shapes part"
     assert depth <= min(greatest) + slack, "a shorter move along an allowed axis does it"
