@@ -291,7 +291,8 @@ class Ground(Surface):
         The way between two transforms is straight for the origin, and the shorter turn about one
         axis. It is cut into steps as a character's own way is, so that no door passes anybody. A
         mesh that has been moved with a time yields to what stands still, now and later: see
-        `MoveResult.squeezed`.
+        `MoveResult.squeezed`. It remembers its last 32 moves, for characters that are updated less
+        often, and a character minds the 8 moving meshes of lowest keys that are near it.
 
         Examples
         --------

@@ -134,7 +134,7 @@ def velocity_at(movers: Floats, row: int, point: Vec3, moves: bool) -> Vec3:
 
 @kernel(inline=True)
 def is_one_way(movers: Floats, row: int) -> bool:
-    """Tell whether a mover lets through who comes from below."""
+    """Tell whether a mover lets through who comes from behind."""
     return bool(
         movers[row, ONE_WAY] != 0.0
         or movers[row, ONE_WAY + 1] != 0.0
