@@ -491,7 +491,7 @@ class CharacterGroup(Spelled):
         Returns
         -------
         GroupState
-            Picklable; about 650 bytes for each character.
+            Picklable; about 900 bytes for each character.
         """
         rows = self._data.rows().copy()
         wake(rows.state)  # whoever goes on from it does not know this ground

@@ -176,7 +176,8 @@ class CharacterView(CharacterRules):
         a wall that it walked into, a ceiling. What it touched already is none: so there is one hit
         where it lands and none as it stands and walks, one where it comes to a wall and none as it
         pushes on or slides along. Surfaces that face the same way, to 8 degrees, are one hit, the
-        strongest; so are those of several steps of one update.
+        strongest; so are those of several steps of one update. Speeds are relative to the moving
+        part that it stood on as the update began, or that it met in the air.
 
         Each call reads them anew, so updates cost nothing more. Read them before the ground is
         edited: ids and materials are those of the ground as it is then.
