@@ -47,7 +47,7 @@ def test_arrays_tell_what_each_alone_does():
             assert result.turns[row] == one.turn
             hardest = one.squeezed[0] if one.squeezed else (-1, 0.0)
             assert (result.squeezed_by[row], result.squeezed[row]) == hardest
-            assert np.allclose(group.world_velocities[row], mover.world_velocity, rtol=1e-6)
+            assert np.allclose(group.world_velocities[row], tuple(mover.world_velocity), rtol=1e-6)
     assert math.isclose(result.turns[0], 1 / 60, rel_tol=1e-5)
     assert result.squeezed_by.tolist() == [-1, DOOR, -1]
     assert result.squeezed[1] > 0.1
