@@ -8,8 +8,8 @@ before it forks, and the child finds nothing half done by threads that it does n
 import itertools
 import os
 import threading
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from enum import IntEnum
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -47,6 +47,19 @@ def hold_at_fork(lock: Any, rank: Rank) -> None:
 def in_order(locks: Iterable[Any]) -> list[Any]:
     """Return locks in the order in which everybody takes several."""
     return sorted(locks, key=_made.__getitem__)
+
+
+@contextmanager
+def holding(find: Callable[[], list[Any]]) -> Iterator[None]:
+    """Hold the locks that are found, in order: those that are found once they are held, too."""
+    with ExitStack() as held:
+        found: list[Any] = []
+        while found != (locks := find()):
+            held.close()
+            for lock in locks:
+                held.enter_context(lock)
+            found = locks
+        yield
 
 
 def _take_all() -> None:

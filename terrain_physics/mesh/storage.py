@@ -14,7 +14,7 @@ from terrain_physics.mesh.table import MeshTable
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.materials import materials_of
 from terrain_physics.surface.results import Triangles
-from terrain_physics.surface.watching import Watchers
+from terrain_physics.surface.watching import Watch, Watchers
 
 
 class MeshStorage(Meshes):
@@ -72,7 +72,7 @@ class MeshStorage(Meshes):
     ) -> None:
         """Take over checked, read-only arrays; ``order`` is that of the tree of a copy."""
         self.materials, self.material_names = materials, material_names
-        self.watchers = Watchers()
+        self.watchers: Watchers[Watch] = Watchers()
         self.changes = ChangeLog(version)
         self._adopt(build_mesh(vertices, faces, order), version)
 

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import HeightMap
-from terrain_physics._kernels.ground.owners import put_rows
-from terrain_physics.ground.union import Union
+from terrain_physics._kernels.ground.rows import put_rows
+from terrain_physics.ground.lands import Lands
+from terrain_physics.heightmap.tiled import TiledMap
 
 pytestmark = pytest.mark.kernels
 
@@ -30,13 +31,13 @@ def test_every_triangle_of_a_union_is_of_its_part(data):
         )
         for row, column in spans
     ]
-    union = Union([tile._storage for tile in tiles])
+    union = union_of(tiles)
     parts = np.array(
         sorted(data.draw(st.sets(st.integers(0, 30), min_size=len(tiles), max_size=len(tiles))))
     )
     first_ids = 1000 * parts + 7
-    x0, _, z0 = union.land.origin
-    rows, columns = union.land.cell_count
+    x0, _, z0 = union.origin
+    rows, columns = union.cell_count
     asked, ids, owners = [-1], [-1], [parts[0]]
     for k, (row, column) in enumerate(spans):
         own = 0

@@ -6,7 +6,7 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import array_at, borrow
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.heightmap.grid import FRAME_SIZE, Grid, unpack_grid
+from terrain_physics._kernels.heightmap.grid import Grid, unpack_grid
 from terrain_physics._kernels.mesh.parts import Parts, parts_at
 from terrain_physics._kernels.surface.ground_arrays import (
     MAP_BLOCKS,
@@ -47,5 +47,5 @@ def map_of(ground: Ground, row: int) -> tuple[Grid, Singles]:
     return unpack_grid(
         array_at(maps[row, MAP_HEIGHTS], (maps[row, MAP_HEIGHTS + 1],), np.float32),
         array_at(maps[row, MAP_CELLS], (maps[row, MAP_CELLS + 1],), np.uint8),
-        array_at(maps[row, MAP_FRAME], (FRAME_SIZE,), np.float64),
+        array_at(maps[row, MAP_FRAME], (maps[row, MAP_FRAME + 1],), np.float64),
     ), array_at(maps[row, MAP_BLOCKS], (maps[row, MAP_BLOCKS + 1],), np.float32)

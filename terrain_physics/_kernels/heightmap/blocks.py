@@ -87,6 +87,14 @@ def put_blocks(
             place = block_row * blocks_across(columns, 0) + block_column
             blocks[2 * place] = low
             blocks[2 * place + 1] = high
+    put_upper_blocks(rows, columns, row_0, row_1, column_0, column_1, blocks)
+
+
+@kernel
+def put_upper_blocks(
+    rows: int, columns: int, row_0: int, row_1: int, column_0: int, column_1: int, blocks: Singles
+) -> None:
+    """Write all blocks above those of the lowest level at [row_0, row_1) x [column_0, column_1)."""
     below, level = 0, 0
     while blocks_across(rows, level) * blocks_across(columns, level) > 1:
         below_rows, below_columns = blocks_across(rows, level), blocks_across(columns, level)

@@ -4,6 +4,9 @@ Cell (row, column) has the corners d (row, column), c (row, column + 1), a (row 
 b (row + 1, column + 1). Half 0 is (a, b, c) and half 1 (a, c, d); in a flipped cell half 0 is
 (a, b, d) and half 1 (b, c, d). Corners run counter-clockwise seen from above. A cell with a hole
 (NaN) at any corner, or marked as one, has no triangles.
+
+The samples of a large map may lie in *tiles*: maps that share border lines, each with its own
+arrays. A table says where the samples and bits of each cell are: see `tile_of`.
 """
 
 import math
@@ -11,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import array_at
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.types import Bytes, Floats, Singles
+from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
 
 # Kinds of diagonal.
 DIAGONAL_AC, DIAGONAL_BD, DIAGONAL_ALTERNATING, DIAGONAL_TABLE = range(4)
@@ -30,12 +34,29 @@ ORIGIN, CELL_SIZE, HEIGHT_SCALE, EXTEND, DIAGONAL, THICKNESS = 0, 3, 5, 6, 7, 8
 ROWS, COLUMNS, HAS_TABLE = 9, 10, 11
 FRAME_SIZE = 12
 
+# Of a map in tiles HAS_TABLE is this, and these places follow: the address of the table of tiles,
+# which float64 holds exactly, and its length.
+IN_TILES = 2.0
+TILES, TILES_SIZE = 12, 13
+TILED_FRAME_SIZE = 14
+
+# The table of tiles begins with a number for each row of cells, then one for each column. The two
+# of a cell add up to a place in the table that holds where in it the tile of the cell is. Of a tile
+# there are, at these places: where in `Grid.heights` the sample at row 0 and column 0 of the whole
+# map would be, and how far off the next row and column are; the same of `Grid.cells`; which of
+# these bits are turned in all cells, and which if row and column add up to an odd number; the
+# number of the tile, its first row and column in the whole map, and how many columns it has. Where
+# no tile is, the next row and column are where the first ones are: at a hole.
+HEIGHTS_AT, HEIGHTS_DOWN, HEIGHTS_RIGHT, CELLS_AT, CELLS_DOWN, CELLS_RIGHT = range(6)
+TURNED, TURNED_IF_ODD, TILE_NUMBER, TILE_ROW, TILE_COLUMN, TILE_COLUMNS = range(6, 12)
+TILE_SIZE = 12
+
 
 class Grid(NamedTuple):
     """A height map inside a kernel. Samples outside the map repeat its border."""
 
-    heights: Singles  # ((rows + 1) * (columns + 1),), row by row
-    cells: Bytes  # (rows * columns,): bits of each cell, if there is a table
+    heights: Singles  # ((rows + 1) * (columns + 1),), row by row; or the memory that tiles lie in
+    cells: Bytes  # (rows * columns,): bits of each cell, if there is a table; or that memory
     rows: int  # of cells
     columns: int
     x0: float
@@ -48,11 +69,14 @@ class Grid(NamedTuple):
     diagonal: int
     has_table: bool
     thickness: float  # how far below its surface the ground is solid; may be inf
+    tiles: int  # the address of the table of tiles, 0 if there are none
+    tiles_size: int
 
 
 @kernel(inline=True)
 def unpack_grid(heights: Singles, cells: Bytes, frame: Floats) -> Grid:
     """Return the map as one value. Passed from Python, a named tuple costs three times as much."""
+    in_tiles = frame[HAS_TABLE] == IN_TILES
     return Grid(
         heights,
         cells,
@@ -68,7 +92,16 @@ def unpack_grid(heights: Singles, cells: Bytes, frame: Floats) -> Grid:
         int(frame[DIAGONAL]),
         frame[HAS_TABLE] != 0.0,
         float(frame[THICKNESS]),
+        int(frame[TILES]) if in_tiles else 0,
+        int(frame[TILES_SIZE]) if in_tiles else 0,
     )
+
+
+@kernel(inline=True, lent=True)
+def tile_of(grid: Grid, row: int, column: int) -> tuple[Longs, int]:
+    """Return the table of tiles, and where in it the tile of a cell is."""
+    table = array_at(grid.tiles, (grid.tiles_size,), np.int64)
+    return table, int(table[table[row] + table[grid.rows + column]])
 
 
 @kernel(inline=True, lent=True)
@@ -76,7 +109,28 @@ def cell_bits(grid: Grid, row: int, column: int) -> int:
     """Return the table's bits of a cell, those of the nearest one outside the map."""
     row = min(max(row, 0), grid.rows - 1)
     column = min(max(column, 0), grid.columns - 1)
+    if grid.tiles != 0:
+        table, at = tile_of(grid, row, column)
+        down, right = table[at + CELLS_DOWN], table[at + CELLS_RIGHT]
+        place = table[at + CELLS_AT] + row * down + column * right
+        turned = table[at + TURNED] ^ (table[at + TURNED_IF_ODD] & (row + column))
+        return int(grid.cells[place]) ^ int(turned)
     return int(grid.cells[row * grid.columns + column])
+
+
+@kernel(lent=True)
+def _sample_in_tiles(grid: Grid, row: int, column: int) -> int:
+    """Return where a sample is: in the tile of one of the cells around."""
+    place = 0
+    for k in range(4):
+        cell_row = min(max(row - k // 2, 0), grid.rows - 1)
+        cell_column = min(max(column - k % 2, 0), grid.columns - 1)
+        table, at = tile_of(grid, cell_row, cell_column)
+        down, right = int(table[at + HEIGHTS_DOWN]), int(table[at + HEIGHTS_RIGHT])
+        place = int(table[at + HEIGHTS_AT]) + row * down + column * right
+        if right != 0:  # there is a tile
+            break
+    return place
 
 
 @kernel(inline=True, lent=True)
@@ -85,6 +139,8 @@ def sample(grid: Grid, row: int, column: int) -> float:
     row = min(max(row, 0), grid.rows)
     column = min(max(column, 0), grid.columns)
     place = row * (grid.columns + 1) + column
+    if grid.tiles != 0:
+        place = _sample_in_tiles(grid, row, column)
     # float() of a float32 would stay float32 when compiled.
     return grid.y0 + grid.height_scale * np.float64(grid.heights[place])
 
@@ -106,17 +162,30 @@ def in_map(grid: Grid, row: int, column: int) -> bool:
 
 
 @kernel(inline=True, lent=True)
-def stored_corners(grid: Grid, row: int, column: int) -> tuple[float, float, float, float]:
-    """Return the heights at a, b, c and d of a cell as they are stored."""
+def sample_places(grid: Grid, row: int, column: int) -> tuple[int, int, int, int]:
+    """Return where the samples at a, b, c and d of a cell are."""
+    if grid.tiles != 0:  # which have no ground outside
+        row, column = min(max(row, 0), grid.rows - 1), min(max(column, 0), grid.columns - 1)
+        table, at = tile_of(grid, row, column)
+        down, right = int(table[at + HEIGHTS_DOWN]), int(table[at + HEIGHTS_RIGHT])
+        d = int(table[at + HEIGHTS_AT]) + row * down + column * right
+        return d + down, d + down + right, d + right, d
     left = min(max(column, 0), grid.columns)
     right = min(max(column + 1, 0), grid.columns)
     near = min(max(row, 0), grid.rows) * (grid.columns + 1)
     far = min(max(row + 1, 0), grid.rows) * (grid.columns + 1)
+    return far + left, far + right, near + right, near + left
+
+
+@kernel(inline=True, lent=True)
+def stored_corners(grid: Grid, row: int, column: int) -> tuple[float, float, float, float]:
+    """Return the heights at a, b, c and d of a cell as they are stored."""
+    a, b, c, d = sample_places(grid, row, column)
     return (
-        np.float64(grid.heights[far + left]),
-        np.float64(grid.heights[far + right]),
-        np.float64(grid.heights[near + right]),
-        np.float64(grid.heights[near + left]),
+        np.float64(grid.heights[a]),
+        np.float64(grid.heights[b]),
+        np.float64(grid.heights[c]),
+        np.float64(grid.heights[d]),
     )
 
 

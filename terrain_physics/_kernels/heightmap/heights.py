@@ -8,24 +8,46 @@ import math
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import prefer_wide_vectors
+from terrain_physics._kernels._intrinsics import array_at, prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.grid import (
     CELL_FLIPPED,
     CELL_HOLE,
+    CELLS_AT,
+    CELLS_DOWN,
+    CELLS_RIGHT,
     DIAGONAL_ALTERNATING,
     DIAGONAL_BD,
+    HEIGHTS_AT,
+    HEIGHTS_DOWN,
+    HEIGHTS_RIGHT,
+    TURNED,
+    TURNED_IF_ODD,
     height,
     normal,
     unpack_grid,
 )
-from terrain_physics._kernels.types import Bytes, Floats, Ints, Singles
+from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
 
 # Points at a time: their working memory stays in the first-level cache.
 CHUNK = 512
 
 # Samples of a map whose places fit 32 bits; larger ones go one by one.
 MOST_SAMPLES = 2**31 - 1
+
+
+@kernel(inline=True)
+def _rises_and_height(
+    a: float, b: float, c: float, d: float, u: float, v: float, flipped: bool
+) -> Vec3:
+    """Return rise across and along the half at a place in a cell, and the height."""
+    high = (u >= v) if flipped else (u + v <= 1.0)
+    from_d = flipped | high
+    rise_x = c - d if high else b - a
+    rise_z = b - c if high == flipped else a - d
+    share_x, share_z = (u if from_d else -(1.0 - u)), (v if from_d else -(1.0 - v))
+    return rise_x, rise_z, (d if from_d else b) + share_x * rise_x + share_z * rise_z
 
 
 @kernel(noalias=True)
@@ -76,17 +98,58 @@ def _spans(
         flip = np.int32(
             np.int32(base_flip) ^ (parity & np.int32(alternate)) ^ (bits & np.int32(CELL_FLIPPED))
         )
-        flipped = flip != 0
-        high = (u >= v) if flipped else (u + v <= 1.0)
-        from_d = flipped | high
-        rise_x = c - d if high else b - a
-        rise_z = b - c if high == flipped else a - d
-        share_x, share_z = (u if from_d else -(1.0 - u)), (v if from_d else -(1.0 - v))
-        level = (d if from_d else b) + share_x * rise_x + share_z * rise_z
-        across[k], along[k], levels[k] = rise_x, rise_z, level
+        across[k], along[k], levels[k] = _rises_and_height(a, b, c, d, u, v, flip != 0)
         # NaN at a corner that the half does not touch is a hole too.
         whole = (a + b) + (c + d)
         good = inside & (not math.isnan(whole)) & ((bits & np.int32(CELL_HOLE)) == 0)
+        marks[k] = np.int32(0) if good else np.int32(1)
+
+
+@kernel(noalias=True)
+def _spans_in_tiles(
+    heights: Singles,
+    cells: Bytes,
+    table: Longs,
+    xs: Floats,
+    zs: Floats,
+    columns: int,
+    rows: int,
+    x0: float,
+    y0: float,
+    z0: float,
+    cell_x: float,
+    cell_z: float,
+    height_scale: float,
+    across: Floats,
+    along: Floats,
+    levels: Floats,
+    marks: Ints,
+) -> None:
+    """Write the same of a map in tiles."""
+    prefer_wide_vectors()
+    far_u, far_v = float(columns), float(rows)
+    for k in range(marks.shape[0]):
+        u, v = (float(xs[k]) - x0) / cell_x, (float(zs[k]) - z0) / cell_z
+        inside = (u >= 0.0) & (u < far_u) & (v >= 0.0) & (v < far_v)
+        u, v = (u if inside else 0.0), (v if inside else 0.0)
+        column, row = np.int64(np.int32(u)), np.int64(np.int32(v))
+        u, v = u - float(column), v - float(row)
+        at = table[np.uint64(table[np.uint64(row)] + table[np.uint64(rows + column)])]
+        down, right = table[np.uint64(at + HEIGHTS_DOWN)], table[np.uint64(at + HEIGHTS_RIGHT)]
+        place = table[np.uint64(at + HEIGHTS_AT)] + row * down + column * right
+        d = y0 + height_scale * np.float64(heights[np.uint64(place)])
+        c = y0 + height_scale * np.float64(heights[np.uint64(place + right)])
+        place += down
+        a = y0 + height_scale * np.float64(heights[np.uint64(place)])
+        b = y0 + height_scale * np.float64(heights[np.uint64(place + right)])
+        down, right = table[np.uint64(at + CELLS_DOWN)], table[np.uint64(at + CELLS_RIGHT)]
+        place = table[np.uint64(at + CELLS_AT)] + row * down + column * right
+        bits = np.int64(cells[np.uint64(place)]) ^ table[np.uint64(at + TURNED)]
+        bits ^= table[np.uint64(at + TURNED_IF_ODD)] & (row + column)
+        flipped = bits & np.int64(CELL_FLIPPED) != 0
+        across[k], along[k], levels[k] = _rises_and_height(a, b, c, d, u, v, flipped)
+        whole = (a + b) + (c + d)
+        good = inside & (not math.isnan(whole)) & ((bits & np.int64(CELL_HOLE)) == 0)
         marks[k] = np.int32(0) if good else np.int32(1)
 
 
@@ -126,7 +189,15 @@ def surface_at(
     marks = np.empty(CHUNK, dtype=np.int32)
     for begin in range(first, last, CHUNK):
         count = min(CHUNK, last - begin)
-        if samples <= MOST_SAMPLES:
+        if grid.tiles != 0:
+            _spans_in_tiles(
+                heights, cells, array_at(grid.tiles, (grid.tiles_size,), np.int64),
+                xs[begin : begin + count], zs[begin : begin + count],
+                grid.columns, grid.rows, grid.x0, grid.y0, grid.z0,
+                grid.cell_x, grid.cell_z, grid.height_scale,
+                across, along, levels, marks[:count],
+            )  # fmt: skip
+        elif samples <= MOST_SAMPLES:
             _spans(
                 heights, cells, xs[begin : begin + count], zs[begin : begin + count],
                 grid.columns, grid.rows, grid.x0, grid.y0, grid.z0,
