@@ -137,8 +137,7 @@ class TiledMap(FramedMap):
         columns = max(place.column + place.columns for place in places)
         self.frame = np.zeros(kernels.TILED_FRAME_SIZE)
         self.frame[: kernels.TILES] = (
-            *origin, *first.cell_size, first.height_scale, 0.0, kernels.DIAGONAL_TABLE, 0.0,
-            rows, columns, kernels.IN_TILES,
+            *origin, *first.cell_size, first.height_scale, 0.0, 0.0, 0.0, rows, columns, 0.0,
         )  # fmt: skip
         self.blocks = _no_blocks(rows, columns)
         self._put_blocks(before)
@@ -158,6 +157,8 @@ class TiledMap(FramedMap):
         is_plain = all(own is None for own in made)
         self._materials = None if is_plain else _TiledMaterials(made, self._numbers)
         self.frame = self.frame.copy()
+        self.frame[kernels.DIAGONAL], has_table = _kind(places, memory)
+        self.frame[kernels.HAS_TABLE] = kernels.IN_TILES + has_table
         self.frame[kernels.THICKNESS] = min(tile.storage.thickness for tile in self.tiles)
         self.frame[kernels.TILES] = self._table.__array_interface__["data"][0]
         self.frame[kernels.TILES_SIZE] = self._table.size
@@ -340,6 +341,17 @@ def _around(memory: Longs, nothing: NDArray[Any]) -> tuple[tuple[int, int], Long
     low = int(starts.min())
     places = (starts - low) // nothing.itemsize
     return (low, int(np.max(places + np.append(memory[:, 1], nothing.size)))), places
+
+
+def _kind(places: Longs, memory: Longs) -> tuple[int, bool]:
+    """Return how all cells are split, and whether each has bits of its own."""
+    across, flipped, alternate = memory[:, 4], memory[:, 5], memory[:, 6]
+    turned = flipped ^ (alternate & (places[:, 0] + places[:, 1]))
+    if across.any() or (turned != turned[0]).any() or (alternate != alternate[0]).any():
+        return kernels.DIAGONAL_TABLE, True
+    if alternate[0]:
+        return kernels.DIAGONAL_TABLE if turned[0] else kernels.DIAGONAL_ALTERNATING, bool(turned[0])
+    return kernels.DIAGONAL_BD if flipped[0] else kernels.DIAGONAL_AC, False
 
 
 def _rows(places: Longs, memory: Longs, heights_at: Longs, cells_at: Longs) -> Longs:

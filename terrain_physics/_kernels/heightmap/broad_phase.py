@@ -7,7 +7,7 @@ above or below it.
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import copy_eight, prefer_wide_vectors, put_eight
+from terrain_physics._kernels._intrinsics import array_at, copy_eight, prefer_wide_vectors, put_eight
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.blocks import (
     BLOCK_BITS,
@@ -23,11 +23,9 @@ from terrain_physics._kernels.heightmap.grid import (
     DIAGONAL_BD,
     DIAGONAL_TABLE,
     FARTHEST_CELL,
-    HEIGHTS_RIGHT,
     Grid,
     cell_bits,
     sample_places,
-    tile_of,
     vertex,
 )
 from terrain_physics._kernels.math.vec3 import Vec3
@@ -156,15 +154,18 @@ def put_range(
 
 
 @kernel(inline=True)
-def _is_run(grid: Grid, row: int, column: int) -> bool:
-    """Tell whether the samples of the next WIDTH cells of a row lie side by side."""
-    if column < 0 or column + WIDTH > grid.columns:
-        return False
-    if grid.tiles == 0:
-        return True
-    row = min(max(row, 0), grid.rows - 1)
-    table, at = tile_of(grid, row, column)
-    return bool(at == tile_of(grid, row, column + WIDTH - 1)[1] and table[at + HEIGHTS_RIGHT] == 1)
+def _run(grid: Grid, row: int, column: int) -> tuple[int, int, int, int, bool]:
+    """Return where the samples at a, b, c and d of a cell are.
+
+    Then whether those of the next WIDTH cells of the row lie side by side.
+    """
+    a, b, c, d = sample_places(grid, row, column)
+    is_run = column >= 0 and column + WIDTH <= grid.columns
+    if is_run and grid.tiles != 0:
+        table = array_at(grid.tiles, (grid.tiles_size,), np.int64)
+        first = grid.rows + column
+        is_run = b != a and table[first] == table[first + WIDTH - 1]
+    return a, b, c, d, is_run
 
 
 @kernel(apart=True, noalias=True)
@@ -211,8 +212,8 @@ def put_pairs(
                 put_eight(numbers, n + step, z, none)
                 for part in range(2, parts.shape[0] // CHUNK):
                     put_eight(numbers, n + np.uint64(part * PAIRS), parts[part * CHUNK + k], none)
-                if _is_run(grid, row, column):
-                    a, b, c, d = sample_places(grid, row, column)
+                a, b, c, d, is_run = _run(grid, row, column)
+                if is_run:
                     copy_eight(samples, n, heights, np.uint64(a))
                     copy_eight(samples, n + step, heights, np.uint64(b))
                     copy_eight(samples, n + two * step, heights, np.uint64(c))

@@ -34,8 +34,8 @@ ORIGIN, CELL_SIZE, HEIGHT_SCALE, EXTEND, DIAGONAL, THICKNESS = 0, 3, 5, 6, 7, 8
 ROWS, COLUMNS, HAS_TABLE = 9, 10, 11
 FRAME_SIZE = 12
 
-# Of a map in tiles HAS_TABLE is this, and these places follow: the address of the table of tiles,
-# which float64 holds exactly, and its length.
+# Of a map in tiles HAS_TABLE is more by this, and these places follow: the address of the table of
+# tiles, which float64 holds exactly, and its length.
 IN_TILES = 2.0
 TILES, TILES_SIZE = 12, 13
 TILED_FRAME_SIZE = 14
@@ -76,7 +76,7 @@ class Grid(NamedTuple):
 @kernel(inline=True)
 def unpack_grid(heights: Singles, cells: Bytes, frame: Floats) -> Grid:
     """Return the map as one value. Passed from Python, a named tuple costs three times as much."""
-    in_tiles = frame[HAS_TABLE] == IN_TILES
+    in_tiles = frame[HAS_TABLE] >= IN_TILES
     return Grid(
         heights,
         cells,
@@ -90,7 +90,7 @@ def unpack_grid(heights: Singles, cells: Bytes, frame: Floats) -> Grid:
         float(frame[HEIGHT_SCALE]),
         frame[EXTEND] != 0.0,
         int(frame[DIAGONAL]),
-        frame[HAS_TABLE] != 0.0,
+        frame[HAS_TABLE] % IN_TILES != 0.0,
         float(frame[THICKNESS]),
         int(frame[TILES]) if in_tiles else 0,
         int(frame[TILES_SIZE]) if in_tiles else 0,

@@ -105,10 +105,47 @@ def _spans(
         marks[k] = np.int32(0) if good else np.int32(1)
 
 
+@kernel(inline=True)
+def _within(place: float, start: float, size: float, count: int) -> tuple[bool, np.int64, float]:
+    """Return whether a place is on one axis of a map, then the index of a cell and where in it."""
+    u = (place - start) / size
+    inside = (u >= 0.0) & (u < float(count))
+    u = u if inside else 0.0
+    index = np.int64(np.int32(u))
+    return inside, index, u - float(index)
+
+
+@kernel(noalias=True)
+def _bits_in_tiles(
+    cells: Bytes,
+    table: Longs,
+    xs: Floats,
+    zs: Floats,
+    columns: int,
+    rows: int,
+    x0: float,
+    z0: float,
+    cell_x: float,
+    cell_z: float,
+    bits: Ints,
+) -> None:
+    """Write the bits of the cell at each point of a map in tiles."""
+    prefer_wide_vectors()
+    for k in range(bits.shape[0]):
+        _, column, _ = _within(float(xs[k]), x0, cell_x, columns)
+        _, row, _ = _within(float(zs[k]), z0, cell_z, rows)
+        at = table[np.uint64(table[np.uint64(row)] + table[np.uint64(rows + column)])]
+        down, right = table[np.uint64(at + CELLS_DOWN)], table[np.uint64(at + CELLS_RIGHT)]
+        place = table[np.uint64(at + CELLS_AT)] + row * down + column * right
+        turned = table[np.uint64(at + TURNED)] ^ (
+            table[np.uint64(at + TURNED_IF_ODD)] & (row + column)
+        )
+        bits[k] = np.int32(np.int64(cells[np.uint64(place)]) ^ turned)
+
+
 @kernel(noalias=True)
 def _spans_in_tiles(
     heights: Singles,
-    cells: Bytes,
     table: Longs,
     xs: Floats,
     zs: Floats,
@@ -120,20 +157,19 @@ def _spans_in_tiles(
     cell_x: float,
     cell_z: float,
     height_scale: float,
+    base_flip: int,
+    alternate: int,
+    bits: Ints,
     across: Floats,
     along: Floats,
     levels: Floats,
     marks: Ints,
 ) -> None:
-    """Write the same of a map in tiles."""
+    """Write the same as `_spans` of a map in tiles; ``bits`` are those of the cells."""
     prefer_wide_vectors()
-    far_u, far_v = float(columns), float(rows)
     for k in range(marks.shape[0]):
-        u, v = (float(xs[k]) - x0) / cell_x, (float(zs[k]) - z0) / cell_z
-        inside = (u >= 0.0) & (u < far_u) & (v >= 0.0) & (v < far_v)
-        u, v = (u if inside else 0.0), (v if inside else 0.0)
-        column, row = np.int64(np.int32(u)), np.int64(np.int32(v))
-        u, v = u - float(column), v - float(row)
+        is_across, column, u = _within(float(xs[k]), x0, cell_x, columns)
+        is_along, row, v = _within(float(zs[k]), z0, cell_z, rows)
         at = table[np.uint64(table[np.uint64(row)] + table[np.uint64(rows + column)])]
         down, right = table[np.uint64(at + HEIGHTS_DOWN)], table[np.uint64(at + HEIGHTS_RIGHT)]
         place = table[np.uint64(at + HEIGHTS_AT)] + row * down + column * right
@@ -142,14 +178,15 @@ def _spans_in_tiles(
         place += down
         a = y0 + height_scale * np.float64(heights[np.uint64(place)])
         b = y0 + height_scale * np.float64(heights[np.uint64(place + right)])
-        down, right = table[np.uint64(at + CELLS_DOWN)], table[np.uint64(at + CELLS_RIGHT)]
-        place = table[np.uint64(at + CELLS_AT)] + row * down + column * right
-        bits = np.int64(cells[np.uint64(place)]) ^ table[np.uint64(at + TURNED)]
-        bits ^= table[np.uint64(at + TURNED_IF_ODD)] & (row + column)
-        flipped = bits & np.int64(CELL_FLIPPED) != 0
-        across[k], along[k], levels[k] = _rises_and_height(a, b, c, d, u, v, flipped)
+        parity = np.int32((row + column) & np.int64(1))
+        flip = np.int32(base_flip) ^ (parity & np.int32(alternate)) ^ bits[k]
+        across[k], along[k], levels[k] = _rises_and_height(
+            a, b, c, d, u, v, np.int32(flip & np.int32(CELL_FLIPPED)) != 0
+        )
         whole = (a + b) + (c + d)
-        good = inside & (not math.isnan(whole)) & ((bits & np.int64(CELL_HOLE)) == 0)
+        good = (
+            is_across & is_along & (not math.isnan(whole)) & ((bits[k] & np.int32(CELL_HOLE)) == 0)
+        )
         marks[k] = np.int32(0) if good else np.int32(1)
 
 
@@ -186,15 +223,20 @@ def surface_at(
     across = np.empty(CHUNK, dtype=np.float64)
     along = np.empty(CHUNK, dtype=np.float64)
     levels = np.empty(CHUNK, dtype=np.float64)
-    marks = np.empty(CHUNK, dtype=np.int32)
+    marks, bits = np.empty(CHUNK, dtype=np.int32), np.zeros(CHUNK, dtype=np.int32)
     for begin in range(first, last, CHUNK):
         count = min(CHUNK, last - begin)
         if grid.tiles != 0:
+            table = array_at(grid.tiles, (grid.tiles_size,), np.int64)
+            here, there = xs[begin : begin + count], zs[begin : begin + count]
+            if is_table:
+                _bits_in_tiles(
+                    cells, table, here, there, grid.columns, grid.rows, grid.x0, grid.z0,
+                    grid.cell_x, grid.cell_z, bits[:count],
+                )  # fmt: skip
             _spans_in_tiles(
-                heights, cells, array_at(grid.tiles, (grid.tiles_size,), np.int64),
-                xs[begin : begin + count], zs[begin : begin + count],
-                grid.columns, grid.rows, grid.x0, grid.y0, grid.z0,
-                grid.cell_x, grid.cell_z, grid.height_scale,
+                heights, table, here, there, grid.columns, grid.rows, grid.x0, grid.y0, grid.z0,
+                grid.cell_x, grid.cell_z, grid.height_scale, base_flip, alternate, bits,
                 across, along, levels, marks[:count],
             )  # fmt: skip
         elif samples <= MOST_SAMPLES:

@@ -255,7 +255,7 @@ def misses_column(grid: Grid, strip: Strip, slab: Slab, index: int) -> bool:
     return slab.last < slab.first + 2 and (low > slab.high or high < slab.low)
 
 
-@kernel(lent=True)
+@kernel(inline=True, lent=True)
 def _misses_in_tiles(grid: Grid, strip: Strip, slab: Slab, index: int, across: int) -> bool:
     """Tell whether a way is above or below one of the cells of a column."""
     row, column = (across, index) if strip.along_u else (index, across)
