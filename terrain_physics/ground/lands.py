@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.types import Floats, Singles
+from terrain_physics._kernels.types import Floats, Longs, Singles
 from terrain_physics._locks import holding, in_order
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.edits import replace_samples
@@ -71,12 +71,16 @@ class _Seam:
             shared.samples, shared.version = here.copy(), versions
         return shared.agree
 
+    def differs(self, member: "_Member") -> bool:
+        """Tell whether a map has other samples than when they were last equal in both."""
+        here = member.storage.heights[self._here]
+        return not np.array_equal(self._shared.samples, here, equal_nan=True)
+
     def hand_on(self, member: "_Member") -> None:
         """Give the map beside the samples that this one has changed, where it has not itself."""
-        old, new = self._shared.samples, member.storage.heights[self._here]
-        if not np.array_equal(old, new, equal_nan=True):
-            self._shared.samples = new.copy()
-            replace_samples(self.other.storage, self._there, old, new)
+        old, new = self._shared.samples, member.storage.heights[self._here].copy()
+        replace_samples(self.other.storage, self._there, old, new)
+        self._shared.samples = new
 
 
 class _Shared:
@@ -125,6 +129,17 @@ class _Member:
         self.tile, self.seams = Tile(storage), dict[int, _Seam]()
         self.union: Union | None = None
         self.seen, self.shape = storage.version, _shape_of(storage)
+
+    def seams_to_hand_on(self) -> list[_Seam]:
+        """Return the seams with maps of the same union on which this one has been edited."""
+        if self.union is None or len(self.union.numbers) == 1:
+            return []
+        rows, columns = self.storage.cell_count
+        for row_0, row_1, column_0, column_1 in self.storage.regions_since(self.seen):
+            if row_0 == 0 or column_0 == 0 or row_1 == rows or column_1 == columns:
+                seams = [seam for seam in self.seams.values() if seam.other.union is self.union]
+                return [seam for seam in seams if seam.differs(self)]
+        return []
 
 
 class _Followed:
@@ -178,6 +193,7 @@ class Lands:
         self.lock, self.reader, self.followed = lock, Reader(lock), _Followed(self)
         self.unions: list[Union] = []
         self.shown = 0
+        self._broken: set[tuple[int, ...]] = set()
         self._members: dict[int, _Member] = {}
         self._shapes = np.empty((0, 8))
 
@@ -198,6 +214,7 @@ class Lands:
         """Remove a map."""
         self._shapes = np.delete(self._shapes, list(self._members).index(number), axis=0)
         member = self._members.pop(number)
+        self._break(member)
         member.storage.watchers.remove(self.reader, number)
         self.reader.changed.discard(number)
         for seam in member.seams.values():
@@ -206,6 +223,12 @@ class Lands:
     def set_layers(self, number: int, layers: int) -> None:
         """Put a map on other layers."""
         self._members[number].layers = layers
+        self._break(self._members[number])
+
+    def _break(self, member: _Member) -> None:
+        """Note that a map leaves what it is part of."""
+        if member.union is not None:
+            self._broken.add(member.union.numbers)
 
     def settle(self) -> None:
         """Unite the maps as they are to be united now."""
@@ -217,15 +240,19 @@ class Lands:
             for number in union.numbers:
                 self._members[number].union = union
         self.unions = sorted(found, key=lambda union: union.numbers[0])
+        self._broken.clear()
         self.shown += 1
 
     def _groups(self) -> list[list[_Member]]:
         """Return which maps are joined, step by step."""
         left, groups = self._members.copy(), []
+        kept = {union.numbers for union in self.unions} - self._broken
         while left:
-            first = next(iter(left))
-            group = [left.pop(first)]
+            group = [left.pop(next(iter(left)))]
             for member in group:  # grows while it is walked
+                if member.union is not None and member.union.numbers in kept:
+                    kept.remove(member.union.numbers)
+                    group += [left.pop(own) for own in member.union.numbers if own in left]
                 for number, seam in member.seams.items():
                     if (
                         number in left
@@ -243,28 +270,32 @@ class Lands:
         if known is not None and known.numbers == tuple(member.number for member in group):
             return [known]
         places = _places_of(group)
-        if places is not None and (len(group) == 1 or _is_worth_it(group, places)):
-            return [self._union_of(group, places)]
+        before = self._largest_in(group)
+        if places is not None and (len(group) == 1 or _is_worth_it(group, places, before)):
+            return [self._union_of(group, places, before)]
         return [union for member in group for union in self._united([member])]
 
-    def _union_of(self, group: list[_Member], places: list[Place]) -> Union:
-        row, column = min(place.row for place in places), min(place.column for place in places)
+    def _largest_in(self, group: list[_Member]) -> Union | None:
+        """Return the largest union of which all maps are in a group."""
+        unions = {own.union.numbers: own.union for own in group if own.union is not None}
+        kept = [union for numbers, union in unions.items() if numbers not in self._broken]
+        return max(kept, key=lambda union: len(union.numbers), default=None)
+
+    def _union_of(self, group: list[_Member], places: Longs, before: Union | None) -> Union:
+        corner = places[:, :2].min(axis=0)
+        at_corner = np.flatnonzero((places[:, :2] == corner).all(axis=1)).tolist()
         first = group[0].storage
         (x0, y0, z0), (cell_x, cell_z) = first.origin, first.cell_size
+        row, column = corner.tolist()
         origin = x0 + column * cell_x, y0, z0 + row * cell_z
-        for member, place in zip(group, places, strict=True):
-            if (place.row, place.column) == (row, column):
-                # All samples are where the map at the low corner has them.
-                origin = member.storage.origin
-        places = [Place(p.row - row, p.column - column, p.rows, p.columns) for p in places]
-        numbers = tuple(member.number for member in group)
-        known = {member.union for member in group if member.union is not None}
-        before = [union for union in known if set(union.numbers) <= set(numbers)]
+        if at_corner:  # all samples are where the map there has them
+            origin = group[at_corner[0]].storage.origin
+        places[:, :2] -= corner
         land = TiledMap(
             [member.tile for member in group], places, origin, self.followed, self.reader,
-            max(before, key=lambda union: len(union.numbers)).land if before else None,
+            None if before is None else before.land,
         )  # fmt: skip
-        return Union(numbers, land)
+        return Union(tuple(member.number for member in group), land)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -287,22 +318,24 @@ class Lands:
         return in_order(locks | {self.lock})
 
     def follow(self, *, hold: bool = False) -> None:
-        """Hand on what maps have changed on border lines that others share.
+        """Hand on what maps have changed on border lines, and let unions follow their maps.
 
         ``hold`` keeps the lock then.
         """
         while True:
             with self.lock:
                 changed = self._changed()
-                around = {seam.other for member in changed for seam in member.seams.values()}.union(
-                    changed
-                )
-            with holding(partial(self._locks_of, around)):
-                self._follow([own for own in changed if own.number in self._members])
-                if not self.reader.changed:
+                differing = [member for member in changed if member.seams_to_hand_on()]
+                if not differing:
+                    self._take_over(changed)
                     if hold:
                         self.lock.__enter__()
                     return
+                around = {seam.other for own in differing for seam in own.seams.values()}
+            with holding(partial(self._locks_of, around.union(differing))):
+                for member in differing:
+                    for seam in member.seams_to_hand_on():
+                        seam.hand_on(member)
 
     def _changed(self) -> list[_Member]:
         """Return the maps that have been edited, in the order of their numbers."""
@@ -311,34 +344,29 @@ class Lands:
         self.reader.changed.difference_update(set(numbers).difference(self._members))
         return [self._members[number] for number in numbers if number in self._members]
 
-    def _follow(self, changed: list[_Member]) -> None:
-        """Follow edits of maps, whose locks and those of the maps beside are held."""
-        before = [(member, member.seen) for member in changed]
+    def _take_over(self, changed: list[_Member]) -> None:
+        """Let unions follow edits of their maps. The caller holds the lock."""
+        edits: dict[int, list[tuple[int, list[Region]]]] = {}
+        lands: dict[int, TiledMap] = {}
+        seen = []
         try:
             for member in changed:
                 self.reader.changed.discard(member.number)
-                for seam in member.seams.values():
-                    if seam.other.union is member.union is not None:
-                        seam.hand_on(member)
-            for union in {member.union for member in changed if member.union is not None}:
-                union.land.follow(
-                    [
-                        (union.numbers.index(member.number), _regions(member))
-                        for member in changed
-                        if member.union is union
-                    ]
-                )
-            for member in changed:
-                member.seen = member.storage.version
+                version = member.storage.version  # or later, then it is told again
+                seen.append((member, version))
+                if member.union is not None:
+                    numbers, land = member.union
+                    regions = member.storage.regions_since(member.seen)
+                    lands[numbers[0]] = land
+                    edits.setdefault(numbers[0], []).append((numbers.index(member.number), regions))
+            for first, land in lands.items():
+                land.follow(edits[first])
+            for member, version in seen:
+                member.seen = version
         except BaseException:  # such as Ctrl-C: the next one to ask follows
-            self.reader.changed.update(member.number for member, _ in before)
+            self.reader.changed.update(member.number for member in changed)
             raise
-        self.shown += 1
-
-
-def _regions(member: _Member) -> list[Region]:
-    """Return what was edited of a map since it was followed last."""
-    return member.storage.regions_since(member.seen)
+        self.shown += bool(changed)
 
 
 def _shape_of(storage: MapStorage) -> Floats:
@@ -381,26 +409,28 @@ def _join(one: _Member, other: _Member, place: Place) -> None:
         other.seams[one.number] = _Seam(one, there, here, shared)
 
 
-def _places_of(group: list[_Member]) -> list[Place] | None:
-    """Return where maps lie on the lattice of the first; None if one does not fit it."""
+def _places_of(group: list[_Member]) -> Longs | None:
+    """Return where maps (n, 4) lie on the lattice of the first; None if one does not fit it."""
     shapes = np.array([member.shape for member in group])
     row, column, fits = _cells_between(shapes, shapes[0])
     if not fits.all():
         return None
-    places = np.column_stack([row, column, shapes[:, 6:]]).astype(np.int64)
-    return [Place(*place) for place in places.tolist()]
+    return np.column_stack([row, column, shapes[:, 6:]]).astype(np.int64)
 
 
-def _is_worth_it(group: list[_Member], places: list[Place]) -> bool:
-    """Tell whether a union is not mostly empty, and its maps neither overlap nor disagree."""
-    rows = max(p.row + p.rows for p in places) - min(p.row for p in places)
-    columns = max(p.column + p.columns for p in places) - min(p.column for p in places)
-    if rows * columns > _MOST_EMPTY * sum(p.rows * p.columns for p in places):
+def _is_worth_it(group: list[_Member], places: Longs, before: Union | None) -> bool:
+    """Tell whether a union is not mostly empty, and its maps neither overlap nor disagree.
+
+    Those that were united ``before`` do not.
+    """
+    rows, columns = np.ptp(np.vstack([places[:, :2], places[:, :2] + places[:, 2:]]), axis=0)
+    if float(rows) * float(columns) > _MOST_EMPTY * float((places[:, 2] * places[:, 3]).sum()):
         return False
     numbers = {member.number for member in group}
     # Neighbors of neighbors may be a cliff apart, or differ where corners meet.
     return not any(
         number in numbers and (seam.overlaps or not seam.agrees(member))
         for member in group
+        if before is None or member.union is not before
         for number, seam in member.seams.items()
     )

@@ -207,7 +207,7 @@ class GroundParts:
         if not maps:
             return
         version, now = self._count(), self._thickness()
-        is_same = all(depth == before[number] for number, depth in now.items() if number in before)
+        is_same = before.items() <= now.items() or now.items() <= before.items()
         if not is_same or 1 in {len(before), len(now)}:  # a single map may go on at its border
             self.changes.note(version, *EVERYWHERE)
             return
@@ -216,9 +216,10 @@ class GroundParts:
 
     def _thickness(self) -> dict[int, float]:
         """Return how deep each map is solid, by number."""
+        depths = [source.queries.storage.thickness for source in self._maps]
         return {
-            number: source.queries.storage.thickness
-            for source in self._maps
+            number: depth
+            for source, depth in zip(self._maps, depths, strict=True)
             for number in source.parts.tolist()
         }
 

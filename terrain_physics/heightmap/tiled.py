@@ -28,7 +28,6 @@ from terrain_physics.surface.watching import Reader
 # What is read where no tile is.
 _NO_SAMPLE = np.full(1, np.nan, dtype=np.float32)
 _NO_CELL = np.full(1, kernels.CELL_HOLE, dtype=np.uint8)
-_NO_BLOCK = np.array([np.inf, -np.inf], dtype=np.float32)
 
 _OWNER, _OWNERS = CachedDispatch(owner_of), CachedDispatch(put_owners)
 
@@ -55,15 +54,22 @@ class Place(NamedTuple):
 
 
 class Tile:
-    """A map that is part of a larger one, and where its arrays are."""
+    """A map that is part of a larger one, and where its arrays are.
 
-    __slots__ = ("_materials", "_memory", "_shown", "storage")
+    Attributes
+    ----------
+    storage : MapStorage
+    thickness : float
+        As of when its `memory` was asked for.
+    """
+
+    __slots__ = ("_materials", "_memory", "_shown", "storage", "thickness")
 
     def __init__(self, storage: MapStorage) -> None:
         self.storage = storage
         self._shown: MapArrays | None = None
         self._materials: Bytes | None = None
-        self._memory = (0,) * 7
+        self._memory, self.thickness = (0,) * 7, 0.0
 
     @property
     def is_as_shown(self) -> bool:
@@ -79,7 +85,7 @@ class Tile:
         """
         storage = self.storage
         if not self.is_as_shown:
-            self._materials = storage.materials
+            self._materials, self.thickness = storage.materials, storage.thickness
             heights, cells, _, frame = self._shown = storage.views
             kind = int(frame[kernels.DIAGONAL])
             self._memory = (
@@ -96,7 +102,7 @@ class Tile:
     @property
     def blocks(self) -> Singles:
         """The lowest level of its blocks: (rows, columns, 2)."""
-        return _lowest(self.storage.blocks, *self.storage.cell_count)
+        return _level(self.storage.blocks, *self.storage.cell_count, 0)
 
 
 class TiledMap(FramedMap):
@@ -108,8 +114,8 @@ class TiledMap(FramedMap):
     Attributes
     ----------
     tiles : list of Tile
-    places : list of Place
-        Where they are.
+    places : ndarray of int64, shape (n, 4)
+        Where they are: first row and column, rows and columns.
     blocks : ndarray of float32
         Least and greatest heights of blocks of cells, or bounds of these, level after level.
     """
@@ -119,7 +125,7 @@ class TiledMap(FramedMap):
     def __init__(
         self,
         tiles: Sequence[Tile],
-        places: Sequence[Place],
+        places: Longs,
         origin: Floats3,
         lock: AbstractContextManager[Any],
         reader: Reader,
@@ -129,17 +135,19 @@ class TiledMap(FramedMap):
 
         The caller holds the lock. Samples that tiles share are equal in all of them.
         """
-        self.tiles, self.places = list(tiles), list(places)
+        self.tiles, self.places = list(tiles), places
         self.lock, self._reader = lock, reader
         self.version, self.changes = 0, ChangeLog(0)
         first = self.tiles[0].storage
-        rows = max(place.row + place.rows for place in places)
-        columns = max(place.column + place.columns for place in places)
+        rows, columns = (places[:, :2] + places[:, 2:]).max(axis=0).tolist()
         self.frame = np.zeros(kernels.TILED_FRAME_SIZE)
         self.frame[: kernels.TILES] = (
             *origin, *first.cell_size, first.height_scale, 0.0, 0.0, 0.0, rows, columns, 0.0,
         )  # fmt: skip
-        self.blocks = _no_blocks(rows, columns)
+        levels = block_kernels.level_count(rows, columns)
+        self.blocks = np.empty(
+            2 * block_kernels.level_start(rows, columns, levels), dtype=np.float32
+        )
         self._put_blocks(before)
         self._show()
 
@@ -147,7 +155,7 @@ class TiledMap(FramedMap):
 
     def _show(self) -> None:
         """Make what kernels take, of the arrays that the tiles have now."""
-        memory, places = np.array([tile.memory for tile in self.tiles]), np.array(self.places)
+        memory, places = np.array([tile.memory for tile in self.tiles]), self.places
         shown = [tile.storage.views for tile in self.tiles]
         heights, heights_at = _around(memory[:, :2], _NO_SAMPLE)
         cells, cells_at = _around(memory[:, 2:4], _NO_CELL)
@@ -159,7 +167,7 @@ class TiledMap(FramedMap):
         self.frame = self.frame.copy()
         self.frame[kernels.DIAGONAL], has_table = _kind(places, memory)
         self.frame[kernels.HAS_TABLE] = kernels.IN_TILES + has_table
-        self.frame[kernels.THICKNESS] = min(tile.storage.thickness for tile in self.tiles)
+        self.frame[kernels.THICKNESS] = min(tile.thickness for tile in self.tiles)
         self.frame[kernels.TILES] = self._table.__array_interface__["data"][0]
         self.frame[kernels.TILES_SIZE] = self._table.size
         blocks = self.blocks.view()
@@ -218,10 +226,18 @@ class TiledMap(FramedMap):
         """
         row, column = place[0].start, place[1].start
         asked = Place(row, column, values.shape[0] - lines, values.shape[1] - lines)
-        for tile, own in zip(self.tiles, self.places, strict=True):
+        for tile, own in self._tiles_over(asked):
             shared = asked.shared(own)
             if shared is not None:
                 yield tile.storage, shared.within(own, lines), values[shared.within(asked, lines)]
+
+    def _tiles_over(self, area: Place) -> Iterator[tuple[Tile, Place]]:
+        """Return which tiles share samples with an area, and where they are."""
+        row, column, rows, columns = self.places.T
+        is_near = (row <= area.row + area.rows) & (row + rows >= area.row)
+        is_near &= (column <= area.column + area.columns) & (column + columns >= area.column)
+        for number in np.flatnonzero(is_near).tolist():
+            yield self.tiles[number], Place(*self.places[number].tolist())
 
     @property
     def sample_count(self) -> tuple[int, int]:
@@ -242,7 +258,7 @@ class TiledMap(FramedMap):
         if self._reader.is_read:
             self.blocks = self.blocks.copy()
         for number, regions in changed:
-            row, column = self.places[number][:2]
+            row, column = self.places[number, :2].tolist()
             for own in regions:
                 region = Region(
                     row + own.row_start,
@@ -257,40 +273,63 @@ class TiledMap(FramedMap):
             self._show()
 
     def _put_blocks(self, before: "TiledMap | None") -> None:
-        """Write all blocks; those that were there before are copied where they are in line."""
-        rows, columns = self.cell_count
-        lowest = _lowest(self.blocks, rows, columns)
-        first = 0
-        if before is not None:
-            row = self.places[0].row - before.places[0].row
-            column = self.places[0].column - before.places[0].column
-            if row % block_kernels.BLOCK == column % block_kernels.BLOCK == 0:
-                old = _lowest(before.blocks, *before.cell_count)
-                row, column = row // block_kernels.BLOCK, column // block_kernels.BLOCK
-                lowest[row : row + len(old), column : column + old.shape[1]] = old
-                first = len(before.tiles)
-        for tile, place in zip(self.tiles[first:], self.places[first:], strict=True):
-            _take_in(lowest, tile, place)
-        down, across = lowest.shape[:2]
-        block_kernels.put_upper_blocks(rows, columns, 0, down, 0, across, self.blocks)
+        """Write all blocks; of levels that are in line with those before, only what is new."""
+        if before is None:
+            row = column = 1  # in line with nothing
+            known = set[Tile]()
+        else:
+            first = self.places[self.tiles.index(before.tiles[0])]
+            row, column = (first - before.places[0])[:2].tolist()
+            known = set(before.tiles)
+        new = [number for number, tile in enumerate(self.tiles) if tile not in known]
+        for level in range(block_kernels.level_count(*self.cell_count)):
+            side, here = block_kernels.BLOCK ** (level + 1), self._level(level)
+            is_in_line = row % side == column % side == 0
+            if before is not None and is_in_line:
+                _put_into(here, before._level(level), row // side, column // side)  # noqa: SLF001
+            elif level == 0:
+                _clear(here)
+                new = list(range(len(self.tiles)))
+            if level == 0:
+                for number in new:
+                    _take_in(here, self.tiles[number], *self.places[number, :2].tolist())
+            elif is_in_line:
+                for number in new:
+                    self._put_level(level, Place(*self.places[number].tolist()))
+            else:
+                self._put_level(level, Place(0, 0, *self.cell_count))
+
+    def _level(self, level: int) -> Singles:
+        """Return the blocks of a level: (rows, columns, 2)."""
+        return _level(self.blocks, *self.cell_count, level)
+
+    def _put_level(self, level: int, area: Place) -> None:
+        """Write the blocks of a level above the lowest that are over some cells."""
+        side = block_kernels.BLOCK ** (level + 1)
+        row_1, column_1 = (
+            -(-(area.row + area.rows) // side),
+            -(-(area.column + area.columns) // side),
+        )
+        block_kernels.put_level(
+            *self.cell_count, level, area.row // side, row_1, area.column // side, column_1,
+            self.blocks,
+        )  # fmt: skip
 
     def _put_blocks_in(self, region: Region) -> None:
         """Write the blocks over a region."""
-        rows, columns = self.cell_count
-        row_0, row_1 = region.row_start // block_kernels.BLOCK, _blocks(region.row_stop)
-        column_0, column_1 = region.column_start // block_kernels.BLOCK, _blocks(region.column_stop)
-        # Blocks that lie across those of the tiles follow the blocks around, too.
-        row_0, column_0 = max(row_0 - 1, 0), max(column_0 - 1, 0)
-        row_1, column_1 = min(row_1 + 1, _blocks(rows)), min(column_1 + 1, _blocks(columns))
-        lowest = _lowest(self.blocks, rows, columns)[row_0:row_1, column_0:column_1]
-        lowest[:] = _NO_BLOCK
-        size = block_kernels.BLOCK
-        for tile, place in zip(self.tiles, self.places, strict=True):
-            own = place._replace(
-                row=place.row - size * row_0, column=place.column - size * column_0
-            )
-            _take_in(lowest, tile, own)
-        block_kernels.put_upper_blocks(rows, columns, row_0, row_1, column_0, column_1, self.blocks)
+        size, lowest = block_kernels.BLOCK, self._level(0)
+        # Those of tiles may lie across: then they reach into the next ones.
+        row_0, column_0 = (max(first // size - 1, 0) for first in (region[0], region[2]))
+        row_1, column_1 = region.row_stop // size + 2, region.column_stop // size + 2
+        row_1, column_1 = min(row_1, lowest.shape[0]), min(column_1, lowest.shape[1])
+        around = lowest[row_0:row_1, column_0:column_1]
+        _clear(around)
+        area = Place(row_0, column_0, row_1 - row_0, column_1 - column_0)
+        for tile, place in self._tiles_over(Place(*(size * number for number in area))):
+            _take_in(around, tile, place.row - size * row_0, place.column - size * column_0)
+        block_kernels.put_upper_blocks(
+            *self.cell_count, row_0, row_1, column_0, column_1, self.blocks
+        )
 
 
 class _Memory:
@@ -350,7 +389,9 @@ def _kind(places: Longs, memory: Longs) -> tuple[int, bool]:
     if across.any() or (turned != turned[0]).any() or (alternate != alternate[0]).any():
         return kernels.DIAGONAL_TABLE, True
     if alternate[0]:
-        return kernels.DIAGONAL_TABLE if turned[0] else kernels.DIAGONAL_ALTERNATING, bool(turned[0])
+        return kernels.DIAGONAL_TABLE if turned[0] else kernels.DIAGONAL_ALTERNATING, bool(
+            turned[0]
+        )
     return kernels.DIAGONAL_BD if flipped[0] else kernels.DIAGONAL_AC, False
 
 
@@ -398,30 +439,35 @@ def _table(places: Longs, rows: Longs) -> Longs:
     )
 
 
-def _blocks(cells: int) -> int:
-    """Return how many blocks lie side by side over a number of cells."""
-    return -(-cells // block_kernels.BLOCK)
+def _level(blocks: Singles, rows: int, columns: int, level: int) -> Singles:
+    """Return the blocks of a level of a map: (rows, columns, 2)."""
+    side = block_kernels.BLOCK ** (level + 1)
+    down, across = -(-rows // side), -(-columns // side)
+    start = 2 * block_kernels.level_start(rows, columns, level)
+    return blocks[start : start + 2 * down * across].reshape(down, across, 2)
 
 
-def _lowest(blocks: Singles, rows: int, columns: int) -> Singles:
-    """Return the lowest level of the blocks of a map: (rows, columns, 2)."""
-    down, across = _blocks(rows), _blocks(columns)
-    return blocks[: 2 * down * across].reshape(down, across, 2)
+def _clear(blocks: Singles) -> None:
+    """Let blocks (rows, columns, 2) be without ground."""
+    blocks[:, :, 0], blocks[:, :, 1] = np.inf, -np.inf
 
 
-def _no_blocks(rows: int, columns: int) -> Singles:
-    """Return the blocks of a map without any samples."""
-    levels = block_kernels.level_count(rows, columns)
-    count = block_kernels.level_start(rows, columns, levels)
-    return np.tile(_NO_BLOCK, count)
+def _put_into(here: Singles, old: Singles, row: int, column: int) -> None:
+    """Write blocks to where they are in a larger map, and no ground around them."""
+    row_1, column_1 = row + old.shape[0], column + old.shape[1]
+    here[row:row_1, column:column_1] = old
+    for beside in (
+        here[:row], here[row_1:], here[row:row_1, :column], here[row:row_1, column_1:]
+    ):  # fmt: skip
+        _clear(beside)
 
 
-def _take_in(lowest: Singles, tile: Tile, place: Place) -> None:
+def _take_in(lowest: Singles, tile: Tile, first_row: int, first_column: int) -> None:
     """Widen blocks (rows, columns, 2) to bound those of a tile, which they may lie across."""
     own, size = tile.blocks, block_kernels.BLOCK
-    for down in range(2 if place.row % size else 1):
-        for across in range(2 if place.column % size else 1):
-            row, column = place.row // size + down, place.column // size + across
+    for down in range(2 if first_row % size else 1):
+        for across in range(2 if first_column % size else 1):
+            row, column = first_row // size + down, first_column // size + across
             row_0, row_1 = max(row, 0), min(row + own.shape[0], lowest.shape[0])
             column_0, column_1 = max(column, 0), min(column + own.shape[1], lowest.shape[1])
             if row_0 < row_1 and column_0 < column_1:
