@@ -311,7 +311,7 @@ class Lands:
 
     def locks(self) -> list[AbstractContextManager[Any]]:
         """Return what an edit of all maps holds, in order."""
-        return self._locks_of(self._members.values())
+        return self._locks_of(list(self._members.values()))  # others may add some
 
     def _locks_of(self, members: Iterable[_Member]) -> list[AbstractContextManager[Any]]:
         locks = {lock for member in members for lock in member.storage.locks}

@@ -274,30 +274,30 @@ class TiledMap(FramedMap):
 
     def _put_blocks(self, before: "TiledMap | None") -> None:
         """Write all blocks; of levels that are in line with those before, only what is new."""
-        if before is None:
-            row = column = 1  # in line with nothing
-            known = set[Tile]()
-        else:
+        rows, columns = self.cell_count
+        new, row, column, levels = list(range(len(self.tiles))), 0, 0, 0
+        if before is not None:
+            known = set(before.tiles)
             first = self.places[self.tiles.index(before.tiles[0])]
             row, column = (first - before.places[0])[:2].tolist()
-            known = set(before.tiles)
-        new = [number for number, tile in enumerate(self.tiles) if tile not in known]
-        for level in range(block_kernels.level_count(*self.cell_count)):
-            side, here = block_kernels.BLOCK ** (level + 1), self._level(level)
-            is_in_line = row % side == column % side == 0
+            levels = block_kernels.level_count(*before.cell_count)
+            if row % block_kernels.BLOCK == column % block_kernels.BLOCK == 0:
+                new = [number for number in new if self.tiles[number] not in known]
+        for level in range(block_kernels.level_count(rows, columns)):
+            here, side = self._level(level), block_kernels.BLOCK ** (level + 1)
+            is_in_line = level < levels and row % side == column % side == 0
             if before is not None and is_in_line:
-                _put_into(here, before._level(level), row // side, column // side)  # noqa: SLF001
+                old = _level(before.blocks, *before.cell_count, level)
+                _put_into(here, old, row // side, column // side)
             elif level == 0:
                 _clear(here)
-                new = list(range(len(self.tiles)))
+            areas = [Place(*place) for place in self.places[new].tolist()]
             if level == 0:
-                for number in new:
-                    _take_in(here, self.tiles[number], *self.places[number, :2].tolist())
-            elif is_in_line:
-                for number in new:
-                    self._put_level(level, Place(*self.places[number].tolist()))
+                for number, place in zip(new, areas, strict=True):
+                    _take_in(here, self.tiles[number], place.row, place.column)
             else:
-                self._put_level(level, Place(0, 0, *self.cell_count))
+                for place in areas if is_in_line else [Place(0, 0, rows, columns)]:
+                    self._put_level(level, place)
 
     def _level(self, level: int) -> Singles:
         """Return the blocks of a level: (rows, columns, 2)."""
