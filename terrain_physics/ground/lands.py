@@ -278,7 +278,8 @@ class Lands:
     def _largest_in(self, group: list[_Member]) -> Union | None:
         """Return the largest union of which all maps are in a group."""
         unions = {own.union.numbers: own.union for own in group if own.union is not None}
-        kept = [union for numbers, union in unions.items() if numbers not in self._broken]
+        here = {member.number for member in group}
+        kept = [union for numbers, union in unions.items() if here.issuperset(numbers)]
         return max(kept, key=lambda union: len(union.numbers), default=None)
 
     def _union_of(self, group: list[_Member], places: Longs, before: Union | None) -> Union:
