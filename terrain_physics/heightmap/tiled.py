@@ -54,49 +54,34 @@ class Place(NamedTuple):
 
 
 class Tile:
-    """A map that is part of a larger one, and where its arrays are.
+    """A map that is part of a larger one."""
 
-    Attributes
-    ----------
-    storage : MapStorage
-    thickness : float
-        As of when its `memory` was asked for.
-    """
-
-    __slots__ = ("_materials", "_memory", "_shown", "storage", "thickness")
+    __slots__ = ("_memory", "_views", "storage")
 
     def __init__(self, storage: MapStorage) -> None:
         self.storage = storage
-        self._shown: MapArrays | None = None
-        self._materials: Bytes | None = None
-        self._memory, self.thickness = (0,) * 7, 0.0
+        self._views: MapArrays | None = None
+        self._memory = (0,) * 7
 
-    @property
-    def is_as_shown(self) -> bool:
-        """Whether its arrays are those that it was last asked for."""
-        storage = self.storage
-        return self._shown is storage.views and self._materials is storage.materials
+    def memory(self, views: MapArrays) -> tuple[int, ...]:
+        """Return address and length of heights and of cells, then how the cells are split.
 
-    @property
-    def memory(self) -> tuple[int, ...]:
-        """Address and length of heights and of cells; cells to a row of these; what splits cells.
-
-        The last are 1 if all cells are flipped, and 1 if every other one is.
+        That is: cells to a row where each has bits, else 0; 1 if all are flipped, else 0; 1 if
+        every other one is, else 0.
         """
-        storage = self.storage
-        if not self.is_as_shown:
-            self._materials, self.thickness = storage.materials, storage.thickness
-            heights, cells, _, frame = self._shown = storage.views
+        if self._views is not views:
+            heights, cells, _, frame = views
             kind = int(frame[kernels.DIAGONAL])
             self._memory = (
                 heights.__array_interface__["data"][0],
                 heights.size,
                 cells.__array_interface__["data"][0],
                 cells.size,
-                storage.cell_count[1] if frame[kernels.HAS_TABLE] else 0,
+                self.storage.cell_count[1] if frame[kernels.HAS_TABLE] else 0,
                 int(kind == kernels.DIAGONAL_BD),
                 int(kind == kernels.DIAGONAL_ALTERNATING),
             )
+            self._views = views
         return self._memory
 
     @property
@@ -120,7 +105,7 @@ class TiledMap(FramedMap):
         Least and greatest heights of blocks of cells, or bounds of these, level after level.
     """
 
-    __slots__ = ("_materials", "_reader", "_table", "blocks", "places", "tiles")
+    __slots__ = ("_materials", "_reader", "_shown", "_table", "blocks", "places", "tiles")
 
     def __init__(
         self,
@@ -131,7 +116,7 @@ class TiledMap(FramedMap):
         reader: Reader,
         before: "TiledMap | None" = None,
     ) -> None:
-        """Put tiles together; ``before`` is a map of all of them but the last, if there is one.
+        """Put tiles together; ``before`` is a map of some of them, all of its tiles included.
 
         The caller holds the lock. Samples that tiles share are equal in all of them.
         """
@@ -155,19 +140,19 @@ class TiledMap(FramedMap):
 
     def _show(self) -> None:
         """Make what kernels take, of the arrays that the tiles have now."""
-        memory, places = np.array([tile.memory for tile in self.tiles]), self.places
         shown = [tile.storage.views for tile in self.tiles]
+        made = [tile.storage.materials for tile in self.tiles]
+        memory, places = np.array(list(map(Tile.memory, self.tiles, shown))), self.places
         heights, heights_at = _around(memory[:, :2], _NO_SAMPLE)
         cells, cells_at = _around(memory[:, 2:4], _NO_CELL)
         self._table = _table(places, _rows(places, memory, heights_at, cells_at))
         self._table.setflags(write=False)
-        made = [tile.storage.materials for tile in self.tiles]
         is_plain = all(own is None for own in made)
         self._materials = None if is_plain else _TiledMaterials(made, self._numbers)
         self.frame = self.frame.copy()
         self.frame[kernels.DIAGONAL], has_table = _kind(places, memory)
         self.frame[kernels.HAS_TABLE] = kernels.IN_TILES + has_table
-        self.frame[kernels.THICKNESS] = min(tile.thickness for tile in self.tiles)
+        self.frame[kernels.THICKNESS] = min(own[3].item(kernels.THICKNESS) for own in shown)
         self.frame[kernels.TILES] = self._table.__array_interface__["data"][0]
         self.frame[kernels.TILES_SIZE] = self._table.size
         blocks = self.blocks.view()
@@ -176,6 +161,7 @@ class TiledMap(FramedMap):
         # The table lives as long as the heights.
         kept = _Memory("f4", *heights, (shown, self._table))
         self.views = np.asarray(kept), np.asarray(_Memory("u1", *cells, shown)), blocks, self.frame
+        self._shown = shown, made
 
     @property
     def ground_arrays(self) -> GroundArrays:
@@ -269,7 +255,12 @@ class TiledMap(FramedMap):
                 self._put_blocks_in(region)
                 self.version += 1
                 self.changes.note(self.version, *self.box_of(region))
-        if self._reader.is_read or not all(self.tiles[k].is_as_shown for k, _ in changed):
+        views, made = self._shown
+        if self._reader.is_read or not all(
+            self.tiles[number].storage.views is views[number]
+            and self.tiles[number].storage.materials is made[number]
+            for number, _ in changed
+        ):
             self._show()
 
     def _put_blocks(self, before: "TiledMap | None") -> None:

@@ -8,7 +8,6 @@ above or below it.
 import numpy as np
 
 from terrain_physics._kernels._intrinsics import (
-    array_at,
     copy_eight,
     prefer_wide_vectors,
     put_eight,
@@ -28,9 +27,12 @@ from terrain_physics._kernels.heightmap.grid import (
     DIAGONAL_BD,
     DIAGONAL_TABLE,
     FARTHEST_CELL,
+    HEIGHTS_AT,
     Grid,
     cell_bits,
+    lined_up,
     sample_places,
+    tile_of,
     vertex,
 )
 from terrain_physics._kernels.math.vec3 import Vec3
@@ -159,18 +161,22 @@ def put_range(
 
 
 @kernel(inline=True)
-def _run(grid: Grid, row: int, column: int) -> tuple[int, int, int, int, bool]:
-    """Return where the samples at a, b, c and d of a cell are.
+def _lines(grid: Grid, row_0: int, row_1: int, column_0: int, column_1: int) -> tuple[int, int]:
+    """Return where the sample at row 0 and column 0 would be, and how far off the next row is.
 
-    Then whether those of the next WIDTH cells of the row lie side by side.
+    That is of a range of cells, WIDTH by WIDTH to a row, whose samples are in lines of one map; the
+    next row is 0 off if they are not.
     """
-    a, b, c, d = sample_places(grid, row, column)
-    is_run = column >= 0 and column + WIDTH <= grid.columns
-    if is_run and grid.tiles != 0:
-        table = array_at(grid.tiles, (grid.tiles_size,), np.int64)
-        first = grid.rows + column
-        is_run = b != a and table[first] == table[first + WIDTH - 1]
-    return a, b, c, d, is_run
+    end = column_0 + (column_1 - column_0 + WIDTH - 1) // WIDTH * WIDTH
+    if row_0 < 0 or row_1 > grid.rows or column_0 < 0 or end > grid.columns:
+        return 0, 0
+    if grid.tiles == 0:
+        return 0, grid.columns + 1
+    table, at = tile_of(grid, row_0, column_0)
+    if at != tile_of(grid, row_1 - 1, end - 1)[1]:
+        return 0, 0
+    first, down, _ = lined_up(table, at + HEIGHTS_AT, 0, 0)
+    return first, down
 
 
 @kernel(apart=True, noalias=True)
@@ -206,6 +212,7 @@ def put_pairs(
         column_0, column_1 = ranges[2 * CHUNK + k], ranges[3 * CHUNK + k]
         if kind != SMALL or np.int64(n) + (row_1 - row_0) * (column_1 - column_0) > PAIRS - WIDTH:
             break
+        first_place, across = _lines(grid, row_0, row_1, column_0, column_1)
         for row in range(row_0, row_1):
             z = parts[CHUNK + k] - np.float32(row - row_0) * size_z
             for column in range(column_0, column_1, WIDTH):
@@ -217,12 +224,13 @@ def put_pairs(
                 put_eight(numbers, n + step, z, none)
                 for part in range(2, parts.shape[0] // CHUNK):
                     put_eight(numbers, n + np.uint64(part * PAIRS), parts[part * CHUNK + k], none)
-                a, b, c, d, is_run = _run(grid, row, column)
-                if is_run:
-                    copy_eight(samples, n, heights, np.uint64(a))
-                    copy_eight(samples, n + step, heights, np.uint64(b))
-                    copy_eight(samples, n + two * step, heights, np.uint64(c))
-                    copy_eight(samples, n + three * step, heights, np.uint64(d))
+                if across != 0:
+                    top = first_place + row * across + column
+                    bottom = top + across
+                    copy_eight(samples, n, heights, np.uint64(bottom))
+                    copy_eight(samples, n + step, heights, np.uint64(bottom + 1))
+                    copy_eight(samples, n + two * step, heights, np.uint64(top + 1))
+                    copy_eight(samples, n + three * step, heights, np.uint64(top))
                 else:
                     for j in range(WIDTH):
                         at = n + np.uint64(j)

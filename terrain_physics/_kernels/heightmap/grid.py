@@ -10,7 +10,7 @@ arrays. A table says where the samples and bits of each cell are: see `tile_of`.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,7 +101,9 @@ def unpack_grid(heights: Singles, cells: Bytes, frame: Floats) -> Grid:
 def tile_of(grid: Grid, row: int, column: int) -> tuple[Longs, int]:
     """Return the table of tiles, and where in it the tile of a cell is."""
     table = array_at(grid.tiles, (grid.tiles_size,), np.int64)
-    return table, int(table[table[row] + table[grid.rows + column]])
+    # Places are unsigned: else each would be looked at for being counted from the end.
+    place = table[np.uint64(row)] + table[np.uint64(grid.rows + column)]
+    return table, table[np.uint64(place)]
 
 
 @kernel(inline=True, lent=True)
@@ -111,11 +113,21 @@ def cell_bits(grid: Grid, row: int, column: int) -> int:
     column = min(max(column, 0), grid.columns - 1)
     if grid.tiles != 0:
         table, at = tile_of(grid, row, column)
-        down, right = table[at + CELLS_DOWN], table[at + CELLS_RIGHT]
-        place = table[at + CELLS_AT] + row * down + column * right
-        turned = table[at + TURNED] ^ (table[at + TURNED_IF_ODD] & (row + column))
-        return int(grid.cells[place]) ^ int(turned)
+        place = lined_up(table, at + CELLS_AT, row, column)[0]
+        turned = table[np.uint64(at + TURNED)]
+        turned ^= table[np.uint64(at + TURNED_IF_ODD)] & (row + column)
+        return int(grid.cells[np.uint64(place)]) ^ int(turned)
     return int(grid.cells[row * grid.columns + column])
+
+
+@kernel(inline=True)
+def lined_up(table: Longs, at: Any, row: Any, column: Any) -> tuple[Any, Any, Any]:
+    """Return where a sample of a tile or its bits are, and how far off the next row and column.
+
+    ``at`` is where the table says so: see `HEIGHTS_AT` and `CELLS_AT`.
+    """
+    down, right = table[np.uint64(at + 1)], table[np.uint64(at + 2)]
+    return table[np.uint64(at)] + row * down + column * right, down, right
 
 
 @kernel(lent=True)
@@ -126,8 +138,7 @@ def _sample_in_tiles(grid: Grid, row: int, column: int) -> int:
         cell_row = min(max(row - k // 2, 0), grid.rows - 1)
         cell_column = min(max(column - k % 2, 0), grid.columns - 1)
         table, at = tile_of(grid, cell_row, cell_column)
-        down, right = int(table[at + HEIGHTS_DOWN]), int(table[at + HEIGHTS_RIGHT])
-        place = int(table[at + HEIGHTS_AT]) + row * down + column * right
+        place, _, right = lined_up(table, at + HEIGHTS_AT, row, column)
         if right != 0:  # there is a tile
             break
     return place
@@ -167,8 +178,7 @@ def sample_places(grid: Grid, row: int, column: int) -> tuple[int, int, int, int
     if grid.tiles != 0:  # which have no ground outside
         row, column = min(max(row, 0), grid.rows - 1), min(max(column, 0), grid.columns - 1)
         table, at = tile_of(grid, row, column)
-        down, right = int(table[at + HEIGHTS_DOWN]), int(table[at + HEIGHTS_RIGHT])
-        d = int(table[at + HEIGHTS_AT]) + row * down + column * right
+        d, down, right = lined_up(table, at + HEIGHTS_AT, row, column)
         return d + down, d + down + right, d + right, d
     left = min(max(column, 0), grid.columns)
     right = min(max(column + 1, 0), grid.columns)

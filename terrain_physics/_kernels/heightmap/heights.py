@@ -14,16 +14,13 @@ from terrain_physics._kernels.heightmap.grid import (
     CELL_FLIPPED,
     CELL_HOLE,
     CELLS_AT,
-    CELLS_DOWN,
-    CELLS_RIGHT,
     DIAGONAL_ALTERNATING,
     DIAGONAL_BD,
     HEIGHTS_AT,
-    HEIGHTS_DOWN,
-    HEIGHTS_RIGHT,
     TURNED,
     TURNED_IF_ODD,
     height,
+    lined_up,
     normal,
     unpack_grid,
 )
@@ -135,8 +132,7 @@ def _bits_in_tiles(
         _, column, _ = _within(float(xs[k]), x0, cell_x, columns)
         _, row, _ = _within(float(zs[k]), z0, cell_z, rows)
         at = table[np.uint64(table[np.uint64(row)] + table[np.uint64(rows + column)])]
-        down, right = table[np.uint64(at + CELLS_DOWN)], table[np.uint64(at + CELLS_RIGHT)]
-        place = table[np.uint64(at + CELLS_AT)] + row * down + column * right
+        place, _, _ = lined_up(table, at + CELLS_AT, row, column)
         turned = table[np.uint64(at + TURNED)] ^ (
             table[np.uint64(at + TURNED_IF_ODD)] & (row + column)
         )
@@ -171,8 +167,7 @@ def _spans_in_tiles(
         is_across, column, u = _within(float(xs[k]), x0, cell_x, columns)
         is_along, row, v = _within(float(zs[k]), z0, cell_z, rows)
         at = table[np.uint64(table[np.uint64(row)] + table[np.uint64(rows + column)])]
-        down, right = table[np.uint64(at + HEIGHTS_DOWN)], table[np.uint64(at + HEIGHTS_RIGHT)]
-        place = table[np.uint64(at + HEIGHTS_AT)] + row * down + column * right
+        place, down, right = lined_up(table, at + HEIGHTS_AT, row, column)
         d = y0 + height_scale * np.float64(heights[np.uint64(place)])
         c = y0 + height_scale * np.float64(heights[np.uint64(place + right)])
         place += down
