@@ -393,10 +393,9 @@ def _rows(places: Longs, memory: Longs, heights_at: Longs, cells_at: Longs) -> L
     rows = np.zeros((len(places) + 1, kernels.TILE_SIZE), dtype=np.int64)
     rows[:, kernels.HEIGHTS_AT], rows[:, kernels.CELLS_AT] = heights_at, cells_at
     own = rows[:-1].T
-    own[kernels.HEIGHTS_DOWN], own[kernels.HEIGHTS_RIGHT] = columns + 1, 1
-    own[kernels.CELLS_DOWN], own[kernels.CELLS_RIGHT] = across, across > 0
+    own[kernels.HEIGHTS_DOWN], own[kernels.CELLS_DOWN] = columns + 1, across
     own[kernels.HEIGHTS_AT] -= row * (columns + 1) + column
-    own[kernels.CELLS_AT] -= (row * across + column) * own[kernels.CELLS_RIGHT]
+    own[kernels.CELLS_AT] -= (row * across + column) * (across > 0)
     own[kernels.TURNED] = flipped ^ (alternate & (row + column))
     own[kernels.TURNED_IF_ODD] = alternate
     own[kernels.TILE_NUMBER] = np.arange(len(places))

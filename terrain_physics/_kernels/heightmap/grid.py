@@ -43,13 +43,13 @@ TILED_FRAME_SIZE = 14
 # The table of tiles begins with a number for each row of cells, then one for each column. The two
 # of a cell add up to a place in the table that holds where in it the tile of the cell is. Of a tile
 # there are, at these places: where in `Grid.heights` the sample at row 0 and column 0 of the whole
-# map would be, and how far off the next row and column are; the same of `Grid.cells`; which of
-# these bits are turned in all cells, and which if row and column add up to an odd number; the
-# number of the tile, its first row and column in the whole map, and how many columns it has. Where
-# no tile is, the next row and column are where the first ones are: at a hole.
-HEIGHTS_AT, HEIGHTS_DOWN, HEIGHTS_RIGHT, CELLS_AT, CELLS_DOWN, CELLS_RIGHT = range(6)
-TURNED, TURNED_IF_ODD, TILE_NUMBER, TILE_ROW, TILE_COLUMN, TILE_COLUMNS = range(6, 12)
-TILE_SIZE = 12
+# map would be, and how far off the next row is; the same of `Grid.cells`; which of these bits are
+# turned in all cells, and which if row and column add up to an odd number; the number of the tile,
+# its first row and column in the whole map, and how many columns it has. If the next row is 0 off,
+# so is the next column: all cells share the bits, or, where no tile is, a sample that is missing.
+HEIGHTS_AT, HEIGHTS_DOWN, CELLS_AT, CELLS_DOWN, TURNED, TURNED_IF_ODD = range(6)
+TILE_NUMBER, TILE_ROW, TILE_COLUMN, TILE_COLUMNS = range(6, 10)
+TILE_SIZE = 10
 
 
 class Grid(NamedTuple):
@@ -126,7 +126,8 @@ def lined_up(table: Longs, at: Any, row: Any, column: Any) -> tuple[Any, Any, An
 
     ``at`` is where the table says so: see `HEIGHTS_AT` and `CELLS_AT`.
     """
-    down, right = table[np.uint64(at + 1)], table[np.uint64(at + 2)]
+    down = table[np.uint64(at + 1)]
+    right = np.int64(down != 0)
     return table[np.uint64(at)] + row * down + column * right, down, right
 
 
