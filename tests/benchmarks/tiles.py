@@ -91,7 +91,7 @@ def _compare(
     rounds: int,
     count: int,
 ) -> None:
-    calls = {
+    calls: dict[str, Callable[[], object]] = {
         f"{name}, {which}": partial(ask, ground)
         for name, ask in questions.items()
         for which, ground in on.items()
