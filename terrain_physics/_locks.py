@@ -19,10 +19,9 @@ class Rank(IntEnum):
     """In what order locks are taken, by any thread: lower ones first, then older ones."""
 
     GROUND = 0
-    UNION = 1
-    MAP = 2
-    TREES = 3
-    COMPILER = 4
+    MAP = 1
+    TREES = 2
+    COMPILER = 3
 
 
 _made: WeakKeyDictionary[Any, tuple[Rank, int]] = WeakKeyDictionary()

@@ -195,7 +195,7 @@ class MapStorage(FramedMap):
     def locks(self) -> list[AbstractContextManager[Any]]:
         """What an edit holds, in order."""
         watched = {watch.lock for watch in self.watchers.all()}
-        return in_order({self.lock, *watched}) if watched else [self.lock]
+        return [*(in_order(watched) if len(watched) > 1 else watched), self.lock]
 
     def editing(self) -> AbstractContextManager[None]:
         """Hold all locks that an edit holds."""
@@ -265,10 +265,11 @@ class MapStorage(FramedMap):
 
     def regions_since(self, version: int) -> list[Region]:
         """Return what was edited after a version, oldest first; the whole map if forgotten."""
-        if self.version - version > len(self._changes):
-            return [self.whole]
         changes = list(self._changes)  # at once: a signal handler may edit the map as well
-        return [region for number, region in changes if number > version]
+        count = (changes[-1][0] if changes else self.version) - version
+        if count > len(changes):
+            return [self.whole]
+        return [region for _, region in changes[len(changes) - count :]]
 
     # Copies and pickles
 
