@@ -318,6 +318,11 @@ class Lands:
         locks = {lock for member in members for lock in member.storage.locks}
         return in_order(locks | {self.lock})
 
+    def _locks_around(self, members: list[_Member]) -> list[AbstractContextManager[Any]]:
+        """Return what an edit of maps and of those beside them holds, in order."""
+        beside = {seam.other for own in members for seam in list(own.seams.values())}
+        return self._locks_of(beside.union(members))
+
     def follow(self, *, hold: bool = False) -> None:
         """Hand on what maps have changed on border lines, and let unions follow their maps.
 
@@ -332,8 +337,7 @@ class Lands:
                     if hold:
                         self.lock.__enter__()
                     return
-                around = {seam.other for own in differing for seam in own.seams.values()}
-            with holding(partial(self._locks_of, around.union(differing))):
+            with holding(partial(self._locks_around, differing)):
                 for member in differing:
                     for seam in member.seams_to_hand_on():
                         seam.hand_on(member)
