@@ -8,8 +8,8 @@ before it forks, and the child finds nothing half done by threads that it does n
 import itertools
 import os
 import threading
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from enum import IntEnum
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -19,10 +19,9 @@ class Rank(IntEnum):
     """In what order locks are taken, by any thread: lower ones first, then older ones."""
 
     GROUND = 0
-    UNION = 1
-    MAP = 2
-    TREES = 3
-    COMPILER = 4
+    MAP = 1
+    TREES = 2
+    COMPILER = 3
 
 
 _made: WeakKeyDictionary[Any, tuple[Rank, int]] = WeakKeyDictionary()
@@ -47,6 +46,19 @@ def hold_at_fork(lock: Any, rank: Rank) -> None:
 def in_order(locks: Iterable[Any]) -> list[Any]:
     """Return locks in the order in which everybody takes several."""
     return sorted(locks, key=_made.__getitem__)
+
+
+@contextmanager
+def holding(find: Callable[[], list[Any]]) -> Iterator[None]:
+    """Hold the locks that are found, in order: those that are found once they are held, too."""
+    with ExitStack() as held:
+        found: list[Any] = []
+        while found != (locks := find()):
+            held.close()
+            for lock in locks:
+                held.enter_context(lock)
+            found = locks
+        yield
 
 
 def _take_all() -> None:

@@ -101,10 +101,12 @@ def _mesh() -> None:
 
 
 def _ground() -> None:
-    # In addition to the queries of its parts: parts that come and go, and whose a triangle is.
-    tiles = [HeightMap([[0, 0], [0, 0]], origin=(x, 0, 0)) for x in (0, 1)]
+    # In addition to the queries of its parts: parts that come and go, and whose a triangle is. Maps
+    # that are together larger than a block.
+    tiles = [HeightMap([[0] * 9] * 9, origin=(x, 0, 0)) for x in (0, 8)]
     ground = Ground([*tiles, _small_mesh()])
-    spheres = np.array([(0.2, 0, 0.2, 0.5), (1.2, 0, 0.2, 0.5)])
+    ground.raise_((4, 4), 1, 0.1)
+    spheres = np.array([(0.2, 0, 0.2, 0.5), (9.2, 0, 0.2, 0.5)])
     ground.raycast(Ray((0.2, 1, 0.2), (0, -1, 0)))
     ground.contacts(Sphere((0.2, 0, 0.2), 0.5))
     ground.contacts(spheres)

@@ -5,6 +5,7 @@ Each is an instruction or a hint, and has a plain Python form for where nothing 
 
 import contextlib
 import ctypes
+import math
 from typing import Any
 
 import numpy as np
@@ -200,10 +201,11 @@ else:
 
     def array_at(address: int, shape: tuple[int, ...], kind: Any) -> Any:
         """Return the C-contiguous array at an address, read-only; its owner must outlive it."""
-        values = np.empty(shape, dtype=kind)
-        if values.size:
-            memory = (ctypes.c_byte * values.nbytes).from_address(int(address))
-            values = np.ndarray(shape, dtype=kind, buffer=memoryview(memory))
+        size = math.prod(shape) * np.dtype(kind).itemsize
+        memory: Any = b""
+        if size != 0:
+            memory = memoryview((ctypes.c_byte * int(size)).from_address(int(address)))
+        values: Any = np.ndarray(shape, dtype=kind, buffer=memory)
         values.setflags(write=False)
         return values
 

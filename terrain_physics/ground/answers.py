@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.ground.owners import put_rows
+from terrain_physics._kernels.ground.rows import put_rows
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics.surface.results import ClosestPoints, Contacts, RayHits, SweepHits, Triangles

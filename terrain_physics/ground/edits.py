@@ -1,45 +1,41 @@
 """Edits of all maps of a ground at once: united maps change exactly as one map would."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics import _checks
-from terrain_physics.ground.union import Union
 from terrain_physics.heightmap.brushes import Brush, Disc
-from terrain_physics.heightmap.edits import Ranges, paint, set_heights
+from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.edits import paint, set_heights
+from terrain_physics.heightmap.framed import FramedMap
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.surface.materials import Names, material_number
 
 
-class EditedMap(NamedTuple):
-    """A map of a ground, or several united in one, whose lock the editor holds."""
-
-    queries: MapQueries
-    union: Union | None
-
-    def shares(
-        self, place: Ranges, values: NDArray[Any], *, lines: int
-    ) -> Iterator[tuple[MapStorage, Ranges, NDArray[Any]]]:
-        """Return whose the values of a range are, see `Union.shares`."""
-        if self.union is None:
-            return iter([(self.queries.storage, place, values)])
-        return self.union.shares(place, values, lines=lines)
+def _shares(
+    land: FramedMap, place: Ranges, values: NDArray[Any], *, lines: int
+) -> Iterator[tuple[MapStorage, Ranges, NDArray[Any]]]:
+    """Return whose the values of a range are, see `TiledMap.shares`."""
+    if isinstance(land, TiledMap):
+        return land.shares(place, values, lines=lines)
+    return iter([(cast("MapStorage", land), place, values)])
 
 
-def apply_to_all(maps: Sequence[EditedMap], brush: Brush) -> None:
-    """Change the heights of all maps."""
+def apply_to_all(maps: Sequence[MapQueries], brush: Brush) -> None:
+    """Change the heights of all maps, whose locks the caller holds."""
     # Refused by one map, refused by all.
-    strokes = [(land, brush.stroke(land.queries.storage)) for land in maps]
+    strokes = [(land.storage, brush.stroke(land.storage)) for land in maps]
     for land, (place, heights) in strokes:
-        for part, own, new in land.shares(place, heights, lines=1):
+        for part, own, new in _shares(land, place, heights, lines=1):
             set_heights(part, own, new)
 
 
-def paint_all(maps: Sequence[EditedMap], disc: Disc, material: Any, names: Names) -> None:
+def paint_all(maps: Sequence[MapQueries], disc: Disc, material: Any, names: Names) -> None:
     """Give cells of all maps a material of the ground, which has these names."""
     # What no map has is refused where no map is reached, too.
     if isinstance(material, str) and names is not None:
@@ -49,7 +45,7 @@ def paint_all(maps: Sequence[EditedMap], disc: Disc, material: Any, names: Names
     painted = [
         (part, own, marked, _own_number(material, names, part.material_names))
         for land in maps
-        for part, own, marked in land.shares(*disc.cells(land.queries.storage), lines=0)
+        for part, own, marked in _shares(land.storage, *disc.cells(land.storage), lines=0)
         if marked.any()
     ]
     for part, own, marked, number in painted:
@@ -76,6 +72,6 @@ def _own_number(material: Any, names: Names, own_names: Names) -> int:
     return material_number("material", material, own_names)
 
 
-def highest_at(maps: Sequence[EditedMap], disc: Disc) -> float:
+def highest_at(maps: Sequence[MapQueries], disc: Disc) -> float:
     """Return the height of the highest map at the center; NaN if none has ground there."""
-    return float(np.fmax.reduce([land.queries.height(disc.x, disc.z) for land in maps]))
+    return float(np.fmax.reduce([land.height(disc.x, disc.z) for land in maps]))

@@ -15,13 +15,14 @@ from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS, FIRST_LAYER
 from terrain_physics._kernels.types import Longs
 from terrain_physics._public import public
-from terrain_physics.ground.edits import EditedMap, apply_to_all, highest_at, paint_all
+from terrain_physics.ground.edits import apply_to_all, highest_at, paint_all
 from terrain_physics.ground.movers import NO_MOVERS, NO_WAY, checked_seconds
 from terrain_physics.ground.parts import GroundParts, PartQueries
 from terrain_physics.ground.poses import Pose
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.brushes import Disc, leveling, raising, smoothing
 from terrain_physics.heightmap.heightmap import HeightMap, loaded_map
+from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.saved import KIND as MAP
 from terrain_physics.heightmap.saved import saved_map
 from terrain_physics.heightmap.storage import MapStorage
@@ -740,7 +741,7 @@ class Ground(Surface):
             paint_all(maps, disc, material, self.material_names)
 
     @contextmanager
-    def _editing(self) -> Iterator[list[EditedMap]]:
+    def _editing(self) -> Iterator[list[MapQueries]]:
         with self._held.editing() as maps:
             if not maps:
                 raise ValueError("parts must hold a HeightMap to be edited, got meshes only")
@@ -779,7 +780,7 @@ class Ground(Surface):
         >>> again, again.height_at(4, 2)
         (<Ground: 2 height maps, 0 meshes>, -1.0)
         """
-        with self._held.changing, self._held.editing():  # all of one moment, borders included
+        with self._held.editing():  # all of one moment, borders included
             saved = [saved_part(part.storage) for part in self._held.queries.values()]
             about = {
                 "keys": list(self._parts),
@@ -797,8 +798,7 @@ class Ground(Surface):
 
     def __getstate__(self) -> tuple[Any, ...]:
         held = self._held
-        held.current()  # so that the copies share their borders too
-        with held.changing:
+        with held.followed:  # so that the copies share their borders too
             parts, layers = self._parts.copy(), list(held.layers.values())
             poses, movers = held.poses.copy(), held.movers.saved()
             return parts, layers, held.next_number, held.own_changes, poses, movers

@@ -20,7 +20,7 @@ from terrain_physics.ground.movers import NO_WAY
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.poses import Pose
 from terrain_physics.ground.queries import GroundQueries
-from terrain_physics.heightmap.edits import Ranges
+from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.surface.ground_files import MOST_NUMBERS, SavedPart, as_marks
 from terrain_physics.surface.surface import queries_of
 
@@ -200,7 +200,7 @@ def _unchanged(ground: Part | Ground) -> Iterator[None]:
         with queries_of(ground).lock:
             yield
     else:
-        with parts.changing, parts.editing():
+        with parts.editing():
             yield
 
 

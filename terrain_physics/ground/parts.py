@@ -8,20 +8,19 @@ from typing import Any, cast
 import numpy as np
 
 from terrain_physics._checks import Floats3
-from terrain_physics._kernels.heightmap import grid as grid_kernels
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Floats, Longs, read_only
-from terrain_physics._locks import in_order
-from terrain_physics.ground.edits import EditedMap
+from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._locks import holding
+from terrain_physics.ground.lands import Lands
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.meshes import GroundMeshes
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
 from terrain_physics.ground.sources import MapSource, MeshSource, Source
-from terrain_physics.ground.union import Union, groups_of_neighbors
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
@@ -29,7 +28,6 @@ from terrain_physics.surface.ground_arrays import (
     NO_MAPS,
     NO_MESHES,
     GroundArrays,
-    MapArrays,
     map_rows,
 )
 from terrain_physics.surface.ground_files import MOST_NUMBERS
@@ -68,15 +66,14 @@ class GroundParts:
         "_arrays",
         "_gone",
         "_is_changing",
+        "_lands",
         "_logged",
         "_logged_of",
         "_maps",
         "_materials",
         "_mesh_queries",
         "_meshes",
-        "_seen",
         "_shown",
-        "_table",
         "cell_sizes",
         "changes",
         "lands",
@@ -105,14 +102,13 @@ class GroundParts:
         self._materials = GroundMaterials()
         self._meshes = GroundMeshes()
         self._mesh_queries = MeshQueries(self._meshes)
+        self._lands = Lands(self._meshes.lock)
         self.lands: list[MapQueries] = []
         self.cell_sizes: tuple[tuple[float, float], ...] = ()
         self._maps: list[MapSource] = []
         self._is_changing = False
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
-        self._seen: tuple[Any, ...] = ()
-        self._shown: tuple[MapArrays, MapSource, Longs] | None = None
-        self._table = NO_MAPS
+        self._shown = -1, NO_MAPS
         self._arrays = GroundArrays(NO_MAPS, NO_MESHES)
         self._logged_of: dict[Any, int] = {}
         self.changes = ChangeLog(0)
@@ -127,9 +123,13 @@ class GroundParts:
     # Parts that come and go
 
     @property
-    def changing(self) -> AbstractContextManager[Any]:
-        """Held by who changes which parts there are, or needs all of one moment."""
-        return self._meshes.lock
+    def followed(self) -> AbstractContextManager[Any]:
+        """The lock of the ground, once maps have followed each other.
+
+        Held by short queries of characters and united maps, by who changes which parts there are,
+        and by who needs all of one moment.
+        """
+        return self._lands.followed
 
     @contextmanager
     def change(self) -> Iterator[None]:
@@ -137,7 +137,7 @@ class GroundParts:
 
         A signal handler would find it half done: it may ask and edit, but not change parts.
         """
-        with self.changing:
+        with self.followed:
             if self._is_changing:
                 raise RuntimeError(
                     "parts must not be changed by a signal handler while its thread changes them"
@@ -163,8 +163,7 @@ class GroundParts:
             raise ValueError(
                 f"parts must be at most {MOST_NUMBERS}, those that were removed included"
             )
-        with self.changing:
-            self.current()  # what is to be copied between maps is, before they are united anew
+        with self.followed:
             before = self._thickness()
             storages = {k: cast("Storage", part.storage) for k, part in parts.items()}
             self._materials.refuse_more([own.material_names for own in storages.values()])
@@ -174,6 +173,8 @@ class GroundParts:
                 if isinstance(storage, MeshStorage):
                     named = self._materials.named(number)
                     self._meshes.add(number, storage, named, layers[number])
+                else:
+                    self._lands.add(number, storage, layers[number])
             self.queries |= parts
             self.layers |= layers
             self.next_number = next_number
@@ -187,8 +188,7 @@ class GroundParts:
 
     def remove(self, number: int) -> None:
         """Remove a part."""
-        with self.changing:
-            self.current()
+        with self.followed:
             before = self._thickness()
             part = self.queries.pop(number)
             del self.layers[number]
@@ -197,6 +197,7 @@ class GroundParts:
             for land in maps:
                 self._gone += land.version
                 del self._logged_of[land]
+                self._lands.remove(number)
             if not maps:
                 self._meshes.remove(number)
             self._settle(renamed=self._materials.remove(number), maps=bool(maps))
@@ -205,21 +206,21 @@ class GroundParts:
 
     def move(self, number: int, pose: Pose, seconds: float | None) -> None:
         """Put a mesh somewhere else; see `GroundMeshes.move`."""
-        with self.changing:
+        with self.followed:
             self._meshes.move(number, pose, seconds)
             self._gone += 1
             self.watchers.tell("moved", number, seconds)
 
     def set_surface_velocity(self, number: int, velocity: Floats3) -> None:
         """Let the surface of a mesh move."""
-        with self.changing:
+        with self.followed:
             self._meshes.set_surface_velocity(number, velocity)
             self._gone += 1
             self.watchers.tell("surface", number)
 
     def set_one_way(self, number: int, direction: Floats3) -> None:
         """Let a mesh hold up one way only."""
-        with self.changing:
+        with self.followed:
             self._meshes.set_one_way(number, direction)
             self._gone += 1
             self.watchers.tell("one_way", number)
@@ -242,7 +243,7 @@ class GroundParts:
         if not maps:
             return
         version, now = self._count(), self._thickness()
-        is_same = all(depth == before[number] for number, depth in now.items() if number in before)
+        is_same = before.items() <= now.items() or now.items() <= before.items()
         if not is_same or 1 in {len(before), len(now)}:  # a single map may go on at its border
             self.changes.note(version, *EVERYWHERE)
             return
@@ -251,24 +252,26 @@ class GroundParts:
 
     def _thickness(self) -> dict[int, float]:
         """Return how deep each map is solid, by number."""
+        depths = [source.queries.storage.thickness for source in self._maps]
         return {
-            number: source.queries.storage.thickness
-            for source in self._maps
+            number: depth
+            for source, depth in zip(self._maps, depths, strict=True)
             for number in source.parts.tolist()
         }
 
     def set_layers(self, number: int, layers: int) -> None:
         """Put a part on other layers."""
-        with self.changing:
+        with self.followed:
             if layers == self.layers[number]:
                 return
-            self.current()
             before = self._thickness()
             self.layers[number] = layers
             self._gone += 1
             part = self.queries[number]
             maps = [part] if isinstance(part, MapQueries) else []
-            if not maps:
+            if maps:
+                self._lands.set_layers(number, layers)
+            else:
                 self._meshes.set_layers(number, layers)
             self._settle(renamed=False, maps=bool(maps))
             self._note(maps, before)
@@ -281,7 +284,8 @@ class GroundParts:
         if maps:
             self.lands = [q for q in self.queries.values() if isinstance(q, MapQueries)]
             self.cell_sizes = tuple(size for land in self.lands for size in land.cell_sizes)
-            self._maps, self._seen = self._sources_of_maps(), ()
+            self._lands.settle()
+            self._maps = self._sources_of_maps()
         elif renamed:
             self._maps = [
                 self._map_source(source.queries, source.union, source.parts.tolist())
@@ -294,22 +298,16 @@ class GroundParts:
 
     def _sources_of_maps(self) -> list[MapSource]:
         """Return what to query for the maps: those on the same layers are united."""
-        maps = {k: part for k, part in self.queries.items() if isinstance(part, MapQueries)}
-        numbers = list(maps)
-        if len(maps) == 1:  # a single map keeps its border
-            return [self._map_source(maps[numbers[0]], None, numbers)]
-        sources = []
-        for layers in {self.layers[number] for number in numbers}:
-            alike = [number for number in numbers if self.layers[number] == layers]
-            lands = [maps[number].storage for number in alike]
-            for group in groups_of_neighbors(lands):
-                union = Union([lands[k] for k in group])
-                queries = MapQueries(union.land)
-                sources.append(self._map_source(queries, union, [alike[k] for k in group]))
-        return sorted(sources, key=attrgetter("first"))
+        if len(self.lands) == 1:  # a single map keeps its border
+            number = next(k for k, part in self.queries.items() if part is self.lands[0])
+            return [self._map_source(self.lands[0], None, [number])]
+        return [
+            self._map_source(MapQueries(land), land if len(numbers) > 1 else None, list(numbers))
+            for numbers, land in self._lands.unions
+        ]
 
     def _map_source(
-        self, queries: MapQueries, union: Union | None, numbers: list[int]
+        self, queries: MapQueries, union: TiledMap | None, numbers: list[int]
     ) -> MapSource:
         named = [self._materials.named(number) for number in numbers]
         table = None
@@ -329,8 +327,7 @@ class GroundParts:
     @property
     def version(self) -> int:
         """The number of changes: edits and refits of parts, and parts that came and went."""
-        with self.changing:
-            self.current()
+        with self.followed:
             version = self._count()
             if version != self._logged:
                 self._log(version)
@@ -350,83 +347,43 @@ class GroundParts:
     @property
     def own_changes(self) -> int:
         """The same without the edits and refits of the parts that there are."""
-        with self.changing:
+        with self.followed:
             return self.version - sum(part.version for part in self.queries.values())
 
     def current(self, mask: int = ALL_LAYERS) -> list[Source]:
-        """Return what to query, in the order of first parts; unions follow the edits first.
+        """Return what to query, in the order of first parts.
 
         That is at least one: where the mask meets nothing, a source that finds nothing.
         """
-        for source in self._maps:
-            if source.union is not None:
-                source.union.follow()
         if mask == ALL_LAYERS:
             return self.sources
         met = [source.met_by(mask) for source in self.sources if source.layers & mask]
         return met or [self._mesh_source().met_by(mask)]
 
     @contextmanager
-    def editing(self) -> Iterator[list[EditedMap]]:
+    def editing(self) -> Iterator[list[MapQueries]]:
         """Give all maps, each once, as they are now; nobody else edits them meanwhile."""
-        with self.changing, ExitStack() as held:
-            maps = [EditedMap(source.queries, source.union) for source in self._maps]
-            locks = {source.queries.lock for source in self._maps}
-            for source in self._maps:
-                locks |= {self.queries[number].lock for number in source.parts.tolist()}
-            for lock in in_order(locks):
-                held.enter_context(lock)
-            self.current()
-            yield maps
-            self.current()
+        with holding(self._lands.locks):
+            self._lands.follow()
+            yield [source.queries for source in self._maps]
+            self._lands.follow()
 
     # What characters ask
-
-    @property
-    def lock(self) -> AbstractContextManager[Any]:
-        """Held by short queries of characters."""
-        return _Standing(self)
-
-    def take(self) -> AbstractContextManager[Any] | None:
-        """Take the lock of the ground, then that of its only map, and return this.
-
-        Edits write to the arrays of a single map; of several, characters have copies.
-        """
-        self._meshes.asked.__enter__()
-        if len(self._maps) != 1:
-            return None
-        land = self._maps[0].queries.lock
-        try:
-            land.__enter__()
-        except BaseException:
-            self._meshes.asked.__exit__(None, None, None)
-            raise
-        return land
-
-    def give_back(self, land: AbstractContextManager[Any] | None) -> None:
-        """Release what `take` took."""
-        if land is not None:
-            land.__exit__(None, None, None)
-        self._meshes.asked.__exit__(None, None, None)
 
     @contextmanager
     def reading(self) -> Iterator[GroundArrays]:
         """Give the arrays to a long query; they stay as they are until it ends."""
         with ExitStack() as held:
-            with self.changing:  # meshes and how they move are of one moment
-                table = held.enter_context(self._meshes.reading)
-                movers = self._meshes.movers.rows
-            maps = self._maps
-            if len(maps) == 1:
-                views, _ = held.enter_context(maps[0].queries.storage.reading())
-                yield self._arrays_of(self._own_map(maps[0], views), table, movers)
-            else:
-                yield self._arrays_of(self._maps_now(), table, movers)
+            with self.followed:
+                meshes = held.enter_context(self._meshes.reading)
+                held.enter_context(self._lands.reading())
+                arrays = self._arrays_of(self._maps_now(), meshes, self._meshes.movers.rows)
+            yield arrays
 
     def ground_arrays(self) -> GroundArrays:
-        """Return the arrays for characters, made anew if the parts were edited."""
-        with self._meshes.asked as table:
-            return self._arrays_of(self._maps_now(), table, self._meshes.movers.rows)
+        """Return the arrays for characters; they stay as they are while the lock is held."""
+        with self.followed, self._meshes.asked as meshes:
+            return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.rows)
 
     def _arrays_of(self, maps: Longs, meshes: Longs, movers: Floats) -> GroundArrays:
         arrays = self._arrays
@@ -435,29 +392,16 @@ class GroundParts:
         return arrays
 
     def _maps_now(self) -> Longs:
-        """Return the table of all maps: a single one as it is, several as copies."""
-        with self.changing:
-            maps = self._maps
-            if len(maps) == 1:
-                return self._own_map(maps[0], maps[0].queries.storage.views)
-            self.current()
-            seen = tuple((source.first, source.queries.version) for source in maps)
-            if seen != self._seen:
-                self._table = map_rows(
-                    [_copied(source.queries.storage) for source in maps],
-                    [source.first for source in maps],
-                    [source.layers for source in maps],
-                )
-                self._seen = seen
-            return self._table
-
-    def _own_map(self, source: MapSource, views: MapArrays) -> Longs:
-        """Return the table of the only map."""
-        known = self._shown
-        if known is None or known[0] is not views or known[1] is not source:
-            table = map_rows([views], [source.first], [source.layers])
-            self._shown = known = views, source, table
-        return known[2]
+        """Return the table of all maps."""
+        shown, table = self._shown
+        if shown != self._lands.shown:
+            table = map_rows(
+                [source.queries.storage.views for source in self._maps],
+                [source.first for source in self._maps],
+                [source.layers for source in self._maps],
+            )
+            self._shown = self._lands.shown, table
+        return table
 
     def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int]:
         """Return the id and the material of a triangle that a kernel names by part and number."""
@@ -474,28 +418,3 @@ class GroundParts:
                 own = source.queries.triangle_at(0, triangle, point)[1]
                 return found, source.material(owner, own)
         return -1, 0
-
-
-class _Standing:
-    """Holds what characters stand on for a short query."""
-
-    __slots__ = ("_land", "_parts")
-
-    def __init__(self, parts: GroundParts) -> None:
-        self._parts = parts
-        self._land: AbstractContextManager[Any] | None = None
-
-    def __enter__(self) -> None:
-        self._land = self._parts.take()
-
-    def __exit__(self, *error: object) -> None:
-        self._parts.give_back(self._land)
-
-
-def _copied(land: MapStorage) -> MapArrays:
-    """Return the arrays of a map beside others: it ends at its border."""
-    with land.reading() as ((heights, cells, blocks, frame), _):
-        ending = frame.copy()
-        ending[grid_kernels.EXTEND] = 0.0
-        copies = read_only(heights.copy(), cells.copy(), blocks.copy(), ending)
-    return cast("MapArrays", copies)

@@ -218,7 +218,7 @@ class GroundQueries(Queries):
 
     @property
     def lock(self) -> AbstractContextManager[Any]:
-        return self._parts.lock
+        return self._parts.followed
 
     @property
     def ground_arrays(self) -> GroundArrays:

@@ -7,8 +7,8 @@ import numpy as np
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics.ground.answers import Owners
-from terrain_physics.ground.union import Union
 from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.mesh.queries import MeshQueries
 
 
@@ -19,8 +19,8 @@ class MapSource(NamedTuple):
     ----------
     queries : MapQueries
         Of the map itself, or of the union.
-    union : Union or None
-        The union, if there is one.
+    union : TiledMap or None
+        The same as one map, if there are several.
     parts : ndarray of int64, shape (k,)
         The numbers of the maps, ascending.
     named : ndarray of uint8, shape (k, 256), or None
@@ -30,7 +30,7 @@ class MapSource(NamedTuple):
     """
 
     queries: MapQueries
-    union: Union | None
+    union: TiledMap | None
     parts: Longs
     named: Bytes | None
     layers: int
@@ -52,7 +52,7 @@ class MapSource(NamedTuple):
     def owners(self, triangles: Longs) -> Owners:
         """Return the owners of triangles (n,); -1 stays, and is of the first map."""
         if self.union is not None:
-            return Owners(*self.union.owners(triangles, self.parts, self.parts << ID_BITS)[:2])
+            return Owners(*self.union.owners(triangles, self.parts, self.parts << ID_BITS))
         ids = triangles + (self.first << ID_BITS)
         ids[triangles < 0] = -1
         return Owners(ids, np.full(len(triangles), self.first))

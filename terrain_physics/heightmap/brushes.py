@@ -8,11 +8,13 @@ from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._kernels.types import Flags, Floats, Singles
+from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import checked_samples
-from terrain_physics.heightmap.edits import Ranges, cells_around, set_heights
+from terrain_physics.heightmap.edits import cells_around, set_heights
+from terrain_physics.heightmap.framed import FramedMap
 from terrain_physics.heightmap.storage import MapStorage
 
-Change = Callable[[MapStorage, Ranges, Floats], Floats]
+Change = Callable[[FramedMap, Ranges, Floats], Floats]
 
 # The narrowest fade, in radii: more than rounding, so that samples at the radius count as within.
 _NARROWEST = 1e-12
@@ -35,13 +37,13 @@ class Disc(NamedTuple):
             x, _, z = _checks.vector("center", center)
         return cls(x, z, _checks.positive("radius", radius))
 
-    def samples(self, storage: MapStorage, flat: float) -> tuple[Ranges, Floats]:
+    def samples(self, land: FramedMap, flat: float) -> tuple[Ranges, Floats]:
         """Return the samples around, and how much each counts.
 
         1 within ``flat`` meters of the center; from there it falls smoothly to 0 at the radius.
         """
-        place = self._samples(storage)
-        along, beside = self._offsets(storage, place, 0.0)
+        place = self._samples(land)
+        along, beside = self._offsets(land, place, 0.0)
         square = (along / self.radius) ** 2 + (beside / self.radius) ** 2
         if flat > 0.0:
             share = flat / self.radius
@@ -50,29 +52,29 @@ class Disc(NamedTuple):
         left = 1.0 - square
         return place, np.where(left > 0.0, left, 0.0) ** 2
 
-    def cells(self, storage: MapStorage) -> tuple[Ranges, Flags]:
+    def cells(self, land: FramedMap) -> tuple[Ranges, Flags]:
         """Return the cells around, and which of them have their middle within, border included."""
-        rows, columns = self._samples(storage)
-        around = cells_around(storage, rows.start, rows.stop, columns.start, columns.stop)
+        rows, columns = self._samples(land)
+        around = cells_around(land, rows.start, rows.stop, columns.start, columns.stop)
         place = np.s_[around.row_start : around.row_stop, around.column_start : around.column_stop]
-        along, beside = self._offsets(storage, place, 0.5)
+        along, beside = self._offsets(land, place, 0.5)
         with np.errstate(over="ignore"):  # infinitely far is far
             return place, along**2 + beside**2 <= self.radius * self.radius
 
-    def _samples(self, storage: MapStorage) -> Ranges:
+    def _samples(self, land: FramedMap) -> Ranges:
         """Return the ranges of samples of the square around."""
-        x0, _, z0 = storage.origin
-        cell_x, cell_z = storage.cell_size
-        rows, columns = storage.heights.shape
+        x0, _, z0 = land.origin
+        cell_x, cell_z = land.cell_size
+        rows, columns = land.sample_count
         return (
             _range_within(self.z - z0, self.radius, cell_z, rows),
             _range_within(self.x - x0, self.radius, cell_x, columns),
         )
 
-    def _offsets(self, storage: MapStorage, place: Ranges, middle: float) -> tuple[Floats, Floats]:
+    def _offsets(self, land: FramedMap, place: Ranges, middle: float) -> tuple[Floats, Floats]:
         """Return how far samples, or middles of cells, are off the center: (n, 1) and (m,)."""
-        x0, _, z0 = storage.origin
-        cell_x, cell_z = storage.cell_size
+        x0, _, z0 = land.origin
+        cell_x, cell_z = land.cell_size
         rows, columns = (np.arange(each.start, each.stop) + middle for each in place)
         along = z0 + rows[:, np.newaxis] * cell_z - self.z
         return np.asarray(along), np.asarray(x0 + columns * cell_x - self.x)
@@ -106,27 +108,27 @@ class Brush(NamedTuple):
     strength: float = 1.0
     flat: float = 0.0
 
-    def stroke(self, storage: MapStorage) -> tuple[Ranges, Singles]:
+    def stroke(self, land: FramedMap) -> tuple[Ranges, Singles]:
         """Return which samples of a map the brush changes, and what they become."""
-        place, weights = self.disc.samples(storage, self.flat)
+        place, weights = self.disc.samples(land, self.flat)
         weights *= self.strength
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
-            new = self.change(storage, place, weights)
-        kept = np.where(weights > 0.0, new, storage.heights[place])
-        return place, checked_samples(kept, storage.frame[:6].tolist())
+            new = self.change(land, place, weights)
+        kept = np.where(weights > 0.0, new, land.samples(place))
+        return place, checked_samples(kept, land.frame[:6].tolist())
 
 
 def apply(storage: MapStorage, brush: Brush) -> None:
     """Change the heights of a map."""
-    with storage.lock:  # nothing is lost that another thread changes meanwhile
+    with storage.editing():  # nothing is lost that another thread changes meanwhile
         set_heights(storage, *brush.stroke(storage))
 
 
 def raising(disc: Disc, rise: float) -> Brush:
     """Return what heaps up a hill; below zero, what digs a pit."""
 
-    def change(storage: MapStorage, place: Ranges, weights: Floats) -> Floats:
-        return storage.heights[place] + weights * (rise / storage.height_scale)
+    def change(land: FramedMap, place: Ranges, weights: Floats) -> Floats:
+        return land.samples(place) + weights * (rise / land.height_scale)
 
     return Brush(disc, change)
 
@@ -134,15 +136,15 @@ def raising(disc: Disc, rise: float) -> Brush:
 def leveling(disc: Disc, level: float, flat: Any, strength: Any) -> Brush:
     """Return what brings the ground to a level; NaN says that there is none to bring it to."""
 
-    def change(storage: MapStorage, place: Ranges, weights: Floats) -> Floats:
+    def change(land: FramedMap, place: Ranges, weights: Floats) -> Floats:
         if np.isnan(level) and weights.any():
             raise ValueError(
                 f"height must be given where there is no ground at the center, got None at "
                 f"({disc.x}, {disc.z})"
             )
-        _, y0, _ = storage.origin
-        goal = (level - y0) / storage.height_scale
-        return _toward(goal, storage.heights[place], weights)
+        _, y0, _ = land.origin
+        goal = (level - y0) / land.height_scale
+        return _toward(goal, land.samples(place), weights)
 
     near = _checks.between("flat", flat, 0.0, disc.radius)
     return Brush(disc, change, _share("strength", strength), near)
@@ -151,8 +153,8 @@ def leveling(disc: Disc, level: float, flat: Any, strength: Any) -> Brush:
 def smoothing(disc: Disc, strength: Any) -> Brush:
     """Return what softens the ground."""
 
-    def change(storage: MapStorage, place: Ranges, weights: Floats) -> Floats:
-        return _toward(_means(storage.heights, place), storage.heights[place], weights)
+    def change(land: FramedMap, place: Ranges, weights: Floats) -> Floats:
+        return _toward(_means(land, place), land.samples(place), weights)
 
     return Brush(disc, change, _share("strength", strength))
 
@@ -166,17 +168,18 @@ def _toward(goal: Floats | float, heights: Singles, weights: Floats) -> Floats:
     return weights * goal + (1.0 - weights) * heights
 
 
-def _means(heights: Singles, place: Ranges) -> Floats:
+def _means(land: FramedMap, place: Ranges) -> Floats:
     """Return means of samples and of those around them that are on the map and no holes.
 
     A sample counts four times, its four neighbors twice and those at the corners once. So equal
     heights stay, and so does a plane, to the last bit if float64 holds the sums.
     """
     spans, missing = [], []
-    for along, count in zip(place, heights.shape, strict=True):
+    for along, count in zip(place, land.sample_count, strict=True):
         spans.append(slice(max(along.start - 1, 0), min(along.stop + 1, count)))
         missing.append((int(along.start == 0), int(along.stop == count)))
-    around = np.pad(heights[tuple(spans)].astype(np.float64), missing, constant_values=np.nan)
+    samples = land.samples((spans[0], spans[1])).astype(np.float64)
+    around = np.pad(samples, missing, constant_values=np.nan)
     is_there = ~np.isnan(around)
     sums = _weighted_sums(np.where(is_there, around, 0.0))
     counts = _weighted_sums(is_there.astype(np.float64))

@@ -17,6 +17,10 @@ Read = Callable[[Any], NDArray[Any]]
 Fit = Callable[[Any, tuple[int, ...]], NDArray[Any]]
 
 
+Ranges = tuple[slice, slice]
+"""Rows and columns of samples or cells, from start to before stop."""
+
+
 @public
 class Region(NamedTuple):
     """Cells of a map that an edit changed: rows and columns from start to before stop."""
@@ -48,13 +52,25 @@ class MapCells:
     ('ice', array([ True, False]))
     """
 
-    __slots__ = ("_find", "_fit", "_get", "_kind", "_lock", "_outside", "_put", "_read", "_shape")
+    __slots__ = (
+        "_editing",
+        "_find",
+        "_fit",
+        "_get",
+        "_kind",
+        "_lock",
+        "_outside",
+        "_put",
+        "_read",
+        "_shape",
+    )
 
     def __init__(
         self,
         kind: str,
         shape: tuple[int, int],
         lock: AbstractContextManager[Any],
+        editing: Callable[[], AbstractContextManager[None]],
         get: Get,
         put: Callable[[Any, ArrayLike], None],
         read: Read,
@@ -63,7 +79,7 @@ class MapCells:
         *,
         outside: Any,
     ) -> None:
-        self._kind, self._shape, self._lock = kind, shape, lock
+        self._kind, self._shape, self._lock, self._editing = kind, shape, lock, editing
         self._get, self._put, self._read, self._fit = get, put, read, fit
         self._find, self._outside = find, outside
 
@@ -120,7 +136,7 @@ class MapCells:
     def put_all(self, values: Any) -> None:
         """Write a value for each cell; only cells that differ are edited."""
         new = self._fit(values, self._shape)
-        with self._lock:
+        with self._editing():
             differs = self._get(...) != new
             self._put(differs, new[differs])
 
@@ -135,12 +151,12 @@ class MapCells:
     __hash__ = None  # type: ignore[assignment]
 
     def __ior__(self, other: Any) -> Self:
-        with self._lock:
+        with self._editing():
             self.put_all(self._get(...) | self._read(other))
         return self
 
     def __iand__(self, other: Any) -> Self:
-        with self._lock:
+        with self._editing():
             self.put_all(self._get(...) & self._read(other))
         return self
 

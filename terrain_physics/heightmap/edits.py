@@ -7,13 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics import _checks
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.types import Flags
-from terrain_physics.heightmap.cells import Fit, Region
+from terrain_physics._kernels.types import Flags, Singles
+from terrain_physics.heightmap.cells import Fit, Ranges, Region
 from terrain_physics.heightmap.checks import checked_samples, edited
+from terrain_physics.heightmap.framed import FramedMap
 from terrain_physics.heightmap.storage import MapStorage
-
-Ranges = tuple[slice, slice]
-"""Rows and columns of samples or cells, from start to before stop."""
 
 
 def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
@@ -30,7 +28,7 @@ def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
     new = checked_samples(wide, storage.frame[:6].tolist())
     if new.size == 0:
         return
-    with storage.lock:
+    with storage.editing():
         storage.prepare_edit()
         storage.heights[place] = new
         storage.changed(
@@ -40,12 +38,44 @@ def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
         )
 
 
-def cells_around(
-    storage: MapStorage, row_0: int, row_1: int, column_0: int, column_1: int
-) -> Region:
+def cells_around(land: FramedMap, row_0: int, row_1: int, column_0: int, column_1: int) -> Region:
     """Return the cells that have a corner among samples from first to before last."""
-    rows, columns = storage.cell_count
+    rows, columns = land.cell_count
     return Region(max(row_0 - 1, 0), min(row_1, rows), max(column_0 - 1, 0), min(column_1, columns))
+
+
+def replace_samples(storage: MapStorage, place: Ranges, old: Singles, new: Singles) -> None:
+    """Set samples that still have their old values, for a map that shares them.
+
+    Parameters
+    ----------
+    storage : MapStorage
+    place : (slice, slice)
+        Rows and columns of samples.
+    old, new : ndarray of float32, shape of the place
+        The samples that still equal ``old`` become ``new``.
+    """
+    down, across = place
+    with storage.editing():
+        set_here = _equal(storage.heights[place], old) & ~_equal(old, new)
+        if not set_here.any():
+            return
+        storage.prepare_edit()
+        storage.heights[place][set_here] = new[set_here]
+        _, (row_0, row_1), (column_0, column_1) = edited(set_here, set_here.shape)
+        region = cells_around(
+            storage,
+            down.start + row_0,
+            down.start + row_1,
+            across.start + column_0,
+            across.start + column_1,
+        )
+        storage.changed(region, "heights", holes=bool(np.isnan(new[set_here]).any()))
+
+
+def _equal(one: Singles, other: Singles) -> Flags:
+    """Tell which samples are equal; holes equal each other."""
+    return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
 
 def set_holes(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) -> None:
@@ -53,7 +83,7 @@ def set_holes(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) -> N
     place, region, new = _fitted(storage, fit, index, values)
     if new.size == 0:
         return
-    with storage.lock:
+    with storage.editing():
         storage.prepare_hole_edit()
         kept = storage.cells[place] & np.uint8(0xFF ^ kernels.CELL_HOLE)
         storage.cells[place] = kept | (new * np.uint8(kernels.CELL_HOLE))
@@ -65,7 +95,7 @@ def set_materials(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) 
     place, region, new = _fitted(storage, fit, index, values)
     if new.size == 0:
         return
-    with storage.lock:
+    with storage.editing():
         storage.prepare_material_edit()[place] = new
         storage.changed(region, "materials")
 
@@ -76,7 +106,7 @@ def paint(storage: MapStorage, place: Ranges, marked: Flags, material: int) -> N
     if row_0 == row_1:
         return
     row, column = place[0].start, place[1].start
-    with storage.lock:
+    with storage.editing():
         storage.prepare_material_edit()[place][marked] = material
         region = Region(row + row_0, row + row_1, column + column_0, column + column_1)
         storage.changed(region, "materials")
@@ -93,6 +123,6 @@ def _fitted(
 
 def set_thickness(storage: MapStorage, depth: float) -> None:
     """Set how deep below its surface the ground is solid."""
-    with storage.lock:
+    with storage.editing():
         storage.set_thickness(depth)
         storage.changed(storage.whole, "thickness")

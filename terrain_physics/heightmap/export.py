@@ -14,7 +14,6 @@ from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Bytes, Singles
 from terrain_physics._public import public
 from terrain_physics.heightmap.cells import Region
-from terrain_physics.heightmap.copies import cell_bits
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.obj_files import write_obj
 
@@ -79,7 +78,7 @@ def _surface(storage: MapStorage, region: Region) -> tuple[NDArray[np.float64], 
     row_0, row_1, column_0, column_1 = region
     with storage.lock:
         samples = storage.heights[row_0 : row_1 + 1, column_0 : column_1 + 1].copy()
-        bits = cell_bits(storage, region)
+        bits = _cell_bits(storage, region)
     return _places(storage.frame[:6].tolist(), region, samples), _faces(samples, bits)
 
 
@@ -127,3 +126,19 @@ def _vertex_normals(places: NDArray[np.float64], faces: NDArray[np.int64]) -> ND
     sums[lengths[:, 0] == 0.0] = 0.0, 1.0, 0.0
     lengths[lengths == 0.0] = 1.0
     return np.asarray(sums / lengths)
+
+
+def _cell_bits(storage: MapStorage, region: Region) -> Bytes:
+    """Return a new array with the bits of cells, however the map keeps them."""
+    row_0, row_1, column_0, column_1 = region
+    if storage.cells.ndim == 2:
+        bits = storage.cells[row_0:row_1, column_0:column_1].copy()
+    else:
+        bits = np.zeros((row_1 - row_0, column_1 - column_0), dtype=np.uint8)
+    kind = int(storage.frame[kernels.DIAGONAL])
+    if kind == kernels.DIAGONAL_BD:
+        bits |= np.uint8(kernels.CELL_FLIPPED)
+    elif kind == kernels.DIAGONAL_ALTERNATING:
+        odd = np.add.outer(np.arange(row_0, row_1), np.arange(column_0, column_1)) & 1 != 0
+        bits |= odd * np.uint8(kernels.CELL_FLIPPED)
+    return bits

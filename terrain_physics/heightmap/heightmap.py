@@ -421,7 +421,7 @@ class HeightMap(Surface):
         [1.125, 2.0, 2.0, 2.0, 2.875]
         """
         disc = Disc.of(center, radius)
-        with self._storage.lock:
+        with self._storage.editing():
             level = (
                 self._queries.height(disc.x, disc.z)
                 if height is None
@@ -499,6 +499,7 @@ class HeightMap(Surface):
             "holes",
             self.cell_count,
             lock=storage.lock,
+            editing=storage.editing,
             get=storage.hole_marks,
             put=partial(set_holes, storage, hole_cells),
             read=np.asarray,
@@ -524,6 +525,7 @@ class HeightMap(Surface):
             "materials",
             self.cell_count,
             lock=storage.lock,
+            editing=storage.editing,
             get=storage.material_numbers,
             put=partial(set_materials, storage, fit),
             read=partial(material_numbers, names=storage.material_names),

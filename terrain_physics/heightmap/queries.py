@@ -24,6 +24,7 @@ from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import Sphere
 from terrain_physics.heightmap.contacts import ContactQuery
+from terrain_physics.heightmap.framed import FramedMap, Materials
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
@@ -56,7 +57,7 @@ class MapQueries(Queries):
 
     __slots__ = ("_cell_sizes", "storage")
 
-    def __init__(self, storage: MapStorage) -> None:
+    def __init__(self, storage: FramedMap) -> None:
         self.storage = storage
         self._cell_sizes = (storage.cell_size,)
 
@@ -173,7 +174,7 @@ class MapQueries(Queries):
             deepest = keep == "deepest"
             found = query.deepest(workers, most) if deepest else query.contacts(workers, most)
             ints, floats, cells = found
-            made_of = None if materials is None else materials.reshape(-1)[cells]
+            made_of = None if materials is None else materials.take(cells)
         return Contacts(ints, floats, made_of)
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
@@ -271,9 +272,9 @@ class MapQueries(Queries):
         if storage.materials is None or part < 0 or triangle >= self.triangle_count:
             return triangle, 0
         if triangle < 0:
-            nearest, _ = storage.cells_at(np.array(point[0]), np.array(point[2]))
-            return triangle, int(storage.materials[nearest])
-        return triangle, int(storage.materials[divmod(triangle // 2, columns)])
+            (row, column), _ = storage.cells_at(np.array(point[0]), np.array(point[2]))
+            return triangle, int(storage.materials.item(int(row * columns + column)))
+        return triangle, int(storage.materials.item(triangle // 2))
 
     def materials_at(self, parts: Longs, triangles: Longs, points: Floats) -> Bytes:
         storage, (_, columns) = self.storage, self.storage.cell_count
@@ -282,9 +283,9 @@ class MapQueries(Queries):
             return found
         outside = np.flatnonzero((parts >= 0) & (triangles < 0))
         inside = np.flatnonzero((parts >= 0) & (triangles >= 0) & (triangles < self.triangle_count))
-        nearest, _ = storage.cells_at(points[outside, 0], points[outside, 2])
-        found[outside] = materials[nearest]
-        found[inside] = materials[np.divmod(triangles[inside] // 2, columns)]
+        (rows, across), _ = storage.cells_at(points[outside, 0], points[outside, 2])
+        found[outside] = materials.take(rows * columns + across)
+        found[inside] = materials.take(triangles[inside] // 2)
         return found
 
 
@@ -309,10 +310,10 @@ def _surface_at(
     return out
 
 
-def _materials_at(materials: Bytes | None, distances: Floats, cells: Longs) -> Bytes:
+def _materials_at(materials: Materials | None, distances: Floats, cells: Longs) -> Bytes:
     """Return the materials of the cells that were met, 0 where none was."""
     if materials is None:
         return np.zeros(len(cells), dtype=np.uint8)
-    found = materials.reshape(-1)[cells]
+    found = materials.take(cells)
     found[np.isnan(distances)] = 0
     return found

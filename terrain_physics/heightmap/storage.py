@@ -3,25 +3,27 @@
 Queries run without Python's global lock, so another thread may edit the map during a query. A short
 query holds the map's lock. A long query keeps the arrays it began with: an edit in the meantime
 copies them first. So no query is refused, and each sees the ground as it was when it began.
+
+A larger map may have the arrays as a tile: whoever reads that holds a lock too, which edits take
+first.
 """
 
 import operator
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from math import inf
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
-from terrain_physics._kernels.types import Bytes, Flags, Floats, Longs, Singles
-from terrain_physics._locks import Rank, new_lock
-from terrain_physics.heightmap.cells import Region
+from terrain_physics._kernels.types import Bytes, Flags, Floats, Singles
+from terrain_physics._locks import Rank, holding, in_order, new_lock
+from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.checks import shorter_diagonals
+from terrain_physics.heightmap.framed import FramedMap
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
 from terrain_physics.surface.watching import Watchers
@@ -35,7 +37,7 @@ _NO_TABLE = np.zeros(1, dtype=np.uint8)
 _REMEMBERED_CHANGES = 256
 
 
-class MapStorage:
+class MapStorage(FramedMap):
     """The arrays of a height map.
 
     Attributes
@@ -46,24 +48,15 @@ class MapStorage:
         Bits of each cell; (1,) as long as there is no table.
     blocks : ndarray of float32
         Least and greatest heights of blocks of cells, level after level.
-    frame : ndarray of float64
-        Origin, cell size, scale and kind of the map: see the kernels' `heightmap.grid`.
-    views : tuple of ndarray
-        What kernels take: heights, cells, blocks, frame; flat and read-only.
     ground_arrays : GroundArrays
-        The same for characters.
+        The views for characters.
     materials : ndarray of uint8, shape (rows - 1, columns - 1), or None
     material_names : tuple of str, or None
-    lock : context manager
-        Held by short queries and by edits.
-    version : int
-        The number of edits so far.
-    changes : ChangeLog
-        Where the latest of them were.
-    watchers : Watchers
-        Who is told of each edit: what it changed, and in which region.
     is_read : int
         How many long queries hold the arrays as they are now.
+    watchers : Watchers
+        Who is told of each edit: what it changed, and in which region. The locks of those who read
+        the arrays as tiles of larger maps are held by it.
     """
 
     __slots__ = (
@@ -76,27 +69,21 @@ class MapStorage:
         "_thickens",
         "blocks",
         "cells",
-        "changes",
-        "frame",
         "ground_arrays",
         "heights",
         "is_read",
-        "lock",
         "material_names",
         "materials",
-        "version",
-        "views",
         "watchers",
     )
 
     heights: Singles
     cells: Bytes
     blocks: Singles
-    frame: Floats
-    views: MapArrays
+    ground_arrays: GroundArrays
     materials: Bytes | None
     material_names: tuple[str, ...] | None
-    lock: AbstractContextManager[Any]
+    watchers: Watchers
 
     def __init__(
         self,
@@ -175,25 +162,12 @@ class MapStorage:
         return self.heights.shape[0] - 1, self.heights.shape[1] - 1
 
     @property
-    def origin(self) -> Floats3:
-        """Where sample (0, 0) of height 0 lies, in meters."""
-        x, y, z = self.frame[:3].tolist()
-        return x, y, z
+    def sample_count(self) -> tuple[int, int]:
+        rows, columns = self.heights.shape
+        return rows, columns
 
-    @property
-    def cell_size(self) -> tuple[float, float]:
-        """The size of a cell in meters, along x and z."""
-        return float(self.frame[3]), float(self.frame[4])
-
-    @property
-    def height_scale(self) -> float:
-        """Meters per unit of height."""
-        return float(self.frame[5])
-
-    @property
-    def thickness(self) -> float:
-        """How deep below its surface the ground is solid, in meters."""
-        return float(self.frame[kernels.THICKNESS])
+    def samples(self, place: Ranges) -> Singles:
+        return self.heights[place]
 
     def hole_marks(self, index: Any) -> Any:
         """Return which of the cells that an index names are marked as holes, a new array."""
@@ -204,25 +178,6 @@ class MapStorage:
         """Return what the cells that an index names are made of."""
         made = self.materials
         return (np.zeros(self.cell_count, np.uint8) if made is None else made)[index]
-
-    def cells_at(self, xs: Floats, zs: Floats) -> tuple[tuple[Longs, Longs], Flags]:
-        """Return rows and columns of the cells nearest to places, and which places are on the map.
-
-        A place between cells belongs to the one of higher row and column; one beyond the border is
-        on the map if that continues without end.
-        """
-        x0, _, z0 = self.origin
-        on_map = np.ones(xs.shape, dtype=np.bool_)
-        cells = []
-        sizes = self.cell_size[::-1]
-        for places, start, size, count in zip(
-            (zs, xs), (z0, x0), sizes, self.cell_count, strict=True
-        ):
-            steps = (places - start) / size
-            cells.append(np.clip(steps, 0.0, count - 1.0).astype(np.int64))
-            # As rounded as the kernels have it: a place at the last sample is on the map.
-            on_map &= (steps >= 0.0) & ((steps <= count) | (places <= start + count * size))
-        return (cells[0], cells[1]), on_map | (self.frame[kernels.EXTEND] != 0.0)
 
     @contextmanager
     def reading(self) -> Iterator[tuple[MapArrays, Bytes | None]]:
@@ -237,11 +192,26 @@ class MapStorage:
                 if begun == self._begun:
                     self.is_read -= 1
 
-    # Edits: each is made by a holder of the lock
+    # Edits: each is made within `editing`
+
+    @property
+    def locks(self) -> list[AbstractContextManager[Any]]:
+        """What an edit holds, in order."""
+        watched = {watch.lock for watch in self.watchers.readers()}
+        return [*(in_order(watched) if len(watched) > 1 else watched), self.lock]
+
+    def editing(self) -> AbstractContextManager[None]:
+        """Hold all locks that an edit holds."""
+        return holding(lambda: self.locks)
+
+    @property
+    def _is_read(self) -> bool:
+        """Whether long queries read the arrays."""
+        return self.is_read != 0 or any(watch.is_read for watch in self.watchers.readers())
 
     def prepare_edit(self) -> None:
         """Copy the arrays before a write, if queries read them or a caller owns them."""
-        if self.is_read or not self._own:
+        if self._is_read or not self._own:
             self.heights = self.heights.copy()
             self.blocks = self.blocks.copy()
             self.cells = self.cells.copy()
@@ -260,7 +230,7 @@ class MapStorage:
         """Return the materials to write to; a long query keeps those it has."""
         if self.materials is None:
             self.materials = np.zeros(self.cell_count, dtype=np.uint8)
-        elif self.is_read:
+        elif self._is_read:
             self.materials = self.materials.copy()
         return self.materials
 
@@ -297,31 +267,13 @@ class MapStorage:
         self.version = version
         self.watchers.tell(what, region)
 
-    def box_of(self, region: Region) -> tuple[Floats3, Floats3]:
-        """Return the lower and upper corner of the box of cells, whatever their heights."""
-        row_0, row_1, column_0, column_1 = region
-        rows, columns = self.cell_count
-        x0, _, z0 = self.origin
-        cell_x, cell_z = self.cell_size
-        left, right = x0 + column_0 * cell_x, x0 + column_1 * cell_x
-        near, far = z0 + row_0 * cell_z, z0 + row_1 * cell_z
-        if self.frame[kernels.EXTEND] != 0.0:  # the border goes on
-            left, right = (-inf if column_0 == 0 else left), (inf if column_1 == columns else right)
-            near, far = (-inf if row_0 == 0 else near), (inf if row_1 == rows else far)
-        return (left, -inf, near), (right, inf, far)
-
-    @property
-    def whole(self) -> Region:
-        """All cells."""
-        rows, columns = self.cell_count
-        return Region(0, rows, 0, columns)
-
     def regions_since(self, version: int) -> list[Region]:
         """Return what was edited after a version, oldest first; the whole map if forgotten."""
-        if self.version - version > len(self._changes):
-            return [self.whole]
         changes = list(self._changes)  # at once: a signal handler may edit the map as well
-        return [region for number, region in changes if number > version]
+        count = (changes[-1][0] if changes else self.version) - version
+        if count > len(changes):
+            return [self.whole]
+        return [region for _, region in changes[len(changes) - count :]]
 
     # Copies and pickles
 

@@ -1,5 +1,6 @@
 """Who is told that a ground or a part of one has changed, so that nobody needs to ask thousands."""
 
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 from weakref import ref
 
@@ -30,6 +31,24 @@ class Watch:
         self.changed.add(number)
 
 
+class Reader(Watch):
+    """A watch of someone who reads the arrays of parts where they are.
+
+    Attributes
+    ----------
+    lock : context manager
+        Held by short queries, and by who edits a part.
+    is_read : int
+        How many long queries read the arrays.
+    """
+
+    __slots__ = ("is_read", "lock")
+
+    def __init__(self, lock: AbstractContextManager[Any]) -> None:
+        super().__init__()
+        self.lock, self.is_read = lock, 0
+
+
 class Watchers:
     """The watchers of one thing, and the number that it has for each; those that are gone drop."""
 
@@ -49,6 +68,11 @@ class Watchers:
     def remove(self, watch: Watcher, number: int) -> None:
         """Tell a watcher no longer."""
         self._watching.remove((ref(watch), number))
+
+    def readers(self) -> list[Reader]:
+        """Return those who read the arrays where they are."""
+        found = [known() for known, _ in list(self._watching)]
+        return [watch for watch in found if isinstance(watch, Reader)]
 
     def tell(self, what: str, *details: Any) -> None:
         """Tell all what has changed."""

@@ -19,6 +19,7 @@ from tests.benchmarks import (
     terrain_peers,
     terrain_rays,
     threads,
+    tiles,
     triangle_pairs,
     waking,
 )
@@ -33,6 +34,7 @@ _TABLES = {
     "ground": terrain_rays.main,
     "parts": ground_parts.main,
     "village": many_parts.main,
+    "tiles": tiles.main,
     "peers": terrain_peers.main,
     "crowd": crowd.main,
     "waking": waking.main,

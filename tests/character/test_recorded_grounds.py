@@ -22,7 +22,7 @@ from terrain_physics import (
     replay,
 )
 from terrain_physics.ground import journal
-from terrain_physics.ground.journal import KINDS, contents_of
+from terrain_physics.ground.journal import KINDS, Journal, contents_of
 from tests.helpers.drawn_grounds import box_of, bridge, edit, holes, islands, loose, tiles
 from tests.helpers.draws import Draws
 
@@ -312,11 +312,11 @@ def test_nobody_is_told_when_a_recording_has_gone():
     recording = Recording(hero)
     hero.ground.carve((4, 2), 2, 1)
     recording.update(FRAME)
-    part = hero.ground.parts[0]._storage
-    assert len(part.watchers._watching) == 1
+    watching = hero.ground.parts[0]._storage.watchers._watching
+    (of_recording,) = [known for known, _ in watching if isinstance(known(), Journal)]
     del recording
     gc.collect()
-    assert part.watchers._watching[0][0]() is None
+    assert of_recording() is None
     hero.ground.carve((4, 2), 2, 1)
 
 

@@ -10,6 +10,7 @@ from pyglm import glm
 
 from terrain_physics import (
     OBB,
+    CharacterGroup,
     CharacterMovement,
     Ground,
     HeightMap,
@@ -124,6 +125,31 @@ def test_threads_save_carve_and_walk_on_tiles_that_come_and_go(tmp_path):
         assert len(Ground.load(tmp_path / "level.ground").parts) in {2, 3}
 
     together(change, save, lambda: ground.carve((8, 4), 2, 1e-3), lambda: mover.update(1 / 60))
+
+
+def test_a_group_walks_on_tiles_of_two_grounds_that_are_edited_and_come_and_go():
+    tiles = [HeightMap(np.zeros((17, 17)), origin=(x, 0, 0)) for x in (0, 16, 32)]
+    grounds = Ground(tiles[:2]), Ground(tiles[1::-1])
+    group = CharacterGroup(grounds[0], SphereCollider(0.4))
+    for k in range(50):
+        group.add(k, position=(2 + 0.5 * k, 0.4, 8))
+    rays = np.array([(x, 50.0, 3.0) for x in np.linspace(1, 31, 99)])
+
+    def change():
+        grounds[0].remove(grounds[0].add(tiles[2]))
+
+    def edit():
+        tiles[0][:, 5:] = 0.0
+        tiles[1].holes[2, 3] ^= True
+        grounds[1].carve((16, 12), 2, 1e-3)
+        tiles[1].materials[4:6] = 3
+
+    def ask():
+        hits = grounds[1].raycast_many(rays, [(0, -1, 0)])
+        assert (hits.distance < 60.0).all()
+        assert grounds[0].height_at(16, 2) == 0.0
+
+    together(change, edit, ask, lambda: group.update(1 / 60), seconds=1.0)
 
 
 def test_no_two_parts_get_one_key():

@@ -6,10 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terrain_physics import HeightMap
-from terrain_physics._kernels.ground.owners import put_rows
-from terrain_physics.ground.union import Union
+from terrain_physics._kernels.ground.rows import put_rows
+from terrain_physics._locks import Rank, new_lock
+from terrain_physics.heightmap.tiled import Tile, TiledMap
+from terrain_physics.surface.watching import Reader
 
 pytestmark = pytest.mark.kernels
+
+
+def united(tiles: list[HeightMap]) -> TiledMap:
+    """Return maps with cells of 1 m as one map."""
+    spots = np.array([(*tile.origin64[::-2], *tile.cell_count) for tile in tiles], dtype=np.int64)
+    low = spots[:, :2].min(axis=0)
+    spots[:, :2] -= low
+    lock = new_lock(Rank.GROUND)
+    origin = (float(low[1]), 0.0, float(low[0]))
+    return TiledMap([Tile(own._storage) for own in tiles], spots, origin, lock, Reader(lock))
 
 
 @given(st.data())
@@ -30,13 +42,13 @@ def test_every_triangle_of_a_union_is_of_its_part(data):
         )
         for row, column in spans
     ]
-    union = Union([tile._storage for tile in tiles])
+    union = united(tiles)
     parts = np.array(
         sorted(data.draw(st.sets(st.integers(0, 30), min_size=len(tiles), max_size=len(tiles))))
     )
     first_ids = 1000 * parts + 7
-    x0, _, z0 = union.land.origin
-    rows, columns = union.land.cell_count
+    x0, _, z0 = union.origin
+    rows, columns = union.cell_count
     asked, ids, owners = [-1], [-1], [parts[0]]
     for k, (row, column) in enumerate(spans):
         own = 0

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,10 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
+from terrain_physics._kernels.types import read_only
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.edits import set_heights
-from terrain_physics.heightmap.queries import MapQueries
+from terrain_physics.heightmap.queries import MapQueries, _surface_at
 from tests.helpers.grounds import (
     Cut,
     bits,
@@ -211,7 +213,7 @@ def test_maps_of_unlike_thickness_are_one_with_the_least():
     tiles[1].thickness = 3.0
     ground = Ground(tiles)
     tiles[0].holes[2, 3] = True  # from now on 2 m thick
-    (united,) = ground._held.current()
+    (united,) = followed(ground)
     assert isinstance(united.queries, MapQueries)
     assert united.queries.storage.thickness == 2.0
 
@@ -253,7 +255,7 @@ def test_a_part_within_the_gap_of_others_and_maps_that_do_not_touch():
 def test_an_edit_while_others_ask_is_seen_whole_or_not_at_all():
     tiles = [HeightMap(np.zeros((65, 65)), origin=(64 * k, 0, 0)) for k in range(2)]
     ground = Ground(tiles)
-    assert len(ground._held.current()) == 1
+    assert len(followed(ground)) == 1
     origins = np.random.default_rng(1).uniform((66, 9, 2), (126, 9, 62), (20_000, 3))
     x, z = origins[:, 0].copy(), origins[:, 2].copy()
     stop = threading.Event()
@@ -283,6 +285,17 @@ def test_an_edit_while_others_ask_is_seen_whole_or_not_at_all():
     assert {tuple(values) for values in seen} <= {(9.0,), (4.0,), (0.0,), (5.0,), (1.0,)}
 
 
+def followed(ground: Ground) -> list[Any]:
+    """Return what a ground asks, once its maps have followed each other."""
+    with ground._held.followed:
+        return list(ground._held.current())
+
+
+def samples_of(queries: MapQueries) -> Any:
+    rows, columns = queries.storage.sample_count
+    return queries.storage.samples(np.s_[0:rows, 0:columns])
+
+
 def pair(size: int = 33) -> list[HeightMap]:
     return [HeightMap(np.zeros((size, size)), origin=((size - 1) * k, 0, 0)) for k in range(2)]
 
@@ -296,9 +309,9 @@ def assert_one_map(ground: Ground, whole: HeightMap) -> None:
         pickle.loads(state),
         Ground(list(ground.parts.values())),
     ):
-        (source,) = other._held.current()
+        (source,) = followed(other)
         assert isinstance(source.queries, MapQueries)
-        assert np.array_equal(source.queries.storage.heights, whole.heights, equal_nan=True)
+        assert np.array_equal(samples_of(source.queries), whole.heights, equal_nan=True)
         x0, _, z0 = whole.origin64
         size_x, size_z = whole.cell_size
         for part in other.parts.values():
@@ -318,7 +331,7 @@ def test_a_pit_dug_in_one_map_at_the_border_is_in_both():
     assert deep == pytest.approx(-1.758, abs=1e-3)
     assert tiles[1].height_at(32.0, 16.0) == deep
     for other in (copy.deepcopy(ground), pickle.loads(pickle.dumps(ground)), Ground(tiles)):
-        assert len(other._held.current()) == 1
+        assert len(followed(other)) == 1
         assert other.height_at(32.0, 16.0) == deep
     tiles[1].carve((34, 19), 3, 0.1)
     assert ground.height_at(32.0, 16.0) == deep
@@ -553,7 +566,7 @@ def test_maps_a_cliff_apart_are_not_united_by_their_neighbors():
         HeightMap(values, origin=(4 * (k % 2), 0, 4 * (k // 2))) for k, values in enumerate(heights)
     ]
     ground = Ground(tiles)
-    assert len(ground._held.current()) == 4
+    assert len(followed(ground)) == 4
     assert ground.height_at(4.0, 2.0) == 3.0
     tiles[0][2, 4] = 1.0
     assert ground.height_at(3.5, 2.0) == 0.5
@@ -606,11 +619,9 @@ def test_edits_of_neighbors_while_others_ask_end_in_one_map(count):
     assert not any(thread.is_alive() for thread in (*editors, *askers))
     for ground in [*grounds, grounds[0]]:
         ground.height_at(1.0, 1.0)
-    united = grounds[0]._held.current()[0].queries
+    united = followed(grounds[0])[0].queries
     assert isinstance(united, MapQueries)
-    whole = HeightMap.__new__(HeightMap)
-    whole._adopt(united.storage)
-    assert_one_map(grounds[0], whole)
+    assert_one_map(grounds[0], HeightMap(samples_of(united)))
     for k, tile in enumerate(tiles):
         assert tile.heights[3, 3] == 199
         if k < 2 and count == 1:
@@ -685,3 +696,110 @@ def test_two_grounds_with_the_same_tiles_are_edited_by_two_threads():
         thread.join(60.0)
         assert not thread.is_alive()
     assert [ground.height_at(8, 4) for ground in grounds] == [100.0, 100.0]
+
+
+WALK = 240
+
+
+def walk(on: Any, start: tuple[float, float, float], way: Any) -> list[bytes]:
+    """Return where a ball is on its way, step by step."""
+    mover = CharacterMovement(on, SphereCollider(0.3), position=start, seed=4)
+    places = []
+    for x, z in way:
+        mover.velocity = (x, mover.velocity.y, z)
+        mover.update(1 / 60)
+        places.append(np.array([*mover.position, *mover.velocity]).tobytes())
+    return places
+
+
+def comings_and_goings(case: Cut, seed: int) -> tuple[Cut, Ground]:
+    """Return a ground to which tiles came in any order, some of them more than once."""
+    rng = np.random.default_rng(seed)
+    first, *others = rng.permutation(len(case.tiles)).tolist()
+    ground, keys = Ground([case.tiles[first]]), {first: 0}
+    for k in others:
+        keys[k] = ground.add(case.tiles[k])
+        gone = int(rng.choice(list(keys)))
+        if rng.random() < 0.4 and len(keys) > 1:
+            ground.remove(keys[gone])
+            ground.height_at(1.0, 1.0)
+            keys[gone] = ground.add(case.tiles[gone])
+    numbers = np.array([keys[k] for k in range(len(case.tiles))])
+    return case._replace(owner=numbers[case.owner]), ground
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("seed", range(2))
+def test_tiles_that_came_in_any_order_answer_as_the_one_map(name, seed):
+    case, ground = comings_and_goings(CASES[name], seed)
+    assert_same(case, ground, asked_of(case, 120))
+    x, y, z = case.whole.origin64
+    way = 2.0 * np.random.default_rng(seed).normal(size=(WALK, 2)).cumsum(axis=0) / 9
+    start = x + COLUMNS * case.whole.cell_size[0] / 2, y + 3, z + ROWS * case.whole.cell_size[1] / 2
+    assert walk(ground, start, way) == walk(case.whole, start, way)
+
+
+def test_many_tiles_whose_blocks_are_in_line():
+    """Levels of blocks are copied, shifted or made anew; rays and balls tell if one is wrong."""
+    rng = np.random.default_rng(6)
+    heights = rng.normal(size=(129, 193)).cumsum(axis=0).astype(np.float32)
+    edges = range(0, 129, 16), range(0, 193, 24)
+    case = cut(heights, *map(tuple, edges))
+    case, ground = comings_and_goings(case, 1)
+    asked = questions((-4, heights.min(), -4), (196, heights.max(), 132), 400, 2)
+    assert_same(case, ground, asked)
+    for _ in range(6):
+        row, column = int(rng.integers(0, 110)), int(rng.integers(0, 170))
+        ground.raise_((column, row), 9, 4)
+        case.whole.raise_((column, row), 9, 4)
+        assert_same(case, ground, asked)
+
+
+def test_united_maps_hold_no_copy_of_samples():
+    tiles = [HeightMap(np.zeros((257, 257), np.float32), origin=(256 * k, 0, 0)) for k in range(4)]
+    Ground(tiles).height_at(1.0, 1.0)  # what is made once is made
+    tracemalloc.start()
+    ground = Ground(tiles)
+    mover = CharacterMovement(ground, SphereCollider(0.5), position=(256, 0.5, 99))
+    mover.update(1 / 60)
+    assert mover.grounded
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < 0.2 * 4 * tiles[0].heights.nbytes
+
+
+def test_a_long_query_sees_the_tiles_as_they_were_when_it_began():
+    tiles = pair()
+    ground = Ground(tiles)
+    queries = followed(ground)[0].queries
+    xs, zs = read_only(np.array([1.0, 40.0, 32.0]), np.full(3, 5.0))
+    with queries.storage.reading() as (views, _):
+        for level in (9.0, 7.0):
+            for tile in tiles:
+                tile[:] = level
+            assert ground.height_at(33.0, 5.0) == level
+        assert (_surface_at(views, xs, zs, 1, normals=False) == 0.0).all()
+    assert (ground.heights_at(xs, zs) == 7.0).all()
+
+
+def test_a_tile_in_two_grounds_is_edited_while_both_are_asked():
+    tiles = pair(9)
+    grounds = Ground(tiles), Ground(tiles[::-1])
+    over = threading.Event()
+
+    def ask(ground):
+        while not over.is_set():
+            ground.heights_at([8.0, 7.5, 8.5], 4.0)
+            ground.height_at(8.0, 4.0)
+
+    threads = [threading.Thread(target=ask, args=(ground,)) for ground in grounds]
+    for thread in threads:
+        thread.start()
+    for turn in range(200):
+        tiles[turn % 2].raise_((8, 4), 3, 0.5)
+        grounds[turn % 2].carve((8, 4), 3, 0.5)
+    over.set()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert tiles[0].height_at(8, 4) == tiles[1].height_at(8, 4)

@@ -64,7 +64,7 @@ both = Ground([land, roof])
 both.set_layers(1, 2)
 both.raycast(Ray((1, 9, 1), (0, -1, 0)), mask=2), both.closest_points([(1, 9, 1)], mask=4)
 land.carve((2, 2), 1.5, 1)
-for surface in (land, Ground([land])):
+for surface in (land, Ground([land]), Ground([land, tile])):
     surface.flatten((2, 2), 1.5)
     surface.smooth((2, 2), 1.5)
     surface.paint((2, 2), 1.5, 1)

@@ -7,7 +7,7 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import array_at, borrow
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, mover_of
-from terrain_physics._kernels.heightmap.grid import FRAME_SIZE, Grid, unpack_grid
+from terrain_physics._kernels.heightmap.grid import Grid, unpack_grid
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.parts import LAYERS, Parts, parts_at, row_of_number
 from terrain_physics._kernels.surface.ground_arrays import (
@@ -136,5 +136,5 @@ def map_of(ground: Ground, row: int) -> tuple[Grid, Singles]:
     return unpack_grid(
         array_at(maps[row, MAP_HEIGHTS], (maps[row, MAP_HEIGHTS + 1],), np.float32),
         array_at(maps[row, MAP_CELLS], (maps[row, MAP_CELLS + 1],), np.uint8),
-        array_at(maps[row, MAP_FRAME], (FRAME_SIZE,), np.float64),
+        array_at(maps[row, MAP_FRAME], (maps[row, MAP_FRAME + 1],), np.float64),
     ), array_at(maps[row, MAP_BLOCKS], (maps[row, MAP_BLOCKS + 1],), np.float32)

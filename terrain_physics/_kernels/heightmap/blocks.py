@@ -87,23 +87,37 @@ def put_blocks(
             place = block_row * blocks_across(columns, 0) + block_column
             blocks[2 * place] = low
             blocks[2 * place + 1] = high
-    below, level = 0, 0
-    while blocks_across(rows, level) * blocks_across(columns, level) > 1:
-        below_rows, below_columns = blocks_across(rows, level), blocks_across(columns, level)
-        here = below + below_rows * below_columns
-        level += 1
-        here_columns = blocks_across(columns, level)
+    put_upper_blocks(rows, columns, row_0, row_1, column_0, column_1, blocks)
+
+
+@kernel
+def put_upper_blocks(
+    rows: int, columns: int, row_0: int, row_1: int, column_0: int, column_1: int, blocks: Singles
+) -> None:
+    """Write all blocks above those of the lowest level at [row_0, row_1) x [column_0, column_1)."""
+    for level in range(1, level_count(rows, columns)):
         row_0, row_1 = row_0 >> BLOCK_BITS, ((row_1 - 1) >> BLOCK_BITS) + 1
         column_0, column_1 = column_0 >> BLOCK_BITS, ((column_1 - 1) >> BLOCK_BITS) + 1
-        for row in range(row_0, row_1):
-            for column in range(column_0, column_1):
-                low, high = _NONE_LOW, _NONE_HIGH
-                for r in range(row * BLOCK, min(row * BLOCK + BLOCK, below_rows)):
-                    for c in range(column * BLOCK, min(column * BLOCK + BLOCK, below_columns)):
-                        place = below + r * below_columns + c
-                        low = min(low, blocks[2 * place])
-                        high = max(high, blocks[2 * place + 1])
-                place = here + row * here_columns + column
-                blocks[2 * place] = low
-                blocks[2 * place + 1] = high
-        below = here
+        put_level(rows, columns, level, row_0, row_1, column_0, column_1, blocks)
+
+
+@kernel
+def put_level(
+    rows: int, columns: int, level: int, row_0: int, row_1: int, column_0: int, column_1: int,
+    blocks: Singles,
+) -> None:  # fmt: skip
+    """Write the blocks of a level above the lowest at [row_0, row_1) x [column_0, column_1)."""
+    below, here = level_start(rows, columns, level - 1), level_start(rows, columns, level)
+    below_rows, below_columns = blocks_across(rows, level - 1), blocks_across(columns, level - 1)
+    here_columns = blocks_across(columns, level)
+    for row in range(row_0, row_1):
+        for column in range(column_0, column_1):
+            low, high = _NONE_LOW, _NONE_HIGH
+            for r in range(row * BLOCK, min(row * BLOCK + BLOCK, below_rows)):
+                for c in range(column * BLOCK, min(column * BLOCK + BLOCK, below_columns)):
+                    place = below + r * below_columns + c
+                    low = min(low, blocks[2 * place])
+                    high = max(high, blocks[2 * place + 1])
+            place = here + row * here_columns + column
+            blocks[2 * place] = low
+            blocks[2 * place + 1] = high

@@ -7,7 +7,11 @@ above or below it.
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import copy_eight, prefer_wide_vectors, put_eight
+from terrain_physics._kernels._intrinsics import (
+    copy_eight,
+    prefer_wide_vectors,
+    put_eight,
+)
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.blocks import (
     BLOCK_BITS,
@@ -23,8 +27,12 @@ from terrain_physics._kernels.heightmap.grid import (
     DIAGONAL_BD,
     DIAGONAL_TABLE,
     FARTHEST_CELL,
+    HEIGHTS_AT,
     Grid,
     cell_bits,
+    lined_up,
+    sample_places,
+    tile_of,
     vertex,
 )
 from terrain_physics._kernels.math.vec3 import Vec3
@@ -106,7 +114,7 @@ def outline(grid: Grid, blocks: Singles) -> tuple[float, float, float, float]:
         and high - low <= LARGEST * min(least, 1.0)
         and max(abs(low - grid.y0), abs(high - grid.y0)) <= size * HUGE
         and 1.0 / HUGE <= size <= HUGE
-        and grid.heights.shape[0] < 2**31
+        and (grid.rows + 1) * (grid.columns + 1) < 2**31
     )
     return low, high, slack, min(LARGEST, size * HUGE) if fits else -1.0
 
@@ -152,6 +160,25 @@ def put_range(
     corners[CHUNK + k] = np.int32(column_0 if is_small else 0.0)
 
 
+@kernel(inline=True)
+def _lines(grid: Grid, row_0: int, row_1: int, column_0: int, column_1: int) -> tuple[int, int]:
+    """Return where the sample at row 0 and column 0 would be, and how far off the next row is.
+
+    That is of a range of cells, WIDTH by WIDTH to a row, whose samples are in lines of one map; the
+    next row is 0 off if they are not.
+    """
+    end = column_0 + (column_1 - column_0 + WIDTH - 1) // WIDTH * WIDTH
+    if row_0 < 0 or row_1 > grid.rows or column_0 < 0 or end > grid.columns:
+        return 0, 0
+    if grid.tiles == 0:
+        return 0, grid.columns + 1
+    table, at = tile_of(grid, row_0, column_0)
+    if at != tile_of(grid, row_1 - 1, end - 1)[1]:
+        return 0, 0
+    first, down, _ = lined_up(table, at + HEIGHTS_AT, 0, 0)
+    return first, down
+
+
 @kernel(apart=True, noalias=True)
 def put_pairs(
     heights: Singles,
@@ -172,7 +199,6 @@ def put_pairs(
     ``parts`` (.., CHUNK) describes the shapes in float32, x and z of the center first;
     ``numbers`` (.., PAIRS) receives it, relative to each cell.
     """
-    across = grid.columns + 1
     size_x, size_z = np.float32(grid.cell_x), np.float32(grid.cell_z)
     zero, none = np.int32(0), np.float32(0.0)
     step, two, three = np.uint64(PAIRS), np.uint64(2), np.uint64(3)
@@ -186,9 +212,8 @@ def put_pairs(
         column_0, column_1 = ranges[2 * CHUNK + k], ranges[3 * CHUNK + k]
         if kind != SMALL or np.int64(n) + (row_1 - row_0) * (column_1 - column_0) > PAIRS - WIDTH:
             break
+        first_place, across = _lines(grid, row_0, row_1, column_0, column_1)
         for row in range(row_0, row_1):
-            top = min(max(row, 0), grid.rows) * across
-            bottom = min(max(row + 1, 0), grid.rows) * across
             z = parts[CHUNK + k] - np.float32(row - row_0) * size_z
             for column in range(column_0, column_1, WIDTH):
                 x = parts[k] - np.float32(column - column_0) * size_x
@@ -199,20 +224,21 @@ def put_pairs(
                 put_eight(numbers, n + step, z, none)
                 for part in range(2, parts.shape[0] // CHUNK):
                     put_eight(numbers, n + np.uint64(part * PAIRS), parts[part * CHUNK + k], none)
-                if column >= 0 and column + WIDTH <= grid.columns:
-                    copy_eight(samples, n, heights, np.uint64(bottom + column))
-                    copy_eight(samples, n + step, heights, np.uint64(bottom + column + 1))
-                    copy_eight(samples, n + two * step, heights, np.uint64(top + column + 1))
-                    copy_eight(samples, n + three * step, heights, np.uint64(top + column))
+                if across != 0:
+                    top = first_place + row * across + column
+                    bottom = top + across
+                    copy_eight(samples, n, heights, np.uint64(bottom))
+                    copy_eight(samples, n + step, heights, np.uint64(bottom + 1))
+                    copy_eight(samples, n + two * step, heights, np.uint64(top + 1))
+                    copy_eight(samples, n + three * step, heights, np.uint64(top))
                 else:
                     for j in range(WIDTH):
                         at = n + np.uint64(j)
-                        west = min(max(column + j, 0), grid.columns)
-                        east = min(max(column + j + 1, 0), grid.columns)
-                        samples[at] = heights[bottom + west]
-                        samples[at + step] = heights[bottom + east]
-                        samples[at + two * step] = heights[top + east]
-                        samples[at + three * step] = heights[top + west]
+                        a, b, c, d = sample_places(grid, row, column + j)
+                        samples[at] = heights[a]
+                        samples[at + step] = heights[b]
+                        samples[at + two * step] = heights[c]
+                        samples[at + three * step] = heights[d]
                 n += np.uint64(min(WIDTH, column_1 - column))
         k += 1
     return np.int64(n), k

@@ -12,6 +12,7 @@ from terrain_physics._kernels.heightmap.grid import (
     corner_heights,
     half_slopes,
     is_flipped,
+    sample_places,
     slope_normal,
     unpack_grid,
 )
@@ -69,6 +70,11 @@ def fetch_ahead(grid: Grid, place: Vec3) -> None:
     """
     column = int(min(max((place[0] - grid.x0) / grid.cell_x, 0.0), grid.columns - 1.0))
     row = int(min(max((place[2] - grid.z0) / grid.cell_z, 0.0), grid.rows - 1.0))
+    if grid.tiles != 0:
+        a, _, _, d = sample_places(grid, row, column)
+        for k in range(-1, 3):
+            prefetch(grid.heights, d + k * (a - d))
+        return
     for near in range(row - 1, row + 3):
         line = min(max(near, 0), grid.rows)
         prefetch(grid.heights, line * (grid.columns + 1) + column)

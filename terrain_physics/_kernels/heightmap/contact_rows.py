@@ -25,6 +25,8 @@ from terrain_physics._kernels.heightmap.triangle_columns import (
     box_at,
     corners_at,
     half_at,
+    lines_in_tiles,
+    lines_of,
     vector_at,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, length, scale, subtract
@@ -94,10 +96,43 @@ def put_corners(
     """Write the corners of n halves of cells relative to the shapes' centers, (9, ROOM)."""
     prefer_wide_vectors()
     for k in range(list_row.shape[0]):
+        lines = lines_of(grid, list_row[k], list_code[k] >> np.int64(2))
+        a, b, c = half_at(heights, grid, lines, list_row[k], list_code[k])
         center = vector_at(numbers, k)
-        a, b, c = half_at(heights, grid, list_row[k], list_code[k])
-        a, b, c = subtract(a, center), subtract(b, center), subtract(c, center)
-        put_triangle(corners, k, a, b, c)
+        put_triangle(corners, k, subtract(a, center), subtract(b, center), subtract(c, center))
+
+
+@kernel(apart=True, noalias=True)
+def put_corners_in_tiles(
+    heights: Singles,
+    grid: Grid,
+    numbers: Floats,
+    list_row: Longs,
+    list_code: Longs,
+    corners: Floats,
+) -> None:
+    """Write the same of a map in tiles."""
+    prefer_wide_vectors()
+    for k in range(list_row.shape[0]):
+        lines = lines_in_tiles(grid, list_row[k], list_code[k] >> np.int64(2))
+        a, b, c = half_at(heights, grid, lines, list_row[k], list_code[k])
+        center = vector_at(numbers, k)
+        put_triangle(corners, k, subtract(a, center), subtract(b, center), subtract(c, center))
+
+
+@kernel(inline=True)
+def _put_corners(
+    heights: Singles,
+    grid: Grid,
+    numbers: Floats,
+    list_row: Longs,
+    list_code: Longs,
+    corners: Floats,
+) -> None:
+    if grid.tiles != 0:
+        put_corners_in_tiles(heights, grid, numbers, list_row, list_code, corners)
+    else:
+        put_corners(heights, grid, numbers, list_row, list_code, corners)
 
 
 @kernel(apart=True, noalias=True)
@@ -219,11 +254,11 @@ def put_contacts(
         verdicts[:n] = IN_DOUBT
         if kind == SPHERE:
             put_numbers(shapes, SPHERE_WIDTH, who, numbers)
-            put_corners(heights, grid, numbers, row, code, corners)
+            _put_corners(heights, grid, numbers, row, code, corners)
             worst = put_sphere_rows(numbers, corners, moves, directions, points, verdicts[:n])
         if kind == BOX:
             put_numbers(shapes, BOX_WIDTH, who, numbers)
-            put_corners(heights, grid, numbers, row, code, corners)
+            _put_corners(heights, grid, numbers, row, code, corners)
             worst = put_box_rows(numbers, corners, moves, directions, points, verdicts[:n])
             put_allowed_ways(numbers, corners, verdicts[:n], moves, directions)
         if worst == IN_DOUBT:

@@ -4,16 +4,20 @@ Cell (row, column) has the corners d (row, column), c (row, column + 1), a (row 
 b (row + 1, column + 1). Half 0 is (a, b, c) and half 1 (a, c, d); in a flipped cell half 0 is
 (a, b, d) and half 1 (b, c, d). Corners run counter-clockwise seen from above. A cell with a hole
 (NaN) at any corner, or marked as one, has no triangles.
+
+The samples of a large map may lie in *tiles*: maps that share border lines, each with its own
+arrays. A table says where the samples and bits of each cell are: see `tile_of`.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import array_at
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.types import Bytes, Floats, Singles
+from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
 
 # Kinds of diagonal.
 DIAGONAL_AC, DIAGONAL_BD, DIAGONAL_ALTERNATING, DIAGONAL_TABLE = range(4)
@@ -30,12 +34,29 @@ ORIGIN, CELL_SIZE, HEIGHT_SCALE, EXTEND, DIAGONAL, THICKNESS = 0, 3, 5, 6, 7, 8
 ROWS, COLUMNS, HAS_TABLE = 9, 10, 11
 FRAME_SIZE = 12
 
+# Of a map in tiles HAS_TABLE is more by this, and these places follow: the address of the table of
+# tiles, which float64 holds exactly, and its length.
+IN_TILES = 2.0
+TILES, TILES_SIZE = 12, 13
+TILED_FRAME_SIZE = 14
+
+# The table of tiles begins with a number for each row of cells, then one for each column. The two
+# of a cell add up to a place in the table that holds where in it the tile of the cell is. Of a tile
+# there are, at these places: where in `Grid.heights` the sample at row 0 and column 0 of the whole
+# map would be, and how far off the next row is; the same of `Grid.cells`; which of these bits are
+# turned in all cells, and which if row and column add up to an odd number; the number of the tile,
+# its first row and column in the whole map, and how many columns it has. If the next row is 0 off,
+# so is the next column: all cells share the bits, or, where no tile is, a sample that is missing.
+HEIGHTS_AT, HEIGHTS_DOWN, CELLS_AT, CELLS_DOWN, TURNED, TURNED_IF_ODD = range(6)
+TILE_NUMBER, TILE_ROW, TILE_COLUMN, TILE_COLUMNS = range(6, 10)
+TILE_SIZE = 10
+
 
 class Grid(NamedTuple):
     """A height map inside a kernel. Samples outside the map repeat its border."""
 
-    heights: Singles  # ((rows + 1) * (columns + 1),), row by row
-    cells: Bytes  # (rows * columns,): bits of each cell, if there is a table
+    heights: Singles  # ((rows + 1) * (columns + 1),), row by row; or the memory that tiles lie in
+    cells: Bytes  # (rows * columns,): bits of each cell, if there is a table; or that memory
     rows: int  # of cells
     columns: int
     x0: float
@@ -48,11 +69,14 @@ class Grid(NamedTuple):
     diagonal: int
     has_table: bool
     thickness: float  # how far below its surface the ground is solid; may be inf
+    tiles: int  # the address of the table of tiles, 0 if there are none
+    tiles_size: int
 
 
 @kernel(inline=True)
 def unpack_grid(heights: Singles, cells: Bytes, frame: Floats) -> Grid:
     """Return the map as one value. Passed from Python, a named tuple costs three times as much."""
+    in_tiles = frame[HAS_TABLE] >= IN_TILES
     return Grid(
         heights,
         cells,
@@ -66,9 +90,20 @@ def unpack_grid(heights: Singles, cells: Bytes, frame: Floats) -> Grid:
         float(frame[HEIGHT_SCALE]),
         frame[EXTEND] != 0.0,
         int(frame[DIAGONAL]),
-        frame[HAS_TABLE] != 0.0,
+        frame[HAS_TABLE] % IN_TILES != 0.0,
         float(frame[THICKNESS]),
+        int(frame[TILES]) if in_tiles else 0,
+        int(frame[TILES_SIZE]) if in_tiles else 0,
     )
+
+
+@kernel(inline=True, lent=True)
+def tile_of(grid: Grid, row: int, column: int) -> tuple[Longs, int]:
+    """Return the table of tiles, and where in it the tile of a cell is."""
+    table = array_at(grid.tiles, (grid.tiles_size,), np.int64)
+    # Places are unsigned: else each would be looked at for being counted from the end.
+    place = table[np.uint64(row)] + table[np.uint64(grid.rows + column)]
+    return table, table[np.uint64(place)]
 
 
 @kernel(inline=True, lent=True)
@@ -76,7 +111,38 @@ def cell_bits(grid: Grid, row: int, column: int) -> int:
     """Return the table's bits of a cell, those of the nearest one outside the map."""
     row = min(max(row, 0), grid.rows - 1)
     column = min(max(column, 0), grid.columns - 1)
+    if grid.tiles != 0:
+        table, at = tile_of(grid, row, column)
+        place = lined_up(table, at + CELLS_AT, row, column)[0]
+        turned = table[np.uint64(at + TURNED)]
+        turned ^= table[np.uint64(at + TURNED_IF_ODD)] & (row + column)
+        return int(grid.cells[np.uint64(place)]) ^ int(turned)
     return int(grid.cells[row * grid.columns + column])
+
+
+@kernel(inline=True)
+def lined_up(table: Longs, at: Any, row: Any, column: Any) -> tuple[Any, Any, Any]:
+    """Return where a sample of a tile or its bits are, and how far off the next row and column.
+
+    ``at`` is where the table says so: see `HEIGHTS_AT` and `CELLS_AT`.
+    """
+    down = table[np.uint64(at + 1)]
+    right = np.int64(down != 0)
+    return table[np.uint64(at)] + row * down + column * right, down, right
+
+
+@kernel(lent=True)
+def _sample_in_tiles(grid: Grid, row: int, column: int) -> int:
+    """Return where a sample is: in the tile of one of the cells around."""
+    place = 0
+    for k in range(4):
+        cell_row = min(max(row - k // 2, 0), grid.rows - 1)
+        cell_column = min(max(column - k % 2, 0), grid.columns - 1)
+        table, at = tile_of(grid, cell_row, cell_column)
+        place, _, right = lined_up(table, at + HEIGHTS_AT, row, column)
+        if right != 0:  # there is a tile
+            break
+    return place
 
 
 @kernel(inline=True, lent=True)
@@ -85,6 +151,8 @@ def sample(grid: Grid, row: int, column: int) -> float:
     row = min(max(row, 0), grid.rows)
     column = min(max(column, 0), grid.columns)
     place = row * (grid.columns + 1) + column
+    if grid.tiles != 0:
+        place = _sample_in_tiles(grid, row, column)
     # float() of a float32 would stay float32 when compiled.
     return grid.y0 + grid.height_scale * np.float64(grid.heights[place])
 
@@ -106,17 +174,29 @@ def in_map(grid: Grid, row: int, column: int) -> bool:
 
 
 @kernel(inline=True, lent=True)
-def stored_corners(grid: Grid, row: int, column: int) -> tuple[float, float, float, float]:
-    """Return the heights at a, b, c and d of a cell as they are stored."""
+def sample_places(grid: Grid, row: int, column: int) -> tuple[int, int, int, int]:
+    """Return where the samples at a, b, c and d of a cell are."""
+    if grid.tiles != 0:  # which have no ground outside
+        row, column = min(max(row, 0), grid.rows - 1), min(max(column, 0), grid.columns - 1)
+        table, at = tile_of(grid, row, column)
+        d, down, right = lined_up(table, at + HEIGHTS_AT, row, column)
+        return d + down, d + down + right, d + right, d
     left = min(max(column, 0), grid.columns)
     right = min(max(column + 1, 0), grid.columns)
     near = min(max(row, 0), grid.rows) * (grid.columns + 1)
     far = min(max(row + 1, 0), grid.rows) * (grid.columns + 1)
+    return far + left, far + right, near + right, near + left
+
+
+@kernel(inline=True, lent=True)
+def stored_corners(grid: Grid, row: int, column: int) -> tuple[float, float, float, float]:
+    """Return the heights at a, b, c and d of a cell as they are stored."""
+    a, b, c, d = sample_places(grid, row, column)
     return (
-        np.float64(grid.heights[far + left]),
-        np.float64(grid.heights[far + right]),
-        np.float64(grid.heights[near + right]),
-        np.float64(grid.heights[near + left]),
+        np.float64(grid.heights[a]),
+        np.float64(grid.heights[b]),
+        np.float64(grid.heights[c]),
+        np.float64(grid.heights[d]),
     )
 
 

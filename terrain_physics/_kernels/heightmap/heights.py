@@ -8,24 +8,43 @@ import math
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import prefer_wide_vectors
+from terrain_physics._kernels._intrinsics import array_at, prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.grid import (
     CELL_FLIPPED,
     CELL_HOLE,
+    CELLS_AT,
     DIAGONAL_ALTERNATING,
     DIAGONAL_BD,
+    HEIGHTS_AT,
+    TURNED,
+    TURNED_IF_ODD,
     height,
+    lined_up,
     normal,
     unpack_grid,
 )
-from terrain_physics._kernels.types import Bytes, Floats, Ints, Singles
+from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
 
 # Points at a time: their working memory stays in the first-level cache.
 CHUNK = 512
 
 # Samples of a map whose places fit 32 bits; larger ones go one by one.
 MOST_SAMPLES = 2**31 - 1
+
+
+@kernel(inline=True)
+def _rises_and_height(
+    a: float, b: float, c: float, d: float, u: float, v: float, flipped: bool
+) -> Vec3:
+    """Return rise across and along the half at a place in a cell, and the height."""
+    high = (u >= v) if flipped else (u + v <= 1.0)
+    from_d = flipped | high
+    rise_x = c - d if high else b - a
+    rise_z = b - c if high == flipped else a - d
+    share_x, share_z = (u if from_d else -(1.0 - u)), (v if from_d else -(1.0 - v))
+    return rise_x, rise_z, (d if from_d else b) + share_x * rise_x + share_z * rise_z
 
 
 @kernel(noalias=True)
@@ -76,17 +95,93 @@ def _spans(
         flip = np.int32(
             np.int32(base_flip) ^ (parity & np.int32(alternate)) ^ (bits & np.int32(CELL_FLIPPED))
         )
-        flipped = flip != 0
-        high = (u >= v) if flipped else (u + v <= 1.0)
-        from_d = flipped | high
-        rise_x = c - d if high else b - a
-        rise_z = b - c if high == flipped else a - d
-        share_x, share_z = (u if from_d else -(1.0 - u)), (v if from_d else -(1.0 - v))
-        level = (d if from_d else b) + share_x * rise_x + share_z * rise_z
-        across[k], along[k], levels[k] = rise_x, rise_z, level
+        across[k], along[k], levels[k] = _rises_and_height(a, b, c, d, u, v, flip != 0)
         # NaN at a corner that the half does not touch is a hole too.
         whole = (a + b) + (c + d)
         good = inside & (not math.isnan(whole)) & ((bits & np.int32(CELL_HOLE)) == 0)
+        marks[k] = np.int32(0) if good else np.int32(1)
+
+
+@kernel(inline=True)
+def _within(place: float, start: float, size: float, count: int) -> tuple[bool, np.int64, float]:
+    """Return whether a place is on one axis of a map, then the index of a cell and where in it."""
+    u = (place - start) / size
+    inside = (u >= 0.0) & (u < float(count))
+    u = u if inside else 0.0
+    index = np.int64(np.int32(u))
+    return inside, index, u - float(index)
+
+
+@kernel(noalias=True)
+def _bits_in_tiles(
+    cells: Bytes,
+    table: Longs,
+    xs: Floats,
+    zs: Floats,
+    columns: int,
+    rows: int,
+    x0: float,
+    z0: float,
+    cell_x: float,
+    cell_z: float,
+    bits: Ints,
+) -> None:
+    """Write the bits of the cell at each point of a map in tiles."""
+    prefer_wide_vectors()
+    for k in range(bits.shape[0]):
+        _, column, _ = _within(float(xs[k]), x0, cell_x, columns)
+        _, row, _ = _within(float(zs[k]), z0, cell_z, rows)
+        at = table[np.uint64(table[np.uint64(row)] + table[np.uint64(rows + column)])]
+        place, _, _ = lined_up(table, at + CELLS_AT, row, column)
+        turned = table[np.uint64(at + TURNED)] ^ (
+            table[np.uint64(at + TURNED_IF_ODD)] & (row + column)
+        )
+        bits[k] = np.int32(np.int64(cells[np.uint64(place)]) ^ turned)
+
+
+@kernel(noalias=True)
+def _spans_in_tiles(
+    heights: Singles,
+    table: Longs,
+    xs: Floats,
+    zs: Floats,
+    columns: int,
+    rows: int,
+    x0: float,
+    y0: float,
+    z0: float,
+    cell_x: float,
+    cell_z: float,
+    height_scale: float,
+    base_flip: int,
+    alternate: int,
+    bits: Ints,
+    across: Floats,
+    along: Floats,
+    levels: Floats,
+    marks: Ints,
+) -> None:
+    """Write the same as `_spans` of a map in tiles; ``bits`` are those of the cells."""
+    prefer_wide_vectors()
+    for k in range(marks.shape[0]):
+        is_across, column, u = _within(float(xs[k]), x0, cell_x, columns)
+        is_along, row, v = _within(float(zs[k]), z0, cell_z, rows)
+        at = table[np.uint64(table[np.uint64(row)] + table[np.uint64(rows + column)])]
+        place, down, right = lined_up(table, at + HEIGHTS_AT, row, column)
+        d = y0 + height_scale * np.float64(heights[np.uint64(place)])
+        c = y0 + height_scale * np.float64(heights[np.uint64(place + right)])
+        place += down
+        a = y0 + height_scale * np.float64(heights[np.uint64(place)])
+        b = y0 + height_scale * np.float64(heights[np.uint64(place + right)])
+        parity = np.int32((row + column) & np.int64(1))
+        flip = np.int32(base_flip) ^ (parity & np.int32(alternate)) ^ bits[k]
+        across[k], along[k], levels[k] = _rises_and_height(
+            a, b, c, d, u, v, np.int32(flip & np.int32(CELL_FLIPPED)) != 0
+        )
+        whole = (a + b) + (c + d)
+        good = (
+            is_across & is_along & (not math.isnan(whole)) & ((bits[k] & np.int32(CELL_HOLE)) == 0)
+        )
         marks[k] = np.int32(0) if good else np.int32(1)
 
 
@@ -123,10 +218,23 @@ def surface_at(
     across = np.empty(CHUNK, dtype=np.float64)
     along = np.empty(CHUNK, dtype=np.float64)
     levels = np.empty(CHUNK, dtype=np.float64)
-    marks = np.empty(CHUNK, dtype=np.int32)
+    marks, bits = np.empty(CHUNK, dtype=np.int32), np.zeros(CHUNK, dtype=np.int32)
     for begin in range(first, last, CHUNK):
         count = min(CHUNK, last - begin)
-        if samples <= MOST_SAMPLES:
+        if grid.tiles != 0:
+            table = array_at(grid.tiles, (grid.tiles_size,), np.int64)
+            here, there = xs[begin : begin + count], zs[begin : begin + count]
+            if is_table:
+                _bits_in_tiles(
+                    cells, table, here, there, grid.columns, grid.rows, grid.x0, grid.z0,
+                    grid.cell_x, grid.cell_z, bits[:count],
+                )  # fmt: skip
+            _spans_in_tiles(
+                heights, table, here, there, grid.columns, grid.rows, grid.x0, grid.y0, grid.z0,
+                grid.cell_x, grid.cell_z, grid.height_scale, base_flip, alternate, bits,
+                across, along, levels, marks[:count],
+            )  # fmt: skip
+        elif samples <= MOST_SAMPLES:
             _spans(
                 heights, cells, xs[begin : begin + count], zs[begin : begin + count],
                 grid.columns, grid.rows, grid.x0, grid.y0, grid.z0,

@@ -33,7 +33,7 @@ from terrain_physics._kernels.heightmap.clipping import (
     ends_of_way,
     inverse_of,
 )
-from terrain_physics._kernels.heightmap.grid import Grid
+from terrain_physics._kernels.heightmap.grid import Grid, stored_corners
 from terrain_physics._kernels.math.vec3 import Vec3
 
 # A traversal starts with slabs of a level at which it has at most this many. One that crosses few
@@ -236,6 +236,11 @@ def misses_column(grid: Grid, strip: Strip, slab: Slab, index: int) -> bool:
 
     Most ways pass one or two: both are read at once, so that no branch depends on which.
     """
+    if grid.tiles != 0:
+        return slab.last < slab.first + 2 and (
+            _misses_in_tiles(grid, strip, slab, index, slab.first)
+            and _misses_in_tiles(grid, strip, slab, index, slab.last)
+        )
     row_step, column_step = grid.columns + 1, 1
     step, cross_step = (column_step, row_step) if strip.along_u else (row_step, column_step)
     cross_count = grid.rows if strip.along_u else grid.columns
@@ -248,6 +253,14 @@ def misses_column(grid: Grid, strip: Strip, slab: Slab, index: int) -> bool:
         one, other = np.float64(grid.heights[here + place]), np.float64(grid.heights[there + place])
         low, high = min(low, one, other), max(high, one, other)
     return slab.last < slab.first + 2 and (low > slab.high or high < slab.low)
+
+
+@kernel(inline=True, lent=True)
+def _misses_in_tiles(grid: Grid, strip: Strip, slab: Slab, index: int, across: int) -> bool:
+    """Tell whether a way is above or below one of the cells of a column."""
+    row, column = (across, index) if strip.along_u else (index, across)
+    a, b, c, d = stored_corners(grid, row, column)
+    return bool(min(a, b, c, d) > slab.high or max(a, b, c, d) < slab.low)
 
 
 @kernel(inline=True)

@@ -5,10 +5,13 @@ Places are unsigned, and no load depends on a choice: that is what a compiler ne
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import array_at
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.heightmap.grid import Grid
+from terrain_physics._kernels.heightmap.grid import HEIGHTS_AT, Grid, lined_up
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3
 from terrain_physics._kernels.types import Floats, Singles
+
+_Lines = tuple[np.int64, np.int64, np.int64, np.int64]
 
 # Touches per step.
 STEP = 240
@@ -19,7 +22,33 @@ ROOM = STEP + 8
 
 
 @kernel(inline=True)
-def half_at(heights: Singles, grid: Grid, row: np.int64, code: np.int64) -> tuple[Vec3, Vec3, Vec3]:
+def lines_of(grid: Grid, row: np.int64, column: np.int64) -> _Lines:
+    """Return where the lines of samples above and below a cell begin, and which samples it has."""
+    one, none = np.int64(1), np.int64(0)
+    rows, columns = np.int64(grid.rows), np.int64(grid.columns)
+    across = columns + one
+    top, bottom = min(max(row, none), rows) * across, min(max(row + one, none), rows) * across
+    left, right = min(max(column, none), columns), min(max(column + one, none), columns)
+    return top, bottom, left, right
+
+
+@kernel(inline=True)
+def lines_in_tiles(grid: Grid, row: np.int64, column: np.int64) -> _Lines:
+    """Return the same of a map in tiles, of a cell with ground."""
+    table = array_at(grid.tiles, (grid.tiles_size,), np.int64)
+    at = table[np.uint64(table[np.uint64(row)] + table[np.uint64(grid.rows + column)])]
+    top, down, _ = lined_up(table, at + HEIGHTS_AT, row, np.int64(0))
+    return top, top + down, column, column + np.int64(1)
+
+
+@kernel(inline=True)
+def half_at(
+    heights: Singles,
+    grid: Grid,
+    lines: _Lines,
+    row: np.int64,
+    code: np.int64,
+) -> tuple[Vec3, Vec3, Vec3]:
     """Return the corners of a listed half, as `broad_phase.half_triangle` does."""
     one, none = np.int64(1), np.int64(0)
     column, is_second, is_flipped = (
@@ -27,10 +56,7 @@ def half_at(heights: Singles, grid: Grid, row: np.int64, code: np.int64) -> tupl
         code & one != none,
         code & np.int64(2) != none,
     )
-    rows, columns = np.int64(grid.rows), np.int64(grid.columns)
-    across = columns + one
-    top, bottom = min(max(row, none), rows) * across, min(max(row + one, none), rows) * across
-    left, right = min(max(column, none), columns), min(max(column + one, none), columns)
+    top, bottom, left, right = lines
     west, east = grid.x0 + column * grid.cell_x, grid.x0 + (column + one) * grid.cell_x
     north, south = grid.z0 + row * grid.cell_z, grid.z0 + (row + one) * grid.cell_z
     # Corner a is at the south, c at the north, b at the east.

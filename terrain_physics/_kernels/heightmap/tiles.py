@@ -1,0 +1,56 @@
+"""Whose the triangles of a map in tiles are."""
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.heightmap.grid import (
+    TILE_COLUMN,
+    TILE_COLUMNS,
+    TILE_NUMBER,
+    TILE_ROW,
+)
+from terrain_physics._kernels.types import Longs
+
+
+@kernel(inline=True)
+def _owner(table: Longs, rows: int, columns: int, triangle: int) -> tuple[int, int]:
+    """Return the number of the tile that a triangle is of, and its id there."""
+    row = triangle // 2 // columns
+    column = triangle // 2 - row * columns
+    at = int(table[table[row] + table[rows + column]])
+    below, beside = row - int(table[at + TILE_ROW]), column - int(table[at + TILE_COLUMN])
+    own = 2 * (below * int(table[at + TILE_COLUMNS]) + beside) + triangle % 2
+    return int(table[at + TILE_NUMBER]), own
+
+
+@kernel
+def owner_of(
+    table: Longs, rows: int, columns: int, first_ids: Longs, parts: Longs, triangle: int
+) -> tuple[int, int]:
+    """Return what `put_owners` writes for one triangle: its id and the part it is of."""
+    if triangle < 0:
+        return triangle, int(parts[0])
+    tile, own = _owner(table, rows, columns, triangle)
+    return int(first_ids[tile]) + own, int(parts[tile])
+
+
+@kernel
+def put_owners(
+    table: Longs,
+    rows: int,
+    columns: int,
+    first_ids: Longs,
+    parts: Longs,
+    triangles: Longs,
+    owners: Longs,
+) -> None:
+    """Write whose triangles (n,) of a map are, and over them their own ids; what is -1 stays.
+
+    ``first_ids`` and ``parts`` (k,) are those of the tiles in its table, see `grid.tile_of`.
+    """
+    for i in range(triangles.shape[0]):
+        triangle = int(triangles[i])
+        if triangle < 0:
+            owners[i] = parts[0]
+        else:
+            tile, own = _owner(table, rows, columns, triangle)
+            owners[i] = parts[tile]
+            triangles[i] = first_ids[tile] + own

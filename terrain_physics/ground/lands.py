@@ -1,0 +1,441 @@
+"""The height maps of a ground: which of them are united, and how these follow each other."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels.types import Floats, Longs, Singles
+from terrain_physics._locks import holding, in_order
+from terrain_physics.heightmap.cells import Ranges, Region
+from terrain_physics.heightmap.edits import replace_samples
+from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.heightmap.tiled import Place, Tile, TiledMap
+from terrain_physics.surface.watching import Reader
+
+# Cells by which a map may be off the lattice of another: rounding of its origin.
+_OFF_LATTICE = 1e-6
+
+# A union may have this many times the cells of its maps; beyond, it would be mostly empty.
+_MOST_EMPTY = 4.0
+
+
+class Union(NamedTuple):
+    """Maps as one.
+
+    Attributes
+    ----------
+    numbers : tuple of int
+        Of the maps, ascending.
+    land : TiledMap
+        Its tiles are in their order.
+    """
+
+    numbers: tuple[int, ...]
+    land: TiledMap
+
+
+class _Seam:
+    """The samples that two maps share, seen from one of them.
+
+    Attributes
+    ----------
+    other : _Member
+        The map beside.
+    joins : bool
+        Whether they are a stretch of a border line: not a corner, and no cells.
+    overlaps : bool
+        Whether the maps share cells.
+    """
+
+    __slots__ = ("_here", "_shared", "_there", "joins", "other", "overlaps")
+
+    def __init__(self, other: "_Member", here: Ranges, there: Ranges, shared: "_Shared") -> None:
+        self.other, self._here, self._there, self._shared = other, here, there, shared
+        rows, columns = (span.stop - span.start - 1 for span in here)
+        self.joins, self.overlaps = (rows == 0) != (columns == 0), rows > 0 and columns > 0
+
+    def agrees(self, member: "_Member") -> bool:
+        """Tell whether the samples are equal in both maps."""
+        if member.union is self.other.union is not None:
+            return True  # they follow each other
+        shared, versions = self._shared, member.storage.version + self.other.storage.version
+        if shared.version != versions:
+            here = member.storage.heights[self._here]
+            shared.agree = np.array_equal(
+                here, self.other.storage.heights[self._there], equal_nan=True
+            )
+            shared.samples, shared.version = here.copy(), versions
+        return shared.agree
+
+    def differs(self, member: "_Member") -> bool:
+        """Tell whether a map has other samples than when they were last equal in both."""
+        here = member.storage.heights[self._here]
+        return not np.array_equal(self._shared.samples, here, equal_nan=True)
+
+    def hand_on(self, member: "_Member") -> None:
+        """Give the map beside the samples that this one has changed, where it has not itself."""
+        old, new = self._shared.samples, member.storage.heights[self._here].copy()
+        replace_samples(self.other.storage, self._there, old, new)
+        self._shared.samples = new
+
+
+class _Shared:
+    """What the two maps at a seam hold there.
+
+    Attributes
+    ----------
+    samples : ndarray of float32
+        As they were when they were compared or handed on last.
+    agree : bool
+        Whether they were equal in both.
+    version : int
+        Of both maps, when they were compared.
+    """
+
+    __slots__ = ("agree", "samples", "version")
+
+    def __init__(self) -> None:
+        self.samples: Singles = np.empty(0, dtype=np.float32)
+        self.agree, self.version = False, -1
+
+
+class _Member:
+    """A map of a ground.
+
+    Attributes
+    ----------
+    number, layers : int
+    storage : MapStorage
+    tile : Tile
+        The same, as a tile of a union.
+    seams : dict of int to _Seam
+        By the number of the other map.
+    union : Union or None
+        What it is part of; None as long as it is by itself.
+    seen : int
+        The version that has been followed.
+    shape : ndarray of float64, shape (8,)
+        See `_shape_of`.
+    """
+
+    __slots__ = ("layers", "number", "seams", "seen", "shape", "storage", "tile", "union")
+
+    def __init__(self, number: int, storage: MapStorage, layers: int) -> None:
+        self.number, self.storage, self.layers = number, storage, layers
+        self.tile, self.seams = Tile(storage), dict[int, _Seam]()
+        self.union: Union | None = None
+        self.seen, self.shape = storage.version, _shape_of(storage)
+
+    def seams_to_hand_on(self) -> list[_Seam]:
+        """Return the seams with maps of the same union on which this one has been edited."""
+        if self.union is None or len(self.union.numbers) == 1:
+            return []
+        rows, columns = self.storage.cell_count
+        for row_0, row_1, column_0, column_1 in self.storage.regions_since(self.seen):
+            if row_0 == 0 or column_0 == 0 or row_1 == rows or column_1 == columns:
+                seams = [seam for seam in self.seams.values() if seam.other.union is self.union]
+                return [seam for seam in seams if seam.differs(self)]
+        return []
+
+
+class _Followed:
+    """Holds the lock of a ground, whose maps have followed each other."""
+
+    __slots__ = ("_lands",)
+
+    def __init__(self, lands: "Lands") -> None:
+        self._lands = lands
+
+    def __enter__(self) -> None:
+        lands = self._lands
+        lands.lock.__enter__()
+        if lands.reader.changed:
+            lands.lock.__exit__(None, None, None)
+            lands.follow(hold=True)
+
+    def __exit__(self, *error: object) -> None:
+        self._lands.lock.__exit__(None, None, None)
+
+
+class Lands:
+    """The maps of a ground by number; those that share border lines are united.
+
+    Maps are united that are on the same layers and share a stretch of border line, samples
+    included; their neighbors too, unless two of them overlap or differ where they meet. A map by
+    itself is a union of one. The only map of a ground is not in a union: it keeps its border.
+
+    Samples on a shared border line belong to all maps there. What one of them changes is handed on
+    map by map, in the order of their numbers: of several changes of a sample the last wins.
+
+    Edits hold the lock of each ground that a map is in, then that of the map. So who holds the lock
+    of a ground may read its maps, and who follows edits takes the locks of all grounds that the
+    maps beside are in, in the order in which everybody does.
+
+    Attributes
+    ----------
+    lock : context manager
+        That of the ground.
+    followed : context manager
+        Holds it once all edits have been followed.
+    reader : Reader
+        What knows of edits, and makes them wait.
+    unions : list of Union
+        In the order of their first numbers.
+    shown : int
+        Counts whenever a map is somewhere else.
+    """
+
+    def __init__(self, lock: AbstractContextManager[Any]) -> None:
+        self.lock, self.reader, self.followed = lock, Reader(lock), _Followed(self)
+        self.unions: list[Union] = []
+        self.shown = 0
+        self._broken: set[tuple[int, ...]] = set()
+        self._members: dict[int, _Member] = {}
+        self._shapes = np.empty((0, 8))
+
+    # Maps that come and go: the caller holds the lock, and calls `settle` then
+
+    def add(self, number: int, storage: MapStorage, layers: int) -> None:
+        """Add a map, whose number is higher than any before."""
+        with storage.lock:
+            storage.watchers.add(self.reader, number)
+        member = _Member(number, storage, layers)
+        others = list(self._members.values())
+        for index, place in _places_near(self._shapes, member.shape):
+            _join(others[index], member, place)
+        self._shapes = np.vstack([self._shapes, member.shape])
+        self._members[number] = member
+
+    def remove(self, number: int) -> None:
+        """Remove a map."""
+        self._shapes = np.delete(self._shapes, list(self._members).index(number), axis=0)
+        member = self._members.pop(number)
+        self._break(member)
+        member.storage.watchers.remove(self.reader, number)
+        self.reader.changed.discard(number)
+        for seam in member.seams.values():
+            del seam.other.seams[number]
+
+    def set_layers(self, number: int, layers: int) -> None:
+        """Put a map on other layers."""
+        self._members[number].layers = layers
+        self._break(self._members[number])
+
+    def _break(self, member: _Member) -> None:
+        """Note that a map leaves what it is part of."""
+        if member.union is not None:
+            self._broken.add(member.union.numbers)
+
+    def settle(self) -> None:
+        """Unite the maps as they are to be united now."""
+        groups = [] if len(self._members) == 1 else self._groups()
+        found = [union for group in groups for union in self._united(group)]
+        for member in self._members.values():
+            member.union = None
+        for union in found:
+            for number in union.numbers:
+                self._members[number].union = union
+        self.unions = sorted(found, key=lambda union: union.numbers[0])
+        self._broken.clear()
+        self.shown += 1
+
+    def _groups(self) -> list[list[_Member]]:
+        """Return which maps are joined, step by step."""
+        left, groups = self._members.copy(), []
+        kept = {union.numbers for union in self.unions} - self._broken
+        while left:
+            group = [left.pop(next(iter(left)))]
+            for member in group:  # grows while it is walked
+                if member.union is not None and member.union.numbers in kept:
+                    kept.remove(member.union.numbers)
+                    group += [left.pop(own) for own in member.union.numbers if own in left]
+                for number, seam in member.seams.items():
+                    if (
+                        number in left
+                        and seam.joins
+                        and seam.other.layers == member.layers
+                        and seam.agrees(member)
+                    ):
+                        group.append(left.pop(number))
+            groups.append(sorted(group, key=lambda member: member.number))
+        return groups
+
+    def _united(self, group: list[_Member]) -> list[Union]:
+        """Return maps that are joined as one union, or each by itself."""
+        known = group[0].union
+        if known is not None and known.numbers == tuple(member.number for member in group):
+            return [known]
+        places = _places_of(group)
+        before = self._largest_in(group)
+        if places is not None and (len(group) == 1 or _is_worth_it(group, places, before)):
+            return [self._union_of(group, places, before)]
+        return [union for member in group for union in self._united([member])]
+
+    def _largest_in(self, group: list[_Member]) -> Union | None:
+        """Return the largest union of which all maps are in a group."""
+        unions = {own.union.numbers: own.union for own in group if own.union is not None}
+        here = {member.number for member in group}
+        kept = [union for numbers, union in unions.items() if here.issuperset(numbers)]
+        return max(kept, key=lambda union: len(union.numbers), default=None)
+
+    def _union_of(self, group: list[_Member], places: Longs, before: Union | None) -> Union:
+        corner = places[:, :2].min(axis=0)
+        at_corner = np.flatnonzero((places[:, :2] == corner).all(axis=1)).tolist()
+        first = group[0].storage
+        (x0, y0, z0), (cell_x, cell_z) = first.origin, first.cell_size
+        row, column = corner.tolist()
+        origin = x0 + column * cell_x, y0, z0 + row * cell_z
+        if at_corner:  # all samples are where the map there has them
+            origin = group[at_corner[0]].storage.origin
+        places[:, :2] -= corner
+        land = TiledMap(
+            [member.tile for member in group], places, origin, self.followed, self.reader,
+            None if before is None else before.land,
+        )  # fmt: skip
+        return Union(tuple(member.number for member in group), land)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Count a long query of all maps, which begins while the caller holds the lock."""
+        self.reader.is_read += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.reader.is_read -= 1
+
+    # Edits
+
+    def locks(self) -> list[AbstractContextManager[Any]]:
+        """Return what an edit of all maps holds, in order."""
+        return self._locks_of(list(self._members.values()))  # others may add some
+
+    def _locks_of(self, members: Iterable[_Member]) -> list[AbstractContextManager[Any]]:
+        locks = {lock for member in members for lock in member.storage.locks}
+        return in_order(locks | {self.lock})
+
+    def _locks_around(self, members: list[_Member]) -> list[AbstractContextManager[Any]]:
+        """Return what an edit of maps and of those beside them holds, in order."""
+        beside = {seam.other for own in members for seam in list(own.seams.values())}
+        return self._locks_of(beside.union(members))
+
+    def follow(self, *, hold: bool = False) -> None:
+        """Hand on what maps have changed on border lines, and let unions follow their maps.
+
+        ``hold`` keeps the lock then.
+        """
+        while True:
+            with self.lock:
+                changed = self._changed()
+                differing = [member for member in changed if member.seams_to_hand_on()]
+                if not differing:
+                    self._take_over(changed)
+                    if hold:
+                        self.lock.__enter__()
+                    return
+            with holding(partial(self._locks_around, differing)):
+                for member in differing:
+                    for seam in member.seams_to_hand_on():
+                        seam.hand_on(member)
+
+    def _changed(self) -> list[_Member]:
+        """Return the maps that have been edited, in the order of their numbers."""
+        numbers = sorted(self.reader.changed)
+        # Another thread may tell of a map that has gone.
+        self.reader.changed.difference_update(set(numbers).difference(self._members))
+        return [self._members[number] for number in numbers if number in self._members]
+
+    def _take_over(self, changed: list[_Member]) -> None:
+        """Let unions follow edits of their maps. The caller holds the lock."""
+        edits: dict[int, list[tuple[int, list[Region]]]] = {}
+        lands: dict[int, TiledMap] = {}
+        seen = []
+        try:
+            for member in changed:
+                self.reader.changed.discard(member.number)
+                version = member.storage.version  # or later, then it is told again
+                seen.append((member, version))
+                if member.union is not None:
+                    numbers, land = member.union
+                    regions = member.storage.regions_since(member.seen)
+                    lands[numbers[0]] = land
+                    edits.setdefault(numbers[0], []).append((numbers.index(member.number), regions))
+            for first, land in lands.items():
+                land.follow(edits[first])
+            for member, version in seen:
+                member.seen = version
+        except BaseException:  # such as Ctrl-C: the next one to ask follows
+            self.reader.changed.update(member.number for member in changed)
+            raise
+        self.shown += bool(changed)
+
+
+def _shape_of(storage: MapStorage) -> Floats:
+    """Return what says where a map lies: origin, cell size, scale, rows and columns."""
+    return np.array(
+        (*storage.origin, *storage.cell_size, storage.height_scale, *storage.cell_count)
+    )
+
+
+def _cells_between(shapes: Floats, shape: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Return the (row, column) of maps (n, 8) on the lattice of another, and which fit it."""
+    fits = (shapes[:, 1] == shape[1]) & (shapes[:, 3:6] == shape[3:6]).all(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is that far off does not fit
+        column, row = ((shapes[:, k] - shape[k]) / shape[3 + k // 2] for k in (0, 2))
+        near = np.maximum(abs(column - np.round(column)), abs(row - np.round(row)))
+    return np.round(row), np.round(column), fits & (near <= _OFF_LATTICE)
+
+
+def _places_near(shapes: Floats, shape: Floats) -> list[tuple[int, Place]]:
+    """Return which maps (n, 8) share samples with another, and where they lie on its lattice."""
+    row, column, fits = _cells_between(shapes, shape)
+    rows, columns = shapes[:, 6], shapes[:, 7]
+    fits &= (row <= shape[6]) & (row + rows >= 0) & (column <= shape[7]) & (column + columns >= 0)
+    numbers = np.flatnonzero(fits)
+    places = np.column_stack([row, column, rows, columns])[numbers].astype(np.int64)
+    return [
+        (index, Place(*place))
+        for index, place in zip(numbers.tolist(), places.tolist(), strict=True)
+    ]
+
+
+def _join(one: _Member, other: _Member, place: Place) -> None:
+    """Make the seam of two maps; ``place`` is where the first is on the lattice of the other."""
+    own = Place(0, 0, *other.storage.cell_count)
+    samples = own.shared(place)
+    if samples is not None:
+        shared = _Shared()
+        here, there = samples.within(place), samples.within(own)
+        one.seams[other.number] = _Seam(other, here, there, shared)
+        other.seams[one.number] = _Seam(one, there, here, shared)
+
+
+def _places_of(group: list[_Member]) -> Longs | None:
+    """Return where maps (n, 4) lie on the lattice of the first; None if one does not fit it."""
+    shapes = np.array([member.shape for member in group])
+    row, column, fits = _cells_between(shapes, shapes[0])
+    if not fits.all():
+        return None
+    return np.column_stack([row, column, shapes[:, 6:]]).astype(np.int64)
+
+
+def _is_worth_it(group: list[_Member], places: Longs, before: Union | None) -> bool:
+    """Tell whether a union is not mostly empty, and its maps neither overlap nor disagree.
+
+    Those that were united ``before`` do not.
+    """
+    rows, columns = np.ptp(np.vstack([places[:, :2], places[:, :2] + places[:, 2:]]), axis=0)
+    if float(rows) * float(columns) > _MOST_EMPTY * float((places[:, 2] * places[:, 3]).sum()):
+        return False
+    numbers = {member.number for member in group}
+    # Neighbors of neighbors may be a cliff apart, or differ where corners meet.
+    return not any(
+        number in numbers and (seam.overlaps or not seam.agrees(member))
+        for member in group
+        if before is None or member.union is not before
+        for number, seam in member.seams.items()
+    )

@@ -1,0 +1,138 @@
+"""What all maps have that kernels read: arrays, and a frame that says where their cells lie."""
+
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+from math import inf
+from typing import Any, Protocol
+
+import numpy as np
+
+from terrain_physics._checks import Floats3
+from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.types import Bytes, Flags, Floats, Longs, Singles
+from terrain_physics.heightmap.cells import Ranges, Region
+from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
+
+
+class Materials(Protocol):
+    """What the cells of a map are made of, row by row."""
+
+    def item(self, cell: int, /) -> int:
+        """Return the material of a cell."""
+
+    def take(self, cells: Longs, /) -> Bytes:
+        """Return the materials of cells (n,)."""
+
+
+class FramedMap(ABC):
+    """A map of cells, wherever its samples are.
+
+    Attributes
+    ----------
+    frame : ndarray of float64
+        Origin, cell size, scale and kind of the map: see the kernels' `heightmap.grid`.
+    views : tuple of ndarray
+        What kernels take: heights, cells, blocks, frame; flat and read-only.
+    lock : context manager
+        Held by short queries.
+    version : int
+        The number of edits so far.
+    changes : ChangeLog
+        Where the latest of them were.
+    """
+
+    __slots__ = ("changes", "frame", "lock", "version", "views")
+
+    frame: Floats
+    views: MapArrays
+    lock: AbstractContextManager[Any]
+    version: int
+    changes: ChangeLog
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[tuple[MapArrays, Materials | None]]:
+        """Give `views` and `materials` to a long query; they stay as they are until it ends."""
+
+    @property
+    @abstractmethod
+    def ground_arrays(self) -> GroundArrays:
+        """The arrays for characters."""
+
+    @property
+    @abstractmethod
+    def materials(self) -> Materials | None:
+        """What the cells are made of; None if all are of material 0."""
+
+    @property
+    @abstractmethod
+    def sample_count(self) -> tuple[int, int]:
+        """The number of samples, rows by columns."""
+
+    @abstractmethod
+    def samples(self, place: Ranges) -> Singles:
+        """Return the samples of a range: to read, and only until the next edit."""
+
+    @property
+    def cell_count(self) -> tuple[int, int]:
+        """The number of cells, rows by columns."""
+        return int(self.frame[kernels.ROWS]), int(self.frame[kernels.COLUMNS])
+
+    @property
+    def origin(self) -> Floats3:
+        """Where sample (0, 0) of height 0 lies, in meters."""
+        x, y, z = self.frame[:3].tolist()
+        return x, y, z
+
+    @property
+    def cell_size(self) -> tuple[float, float]:
+        """The size of a cell in meters, along x and z."""
+        return float(self.frame[3]), float(self.frame[4])
+
+    @property
+    def height_scale(self) -> float:
+        """Meters per unit of height."""
+        return float(self.frame[5])
+
+    @property
+    def thickness(self) -> float:
+        """How deep below its surface the ground is solid, in meters."""
+        return float(self.frame[kernels.THICKNESS])
+
+    @property
+    def whole(self) -> Region:
+        """All cells."""
+        rows, columns = self.cell_count
+        return Region(0, rows, 0, columns)
+
+    def cells_at(self, xs: Floats, zs: Floats) -> tuple[tuple[Longs, Longs], Flags]:
+        """Return rows and columns of the cells nearest to places, and which places are on the map.
+
+        A place between cells belongs to the one of higher row and column; one beyond the border is
+        on the map if that continues without end.
+        """
+        x0, _, z0 = self.origin
+        on_map = np.ones(xs.shape, dtype=np.bool_)
+        cells = []
+        sizes = self.cell_size[::-1]
+        for places, start, size, count in zip(
+            (zs, xs), (z0, x0), sizes, self.cell_count, strict=True
+        ):
+            steps = (places - start) / size
+            cells.append(np.clip(steps, 0.0, count - 1.0).astype(np.int64))
+            # As rounded as the kernels have it: a place at the last sample is on the map.
+            on_map &= (steps >= 0.0) & ((steps <= count) | (places <= start + count * size))
+        return (cells[0], cells[1]), on_map | (self.frame[kernels.EXTEND] != 0.0)
+
+    def box_of(self, region: Region) -> tuple[Floats3, Floats3]:
+        """Return the lower and upper corner of the box of cells, whatever their heights."""
+        row_0, row_1, column_0, column_1 = region
+        rows, columns = self.cell_count
+        x0, _, z0 = self.origin
+        cell_x, cell_z = self.cell_size
+        left, right = x0 + column_0 * cell_x, x0 + column_1 * cell_x
+        near, far = z0 + row_0 * cell_z, z0 + row_1 * cell_z
+        if self.frame[kernels.EXTEND] != 0.0:  # the border goes on
+            left, right = (-inf if column_0 == 0 else left), (inf if column_1 == columns else right)
+            near, far = (-inf if row_0 == 0 else near), (inf if row_1 == rows else far)
+        return (left, -inf, near), (right, inf, far)

@@ -1,0 +1,467 @@
+"""Maps that share border lines as one map, whose samples and cells are where those maps have them.
+
+A table leads from each cell to the arrays of its tile: see the kernels' `heightmap.grid`. Only the
+blocks are the large map's own: they take a thirtieth of the memory of the samples.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._checks import Floats3
+from terrain_physics._kernels._jit import CachedDispatch
+from terrain_physics._kernels.heightmap import blocks as block_kernels
+from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._kernels.heightmap.tiles import owner_of, put_owners
+from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
+from terrain_physics._kernels.types import Bytes, Longs, Singles
+from terrain_physics.heightmap.cells import Ranges, Region
+from terrain_physics.heightmap.framed import FramedMap
+from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
+from terrain_physics.surface.watching import Reader
+
+# What is read where no tile is.
+_NO_SAMPLE = np.full(1, np.nan, dtype=np.float32)
+_NO_CELL = np.full(1, kernels.CELL_HOLE, dtype=np.uint8)
+
+_OWNER, _OWNERS = CachedDispatch(owner_of), CachedDispatch(put_owners)
+
+
+class Place(NamedTuple):
+    """Where a map lies in a larger one: its first cell, and how many cells it has."""
+
+    row: int
+    column: int
+    rows: int
+    columns: int
+
+    def shared(self, other: "Place") -> "Place | None":
+        """Return the place of the samples in both, a line of them without cells; None if none."""
+        row, column = max(self.row, other.row), max(self.column, other.column)
+        rows = min(self.row + self.rows, other.row + other.rows) - row
+        columns = min(self.column + self.columns, other.column + other.columns) - column
+        return None if rows < 0 or columns < 0 else Place(row, column, rows, columns)
+
+    def within(self, land: "Place", lines: int = 1) -> Ranges:
+        """Return where its samples are in a map at a place; without ``lines``, its cells."""
+        row, column = self.row - land.row, self.column - land.column
+        return slice(row, row + self.rows + lines), slice(column, column + self.columns + lines)
+
+
+class Tile:
+    """A map that is part of a larger one."""
+
+    __slots__ = ("_memory", "_views", "storage")
+
+    def __init__(self, storage: MapStorage) -> None:
+        self.storage = storage
+        self._views: MapArrays | None = None
+        self._memory = (0,) * 7
+
+    def memory(self, views: MapArrays) -> tuple[int, ...]:
+        """Return address and length of heights and of cells, then how the cells are split.
+
+        That is: cells to a row where each has bits, else 0; 1 if all are flipped, else 0; 1 if
+        every other one is, else 0.
+        """
+        if self._views is not views:
+            heights, cells, _, frame = views
+            kind = int(frame[kernels.DIAGONAL])
+            self._memory = (
+                heights.__array_interface__["data"][0],
+                heights.size,
+                cells.__array_interface__["data"][0],
+                cells.size,
+                self.storage.cell_count[1] if frame[kernels.HAS_TABLE] else 0,
+                int(kind == kernels.DIAGONAL_BD),
+                int(kind == kernels.DIAGONAL_ALTERNATING),
+            )
+            self._views = views
+        return self._memory
+
+    @property
+    def blocks(self) -> Singles:
+        """The lowest level of its blocks: (rows, columns, 2)."""
+        return _level(self.storage.blocks, *self.storage.cell_count, 0)
+
+
+class TiledMap(FramedMap):
+    """A map in tiles, none of which overlap.
+
+    Who reads it holds its lock, which edits of the tiles wait for; or is counted as a long query by
+    its reader, and keeps the arrays that it began with.
+
+    Attributes
+    ----------
+    tiles : list of Tile
+    places : ndarray of int64, shape (n, 4)
+        Where they are: first row and column, rows and columns.
+    blocks : ndarray of float32
+        Least and greatest heights of blocks of cells, or bounds of these, level after level.
+    """
+
+    __slots__ = ("_materials", "_reader", "_shown", "_table", "blocks", "places", "tiles")
+
+    def __init__(
+        self,
+        tiles: Sequence[Tile],
+        places: Longs,
+        origin: Floats3,
+        lock: AbstractContextManager[Any],
+        reader: Reader,
+        before: "TiledMap | None" = None,
+    ) -> None:
+        """Put tiles together; ``before`` is a map of some of them, all of its tiles included.
+
+        The caller holds the lock. Samples that tiles share are equal in all of them.
+        """
+        self.tiles, self.places = list(tiles), places
+        self.lock, self._reader = lock, reader
+        self.version, self.changes = 0, ChangeLog(0)
+        first = self.tiles[0].storage
+        rows, columns = (places[:, :2] + places[:, 2:]).max(axis=0).tolist()
+        self.frame = np.zeros(kernels.TILED_FRAME_SIZE)
+        self.frame[: kernels.TILES] = (
+            *origin, *first.cell_size, first.height_scale, 0.0, 0.0, 0.0, rows, columns, 0.0,
+        )  # fmt: skip
+        levels = block_kernels.level_count(rows, columns)
+        self.blocks = np.empty(
+            2 * block_kernels.level_start(rows, columns, levels), dtype=np.float32
+        )
+        self._put_blocks(before)
+        self._show()
+
+    # What kernels take
+
+    def _show(self) -> None:
+        """Make what kernels take, of the arrays that the tiles have now."""
+        shown = [tile.storage.views for tile in self.tiles]
+        made = [tile.storage.materials for tile in self.tiles]
+        memory, places = np.array(list(map(Tile.memory, self.tiles, shown))), self.places
+        heights, heights_at = _around(memory[:, :2], _NO_SAMPLE)
+        cells, cells_at = _around(memory[:, 2:4], _NO_CELL)
+        self._table = _table(places, _rows(places, memory, heights_at, cells_at))
+        self._table.setflags(write=False)
+        is_plain = all(own is None for own in made)
+        self._materials = None if is_plain else _TiledMaterials(made, self._numbers)
+        self.frame = self.frame.copy()
+        self.frame[kernels.DIAGONAL], has_table = _kind(places, memory)
+        self.frame[kernels.HAS_TABLE] = kernels.IN_TILES + has_table
+        self.frame[kernels.THICKNESS] = min(own[3].item(kernels.THICKNESS) for own in shown)
+        self.frame[kernels.TILES] = self._table.__array_interface__["data"][0]
+        self.frame[kernels.TILES_SIZE] = self._table.size
+        blocks = self.blocks.view()
+        for values in (self.frame, blocks):
+            values.setflags(write=False)
+        # The table lives as long as the heights.
+        kept = _Memory("f4", *heights, (shown, self._table))
+        self.views = np.asarray(kept), np.asarray(_Memory("u1", *cells, shown)), blocks, self.frame
+        self._shown = shown, made
+
+    @property
+    def ground_arrays(self) -> GroundArrays:
+        return GroundArrays(map_rows([self.views], [0], [FIRST_LAYER]), NO_MESHES)
+
+    @property
+    def materials(self) -> "_TiledMaterials | None":
+        return self._materials
+
+    @contextmanager
+    def reading(self) -> Iterator[tuple[MapArrays, "_TiledMaterials | None"]]:
+        with self.lock:
+            self._reader.is_read += 1
+            views, materials = self.views, self._materials
+        try:
+            yield views, materials
+        finally:
+            with self._reader.lock:
+                self._reader.is_read -= 1
+
+    # Tiles
+
+    @property
+    def _numbers(self) -> tuple[Longs, int, int]:
+        """What kernels want to know to find the tile of a triangle."""
+        return self._table, *self.cell_count
+
+    def owners(self, triangles: Longs, parts: Longs, first_ids: Longs) -> tuple[Longs, Longs]:
+        """Return (ids, parts) of triangles (n,); -1 stays, and is of the first part.
+
+        ``parts`` and ``first_ids`` (k,) are those of the tiles.
+        """
+        ids, owners = triangles.copy(), np.empty_like(triangles)
+        _OWNERS.call(*self._numbers, first_ids, parts, ids, owners)
+        return ids, owners
+
+    def owner(self, triangle: int, parts: Longs, first_ids: Longs) -> tuple[int, int]:
+        """Return the same of one triangle."""
+        found: tuple[int, int] = _OWNER.call(*self._numbers, first_ids, parts, triangle)
+        return found
+
+    def shares(
+        self, place: Ranges, values: NDArray[Any], *, lines: int
+    ) -> Iterator[tuple[MapStorage, Ranges, NDArray[Any]]]:
+        """Return which tiles have some of the values of a range, where, and which.
+
+        ``lines`` is 1 for values of samples, 0 for values of cells: samples are one more.
+        """
+        row, column = place[0].start, place[1].start
+        asked = Place(row, column, values.shape[0] - lines, values.shape[1] - lines)
+        for tile, own in self._tiles_over(asked):
+            shared = asked.shared(own)
+            if shared is not None:
+                yield tile.storage, shared.within(own, lines), values[shared.within(asked, lines)]
+
+    def _tiles_over(self, area: Place) -> Iterator[tuple[Tile, Place]]:
+        """Return which tiles share samples with an area, and where they are."""
+        row, column, rows, columns = self.places.T
+        is_near = (row <= area.row + area.rows) & (row + rows >= area.row)
+        is_near &= (column <= area.column + area.columns) & (column + columns >= area.column)
+        for number in np.flatnonzero(is_near).tolist():
+            yield self.tiles[number], Place(*self.places[number].tolist())
+
+    @property
+    def sample_count(self) -> tuple[int, int]:
+        rows, columns = self.cell_count
+        return rows + 1, columns + 1
+
+    def samples(self, place: Ranges) -> Singles:
+        shape = [span.stop - span.start for span in place]
+        found = np.full(shape, np.nan, dtype=np.float32)
+        for storage, own, values in self.shares(place, found, lines=1):
+            values[:] = storage.heights[own]
+        return found
+
+    # Edits
+
+    def follow(self, changed: Sequence[tuple[int, Sequence[Region]]]) -> None:
+        """Follow edits of regions of tiles, which these numbers have. The caller holds the lock."""
+        if self._reader.is_read:
+            self.blocks = self.blocks.copy()
+        for number, regions in changed:
+            row, column = self.places[number, :2].tolist()
+            for own in regions:
+                region = Region(
+                    row + own.row_start,
+                    row + own.row_stop,
+                    column + own.column_start,
+                    column + own.column_stop,
+                )
+                self._put_blocks_in(region)
+                self.version += 1
+                self.changes.note(self.version, *self.box_of(region))
+        views, made = self._shown
+        if self._reader.is_read or not all(
+            self.tiles[number].storage.views is views[number]
+            and self.tiles[number].storage.materials is made[number]
+            for number, _ in changed
+        ):
+            self._show()
+
+    def _put_blocks(self, before: "TiledMap | None") -> None:
+        """Write all blocks; of levels that are in line with those before, only what is new."""
+        rows, columns = self.cell_count
+        new, row, column, levels = list(range(len(self.tiles))), 0, 0, 0
+        if before is not None:
+            known = set(before.tiles)
+            first = self.places[self.tiles.index(before.tiles[0])]
+            row, column = (first - before.places[0])[:2].tolist()
+            levels = block_kernels.level_count(*before.cell_count)
+            if row % block_kernels.BLOCK == column % block_kernels.BLOCK == 0:
+                new = [number for number in new if self.tiles[number] not in known]
+        for level in range(block_kernels.level_count(rows, columns)):
+            here, side = self._level(level), block_kernels.BLOCK ** (level + 1)
+            is_in_line = level < levels and row % side == column % side == 0
+            if before is not None and is_in_line:
+                old = _level(before.blocks, *before.cell_count, level)
+                _put_into(here, old, row // side, column // side)
+            elif level == 0:
+                _clear(here)
+            areas = [Place(*place) for place in self.places[new].tolist()]
+            if level == 0:
+                for number, place in zip(new, areas, strict=True):
+                    _take_in(here, self.tiles[number], place.row, place.column)
+            else:
+                for place in areas if is_in_line else [Place(0, 0, rows, columns)]:
+                    self._put_level(level, place)
+
+    def _level(self, level: int) -> Singles:
+        """Return the blocks of a level: (rows, columns, 2)."""
+        return _level(self.blocks, *self.cell_count, level)
+
+    def _put_level(self, level: int, area: Place) -> None:
+        """Write the blocks of a level above the lowest that are over some cells."""
+        side = block_kernels.BLOCK ** (level + 1)
+        row_1, column_1 = (
+            -(-(area.row + area.rows) // side),
+            -(-(area.column + area.columns) // side),
+        )
+        block_kernels.put_level(
+            *self.cell_count, level, area.row // side, row_1, area.column // side, column_1,
+            self.blocks,
+        )  # fmt: skip
+
+    def _put_blocks_in(self, region: Region) -> None:
+        """Write the blocks over a region."""
+        size, lowest = block_kernels.BLOCK, self._level(0)
+        # Those of tiles may lie across: then they reach into the next ones.
+        row_0, column_0 = (max(first // size - 1, 0) for first in (region[0], region[2]))
+        row_1, column_1 = region.row_stop // size + 2, region.column_stop // size + 2
+        row_1, column_1 = min(row_1, lowest.shape[0]), min(column_1, lowest.shape[1])
+        around = lowest[row_0:row_1, column_0:column_1]
+        _clear(around)
+        area = Place(row_0, column_0, row_1 - row_0, column_1 - column_0)
+        for tile, place in self._tiles_over(Place(*(size * number for number in area))):
+            _take_in(around, tile, place.row - size * row_0, place.column - size * column_0)
+        block_kernels.put_upper_blocks(
+            *self.cell_count, row_0, row_1, column_0, column_1, self.blocks
+        )
+
+
+class _Memory:
+    """The memory from some address on, and what keeps it alive."""
+
+    __slots__ = ("__array_interface__", "_kept")
+
+    def __init__(self, kind: str, address: int, count: int, kept: Any) -> None:
+        self._kept = kept
+        self.__array_interface__ = {
+            "version": 3,
+            "typestr": np.dtype(kind).str,
+            "shape": (count,),
+            "data": (address, True),
+        }
+
+
+class _TiledMaterials:
+    """What the cells of a map in tiles are made of."""
+
+    __slots__ = ("_made", "_numbers")
+
+    def __init__(self, made: Sequence[Bytes | None], numbers: tuple[Longs, int, int]) -> None:
+        self._made, self._numbers = made, numbers
+
+    def item(self, cell: int) -> int:
+        return int(self.take(np.array([cell]))[0])
+
+    def take(self, cells: Longs) -> Bytes:
+        parts, own = np.arange(len(self._made)), 2 * cells
+        owners = np.empty_like(own)
+        _OWNERS.call(*self._numbers, np.zeros_like(parts), parts, own, owners)
+        found = np.zeros(len(cells), dtype=np.uint8)
+        for number in np.unique(owners).tolist():
+            made = self._made[number]
+            if made is not None:
+                rows = owners == number
+                found[rows] = made.take(own[rows] >> 1)
+        return found
+
+
+def _around(memory: Longs, nothing: NDArray[Any]) -> tuple[tuple[int, int], Longs]:
+    """Return (address, length) of the memory around arrays, and the places of these in it.
+
+    ``memory`` (n, 2) holds their addresses and lengths. The last place is that of ``nothing``.
+    """
+    starts = np.append(memory[:, 0], nothing.__array_interface__["data"][0])
+    low = int(starts.min())
+    places = (starts - low) // nothing.itemsize
+    return (low, int(np.max(places + np.append(memory[:, 1], nothing.size)))), places
+
+
+def _kind(places: Longs, memory: Longs) -> tuple[int, bool]:
+    """Return how all cells are split, and whether each has bits of its own."""
+    across, flipped, alternate = memory[:, 4], memory[:, 5], memory[:, 6]
+    turned = flipped ^ (alternate & (places[:, 0] + places[:, 1]))
+    if across.any() or (turned != turned[0]).any() or (alternate != alternate[0]).any():
+        return kernels.DIAGONAL_TABLE, True
+    if alternate[0]:
+        return kernels.DIAGONAL_TABLE if turned[0] else kernels.DIAGONAL_ALTERNATING, bool(
+            turned[0]
+        )
+    return kernels.DIAGONAL_BD if flipped[0] else kernels.DIAGONAL_AC, False
+
+
+def _rows(places: Longs, memory: Longs, heights_at: Longs, cells_at: Longs) -> Longs:
+    """Return what the table of tiles says of each, and then of where none is."""
+    row, column, columns = places[:, 0], places[:, 1], places[:, 3]
+    across, flipped, alternate = memory[:, 4], memory[:, 5], memory[:, 6]
+    rows = np.zeros((len(places) + 1, kernels.TILE_SIZE), dtype=np.int64)
+    rows[:, kernels.HEIGHTS_AT], rows[:, kernels.CELLS_AT] = heights_at, cells_at
+    own = rows[:-1].T
+    own[kernels.HEIGHTS_DOWN], own[kernels.CELLS_DOWN] = columns + 1, across
+    own[kernels.HEIGHTS_AT] -= row * (columns + 1) + column
+    own[kernels.CELLS_AT] -= (row * across + column) * (across > 0)
+    own[kernels.TURNED] = flipped ^ (alternate & (row + column))
+    own[kernels.TURNED_IF_ODD] = alternate
+    own[kernels.TILE_NUMBER] = np.arange(len(places))
+    own[kernels.TILE_ROW], own[kernels.TILE_COLUMN] = row, column
+    own[kernels.TILE_COLUMNS] = columns
+    rows[-1, kernels.TILE_COLUMNS] = 1
+    return rows
+
+
+def _table(places: Longs, rows: Longs) -> Longs:
+    """Return the table of tiles."""
+    row_edges = np.unique(np.concatenate([places[:, 0], places[:, 0] + places[:, 2]]))
+    column_edges = np.unique(np.concatenate([places[:, 1], places[:, 1] + places[:, 3]]))
+    # Between two edges of each kind is one tile, or none.
+    which = np.full((len(row_edges) - 1, len(column_edges) - 1), len(places))
+    top = np.searchsorted(row_edges, places[:, 0]).tolist()
+    bottom = np.searchsorted(row_edges, places[:, 0] + places[:, 2]).tolist()
+    left = np.searchsorted(column_edges, places[:, 1]).tolist()
+    right = np.searchsorted(column_edges, places[:, 1] + places[:, 3]).tolist()
+    for number in range(len(places)):
+        which[top[number] : bottom[number], left[number] : right[number]] = number
+    start = int(row_edges[-1] + column_edges[-1])
+    down, across = which.shape
+    return np.concatenate(
+        [
+            np.repeat(start + np.arange(down) * across, np.diff(row_edges)),
+            np.repeat(np.arange(across), np.diff(column_edges)),
+            start + which.size + kernels.TILE_SIZE * which.reshape(-1),
+            rows.reshape(-1),
+        ]
+    )
+
+
+def _level(blocks: Singles, rows: int, columns: int, level: int) -> Singles:
+    """Return the blocks of a level of a map: (rows, columns, 2)."""
+    side = block_kernels.BLOCK ** (level + 1)
+    down, across = -(-rows // side), -(-columns // side)
+    start = 2 * block_kernels.level_start(rows, columns, level)
+    return blocks[start : start + 2 * down * across].reshape(down, across, 2)
+
+
+def _clear(blocks: Singles) -> None:
+    """Let blocks (rows, columns, 2) be without ground."""
+    blocks[:, :, 0], blocks[:, :, 1] = np.inf, -np.inf
+
+
+def _put_into(here: Singles, old: Singles, row: int, column: int) -> None:
+    """Write blocks to where they are in a larger map, and no ground around them."""
+    row_1, column_1 = row + old.shape[0], column + old.shape[1]
+    here[row:row_1, column:column_1] = old
+    for beside in (
+        here[:row], here[row_1:], here[row:row_1, :column], here[row:row_1, column_1:]
+    ):  # fmt: skip
+        _clear(beside)
+
+
+def _take_in(lowest: Singles, tile: Tile, first_row: int, first_column: int) -> None:
+    """Widen blocks (rows, columns, 2) to bound those of a tile, which they may lie across."""
+    own, size = tile.blocks, block_kernels.BLOCK
+    for down in range(2 if first_row % size else 1):
+        for across in range(2 if first_column % size else 1):
+            row, column = first_row // size + down, first_column // size + across
+            row_0, row_1 = max(row, 0), min(row + own.shape[0], lowest.shape[0])
+            column_0, column_1 = max(column, 0), min(column + own.shape[1], lowest.shape[1])
+            if row_0 < row_1 and column_0 < column_1:
+                here = lowest[row_0:row_1, column_0:column_1]
+                there = own[row_0 - row : row_1 - row, column_0 - column : column_1 - column]
+                np.minimum(here[:, :, 0], there[:, :, 0], out=here[:, :, 0])
+                np.maximum(here[:, :, 1], there[:, :, 1], out=here[:, :, 1])
