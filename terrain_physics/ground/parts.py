@@ -1,8 +1,8 @@
 """The parts of a ground by their numbers, as they come and go; and all of them for characters."""
 
+import operator
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from operator import attrgetter
 from typing import Any, cast
 
 import numpy as np
@@ -28,6 +28,7 @@ from terrain_physics.surface.ground_arrays import (
     NO_MAPS,
     NO_MESHES,
     GroundArrays,
+    MapArrays,
     map_rows,
 )
 from terrain_physics.surface.ground_files import MOST_NUMBERS
@@ -108,7 +109,7 @@ class GroundParts:
         self._maps: list[MapSource] = []
         self._is_changing = False
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
-        self._shown = -1, NO_MAPS
+        self._shown: tuple[int, list[MapSource], list[MapArrays], Longs] = -1, [], [], NO_MAPS
         self._arrays = GroundArrays(NO_MAPS, NO_MESHES)
         self._logged_of: dict[Any, int] = {}
         self.changes = ChangeLog(0)
@@ -294,7 +295,7 @@ class GroundParts:
         sources: list[Source] = [source for source in self._maps if source.layers]
         if self._meshes.layers or not sources:
             sources.append(self._mesh_source())
-        self.sources = sorted(sources, key=attrgetter("first"))
+        self.sources = sorted(sources, key=operator.attrgetter("first"))
 
     def _sources_of_maps(self) -> list[MapSource]:
         """Return what to query for the maps: those on the same layers are united."""
@@ -392,15 +393,14 @@ class GroundParts:
         return arrays
 
     def _maps_now(self) -> Longs:
-        """Return the table of all maps."""
-        shown, table = self._shown
+        """Return the table of all maps, the same one while their arrays are where they were."""
+        shown, maps, views, table = self._shown
         if shown != self._lands.shown:
-            table = map_rows(
-                [source.queries.storage.views for source in self._maps],
-                [source.first for source in self._maps],
-                [source.layers for source in self._maps],
-            )
-            self._shown = self._lands.shown, table
+            now = [source.queries.storage.views for source in self._maps]
+            if maps is not self._maps or not all(map(operator.is_, now, views)):
+                numbers = [source.first for source in self._maps]
+                table = map_rows(now, numbers, [source.layers for source in self._maps])
+            self._shown = self._lands.shown, self._maps, now, table
         return table
 
     def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int]:

@@ -4,9 +4,9 @@ A table leads from each cell to the arrays of its tile: see the kernels' `height
 blocks are the large map's own: they take a thirtieth of the memory of the samples.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,35 +133,53 @@ class TiledMap(FramedMap):
         self.blocks = np.empty(
             2 * block_kernels.level_start(rows, columns, levels), dtype=np.float32
         )
+        self._shown: tuple[Any, ...] = (None, (), ())
         self._put_blocks(before)
-        self._show()
+        self._show(())
 
     # What kernels take
 
-    def _show(self) -> None:
-        """Make what kernels take, of the arrays that the tiles have now."""
-        shown = [tile.storage.views for tile in self.tiles]
+    def _show(self, changed: Iterable[int]) -> None:
+        """Let kernels have the arrays that the tiles have now; some, by number, may have new ones.
+
+        A signal handler may edit tiles in the middle of it.
+        """
+        while not self._is_shown(changed):
+            self._put_together()
+            changed = range(len(self.tiles))
+
+    def _is_shown(self, numbers: Iterable[int]) -> bool:
+        """Tell whether kernels have the arrays that some of the tiles have now."""
+        blocks, views, made = self._shown
+        return blocks is self.blocks and all(
+            self.tiles[number].storage.views is views[number]
+            and self.tiles[number].storage.materials is made[number]
+            for number in numbers
+        )
+
+    def _put_together(self) -> None:
+        """Make what kernels take."""
+        blocks, shown = self.blocks, [tile.storage.views for tile in self.tiles]
         made = [tile.storage.materials for tile in self.tiles]
         memory, places = np.array(list(map(Tile.memory, self.tiles, shown))), self.places
         heights, heights_at = _around(memory[:, :2], _NO_SAMPLE)
         cells, cells_at = _around(memory[:, 2:4], _NO_CELL)
-        self._table = _table(places, _rows(places, memory, heights_at, cells_at))
-        self._table.setflags(write=False)
+        table = _table(places, _rows(places, memory, heights_at, cells_at))
+        frame = self.frame.copy()
+        frame[kernels.DIAGONAL], has_table = _kind(places, memory)
+        frame[kernels.HAS_TABLE] = kernels.IN_TILES + has_table
+        frame[kernels.THICKNESS] = min(own[3].item(kernels.THICKNESS) for own in shown)
+        frame[kernels.TILES] = table.__array_interface__["data"][0]
+        frame[kernels.TILES_SIZE] = table.size
+        # The table lives as long as the heights.
+        kept = _Memory("f4", *heights, (shown, table))
+        views = np.asarray(kept), np.asarray(_Memory("u1", *cells, shown)), blocks.view(), frame
+        for values in (table, *views):
+            values.setflags(write=False)
+        self._table, self.frame, self.views = table, frame, cast("MapArrays", views)
         is_plain = all(own is None for own in made)
         self._materials = None if is_plain else _TiledMaterials(made, self._numbers)
-        self.frame = self.frame.copy()
-        self.frame[kernels.DIAGONAL], has_table = _kind(places, memory)
-        self.frame[kernels.HAS_TABLE] = kernels.IN_TILES + has_table
-        self.frame[kernels.THICKNESS] = min(own[3].item(kernels.THICKNESS) for own in shown)
-        self.frame[kernels.TILES] = self._table.__array_interface__["data"][0]
-        self.frame[kernels.TILES_SIZE] = self._table.size
-        blocks = self.blocks.view()
-        for values in (self.frame, blocks):
-            values.setflags(write=False)
-        # The table lives as long as the heights.
-        kept = _Memory("f4", *heights, (shown, self._table))
-        self.views = np.asarray(kept), np.asarray(_Memory("u1", *cells, shown)), blocks, self.frame
-        self._shown = shown, made
+        self._shown = blocks, shown, made
 
     @property
     def ground_arrays(self) -> GroundArrays:
@@ -255,13 +273,7 @@ class TiledMap(FramedMap):
                 self._put_blocks_in(region)
                 self.version += 1
                 self.changes.note(self.version, *self.box_of(region))
-        views, made = self._shown
-        if self._reader.is_read or not all(
-            self.tiles[number].storage.views is views[number]
-            and self.tiles[number].storage.materials is made[number]
-            for number, _ in changed
-        ):
-            self._show()
+        self._show([number for number, _ in changed])
 
     def _put_blocks(self, before: "TiledMap | None") -> None:
         """Write all blocks; of levels that are in line with those before, only what is new."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.surface.changes import CHANGE_SIZE, CHANGE_VERSION
-from terrain_physics._kernels.types import Floats, read_only
+from terrain_physics._kernels.types import Floats
 
 EVERYWHERE: tuple[Floats3, Floats3] = (-inf, -inf, -inf), (inf, inf, inf)
 
@@ -52,7 +52,9 @@ class ChangeLog:
         self._show(end + 1)
 
     def _show(self, end: int) -> None:
-        (self.rows,) = read_only(self._room[self._start : end])
+        rows = self._room[self._start : end]
+        rows.setflags(write=False)
+        self.rows = rows
 
     def follow(self, version: int, other: "ChangeLog", seen: int) -> int:
         """Remember what changed in a part after its version ``seen``, as led to a version.
@@ -63,7 +65,8 @@ class ChangeLog:
         latest = int(rows[-1, CHANGE_VERSION]) if len(rows) else max(seen, other.forgotten)
         if seen < other.forgotten:
             self.note(version, *EVERYWHERE)
-            return latest
-        for row in rows[np.searchsorted(rows[:, CHANGE_VERSION], seen, side="right") :].tolist():
-            self.note(version, (row[1], row[2], row[3]), (row[4], row[5], row[6]))
+        elif seen < latest:
+            new = rows[rows[:, CHANGE_VERSION].searchsorted(seen, side="right") :]
+            for _, *box in new.tolist():
+                self.note(version, tuple(box[:3]), tuple(box[3:]))
         return latest

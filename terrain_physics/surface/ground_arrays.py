@@ -27,7 +27,9 @@ class _Owner:
 
     def __init__(self, rows: Longs, arrays: Any) -> None:
         self._rows, self._arrays = rows, arrays
-        self.__array_interface__ = rows.__array_interface__ | {"data": (rows.ctypes.data, True)}
+        interface = rows.__array_interface__
+        interface["data"] = interface["data"][0], True
+        self.__array_interface__ = interface
 
 
 def table_over(rows: Longs, arrays: Any) -> Longs:
