@@ -9,7 +9,7 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from enum import IntEnum
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -48,26 +48,53 @@ def in_order(locks: Iterable[Any]) -> list[Any]:
     return sorted(locks, key=_made.__getitem__)
 
 
+def _take(locks: list[Any]) -> None:
+    """Take locks, and wait for none of them while holding another.
+
+    A signal handler may want any lock while its thread holds one: whoever waits for that one lets
+    go of the others, or both would wait for ever.
+    """
+    first = 0
+    while True:
+        taken: list[Any] = []
+        for lock in (*locks[first:], *locks[:first]):
+            if not lock.acquire(blocking=not taken):
+                break
+            taken.append(lock)
+        if len(taken) == len(locks):
+            return
+        first = (first + len(taken)) % len(locks)  # the one to wait for
+        _release(taken)
+
+
+def _release(taken: list[Any]) -> None:
+    while taken:
+        taken.pop().release()
+
+
 @contextmanager
 def holding(find: Callable[[], list[Any]]) -> Iterator[None]:
-    """Hold the locks that are found, in order: those that are found once they are held, too."""
-    with ExitStack() as held:
-        found: list[Any] = []
-        while found != (locks := find()):
-            held.close()
-            for lock in locks:
-                held.enter_context(lock)
-            found = locks
+    """Hold the locks that are found: those that are found once they are held, too."""
+    held: list[Any] = []
+    try:
+        while held != (locks := find()):
+            _release(held)
+            _take(locks)
+            held = list(locks)
         yield
+    finally:
+        _release(held)
 
 
 def _take_all() -> None:
     while True:
         with _making:
             locks = in_order(_made)
-        for lock in locks:
+            compilers = [lock for lock in locks if _made[lock][0] is Rank.COMPILER]
+        _take(locks[: len(locks) - len(compilers)])
+        for lock in compilers:  # they come last, and always wait
             lock.acquire()
-            _held.append(lock)
+        _held.extend(locks)
         # Last: who makes a lock may hold one of the others.
         _making.acquire()
         known = set(map(id, locks))
@@ -77,8 +104,7 @@ def _take_all() -> None:
 
 
 def _release_all() -> None:
-    while _held:
-        _held.pop().release()
+    _release(_held)
     _making.release()
 
 

@@ -226,12 +226,13 @@ class Ground(Surface):
         """
         _refuse_others("part", part)
         on = _checked_layers("layers", layers)
-        with self._held.change():
+        queries = _queries_of(part)
+        with self._held.change(queries):
             if id(part) in self._keys:
                 known = self._keys[id(part)]
                 raise ValueError(f"part must not be in the ground already, got that of key {known}")
             key = self._held.next_number
-            self._held.adopt({key: _queries_of(part)}, {key: on}, key + 1, 1)
+            self._held.adopt({key: queries}, {key: on}, key + 1, 1)
             self._parts[key], self._keys[id(part)] = part, key
         return key
 

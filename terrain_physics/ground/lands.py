@@ -1,6 +1,6 @@
 """The height maps of a ground: which of them are united, and how these follow each other."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.types import Floats, Longs, Singles
+from terrain_physics._kernels.types import Flags, Floats, Longs, Singles
 from terrain_physics._locks import holding, in_order
 from terrain_physics.heightmap.cells import Ranges, Region
-from terrain_physics.heightmap.edits import replace_samples
+from terrain_physics.heightmap.edits import equal_samples, put_samples
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import Place, Tile, TiledMap
 from terrain_physics.surface.watching import Reader
@@ -45,16 +45,18 @@ class _Seam:
     ----------
     other : _Member
         The map beside.
+    here, there : (slice, slice)
+        Rows and columns of the samples in this map and in the one beside.
     joins : bool
         Whether they are a stretch of a border line: not a corner, and no cells.
     overlaps : bool
         Whether the maps share cells.
     """
 
-    __slots__ = ("_here", "_shared", "_there", "joins", "other", "overlaps")
+    __slots__ = ("_shared", "here", "joins", "other", "overlaps", "there")
 
     def __init__(self, other: "_Member", here: Ranges, there: Ranges, shared: "_Shared") -> None:
-        self.other, self._here, self._there, self._shared = other, here, there, shared
+        self.other, self.here, self.there, self._shared = other, here, there, shared
         rows, columns = (span.stop - span.start - 1 for span in here)
         self.joins, self.overlaps = (rows == 0) != (columns == 0), rows > 0 and columns > 0
 
@@ -64,23 +66,21 @@ class _Seam:
             return True  # they follow each other
         shared, versions = self._shared, member.storage.version + self.other.storage.version
         if shared.version != versions:
-            here = member.storage.heights[self._here]
+            self.keep(member)
             shared.agree = np.array_equal(
-                here, self.other.storage.heights[self._there], equal_nan=True
+                shared.samples, self.other.storage.heights[self.there], equal_nan=True
             )
-            shared.samples, shared.version = here.copy(), versions
+            shared.version = versions
         return shared.agree
 
-    def differs(self, member: "_Member") -> bool:
-        """Tell whether a map has other samples than when they were last equal in both."""
-        here = member.storage.heights[self._here]
-        return not np.array_equal(self._shared.samples, here, equal_nan=True)
+    def changes(self, member: "_Member") -> tuple[Singles, Flags]:
+        """Return the samples as a map has them, and which are others than when both agreed."""
+        samples = member.storage.heights[self.here].copy()
+        return samples, ~equal_samples(samples, self._shared.samples)
 
-    def hand_on(self, member: "_Member") -> None:
-        """Give the map beside the samples that this one has changed, where it has not itself."""
-        old, new = self._shared.samples, member.storage.heights[self._here].copy()
-        replace_samples(self.other.storage, self._there, old, new)
-        self._shared.samples = new
+    def keep(self, member: "_Member") -> None:
+        """Remember the samples as a map has them now."""
+        self._shared.samples = member.storage.heights[self.here].copy()
 
 
 class _Shared:
@@ -89,7 +89,7 @@ class _Shared:
     Attributes
     ----------
     samples : ndarray of float32
-        As they were when they were compared or handed on last.
+        As they were when they were compared last, or agreed.
     agree : bool
         Whether they were equal in both.
     version : int
@@ -130,16 +130,20 @@ class _Member:
         self.union: Union | None = None
         self.seen, self.shape = storage.version, _shape_of(storage)
 
-    def seams_to_hand_on(self) -> list[_Seam]:
-        """Return the seams with maps of the same union on which this one has been edited."""
-        if self.union is None or len(self.union.numbers) == 1:
-            return []
+    def to_hand_on(self) -> list[tuple[_Seam, Singles, Flags]]:
+        """Return the seams on which it has been edited, its samples, and which are new."""
         rows, columns = self.storage.cell_count
         for row_0, row_1, column_0, column_1 in self.storage.regions_since(self.seen):
             if row_0 == 0 or column_0 == 0 or row_1 == rows or column_1 == columns:
-                seams = [seam for seam in self.seams.values() if seam.other.union is self.union]
-                return [seam for seam in seams if seam.differs(self)]
+                found = [(seam, *seam.changes(self)) for seam in self.seams_within()]
+                return [each for each in found if each[2].any()]
         return []
+
+    def seams_within(self) -> list[_Seam]:
+        """Return the seams with other maps of the same union."""
+        if self.union is None or len(self.union.numbers) == 1:
+            return []
+        return [seam for seam in self.seams.values() if seam.other.union is self.union]
 
 
 class _Followed:
@@ -200,9 +204,8 @@ class Lands:
     # Maps that come and go: the caller holds the lock, and calls `settle` then
 
     def add(self, number: int, storage: MapStorage, layers: int) -> None:
-        """Add a map, whose number is higher than any before."""
-        with storage.lock:
-            storage.watchers.add(self.reader, number)
+        """Add a map, whose number is higher than any before, and which nobody edits meanwhile."""
+        storage.watchers.add(self.reader, number)
         member = _Member(number, storage, layers)
         others = list(self._members.values())
         for index, place in _places_near(self._shapes, member.shape):
@@ -215,8 +218,12 @@ class Lands:
         self._shapes = np.delete(self._shapes, list(self._members).index(number), axis=0)
         member = self._members.pop(number)
         self._break(member)
+        member.union = None
+        if self.reader.reads(number):
+            member.storage.lend()
         member.storage.watchers.remove(self.reader, number)
         self.reader.changed.discard(number)
+        self.reader.copied.pop(number, None)
         for seam in member.seams.values():
             del seam.other.seams[number]
 
@@ -301,12 +308,12 @@ class Lands:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Count a long query of all maps, which begins while the caller holds the lock."""
-        self.reader.is_read += 1
+        self.reader.begin()
         try:
             yield
         finally:
             with self.lock:
-                self.reader.is_read -= 1
+                self.reader.end()
 
     # Edits
 
@@ -323,6 +330,10 @@ class Lands:
         beside = {seam.other for own in members for seam in list(own.seams.values())}
         return self._locks_of(beside.union(members))
 
+    def _locks_with(self, coming: Sequence[MapStorage]) -> list[AbstractContextManager[Any]]:
+        """Return the lock and what an edit of maps holds that are to come, in order."""
+        return in_order({self.lock, *(lock for storage in coming for lock in storage.locks)})
+
     def follow(self, *, hold: bool = False) -> None:
         """Hand on what maps have changed on border lines, and let unions follow their maps.
 
@@ -330,17 +341,47 @@ class Lands:
         """
         while True:
             with self.lock:
-                changed = self._changed()
-                differing = [member for member in changed if member.seams_to_hand_on()]
+                differing = self._catch_up()
                 if not differing:
-                    self._take_over(changed)
                     if hold:
                         self.lock.__enter__()
                     return
-            with holding(partial(self._locks_around, differing)):
-                for member in differing:
-                    for seam in member.seams_to_hand_on():
-                        seam.hand_on(member)
+            self._hand_on(differing)
+
+    @contextmanager
+    def changing(self, coming: Sequence[MapStorage]) -> Iterator[None]:
+        """Hold the lock once edits have been followed; nobody edits the maps that are to come."""
+        while True:
+            with holding(partial(self._locks_with, coming)):
+                differing = self._catch_up()
+                if not differing:
+                    yield
+                    return
+            self._hand_on(differing)
+
+    def _catch_up(self) -> list[_Member]:
+        """Let unions follow their maps, unless some have samples to hand on: return these.
+
+        The caller holds the lock.
+        """
+        changed = self._changed()
+        differing = [member for member in changed if member.to_hand_on()]
+        if not differing:
+            self._take_over(changed)
+        return differing
+
+    def _hand_on(self, members: list[_Member]) -> None:
+        """Give the maps beside the samples that some have changed; the last one's are kept."""
+        with holding(partial(self._locks_around, members)):
+            found = [(member, *each) for member in members for each in member.to_hand_on()]
+            for member, seam, samples, is_new in found:
+                put_samples(member.storage, seam.here, samples, is_new)  # one before may have won
+                put_samples(seam.other.storage, seam.there, samples, is_new)
+            for member, seam, _, _ in found:  # all that have them agree now
+                for own, place in ((member, seam.here), (seam.other, seam.there)):
+                    for beside in own.seams_within():
+                        if all(map(_have_common, beside.here, place)):
+                            beside.keep(own)
 
     def _changed(self) -> list[_Member]:
         """Return the maps that have been edited, in the order of their numbers."""
@@ -372,6 +413,11 @@ class Lands:
             self.reader.changed.update(member.number for member in changed)
             raise
         self.shown += bool(changed)
+
+
+def _have_common(one: slice, other: slice) -> bool:
+    """Tell whether two ranges have a place in common."""
+    return bool(one.start < other.stop and other.start < one.stop)
 
 
 def _shape_of(storage: MapStorage) -> Floats:

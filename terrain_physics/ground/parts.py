@@ -113,7 +113,8 @@ class GroundParts:
         self._arrays = GroundArrays(NO_MAPS, NO_MESHES)
         self._logged_of: dict[Any, int] = {}
         self.changes = ChangeLog(0)
-        self.adopt(parts, layers, next_number, changes)
+        with self.change(*parts.values()):
+            self.adopt(parts, layers, next_number, changes)
         for number, pose in poses.items():
             self._meshes.move(number, pose, None)
         self._meshes.load_movers(movers)
@@ -133,12 +134,13 @@ class GroundParts:
         return self._lands.followed
 
     @contextmanager
-    def change(self) -> Iterator[None]:
-        """Let one change be made at a time, by whichever thread.
+    def change(self, *coming: PartQueries) -> Iterator[None]:
+        """Let one change be made at a time, by whichever thread; nobody edits what is to come.
 
         A signal handler would find it half done: it may ask and edit, but not change parts.
         """
-        with self.followed:
+        maps = [cast("MapStorage", q.storage) for q in coming if isinstance(q, MapQueries)]
+        with self._lands.changing(maps) if maps else self.followed:
             if self._is_changing:
                 raise RuntimeError(
                     "parts must not be changed by a signal handler while its thread changes them"
@@ -159,6 +161,7 @@ class GroundParts:
         """Add parts by their numbers, higher than any before; ValueError if they do not fit.
 
         That counts as so many changes, besides those of the parts. If refused, nothing has changed.
+        The caller makes this `change`.
         """
         if next_number > MOST_NUMBERS:
             raise ValueError(
@@ -362,6 +365,15 @@ class GroundParts:
         return met or [self._mesh_source().met_by(mask)]
 
     @contextmanager
+    def asking(self, mask: int) -> Iterator[list[Source]]:
+        """Give what to query to a long question: maps that part meanwhile stay as they are."""
+        with ExitStack() as held:
+            with self.followed:
+                held.enter_context(self._lands.reading())
+                sources = self.current(mask)
+            yield sources
+
+    @contextmanager
     def editing(self) -> Iterator[list[MapQueries]]:
         """Give all maps, each once, as they are now; nobody else edits them meanwhile."""
         with holding(self._lands.locks):
@@ -412,9 +424,10 @@ class GroundParts:
                 if number not in self.queries or not 0 <= triangle < part.triangle_count:
                     return -1, 0
                 return found, self._meshes.material_of(table, found)
-        for source in self._maps:
-            if source.first == number:
-                found, owner = source.owner(triangle)
-                own = source.queries.triangle_at(0, triangle, point)[1]
-                return found, source.material(owner, own)
+        with self.followed:
+            for source in self._maps:
+                if source.first == number and triangle < source.queries.triangle_count:
+                    found, owner = source.owner(triangle)
+                    own = source.queries.triangle_at(0, triangle, point)[1]
+                    return found, source.material(owner, own)
         return -1, 0

@@ -37,6 +37,7 @@ from terrain_physics.surface.results import (
 )
 from terrain_physics.surface.shapes import Shape
 
+_Answer = TypeVar("_Answer")
 _Hit = TypeVar("_Hit", RayHit, SweepHit, ClosestPoint)
 
 
@@ -60,58 +61,72 @@ class GroundQueries(Queries):
     def met_by(self, mask: int) -> "GroundQueries":
         return GroundQueries(self._parts, mask)
 
-    def _current(self) -> list[Source]:
-        return self._parts.current(self._mask)
+    def _asking(self) -> AbstractContextManager[list[Source]]:
+        """Give what to query to a long question."""
+        return self._parts.asking(self._mask)
+
+    def _asked(self, ask: Callable[[list[Source]], _Answer]) -> _Answer:
+        """Return what a short question is answered by parts that nobody changed meanwhile."""
+        while True:
+            shown = self._parts.sources
+            answer = ask(self._parts.current(self._mask))
+            if shown is self._parts.sources:
+                return answer
 
     # Places
 
     def height(self, x: float, z: float) -> float:
-        best = math.nan
-        for source in self._current():
-            level = source.queries.height(x, z)
-            if level > best or math.isnan(best):
-                best = level
-        return best
+        def ask(sources: list[Source]) -> float:
+            best = math.nan
+            for source in sources:
+                level = source.queries.height(x, z)
+                if level > best or math.isnan(best):
+                    best = level
+            return best
+
+        return self._asked(ask)
 
     def normal(self, x: float, z: float) -> glm.vec3:
         xs, zs = read_only(np.array([x]), np.array([z]))
         return glm.vec3(self.normals(xs, zs, None)[0])
 
     def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        answers = [source.queries.heights(xs, zs, threads) for source in self._current()]
+        with self._asking() as sources:
+            answers = [source.queries.heights(xs, zs, threads) for source in sources]
         return np.asarray(np.fmax.reduce(answers))
 
     def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        sources = self._current()
-        if len(sources) == 1:
-            return sources[0].queries.normals(xs, zs, threads)
-        return self.heights_and_normals(xs, zs, threads)[1]
+        with self._asking() as sources:
+            if len(sources) == 1:
+                return sources[0].queries.normals(xs, zs, threads)
+            return _highest(sources, xs, zs, threads)[1]
 
     def heights_and_normals(
         self, xs: Floats, zs: Floats, threads: int | None
     ) -> tuple[Floats, Floats]:
-        answers = [
-            source.queries.heights_and_normals(xs, zs, threads) for source in self._current()
-        ]
-        return highest([levels for levels, _ in answers], [normals for _, normals in answers])
+        with self._asking() as sources:
+            return _highest(sources, xs, zs, threads)
 
     # Triangles in boxes
 
     def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
-        sources, answers = self._current(), []
-        for source in sources:
-            answer = source.queries.triangles_in(lower, upper, most)
-            if answer is None:
+        def ask(sources: list[Source]) -> Triangles | None:
+            answers = []
+            for source in sources:
+                answer = source.queries.triangles_in(lower, upper, most)
+                if answer is None:
+                    return None
+                answers.append(answer)
+            if sum(len(answer) for answer in answers) > most:
                 return None
-            answers.append(answer)
-        if sum(len(answer) for answer in answers) > most:
-            return None
-        owners = [s.owners(answer.ids) for s, answer in zip(sources, answers, strict=True)]
-        return joined_triangles(answers, owners)
+            owners = [s.owners(answer.ids) for s, answer in zip(sources, answers, strict=True)]
+            return joined_triangles(answers, owners)
+
+        return self._asked(ask)
 
     def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Longs, Longs]:
-        sources = self._current()
-        answers = [source.queries.triangle_ids_in(boxes, most) for source in sources]
+        with self._asking() as sources:
+            answers = [source.queries.triangle_ids_in(boxes, most) for source in sources]
         _checks.refuse_more("triangles", sum(len(ids) for _, ids in answers), most)
         owners = [s.owners(ids) for s, (_, ids) in zip(sources, answers, strict=True)]
         return joined_lists([offsets for offsets, _ in answers], owners)
@@ -124,28 +139,16 @@ class GroundQueries(Queries):
     def rays(
         self, origins: Floats, directions: Floats, longest: float, count: int, threads: int | None
     ) -> RayHits:
-        sources = self._current()
-        answers = [
-            source.queries.rays(origins, directions, longest, count, threads) for source in sources
-        ]
+        with self._asking() as sources:
+            answers = [
+                source.queries.rays(origins, directions, longest, count, threads)
+                for source in sources
+            ]
         return self._nearest_of_each(sources, answers)
 
     def _nearest(self, ask: Callable[[PartQueries], _Hit | None]) -> _Hit | None:
-        """Return the hit at the least distance; if several are, that of the lowest id."""
-        best, triangle, part, material = None, -1, -1, 0
-        for source in self._current():
-            hit = ask(source.queries)
-            if hit is None or (best is not None and hit.distance > best.distance):
-                continue
-            own, owner = source.owner(hit.triangle)
-            if best is None or hit.distance < best.distance or owner < part:
-                best, triangle, part = hit, own, owner
-                material = source.material(owner, hit.material)
-        if best is None:
-            return None
-        if best.triangle == triangle and best.material == material:
-            return best
-        return best._replace(triangle=triangle, material=material)
+        """Return the nearest hit of all parts."""
+        return self._asked(lambda sources: _nearest_hit(sources, ask))
 
     def _nearest_of_each(self, sources: Sequence[Source], answers: Sequence[Hits]) -> Hits:
         """Return for each row the hit at the least distance; if several are, the first part's."""
@@ -161,20 +164,24 @@ class GroundQueries(Queries):
     # Shapes
 
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
-        sources = self._current()
-        answers = [source.queries.contacts_of_one(shape, keep, most) for source in sources]
-        return _joined(sources, answers, most, deepest=keep == "deepest")
+        def ask(sources: list[Source]) -> Contacts:
+            answers = [source.queries.contacts_of_one(shape, keep, most) for source in sources]
+            return _joined(sources, answers, most, deepest=keep == "deepest")
+
+        return self._asked(ask)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
     ) -> Contacts:
-        sources = self._current()
-        answers = [source.queries.contacts(kind, rows, keep, threads, most) for source in sources]
+        with self._asking() as sources:
+            answers = [
+                source.queries.contacts(kind, rows, keep, threads, most) for source in sources
+            ]
         return _joined(sources, answers, most, deepest=keep == "deepest")
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
-        sources = self._current()
-        counts = [source.queries.contact_counts(kind, rows, threads) for source in sources]
+        with self._asking() as sources:
+            counts = [source.queries.contact_counts(kind, rows, threads) for source in sources]
         return np.asarray(np.sum(counts, axis=0))
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
@@ -183,8 +190,10 @@ class GroundQueries(Queries):
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
-        sources = self._current()
-        answers = [source.queries.sweeps(kind, rows, motions, count, threads) for source in sources]
+        with self._asking() as sources:
+            answers = [
+                source.queries.sweeps(kind, rows, motions, count, threads) for source in sources
+            ]
         return self._nearest_of_each(sources, answers)
 
     # Closest points
@@ -194,8 +203,8 @@ class GroundQueries(Queries):
         return cast("ClosestPoint", self._nearest(lambda queries: queries.closest_point(point)))
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        sources = self._current()
-        answers = [source.queries.closest_points(points, threads) for source in sources]
+        with self._asking() as sources:
+            answers = [source.queries.closest_points(points, threads) for source in sources]
         return self._nearest_of_each(sources, answers)
 
     @property
@@ -237,6 +246,34 @@ class GroundQueries(Queries):
         for source in self._parts.sources:  # 0 for what is of another one
             found |= source.materials_at(parts, triangles, points)
         return found
+
+
+def _highest(
+    sources: Sequence[Source], xs: Floats, zs: Floats, threads: int | None
+) -> tuple[Floats, Floats]:
+    """Return the greatest heights, and the normals there."""
+    answers = [source.queries.heights_and_normals(xs, zs, threads) for source in sources]
+    return highest([levels for levels, _ in answers], [normals for _, normals in answers])
+
+
+def _nearest_hit(
+    sources: Sequence[Source], ask: Callable[[PartQueries], _Hit | None]
+) -> _Hit | None:
+    """Return the hit at the least distance; if several are, that of the lowest id."""
+    best, triangle, part, material = None, -1, -1, 0
+    for source in sources:
+        hit = ask(source.queries)
+        if hit is None or (best is not None and hit.distance > best.distance):
+            continue
+        own, owner = source.owner(hit.triangle)
+        if best is None or hit.distance < best.distance or owner < part:
+            best, triangle, part = hit, own, owner
+            material = source.material(owner, hit.material)
+    if best is None:
+        return None
+    if best.triangle == triangle and best.material == material:
+        return best
+    return best._replace(triangle=triangle, material=material)
 
 
 def _joined(

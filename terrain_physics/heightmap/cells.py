@@ -141,23 +141,27 @@ class MapCells:
             self._put(differs, new[differs])
 
     def __eq__(self, other: object) -> NDArray[np.bool_]:  # type: ignore[override]
+        others = self._read(other)  # first: it may take a lock of its own
         with self._lock:
-            return np.asarray(self._get(...) == self._read(other))
+            return np.asarray(self._get(...) == others)
 
     def __ne__(self, other: object) -> NDArray[np.bool_]:  # type: ignore[override]
+        others = self._read(other)
         with self._lock:
-            return np.asarray(self._get(...) != self._read(other))
+            return np.asarray(self._get(...) != others)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __ior__(self, other: Any) -> Self:
+        others = self._read(other)
         with self._editing():
-            self.put_all(self._get(...) | self._read(other))
+            self.put_all(self._get(...) | others)
         return self
 
     def __iand__(self, other: Any) -> Self:
+        others = self._read(other)
         with self._editing():
-            self.put_all(self._get(...) & self._read(other))
+            self.put_all(self._get(...) & others)
         return self
 
     def __repr__(self) -> str:

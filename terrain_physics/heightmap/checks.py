@@ -26,10 +26,11 @@ def checked_heights(heights: ArrayLike, *, copy: bool) -> NDArray[np.float32]:
             isinstance(heights, np.ndarray)
             and heights.dtype == np.float32
             and heights.flags.c_contiguous
+            and heights.flags.aligned
             and not isinstance(heights, np.ma.MaskedArray)
         ):
             raise TypeError(
-                "heights must be a C-contiguous float32 array to be borrowed (copy=False)"
+                "heights must be an aligned C-contiguous float32 array to be borrowed (copy=False)"
             )
         wide = np.asarray(heights)
     else:

@@ -44,24 +44,15 @@ def cells_around(land: FramedMap, row_0: int, row_1: int, column_0: int, column_
     return Region(max(row_0 - 1, 0), min(row_1, rows), max(column_0 - 1, 0), min(column_1, columns))
 
 
-def replace_samples(storage: MapStorage, place: Ranges, old: Singles, new: Singles) -> None:
-    """Set samples that still have their old values, for a map that shares them.
-
-    Parameters
-    ----------
-    storage : MapStorage
-    place : (slice, slice)
-        Rows and columns of samples.
-    old, new : ndarray of float32, shape of the place
-        The samples that still equal ``old`` become ``new``.
-    """
+def put_samples(storage: MapStorage, place: Ranges, samples: Singles, is_new: Flags) -> None:
+    """Set those samples of a range that are new, where the map has others."""
     down, across = place
     with storage.editing():
-        set_here = _equal(storage.heights[place], old) & ~_equal(old, new)
+        set_here = is_new & ~equal_samples(storage.heights[place], samples)
         if not set_here.any():
             return
         storage.prepare_edit()
-        storage.heights[place][set_here] = new[set_here]
+        storage.heights[place][set_here] = samples[set_here]
         _, (row_0, row_1), (column_0, column_1) = edited(set_here, set_here.shape)
         region = cells_around(
             storage,
@@ -70,10 +61,10 @@ def replace_samples(storage: MapStorage, place: Ranges, old: Singles, new: Singl
             across.start + column_0,
             across.start + column_1,
         )
-        storage.changed(region, "heights", holes=bool(np.isnan(new[set_here]).any()))
+        storage.changed(region, "heights", holes=bool(np.isnan(samples[set_here]).any()))
 
 
-def _equal(one: Singles, other: Singles) -> Flags:
+def equal_samples(one: Singles, other: Singles) -> Flags:
     """Tell which samples are equal; holes equal each other."""
     return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 

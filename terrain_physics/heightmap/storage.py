@@ -63,6 +63,7 @@ class MapStorage(FramedMap):
         "_begun",
         "_changes",
         "_follows_heights",
+        "_is_lent",
         "_is_thinner",
         "_own",
         "_shown",
@@ -120,9 +121,9 @@ class MapStorage(FramedMap):
         """Make what is derived from the arrays, and what is not saved."""
         self.lock = new_lock(Rank.MAP)
         self.is_read = self._begun = self.version = 0
-        self._is_thinner = (
-            False  # or thicker, and nobody has been told: maps united with it are too
-        )
+        self._is_lent = False
+        # Or thicker, and nobody has been told: maps that are united with it are too.
+        self._is_thinner = False
         self._changes: deque[tuple[int, Region]] = deque(maxlen=_REMEMBERED_CHANGES)
         self.changes = ChangeLog(0)
         self.watchers = Watchers()
@@ -197,7 +198,7 @@ class MapStorage(FramedMap):
     @property
     def locks(self) -> list[AbstractContextManager[Any]]:
         """What an edit holds, in order."""
-        watched = {watch.lock for watch in self.watchers.readers()}
+        watched = {reader.lock for reader, _ in self.watchers.readers()}
         return [*(in_order(watched) if len(watched) > 1 else watched), self.lock]
 
     def editing(self) -> AbstractContextManager[None]:
@@ -207,7 +208,15 @@ class MapStorage(FramedMap):
     @property
     def _is_read(self) -> bool:
         """Whether long queries read the arrays."""
-        return self.is_read != 0 or any(watch.is_read for watch in self.watchers.readers())
+        return (
+            self.is_read != 0
+            or self._is_lent
+            or any(reader.reads(number) for reader, number in self.watchers.readers())
+        )
+
+    def lend(self) -> None:
+        """Leave the arrays to those who read them now: the next edit copies them."""
+        self._is_lent = True
 
     def prepare_edit(self) -> None:
         """Copy the arrays before a write, if queries read them or a caller owns them."""
@@ -217,8 +226,10 @@ class MapStorage(FramedMap):
             self.cells = self.cells.copy()
             if self.materials is not None:
                 self.materials = self.materials.copy()
-            self._own, self.is_read = True, 0
+            self._own, self._is_lent, self.is_read = True, False, 0
             self._begun += 1
+            for reader, number in self.watchers.readers():
+                reader.copied[number] = reader.latest
 
     def prepare_hole_edit(self) -> None:
         """Do the same, with a table of cells to write to."""

@@ -105,7 +105,16 @@ class TiledMap(FramedMap):
         Least and greatest heights of blocks of cells, or bounds of these, level after level.
     """
 
-    __slots__ = ("_materials", "_reader", "_shown", "_table", "blocks", "places", "tiles")
+    __slots__ = (
+        "_copied",
+        "_materials",
+        "_reader",
+        "_shown",
+        "_table",
+        "blocks",
+        "places",
+        "tiles",
+    )
 
     def __init__(
         self,
@@ -121,7 +130,7 @@ class TiledMap(FramedMap):
         The caller holds the lock. Samples that tiles share are equal in all of them.
         """
         self.tiles, self.places = list(tiles), places
-        self.lock, self._reader = lock, reader
+        self.lock, self._reader, self._copied = lock, reader, 0
         self.version, self.changes = 0, ChangeLog(0)
         first = self.tiles[0].storage
         rows, columns = (places[:, :2] + places[:, 2:]).max(axis=0).tolist()
@@ -192,13 +201,13 @@ class TiledMap(FramedMap):
     @contextmanager
     def reading(self) -> Iterator[tuple[MapArrays, "_TiledMaterials | None"]]:
         with self.lock:
-            self._reader.is_read += 1
+            self._reader.begin()
             views, materials = self.views, self._materials
         try:
             yield views, materials
         finally:
             with self._reader.lock:
-                self._reader.is_read -= 1
+                self._reader.end()
 
     # Tiles
 
@@ -208,7 +217,7 @@ class TiledMap(FramedMap):
         return self._table, *self.cell_count
 
     def owners(self, triangles: Longs, parts: Longs, first_ids: Longs) -> tuple[Longs, Longs]:
-        """Return (ids, parts) of triangles (n,); -1 stays, and is of the first part.
+        """Return (ids, parts) of triangles (n,); -1 is of the first part, as where no tile is.
 
         ``parts`` and ``first_ids`` (k,) are those of the tiles.
         """
@@ -259,8 +268,8 @@ class TiledMap(FramedMap):
 
     def follow(self, changed: Sequence[tuple[int, Sequence[Region]]]) -> None:
         """Follow edits of regions of tiles, which these numbers have. The caller holds the lock."""
-        if self._reader.is_read:
-            self.blocks = self.blocks.copy()
+        if self._reader.latest > self._copied:
+            self.blocks, self._copied = self.blocks.copy(), self._reader.latest
         for number, regions in changed:
             row, column = self.places[number, :2].tolist()
             for own in regions:
@@ -369,7 +378,7 @@ class _TiledMaterials:
         for number in np.unique(owners).tolist():
             made = self._made[number]
             if made is not None:
-                rows = owners == number
+                rows = (owners == number) & (own >= 0)
                 found[rows] = made.take(own[rows] >> 1)
         return found
 
@@ -413,7 +422,7 @@ def _rows(places: Longs, memory: Longs, heights_at: Longs, cells_at: Longs) -> L
     own[kernels.TILE_NUMBER] = np.arange(len(places))
     own[kernels.TILE_ROW], own[kernels.TILE_COLUMN] = row, column
     own[kernels.TILE_COLUMNS] = columns
-    rows[-1, kernels.TILE_COLUMNS] = 1
+    rows[-1, kernels.TILE_NUMBER], rows[-1, kernels.TILE_COLUMNS] = kernels.NO_TILE, 1
     return rows
 
 

@@ -38,15 +38,35 @@ class Reader(Watch):
     ----------
     lock : context manager
         Held by short queries, and by who edits a part.
-    is_read : int
-        How many long queries read the arrays.
+    copied : dict of int to int
+        By the numbers of parts, which long query was the latest when the arrays were last copied.
     """
 
-    __slots__ = ("is_read", "lock")
+    __slots__ = ("_begun", "_running", "copied", "lock")
 
     def __init__(self, lock: AbstractContextManager[Any]) -> None:
         super().__init__()
-        self.lock, self.is_read = lock, 0
+        self.lock = lock
+        self.copied: dict[int, int] = {}
+        self._begun = self._running = 0
+
+    @property
+    def latest(self) -> int:
+        """The number of the latest long query, as long as one goes on; else 0."""
+        return self._begun if self._running else 0
+
+    def begin(self) -> None:
+        """Count a long query, which keeps the arrays that there are. The caller holds the lock."""
+        self._begun += 1
+        self._running += 1
+
+    def end(self) -> None:
+        """Count one that has ended. The caller holds the lock."""
+        self._running -= 1
+
+    def reads(self, number: int) -> bool:
+        """Tell whether a long query reads the arrays that a part has now."""
+        return self.latest > self.copied.get(number, 0)
 
 
 class Watchers:
@@ -69,10 +89,10 @@ class Watchers:
         """Tell a watcher no longer."""
         self._watching.remove((ref(watch), number))
 
-    def readers(self) -> list[Reader]:
-        """Return those who read the arrays where they are."""
-        found = [known() for known, _ in list(self._watching)]
-        return [watch for watch in found if isinstance(watch, Reader)]
+    def readers(self) -> list[tuple[Reader, int]]:
+        """Return those who read the arrays where they are, and the number that each has for it."""
+        found = [(known(), number) for known, number in list(self._watching)]
+        return [(watch, number) for watch, number in found if isinstance(watch, Reader)]
 
     def tell(self, what: str, *details: Any) -> None:
         """Tell all what has changed."""

@@ -162,10 +162,11 @@ def test_a_mapped_file_can_be_borrowed(tmp_path):
         RAMP.astype(np.float32)[:, ::2],
         RAMP.tolist(),
         np.ma.masked_array(RAMP.astype(np.float32)),
+        np.ndarray(RAMP.shape, np.float32, bytearray(4 * RAMP.size + 2), offset=2),
     ],
 )
 def test_what_cannot_be_borrowed_is_refused_not_copied(heights):
-    message = "heights must be a C-contiguous float32 array to be borrowed (copy=False)"
+    message = "heights must be an aligned C-contiguous float32 array to be borrowed (copy=False)"
     with pytest.raises(TypeError, match=refused(message)):
         HeightMap(heights, copy=False)
 

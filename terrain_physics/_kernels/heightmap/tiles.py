@@ -2,6 +2,7 @@
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.grid import (
+    NO_TILE,
     TILE_COLUMN,
     TILE_COLUMNS,
     TILE_NUMBER,
@@ -12,7 +13,7 @@ from terrain_physics._kernels.types import Longs
 
 @kernel(inline=True)
 def _owner(table: Longs, rows: int, columns: int, triangle: int) -> tuple[int, int]:
-    """Return the number of the tile that a triangle is of, and its id there."""
+    """Return the number of the tile that a triangle is of, and its id there; NO_TILE if none is."""
     row = triangle // 2 // columns
     column = triangle // 2 - row * columns
     at = int(table[table[row] + table[rows + column]])
@@ -26,9 +27,9 @@ def owner_of(
     table: Longs, rows: int, columns: int, first_ids: Longs, parts: Longs, triangle: int
 ) -> tuple[int, int]:
     """Return what `put_owners` writes for one triangle: its id and the part it is of."""
-    if triangle < 0:
-        return triangle, int(parts[0])
-    tile, own = _owner(table, rows, columns, triangle)
+    tile, own = _owner(table, rows, columns, triangle) if triangle >= 0 else (NO_TILE, -1)
+    if tile == NO_TILE:
+        return -1, int(parts[0])
     return int(first_ids[tile]) + own, int(parts[tile])
 
 
@@ -42,15 +43,11 @@ def put_owners(
     triangles: Longs,
     owners: Longs,
 ) -> None:
-    """Write whose triangles (n,) of a map are, and over them their own ids; what is -1 stays.
+    """Write whose triangles (n,) of a map are, and over them their own ids.
 
-    ``first_ids`` and ``parts`` (k,) are those of the tiles in its table, see `grid.tile_of`.
+    ``first_ids`` and ``parts`` (k,) are those of the tiles in its table, see `grid.tile_of`. -1 is
+    of the first part, and so is what no tile has, which becomes -1.
     """
     for i in range(triangles.shape[0]):
         triangle = int(triangles[i])
-        if triangle < 0:
-            owners[i] = parts[0]
-        else:
-            tile, own = _owner(table, rows, columns, triangle)
-            owners[i] = parts[tile]
-            triangles[i] = first_ids[tile] + own
+        triangles[i], owners[i] = owner_of(table, rows, columns, first_ids, parts, triangle)

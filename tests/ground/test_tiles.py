@@ -1,0 +1,260 @@
+"""What only maps in tiles can get wrong: shared samples, memory that others read, gaps, locks."""
+
+import itertools
+import signal
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from terrain_physics import AABB, CharacterMovement, Ground, HeightMap, SphereCollider
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
+from terrain_physics._kernels.types import read_only
+from terrain_physics.ground.parts import GroundParts
+from terrain_physics.surface.surface import queries_of
+
+SIDE = 3  # cells
+
+QUARTERS = [(row, column) for row in (0, SIDE) for column in (0, SIDE)]
+
+
+def flat_at(row, column, rows=SIDE, columns=SIDE, **options):
+    heights = np.zeros((rows + 1, columns + 1))
+    return HeightMap(heights, origin=(column, 0, row), **options)
+
+
+def storage_of(land):
+    queries: Any = queries_of(land)
+    return queries.storage
+
+
+# Samples that several maps share
+
+edits = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, SIDE), st.integers(0, SIDE), st.integers(1, 99)),
+    max_size=6,
+)
+
+
+@given(st.permutations(QUARTERS), st.lists(edits, min_size=1, max_size=3))
+@settings(max_examples=200)
+def test_of_changes_of_a_sample_the_last_part_wins_at_corners_too(places, rounds):
+    tiles = [flat_at(*place) for place in places]
+    ground = Ground(tiles)
+    expected = np.zeros((2 * SIDE + 1, 2 * SIDE + 1))
+    for changes in rounds:
+        for number, row, column, height in changes:
+            tiles[number][row, column] = height
+        before = expected.copy()
+        for (row, column), tile in zip(places, tiles, strict=True):
+            place = slice(row, row + SIDE + 1), slice(column, column + SIDE + 1)
+            expected[place] = np.where(tile.heights != before[place], tile.heights, expected[place])
+        _ = ground.version
+        for (row, column), tile in zip(places, tiles, strict=True):
+            place = slice(row, row + SIDE + 1), slice(column, column + SIDE + 1)
+            np.testing.assert_array_equal(tile.heights, expected[place])
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_a_corner_in_the_middle_of_a_border(order):
+    places = [(0, 0, SIDE, 2 * SIDE), (SIDE, 0), (SIDE, SIDE)]
+    tiles = [flat_at(*places[k]) for k in order]
+    ground = Ground(tiles)
+    for number, tile in enumerate(tiles):
+        row, column = places[order[number]][:2]
+        tile[SIDE - row, SIDE - column] = 1.0 + number
+    assert ground.height_at(SIDE, SIDE) == 3.0
+    assert {tile.height_at(SIDE, SIDE) for tile in tiles} == {3.0}
+
+
+# Arrays that a long query reads
+
+
+@pytest.mark.parametrize("asked", ["the union", "the ground"])
+def test_a_tile_that_was_removed_and_then_edited_stays_as_it_was_for_who_reads_it(asked):
+    tiles = [flat_at(0, column) for column in (0, SIDE, 2 * SIDE)]
+    ground = Ground(tiles)
+    readers: dict[str, Any] = {
+        "the union": ground._held.current()[0].queries.storage,
+        "the ground": ground._held,
+    }
+    with readers[asked].reading():
+        ground.remove(2)
+        before = storage_of(tiles[2]).heights
+        tiles[2][:] = 5.0
+        assert (before == 0.0).all()
+        copied = storage_of(tiles[2]).heights
+        tiles[2][:] = 6.0
+        assert storage_of(tiles[2]).heights is copied
+    assert tiles[2].height_at(7, 1) == 6.0
+    assert ground.height_at(4, 1) == 0.0
+
+
+def test_only_the_first_edit_during_a_long_query_copies():
+    tiles = [flat_at(0, column) for column in (0, SIDE)]
+    ground = Ground(tiles)
+    ground.height_at(1, 1)
+    with ground._held.reading():
+        tiles[0][1, 1] = 1.0
+        copied = storage_of(tiles[0]).heights
+        tiles[0][1, 1] = 2.0
+        assert storage_of(tiles[0]).heights is copied
+        with ground._held.reading():  # it reads the copy
+            tiles[0][1, 1] = 3.0
+            assert storage_of(tiles[0]).heights is not copied
+            assert copied[1, 1] == 2.0
+    kept = storage_of(tiles[0]).heights
+    tiles[0][1, 1] = 4.0
+    assert storage_of(tiles[0]).heights is kept
+    assert ground.height_at(1, 1) == 4.0
+
+
+def test_what_a_long_question_asks_stays_as_it_was_though_maps_are_united_anew():
+    tiles = [flat_at(0, column, 64, 64) for column in (0, 64, 128)]
+    ground = Ground(tiles[:2])
+    origins, directions = read_only(np.array([(-50.0, 5, 30)]), np.array([(1.0, 0, 0)]))
+    with ground._held.asking(ALL_LAYERS) as (source,):
+        ground.add(tiles[2])
+        tiles[0][20:40, 20:40] = 9.0
+        assert source.queries.height(30, 30) == 0.0
+        assert np.isnan(source.queries.rays(origins, directions, 1e9, 1, None).distance[0])
+    assert ground.raycast_many(origins, directions).distance[0] == pytest.approx(69.5556)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (lambda ground: ground.height_at(1, 1), 7.0),
+        (lambda ground: ground.closest_point((1, 9, 1)).distance, 2.0),
+        (lambda ground: len(ground.triangles_in(AABB((1, 6, 1), (1.5, 8, 1.5)), margin=0)), 8),
+    ],
+)
+def test_a_short_question_is_asked_anew_if_maps_are_united_meanwhile(question, answer, monkeypatch):
+    tiles = [flat_at(0, column) for column in (0, SIDE, 2 * SIDE)]
+    ground = Ground(tiles[:2])
+    current = GroundParts.current
+
+    def changed_meanwhile(self, mask):
+        found = current(self, mask)
+        if len(self.queries) == 2:
+            ground.add(tiles[2])
+            tiles[0][:] = 7.0
+        return found
+
+    monkeypatch.setattr(GroundParts, "current", changed_meanwhile)
+    assert question(ground) == answer
+
+
+# Cells without a tile, and triangles of tiles that have gone
+
+
+def test_a_report_of_a_part_that_has_gone_names_none():
+    tiles = [flat_at(row, 0, 16, 16) for row in range(0, 9 * 16, 16)]
+    ground = Ground(tiles)
+    mover = CharacterMovement(ground, SphereCollider(0.4), position=(12, 0.4, 9 * 16 - 3))
+    mover.update(1 / 60)
+    assert mover.ground_report().part == 8
+    for key in range(8, 1, -1):
+        ground.remove(key)
+    report = mover.ground_report()
+    assert (report.triangle, report.part, report.material) == (-1, -1, 0)
+
+
+def test_no_material_where_no_tile_is():
+    first = flat_at(0, 0, 2, 2, materials=1)
+    ground = Ground([first])
+    mover = CharacterMovement(ground, SphereCollider(0.4), position=(41, 0.4, 41))
+    mover.update(1 / 60)
+    assert mover.ground_report().material == 1  # outside, the nearest cell's
+    for place in ((0, 2, 2, 40), (2, 0, 40, 2), (2, 2, 30, 30)):
+        ground.add(flat_at(*place, materials=2))
+    report = mover.ground_report()
+    assert (report.triangle, report.part, report.material) == (-1, -1, 0)
+    queries = queries_of(ground)
+    points = np.array([(41.0, 0.0, 41.0), (31.0, 0.0, 31.0), (1.0, 0.0, 1.0)])
+    found = queries.materials_at(np.zeros(3, np.int64), np.full(3, -1), points)
+    assert found.tolist() == [0, 2, 1]
+
+
+# Locks
+
+
+def run_for(seconds, *works):
+    over = threading.Event()
+
+    def repeat(work):
+        while not over.is_set():
+            work()
+
+    threads = [threading.Thread(target=repeat, args=(work,), daemon=True) for work in works]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        over.wait(seconds)
+        over.set()
+        for thread in threads:
+            thread.join(20)
+    finally:
+        sys.setswitchinterval(before)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_cells_of_two_maps_are_compared_both_ways_by_two_threads():
+    one, other = flat_at(0, 0, 64, 64), flat_at(0, 0, 64, 64)
+
+    def compare():
+        assert (one.holes == other.holes).all()
+
+    def unite():
+        other.holes |= one.holes
+        other.holes &= one.holes
+
+    run_for(0.5, compare, unite, lambda: other.holes != one.holes)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that interrupt")
+def test_a_handler_edits_and_adds_while_its_thread_asks_and_others_edit():
+    tiles = [flat_at(0, column, 32, 32) for column in (0, 32, 64)]
+    ground = Ground(tiles[:2])
+    handled: list[int] = []
+
+    def handler(*_):
+        tiles[1][3, 3] = float(len(handled) % 7)
+        ground.remove(ground.add(tiles[2]))
+        handled.append(1)
+        signal.setitimer(signal.ITIMER_REAL, 3e-4)
+
+    def edit():
+        tiles[0][5, 5] = 1.0
+        ground.carve((31, 9), 3, 1e-3)
+
+    over = threading.Event()
+
+    def repeat():
+        while not over.is_set():
+            edit()
+
+    edit()
+    before = signal.signal(signal.SIGALRM, handler)
+    thread = threading.Thread(target=repeat, daemon=True)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        thread.start()
+        signal.setitimer(signal.ITIMER_REAL, 3e-4)
+        while len(handled) < 1500:
+            tiles[0].height_at(3, 3)
+            ground.height_at(40, 3)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        sys.setswitchinterval(interval)
+        over.set()
+    thread.join(20)
+    assert not thread.is_alive()
