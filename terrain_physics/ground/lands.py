@@ -1,5 +1,6 @@
 """The height maps of a ground: which of them are united, and how these follow each other."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -197,7 +198,7 @@ class Lands:
         self.lock, self.reader, self.followed = lock, Reader(lock), _Followed(self)
         self.unions: list[Union] = []
         self.shown = 0
-        self._broken: set[tuple[int, ...]] = set()
+        self._broken: set[TiledMap] = set()
         self._members: dict[int, _Member] = {}
         self._shapes = np.empty((0, 8))
 
@@ -235,7 +236,7 @@ class Lands:
     def _break(self, member: _Member) -> None:
         """Note that a map leaves what it is part of."""
         if member.union is not None:
-            self._broken.add(member.union.numbers)
+            self._broken.add(member.union.land)
 
     def settle(self) -> None:
         """Unite the maps as they are to be united now."""
@@ -253,12 +254,12 @@ class Lands:
     def _groups(self) -> list[list[_Member]]:
         """Return which maps are joined, step by step."""
         left, groups = self._members.copy(), []
-        kept = {union.numbers for union in self.unions} - self._broken
+        kept = {union.land for union in self.unions} - self._broken
         while left:
             group = [left.pop(next(iter(left)))]
             for member in group:  # grows while it is walked
-                if member.union is not None and member.union.numbers in kept:
-                    kept.remove(member.union.numbers)
+                if member.union is not None and member.union.land in kept:
+                    kept.remove(member.union.land)
                     group += [left.pop(own) for own in member.union.numbers if own in left]
                 for number, seam in member.seams.items():
                     if (
@@ -283,11 +284,10 @@ class Lands:
         return [union for member in group for union in self._united([member])]
 
     def _largest_in(self, group: list[_Member]) -> Union | None:
-        """Return the largest union of which all maps are in a group."""
-        unions = {own.union.numbers: own.union for own in group if own.union is not None}
-        here = {member.number for member in group}
-        kept = [union for numbers, union in unions.items() if here.issuperset(numbers)]
-        return max(kept, key=lambda union: len(union.numbers), default=None)
+        """Return the former union of which the most maps are in a group."""
+        unions = {own.union.land: own.union for own in group if own.union is not None}
+        counts = Counter(own.union.land for own in group if own.union is not None)
+        return unions[max(counts, key=counts.__getitem__)] if counts else None
 
     def _union_of(self, group: list[_Member], places: Longs, before: Union | None) -> Union:
         corner = places[:, :2].min(axis=0)

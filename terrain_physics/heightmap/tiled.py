@@ -125,7 +125,7 @@ class TiledMap(FramedMap):
         reader: Reader,
         before: "TiledMap | None" = None,
     ) -> None:
-        """Put tiles together; ``before`` is a map of some of them, all of its tiles included.
+        """Put tiles together; ``before`` is a map of some of them, as it is now.
 
         The caller holds the lock. Samples that tiles share are equal in all of them.
         """
@@ -285,63 +285,87 @@ class TiledMap(FramedMap):
         self._show([number for number, _ in changed])
 
     def _put_blocks(self, before: "TiledMap | None") -> None:
-        """Write all blocks; of levels that are in line with those before, only what is new."""
+        """Write all blocks; of levels that are in line with those before, only where tiles differ.
+
+        The lowest level of tiles whose blocks are not in line is taken from all of them.
+        """
         rows, columns = self.cell_count
-        new, row, column, levels = list(range(len(self.tiles))), 0, 0, 0
-        if before is not None:
-            known = set(before.tiles)
-            first = self.places[self.tiles.index(before.tiles[0])]
-            row, column = (first - before.places[0])[:2].tolist()
-            levels = block_kernels.level_count(*before.cell_count)
-            if row % block_kernels.BLOCK == column % block_kernels.BLOCK == 0:
-                new = [number for number in new if self.tiles[number] not in known]
+        whole = Place(0, 0, rows, columns)
+        shared = None if before is None else _shared_tile(self, before)
+        if before is None or shared is None:
+            self._put_blocks_in(self.whole)
+            return
+        row, column = shared
+        levels = block_kernels.level_count(*before.cell_count)
+        areas = self._different_from(before, row, column)
         for level in range(block_kernels.level_count(rows, columns)):
-            here, side = self._level(level), block_kernels.BLOCK ** (level + 1)
+            side = block_kernels.BLOCK ** (level + 1)
             is_in_line = level < levels and row % side == column % side == 0
-            if before is not None and is_in_line:
+            if is_in_line:
                 old = _level(before.blocks, *before.cell_count, level)
-                _put_into(here, old, row // side, column // side)
-            elif level == 0:
-                _clear(here)
-            areas = [Place(*place) for place in self.places[new].tolist()]
-            if level == 0:
-                for number, place in zip(new, areas, strict=True):
-                    _take_in(here, self.tiles[number], place.row, place.column)
-            else:
-                for place in areas if is_in_line else [Place(0, 0, rows, columns)]:
-                    self._put_level(level, place)
+                _put_into(self._level(level), old, row // side, column // side)
+            for area in areas if is_in_line else [whole]:
+                self._put_level(level, area)
+
+    def _different_from(self, before: "TiledMap", row: int, column: int) -> list[Place]:
+        """Return where it has other tiles than a map, whose first cell is here at a place."""
+        known, kept = set(before.tiles), set(self.tiles)
+        new = [number for number, tile in enumerate(self.tiles) if tile not in known]
+        gone = [number for number, tile in enumerate(before.tiles) if tile not in kept]
+        whole, shift = Place(0, 0, *self.cell_count), (row, column, 0, 0)
+        places = [*self.places[new].tolist(), *(before.places[gone] + shift).tolist()]
+        found = [whole.shared(Place(*place)) for place in places]
+        return [area for area in found if area is not None]
 
     def _level(self, level: int) -> Singles:
         """Return the blocks of a level: (rows, columns, 2)."""
         return _level(self.blocks, *self.cell_count, level)
 
     def _put_level(self, level: int, area: Place) -> None:
-        """Write the blocks of a level above the lowest that are over some cells."""
+        """Write the blocks of a level that are over some cells."""
         side = block_kernels.BLOCK ** (level + 1)
+        row_0, column_0 = area.row // side, area.column // side
         row_1, column_1 = (
             -(-(area.row + area.rows) // side),
             -(-(area.column + area.columns) // side),
         )
-        block_kernels.put_level(
-            *self.cell_count, level, area.row // side, row_1, area.column // side, column_1,
-            self.blocks,
-        )  # fmt: skip
+        if level == 0:
+            self._put_lowest(row_0, row_1, column_0, column_1)
+        else:
+            block_kernels.put_level(
+                *self.cell_count, level, row_0, row_1, column_0, column_1, self.blocks
+            )
 
-    def _put_blocks_in(self, region: Region) -> None:
-        """Write the blocks over a region."""
-        size, lowest = block_kernels.BLOCK, self._level(0)
-        # Those of tiles may lie across: then they reach into the next ones.
-        row_0, column_0 = (max(first // size - 1, 0) for first in (region[0], region[2]))
-        row_1, column_1 = region.row_stop // size + 2, region.column_stop // size + 2
-        row_1, column_1 = min(row_1, lowest.shape[0]), min(column_1, lowest.shape[1])
-        around = lowest[row_0:row_1, column_0:column_1]
+    def _put_lowest(self, row_0: int, row_1: int, column_0: int, column_1: int) -> None:
+        """Write blocks of the lowest level."""
+        size = block_kernels.BLOCK
+        around = self._level(0)[row_0:row_1, column_0:column_1]
         _clear(around)
         area = Place(row_0, column_0, row_1 - row_0, column_1 - column_0)
         for tile, place in self._tiles_over(Place(*(size * number for number in area))):
             _take_in(around, tile, place.row - size * row_0, place.column - size * column_0)
+
+    def _put_blocks_in(self, region: Region) -> None:
+        """Write the blocks over a region."""
+        size, (rows, columns, _) = block_kernels.BLOCK, self._level(0).shape
+        # Those of tiles may lie across: then they reach into the next ones.
+        row_0, column_0 = (max(first // size - 1, 0) for first in (region[0], region[2]))
+        row_1 = min(region.row_stop // size + 2, rows)
+        column_1 = min(region.column_stop // size + 2, columns)
+        self._put_lowest(row_0, row_1, column_0, column_1)
         block_kernels.put_upper_blocks(
             *self.cell_count, row_0, row_1, column_0, column_1, self.blocks
         )
+
+
+def _shared_tile(land: TiledMap, other: TiledMap) -> tuple[int, int] | None:
+    """Return where the first cell of another map is in one, by a tile of both; None if none is."""
+    numbers = {tile: number for number, tile in enumerate(other.tiles)}
+    for tile, place in zip(land.tiles, land.places, strict=True):
+        if tile in numbers:
+            row, column = (place - other.places[numbers[tile]])[:2].tolist()
+            return row, column
+    return None
 
 
 class _Memory:
@@ -464,11 +488,14 @@ def _clear(blocks: Singles) -> None:
 
 
 def _put_into(here: Singles, old: Singles, row: int, column: int) -> None:
-    """Write blocks to where they are in a larger map, and no ground around them."""
-    row_1, column_1 = row + old.shape[0], column + old.shape[1]
-    here[row:row_1, column:column_1] = old
+    """Write blocks to where they are in another map, and no ground around them."""
+    row_0, row_1 = max(row, 0), min(row + old.shape[0], here.shape[0])
+    column_0, column_1 = max(column, 0), min(column + old.shape[1], here.shape[1])
+    here[row_0:row_1, column_0:column_1] = old[
+        row_0 - row : row_1 - row, column_0 - column : column_1 - column
+    ]
     for beside in (
-        here[:row], here[row_1:], here[row:row_1, :column], here[row:row_1, column_1:]
+        here[:row_0], here[row_1:], here[row_0:row_1, :column_0], here[row_0:row_1, column_1:]
     ):  # fmt: skip
         _clear(beside)
 
