@@ -31,7 +31,16 @@ from terrain_physics.character.placement import (
     refuse_too_wide,
 )
 from terrain_physics.character.results import MoveResult, nothing_new
-from terrain_physics.character.rows import LAST_PLACE, POSITION, VELOCITY, Rows, step_off, wake
+from terrain_physics.character.rows import (
+    LAST_PLACE,
+    POSITION,
+    VELOCITY,
+    Row,
+    Rows,
+    plain_row,
+    step_off,
+    wake,
+)
 from terrain_physics.character.rules import (
     CharacterRules,
     GroundRule,
@@ -253,7 +262,7 @@ class CharacterMovement(CharacterView):
         state, rules, _, random_state, hits = self._numbers
         if seconds == 0.0:
             nothing_new(state)
-            return MoveResult(state.tolist())
+            return MoveResult(plain_row(state))
         self._adopt()
         queries = queries_of(self._ground)
         version = queries.version
@@ -269,7 +278,7 @@ class CharacterMovement(CharacterView):
                 names = self._ground.material_names
                 put_factors(self._numbers, self._own_rules, queries, table, names)
             ran_into = _UPDATE.call(state, random_state, rules, hits, seconds, 0, 1, table)
-        values = state.tolist()
+        values = plain_row(state)
         self._show_values(values)
         if values[columns.TURN] != 0.0 and rules[columns.TURN_WITH_GROUND] != 0.0:
             self._turn_owner(values[columns.TURN])
@@ -420,11 +429,11 @@ class CharacterMovement(CharacterView):
         self._disturb()
 
     def _show(self) -> None:
-        self._show_values(self._numbers.state.tolist())
+        self._show_values(plain_row(self._numbers.state))
         if self._owner is not None and self._owner.position() != self._owner.shown:
             self._move_owner()  # the game has put it elsewhere
 
-    def _show_values(self, values: list[float]) -> None:
+    def _show_values(self, values: Row) -> None:
         """Show position and velocity to readers of the live vectors, and to the owner."""
         position = (values[0], values[1], values[2])
         self._position.show(position)

@@ -25,6 +25,7 @@ from terrain_physics.character.hits import (
     same_values,
     spread,
 )
+from terrain_physics.character.rows import Row, plain_row
 from terrain_physics.character.state import refuse_format
 from terrain_physics.surface.results import of_plain, plain
 
@@ -98,7 +99,7 @@ class MoveResult(_Fields):
 
     Parameters
     ----------
-    values : list of float
+    values : array of float
         A row of state, kept as it is.
     seconds : float, default 0.0
         How long the update lasted.
@@ -125,17 +126,17 @@ class MoveResult(_Fields):
         "squeezed",
     )
 
-    def __init__(self, values: list[float], seconds: float = 0.0, log: Log | None = None) -> None:
+    def __init__(self, values: Row, seconds: float = 0.0, log: Log | None = None) -> None:
         self._values, self._seconds = values, seconds
         self._met: Log | MoveHit | None = log
 
     def __getstate__(self) -> tuple[Any, ...]:
         hit = self.blocked_by
-        return columns.FORMAT, self._values, self._seconds, hit and plain(hit)
+        return columns.FORMAT, self._values.tolist(), self._seconds, hit and plain(hit)
 
     def __setstate__(self, content: tuple[Any, ...]) -> None:
         form, values, self._seconds, *hit = content
-        self._values = _upgraded("MoveResult", form, [values])[0].tolist()
+        self._values = plain_row(_upgraded("MoveResult", form, [values])[0])
         self._met = of_plain(MoveHit, hit[0]) if hit and hit[0] else None
 
     @property
@@ -258,7 +259,7 @@ class GroundReport(_Fields):
 
     Parameters
     ----------
-    values : list of float
+    values : array of float
         A row of state, kept as it is.
     triangle : int
         The id of the triangle touched; -1 in the air, and outside a map.
@@ -280,15 +281,15 @@ class GroundReport(_Fields):
         "velocity",
     )
 
-    def __init__(self, values: list[float], triangle: int, material: int) -> None:
+    def __init__(self, values: Row, triangle: int, material: int) -> None:
         self._values, self._triangle, self._material = values, triangle, material
 
     def __getstate__(self) -> tuple[int, list[float], int, int]:
-        return columns.FORMAT, self._values, self._triangle, self._material
+        return columns.FORMAT, self._values.tolist(), self._triangle, self._material
 
     def __setstate__(self, content: tuple[int, list[float], int, int]) -> None:
         form, values, self._triangle, self._material = content
-        self._values = _upgraded("GroundReport", form, [values])[0].tolist()
+        self._values = plain_row(_upgraded("GroundReport", form, [values])[0])
 
     @property
     def state(self) -> str:
@@ -562,5 +563,5 @@ def read_only(values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-def _vector(values: list[float], start: int) -> glm.vec3:
+def _vector(values: Row, start: int) -> glm.vec3:
     return glm.vec3(values[start], values[start + 1], values[start + 2]) + 0.0

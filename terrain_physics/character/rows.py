@@ -1,7 +1,8 @@
 """The numbers that characters are: of one character, or a row for each of many."""
 
 import hashlib
-from typing import Any, NamedTuple, Self
+from array import array
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ SQUEEZED = slice(columns.SQUEEZED, columns.SQUEEZED + 3 * columns.MOST_SQUEEZING
 LAST_PLACE = slice(columns.LAST_PLACE, columns.LAST_PLACE + 3)
 
 _HASHED = columns.SAVED.hashed()
+
+Row: TypeAlias = "array[float]"
 
 
 class Rows(NamedTuple):
@@ -91,6 +94,11 @@ class Rows(NamedTuple):
             start, end = end, end + part.shape[-1]
             part.view(np.uint64)[...] = bits[:, start:end]
         return rows
+
+
+def plain_row(state: Floats) -> Row:
+    """Return a copy of one row of state as plain numbers, twice as quickly as a list."""
+    return array("d", state.tobytes())
 
 
 def wake(state: Floats) -> None:

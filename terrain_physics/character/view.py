@@ -28,6 +28,7 @@ from terrain_physics.character.rows import (
     CARRIED_VELOCITY,
     POSITION,
     VELOCITY,
+    plain_row,
     state_hashes,
     wake,
 )
@@ -152,7 +153,7 @@ class CharacterView(CharacterRules):
         """
         row = self._row()
         log = (row.hits.tobytes(), queries_of(self.ground))
-        return MoveResult(row.state.tolist(), self._frame_time().last, log)
+        return MoveResult(plain_row(row.state), self._frame_time().last, log)
 
     def ground_report(self) -> GroundReport:
         """Return what it stands on or touches, as of the last update.
@@ -161,7 +162,7 @@ class CharacterView(CharacterRules):
         -------
         GroundReport
         """
-        values = self._state().tolist()
+        values = plain_row(self._state())
         if values[columns.GROUND_KIND] == columns.AIRBORNE:
             return GroundReport(values, -1, 0)
         x, y, z = values[columns.GROUND_POINT : columns.GROUND_POINT + 3]
