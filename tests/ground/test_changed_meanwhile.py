@@ -1,8 +1,6 @@
 """Grounds that change under those who ask: threads, signal handlers, and edits not yet followed."""
 
 import signal
-import sys
-import threading
 
 import numpy as np
 import pytest
@@ -18,41 +16,12 @@ from terrain_physics import (
     TriangleMesh,
 )
 from terrain_physics.ground.parts import GroundParts
+from tests.helpers.threads import together
 
 
 def box(x, y=0.0, size=1.0, **options):
     crate = TriangleMesh.box((size, size, size)).transformed(glm.translate(glm.vec3(x, y, 0)))
     return TriangleMesh(crate.vertices, crate.faces, **options)
-
-
-def together(*works, seconds=0.4):
-    """Let threads work in turns until the time is over; raise what one of them raised."""
-    over, errors = threading.Event(), []
-    for work in works:  # what they need is compiled then
-        work()
-
-    def repeat(work):
-        try:
-            while not over.is_set():
-                work()
-        except BaseException as error:
-            errors.append(error)
-
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    threads = [threading.Thread(target=repeat, args=(work,), daemon=True) for work in works]
-    try:
-        for thread in threads:
-            thread.start()
-        over.wait(seconds)
-        over.set()
-        for thread in threads:
-            thread.join(20)
-    finally:
-        sys.setswitchinterval(before)
-    assert not any(thread.is_alive() for thread in threads)
-    for error in errors:
-        raise error
 
 
 def test_boxes_in_boxes_keep_the_tree_low():

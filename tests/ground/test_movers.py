@@ -19,8 +19,8 @@ from terrain_physics import (
     TriangleMesh,
 )
 from terrain_physics._kernels.surface.ground_arrays import MOST_MOVES
-from tests.ground.test_moving import drawn_pose, placed
-from tests.helpers.grounds import bits, everything, questions
+from tests.ground.test_moving import drawn_pose
+from tests.helpers.grounds import assert_as_made_there, questions, refitted_or_copied
 from tests.oracles.motion import pose, turn
 
 FRAME = 1 / 60
@@ -155,15 +155,8 @@ def test_answers_are_those_of_parts_made_there(seed):
             ground.set_surface_velocity(key, rng.normal(size=3))
         else:
             ground.set_one_way(key, None if rng.random() < 0.3 else rng.normal(size=3))
-        if rng.random() < 0.3:
-            meshes[key - 1].refit(meshes[key - 1].vertices * 1.05)
-        if rng.random() < 0.5:
-            ground = copy.copy(ground) if rng.random() < 0.5 else pickle.loads(pickle.dumps(ground))
-            meshes = [part for part in ground.parts.values() if isinstance(part, TriangleMesh)]
-        made = [placed(mesh, ground.transform(k)) for k, mesh in enumerate(meshes, 1)]
-        expected = everything(Ground([ground.parts[0], *made]), asked)
-        for name, answer in everything(ground, asked).items():
-            assert bits(answer) == bits(expected[name]), name
+        ground = refitted_or_copied(ground, key, rng)
+        assert_as_made_there(ground, asked)
 
 
 def busy_ground():

@@ -16,6 +16,7 @@ from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import read_only
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.surface.surface import queries_of
+from tests.helpers.threads import together
 
 SIDE = 3  # cells
 
@@ -183,28 +184,6 @@ def test_no_material_where_no_tile_is():
 # Locks
 
 
-def run_for(seconds, *works):
-    over = threading.Event()
-
-    def repeat(work):
-        while not over.is_set():
-            work()
-
-    threads = [threading.Thread(target=repeat, args=(work,), daemon=True) for work in works]
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        for thread in threads:
-            thread.start()
-        over.wait(seconds)
-        over.set()
-        for thread in threads:
-            thread.join(20)
-    finally:
-        sys.setswitchinterval(before)
-    assert not any(thread.is_alive() for thread in threads)
-
-
 def test_cells_of_two_maps_are_compared_both_ways_by_two_threads():
     one, other = flat_at(0, 0, 64, 64), flat_at(0, 0, 64, 64)
 
@@ -215,7 +194,7 @@ def test_cells_of_two_maps_are_compared_both_ways_by_two_threads():
         other.holes |= one.holes
         other.holes &= one.holes
 
-    run_for(0.5, compare, unite, lambda: other.holes != one.holes)
+    together(compare, unite, lambda: other.holes != one.holes)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that interrupt")

@@ -1,6 +1,8 @@
 """Grounds to test with: a map whole and cut into tiles, and everything that can be asked."""
 
+import copy
 import itertools
+import pickle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -177,3 +179,34 @@ def bits(answer: Any) -> list[Any]:
 
 def ground_of(case: Cut, *others: TriangleMesh) -> Ground:
     return Ground([*case.tiles, *others])
+
+
+def _placed(mesh: TriangleMesh, matrix: NDArray[np.float64]) -> TriangleMesh:
+    """Return a mesh made where another one is put."""
+    x, y, z = (mesh.vertices[:, [axis]] for axis in range(3))
+    turn, place = matrix[:3, :3], matrix[:3, 3]
+    vertices = x * turn[:, 0] + y * turn[:, 1] + z * turn[:, 2] + place
+    return TriangleMesh(
+        vertices, mesh.faces, materials=mesh.materials, material_names=mesh.material_names
+    )
+
+
+def refitted_or_copied(ground: Ground, key: int, rng: np.random.Generator) -> Ground:
+    """Sometimes refit a mesh; return the ground, or sometimes a copy of it."""
+    mesh = ground.parts[key]
+    if isinstance(mesh, TriangleMesh) and rng.random() < 0.3:
+        mesh.refit(mesh.vertices * 1.05)
+    if rng.random() < 0.5:
+        return ground
+    return copy.copy(ground) if rng.random() < 0.5 else pickle.loads(pickle.dumps(ground))
+
+
+def assert_as_made_there(ground: Ground, asked: Any) -> None:
+    """Check that all answers are those of a ground whose meshes were made where they are."""
+    made = [
+        _placed(part, ground.transform(key)) if isinstance(part, TriangleMesh) else part
+        for key, part in ground.parts.items()
+    ]
+    expected = everything(Ground(made), asked)
+    for name, answer in everything(ground, asked).items():
+        assert bits(answer) == bits(expected[name]), name

@@ -1,4 +1,8 @@
-"""Work cut into small ranges, so that little of it is shared among threads."""
+"""Threads at work on the same ground at once, and work cut into small ranges."""
+
+import sys
+import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -9,3 +13,34 @@ def cut_finely(monkeypatch: pytest.MonkeyPatch, indices: int) -> None:
     """Let each range have so many indices, and any work be shared."""
     monkeypatch.setattr(_threads, "_step", lambda _count, _cost, _threads: indices)
     monkeypatch.setattr(_threads, "_SHORTEST_TASK", 0)
+
+
+def together(*works: Callable[[], object], seconds: float = 0.4) -> None:
+    """Let threads work in turns until the time is over; raise what one of them raised."""
+    over = threading.Event()
+    errors: list[BaseException] = []
+    for work in works:  # what they need is compiled then
+        work()
+
+    def repeat(work: Callable[[], object]) -> None:
+        try:
+            while not over.is_set():
+                work()
+        except BaseException as error:
+            errors.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    threads = [threading.Thread(target=repeat, args=(work,), daemon=True) for work in works]
+    try:
+        for thread in threads:
+            thread.start()
+        over.wait(seconds)
+        over.set()
+        for thread in threads:
+            thread.join(20)
+    finally:
+        sys.setswitchinterval(before)
+    assert not any(thread.is_alive() for thread in threads)
+    for error in errors:
+        raise error

@@ -7,11 +7,7 @@ above or below it.
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import (
-    copy_eight,
-    prefer_wide_vectors,
-    put_eight,
-)
+from terrain_physics._kernels._intrinsics import copy_eight, prefer_wide_vectors, put_eight
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.blocks import (
     BLOCK_BITS,

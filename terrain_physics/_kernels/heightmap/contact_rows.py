@@ -129,6 +129,7 @@ def _put_corners(
     list_code: Longs,
     corners: Floats,
 ) -> None:
+    """Write the same of any map."""
     if grid.tiles != 0:
         put_corners_in_tiles(heights, grid, numbers, list_row, list_code, corners)
     else:

@@ -102,9 +102,15 @@ def unpack_grid(heights: Singles, cells: Bytes, frame: Floats) -> Grid:
 def tile_of(grid: Grid, row: int, column: int) -> tuple[Longs, int]:
     """Return the table of tiles, and where in it the tile of a cell is."""
     table = array_at(grid.tiles, (grid.tiles_size,), np.int64)
+    return table, tile_in(table, grid.rows, row, column)
+
+
+@kernel(inline=True)
+def tile_in(table: Longs, rows: Any, row: Any, column: Any) -> Any:
+    """Return where in the table of tiles, of a map of so many rows, the tile of a cell is."""
     # Places are unsigned: else each would be looked at for being counted from the end.
-    place = table[np.uint64(row)] + table[np.uint64(grid.rows + column)]
-    return table, table[np.uint64(place)]
+    place = table[np.uint64(row)] + table[np.uint64(rows + column)]
+    return table[np.uint64(place)]
 
 
 @kernel(inline=True, lent=True)

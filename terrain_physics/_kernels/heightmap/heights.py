@@ -22,6 +22,7 @@ from terrain_physics._kernels.heightmap.grid import (
     height,
     lined_up,
     normal,
+    tile_in,
     unpack_grid,
 )
 from terrain_physics._kernels.math.vec3 import Vec3
@@ -131,7 +132,7 @@ def _bits_in_tiles(
     for k in range(bits.shape[0]):
         _, column, _ = _within(float(xs[k]), x0, cell_x, columns)
         _, row, _ = _within(float(zs[k]), z0, cell_z, rows)
-        at = table[np.uint64(table[np.uint64(row)] + table[np.uint64(rows + column)])]
+        at = tile_in(table, rows, row, column)
         place, _, _ = lined_up(table, at + CELLS_AT, row, column)
         turned = table[np.uint64(at + TURNED)] ^ (
             table[np.uint64(at + TURNED_IF_ODD)] & (row + column)
@@ -166,7 +167,7 @@ def _spans_in_tiles(
     for k in range(marks.shape[0]):
         is_across, column, u = _within(float(xs[k]), x0, cell_x, columns)
         is_along, row, v = _within(float(zs[k]), z0, cell_z, rows)
-        at = table[np.uint64(table[np.uint64(row)] + table[np.uint64(rows + column)])]
+        at = tile_in(table, rows, row, column)
         place, down, right = lined_up(table, at + HEIGHTS_AT, row, column)
         d = y0 + height_scale * np.float64(heights[np.uint64(place)])
         c = y0 + height_scale * np.float64(heights[np.uint64(place + right)])

@@ -7,6 +7,7 @@ from terrain_physics._kernels.heightmap.grid import (
     TILE_COLUMNS,
     TILE_NUMBER,
     TILE_ROW,
+    tile_in,
 )
 from terrain_physics._kernels.types import Longs
 
@@ -16,7 +17,7 @@ def _owner(table: Longs, rows: int, columns: int, triangle: int) -> tuple[int, i
     """Return the number of the tile that a triangle is of, and its id there; NO_TILE if none is."""
     row = triangle // 2 // columns
     column = triangle // 2 - row * columns
-    at = int(table[table[row] + table[rows + column]])
+    at = int(tile_in(table, rows, row, column))
     below, beside = row - int(table[at + TILE_ROW]), column - int(table[at + TILE_COLUMN])
     own = 2 * (below * int(table[at + TILE_COLUMNS]) + beside) + triangle % 2
     return int(table[at + TILE_NUMBER]), own

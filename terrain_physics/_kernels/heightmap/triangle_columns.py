@@ -7,7 +7,7 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import array_at
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.heightmap.grid import HEIGHTS_AT, Grid, lined_up
+from terrain_physics._kernels.heightmap.grid import HEIGHTS_AT, Grid, lined_up, tile_in
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3
 from terrain_physics._kernels.types import Floats, Singles
 
@@ -36,7 +36,7 @@ def lines_of(grid: Grid, row: np.int64, column: np.int64) -> _Lines:
 def lines_in_tiles(grid: Grid, row: np.int64, column: np.int64) -> _Lines:
     """Return the same of a map in tiles, of a cell with ground."""
     table = array_at(grid.tiles, (grid.tiles_size,), np.int64)
-    at = table[np.uint64(table[np.uint64(row)] + table[np.uint64(grid.rows + column)])]
+    at = tile_in(table, grid.rows, row, column)
     top, down, _ = lined_up(table, at + HEIGHTS_AT, row, np.int64(0))
     return top, top + down, column, column + np.int64(1)
 
