@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,6 +61,29 @@ _ZERO: Floats3 = (0.0, 0.0, 0.0)
 
 _SINE_AND_COSINE = CachedDispatch(sine_and_cosine)
 _UPDATE, _WAKE = CachedDispatch(update_characters), CachedDispatch(wake_near)
+
+
+class _Idle(NamedTuple):
+    """An update of a body that stands still.
+
+    Attributes
+    ----------
+    numbers : tuple of bytes
+        All that it left behind.
+    changed : bool
+        Whether it found other numbers: only if not, the next one is the same.
+    version : int
+        Of the ground.
+    seconds : float
+        How long it lasted.
+    result : MoveResult
+    """
+
+    numbers: tuple[bytes, ...]
+    changed: bool
+    version: int
+    seconds: float
+    result: MoveResult
 
 
 @public
@@ -160,6 +183,9 @@ class CharacterMovement(CharacterView):
 
     # Those of the ground when an update last found that the body fits there.
     _cell_sizes: tuple[tuple[float, float], ...] | None = None
+
+    # The last update, if the body stands still.
+    _idle: _Idle | None = None
 
     def __init__(
         self,
@@ -263,9 +289,13 @@ class CharacterMovement(CharacterView):
         if seconds == 0.0:
             nothing_new(state)
             return MoveResult(plain_row(state))
-        self._adopt()
         queries = queries_of(self._ground)
-        version = queries.version
+        version, idle = queries.version, self._idle
+        if idle is not None and not self._is_left_as(idle, seconds, version):
+            idle = None
+        if idle is not None and not idle.changed:
+            return idle.result
+        self._adopt()
         if state[columns.GROUND_VERSION] != version:
             if queries.cell_sizes is not self._cell_sizes:  # maps came or went
                 refuse_too_wide(self._ground, rules)
@@ -283,7 +313,30 @@ class CharacterMovement(CharacterView):
         if values[columns.TURN] != 0.0 and rules[columns.TURN_WITH_GROUND] != 0.0:
             self._turn_owner(values[columns.TURN])
         time.last = seconds
-        return MoveResult(values, seconds, (hits.tobytes(), queries) if ran_into else None)
+        result = MoveResult(values, seconds, (hits.tobytes(), queries) if ran_into else None)
+        self._idle = None
+        if values[columns.IMPRINT] != 0.0 and not (ran_into or self._own_rules or self._owner):
+            numbers = self._bytes()
+            changed = idle is None or numbers != idle.numbers
+            self._idle = _Idle(numbers, changed, version, seconds, result)
+        return result
+
+    def _bytes(self) -> tuple[bytes, ...]:
+        """Return all numbers that an update depends on."""
+        state, rules, _, random_state, _ = self._numbers
+        return state.tobytes(), rules.tobytes(), random_state.tobytes()
+
+    def _is_left_as(self, idle: _Idle, seconds: float, version: int) -> bool:
+        """Tell whether an update would find everything as another one has left it."""
+        position, velocity = self._position, self._velocity
+        return (
+            seconds == idle.seconds
+            and version == idle.version
+            and not (position.written or velocity.written)
+            and position == position.shown
+            and velocity == velocity.shown
+            and self._bytes() == idle.numbers
+        )
 
     def reset(  # noqa: D102 as of any character
         self,
@@ -326,6 +379,7 @@ class CharacterMovement(CharacterView):
             "_owner": copy(self._owner),
             "_position": self._position.parts(),
             "_velocity": self._velocity.parts(),
+            "_idle": None,
         }
 
     def __setstate__(self, content: dict[str, Any]) -> None:
