@@ -57,6 +57,7 @@ from terrain_physics.character.rows import (
 from terrain_physics.character.rules import put_rules
 from terrain_physics.character.spelling import Spelled
 from terrain_physics.character.state import first_random_state
+from terrain_physics.character.touched import Touched
 from terrain_physics.character.underfoot import put_all_factors
 from terrain_physics.surface.surface import queries_of
 
@@ -290,7 +291,7 @@ class CharacterGroup(Spelled):
         seconds = self._frame_time().lived(delta_time)
         rows = self._data.rows()
         state, rules, _, random, hits = rows
-        count, logs = len(state), None
+        count, logs, before = len(state), None, None
         if seconds == 0.0:
             nothing_new(state)
             return GroupResult(state.copy())
@@ -301,6 +302,7 @@ class CharacterGroup(Spelled):
                 self._data.cell_sizes = queries.cell_sizes
             version = queries.version
             log = queries.changes
+            before = Touched.by(state, queries).copy()
             # Kernels take rows one after another; these are views.
             states, flat_rules, draws = state.reshape(-1), rules.reshape(-1), random.reshape(-1)
             flat_hits = hits.reshape(-1)
@@ -317,7 +319,7 @@ class CharacterGroup(Spelled):
                 if any(Workers(self._threads).run(advance, count, _cost(state))):
                     logs = logs_of(rows, queries)
         self._frame_time().last = seconds
-        return GroupResult(state.copy(), seconds, logs)
+        return GroupResult(state.copy(), seconds, logs, before)
 
     # All at once
 

@@ -93,6 +93,14 @@ class Rows(NamedTuple):
         return rows
 
 
+def vectors(states: Floats, place: int, more: Floats | float = 0.0) -> Floats:
+    """Return three columns of rows of state (n, STATE_SIZE), each plus ``more``, as (n, 3)."""
+    found = np.empty((len(states), 3))
+    for axis in range(3):  # NumPy takes twice as long for rows of three
+        np.add(states[:, place + axis], more, out=found[:, axis])
+    return found
+
+
 def wake(state: Floats) -> None:
     """Let characters (..., STATE_SIZE) look at their ground anew, whichever they are on now.
 
