@@ -599,6 +599,12 @@ def nothing_new(states: Floats) -> None:
     states[..., columns.HITS] = 0.0
 
 
+def ground_states(states: Floats) -> NDArray[np.str_]:
+    """Return how rows of state (n, STATE_SIZE) stand, in words."""
+    kinds = states[:, columns.GROUND_KIND].astype(np.int64)
+    return np.array(_GROUND_STATES).take(kinds)
+
+
 def ground_normals(states: Floats) -> Floats:
     """Return the normals (n, 3) of the ground that rows of state stand on; NaN in the air."""
     off = np.where(states[:, columns.GROUNDED] != 0.0, 0.0, np.nan)
