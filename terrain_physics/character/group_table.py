@@ -243,7 +243,7 @@ class GroupTable(Spelled, Mapping[Key, GroupMember]):
         >>> group = CharacterGroup(HeightMap([[0, 0], [0, 0]]), SphereCollider(0.2))
         >>> group.add("ada", (1, 3, 1))
         >>> group.raycast([(0, 0, 0)], [(0, -1, 0), (0, -3, 4), (0, 1, 0)]).distance
-        array([[3., 5., nan]])
+        array([[ 3.,  5., nan]])
         """
         return self._around(yaw, keys).rays(offsets, directions, max_distance)
 
