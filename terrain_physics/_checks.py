@@ -9,12 +9,15 @@ caller's array at any time, and what kernels read must be what was checked.
 
 import math
 import operator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.math.rotations import put_orthonormal
+
+_Checked = TypeVar("_Checked")
 
 Floats3 = tuple[float, float, float]
 Floats9 = tuple[float, float, float, float, float, float, float, float, float]
@@ -154,6 +157,14 @@ def listed(name: str, value: Any) -> tuple[Any, ...]:
     except TypeError:
         raise TypeError(f"{name} must be iterable, got {shorten(value)}") from None
     return tuple(items)
+
+
+def of_whom(who: object, check: Callable[..., _Checked], *values: Any) -> _Checked:
+    """Return what a check makes of values; its error says of whom they are."""
+    try:
+        return check(*values)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{who!r}: {error}") from None
 
 
 def _three(name: str, value: Any) -> tuple[Any, ...]:

@@ -32,6 +32,9 @@ AnyGround = HeightMap | TriangleMesh | Ground
 MOST_CELLS = 40_000
 
 
+_NEW = columns.STATE.defaults()
+
+
 def checked_ground(ground: Any) -> AnyGround:
     """Return the ground of characters, or raise TypeError."""
     if not isinstance(ground, (HeightMap, TriangleMesh, Ground)):
@@ -56,6 +59,25 @@ def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> Floa
     shape = np.array((collider.kind, *extents, *offset, *rotation))
     refuse_too_wide(ground, shape)
     return shape
+
+
+def put_shape(rows: Rows, ground: AnyGround, collider: Collider, linear: Floats9) -> None:
+    """Give characters (..., ...) the same body, turned and scaled alike."""
+    rows.rules[..., :SHAPE_SIZE] = placed_shape(ground, collider, linear)
+    rows.linear[...] = linear
+
+
+def put_shapes(
+    rows: Rows, ground: AnyGround, collider: Collider, linears: Floats, keys: Sequence[Any]
+) -> None:
+    """Give characters (n, ...) with some keys the same body, turned by (n, 9) each."""
+    different, firsts, which = np.unique(linears, axis=0, return_index=True, return_inverse=True)
+    shapes = [
+        _checks.of_whom(keys[first], placed_shape, ground, collider, _checks.floats9(linear))
+        for first, linear in zip(firsts.tolist(), different, strict=True)
+    ]
+    rows.rules[:, :SHAPE_SIZE] = np.reshape(shapes, (-1, SHAPE_SIZE))[which]
+    rows.linear[:] = linears
 
 
 def refuse_too_wide(ground: AnyGround, rules: Floats) -> None:
@@ -99,15 +121,19 @@ def put_in_air(state: Floats, places: Any, speeds: Any) -> None:
     wake(state)
 
 
-def make_new(rows: Rows, places: Any, speeds: Any, random_states: Any) -> None:
-    """Make characters (..., ...) new ones by the rules that they have."""
+def make_new(
+    rows: Rows, places: Any, speeds: Any, random_states: Any, *, are_driven: bool | None = None
+) -> None:
+    """Make characters (..., ...) new ones by the rules that they have.
+
+    The game has set the velocities if it says so; by default those that are not 0.
+    """
     state = rows.state
-    state[...] = columns.STATE.defaults()
+    state[...] = _NEW
     state[..., POSITION] = state[..., LAST_PLACE] = places
     state[..., VELOCITY] = speeds
-    state[..., columns.DRIVEN] = np.any(speeds, axis=-1)
+    state[..., columns.DRIVEN] = np.any(speeds, axis=-1) if are_driven is None else are_driven
     rows.random[..., 0] = random_states
-    rows.hits[...] = 0.0
 
 
 def resize(ground: AnyGround, old: Collider, collider: Any, row: Rows) -> bool:
