@@ -16,6 +16,7 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.character.colliders import Collider
+from terrain_physics.character.crowd import ALONE, Crowd
 from terrain_physics.character.frame_time import FrameTime, MaxDelta
 from terrain_physics.character.group_data import (
     GroupData,
@@ -116,6 +117,7 @@ class CharacterGroup(GroupTable):
         *,
         seed: int = 0,
         threads: int | None = None,
+        collide: bool = False,
         max_delta: float = MaxDelta.default,
         material_rules: Mapping[Any, Mapping[str, float]] = NO_MATERIAL_RULES,
         **rules: Any,
@@ -127,6 +129,8 @@ class CharacterGroup(GroupTable):
         self._material_rules = put_material_rules(self._rules, material_rules)
         Workers(threads)  # refuses what is no number of threads
         self._threads = threads
+        _checks.instance("collide", collide, bool)
+        self._crowd = Crowd() if collide else None
         self._data = GroupData(checked_ground(ground), FrameTime(max_delta), known_seed)
 
     @property
@@ -371,9 +375,15 @@ class CharacterGroup(GroupTable):
                 if self._data.has_material_rules:
                     put_all_factors(self._data, queries, ground.table, self._threads)
 
+                crowd = ALONE
+                if self._crowd is not None:
+                    words = self._data.words()
+                    crowd = self._crowd.met(states, flat_rules, words, seconds, self._threads)
+
                 def advance(first: int, last: int) -> bool:
                     return update_characters(
-                        states, draws, flat_rules, flat_hits, seconds, first, last, ground.table
+                        *(states, draws, flat_rules, flat_hits, crowd),
+                        *(seconds, first, last, ground.table),
                     )
 
                 if any(Workers(self._threads).run(advance, count, _cost(state))):

@@ -222,6 +222,7 @@ class GroupData:
         self._material_rules: dict[Key, MaterialRules] = {}  # of those that have any
         self._room = Rows.room(_FIRST_CAPACITY)
         self._end = 0
+        self._words: Words | None = None  # until they are asked for
 
     def __getstate__(self) -> dict[str, Any]:
         """Arrays and tables of its own for a copy, on the same ground."""
@@ -295,6 +296,12 @@ class GroupData:
         """Whether any character has rules for materials."""
         return bool(self._material_rules)
 
+    def words(self) -> Words:
+        """Return a word (n,) of each character in order; it follows from its key alone."""
+        if self._words is None:
+            self._words = seeds_of(0, self._places)
+        return self._words
+
     def material_rules_in(self, rows: Longs) -> list[MaterialRules]:
         """Return the rules for materials of characters that have some, by their place in order."""
         keys = tuple(self._places)
@@ -326,7 +333,7 @@ class GroupData:
         self._colliders.update(dict.fromkeys(keys, collider))
         if material_rules:
             self._material_rules.update(dict.fromkeys(keys, material_rules))
-        self._end = end
+        self._end, self._words = end, None
 
     def refuse_known(self, keys: Sequence[Key]) -> None:
         """Refuse keys of which one is here already, or comes twice."""
@@ -347,6 +354,7 @@ class GroupData:
         for key in keys:
             del self._places[key], self._colliders[key]
             self._material_rules.pop(key, None)
+        self._words = None
 
     def state_of(self, rows: Rows) -> GroupState:
         """Return everything, with these rows of all in order."""
@@ -377,7 +385,7 @@ class GroupData:
         self._places = {key: row for row, key in enumerate(keys)}
         self._colliders = dict(zip(keys, state.colliders, strict=True))
         self._material_rules = {key: own for key, own in material_rules.items() if own}
-        self.seed = seed
+        self.seed, self._words = seed, None
 
     def _compact(self) -> None:
         """Close the gaps that removed characters left."""

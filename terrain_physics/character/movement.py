@@ -15,6 +15,7 @@ from terrain_physics._kernels.character.waking import wake_near
 from terrain_physics._kernels.math.rigid import sine_and_cosine
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
+from terrain_physics.character.crowd import ALONE
 from terrain_physics.character.frame_time import FrameTime, MaxDelta
 from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
 from terrain_physics.character.material_rules import (
@@ -142,6 +143,15 @@ class CharacterMovement(CharacterView):
         is not thrown up either by a lift that stops.
     turn_with_ground : bool, default False
         Whether an owner with a rotation turns along with a moving part, about +Y.
+    mass : float, default 80.0
+        For others of a `CharacterGroup` that collide with it, in kg, > 0. Who walks against another
+        pushes it along as fast as both would go after a collision without a bounce; infinity:
+        nobody can push it. To the ground mass is nothing.
+    layers : int, default 1
+        Layers that it is on for those others, a bit for each: two meet if the `mask` of each has a
+        layer of the other.
+    keep_off_ledges : bool, default False
+        Whether no push of theirs takes it off the ground, as over an edge.
     material_rules : mapping, optional
         How it goes on the materials of the ground, such as ``{"ice": dict(friction=0.5), "mud":
         dict(speed=0.5)}``. A material is its name, or its number, from 0 to 255, on maps and meshes
@@ -209,6 +219,9 @@ class CharacterMovement(CharacterView):
         mask: int = CharacterRules.mask.default,
         leave: Leave = CharacterRules.leave.default,
         turn_with_ground: bool = CharacterRules.turn_with_ground.default,
+        mass: float = CharacterRules.mass.default,
+        layers: int = CharacterRules.layers.default,
+        keep_off_ledges: bool = CharacterRules.keep_off_ledges.default,
         material_rules: Mapping[Any, Mapping[str, float]] = NO_MATERIAL_RULES,
         max_delta: float = MaxDelta.default,
     ) -> None:
@@ -231,6 +244,9 @@ class CharacterMovement(CharacterView):
             "mask": mask,
             "leave": leave,
             "turn_with_ground": turn_with_ground,
+            "mass": mass,
+            "layers": layers,
+            "keep_off_ledges": keep_off_ledges,
         }
         put_rules(self._numbers.rules, rules)
         self._own_rules = put_material_rules(self._numbers.rules, material_rules)
@@ -307,7 +323,7 @@ class CharacterMovement(CharacterView):
             if self._own_rules:
                 names = self._ground.material_names
                 put_factors(self._numbers, self._own_rules, queries, table, names)
-            ran_into = _UPDATE.call(state, random_state, rules, hits, seconds, 0, 1, table)
+            ran_into = _UPDATE.call(state, random_state, rules, hits, ALONE, seconds, 0, 1, table)
         values = plain_row(state)
         self._show_values(values)
         if values[columns.TURN] != 0.0 and rules[columns.TURN_WITH_GROUND] != 0.0:

@@ -165,6 +165,25 @@ class _Flag(Rule[bool]):
         return values.astype(np.float64) if values.dtype.kind == "b" else None
 
 
+class _Mass(Rule[float]):
+    """A mass, whose column is 0 where it is infinite: saved numbers are finite."""
+
+    def read(self, rules: Floats) -> float:
+        return float(rules[self.place]) or math.inf
+
+    def read_all(self, rules: Floats) -> NDArray[Any]:
+        masses = super().read_all(rules)
+        masses[masses == 0.0] = math.inf
+        return masses
+
+    def write(self, rules: Floats, value: Any) -> None:
+        is_immovable = isinstance(value, (float, np.floating)) and value == math.inf
+        rules[..., self.place] = 0.0 if is_immovable else _checks.positive(self.name, value)
+
+    def _numbers(self, values: NDArray[Any]) -> Floats | None:
+        return None
+
+
 class _Mask(_Whole):
     """Layers, a bit for each; with others the ground is another."""
 
@@ -233,6 +252,9 @@ class CharacterRules(Spelled, ABC):
     mask = _Mask(0, ALL_LAYERS)
     leave: _Choice[Leave] = _Choice("velocity", "up", "none")
     turn_with_ground = _Flag()
+    mass = _Mass()
+    layers = _Whole(0, ALL_LAYERS)
+    keep_off_ledges = _Flag()
 
     @property
     def material_rules(self) -> Mapping[str | int, Mapping[str, float]]:

@@ -30,7 +30,7 @@ from terrain_physics._kernels.surface.shapes import (
 from terrain_physics._kernels.types import Floats
 
 # The format of saved rows: one more whenever columns come, or one changes its meaning.
-FORMAT = 5
+FORMAT = 6
 
 # Kinds of ground.
 AIRBORNE, STEEP, WEDGED, WALKABLE = 0, 1, 2, 3
@@ -320,6 +320,27 @@ RULES = Layout(
         since=5,
         allowed=_SPEEDS,
     ),
+    Column(
+        "mass",
+        "how hard it is to push for others of its group; 0: nobody can",
+        "kg",
+        default=80.0,
+        since=6,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "layers",
+        "layers that it is on for others of its group, a bit for each",
+        default=1.0,
+        since=6,
+        allowed=_LAYERS,
+    ),
+    Column(
+        "keep_off_ledges",
+        "1: no push of others takes it off the ground",
+        since=6,
+        allowed=FLAG,
+    ),
 )
 
 LINEAR_SIZE = 9
@@ -422,6 +443,9 @@ TURN_WITH_GROUND = RULES.place("turn_with_ground")
 MATERIAL_RULES = RULES.place("material_rules")
 FRICTION_FACTOR = RULES.place("friction_factor")
 SPEED_FACTOR = RULES.place("speed_factor")
+MASS = RULES.place("mass")
+LAYERS = RULES.place("layers")
+KEEP_OFF_LEDGES = RULES.place("keep_off_ledges")
 
 RULE_CONTACT, RULE_SUM = 0, 1
 

@@ -5,7 +5,7 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import CONTACT_MARGIN
-from terrain_physics._kernels.character.flight import fly, follow, land, strays, take_aim
+from terrain_physics._kernels.character.fences import CROWD_SIZE
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
 from terrain_physics._kernels.character.hits import HITS_SIZE, OWN, WORK, HitLog, find_steps
 from terrain_physics._kernels.character.layout import (
@@ -14,19 +14,13 @@ from terrain_physics._kernels.character.layout import (
     BY_WORK,
     CARRIER,
     CONVERGED,
-    DRIVEN,
-    FRICTION,
-    FRICTION_FACTOR,
-    GRAVITY,
-    GRAVITY_SCALE,
     GROUND_NORMAL,
     GROUND_PART,
-    GROUND_RULE,
     GROUNDED,
     HITS,
+    KEEP_OFF_LEDGES,
     LIFTED,
     MASK,
-    MATERIAL_RULES,
     MAX_ROUNDS,
     MOVED,
     MOVES_SEEN,
@@ -38,24 +32,21 @@ from terrain_physics._kernels.character.layout import (
     RESOLVER,
     RIDES,
     ROUNDS,
-    RULE_SUM,
     RULES_SIZE,
     SLOPE_COSINE,
     SNAP,
-    SPEED_FACTOR,
     SQUEEZED_BY,
     STATE_SIZE,
     STEP_FOOT,
     STEPPING,
     SURFACE_SPEED,
-    VELOCITY,
     WAS_GROUNDED,
     put_three_at,
     three_at,
     unpack_body,
 )
-from terrain_physics._kernels.character.meeting import meet
 from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
+from terrain_physics._kernels.character.outset import outset
 from terrain_physics._kernels.character.placed import step_height, take_place
 from terrain_physics._kernels.character.pushing import is_disturbed, push_along
 from terrain_physics._kernels.character.rescue import is_worse, rescue, rise
@@ -76,6 +67,14 @@ from terrain_physics._kernels.character.riding import (
     see_moves,
 )
 from terrain_physics._kernels.character.settle import settle
+from terrain_physics._kernels.character.steps import (
+    among_others,
+    by_itself,
+    is_among_others,
+    is_led,
+    led_velocity,
+    take_step,
+)
 from terrain_physics._kernels.character.substeps import (
     STEPS_TOGETHER,
     Pace,
@@ -86,7 +85,6 @@ from terrain_physics._kernels.character.substeps import (
     one_less,
     recentered,
 )
-from terrain_physics._kernels.character.walk_step import walk_step
 from terrain_physics._kernels.character.work import (
     LAST_LOOK,
     MOST_WORK,
@@ -111,36 +109,24 @@ from terrain_physics._kernels.types import Floats, Longs, Words
 
 @kernel
 def _set_out(
-    state: Floats, rules: Floats, body: Body, delta_time: float
+    state: Floats, rules: Floats, body: Body, crowd: Floats, delta_time: float
 ) -> tuple[Mover, Motion, Pace]:
     """Return the rules of the mover, its motion before the first step, and the steps to take.
 
-    A grounded body walks unless its velocity leads upward. By the sum rule it flies, and gets the
-    downward speed of the whole update at once. What a walker stands on may have it walk faster or
-    slower than its velocity says: then velocity and friction are those of its real way.
+    By the sum rule it flies, and gets the downward speed of the whole update at once. Whom others
+    lead another way than its own goes that way at one speed.
     """
-    center = three_at(rules, OFFSET)
-    gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
-    by_sum = int(rules[GROUND_RULE]) == RULE_SUM
-    walks = gravity > 0.0 and not by_sum
+    center, out = three_at(rules, OFFSET), outset(state, rules)
     cosine = float(rules[SLOPE_COSINE])
-
-    velocity, grounded = three_at(state, VELOCITY), state[GROUNDED] != 0.0
-    walking = grounded and velocity[1] <= 0.0 and walks
-    friction, speed = (float(rules[FRICTION]) if state[DRIVEN] == 0.0 else 0.0), 1.0
-    if rules[MATERIAL_RULES] != 0.0:
-        friction *= float(rules[FRICTION_FACTOR])
-        if walking:
-            speed = float(rules[SPEED_FACTOR])
-            friction *= speed
-    if walking:
-        velocity = (speed * velocity[0], 0.0, speed * velocity[2])
-    elif by_sum:
+    velocity, gravity, friction = out.velocity, out.gravity, out.friction
+    if is_led(crowd):
+        velocity, friction = led_velocity(crowd, velocity, delta_time), 0.0
+    if out.by_sum:
         velocity = (velocity[0], velocity[1] - gravity * delta_time, velocity[2])
         gravity = 0.0
     footing = Footing(
-        grounded,
-        walking,
+        out.grounded,
+        out.walking,
         three_at(state, GROUND_NORMAL),
         state[STEPPING] != 0.0,
         float(state[STEP_FOOT]),
@@ -148,7 +134,7 @@ def _set_out(
     base = add(three_at(state, POSITION), center)
     tally = Tally(0, 0.0, 0, 0.0, 0.0, float(state[AIR_TIME]) + delta_time, 0)
     motion = Motion(base, (0.0, 0.0, 0.0), velocity, footing, tally)
-    pace = cut(velocity, 0.0 if walking else gravity, delta_time, body.least)
+    pace = cut(velocity, 0.0 if out.walking else gravity, delta_time, body.least)
 
     snap = float(rules[SNAP])
     mover = Mover(
@@ -156,9 +142,9 @@ def _set_out(
         int(rules[MAX_ROUNDS]),
         gravity,
         friction,
-        speed,
-        by_sum,
-        walks,
+        out.speed,
+        out.by_sum,
+        out.walks,
         cosine,
         cosine - COSINE_SLACK,
         rules[SURFACE_SPEED] != 0.0,
@@ -194,6 +180,7 @@ def advance(
     random_state: Words,
     rules: Floats,
     hits: Floats,
+    crowd: Floats,
     ground: Ground,
     delta_time: float,
     memory: Memory,
@@ -201,7 +188,7 @@ def advance(
     """Advance ``state`` by one update, even if the character is at rest.
 
     ``state``, ``random_state`` (where the resolver draws), ``hits`` (HITS_SIZE,) and ``memory`` are
-    written to.
+    written to. ``crowd`` is its row, empty if others are nothing to it.
     """
     log = HitLog(hits)
     body = unpack_body(rules)
@@ -220,7 +207,8 @@ def advance(
     put_three_at(hits, OWN, three_at(state, OWN_VELOCITY))
     depth = 0.0 if is_placed else float(state[PENETRATION])
     is_below = not is_placed and state[BELOW] != 0.0
-    mover, motion, pace = _set_out(state, rules, body, delta_time)
+    mover, motion, pace = _set_out(state, rules, body, crowd, delta_time)
+    crowded, led, spot = is_among_others(crowd), motion.velocity, motion.base
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
     scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
     before, before_pace = motion, pace
@@ -251,24 +239,34 @@ def advance(
                 ground = from_start(ground, motion.base, np.inf)
             scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
         pace = one_less(pace, looks)
-        if motion.footing.walking:
-            motion, pace = walk_step(mover, motion, pace, scene, ground, log)
-        else:
-            aim = take_aim(mover, motion, pace, scene)
-            meets, met, rest = meet(mover, motion, pace, scene, aim, log)
-            if meets:
-                motion, pace = met, rest
-            else:
-                flight = fly(mover, motion, scene, aim)
-                if strays(flight, pace):
-                    scene, flight = follow(mover, pace, scene, ground, flight)
-                motion = land(mover, motion, pace, scene, flight, log)
+        scene, ahead, rest = take_step(mover, motion, pace, scene, ground, log)
+        if crowded:
+            stays = rules[KEEP_OFF_LEDGES] != 0.0
+            scene, ahead, rest, led = among_others(
+                crowd,
+                spot,
+                stays,
+                led,
+                delta_time,
+                mover,
+                motion,
+                pace,
+                scene,
+                ground,
+                log,
+                ahead,
+                rest,
+            )
+        motion, pace = ahead, rest
         put_three_at(hits, OWN, motion.velocity)
     hits[WORK], limit = done(scene.faces), NO_LIMIT
     if is_spent(scene.faces):
         scene, motion = cut_short(before, before_pace, scene, ground)
         put_three_at(hits, OWN, motion.velocity)
         limit = BY_WORK
+    if is_led(crowd):
+        motion = by_itself(crowd, motion, led)
+        put_three_at(hits, OWN, motion.velocity)
     put_three_at(state, OWN_VELOCITY, three_at(hits, OWN))
     settle(state, mover, motion, scene, delta_time, limit)
     if rides:
@@ -301,22 +299,28 @@ def update_characters(
     random_states: Words,
     rules: Floats,
     hits: Floats,
+    crowd: Floats,
     delta_time: float,
     first: int,
     last: int,
     table: Longs,
 ) -> bool:
-    """Advance characters first..last by one update, each as if it were alone.
+    """Advance characters first..last by one update.
 
     ``states`` (n * STATE_SIZE,), ``random_states`` (n,), ``rules`` (n * RULES_SIZE,) and ``hits``
-    (n * HITS_SIZE,): those of one character behind those of another. One at rest that nothing
-    disturbed stays as it is, bit for bit, and so does one that was woken and finds the ground as it
-    was. Tells whether any ran into something.
+    (n * HITS_SIZE,): those of one character behind those of another. ``crowd``: what the others let
+    each do (n * CROWD_SIZE,), as of `put_fences`; empty (0,) if each is as if it were alone. One at
+    rest that nothing disturbed stays as it is, bit for bit, and so does one that was woken and
+    finds the ground as it was. Tells whether any ran into something.
     """
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
-    hits = borrow(hits)
+    hits, crowd = borrow(hits), borrow(crowd)
     moves = moves_counted(table)
-    while first < last and _rests(_row(states, first, STATE_SIZE), _row(rules, first, RULES_SIZE)):
+    while (
+        first < last
+        and not is_led(_row(crowd, first, CROWD_SIZE))
+        and _rests(_row(states, first, STATE_SIZE), _row(rules, first, RULES_SIZE))
+    ):
         if moves > 0.0:
             ignore_moves(_row(states, first, STATE_SIZE), moves)
         first += 1
@@ -327,18 +331,20 @@ def update_characters(
         state, own_rules = _row(states, i, STATE_SIZE), _row(rules, i, RULES_SIZE)
         draws, own_memory = random_states[i : i + 1], borrow_memory(memory)
         ground = ground_at(table, int(own_rules[MASK]), own_memory.yielding)
-        if _rests(state, own_rules):
+        own_crowd = _row(crowd, i, CROWD_SIZE)
+        led = is_led(own_crowd)
+        if not led and _rests(state, own_rules):
             if moves > 0.0:
                 ignore_moves(state, moves)
             continue
         begin(own_memory.faces, 0.0)
-        may_rest = not (has_movers(ground) and is_disturbed(state, own_rules, ground))
+        may_rest = not (led or (has_movers(ground) and is_disturbed(state, own_rules, ground)))
         if may_rest and rests_on(state, own_rules, draws, ground, own_memory):
             ignore_moves(state, moves)
             continue
         own_hits = _row(hits, i, HITS_SIZE)
         end_yielding(own_memory.yielding, 0)
-        advance(state, draws, own_rules, own_hits, ground, delta_time, own_memory)
+        advance(state, draws, own_rules, own_hits, own_crowd, ground, delta_time, own_memory)
         end_yielding(own_memory.yielding, 0)
         leave_imprint(state, own_rules, draws, ground, own_memory)
         see_moves(state, moves)

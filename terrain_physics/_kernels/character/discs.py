@@ -1,0 +1,225 @@
+"""Characters of a crowd as upright cylinders, and the cells of a grid that find who is near.
+
+Nothing here depends on the order of characters but the order in which they are found.
+"""
+
+import math
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.layout import (
+    LAYERS,
+    MASK,
+    MASS,
+    OFFSET,
+    POSITION,
+    RULES_SIZE,
+    STATE_SIZE,
+    three_at,
+    unpack_body,
+)
+from terrain_physics._kernels.character.outset import free_way, outset
+from terrain_physics._kernels.math.vec3 import add
+from terrain_physics._kernels.surface.shapes import BOX, Body
+from terrain_physics._kernels.types import Floats, Longs, Words
+
+# Columns of a disc: what others see of a character. Places and ways are horizontal.
+X, Z, RADIUS = 0, 1, 2
+WEIGHT = 3  # its mass; 0: immovable
+LOW, HIGH = 4, 5  # heights of its ends
+LOWEST, HIGHEST = 6, 7  # the same of all of its way
+WAY = 8  # that it wants to go in this update, two numbers
+SPEED = 10  # its velocity after that, two numbers
+PUSH = 12  # how far others push it, two numbers
+ON, MEETS = 14, 15  # layers that it is on, and that it meets
+DISC_SIZE = 16
+
+# Cells are numbered in a range in which their numbers are exact.
+_MOST_CELLS = 1e15
+
+
+@kernel
+def _radius(body: Body) -> float:
+    """Return the radius of the upright cylinder around a body."""
+    if body.kind != BOX:
+        x, _, z = body.axis
+        return body.radius + math.sqrt(x * x + z * z)
+    m, e, most = body.rotation, body.extents, 0.0
+    for k in range(4):
+        b, c = (1.0 if k & 1 else -1.0) * e[1], (1.0 if k & 2 else -1.0) * e[2]
+        x = m[0] * e[0] + m[1] * b + m[2] * c
+        z = m[6] * e[0] + m[7] * b + m[8] * c
+        most = max(most, math.sqrt(x * x + z * z))
+    return most
+
+
+@kernel
+def _put_disc(state: Floats, rules: Floats, seconds: float, disc: Floats) -> None:
+    """Write what others see of a character."""
+    body, center = unpack_body(rules), add(three_at(state, POSITION), three_at(rules, OFFSET))
+    way, velocity = free_way(outset(state, rules), seconds)
+    disc[X], disc[Z], disc[RADIUS] = center[0], center[2], _radius(body)
+    disc[WEIGHT] = rules[MASS]
+    disc[LOW], disc[HIGH] = center[1] - body.reach[1], center[1] + body.reach[1]
+    disc[LOWEST] = disc[LOW] + min(way[1], 0.0)
+    disc[HIGHEST] = disc[HIGH] + max(way[1], 0.0)
+    disc[WAY], disc[WAY + 1] = way[0], way[2]
+    disc[SPEED], disc[SPEED + 1] = velocity[0], velocity[2]
+    disc[PUSH], disc[PUSH + 1] = 0.0, 0.0
+    disc[ON], disc[MEETS] = rules[LAYERS], rules[MASK]
+
+
+@kernel(inline=True)
+def _cell(x: float, size: float) -> int:
+    return math.floor(min(max(x / size, -_MOST_CELLS), _MOST_CELLS))
+
+
+@kernel(inline=True)
+def _bucket(row: int, column: int, buckets: int) -> int:
+    """Return where a cell is in a table; ``buckets`` is a power of two."""
+    return ((row & 0xFFFFF) * 83492791 ^ (column & 0xFFFFF) * 73856093) & (buckets - 1)
+
+
+@kernel
+def put_discs(
+    states: Floats,
+    rules: Floats,
+    seconds: float,
+    discs: Floats,
+    order: Longs,
+    cells: Longs,
+    starts: Longs,
+) -> tuple[float, float]:
+    """Write the discs of n characters, sorted by cells; return (size of a cell, longest reach).
+
+    ``states`` and ``rules`` are as of `update_characters`. ``discs`` (n, DISC_SIZE); ``order``
+    (n,): whose they are; ``cells`` (n, 2): row and column of each; ``starts`` (buckets + 1,): where
+    the discs of a bucket begin, with a power of two of buckets. The reach is that of a body and its
+    way.
+    """
+    count, buckets = len(order), len(starts) - 1
+    found = np.empty((count, DISC_SIZE))
+    total, reach = 0.0, 0.0
+    for i in range(count):
+        disc = found[i]
+        _put_disc(
+            states[i * STATE_SIZE : (i + 1) * STATE_SIZE],
+            rules[i * RULES_SIZE : (i + 1) * RULES_SIZE],
+            seconds,
+            disc,
+        )
+        own = disc[RADIUS] + travel(found, i)
+        total += disc[RADIUS]
+        reach = max(reach, own)
+    size = 2.0 * total / count
+    places = np.empty((count, 3), dtype=np.int64)
+    for b in range(buckets + 1):
+        starts[b] = 0
+    for i in range(count):
+        row, column = _cell(float(found[i, Z]), size), _cell(float(found[i, X]), size)
+        bucket = _bucket(row, column, buckets)
+        places[i, 0], places[i, 1], places[i, 2] = row, column, bucket
+        starts[bucket] += 1
+    end = 0
+    for b in range(buckets + 1):
+        end += starts[b]
+        starts[b] = end
+    for i in range(count):
+        bucket = places[i, 2]
+        starts[bucket] -= 1
+        k = starts[bucket]
+        order[k], cells[k, 0], cells[k, 1] = i, places[i, 0], places[i, 1]
+        for column in range(DISC_SIZE):
+            discs[k, column] = found[i, column]
+    return size, reach
+
+
+@kernel(inline=True)
+def travel(discs: Floats, i: int) -> float:
+    """Return how far a character is going to move, by itself and pushed."""
+    x, z = discs[i, WAY] + discs[i, PUSH], discs[i, WAY + 1] + discs[i, PUSH + 1]
+    return math.sqrt(x * x + z * z)
+
+
+@kernel(inline=True)
+def _is_near(discs: Floats, i: int, k: int, reach: float) -> bool:
+    x, z = discs[k, X] - discs[i, X], discs[k, Z] - discs[i, Z]
+    return bool(x * x + z * z <= reach * reach) and k != i
+
+
+@kernel
+def list_near(
+    discs: Floats, cells: Longs, starts: Longs, size: float, i: int, reach: float, near: Longs
+) -> int:
+    """Write which other discs have their centers within ``reach`` of one's; return how many."""
+    x, z, buckets, found = float(discs[i, X]), float(discs[i, Z]), len(starts) - 1, 0
+    first, last = _cell(x - reach, size), _cell(x + reach, size)
+    low, high = _cell(z - reach, size), _cell(z + reach, size)
+    if (last - first + 1.0) * (high - low + 1.0) > len(discs):
+        for k in range(len(discs)):
+            if _is_near(discs, i, k, reach):
+                near[found] = k
+                found += 1
+        return found
+    for row in range(low, high + 1):
+        for column in range(first, last + 1):
+            bucket = _bucket(row, column, buckets)
+            for k in range(starts[bucket], starts[bucket + 1]):
+                if cells[k, 0] == row and cells[k, 1] == column and _is_near(discs, i, k, reach):
+                    near[found] = k
+                    found += 1
+    return found
+
+
+@kernel(inline=True)
+def meets(discs: Floats, i: int, k: int) -> bool:
+    """Tell whether the layers of two characters let them meet."""
+    a, b = int(discs[i, ON]) & int(discs[k, MEETS]), int(discs[k, ON]) & int(discs[i, MEETS])
+    return a != 0 and b != 0
+
+
+@kernel(inline=True)
+def is_beside(discs: Floats, i: int, k: int, gap: float) -> bool:
+    """Tell whether two characters are at the same height, or will be on their ways.
+
+    Those above each other are not before they are.
+    """
+    if gap < 0.0:
+        return bool(discs[i, LOW] < discs[k, HIGH] and discs[k, LOW] < discs[i, HIGH])
+    return bool(discs[i, LOWEST] < discs[k, HIGHEST] and discs[k, LOWEST] < discs[i, HIGHEST])
+
+
+@kernel
+def _any_direction(a: np.uint64, b: np.uint64) -> tuple[float, float]:
+    """Return a unit direction that follows from two words; swapped, the opposite one."""
+    t = float((a ^ b) >> np.uint64(12)) * 2.0**-51 - 1.0
+    x, z = (1.0 - t * t) / (1.0 + t * t), 2.0 * t / (1.0 + t * t)
+    return (x, z) if a < b else (-x, -z)
+
+
+@kernel
+def between(
+    discs: Floats, words: Words, order: Longs, i: int, k: int
+) -> tuple[float, float, float]:
+    """Return (unit direction from one character to another, two numbers; the gap between them).
+
+    Seen from the other it is the opposite, bit for bit. Those at one place are in a direction that
+    follows from their words.
+    """
+    x, z = float(discs[k, X] - discs[i, X]), float(discs[k, Z] - discs[i, Z])
+    distance = math.sqrt(x * x + z * z)
+    gap = distance - float(discs[i, RADIUS] + discs[k, RADIUS])
+    if distance > 0.0:
+        return x / distance, z / distance, gap
+    x, z = _any_direction(words[order[i]], words[order[k]])
+    return x, z, gap
+
+
+@kernel(inline=True)
+def share(discs: Floats, i: int, k: int) -> float:
+    """Return which share a character has of the mass of two; one that is immovable has all."""
+    own, other = float(discs[i, WEIGHT]), float(discs[k, WEIGHT])
+    if own == 0.0:
+        return 0.5 if other == 0.0 else 1.0
+    return 0.0 if other == 0.0 else own / (own + other)

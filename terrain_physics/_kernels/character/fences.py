@@ -1,0 +1,134 @@
+"""How far a body in a crowd may go in one update: fences between it and those around it.
+
+Two bodies share the gap that was between them before the update, so that neither meets the other,
+whatever else happens to them. What a body may not cross is an upright plane, a fence; those around
+it bound a convex region that it starts in.
+"""
+
+import math
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.types import Floats
+
+# Columns of a row of a crowd. Ways and velocities are horizontal, two numbers each.
+COUNT = 0  # of fences
+ROOM = 1  # how far it may go in any direction, because of fences that there was no room for
+IS_LED = 2  # 1: others have it go another way than its own
+LED_WAY = 3  # that it goes then, in meters
+KEPT = 5  # its own velocity after that, in m/s
+IS_PUSHED = 7  # 1: part of the way is no way of its own
+OWN_WAY = 8  # how far it gets without that part
+FENCES = 10
+
+# Fences that a body has at most: the nearest.
+MOST_FENCES = 16
+
+# Columns of a fence: a unit normal, and how far along it the body may go.
+LIMIT = 2
+FENCE_SIZE = 3
+
+CROWD_SIZE = FENCES + MOST_FENCES * FENCE_SIZE
+
+# How far behind a fence counts as before it.
+_SLACK = 1e-9  # meters
+
+# Sine of the angle between two fences below which they are parallel.
+_PARALLEL = 1e-9
+
+
+@kernel
+def put_fence(row: Floats, x: float, z: float, limit: float) -> None:
+    """Add a fence to those of a row, in the order of their numbers; the farthest makes room."""
+    count = int(row[COUNT])
+    place = count
+    while place > 0:
+        at = FENCES + (place - 1) * FENCE_SIZE
+        a, b, c = float(row[at + LIMIT]), float(row[at]), float(row[at + 1])
+        if a < limit or (a == limit and (b < x or (b == x and c <= z))):
+            break
+        if place == MOST_FENCES:
+            row[ROOM] = min(row[ROOM], max(a, 0.0))
+        else:
+            row[at + FENCE_SIZE], row[at + FENCE_SIZE + 1] = b, c
+            row[at + FENCE_SIZE + LIMIT] = a
+        place -= 1
+    if place == MOST_FENCES:
+        row[ROOM] = min(row[ROOM], limit)
+        return
+    at = FENCES + place * FENCE_SIZE
+    row[at], row[at + 1], row[at + LIMIT] = x, z, limit
+    row[COUNT] = min(count + 1, MOST_FENCES)
+
+
+@kernel
+def _on_fence(row: Floats, k: int, x: float, z: float) -> tuple[float, float]:
+    """Return the place nearest to another one that lies on a fence and not behind those before."""
+    at = FENCES + k * FENCE_SIZE
+    nx, nz, limit = float(row[at]), float(row[at + 1]), float(row[at + LIMIT])
+    low, high = -np.inf, np.inf
+    for i in range(k):
+        other = FENCES + i * FENCE_SIZE
+        ox, oz = float(row[other]), float(row[other + 1])
+        along = oz * nx - ox * nz
+        left = float(row[other + LIMIT]) - limit * (ox * nx + oz * nz)
+        if along > _PARALLEL:
+            high = min(high, left / along)
+        elif along < -_PARALLEL:
+            low = max(low, left / along)
+    if low > high:  # to rounding, where the body started is all there is
+        return 0.0, 0.0
+    t = min(max(z * nx - x * nz, low), high)
+    return limit * nx - t * nz, limit * nz + t * nx
+
+
+@kernel
+def within_fences(row: Floats, x: float, z: float) -> tuple[float, float]:
+    """Return the place nearest to another one that is behind no fence.
+
+    Fences are met one after another; the place nearest to where the way leads is always the one
+    for those that were met, so the answer is the same in any order but for rounding.
+    """
+    to_x, to_z = x, z
+    for k in range(int(row[COUNT])):
+        at = FENCES + k * FENCE_SIZE
+        if row[at] * to_x + row[at + 1] * to_z > row[at + LIMIT]:
+            to_x, to_z = _on_fence(row, k, x, z)
+    size = math.sqrt(to_x * to_x + to_z * to_z)
+    if size > row[ROOM]:
+        share = float(row[ROOM]) / size
+        to_x, to_z = share * to_x, share * to_z
+    return to_x, to_z
+
+
+@kernel
+def share_within(row: Floats, x: float, z: float, to_x: float, to_z: float) -> float:
+    """Return which share of a step is before all fences, from 0 to 1.
+
+    The places are relative to where the body started; the first counts as before all fences.
+    """
+    share = 1.0
+    for k in range(int(row[COUNT])):
+        at = FENCES + k * FENCE_SIZE
+        nx, nz, limit = float(row[at]), float(row[at + 1]), float(row[at + LIMIT])
+        there = nx * to_x + nz * to_z
+        if there > limit + _SLACK:
+            here = min(nx * x + nz * z, limit)
+            share = min(share, (limit - here) / (there - here))
+    room, size = float(row[ROOM]), math.sqrt(to_x * to_x + to_z * to_z)
+    if size > room + _SLACK:
+        here = min(math.sqrt(x * x + z * z), room)
+        share = min(share, (room - here) / (size - here))
+    return share
+
+
+@kernel(inline=True)
+def without(x: float, z: float, taken_x: float, taken_z: float) -> tuple[float, float]:
+    """Return a velocity without its part against what was taken, and no more than that."""
+    size2 = taken_x * taken_x + taken_z * taken_z
+    along = x * taken_x + z * taken_z
+    if size2 == 0.0 or along >= 0.0:
+        return x, z
+    part = max(along / size2, -1.0)
+    return x - part * taken_x, z - part * taken_z

@@ -1,0 +1,150 @@
+"""One step of an update: along the ground or through the air, and among others of a crowd."""
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.fences import (
+    COUNT,
+    IS_LED,
+    IS_PUSHED,
+    KEPT,
+    LED_WAY,
+    OWN_WAY,
+    share_within,
+    without,
+)
+from terrain_physics._kernels.character.flight import fly, follow, land, strays, take_aim
+from terrain_physics._kernels.character.hits import HitLog
+from terrain_physics._kernels.character.meeting import meet
+from terrain_physics._kernels.character.motion import Motion, Mover
+from terrain_physics._kernels.character.resolve import Scene
+from terrain_physics._kernels.character.substeps import Pace, look
+from terrain_physics._kernels.character.walk_step import walk_step
+from terrain_physics._kernels.ground.table import Ground
+from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.types import Floats
+
+# How often a step that leads behind a fence is tried with a shorter way before there is none.
+_MOST_TRIES = 3
+
+
+@kernel
+def take_step(
+    mover: Mover, motion: Motion, pace: Pace, scene: Scene, ground: Ground, log: HitLog
+) -> tuple[Scene, Motion, Pace]:
+    """Move a body by one step. Returns the scene, with what it touches then, motion and pace."""
+    if motion.footing.walking:
+        motion, pace = walk_step(mover, motion, pace, scene, ground, log)
+        return scene, motion, pace
+    aim = take_aim(mover, motion, pace, scene)
+    meets, met, rest = meet(mover, motion, pace, scene, aim, log)
+    if meets:
+        return scene, met, rest
+    flight = fly(mover, motion, scene, aim)
+    if strays(flight, pace):
+        scene, flight = follow(mover, pace, scene, ground, flight)
+    return scene, land(mover, motion, pace, scene, flight, log), pace
+
+
+@kernel(inline=True)
+def is_led(crowd: Floats) -> bool:
+    """Tell whether others have a character go another way than its own."""
+    return len(crowd) > 0 and crowd[IS_LED] != 0.0
+
+
+@kernel(inline=True)
+def is_among_others(crowd: Floats) -> bool:
+    """Tell whether others matter to how a character moves."""
+    return len(crowd) > 0 and (crowd[COUNT] > 0.0 or crowd[IS_PUSHED] != 0.0)
+
+
+@kernel(inline=True)
+def led_velocity(crowd: Floats, velocity: Vec3, seconds: float) -> Vec3:
+    """Return a velocity that leads where the others have a character go."""
+    return (float(crowd[LED_WAY]) / seconds, velocity[1], float(crowd[LED_WAY + 1]) / seconds)
+
+
+@kernel(inline=True)
+def _with_velocity(motion: Motion, x: float, z: float) -> Motion:
+    """Return a motion with another horizontal velocity."""
+    velocity = (x, motion.velocity[1], z)
+    return Motion(motion.base, motion.offset, velocity, motion.footing, motion.tally)
+
+
+@kernel(inline=True)
+def by_itself(crowd: Floats, motion: Motion, led: Vec3) -> Motion:
+    """Return a motion at the end of an update without what was not the body's own.
+
+    ``led`` is the velocity that it set out with. What walls took of that, they took of its own.
+    """
+    x, z = without(
+        float(crowd[KEPT]),
+        float(crowd[KEPT + 1]),
+        motion.velocity[0] - led[0],
+        motion.velocity[2] - led[2],
+    )
+    return _with_velocity(motion, x, z)
+
+
+@kernel(inline=True)
+def _way_from(spot: Vec3, motion: Motion) -> tuple[float, float]:
+    """Return how far a body has come from where it was."""
+    x = motion.base[0] + motion.offset[0] - spot[0]
+    return x, motion.base[2] + motion.offset[2] - spot[2]
+
+
+@kernel(apart=True)
+def among_others(
+    crowd: Floats,
+    spot: Vec3,
+    stays: bool,
+    led: Vec3,
+    seconds: float,
+    mover: Mover,
+    motion: Motion,
+    pace: Pace,
+    scene: Scene,
+    ground: Ground,
+    log: HitLog,
+    ahead: Motion,
+    rest: Pace,
+) -> tuple[Scene, Motion, Pace, Vec3]:
+    """Take a step again, with a shorter way, that walls have led behind a fence.
+
+    Parameters
+    ----------
+    crowd : ndarray (CROWD_SIZE,)
+    spot : Vec3
+        Where the body was before the update.
+    stays : bool
+        Whether no push may take it off the ground: then the step is one without the push.
+    led : Vec3
+        The velocity that it set out with.
+    seconds : float
+        How long the update is.
+    mover, motion, pace, scene, ground, log
+        As of `take_step`; motion and pace from before the step.
+    ahead, rest : Motion, Pace
+        What came of the step.
+
+    Returns
+    -------
+    tuple of Scene, Motion, Pace and Vec3
+        What comes of the step, and the velocity that it set out with or would have without a push.
+    """
+    pushed = crowd[IS_PUSHED] != 0.0
+    if stays and pushed and motion.footing.grounded and not ahead.footing.grounded:
+        led = (float(crowd[OWN_WAY]) / seconds, 0.0, float(crowd[OWN_WAY + 1]) / seconds)
+        motion = _with_velocity(motion, led[0], led[2])
+        scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
+        scene, ahead, rest = take_step(mover, motion, pace, scene, ground, log)
+    x, z = _way_from(spot, motion)
+    for tries in range(_MOST_TRIES + 1):
+        to_x, to_z = _way_from(spot, ahead)
+        part = share_within(crowd, x, z, to_x, to_z)
+        if part == 1.0:
+            break
+        if tries == _MOST_TRIES:
+            part = 0.0
+        motion = _with_velocity(motion, part * motion.velocity[0], part * motion.velocity[2])
+        scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
+        scene, ahead, rest = take_step(mover, motion, pace, scene, ground, log)
+    return scene, ahead, rest, led
