@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from terrain_physics._kernels.character.crowd import push_each_other, put_fences
+from terrain_physics._kernels.character.crowd import push_each_other, put_fences, take_ways
 from terrain_physics._kernels.character.discs import DISC_SIZE, put_discs
 from terrain_physics._kernels.character.fences import CROWD_SIZE
 from terrain_physics._kernels.types import Floats, Words
@@ -10,6 +10,9 @@ from terrain_physics._threads import Workers
 
 ALONE = np.zeros(0)
 """What kernels take as the crowd of those to whom others are nothing."""
+
+# How often pushes are handed on in an update: so many characters in a row one can push.
+_ROUNDS = 3
 
 # Nanoseconds that pushes and fences take of one character, roughly.
 _PUSHES_COST, _FENCES_COST = 300, 300
@@ -41,12 +44,15 @@ class Crowd:
             self._make_room(count)
         found = self._discs, self._order, self._cells, self._starts
         size, reach = put_discs(states, rules, seconds, *found)
+
         workers = Workers(threads)
 
         def push(first: int, last: int) -> float:
             return push_each_other(*found, size, reach, words, seconds, first, last)
 
-        reach = max(workers.run(push, count, _PUSHES_COST))
+        for _ in range(_ROUNDS):
+            reach = max(workers.run(push, count, _PUSHES_COST))
+            take_ways(self._discs)
 
         def fence(first: int, last: int) -> None:
             put_fences(states, rules, *found, size, reach, words, seconds, self._rows, first, last)

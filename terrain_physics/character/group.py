@@ -66,8 +66,8 @@ _MOVING_COST, _RESTING_COST = 3_000, 20
 class CharacterGroup(GroupTable):
     """Characters on one ground, each as if it were a `CharacterMovement` alone, bit for bit.
 
-    They do not push each other. What happens to one depends on its key, its state and the ground:
-    not on the others, the order in which they were added, or the number of threads.
+    What happens to one depends on its key, its state and the ground: not on the others, unless they
+    ``collide``, and never on the order in which they were added, or the number of threads.
 
     Parameters
     ----------
@@ -79,6 +79,8 @@ class CharacterGroup(GroupTable):
         Where the shuffling of contacts starts, together with each key.
     threads : int, optional
         How many threads an update uses; None: one for each processor. The results are the same.
+    collide : bool, default False
+        Whether they keep out of each other's way and push each other. See the notes.
     max_delta : float, default 0.25
         The longest time that one update lives, as of a `CharacterMovement`.
     material_rules : mapping, optional
@@ -90,6 +92,19 @@ class CharacterGroup(GroupTable):
     ------
     TypeError, ValueError
         As for `CharacterMovement`.
+
+    Notes
+    -----
+    Those that collide are upright cylinders around their colliders to each other, and meet if they
+    are at the same height and their `layers` and `mask` allow it. Everyone's way follows from where
+    all were before the update and what all want, so there is no order of turns: each has its share
+    of the gap to each other one, by mass, and goes no farther. So none comes into another or past
+    it, however fast, and a crowd that presses on comes to rest. Who walks against others pushes
+    them along, three in a row at most; walls, slopes and the ground hold who is pushed as they hold
+    who walks. Those who overlap, because they were put there or a moving part pushed them, are
+    pushed apart at no more than 3 m/s; who is on another's head slides off it. Of its velocity each
+    keeps what the others leave it; being pushed adds nothing to it. In a passage not much wider
+    than one of them, those who press on from all sides may block each other for good.
 
     Examples
     --------
@@ -106,6 +121,16 @@ class CharacterGroup(GroupTable):
     >>> result = group.update(1 / 60)
     >>> int(result.grounded.sum()), round(group[7].position.x, 4), group[1].grounded
     (98, 7.0333, False)
+
+    Ada walks against Bob, and both go on at half her speed:
+
+    >>> crowd = CharacterGroup(floor, CapsuleCollider(0.4, 1.8), collide=True)
+    >>> crowd.add_many(["Ada", "Bob"], [(0, 0.9, 0), (1, 0.9, 0)])
+    >>> for frame in range(60):
+    ...     crowd.walk(3, 0, keys=["Ada"])
+    ...     result = crowd.update(1 / 60)
+    >>> crowd.velocities[:, 0].round(3), bool(crowd.positions[1, 0] > 2)
+    (array([1.5, 0. ]), True)
     """
 
     max_delta = MaxDelta()
@@ -451,7 +476,8 @@ class CharacterGroup(GroupTable):
 
     def __getstate__(self) -> dict[str, Any]:
         """Characters of its own for a copy."""
-        return self.__dict__ | {"_data": copy(self._data)}
+        crowd = None if self._crowd is None else Crowd()
+        return self.__dict__ | {"_data": copy(self._data), "_crowd": crowd}
 
 
 def _cost(state: Floats) -> float:

@@ -181,7 +181,10 @@ class _Mass(Rule[float]):
         rules[..., self.place] = 0.0 if is_immovable else _checks.positive(self.name, value)
 
     def _numbers(self, values: NDArray[Any]) -> Floats | None:
-        return None
+        if values.dtype.kind not in "iuf" or not (values > 0).all():
+            return None
+        masses = values.astype(np.float64)
+        return np.where(masses == math.inf, 0.0, masses)
 
 
 class _Mask(_Whole):

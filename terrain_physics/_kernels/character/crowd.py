@@ -13,11 +13,13 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.discs import (
     HIGH,
     LOW,
-    PUSH,
+    NEXT_WAY,
+    OWN_WAY,
     RADIUS,
     SPEED,
     WAY,
     WEIGHT,
+    along,
     between,
     is_beside,
     list_near,
@@ -32,8 +34,8 @@ from terrain_physics._kernels.character.fences import (
     IS_PUSHED,
     KEPT,
     LED_WAY,
-    OWN_WAY,
     ROOM,
+    UNPUSHED_WAY,
     put_fence,
     within_fences,
     without,
@@ -64,8 +66,7 @@ def _pressed(discs: Floats, i: int, k: int, x: float, z: float, gap: float) -> f
     gap that is there when its update begins, so it keeps as much of it as it goes in an update;
     from there to a little more the push ends.
     """
-    wants = float(discs[k, WAY]) * x + float(discs[k, WAY + 1]) * z
-    leaves = max(float(discs[i, WAY]) * x + float(discs[i, WAY + 1]) * z, 0.0)
+    wants, leaves = along(discs, k, WAY, x, z), max(along(discs, i, OWN_WAY, x, z), 0.0)
     part = share(discs, k, i)
     if wants <= leaves or gap >= _EARLY * wants or part == 0.0:
         return 0.0
@@ -151,6 +152,7 @@ def push_each_other(
     near, pushes = np.empty(len(discs), dtype=np.int64), np.empty((_MOST_PUSHES, 3))
     longest = 0.0
     for i in range(first, last):
+        discs[i, NEXT_WAY], discs[i, NEXT_WAY + 1] = discs[i, OWN_WAY], discs[i, OWN_WAY + 1]
         if discs[i, WEIGHT] != 0.0:
             around = float(discs[i, RADIUS]) + _EARLY * reach
             found = list_near(discs, cells, starts, size, i, around, near)
@@ -158,18 +160,25 @@ def push_each_other(
             for j in range(found):
                 k = near[j]
                 x, z, gap = between(discs, words, order, k, i)
-                if not (meets(discs, i, k) and is_beside(discs, i, k, gap)):
-                    continue
-                push = max(
-                    _pressed(discs, i, k, x, z, gap),
-                    _parted(discs, i, k, gap, _PARTING_SPEED * seconds),
-                )
-                if push > 0.0:
-                    count = _put_push(pushes, count, push, x, z)
-            if count > 0:
-                discs[i, PUSH], discs[i, PUSH + 1] = _together(pushes, count)
-        longest = max(longest, float(discs[i, RADIUS]) + travel(discs, i))
+                if meets(discs, i, k) and is_beside(discs, i, k, gap):
+                    push = max(
+                        _pressed(discs, i, k, x, z, gap),
+                        _parted(discs, i, k, gap, _PARTING_SPEED * seconds),
+                    )
+                    if push > 0.0:
+                        count = _put_push(pushes, count, push, x, z)
+            x, z = _together(pushes, count)
+            discs[i, NEXT_WAY] = discs[i, OWN_WAY] + x
+            discs[i, NEXT_WAY + 1] = discs[i, OWN_WAY + 1] + z
+        longest = max(longest, float(discs[i, RADIUS]) + travel(discs, i, NEXT_WAY))
     return longest
+
+
+@kernel
+def take_ways(discs: Floats) -> None:
+    """Let the next ways be those that everyone is to go."""
+    for i in range(len(discs)):
+        discs[i, WAY], discs[i, WAY + 1] = discs[i, NEXT_WAY], discs[i, NEXT_WAY + 1]
 
 
 @kernel
@@ -211,14 +220,14 @@ def put_fences(
         which = order[i]
         row = crowd[which * CROWD_SIZE : (which + 1) * CROWD_SIZE]
         row[COUNT], row[ROOM], row[IS_LED], row[IS_PUSHED] = 0.0, np.inf, 0.0, 0.0
-        pushed = discs[i, PUSH] != 0.0 or discs[i, PUSH + 1] != 0.0
+        to_x, to_z = float(discs[i, WAY]), float(discs[i, WAY + 1])
+        own_x, own_z = float(discs[i, OWN_WAY]), float(discs[i, OWN_WAY + 1])
+        pushed = to_x != own_x or to_z != own_z
         if not pushed and is_left_alone(
             states[which * STATE_SIZE : (which + 1) * STATE_SIZE],
             rules[which * RULES_SIZE : (which + 1) * RULES_SIZE],
         ):
             continue
-        to_x = float(discs[i, WAY] + discs[i, PUSH])
-        to_z = float(discs[i, WAY + 1] + discs[i, PUSH + 1])
         aside = _ASIDE * math.sqrt(to_x * to_x + to_z * to_z) + _LEAST_ASIDE
         around = float(discs[i, RADIUS]) + aside + reach
         found = list_near(discs, cells, starts, size, i, around, near)
@@ -227,9 +236,7 @@ def put_fences(
             x, z, gap = between(discs, words, order, i, k)
             if not (meets(discs, i, k) and is_beside(discs, i, k, gap)):
                 continue
-            own = max(to_x * x + to_z * z, 0.0)
-            other = float(discs[k, WAY] + discs[k, PUSH]) * x
-            other = max(-other - float(discs[k, WAY + 1] + discs[k, PUSH + 1]) * z, 0.0)
+            own, other = max(to_x * x + to_z * z, 0.0), max(-along(discs, k, WAY, x, z), 0.0)
             limit = _part_of_gap(max(gap, 0.0), own, other, share(discs, i, k))
             if limit < aside:
                 put_fence(row, x, z, limit)
@@ -245,6 +252,4 @@ def put_fences(
         )
         if pushed:
             row[IS_PUSHED] = 1.0
-            row[OWN_WAY], row[OWN_WAY + 1] = within_fences(
-                row, float(discs[i, WAY]), float(discs[i, WAY + 1])
-            )
+            row[UNPUSHED_WAY], row[UNPUSHED_WAY + 1] = within_fences(row, own_x, own_z)

@@ -29,11 +29,12 @@ X, Z, RADIUS = 0, 1, 2
 WEIGHT = 3  # its mass; 0: immovable
 LOW, HIGH = 4, 5  # heights of its ends
 LOWEST, HIGHEST = 6, 7  # the same of all of its way
-WAY = 8  # that it wants to go in this update, two numbers
+OWN_WAY = 8  # that it wants to go in this update, two numbers
 SPEED = 10  # its velocity after that, two numbers
-PUSH = 12  # how far others push it, two numbers
-ON, MEETS = 14, 15  # layers that it is on, and that it meets
-DISC_SIZE = 16
+ON, MEETS = 12, 13  # layers that it is on, and that it meets
+WAY = 14  # that it is to go with the pushes of others so far, two numbers
+NEXT_WAY = 16  # the same with further pushes
+DISC_SIZE = 18
 
 # Cells are numbered in a range in which their numbers are exact.
 _MOST_CELLS = 1e15
@@ -64,9 +65,9 @@ def _put_disc(state: Floats, rules: Floats, seconds: float, disc: Floats) -> Non
     disc[LOW], disc[HIGH] = center[1] - body.reach[1], center[1] + body.reach[1]
     disc[LOWEST] = disc[LOW] + min(way[1], 0.0)
     disc[HIGHEST] = disc[HIGH] + max(way[1], 0.0)
+    disc[OWN_WAY], disc[OWN_WAY + 1] = way[0], way[2]
     disc[WAY], disc[WAY + 1] = way[0], way[2]
     disc[SPEED], disc[SPEED + 1] = velocity[0], velocity[2]
-    disc[PUSH], disc[PUSH + 1] = 0.0, 0.0
     disc[ON], disc[MEETS] = rules[LAYERS], rules[MASK]
 
 
@@ -109,7 +110,7 @@ def put_discs(
             seconds,
             disc,
         )
-        own = disc[RADIUS] + travel(found, i)
+        own = disc[RADIUS] + travel(found, i, WAY)
         total += disc[RADIUS]
         reach = max(reach, own)
     size = 2.0 * total / count
@@ -136,10 +137,15 @@ def put_discs(
 
 
 @kernel(inline=True)
-def travel(discs: Floats, i: int) -> float:
-    """Return how far a character is going to move, by itself and pushed."""
-    x, z = discs[i, WAY] + discs[i, PUSH], discs[i, WAY + 1] + discs[i, PUSH + 1]
-    return math.sqrt(x * x + z * z)
+def along(discs: Floats, i: int, way: int, x: float, z: float) -> float:
+    """Return how far a way in some columns leads along a direction."""
+    return float(discs[i, way] * x + discs[i, way + 1] * z)
+
+
+@kernel(inline=True)
+def travel(discs: Floats, i: int, way: int) -> float:
+    """Return how far a character is to go by the way in some columns."""
+    return math.sqrt(discs[i, way] * discs[i, way] + discs[i, way + 1] * discs[i, way + 1])
 
 
 @kernel(inline=True)

@@ -19,7 +19,7 @@ IS_LED = 2  # 1: others have it go another way than its own
 LED_WAY = 3  # that it goes then, in meters
 KEPT = 5  # its own velocity after that, in m/s
 IS_PUSHED = 7  # 1: part of the way is no way of its own
-OWN_WAY = 8  # how far it gets without that part
+UNPUSHED_WAY = 8  # how far it gets without that part
 FENCES = 10
 
 # Fences that a body has at most: the nearest.
@@ -103,24 +103,25 @@ def within_fences(row: Floats, x: float, z: float) -> tuple[float, float]:
 
 
 @kernel
-def share_within(row: Floats, x: float, z: float, to_x: float, to_z: float) -> float:
-    """Return which share of a step is before all fences, from 0 to 1.
-
-    The places are relative to where the body started; the first counts as before all fences.
-    """
-    share = 1.0
+def is_behind_fence(row: Floats, x: float, z: float) -> bool:
+    """Tell whether a place, relative to where the body started, is behind one of its fences."""
+    room = float(row[ROOM]) + _SLACK
+    if x * x + z * z > room * room:
+        return True
     for k in range(int(row[COUNT])):
         at = FENCES + k * FENCE_SIZE
-        nx, nz, limit = float(row[at]), float(row[at + 1]), float(row[at + LIMIT])
-        there = nx * to_x + nz * to_z
-        if there > limit + _SLACK:
-            here = min(nx * x + nz * z, limit)
-            share = min(share, (limit - here) / (there - here))
-    room, size = float(row[ROOM]), math.sqrt(to_x * to_x + to_z * to_z)
-    if size > room + _SLACK:
-        here = min(math.sqrt(x * x + z * z), room)
-        share = min(share, (room - here) / (size - here))
-    return share
+        if row[at] * x + row[at + 1] * z > row[at + LIMIT] + _SLACK:
+            return True
+    return False
+
+
+@kernel
+def put_wall(row: Floats, x: float, z: float, aside_x: float, aside_z: float) -> None:
+    """Add a fence where something that stands led a body aside to a place, by so much."""
+    size = math.sqrt(aside_x * aside_x + aside_z * aside_z)
+    if size > 0.0:
+        nx, nz = -aside_x / size, -aside_z / size
+        put_fence(row, nx, nz, max(nx * x + nz * z, 0.0))
 
 
 @kernel(inline=True)

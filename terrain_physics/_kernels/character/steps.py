@@ -7,8 +7,10 @@ from terrain_physics._kernels.character.fences import (
     IS_PUSHED,
     KEPT,
     LED_WAY,
-    OWN_WAY,
-    share_within,
+    UNPUSHED_WAY,
+    is_behind_fence,
+    put_wall,
+    within_fences,
     without,
 )
 from terrain_physics._kernels.character.flight import fly, follow, land, strays, take_aim
@@ -75,12 +77,8 @@ def by_itself(crowd: Floats, motion: Motion, led: Vec3) -> Motion:
 
     ``led`` is the velocity that it set out with. What walls took of that, they took of its own.
     """
-    x, z = without(
-        float(crowd[KEPT]),
-        float(crowd[KEPT + 1]),
-        motion.velocity[0] - led[0],
-        motion.velocity[2] - led[2],
-    )
+    taken_x, taken_z = motion.velocity[0] - led[0], motion.velocity[2] - led[2]
+    x, z = without(float(crowd[KEPT]), float(crowd[KEPT + 1]), taken_x, taken_z)
     return _with_velocity(motion, x, z)
 
 
@@ -132,19 +130,25 @@ def among_others(
     """
     pushed = crowd[IS_PUSHED] != 0.0
     if stays and pushed and motion.footing.grounded and not ahead.footing.grounded:
-        led = (float(crowd[OWN_WAY]) / seconds, 0.0, float(crowd[OWN_WAY + 1]) / seconds)
+        led = (float(crowd[UNPUSHED_WAY]) / seconds, 0.0, float(crowd[UNPUSHED_WAY + 1]) / seconds)
         motion = _with_velocity(motion, led[0], led[2])
         scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
         scene, ahead, rest = take_step(mover, motion, pace, scene, ground, log)
-    x, z = _way_from(spot, motion)
+    from_x, from_z = _way_from(spot, motion)
+    aim_x = from_x + motion.velocity[0] * pace.seconds
+    aim_z = from_z + motion.velocity[2] * pace.seconds
     for tries in range(_MOST_TRIES + 1):
-        to_x, to_z = _way_from(spot, ahead)
-        part = share_within(crowd, x, z, to_x, to_z)
-        if part == 1.0:
+        x, z = _way_from(spot, ahead)
+        if not is_behind_fence(crowd, x, z):
             break
-        if tries == _MOST_TRIES:
-            part = 0.0
-        motion = _with_velocity(motion, part * motion.velocity[0], part * motion.velocity[2])
+        to_x, to_z = from_x, from_z
+        if tries < _MOST_TRIES:
+            put_wall(crowd, x, z, x - aim_x, z - aim_z)
+            to_x, to_z = within_fences(crowd, aim_x, aim_z)
+        motion = _with_velocity(
+            motion, (to_x - from_x) / pace.seconds, (to_z - from_z) / pace.seconds
+        )
         scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
         scene, ahead, rest = take_step(mover, motion, pace, scene, ground, log)
+        aim_x, aim_z = to_x, to_z
     return scene, ahead, rest, led

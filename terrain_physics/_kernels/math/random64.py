@@ -31,13 +31,18 @@ def _multiply(a: np.uint64, b: np.uint64) -> np.uint64:
 
 
 @kernel
-def next_uint64(state: Words) -> np.uint64:
-    """Advance ``state`` (1,) and return 64 random bits."""
-    state[0] = _add(state[0], np.uint64(0x9E3779B97F4A7C15))
-    z = state[0]
+def mixed(z: np.uint64) -> np.uint64:
+    """Return 64 bits of which each depends on all of another 64."""
     z = _multiply(z ^ (z >> np.uint64(30)), np.uint64(0xBF58476D1CE4E5B9))
     z = _multiply(z ^ (z >> np.uint64(27)), np.uint64(0x94D049BB133111EB))
     return z ^ (z >> np.uint64(31))
+
+
+@kernel
+def next_uint64(state: Words) -> np.uint64:
+    """Advance ``state`` (1,) and return 64 random bits."""
+    state[0] = _add(state[0], np.uint64(0x9E3779B97F4A7C15))
+    return mixed(state[0])
 
 
 @kernel
