@@ -1,0 +1,297 @@
+"""Characters of a group that collide: order, masses, layers, walls, and what nobody may do."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from terrain_physics import (
+    BoxCollider,
+    CapsuleCollider,
+    CharacterGroup,
+    HeightMap,
+    SphereCollider,
+)
+
+FRAME = 1 / 60
+RADIUS = 0.4
+BODY = CapsuleCollider(RADIUS, 1.8, offset=(0, 0.9, 0))
+FLOOR = HeightMap(np.zeros((101, 101)), origin=(-50, 0, -50))
+
+
+def _hills():
+    x, z = np.meshgrid(np.arange(101), np.arange(101))
+    bumps = np.random.default_rng(5).normal(0.0, 0.05, (101, 101))
+    return HeightMap(np.sin(x / 3) + 0.7 * np.cos(z / 4) + bumps, origin=(-50, 0, -50))
+
+
+def _group(land=FLOOR, **options):
+    return CharacterGroup(land, BODY, collide=True, **options)
+
+
+def _overlap(group):
+    places = group.positions[:, [0, 2]]
+    distances = np.linalg.norm(places[:, None] - places[None], axis=2)
+    return float((2.0 * RADIUS - distances)[np.triu_indices(len(places), 1)].max())
+
+
+def _chase(group, x=0.0, z=0.0, speed=4.0):
+    """Let everyone walk to a place, and stop there."""
+    way = np.array([x, z]) - group.positions[:, [0, 2]]
+    far = np.linalg.norm(way, axis=1)
+    share = np.minimum(speed, far / FRAME) / np.maximum(far, 1e-9)
+    group.walk(way[:, 0] * share, way[:, 1] * share)
+
+
+def _mixed(keys, threads, land):
+    """Return a dense crowd of several bodies and masses: what a key is follows from it alone."""
+    group = CharacterGroup(land, seed=3, threads=threads, collide=True)
+    bodies = (BODY, SphereCollider(0.5), BoxCollider((0.3, 0.8, 0.5)))
+    for key in keys:
+        rng = np.random.default_rng(key)
+        x, z = rng.uniform(-4, 4, 2).round(1).tolist()  # some at one place
+        group.add(
+            key,
+            (x, float(land.height_at(x, z)) + 1.0, z),
+            collider=bodies[key % 3],
+            mass=(80.0, 8.0, 800.0, math.inf)[key % 4],
+            resolver=("shuffled", "simultaneous")[key % 2],
+        )
+    return group
+
+
+def _run(group, frames=90):
+    for frame in range(frames):
+        _chase(group, *((2.0, 1.0) if frame < 45 else (-3.0, 0.0)))
+        if frame % 20 == 7:
+            keys = [key for key in group if key % 5 == 0]
+            group.set_velocities(np.tile([1.0, 4.0, 0.0], (len(keys), 1)), keys=keys)
+        group.update(FRAME)
+    return dict(group.hashes())
+
+
+def test_order_and_threads_change_no_bit(monkeypatch):
+    monkeypatch.setattr("terrain_physics._threads._SHORTEST_TASK", 1)
+    land, keys = _hills(), list(range(60))
+    wanted = _run(_mixed(keys, 1, land))
+    for seed in range(6):
+        shuffled = np.random.default_rng(seed).permutation(keys).tolist()
+        assert _run(_mixed(shuffled, 1 + seed % 3, land)) == wanted
+
+
+def test_crowds_far_apart_are_as_groups_of_their_own():
+    near, far = _group(seed=1), _group(seed=1)
+    both = _group(seed=1)
+    for key in range(24):
+        rng = np.random.default_rng(key)
+        x, z = rng.uniform(-2, 2, 2)
+        own, shift = (near, -20.0) if key % 2 else (far, 20.0)
+        for group in (own, both):
+            group.add(key, (x + shift, 0.0, z))
+    for _ in range(120):
+        for group in (near, far, both):
+            x = np.where(group.positions[:, 0] < 0.0, -20.0, 20.0)
+            group.walk(x - group.positions[:, 0], -group.positions[:, 2])
+            group.update(FRAME)
+    assert dict(both.hashes()) == dict(near.hashes()) | dict(far.hashes())
+
+
+def test_a_crowd_goes_on_from_a_state_a_pickle_and_a_copy():
+    land, keys = _hills(), list(range(40))
+    group = _mixed(keys, 1, land)
+    _run(group, 30)
+    restored = CharacterGroup(land, seed=9, collide=True)
+    restored.restore(pickle.loads(pickle.dumps(group.state())))
+    others = [restored, pickle.loads(pickle.dumps(group)), copy.copy(group)]
+    wanted = _run(group)
+    assert [_run(other) == wanted for other in others] == [True] * 3
+
+
+def test_a_group_that_does_not_collide_is_as_before():
+    group = CharacterGroup(FLOOR, BODY)
+    group.add_many(["ada", "bob"], [(0, 0, 0), (0.1, 0, 0)])
+    group.update(FRAME)
+    assert group.positions.tolist() == [[0, 0, 0], [0.1, 0, 0]]
+
+
+def test_one_alone_in_a_crowd_moves_as_without_one():
+    land = _hills()
+    groups = [CharacterGroup(land, BODY, collide=collide) for collide in (False, True)]
+    for group in groups:
+        group.add("ada", (3, 4, 3))
+        for frame in range(200):
+            group.walk(3 * math.sin(frame / 30), 2)
+            group.update(FRAME)
+    assert list(groups[0].hashes()) == list(groups[1].hashes())
+
+
+@pytest.mark.parametrize(
+    ("mass", "speed"), [(80.0, 2.0), (8.0, 4 / 1.1), (800.0, 0.4 / 1.1), (math.inf, 0.0)]
+)
+def test_who_walks_pushes_by_mass(mass, speed):
+    group = _group()
+    group.add("ada", (0, 0, 0))
+    group.add("bob", (1.5, 0, 0), mass=mass)
+    for _ in range(120):
+        group.walk(4, 0, keys=["ada"])
+        before = group.positions
+        group.update(FRAME)
+    assert (group.positions - before)[:, 0] / FRAME == pytest.approx([speed, speed], abs=0.02)
+    assert _overlap(group) <= 1e-9
+
+
+def test_an_immovable_one_pushes_at_its_own_speed():
+    group = _group()
+    group.add("ada", (0, 0, 0), mass=math.inf)
+    group.add("bob", (1.5, 0, 0))
+    for _ in range(120):
+        group.walk(4, 0, keys=["ada"])
+        before = group.positions
+        group.update(FRAME)
+    assert (group.positions - before)[:, 0] / FRAME == pytest.approx([4, 4], abs=0.02)
+    assert _overlap(group) <= 1e-9
+
+
+@pytest.mark.parametrize("rate", [20, 60, 200])
+@pytest.mark.parametrize("height", [0.0, 0.5])
+def test_nobody_gets_past_another_at_30_meters_a_second(rate, height):
+    group = _group()
+    group.add("ada", (-8, height, 0), velocity=(30, 0, 0), gravity_scale=0.0)
+    group.add("bob", (8, height, 0), velocity=(-30, 0, 0), gravity_scale=0.0)
+    for _ in range(rate):
+        group.walk([30, -30], 0)
+        group.update(1 / rate)
+        assert group.positions[0, 0] < group.positions[1, 0]
+        assert _overlap(group) <= 1e-9
+
+
+def test_layers_and_masks_say_who_meets():
+    group = _group()
+    group.add("ada", (0, 0, 0), layers=2, mask=0xFFFF_FFFF)
+    group.add("bob", (1, 0, 0), mask=0xFFFF_FFFD)  # does not meet those on layer 2
+    for _ in range(60):
+        group.walk(4, 0, keys=["ada"])
+        group.update(FRAME)
+    assert group["ada"].position.x > 3.9
+    assert group["bob"].position64 == (1.0, 0.0, 0.0)
+
+
+def test_who_stands_at_one_place_is_pushed_apart_whatever_the_order():
+    found = []
+    for keys in (range(9), reversed(range(9))):
+        group = _group()
+        for key in keys:
+            group.add(key, (1, 0, 2))
+        frames = 0
+        while _overlap(group) > 1e-3 and frames < 120:
+            before = group.positions
+            group.update(FRAME)
+            assert np.linalg.norm(group.positions - before, axis=1).max() <= 3.0 * FRAME * 3
+            frames += 1
+        assert frames < 120
+        for _ in range(60):
+            group.update(FRAME)
+        resting = group.state_hash()
+        group.update(FRAME)
+        assert group.state_hash() == resting
+        found.append(resting)
+    assert found[0] == found[1]
+
+
+def test_who_sleeps_keeps_all_bits_beside_those_who_pass():
+    group = _group()
+    group.add("ada", (0, 0, 0))
+    group.add("bob", (-5, 0, 0.85))
+    for _ in range(30):
+        group.update(FRAME)
+    before = dict(group.hashes())["ada"]
+    for _ in range(150):
+        group.walk(4, 0, keys=["bob"])
+        group.update(FRAME)
+    assert group["bob"].position.x > 4
+    assert dict(group.hashes())["ada"] == before
+
+
+def test_nobody_is_pushed_through_walls_or_below_the_ground():
+    heights = np.zeros((61, 61))
+    heights[:, 40:] = 3.0  # a wall across x
+    land = HeightMap(heights, cell_size=0.25, origin=(-7.5, 0, -7.5))
+    group = _group(land)
+    rng = np.random.default_rng(1)
+    places = rng.uniform([-7, -6], [1.0, 6], (40, 2))
+    group.add_many(range(40), [(x, 0, z) for x, z in places])
+    for _ in range(240):
+        _chase(group, 6.0, 0.0)
+        before = _overlap(group)
+        group.update(FRAME)
+        assert _overlap(group) <= max(before, 0.0) + 1e-6
+        assert group.positions[:, 1].max() <= 0.01
+        assert group.positions[:, 1].min() >= -1e-3
+        assert group.positions[:, 0].max() <= 2.5 - RADIUS + 1e-2
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_who_keeps_off_ledges_is_not_pushed_over_one(keeps):
+    heights = np.zeros((41, 41))
+    heights[:, 20:] = -5.0
+    group = _group(HeightMap(heights, cell_size=0.5, origin=(-10, 0, -10)))
+    group.add("ada", (-3, 0, 0))
+    group.add("bob", (-1.5, 0, 0), keep_off_ledges=keeps)
+    for _ in range(240):
+        if group["ada"].position.x < -0.9:
+            group.walk(2, 0, keys=["ada"])
+        group.update(FRAME)
+    assert (group["bob"].position.y > -0.1) == keeps
+
+
+def test_who_lands_on_a_head_slides_off():
+    group = _group()
+    group.add("ada", (0, 0, 0))
+    group.add("bob", (0.1, 2.5, 0))
+    for _ in range(180):
+        group.update(FRAME)
+    assert abs(group["ada"].position.x) < 0.1  # it falls in while it slides
+    assert group["bob"].grounded
+    assert _overlap(group) <= 1e-3
+
+
+def test_a_crowd_at_a_point_comes_to_rest_and_to_sleep():
+    group = _group()
+    rng = np.random.default_rng(2)
+    places = []
+    while len(places) < 60:
+        place = rng.uniform(-9, 9, 2)
+        if all(np.linalg.norm(place - other) > 0.85 for other in places):
+            places.append(place)
+    group.add_many(range(60), [(x, 0, z) for x, z in places])
+    for frame in range(400):
+        _chase(group)
+        before = group.positions
+        group.update(FRAME)
+        assert _overlap(group) <= 1e-9
+        if frame > 300:
+            assert np.linalg.norm(group.positions - before, axis=1).max() < 1e-3
+    group.walk(0, 0)
+    for _ in range(60):
+        group.update(FRAME)
+    asleep = group.state_hash()
+    group.update(FRAME)
+    assert group.state_hash() == asleep
+
+
+def test_bad_options_are_refused():
+    with pytest.raises(TypeError, match="collide must be a bool, got 1"):
+        CharacterGroup(FLOOR, BODY, collide=1)
+    group = _group()
+    for bad in (0, -1.0, math.nan, -math.inf):
+        with pytest.raises(ValueError, match="mass must be"):
+            group.add("ada", (0, 0, 0), mass=bad)
+    group.add_many("ab", [(0, 0, 0), (2, 0, 0)], mass=[math.inf, 3])
+    assert group.rules("mass").tolist() == [math.inf, 3.0]
+    with pytest.raises(ValueError, match="'b': mass must be"):
+        group.set_rules(mass=[1.0, 0.0])
+    with pytest.raises(ValueError, match="layers must be"):
+        group["a"].layers = -1
+    assert group["a"].mass == math.inf
