@@ -2,8 +2,20 @@
 
 import numpy as np
 
-from terrain_physics._kernels.character.crowd import push_each_other, put_fences, take_ways
-from terrain_physics._kernels.character.discs import DISC_SIZE, put_discs
+from terrain_physics._kernels.character.crowd import (
+    ASIDE,
+    push_each_other,
+    put_fences,
+    take_ways,
+)
+from terrain_physics._kernels.character.discs import (
+    DISC_SIZE,
+    NEXT_WAY,
+    OWN_WAY,
+    PAIR_SIZE,
+    list_pairs,
+    put_discs,
+)
 from terrain_physics._kernels.character.fences import CROWD_SIZE
 from terrain_physics._kernels.types import Floats, Words
 from terrain_physics._threads import Workers
@@ -14,8 +26,15 @@ ALONE = np.zeros(0)
 # How often pushes are handed on in an update: so many characters in a row one can push.
 _ROUNDS = 3
 
-# Nanoseconds that pushes and fences take of one character, roughly.
-_PUSHES_COST, _FENCES_COST = 300, 300
+# Times the longest way that any wants to go for which pairs are listed, and for at least which way:
+# others may push one farther.
+_MORE, _LEAST_WAY = 1.25, 1e-3  # meters
+
+# Others of one character that there is room for at first.
+_FIRST_PAIRS = 16
+
+# Nanoseconds that each stage takes of one character, roughly.
+_PAIRS_COST, _PUSHES_COST, _FENCES_COST = 300, 60, 200
 
 
 class Crowd:
@@ -30,6 +49,14 @@ class Crowd:
         self._cells = np.empty((count, 2), dtype=np.int64)
         self._starts = np.empty((1 << count.bit_length()) + 1, dtype=np.int64)
         self._rows = np.empty(count * CROWD_SIZE)
+        self._make_room_for_pairs(count, _FIRST_PAIRS)
+
+    def _make_room_for_pairs(self, count: int, room: int) -> None:
+        self._pairs = (
+            np.zeros(count, dtype=np.int64),
+            np.empty((count, room), dtype=np.int64),
+            np.empty((count, room, PAIR_SIZE)),
+        )
 
     def met(
         self, states: Floats, rules: Floats, words: Words, seconds: float, threads: int | None
@@ -42,20 +69,39 @@ class Crowd:
         count = len(words)
         if count != len(self._order):
             self._make_room(count)
-        found = self._discs, self._order, self._cells, self._starts
-        size, reach = put_discs(states, rules, seconds, *found)
-
-        workers = Workers(threads)
+        workers, discs, order = Workers(threads), self._discs, self._order
+        sorted_discs = discs, order, self._cells, self._starts
+        size, widest, longest = put_discs(states, rules, seconds, *sorted_discs)
 
         def push(first: int, last: int) -> float:
-            return push_each_other(*found, size, reach, words, seconds, first, last)
-
-        for _ in range(_ROUNDS):
-            reach = max(workers.run(push, count, _PUSHES_COST))
-            take_ways(self._discs)
+            return push_each_other(discs, *self._pairs, seconds, first, last)
 
         def fence(first: int, last: int) -> None:
-            put_fences(states, rules, *found, size, reach, words, seconds, self._rows, first, last)
+            known = states, rules, discs, order, *self._pairs
+            put_fences(*known, seconds, self._rows, first, last)
 
+        expected = 0.0
+        while longest > expected or expected == 0.0:
+            expected = max(_MORE * longest, _LEAST_WAY)
+            self._list_pairs(size, widest, 2.0 * expected + ASIDE, words, workers)
+            take_ways(discs, OWN_WAY)
+            for _ in range(_ROUNDS):
+                longest = max(longest, *workers.run(push, count, _PUSHES_COST))
+                take_ways(discs, NEXT_WAY)
         workers.run(fence, count, _FENCES_COST)
         return self._rows
+
+    def _list_pairs(
+        self, size: float, widest: float, most: float, words: Words, workers: Workers
+    ) -> None:
+        """List who may meet whom, with as much room as that needs."""
+        found = self._discs, self._order, self._cells, self._starts
+
+        def pair(first: int, last: int) -> int:
+            return list_pairs(*found, size, widest, most, words, *self._pairs, first, last)
+
+        room = self._pairs[1].shape[1]
+        needed = max(workers.run(pair, len(words), _PAIRS_COST))
+        if needed > room:
+            self._make_room_for_pairs(len(words), 2 * needed)
+            workers.run(pair, len(words), _PAIRS_COST)

@@ -346,7 +346,7 @@ class TestMembers:
         group.add(0, (1, 5, 1))
         rules = {name: p.default for name, p in signature.items() if name not in others}
         assert rules == {name: getattr(group[0], name) for name in rules}
-        assert len(rules) == 14
+        assert len(rules) == 17
 
     def test_the_documented_defaults_are_those_of_the_table(self):
         text = inspect.getdoc(CharacterMovement) or ""
@@ -356,7 +356,7 @@ class TestMembers:
         assert signature["slope_limit"].default == np.radians(30)
         for name in told.keys() - {"position"}:
             assert ast.literal_eval(told[name]) == signature[name].default
-        assert len(told) == 15
+        assert len(told) == 18
 
 
 STORY = """

@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -260,7 +261,7 @@ def test_who_lands_on_a_head_slides_off():
 def test_a_crowd_at_a_point_comes_to_rest_and_to_sleep():
     group = _group()
     rng = np.random.default_rng(2)
-    places = []
+    places: list[Any] = []
     while len(places) < 60:
         place = rng.uniform(-9, 9, 2)
         if all(np.linalg.norm(place - other) > 0.85 for other in places):
@@ -283,7 +284,7 @@ def test_a_crowd_at_a_point_comes_to_rest_and_to_sleep():
 
 def test_bad_options_are_refused():
     with pytest.raises(TypeError, match="collide must be a bool, got 1"):
-        CharacterGroup(FLOOR, BODY, collide=1)
+        CharacterGroup(FLOOR, BODY, collide=1)  # type: ignore[arg-type]
     group = _group()
     for bad in (0, -1.0, math.nan, -math.inf):
         with pytest.raises(ValueError, match="mass must be"):

@@ -46,6 +46,9 @@ VALUES: dict[str, tuple[list[Any], Any, str]] = {
     "mask": ([0, 1, 0xFFFF_FFFF], -1, "must be from 0 to 4294967295, got -1"),
     "leave": (["velocity", "none", "up"], "down", "must be one of 'velocity'"),
     "turn_with_ground": ([True, False, True], 1, "must be True or False, got 1"),
+    "mass": ([80.0, np.inf, 0.5], 0.0, "must be finite and > 0, got 0.0"),
+    "layers": ([1, 0, 0xFFFF_FFFF], 2**32, "must be from 0 to 4294967295, got 4294967296"),
+    "keep_off_ledges": ([True, False, True], 0, "must be True or False, got 0"),
 }
 
 

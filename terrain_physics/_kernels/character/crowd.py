@@ -11,20 +11,15 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.discs import (
+    GAP,
     HIGH,
     LOW,
     NEXT_WAY,
     OWN_WAY,
-    RADIUS,
+    SHARE,
     SPEED,
     WAY,
     WEIGHT,
-    along,
-    between,
-    is_beside,
-    list_near,
-    meets,
-    share,
     travel,
 )
 from terrain_physics._kernels.character.fences import (
@@ -42,7 +37,7 @@ from terrain_physics._kernels.character.fences import (
 )
 from terrain_physics._kernels.character.layout import RULES_SIZE, STATE_SIZE
 from terrain_physics._kernels.character.rest import is_left_alone
-from terrain_physics._kernels.types import Floats, Longs, Words
+from terrain_physics._kernels.types import Floats, Longs
 
 # Times its way that a character begins to push before it touches.
 _EARLY = 1.25
@@ -54,21 +49,24 @@ _PARTING_SPEED = 3.0  # m/s, of both together
 # Pushes that count for one character: the longest.
 _MOST_PUSHES = 16
 
-# Times its way that walls may lead a character aside, and how far if it does not go anywhere.
-_ASIDE, _LEAST_ASIDE = 2.0, 0.02
+# How much farther than its way walls may lead a character aside.
+ASIDE = 0.02  # meters
 
 
-@kernel
-def _pressed(discs: Floats, i: int, k: int, x: float, z: float, gap: float) -> float:
+@kernel(inline=True)
+def _pressed(discs: Floats, i: int, k: int, x: float, z: float, gap: float, part: float) -> float:
     """Return how far a character is pushed along a direction by one that walks against it.
 
-    The two would go on together as after a collision without a bounce. The pusher follows into the
-    gap that is there when its update begins, so it keeps as much of it as it goes in an update;
-    from there to a little more the push ends.
+    ``part`` is the other's share of the mass of both. The two would go on together as after a
+    collision without a bounce. The pusher follows into the gap that is there when its update
+    begins, so it keeps as much of it as it goes in an update; from there to a little more the push
+    ends.
     """
-    wants, leaves = along(discs, k, WAY, x, z), max(along(discs, i, OWN_WAY, x, z), 0.0)
-    part = share(discs, k, i)
-    if wants <= leaves or gap >= _EARLY * wants or part == 0.0:
+    wants = float(discs[k, WAY] * x + discs[k, WAY + 1] * z)
+    if gap >= _EARLY * wants:
+        return 0.0
+    leaves = max(float(discs[i, OWN_WAY] * x + discs[i, OWN_WAY + 1] * z), 0.0)
+    if wants <= leaves or part == 0.0:
         return 0.0
     most, near = part * (wants - leaves), leaves + part * (wants - leaves)
     if gap <= near:
@@ -77,14 +75,11 @@ def _pressed(discs: Floats, i: int, k: int, x: float, z: float, gap: float) -> f
 
 
 @kernel
-def _parted(discs: Floats, i: int, k: int, gap: float, most: float) -> float:
+def _parted(discs: Floats, i: int, k: int, gap: float, part: float, most: float) -> float:
     """Return how far a character is pushed out of one that it overlaps.
 
     Each goes by the mass of the other. Who is on another's head slides off it alone.
     """
-    if gap > -_LEAST_OVERLAP:
-        return 0.0
-    part = share(discs, k, i)
     if discs[k, WEIGHT] != 0.0:
         if discs[i, LOW] >= 0.5 * (discs[k, LOW] + discs[k, HIGH]):
             part = 1.0
@@ -134,51 +129,43 @@ def _together(pushes: Floats, count: int) -> tuple[float, float]:
 @kernel
 def push_each_other(
     discs: Floats,
-    order: Longs,
-    cells: Longs,
-    starts: Longs,
-    size: float,
-    reach: float,
-    words: Words,
+    counts: Longs,
+    others: Longs,
+    pairs: Floats,
     seconds: float,
     first: int,
     last: int,
 ) -> float:
-    """Write how far discs first..last are pushed; return the longest reach of one of them now.
+    """Write the next ways of discs first..last, with what others push them; return the longest.
 
-    The arrays are as of `put_discs`, with the size and the reach that it returned; ``words`` (n,)
-    are those of the characters, all different.
+    The arrays are as of `list_pairs`, for pairs up to twice the longest way and ASIDE apart.
     """
-    near, pushes = np.empty(len(discs), dtype=np.int64), np.empty((_MOST_PUSHES, 3))
-    longest = 0.0
+    pushes, longest = np.empty((_MOST_PUSHES, 3)), 0.0
     for i in range(first, last):
-        discs[i, NEXT_WAY], discs[i, NEXT_WAY + 1] = discs[i, OWN_WAY], discs[i, OWN_WAY + 1]
+        count = 0
         if discs[i, WEIGHT] != 0.0:
-            around = float(discs[i, RADIUS]) + _EARLY * reach
-            found = list_near(discs, cells, starts, size, i, around, near)
-            count = 0
-            for j in range(found):
-                k = near[j]
-                x, z, gap = between(discs, words, order, k, i)
-                if meets(discs, i, k) and is_beside(discs, i, k, gap):
-                    push = max(
-                        _pressed(discs, i, k, x, z, gap),
-                        _parted(discs, i, k, gap, _PARTING_SPEED * seconds),
-                    )
-                    if push > 0.0:
-                        count = _put_push(pushes, count, push, x, z)
-            x, z = _together(pushes, count)
-            discs[i, NEXT_WAY] = discs[i, OWN_WAY] + x
-            discs[i, NEXT_WAY + 1] = discs[i, OWN_WAY + 1] + z
-        longest = max(longest, float(discs[i, RADIUS]) + travel(discs, i, NEXT_WAY))
+            for j in range(counts[i]):
+                k, gap = others[i, j], float(pairs[i, j, GAP])
+                x, z = -float(pairs[i, j, 0]), -float(pairs[i, j, 1])
+                part = 1.0 - float(pairs[i, j, SHARE])
+                push = _pressed(discs, i, k, x, z, gap, part)
+                if gap < -_LEAST_OVERLAP:
+                    most = _PARTING_SPEED * seconds
+                    push = max(push, _parted(discs, i, k, gap, part, most))
+                if push > 0.0:
+                    count = _put_push(pushes, count, push, x, z)
+        x, z = _together(pushes, count)
+        discs[i, NEXT_WAY] = discs[i, OWN_WAY] + x
+        discs[i, NEXT_WAY + 1] = discs[i, OWN_WAY + 1] + z
+        longest = max(longest, travel(discs, i, NEXT_WAY))
     return longest
 
 
 @kernel
-def take_ways(discs: Floats) -> None:
-    """Let the next ways be those that everyone is to go."""
+def take_ways(discs: Floats, way: int) -> None:
+    """Let the ways in some columns be those that everyone is to go."""
     for i in range(len(discs)):
-        discs[i, WAY], discs[i, WAY + 1] = discs[i, NEXT_WAY], discs[i, NEXT_WAY + 1]
+        discs[i, WAY], discs[i, WAY + 1] = discs[i, way], discs[i, way + 1]
 
 
 @kernel
@@ -201,11 +188,9 @@ def put_fences(
     rules: Floats,
     discs: Floats,
     order: Longs,
-    cells: Longs,
-    starts: Longs,
-    size: float,
-    reach: float,
-    words: Words,
+    counts: Longs,
+    others: Longs,
+    pairs: Floats,
     seconds: float,
     crowd: Floats,
     first: int,
@@ -213,13 +198,12 @@ def put_fences(
 ) -> None:
     """Write the rows (CROWD_SIZE,) of the characters of discs first..last to ``crowd``.
 
-    The arrays are as of `push_each_other`, after it; ``reach`` is the longest that it returned.
+    The arrays are as of `list_pairs`, for pairs up to twice the longest way and ASIDE apart.
     """
-    near = np.empty(len(discs), dtype=np.int64)
     for i in range(first, last):
         which = order[i]
         row = crowd[which * CROWD_SIZE : (which + 1) * CROWD_SIZE]
-        row[COUNT], row[ROOM], row[IS_LED], row[IS_PUSHED] = 0.0, np.inf, 0.0, 0.0
+        row[COUNT], row[IS_LED], row[IS_PUSHED] = 0.0, 0.0, 0.0
         to_x, to_z = float(discs[i, WAY]), float(discs[i, WAY + 1])
         own_x, own_z = float(discs[i, OWN_WAY]), float(discs[i, OWN_WAY + 1])
         pushed = to_x != own_x or to_z != own_z
@@ -228,17 +212,14 @@ def put_fences(
             rules[which * RULES_SIZE : (which + 1) * RULES_SIZE],
         ):
             continue
-        aside = _ASIDE * math.sqrt(to_x * to_x + to_z * to_z) + _LEAST_ASIDE
-        around = float(discs[i, RADIUS]) + aside + reach
-        found = list_near(discs, cells, starts, size, i, around, near)
-        for j in range(found):
-            k = near[j]
-            x, z, gap = between(discs, words, order, i, k)
-            if not (meets(discs, i, k) and is_beside(discs, i, k, gap)):
-                continue
-            own, other = max(to_x * x + to_z * z, 0.0), max(-along(discs, k, WAY, x, z), 0.0)
-            limit = _part_of_gap(max(gap, 0.0), own, other, share(discs, i, k))
-            if limit < aside:
+        row[ROOM] = math.sqrt(to_x * to_x + to_z * to_z) + ASIDE
+        for j in range(counts[i]):
+            k, gap = others[i, j], max(float(pairs[i, j, GAP]), 0.0)
+            x, z = float(pairs[i, j, 0]), float(pairs[i, j, 1])
+            own = max(to_x * x + to_z * z, 0.0)
+            other = max(-float(discs[k, WAY] * x + discs[k, WAY + 1] * z), 0.0)
+            limit = _part_of_gap(gap, own, other, float(pairs[i, j, SHARE]))
+            if limit < row[ROOM]:
                 put_fence(row, x, z, limit)
         end_x, end_z = within_fences(row, to_x, to_z)
         if not pushed and end_x == to_x and end_z == to_z:

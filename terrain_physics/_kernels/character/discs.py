@@ -36,6 +36,11 @@ WAY = 14  # that it is to go with the pushes of others so far, two numbers
 NEXT_WAY = 16  # the same with further pushes
 DISC_SIZE = 18
 
+# Columns of a pair, of one character and another near it: unit direction from it to the other, two
+# numbers, the gap between them, and which share it has of the mass of both.
+GAP, SHARE = 2, 3
+PAIR_SIZE = 4
+
 # Cells are numbered in a range in which their numbers are exact.
 _MOST_CELLS = 1e15
 
@@ -91,17 +96,17 @@ def put_discs(
     order: Longs,
     cells: Longs,
     starts: Longs,
-) -> tuple[float, float]:
-    """Write the discs of n characters, sorted by cells; return (size of a cell, longest reach).
+) -> tuple[float, float, float]:
+    """Write the discs of n characters, sorted by cells.
 
     ``states`` and ``rules`` are as of `update_characters`. ``discs`` (n, DISC_SIZE); ``order``
     (n,): whose they are; ``cells`` (n, 2): row and column of each; ``starts`` (buckets + 1,): where
-    the discs of a bucket begin, with a power of two of buckets. The reach is that of a body and its
-    way.
+    the discs of a bucket begin, with a power of two of buckets. Returns (size of a cell, greatest
+    radius, longest way).
     """
     count, buckets = len(order), len(starts) - 1
     found = np.empty((count, DISC_SIZE))
-    total, reach = 0.0, 0.0
+    total, widest, longest = 0.0, 0.0, 0.0
     for i in range(count):
         disc = found[i]
         _put_disc(
@@ -110,9 +115,9 @@ def put_discs(
             seconds,
             disc,
         )
-        own = disc[RADIUS] + travel(found, i, WAY)
         total += disc[RADIUS]
-        reach = max(reach, own)
+        widest = max(widest, float(disc[RADIUS]))
+        longest = max(longest, travel(found, i, WAY))
     size = 2.0 * total / count
     places = np.empty((count, 3), dtype=np.int64)
     for b in range(buckets + 1):
@@ -133,13 +138,7 @@ def put_discs(
         order[k], cells[k, 0], cells[k, 1] = i, places[i, 0], places[i, 1]
         for column in range(DISC_SIZE):
             discs[k, column] = found[i, column]
-    return size, reach
-
-
-@kernel(inline=True)
-def along(discs: Floats, i: int, way: int, x: float, z: float) -> float:
-    """Return how far a way in some columns leads along a direction."""
-    return float(discs[i, way] * x + discs[i, way + 1] * z)
+    return size, widest, longest
 
 
 @kernel(inline=True)
@@ -155,7 +154,7 @@ def _is_near(discs: Floats, i: int, k: int, reach: float) -> bool:
 
 
 @kernel
-def list_near(
+def _list_near(
     discs: Floats, cells: Longs, starts: Longs, size: float, i: int, reach: float, near: Longs
 ) -> int:
     """Write which other discs have their centers within ``reach`` of one's; return how many."""
@@ -179,14 +178,14 @@ def list_near(
 
 
 @kernel(inline=True)
-def meets(discs: Floats, i: int, k: int) -> bool:
+def _meets(discs: Floats, i: int, k: int) -> bool:
     """Tell whether the layers of two characters let them meet."""
     a, b = int(discs[i, ON]) & int(discs[k, MEETS]), int(discs[k, ON]) & int(discs[i, MEETS])
     return a != 0 and b != 0
 
 
 @kernel(inline=True)
-def is_beside(discs: Floats, i: int, k: int, gap: float) -> bool:
+def _is_beside(discs: Floats, i: int, k: int, gap: float) -> bool:
     """Tell whether two characters are at the same height, or will be on their ways.
 
     Those above each other are not before they are.
@@ -205,7 +204,7 @@ def _any_direction(a: np.uint64, b: np.uint64) -> tuple[float, float]:
 
 
 @kernel
-def between(
+def _between(
     discs: Floats, words: Words, order: Longs, i: int, k: int
 ) -> tuple[float, float, float]:
     """Return (unit direction from one character to another, two numbers; the gap between them).
@@ -223,9 +222,51 @@ def between(
 
 
 @kernel(inline=True)
-def share(discs: Floats, i: int, k: int) -> float:
+def _share(discs: Floats, i: int, k: int) -> float:
     """Return which share a character has of the mass of two; one that is immovable has all."""
     own, other = float(discs[i, WEIGHT]), float(discs[k, WEIGHT])
     if own == 0.0:
         return 0.5 if other == 0.0 else 1.0
     return 0.0 if other == 0.0 else own / (own + other)
+
+
+@kernel
+def list_pairs(
+    discs: Floats,
+    order: Longs,
+    cells: Longs,
+    starts: Longs,
+    size: float,
+    widest: float,
+    most: float,
+    words: Words,
+    counts: Longs,
+    others: Longs,
+    pairs: Floats,
+    first: int,
+    last: int,
+) -> int:
+    """Write whom discs first..last may meet, up to ``most`` meters apart.
+
+    ``counts`` (n,): how many; ``others`` (n, room) and ``pairs`` (n, room, PAIR_SIZE): whom, and
+    where. Other arrays are as of `put_discs`, with the numbers that it returned; ``words`` (n,) are
+    those of the characters, all different. Returns how much room is needed; what there is no room
+    for is left out.
+    """
+    near, needed, room = np.empty(len(discs), dtype=np.int64), 0, others.shape[1]
+    for i in range(first, last):
+        reach = float(discs[i, RADIUS]) + widest + most
+        found = _list_near(discs, cells, starts, size, i, reach, near)
+        count = 0
+        for j in range(found):
+            k = near[j]
+            x, z, gap = _between(discs, words, order, i, k)
+            if gap <= most and _meets(discs, i, k) and _is_beside(discs, i, k, gap):
+                if count < room:
+                    others[i, count] = k
+                    pairs[i, count, 0], pairs[i, count, 1] = x, z
+                    pairs[i, count, GAP], pairs[i, count, SHARE] = gap, _share(discs, i, k)
+                count += 1
+        counts[i] = min(count, room)
+        needed = max(needed, count)
+    return needed

@@ -14,7 +14,7 @@ from terrain_physics._kernels.types import Floats
 
 # Columns of a row of a crowd. Ways and velocities are horizontal, two numbers each.
 COUNT = 0  # of fences
-ROOM = 1  # how far it may go in any direction, because of fences that there was no room for
+ROOM = 1  # how far it may go in any direction: farther nobody looked, or found room for fences
 IS_LED = 2  # 1: others have it go another way than its own
 LED_WAY = 3  # that it goes then, in meters
 KEPT = 5  # its own velocity after that, in m/s

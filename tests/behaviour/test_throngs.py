@@ -1,0 +1,23 @@
+"""Crowds whose characters collide come to rest, overlap nowhere and go to sleep."""
+
+import pytest
+
+from tests.behaviour import throngs
+
+# To rounding: nobody goes farther than into its share of a gap.
+MOST_OVERLAP = 1e-6
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(200, marks=pytest.mark.long)])
+def test_all_who_chase_a_point_come_to_rest(count):
+    found = throngs.chase(count)
+    assert found.overlap <= MOST_OVERLAP
+    assert found.moved < 1e-3
+    assert found.awake == 0
+
+
+@pytest.mark.parametrize("scene", [throngs.ring, throngs.streams, throngs.corridor])
+def test_nobody_overlaps_on_the_way(scene):
+    found = scene()
+    assert found.overlap <= MOST_OVERLAP
+    assert found.awake == 0

@@ -1,0 +1,103 @@
+"""Characters of a group that collide: a point that all chase, a ring, streams, a doorway."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap
+from tests.behaviour.drive import FRAME
+from tests.behaviour.lands import boxes
+
+RADIUS, SPEED = 0.4, 4.0
+BODY = CapsuleCollider(RADIUS, 1.8, offset=(0, 0.9, 0))
+FLOOR = HeightMap(np.zeros((101, 101)), origin=(-50, 0, -50))
+
+
+class Throng(NamedTuple):
+    """What came of a scene."""
+
+    overlap: float  # deepest of two bodies in any frame, in meters
+    moved: float  # farthest that one moved in a frame after the crowd had time to come to rest
+    awake: int  # who was not asleep a second after nobody was driven any more
+    there: int  # who was where it wanted to be
+
+
+def _scattered(count, low, high, seed=1):
+    """Return places (count, 2) in a rectangle, none in another's."""
+    rng, places = np.random.default_rng(seed), np.empty((0, 2))
+    while len(places) < count:
+        place = rng.uniform(low, high)
+        if (np.linalg.norm(places - place, axis=1) > 2.1 * RADIUS).all():
+            places = np.vstack([places, place])
+    return places
+
+
+def _group(places, ground=FLOOR):
+    group = CharacterGroup(ground, BODY, collide=True)
+    group.add_many(range(len(places)), np.insert(places, 1, 0.0, axis=1))
+    return group
+
+
+def _overlap(group):
+    places = group.positions[:, [0, 2]]
+    apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+    return float((2.0 * RADIUS - apart)[np.triu_indices(len(places), 1)].max())
+
+
+def _walk_to(group, targets):
+    way = targets - group.positions[:, [0, 2]]
+    far = np.linalg.norm(way, axis=1)
+    share = np.minimum(SPEED, far / FRAME) / np.maximum(far, 1e-9)
+    group.walk(way[:, 0] * share, way[:, 1] * share)
+
+
+def _played(group, targets, seconds, rest=np.inf, near=1.0):
+    """Let all walk to their targets, a function of the places, then stand for a second."""
+    overlap = moved = 0.0
+    for frame in range(round(seconds / FRAME)):
+        before = group.positions
+        _walk_to(group, targets(before[:, [0, 2]]))
+        group.update(FRAME)
+        overlap = max(overlap, _overlap(group))
+        if frame * FRAME >= rest:
+            moved = max(moved, float(np.linalg.norm(group.positions - before, axis=1).max()))
+    left = targets(group.positions[:, [0, 2]]) - group.positions[:, [0, 2]]
+    there = int((np.linalg.norm(left, axis=1) <= near).sum())
+    group.walk(0, 0)
+    for _ in range(60):
+        group.update(FRAME)
+    before = dict(group.hashes())
+    group.update(FRAME)
+    awake = sum(value != before[key] for key, value in group.hashes())
+    return Throng(overlap, moved, awake, there)
+
+
+def chase(count=200, seconds=14.0):
+    """All chase one point; they have 10 s to come to rest."""
+    group = _group(_scattered(count, (-18, -18), (18, 18)))
+    return _played(group, np.zeros_like, seconds, rest=10.0, near=RADIUS)
+
+
+def ring(count=24, seconds=30.0):
+    """All stand on a ring and want to the other side."""
+    angles = 2.0 * np.pi * np.arange(count) / count
+    places = 6.0 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return _played(_group(places), lambda _: -places, seconds)
+
+
+def streams(count=60, seconds=30.0):
+    """Two streams head on, each on its way to where the other began."""
+    starts = _scattered(count, (-12, -4), (-3, 4))
+    places = np.vstack([starts, starts * (-1, 1)])
+    goals = places * (-1, 1)
+    return _played(_group(places), lambda _: goals, seconds)
+
+
+def corridor(count=40, seconds=20.0):
+    """A crowd goes along a corridor 2.4 m wide."""
+    walls = boxes(
+        ((-20, -1, 1.2), (20, 3, 1.7)),
+        ((-20, -1, -1.7), (20, 3, -1.2)),
+    )
+    group = _group(_scattered(count, (-18, -0.7), (0, 0.7)), Ground([FLOOR, walls]))
+    return _played(group, lambda places: np.stack([places[:, 0] + 5, 0 * places[:, 1]], 1), seconds)
