@@ -59,7 +59,7 @@ def played():
     return group
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 5, 6])
 def test_pickles_of_states_load_bit_for_bit(number):
     state = pickle.loads((SAVES / f"character_state_{number}.pickle").read_bytes())
     assert state.format == number
@@ -177,7 +177,7 @@ class TestTable:
         ]
 
     def test_the_tables_of_characters(self):
-        assert (layout.STATE_SIZE, layout.RULES_SIZE, layout.SAVED.size) == (70, 33, 113)
+        assert (layout.STATE_SIZE, layout.RULES_SIZE, layout.SAVED.size) == (70, 36, 116)
         names = [column.name for column in layout.SAVED.columns]
         assert len(set(names)) == len(names)
         assert all(column.meaning for column in layout.SAVED.columns)

@@ -326,7 +326,6 @@ RULES = Layout(
         "kg",
         default=80.0,
         since=6,
-        is_hashed=False,
         allowed=NOT_NEGATIVE,
     ),
     Column(
@@ -334,14 +333,12 @@ RULES = Layout(
         "layers that it is on for others of its group, a bit for each",
         default=1.0,
         since=6,
-        is_hashed=False,
         allowed=_LAYERS,
     ),
     Column(
         "keep_off_ledges",
         "1: no push of others takes it off the ground",
         since=6,
-        is_hashed=False,
         allowed=FLAG,
     ),
 )
