@@ -16,7 +16,7 @@ def test_all_who_chase_a_point_come_to_rest(count):
     assert found.awake == 0
 
 
-@pytest.mark.parametrize("scene", [throngs.ring, throngs.streams, throngs.corridor])
+@pytest.mark.parametrize("scene", [throngs.ring, throngs.streams])
 def test_nobody_overlaps_on_the_way(scene):
     found = scene()
     assert found.overlap <= MOST_OVERLAP

@@ -1,12 +1,11 @@
-"""Characters of a group that collide: a point that all chase, a ring, streams, a doorway."""
+"""Characters of a group that collide: a point that all chase, a ring, two streams."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap
+from terrain_physics import CapsuleCollider, CharacterGroup, HeightMap
 from tests.behaviour.drive import FRAME
-from tests.behaviour.lands import boxes
 
 RADIUS, SPEED = 0.4, 4.0
 BODY = CapsuleCollider(RADIUS, 1.8, offset=(0, 0.9, 0))
@@ -91,13 +90,3 @@ def streams(count=60, seconds=30.0):
     places = np.vstack([starts, starts * (-1, 1)])
     goals = places * (-1, 1)
     return _played(_group(places), lambda _: goals, seconds)
-
-
-def corridor(count=40, seconds=20.0):
-    """A crowd goes along a corridor 2.4 m wide."""
-    walls = boxes(
-        ((-20, -1, 1.2), (20, 3, 1.7)),
-        ((-20, -1, -1.7), (20, 3, -1.2)),
-    )
-    group = _group(_scattered(count, (-18, -0.7), (0, 0.7)), Ground([FLOOR, walls]))
-    return _played(group, lambda places: np.stack([places[:, 0] + 5, 0 * places[:, 1]], 1), seconds)
