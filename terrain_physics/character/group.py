@@ -65,6 +65,9 @@ _MOVING_COST, _RESTING_COST = 3_000, 20
 class CharacterGroup(GroupTable):
     """Characters on one ground, each as if it were a `CharacterMovement` alone, bit for bit.
 
+    It is a mapping from keys to members, and a table whose arrays have a row for each, in the order
+    in which they were added.
+
     They do not push each other. What happens to one depends on its key, its state and the ground:
     not on the others, the order in which they were added, or the number of threads.
 

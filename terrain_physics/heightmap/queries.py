@@ -283,7 +283,7 @@ class MapQueries(Queries):
         if materials is None:
             return ids, np.zeros(len(parts), np.uint8)
         inside = (ids >= 0) & (ids < self.triangle_count)
-        found = materials.take(np.where(inside, ids >> 1, 0))
+        found = materials.take((ids >> 1) * inside)
         found *= inside
         outside = np.flatnonzero(touched & (ids < 0))
         if len(outside):
