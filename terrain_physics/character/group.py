@@ -50,7 +50,7 @@ from terrain_physics.character.placement import (
     refuse_any_too_wide,
 )
 from terrain_physics.character.results import GroupResult, nothing_new
-from terrain_physics.character.rows import VELOCITY, Rows, state_hashes, step_off, wake
+from terrain_physics.character.rows import Rows, state_hashes, step_off, wake
 from terrain_physics.character.rules import put_rules, put_rules_of_each
 from terrain_physics.character.state import first_random_state
 from terrain_physics.character.touched import Touched
@@ -450,5 +450,7 @@ class CharacterGroup(GroupTable):
 def _cost(state: Floats) -> float:
     """Return how many nanoseconds an update takes, shared out among all characters, roughly."""
     rests = (state[:, columns.UNDISTURBED] != 0.0) & (state[:, columns.GROUNDED] != 0.0)
-    moving = len(state) - np.count_nonzero(rests & ~state[:, VELOCITY].any(axis=1))
+    for axis in range(3):  # three times as quick as to ask rows of three
+        rests &= state[:, columns.VELOCITY + axis] == 0.0
+    moving = len(state) - np.count_nonzero(rests)
     return _RESTING_COST + _MOVING_COST * moving / len(state)
