@@ -9,12 +9,15 @@ caller's array at any time, and what kernels read must be what was checked.
 
 import math
 import operator
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.math.rotations import put_orthonormal
+
+_Checked = TypeVar("_Checked")
 
 Floats3 = tuple[float, float, float]
 Floats9 = tuple[float, float, float, float, float, float, float, float, float]
@@ -156,6 +159,14 @@ def listed(name: str, value: Any) -> tuple[Any, ...]:
     return tuple(items)
 
 
+def of_whom(who: object, check: Callable[..., _Checked], *values: Any) -> _Checked:
+    """Return what a check makes of values; its error says of whom they are."""
+    try:
+        return check(*values)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{who!r}: {error}") from None
+
+
 def _three(name: str, value: Any) -> tuple[Any, ...]:
     try:
         parts = value.x, value.y, value.z
@@ -191,7 +202,7 @@ def rotation(name: str, value: Any) -> Floats9:
     if matrix.shape != (3, 3):
         raise ValueError(f"{name} must be a quaternion or a 3 x 3 matrix, got shape {matrix.shape}")
     refuse_non_finite(name, matrix)
-    return floats9(_orthonormal(name, matrix[np.newaxis])[0])
+    return floats9(orthonormal(name, matrix[np.newaxis])[0])
 
 
 def floats9(matrix: NDArray[np.float64]) -> Floats9:
@@ -224,10 +235,10 @@ def affine(name: str, value: Any) -> tuple[NDArray[np.float64], Floats3]:
 
 def rotations(name: str, value: Any) -> NDArray[np.float64]:
     """Return rotation matrices (n, 3, 3), box axes as columns, orthonormal in float64."""
-    return _orthonormal(name, array(name, value, (None, 3, 3)))
+    return orthonormal(name, array(name, value, (None, 3, 3)))
 
 
-def _orthonormal(name: str, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+def orthonormal(name: str, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the matrices without the small errors of float32; refuse others than rotations."""
     result = np.empty(matrices.shape)
     rows = np.require(matrices, None, ["C"]).reshape(-1).view()

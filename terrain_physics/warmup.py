@@ -16,6 +16,7 @@ from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.heightmap.find_contacts import find_contacts
 from terrain_physics._threads import Workers
 from terrain_physics.character.colliders import CapsuleCollider
+from terrain_physics.character.group import CharacterGroup
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.counter.counter import count_touching
 from terrain_physics.counter.text import NumberReader, write_counts
@@ -75,6 +76,9 @@ def _character() -> None:
     mover.material_rules = {0: {"speed": 0.5}}
     mover.update(1 / 60)
     mover.constraint_planes()
+    group = CharacterGroup(land, body)
+    group.add(0, (0, 0.4, 0))
+    group.height_scan([(0, 1)])
 
 
 def _small_mesh() -> TriangleMesh:

@@ -71,19 +71,19 @@ class Crowd(Scene):
         lap = self.steps // TURN_EVERY
         rows = np.arange(self.steps % TURN_EVERY, len(self.headings), TURN_EVERY)
         angles = self.headings[rows] + self.turns[rows] * lap
-        velocities = self.group.velocities[rows]
-        velocities[:, 0] = self.speeds[rows] * np.cos(angles)
-        velocities[:, 2] = self.speeds[rows] * np.sin(angles)
-        self.group.set_velocities(velocities, keys=rows.tolist())
+        speeds = self.speeds[rows]
+        self.group.walk(speeds * np.cos(angles), speeds * np.sin(angles), keys=rows.tolist())
         self.before = self.group.positions
         self.group.update(STEP)
 
     def _obey(self) -> None:
         self._obeyed = rules = self.bodies.rules
-        for key in self.group.keys:
-            member = self.group[key]
-            member.gravity, member.slope_limit = rules.gravity, rules.slope_limit
-            member.step_offset, member.resolver = rules.step_offset, rules.resolver
+        self.group.set_rules(
+            gravity=rules.gravity,
+            slope_limit=rules.slope_limit,
+            step_offset=rules.step_offset,
+            resolver=rules.resolver,
+        )
 
     def more_state(self) -> Any:
         return self.group.state(), self.before, self._obeyed

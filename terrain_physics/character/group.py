@@ -1,7 +1,7 @@
 """CharacterGroup: thousands of characters as arrays, moved by one call."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import Any
 
@@ -12,7 +12,7 @@ from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.character.waking import wake_near
-from terrain_physics._kernels.types import Flags, Floats, Longs
+from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.character.colliders import Collider
@@ -22,41 +22,38 @@ from terrain_physics.character.group_data import (
     GroupState,
     Key,
     checked_key,
+    checked_keys,
     seed_of,
 )
-from terrain_physics.character.hits import MoveHits, impacts_of, logs_of
+from terrain_physics.character.group_table import GroupTable
+from terrain_physics.character.hits import logs_of
 from terrain_physics.character.live import unsigned_zeros
-from terrain_physics.character.material_rules import NO_MATERIAL_RULES, put_material_rules
-from terrain_physics.character.member import GroupMember
+from terrain_physics.character.material_rules import (
+    NO_MATERIAL_RULES,
+    MaterialRules,
+    put_material_rules,
+)
+from terrain_physics.character.of_each import (
+    positions_of_each,
+    random_states_of_each,
+    rotations_of_each,
+    velocities_of_each,
+)
 from terrain_physics.character.placement import (
     UPRIGHT,
     AnyGround,
     checked_collider,
     checked_ground,
     make_new,
-    placed_shape,
-    put_in_air,
+    put_shape,
+    put_shapes,
     refuse_any_too_wide,
 )
-from terrain_physics.character.results import (
-    GroupResult,
-    ground_normals,
-    nothing_new,
-    read_only,
-)
-from terrain_physics.character.rows import (
-    CARRIED_VELOCITY,
-    LAST_PLACE,
-    POSITION,
-    VELOCITY,
-    Rows,
-    state_hashes,
-    step_off,
-    wake,
-)
-from terrain_physics.character.rules import put_rules
-from terrain_physics.character.spelling import Spelled
+from terrain_physics.character.results import GroupResult, nothing_new
+from terrain_physics.character.rows import Rows, state_hashes, step_off, wake
+from terrain_physics.character.rules import put_rules, put_rules_of_each
 from terrain_physics.character.state import first_random_state
+from terrain_physics.character.touched import Touched
 from terrain_physics.character.underfoot import put_all_factors
 from terrain_physics.surface.surface import queries_of
 
@@ -65,8 +62,11 @@ _MOVING_COST, _RESTING_COST = 3_000, 20
 
 
 @public
-class CharacterGroup(Spelled):
+class CharacterGroup(GroupTable):
     """Characters on one ground, each as if it were a `CharacterMovement` alone, bit for bit.
+
+    It is a mapping from keys to members, and a table whose arrays have a row for each, in the order
+    in which they were added.
 
     They do not push each other. What happens to one depends on its key, its state and the ground:
     not on the others, the order in which they were added, or the number of threads.
@@ -125,9 +125,9 @@ class CharacterGroup(Spelled):
     ) -> None:
         self._collider = None if collider is None else checked_collider(collider)
         known_seed = _checks.whole("seed", seed, 0, 2**64 - 1)
-        self._first_row = Rows.one()
-        put_rules(self._first_row.rules, rules)
-        self._material_rules = put_material_rules(self._first_row.rules, material_rules)
+        self._rules = columns.RULES.defaults()
+        put_rules(self._rules, rules)
+        self._material_rules = put_material_rules(self._rules, material_rules)
         Workers(threads)  # refuses what is no number of threads
         self._threads = threads
         self._data = GroupData(checked_ground(ground), FrameTime(max_delta), known_seed)
@@ -151,27 +151,7 @@ class CharacterGroup(Spelled):
         wake(rows.state)
 
     def _refuse_too_wide(self, ground: AnyGround) -> None:
-        refuse_any_too_wide(ground, self._data.rows().rules, [repr(key) for key in self.keys])
-
-    # Which characters there are
-
-    @property
-    def keys(self) -> tuple[Key, ...]:
-        """The keys of all characters, in the order in which they were added."""
-        return tuple(self._data)
-
-    def __len__(self) -> int:
-        return len(self._data)
-
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self._data)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._data
-
-    def __getitem__(self, key: Key) -> GroupMember:
-        self._data.place(key)
-        return GroupMember(self._data, key)
+        refuse_any_too_wide(ground, self._data.rows().rules, [repr(key) for key in self])
 
     def seed_of(self, key: Key) -> int:
         """Return the seed that a character with this key is given.
@@ -228,27 +208,95 @@ class CharacterGroup(Spelled):
             neither the group nor the character has a collider.
         """
         name = checked_key(key)
-        if name in self._data:
-            raise ValueError(f"key must be new, got {_checks.shorten(name)} again")
+        self._data.refuse_known([name])
+        rows = self._data.room_for(1)
         try:
-            body = checked_collider(self._collider if collider is None else collider)
-            row = self._first_row.copy()
-            put_rules(row.rules, rules)
-            own_rules = self._material_rules
-            if material_rules is not None:
-                own_rules = put_material_rules(row.rules, material_rules)
+            body, own_rules = self._begin(rows, collider, material_rules)
+            put_rules(rows.rules, rules)
             linear = UPRIGHT if rotation is None else _checks.rotation("rotation", rotation)
-            shape = placed_shape(self.ground, body, linear)
+            put_shape(rows, self.ground, body, linear)
             place = _checks.vector("position", position)
             speed = _checks.vector("velocity", (0, 0, 0) if velocity is None else velocity)
-            row.random[0] = self.seed_of(name) if seed is None else first_random_state(seed)
+            random_state = self.seed_of(name) if seed is None else first_random_state(seed)
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name!r}: {error}") from None
-        row.rules[: len(shape)], row.linear[:] = shape, linear
-        row.state[POSITION] = row.state[LAST_PLACE] = unsigned_zeros(place)
-        row.state[VELOCITY] = unsigned_zeros(speed)
-        row.state[columns.DRIVEN] = float(velocity is not None)
-        self._data.add(name, body, own_rules, row)
+        place, speed, driven = unsigned_zeros(place), unsigned_zeros(speed), velocity is not None
+        make_new(rows, place, speed, random_state, are_driven=driven)
+        self._data.add([name], body, own_rules)
+
+    def add_many(
+        self,
+        keys: Iterable[Key],
+        positions: ArrayLike,
+        *,
+        velocities: ArrayLike | None = None,
+        rotations: Iterable[Any] | None = None,
+        collider: Collider | None = None,
+        seeds: Iterable[int | np.random.Generator] | None = None,
+        material_rules: Mapping[Any, Mapping[str, float]] | None = None,
+        **rules: Any,
+    ) -> None:
+        """Add characters, as `add` would one by one, but all or none of them.
+
+        Parameters
+        ----------
+        keys : iterable of str or int
+            Their names, n of them, which no others have.
+        positions : array_like, shape (n, 3)
+            In meters.
+        velocities : array_like, shape (n, 3), optional
+            In m/s; set by the game.
+        rotations : iterable, optional
+            How each body is turned, as `add` takes it; an array has the shape (n, 3, 3).
+        collider : SphereCollider, CapsuleCollider or BoxCollider, optional
+            The body of all; default: the group's.
+        seeds : iterable of int or numpy.random.Generator, optional
+            Where the shuffling of their contacts starts; default: `seed_of` each key.
+        material_rules : mapping, optional
+            Of all, as for `CharacterMovement`; default: the group's.
+        **rules
+            As for `CharacterMovement`; default: the group's. Each is one value for all, or an
+            array of n.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As of `add`, naming the first key where there is a value for each; and for a key that
+            comes twice. Nothing has changed then.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap, SphereCollider
+        >>> group = CharacterGroup(HeightMap([[0, 0], [0, 0]]), SphereCollider(0.5))
+        >>> places = [(x, 0.5, 0) for x in range(1000)]
+        >>> group.add_many(range(1000), places, gravity_scale=np.linspace(0.5, 1, 1000))
+        >>> len(group), group[999].position, group[0].gravity_scale
+        (1000, vec3( 999, 0.5, 0 ), 0.5)
+        """
+        names = checked_keys(keys)
+        self._data.refuse_known(names)
+        rows = self._data.room_for(len(names))
+        body, own_rules = self._begin(rows, collider, material_rules)
+        put_rules_of_each(rows.rules, rules, names)
+        places = positions_of_each(positions, names)
+        speeds = velocities_of_each(velocities, names)
+        if rotations is None:
+            put_shape(rows, self.ground, body, UPRIGHT)
+        else:
+            put_shapes(rows, self.ground, body, rotations_of_each(rotations, names), names)
+        random_states = random_states_of_each(self._data.seed, names, seeds)
+        make_new(rows, places, speeds, random_states, are_driven=velocities is not None)
+        self._data.add(names, body, own_rules)
+
+    def _begin(
+        self, rows: Rows, collider: Any, material_rules: Any
+    ) -> tuple[Collider, MaterialRules]:
+        """Give newcomers the group's rules; return their body and their rules for materials."""
+        rows.rules[:] = self._rules
+        body = checked_collider(self._collider if collider is None else collider)
+        if material_rules is None:
+            return body, self._material_rules
+        return body, put_material_rules(rows.rules, material_rules)
 
     def remove(self, key: Key) -> None:
         """Remove a character.
@@ -262,7 +310,23 @@ class CharacterGroup(Spelled):
         KeyError
             If it is not there.
         """
-        self._data.remove(key)
+        self._data.remove([checked_key(key)])
+
+    def remove_many(self, keys: Iterable[Key]) -> None:
+        """Remove characters, all or none of them.
+
+        Parameters
+        ----------
+        keys : iterable of str or int
+
+        Raises
+        ------
+        KeyError
+            For a key that is not there. Nothing has changed then.
+        TypeError, ValueError
+            For what is no key, and for a key that comes twice. Nothing has changed then.
+        """
+        self._data.remove(checked_keys(keys))
 
     # The step
 
@@ -290,7 +354,7 @@ class CharacterGroup(Spelled):
         seconds = self._frame_time().lived(delta_time)
         rows = self._data.rows()
         state, rules, _, random, hits = rows
-        count, logs = len(state), None
+        count, logs, before = len(state), None, None
         if seconds == 0.0:
             nothing_new(state)
             return GroupResult(state.copy())
@@ -301,6 +365,7 @@ class CharacterGroup(Spelled):
                 self._data.cell_sizes = queries.cell_sizes
             version = queries.version
             log = queries.changes
+            before = Touched.by(state, queries).copy()
             # Kernels take rows one after another; these are views.
             states, flat_rules, draws = state.reshape(-1), rules.reshape(-1), random.reshape(-1)
             flat_hits = hits.reshape(-1)
@@ -317,168 +382,7 @@ class CharacterGroup(Spelled):
                 if any(Workers(self._threads).run(advance, count, _cost(state))):
                     logs = logs_of(rows, queries)
         self._frame_time().last = seconds
-        return GroupResult(state.copy(), seconds, logs)
-
-    # All at once
-
-    @property
-    def positions(self) -> Floats:
-        """The positions (n, 3) in meters, a read-only copy; set them to move all characters."""
-        return read_only(self._data.rows().state[:, POSITION].copy())
-
-    @positions.setter
-    def positions(self, positions: ArrayLike) -> None:
-        self.set_positions(positions)
-
-    @property
-    def velocities(self) -> Floats:
-        """The velocities (n, 3) in m/s, a read-only copy; set them to drive all characters."""
-        return read_only(self._data.rows().state[:, VELOCITY].copy())
-
-    @velocities.setter
-    def velocities(self, velocities: ArrayLike) -> None:
-        self.set_velocities(velocities)
-
-    @property
-    def world_velocities(self) -> Floats:
-        """The velocities (n, 3) in m/s with those of the ground they stand on; read-only."""
-        state = self._data.rows().state
-        return read_only(state[:, VELOCITY] + state[:, CARRIED_VELOCITY])
-
-    @property
-    def grounded(self) -> Flags:
-        """Whether each one stood on the ground at the end of its last update (n,), read-only."""
-        return read_only(self._data.rows().state[:, columns.GROUNDED] != 0.0)
-
-    @property
-    def ground_normals(self) -> Floats:
-        """The normals (n, 3) of the ground they stand on; NaN in the air; read-only."""
-        return read_only(ground_normals(self._data.rows().state))
-
-    def hits(self) -> MoveHits:
-        """Return what the characters ran into in the last update, for sounds and damage.
-
-        Returns
-        -------
-        MoveHits
-            As of `CharacterMovement.hits`, at most 4 of each character; ordered by character.
-        """
-        return impacts_of(self._data.rows(), queries_of(self.ground))
-
-    def set_positions(self, positions: ArrayLike, keys: Iterable[Key] | None = None) -> None:
-        """Put characters somewhere: near, they are nudged, farther it is a teleport.
-
-        See `CharacterView.position`.
-
-        Parameters
-        ----------
-        positions : array_like, shape (n, 3)
-            In meters.
-        keys : iterable of str or int, optional
-            Of which characters; default: all, in order.
-
-        Raises
-        ------
-        KeyError
-            For a key that is not there.
-        TypeError, ValueError
-            For another shape and numbers that are not finite, naming the first key. Nothing has
-            changed then.
-        """
-        state, rows, places = self._checked_rows("positions", positions, keys)
-        state[rows, POSITION] = places
-        state[rows, columns.UNDISTURBED] = 0.0
-        state[rows, columns.MOVED] = 1.0
-
-    def teleport(
-        self,
-        positions: ArrayLike,
-        velocities: ArrayLike | None = None,
-        keys: Iterable[Key] | None = None,
-    ) -> None:
-        """Put characters somewhere else, however near: there they are in the air.
-
-        Parameters
-        ----------
-        positions : array_like, shape (n, 3)
-            In meters.
-        velocities : array_like, shape (n, 3), optional
-            In m/s; default: 0.
-        keys : iterable of str or int, optional
-            Of which characters; default: all, in order.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            As for `set_positions`. Nothing has changed then.
-        """
-        rows, places, speeds = self._checked_places(positions, velocities, keys)
-        state = self._data.rows().state
-        moved = state[rows]
-        put_in_air(moved, places, speeds)
-        state[rows] = moved
-
-    def reset(
-        self,
-        positions: ArrayLike,
-        velocities: ArrayLike | None = None,
-        keys: Iterable[Key] | None = None,
-        seeds: Iterable[int] | None = None,
-    ) -> None:
-        """Let characters begin anew: they go on as new ones would, whatever became of them before.
-
-        Their rules, their bodies and how these are turned stay.
-
-        Parameters
-        ----------
-        positions : array_like, shape (n, 3)
-            In meters.
-        velocities : array_like, shape (n, 3), optional
-            In m/s; default: 0.
-        keys : iterable of str or int, optional
-            Of which characters; default: all, in order.
-        seeds : iterable of int, optional
-            Where the shuffling of their contacts starts; default: `seed_of` each key.
-
-        Raises
-        ------
-        KeyError, TypeError, ValueError
-            As for `set_positions`, and for another number of seeds. Nothing has changed then.
-        """
-        names = self.keys if keys is None else _checks.listed("keys", keys)
-        rows, places, speeds = self._checked_places(positions, velocities, names)
-        given = map(self.seed_of, names) if seeds is None else seeds
-        known = _checks.listed("seeds", given)
-        if len(known) != len(names):
-            raise ValueError(f"seeds must be {len(names)}, one for each, got {len(known)}")
-        random_states = np.array([first_random_state(seed) for seed in known], dtype=np.uint64)
-        all_rows = self._data.rows()
-        reset = all_rows.at(rows)
-        make_new(reset, places, speeds, random_states)
-        all_rows.state[rows], all_rows.random[rows] = reset.state, reset.random
-
-    def set_velocities(self, velocities: ArrayLike, keys: Iterable[Key] | None = None) -> None:
-        """Drive characters.
-
-        Parameters
-        ----------
-        velocities : array_like, shape (n, 3)
-            In m/s.
-        keys : iterable of str or int, optional
-            Of which characters; default: all, in order.
-
-        Raises
-        ------
-        KeyError
-            For a key that is not there.
-        TypeError, ValueError
-            For another shape and numbers that are not finite, naming the first key. Nothing has
-            changed then.
-        """
-        state, rows, speeds = self._checked_rows("velocities", velocities, keys)
-        state[rows, VELOCITY] = speeds
-        state[rows, columns.DRIVEN] = 1.0
-        state[rows, columns.UNDISTURBED] = 0.0
+        return GroupResult(state.copy(), seconds, logs, before)
 
     def __repr__(self) -> str:
         return f"<CharacterGroup: {len(self)} characters>"
@@ -531,40 +435,12 @@ class CharacterGroup(Spelled):
             In order.
         """
         digits = state_hashes(self._data.rows().packed())
-        return list(zip(self.keys, digits, strict=True))
+        return list(zip(self, digits, strict=True))
 
     # Inside
 
     def _frame_time(self) -> FrameTime:
         return self._data.time
-
-    def _checked_places(
-        self, positions: ArrayLike, velocities: ArrayLike | None, keys: Iterable[Key] | None
-    ) -> tuple[Longs, Floats, Floats]:
-        """Return the rows of the keys, and finite positions and velocities for each."""
-        names = None if keys is None else _checks.listed("keys", keys)
-        _, rows, places = self._checked_rows("positions", positions, names)
-        given = np.zeros_like(places) if velocities is None else velocities
-        _, _, speeds = self._checked_rows("velocities", given, names)
-        return rows, places, speeds
-
-    def _checked_rows(
-        self, name: str, values: ArrayLike, keys: Iterable[Key] | None
-    ) -> tuple[Floats, Longs, Floats]:
-        """Return the states of all, the rows of the keys, and three finite numbers for each."""
-        state = self._data.rows().state
-        names = self.keys if keys is None else _checks.listed("keys", keys)
-        rows = (
-            np.arange(len(names))
-            if keys is None
-            else np.array([self._data.place(key) for key in names], dtype=np.int64)
-        )
-        given = _checks.real_array(name, values)
-        if given.shape != (len(names), 3):
-            raise ValueError(f"{name} must have shape ({len(names)}, 3), got {given.shape}")
-        for bad in np.flatnonzero(~np.isfinite(given).all(axis=1))[:1]:
-            raise ValueError(f"{name} must be finite, got {given[bad].tolist()} for {names[bad]!r}")
-        return state, rows, given + 0.0  # a zero has no sign
 
     def __getstate__(self) -> dict[str, Any]:
         """Characters of its own for a copy."""
@@ -574,5 +450,7 @@ class CharacterGroup(Spelled):
 def _cost(state: Floats) -> float:
     """Return how many nanoseconds an update takes, shared out among all characters, roughly."""
     rests = (state[:, columns.UNDISTURBED] != 0.0) & (state[:, columns.GROUNDED] != 0.0)
-    moving = len(state) - np.count_nonzero(rests & ~state[:, VELOCITY].any(axis=1))
+    for axis in range(3):  # three times as quick as to ask rows of three
+        rests &= state[:, columns.VELOCITY + axis] == 0.0
+    moving = len(state) - np.count_nonzero(rests)
     return _RESTING_COST + _MOVING_COST * moving / len(state)

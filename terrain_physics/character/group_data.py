@@ -2,7 +2,8 @@
 
 import hashlib
 import struct
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
@@ -156,10 +157,27 @@ def checked_key(key: Any) -> Key:
     return key
 
 
+def checked_keys(keys: Any) -> list[Key]:
+    """Return the keys that an iterable gives, each as str or int."""
+    given = keys.tolist() if isinstance(keys, np.ndarray) else keys
+    known = list(_checks.listed("keys", given))
+    return known if {*map(type, known)} <= {str, int} else [checked_key(key) for key in known]
+
+
 def seed_of(seed: int, key: Key) -> int:
     """Return the seed of one character: it follows from its group's and its key alone."""
+    return int.from_bytes(_digest(seed, key), "little")
+
+
+def seeds_of(seed: int, keys: Iterable[Key]) -> Words:
+    """Return the seeds (n,) of many."""
+    digests = b"".join([_digest(seed, key) for key in keys])  # quicker than from a generator
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def _digest(seed: int, key: Key) -> bytes:
     name = f"{seed} {type(key).__name__} {key}".encode(errors="surrogatepass")
-    return int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "little")
+    return hashlib.blake2b(name, digest_size=8).digest()
 
 
 def state_of_rows(
@@ -202,7 +220,7 @@ class GroupData:
         self._places: dict[Key, int] = {}
         self._colliders: dict[Key, Collider] = {}
         self._material_rules: dict[Key, MaterialRules] = {}  # of those that have any
-        self._room = Rows.new(_FIRST_CAPACITY)
+        self._room = Rows.room(_FIRST_CAPACITY)
         self._end = 0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -235,6 +253,12 @@ class GroupData:
         if name not in self._places:
             raise KeyError(f"no character has the key {_checks.shorten(name)}")
         return self._places[name]
+
+    def places(self, keys: Sequence[Key]) -> Longs:
+        """Return which rows (n,) are some characters', or raise KeyError."""
+        if not self._places.keys() >= set(keys):
+            list(map(self.place, keys))  # raises for the first that is missing
+        return np.array([self._places[key] for key in keys], dtype=np.int64)
 
     def row(self, key: Any) -> Rows:
         """Return a character's numbers, to read and to write; or raise KeyError."""
@@ -281,21 +305,48 @@ class GroupData:
         self._compact()
         return self._room.at(slice(len(self)))
 
-    def add(self, key: Key, collider: Collider, material_rules: MaterialRules, row: Rows) -> None:
-        """Add a character under a new key."""
-        if self._end == len(self._room.state):
-            self._grow()
-        self._places[key], self._colliders[key] = self._end, collider
-        self.keep_material_rules(key, material_rules)
-        self._room.at(self._end).put(row)
-        self._end += 1
+    def room_for(self, count: int) -> Rows:
+        """Return rows for more characters, to write to; they are theirs as soon as they are added.
 
-    def remove(self, key: Key) -> None:
-        """Remove a character, or raise KeyError."""
-        self.place(key)
-        name = checked_key(key)
-        del self._places[name], self._colliders[name]
-        self._material_rules.pop(name, None)
+        Hits may be left as they are: nobody reads more of them than the state says there are.
+        """
+        if self._end + count > len(self._room.state):
+            self._compact()
+            needed = self._end + count
+            # Not at each turn where few come and as many go.
+            if 2 * needed > len(self._room.state):
+                old, self._room = self._room.at(slice(self._end)), Rows.room(2 * needed)
+                self._room.at(slice(self._end)).put(old)
+        return self._room.at(slice(self._end, self._end + count))
+
+    def add(self, keys: Sequence[Key], collider: Collider, material_rules: MaterialRules) -> None:
+        """Add characters under new keys, with the rows that there was room for."""
+        end = self._end + len(keys)
+        self._places.update(zip(keys, range(self._end, end), strict=True))
+        self._colliders.update(dict.fromkeys(keys, collider))
+        if material_rules:
+            self._material_rules.update(dict.fromkeys(keys, material_rules))
+        self._end = end
+
+    def refuse_known(self, keys: Sequence[Key]) -> None:
+        """Refuse keys of which one is here already, or comes twice."""
+        if len(set(keys)) == len(keys) and self._places.keys().isdisjoint(keys):
+            return
+        known = set(self._places)
+        for key in keys:
+            if key in known:
+                raise ValueError(f"key must be new, got {_checks.shorten(key)} again")
+            known.add(key)
+
+    def remove(self, keys: Sequence[Key]) -> None:
+        """Remove characters, all or none: raise KeyError, and ValueError for a key twice."""
+        self.places(keys)
+        if len(set(keys)) < len(keys):
+            ((key, _),) = Counter(keys).most_common(1)
+            raise ValueError(f"keys must be different, got {_checks.shorten(key)} twice")
+        for key in keys:
+            del self._places[key], self._colliders[key]
+            self._material_rules.pop(key, None)
 
     def state_of(self, rows: Rows) -> GroupState:
         """Return everything, with these rows of all in order."""
@@ -321,18 +372,12 @@ class GroupData:
         material_rules = _by_key(state.material_rules, keys)
         own_rules = [material_rules.get(key, ()) for key in keys]
         refuse_unfit(rows, state.colliders, own_rules, self.ground, names)
-        self._room, self._end = Rows.new(max(count, _FIRST_CAPACITY)), count
+        self._room, self._end = Rows.room(max(count, _FIRST_CAPACITY)), count
         self._room.at(slice(count)).put(rows)
         self._places = {key: row for row, key in enumerate(keys)}
         self._colliders = dict(zip(keys, state.colliders, strict=True))
         self._material_rules = {key: own for key, own in material_rules.items() if own}
         self.seed = seed
-
-    def _grow(self) -> None:
-        self._compact()
-        old = self._room
-        self._room = Rows.new(2 * len(old.state))
-        self._room.at(slice(len(old.state))).put(old)
 
     def _compact(self) -> None:
         """Close the gaps that removed characters left."""

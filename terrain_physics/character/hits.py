@@ -174,6 +174,16 @@ class Logs:
         _, first = np.unique(self._characters[order], return_index=True)
         return self._named(order[first], kernels.TAKEN)
 
+    def blocked(self) -> Longs:
+        """Return which characters something was in the way of, some more than once."""
+        rows = np.flatnonzero(self._rows[:, kernels.REASON] != kernels.LET_PASS)
+        return self._characters.take(rows)
+
+    def hitting(self) -> Longs:
+        """Return which characters came upon something, some more than once."""
+        rows = np.flatnonzero(self._rows[:, kernels.IMPACT] >= kernels.LEAST_SPEED)
+        return self._characters.take(rows)
+
     def impacts(self) -> MoveHits:
         """Return what the characters came upon, the strongest of each first."""
         order = self._strongest_first(kernels.IMPACT)
@@ -188,20 +198,16 @@ class Logs:
         """Return some of the rows, with ids and materials."""
         rows = self._rows[order]
         points = rows[:, kernels.HIT_POINT : kernels.HIT_POINT + 3].copy()
-        parts, numbers = rows[:, kernels.HIT_PART], rows[:, kernels.HIT_TRIANGLE]
-        named = [
-            self._queries.triangle_at(int(part), int(number), (x, y, z))
-            for part, number, (x, y, z) in zip(parts, numbers, points.tolist(), strict=True)
-        ]
-        ids = np.array(named, dtype=np.int64).reshape(-1, 2)
+        parts, numbers = rows[:, [kernels.HIT_PART, kernels.HIT_TRIANGLE]].astype(np.int64).T
+        triangles, materials = self._queries.triangles_at(parts, numbers, points)
         return MoveHits(
             self._characters[order],
-            ids[:, 0].copy(),
+            triangles,
             points,
             rows[:, kernels.HIT_NORMAL : kernels.HIT_NORMAL + 3].copy(),
             rows[:, speed].copy(),
             np.full(len(rows), _GROUND, dtype=np.int64),
-            ids[:, 1].astype(np.uint8),
+            materials,
             _WORDS[rows[:, kernels.REASON].astype(np.int64)],
         )
 

@@ -30,8 +30,8 @@ MaterialRules = tuple[tuple[str | int, float, float], ...]
 _NAMES = ("friction", "speed")
 
 
-def put_material_rules(row: Floats, value: Any) -> MaterialRules:
-    """Check what a game sets and put its mark into a row of rules; return it."""
+def put_material_rules(rows: Floats, value: Any) -> MaterialRules:
+    """Check what a game sets and put its mark into rows of rules (..., RULES_SIZE); return it."""
     if not isinstance(value, Mapping):
         raise TypeError(
             "material_rules must be a mapping from materials to their friction and speed, "
@@ -42,7 +42,7 @@ def put_material_rules(row: Floats, value: Any) -> MaterialRules:
             f"material_rules must be for at most {MOST_MATERIALS} materials, got {len(value)}"
         )
     rules = _in_order(_checked(material, own) for material, own in dict(value).items())
-    row[MATERIAL_RULES] = mark_of(rules)
+    rows[..., MATERIAL_RULES] = mark_of(rules)
     return rules
 
 

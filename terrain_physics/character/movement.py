@@ -421,6 +421,10 @@ class CharacterMovement(CharacterView):
         if self._owner is not None and self._owner.linear() is not None:
             raise ValueError("rotation must be left to the owner that has one")
 
+    def _vertical_velocity(self) -> float:
+        shown, written = self._velocity.shown.y, self._velocity.y
+        return super()._vertical_velocity() if written == shown else written
+
     def _put_position(self, value: Any) -> None:
         super()._put_position(value)
         self._position.show(self.position64)

@@ -32,6 +32,10 @@ AnyGround = HeightMap | TriangleMesh | Ground
 MOST_CELLS = 40_000
 
 
+# The state of one that nothing has happened to.
+_NEW = columns.STATE.defaults()
+
+
 def checked_ground(ground: Any) -> AnyGround:
     """Return the ground of characters, or raise TypeError."""
     if not isinstance(ground, (HeightMap, TriangleMesh, Ground)):
@@ -52,10 +56,32 @@ def checked_collider(collider: Any) -> Collider:
 
 def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> Floats:
     """Return a body's part of the rules (SHAPE_SIZE,), turned and scaled."""
-    extents, offset, rotation = collider.placed(np.array(linear).reshape(3, 3))
-    shape = np.array((collider.kind, *extents, *offset, *rotation))
+    shape: Floats = _shapes(collider, np.array([linear]))[0]
     refuse_too_wide(ground, shape)
     return shape
+
+
+def put_shape(rows: Rows, ground: AnyGround, collider: Collider, linear: Floats9) -> None:
+    """Give characters (..., ...) the same body, turned and scaled alike."""
+    rows.rules[..., :SHAPE_SIZE] = placed_shape(ground, collider, linear)
+    rows.linear[...] = linear
+
+
+def put_shapes(
+    rows: Rows, ground: AnyGround, collider: Collider, linears: Floats, keys: Sequence[Any]
+) -> None:
+    """Give characters (n, ...) with some keys the same body, turned by (n, 9) each."""
+    rows.rules[:, :SHAPE_SIZE] = _shapes(collider, linears)
+    rows.linear[:] = linears
+    refuse_any_too_wide(ground, rows.rules, [repr(key) for key in keys])
+
+
+def _shapes(collider: Collider, linears: Floats) -> Floats:
+    """Return a body's part of rules (n, SHAPE_SIZE), turned and scaled by (n, 9)."""
+    shapes = np.empty((len(linears), SHAPE_SIZE))
+    shapes[:, columns.KIND] = collider.kind
+    shapes[:, columns.EXTENTS :] = collider.placed(linears.reshape(-1, 3, 3))
+    return shapes
 
 
 def refuse_too_wide(ground: AnyGround, rules: Floats) -> None:
@@ -99,15 +125,19 @@ def put_in_air(state: Floats, places: Any, speeds: Any) -> None:
     wake(state)
 
 
-def make_new(rows: Rows, places: Any, speeds: Any, random_states: Any) -> None:
-    """Make characters (..., ...) new ones by the rules that they have."""
+def make_new(
+    rows: Rows, places: Any, speeds: Any, random_states: Any, *, are_driven: bool | None = None
+) -> None:
+    """Make characters (..., ...) new ones by the rules that they have.
+
+    ``are_driven`` says whether the game has set their velocities; default: those that are not 0.
+    """
     state = rows.state
-    state[...] = columns.STATE.defaults()
+    state[...] = _NEW
     state[..., POSITION] = state[..., LAST_PLACE] = places
     state[..., VELOCITY] = speeds
-    state[..., columns.DRIVEN] = np.any(speeds, axis=-1)
+    state[..., columns.DRIVEN] = np.any(speeds, axis=-1) if are_driven is None else are_driven
     rows.random[..., 0] = random_states
-    rows.hits[...] = 0.0
 
 
 def resize(ground: AnyGround, old: Collider, collider: Any, row: Rows) -> bool:

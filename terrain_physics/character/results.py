@@ -25,8 +25,9 @@ from terrain_physics.character.hits import (
     same_values,
     spread,
 )
-from terrain_physics.character.rows import Row, plain_row
+from terrain_physics.character.rows import Row, plain_row, vectors
 from terrain_physics.character.state import refuse_format
+from terrain_physics.character.touched import Touched
 from terrain_physics.surface.results import of_plain, plain
 
 Limit = Literal["work", "depth", "room"]
@@ -370,9 +371,11 @@ class GroupResult(_Fields):
         How long the update lasted.
     logs : Logs, optional
         What the characters ran into; None: nothing.
+    before : Touched, optional
+        What they stood on or touched before the update; None: nothing that is known.
     """
 
-    __slots__ = ("_made", "_met", "_seconds", "_states")
+    __slots__ = ("_before", "_logs", "_made", "_seconds", "_states")
     __match_args__ = (
         "grounded",
         "ground_normals",
@@ -387,23 +390,35 @@ class GroupResult(_Fields):
         "blocked_by",
         "just_landed",
         "just_left",
+        "just_hit",
+        "material_changed",
         "turns",
         "squeezed",
         "squeezed_by",
     )
 
-    def __init__(self, states: Floats, seconds: float = 0.0, logs: Logs | None = None) -> None:
-        self._states, self._seconds = states, seconds
-        self._met: Logs | MoveHits | None = logs
+    def __init__(
+        self,
+        states: Floats,
+        seconds: float = 0.0,
+        logs: Logs | None = None,
+        before: Touched | None = None,
+    ) -> None:
+        self._states, self._seconds, self._logs, self._before = states, seconds, logs, before
         self._made: dict[str, Any] = {}
 
-    def __getstate__(self) -> tuple[int, Floats, float, MoveHits | None]:
-        return columns.FORMAT, self._states, self._seconds, self._blockers
+    def __getstate__(self) -> tuple[Any, ...]:
+        events = self._blockers, self.just_hit, self.material_changed
+        return columns.FORMAT, self._states, self._seconds, *events
 
     def __setstate__(self, content: tuple[Any, ...]) -> None:
-        form, states, self._seconds, *blockers = content
-        self._states, self._made = _upgraded("GroupResult", form, states), {}
-        self._met = blockers[0] if blockers else None
+        form, states, self._seconds, *events = content
+        self._states = _upgraded("GroupResult", form, states)
+        self._logs = self._before = None
+        names = ("_blockers", "just_hit", "material_changed")
+        self._made = dict(zip(names, events, strict=False))  # earlier ones hold fewer
+        for flags in events[1:]:
+            read_only(flags)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GroupResult):
@@ -463,7 +478,7 @@ class GroupResult(_Fields):
     @property
     def blocked(self) -> Flags:
         """Whether something was in the way of each, as of `MoveResult.blocked` (n,)."""
-        return self._once("blocked", lambda _: self.blocked_by.reason != "")
+        return self._once("blocked", self._find_blocked)
 
     @property
     def blocked_by(self) -> MoveHits:
@@ -487,6 +502,20 @@ class GroupResult(_Fields):
         return self._once("just_left", _left)
 
     @property
+    def just_hit(self) -> Flags:
+        """Whether each ran into something: it has a row of `CharacterGroup.hits` (n,)."""
+        return self._once("just_hit", self._find_hitting)
+
+    @property
+    def material_changed(self) -> Flags:
+        """Whether each stands on or touches another material than before this update (n,).
+
+        Both materials are looked up as this is first read: they are those of the ground then. False
+        where it came from the air, which `just_landed` tells, and where it is in the air now.
+        """
+        return self._once("material_changed", self._find_changes)
+
+    @property
     def turns(self) -> Floats:
         """How far the parts that they stood on have turned them about +Y, in radians (n,)."""
         return self._once("turns", lambda states: states[:, columns.TURN].copy())
@@ -507,9 +536,29 @@ class GroupResult(_Fields):
     @property
     def _blockers(self) -> MoveHits | None:
         """What was in the way of those that were blocked, looked up once."""
-        if isinstance(self._met, Logs):
-            self._met = self._met.blockers()
-        return self._met
+        if "_blockers" not in self._made and self._logs is not None:
+            self._made["_blockers"] = self._logs.blockers()
+        hits: MoveHits | None = self._made.get("_blockers")
+        return hits
+
+    def _find_blocked(self, states: Floats) -> Flags:
+        flags = np.zeros(len(states), dtype=np.bool_)
+        if self._logs is not None:
+            flags[self._logs.blocked()] = True
+        elif (blockers := self._blockers) is not None:  # of a pickle
+            flags[blockers.character] = True
+        return flags
+
+    def _find_hitting(self, states: Floats) -> Flags:
+        flags = np.zeros(len(states), dtype=np.bool_)
+        if self._logs is not None:
+            flags[self._logs.hitting()] = True
+        return flags
+
+    def _find_changes(self, states: Floats) -> Flags:
+        if self._before is None:
+            return np.zeros(len(states), dtype=np.bool_)
+        return Touched.by(states, self._before.queries).is_other_material(self._before)
 
     def _once(self, name: str, make: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
         """Make a field when it is first read: a game may read its rows one by one."""
@@ -550,11 +599,16 @@ def nothing_new(states: Floats) -> None:
     states[..., columns.HITS] = 0.0
 
 
+def ground_states(states: Floats) -> NDArray[np.str_]:
+    """Return how rows of state (n, STATE_SIZE) stand, in words."""
+    kinds = states[:, columns.GROUND_KIND].astype(np.int64)
+    return np.array(_GROUND_STATES).take(kinds)
+
+
 def ground_normals(states: Floats) -> Floats:
     """Return the normals (n, 3) of the ground that rows of state stand on; NaN in the air."""
-    normals = states[:, columns.GROUND_NORMAL : columns.GROUND_NORMAL + 3] + 0.0
-    normals[states[:, columns.GROUNDED] == 0.0] = np.nan
-    return normals
+    off = np.where(states[:, columns.GROUNDED] != 0.0, 0.0, np.nan)
+    return vectors(states, columns.GROUND_NORMAL, off)
 
 
 def read_only(values: NDArray[Any]) -> NDArray[Any]:

@@ -47,20 +47,22 @@ class Rows(NamedTuple):
     hits: Floats
 
     @classmethod
-    def new(cls, *shape: int) -> Self:
-        """Return the rows of characters that nothing has happened to."""
+    def room(cls, count: int) -> Self:
+        """Return rows to write to; until then they take no memory."""
         return cls(
-            np.tile(columns.STATE.defaults(), (*shape, 1)),
-            np.tile(columns.RULES.defaults(), (*shape, 1)),
-            np.zeros((*shape, columns.LINEAR_SIZE)),
-            np.zeros((*shape, 1), dtype=np.uint64),
-            np.zeros((*shape, HITS_SIZE)),
+            np.zeros((count, columns.STATE_SIZE)),
+            np.zeros((count, columns.RULES_SIZE)),
+            np.zeros((count, columns.LINEAR_SIZE)),
+            np.zeros((count, 1), dtype=np.uint64),
+            np.zeros((count, HITS_SIZE)),
         )
 
     @classmethod
     def one(cls) -> Self:
         """Return the row of a character that nothing has happened to."""
-        return cls.new(1).at(0)
+        row = cls.room(1).at(0)
+        row.state[:], row.rules[:] = columns.STATE.defaults(), columns.RULES.defaults()
+        return row
 
     def at(self, index: Any) -> Self:
         """Return one row or some, as arrays that share memory where NumPy's indices do."""
@@ -89,7 +91,7 @@ class Rows(NamedTuple):
     def unpacked(cls, packed: Words) -> Self:
         """Return the rows (n, ...) of bits (n, size) that were packed."""
         bits = np.ascontiguousarray(packed, dtype=np.uint64)
-        rows, end = cls.new(len(bits)), 0
+        rows, end = cls.room(len(bits)), 0
         for part in rows.saved():
             start, end = end, end + part.shape[-1]
             part.view(np.uint64)[...] = bits[:, start:end]
@@ -101,6 +103,14 @@ def plain_row(state: Floats) -> Row:
     return array("d", state.tobytes())
 
 
+def vectors(states: Floats, place: int, more: Floats | float = 0.0) -> Floats:
+    """Return three columns of rows of state (n, STATE_SIZE), each plus ``more``, as (n, 3)."""
+    found = np.empty((len(states), 3))
+    for axis in range(3):  # NumPy takes twice as long for rows of three
+        np.add(states[:, place + axis], more, out=found[:, axis])
+    return found
+
+
 def wake(state: Floats) -> None:
     """Let characters (..., STATE_SIZE) look at their ground anew, whichever they are on now.
 
@@ -109,6 +119,11 @@ def wake(state: Floats) -> None:
     state[..., columns.UNDISTURBED], state[..., columns.MOVED] = 0.0, 1.0
     state[..., columns.GROUND_PART] = state[..., columns.GROUND_TRIANGLE] = -1.0
     state[..., columns.GROUND_VERSION] = state[..., columns.HITS] = 0.0
+
+
+def forget_rest(state: Floats, rows: Any = ...) -> None:
+    """Wake some characters (..., STATE_SIZE) for good: the ground as it was says nothing."""
+    state[rows, columns.UNDISTURBED] = state[rows, columns.IMPRINT] = 0.0
 
 
 def step_off(state: Floats) -> None:

@@ -1,19 +1,21 @@
 """The rules of a character: numbers that its kernel reads, checked when they are set."""
 
 import math
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Generic, Literal, Self, TypeVar, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from terrain_physics import _checks
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats
 from terrain_physics.character.material_rules import MaterialRules, put_material_rules, shown
-from terrain_physics.character.rows import Rows
+from terrain_physics.character.rows import Rows, forget_rest
 from terrain_physics.character.spelling import Spelled
 
 GroundRule = Literal["contact", "sum"]
@@ -21,12 +23,16 @@ Resolver = Literal["shuffled", "simultaneous"]
 SlopeSpeed = Literal["horizontal", "surface"]
 Leave = Literal["velocity", "up", "none"]
 
+_GREATEST = sys.float_info.max
+
 T = TypeVar("T")
 Word = TypeVar("Word", bound=str)
 
 
 class Rule(ABC, Generic[T]):
     """What stands in the column of the same name, as the game reads and sets it."""
+
+    _dtype: type[np.generic] = np.float64  # of the values of many
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -44,36 +50,58 @@ class Rule(ABC, Generic[T]):
         return self if character is None else self.read(character._row().rules)  # noqa: SLF001
 
     def __set__(self, character: "CharacterRules", value: T) -> None:
-        rules = character._row().rules  # noqa: SLF001
-        before = self.read(rules)
-        self.write(rules, value)
-        if self.read(rules) != before:
-            self.wake(character)
+        row = character._row()  # noqa: SLF001
+        before = self.read(row.rules)
+        self.write(row.rules, value)
+        if self.read(row.rules) != before:
+            self.wake(row.state)
 
-    def wake(self, character: "CharacterRules") -> None:
-        """Let a character take notice that the rule is another."""
-        character._forget_rest()  # noqa: SLF001
+    def wake(self, state: Floats, rows: Any = ...) -> None:
+        """Let some of characters (..., STATE_SIZE) take notice that the rule is another."""
+        forget_rest(state, rows)
 
     @abstractmethod
     def read(self, rules: Floats) -> T:
         """Return what a row of rules holds."""
 
+    def read_all(self, rules: Floats) -> NDArray[Any]:
+        """Return what each of rows (n, RULES_SIZE) holds, as a new array (n,)."""
+        return rules[:, self.place].astype(self._dtype)
+
     @abstractmethod
     def write(self, rules: Floats, value: Any) -> None:
-        """Check a value and put it into a row of rules."""
+        """Check a value and put it into a row of rules, or into all of rows (n, RULES_SIZE)."""
+
+    def write_good(self, rules: Floats, values: NDArray[Any]) -> bool:
+        """Put values (n,) into rows, one into each, and return True.
+
+        False where one is bad, and where their type says little: then `write` is to decide on each.
+        """
+        numbers = self._numbers(values)
+        if numbers is None:
+            return False
+        rules[:, self.place] = numbers
+        return True
+
+    @abstractmethod
+    def _numbers(self, values: NDArray[Any]) -> Floats | None:
+        """Return what stands in the column for good values (n,); None as of `write_good`."""
 
 
 class _Number(Rule[float]):
     """A number as it is."""
 
-    def __init__(self, check: Callable[[str, Any], float]) -> None:
-        self._check = check
+    def __init__(self, check: Callable[[str, Any], float], least: float = -_GREATEST) -> None:
+        self._check, self._least = check, least
 
     def read(self, rules: Floats) -> float:
         return float(rules[self.place])
 
     def write(self, rules: Floats, value: Any) -> None:
-        rules[self.place] = self._check(self.name, value)
+        rules[..., self.place] = self._check(self.name, value)
+
+    def _numbers(self, values: NDArray[Any]) -> Floats | None:
+        return _reals(values, self._least, _GREATEST)
 
 
 class _Slope(Rule[float]):
@@ -87,11 +115,23 @@ class _Slope(Rule[float]):
         if not (0.0 <= limit <= math.pi / 2):
             hint = f"; for degrees use math.radians({limit:g})" if 0.0 < limit <= 90.0 else ""
             raise ValueError(f"{self.name} must be from 0 to pi / 2 radians, got {limit}{hint}")
-        rules[self.place], rules[columns.SLOPE_COSINE] = limit, math.cos(limit)
+        rules[..., self.place], rules[..., columns.SLOPE_COSINE] = limit, math.cos(limit)
+
+    def write_good(self, rules: Floats, values: NDArray[Any]) -> bool:
+        if not super().write_good(rules, values):
+            return False
+        # The cosines of one: those of NumPy have other last bits.
+        rules[:, columns.SLOPE_COSINE] = [math.cos(x) for x in rules[:, self.place].tolist()]
+        return True
+
+    def _numbers(self, values: NDArray[Any]) -> Floats | None:
+        return _reals(values, 0.0, math.pi / 2)
 
 
 class _Whole(Rule[int]):
     """A whole number, ends included."""
+
+    _dtype = np.int64
 
     def __init__(self, least: int, most: int) -> None:
         self._least, self._most = least, most
@@ -100,11 +140,18 @@ class _Whole(Rule[int]):
         return int(rules[self.place])
 
     def write(self, rules: Floats, value: Any) -> None:
-        rules[self.place] = _checks.whole(self.name, value, self._least, self._most)
+        rules[..., self.place] = _checks.whole(self.name, value, self._least, self._most)
+
+    def _numbers(self, values: NDArray[Any]) -> Floats | None:
+        if values.dtype.kind not in "iu":
+            return None
+        return _reals(values, self._least, self._most)
 
 
 class _Flag(Rule[bool]):
     """Whether something is so."""
+
+    _dtype = np.bool_
 
     def read(self, rules: Floats) -> bool:
         return bool(rules[self.place])
@@ -112,15 +159,18 @@ class _Flag(Rule[bool]):
     def write(self, rules: Floats, value: Any) -> None:
         if not isinstance(value, (bool, np.bool_)):
             raise TypeError(f"{self.name} must be True or False, got {_checks.shorten(value)}")
-        rules[self.place] = value
+        rules[..., self.place] = value
+
+    def _numbers(self, values: NDArray[Any]) -> Floats | None:
+        return values.astype(np.float64) if values.dtype.kind == "b" else None
 
 
 class _Mask(_Whole):
     """Layers, a bit for each; with others the ground is another."""
 
-    def wake(self, character: "CharacterRules") -> None:
-        super().wake(character)
-        character._row().state[columns.MOVED] = 1.0  # noqa: SLF001
+    def wake(self, state: Floats, rows: Any = ...) -> None:
+        super().wake(state, rows)
+        state[rows, columns.MOVED] = 1.0
 
 
 class _Choice(Rule[Word]):
@@ -132,8 +182,29 @@ class _Choice(Rule[Word]):
     def read(self, rules: Floats) -> Word:
         return self.words[int(rules[self.place])]
 
+    def read_all(self, rules: Floats) -> NDArray[Any]:
+        return np.array(self.words).take(rules[:, self.place].astype(np.int64))
+
     def write(self, rules: Floats, value: Any) -> None:
-        rules[self.place] = self.words.index(_checks.choice(self.name, value, self.words))
+        word = _checks.choice(self.name, value, self.words)
+        rules[..., self.place] = self.words.index(word)
+
+    def _numbers(self, values: NDArray[Any]) -> Floats | None:
+        if values.dtype.kind != "U" or not np.isin(values, self.words).all():
+            return None
+        numbers = np.zeros(len(values))
+        for number, word in enumerate(self.words):
+            numbers[values == word] = number
+        return numbers
+
+
+def _reals(values: NDArray[Any], least: float, most: float) -> Floats | None:
+    """Return real numbers (n,) from least to most; None where one is not, or is no number."""
+    if values.dtype.kind not in "biuf":
+        return None
+    with np.errstate(over="ignore"):  # a long double may become infinite
+        numbers = values.astype(np.float64)
+    return numbers if ((numbers >= least) & (numbers <= most)).all() else None
 
 
 def _downward(name: str, value: Any) -> float:
@@ -149,14 +220,14 @@ def _downward(name: str, value: Any) -> float:
 class CharacterRules(Spelled, ABC):
     """What the game sets of a character, and may change at any time; see `CharacterMovement`."""
 
-    gravity = _Number(_downward)
+    gravity = _Number(_downward, 0.0)
     gravity_scale = _Number(_checks.finite)
     slope_limit = _Slope()
     ground_rule: _Choice[GroundRule] = _Choice("contact", "sum")
-    ground_friction = _Number(_checks.non_negative)
+    ground_friction = _Number(_checks.non_negative, 0.0)
     resolver: _Choice[Resolver] = _Choice("shuffled", "simultaneous")
-    snap_distance = _Number(_checks.non_negative)
-    step_offset = _Number(_checks.non_negative)
+    snap_distance = _Number(_checks.non_negative, 0.0)
+    step_offset = _Number(_checks.non_negative, 0.0)
     slope_speed: _Choice[SlopeSpeed] = _Choice("horizontal", "surface")
     max_rounds = _Whole(1, columns.MOST_ROUNDS)
     mask = _Mask(0, ALL_LAYERS)
@@ -185,7 +256,7 @@ class CharacterRules(Spelled, ABC):
         rules = put_material_rules(self._row().rules, value)
         if rules != self._material_rules():
             self._keep_material_rules(rules)
-            self._forget_rest()
+            forget_rest(self._row().state)
 
     @abstractmethod
     def _row(self) -> Rows:
@@ -198,20 +269,60 @@ class CharacterRules(Spelled, ABC):
     def _keep_material_rules(self, rules: MaterialRules) -> None:
         """Remember the rules that the numbers now have the mark of."""
 
-    def _forget_rest(self) -> None:
-        """Wake a character for good: that it finds the ground as it was says nothing any more."""
-        state = self._row().state
-        state[columns.UNDISTURBED] = state[columns.IMPRINT] = 0.0
-
 
 _RULES = {name: rule for name, rule in vars(CharacterRules).items() if isinstance(rule, Rule)}
+
+
+def rule_to_read(name: Any) -> Rule[Any]:
+    """Return the rule with a name, or refuse that."""
+    return _RULES[_checks.choice("name", name, tuple(_RULES))]
+
+
+def _rule_to_set(name: str) -> Rule[Any]:
+    if name not in _RULES:
+        names = [*_RULES, "material_rules"]
+        meant = [f"; did you mean {close}?" for close in get_close_matches(name, names, n=1)]
+        raise TypeError(f"rules must be of {', '.join(names)}, got {name!r}{''.join(meant)}")
+    return _RULES[name]
 
 
 def put_rules(rules: Floats, changes: dict[str, Any]) -> None:
     """Check rules given by name and put them into a row."""
     for name, value in changes.items():
-        if name not in _RULES:
-            names = [*_RULES, "material_rules"]
-            meant = [f"; did you mean {close}?" for close in get_close_matches(name, names, n=1)]
-            raise TypeError(f"rules must be of {', '.join(names)}, got {name!r}{''.join(meant)}")
-        _RULES[name].write(rules, value)
+        _rule_to_set(name).write(rules, value)
+
+
+def put_rules_of_each(
+    rules: Floats, changes: dict[str, Any], keys: Sequence[Any]
+) -> list[Rule[Any]]:
+    """Check the same and put them into rows (n, RULES_SIZE) of some keys; return which they are.
+
+    Each is one value for all, or an array of values (n,). An error may come after some are put.
+    """
+    changed = []
+    for name, value in changes.items():
+        rule = _rule_to_set(name)
+        values = _one_or_each(name, value, len(keys))
+        if values.ndim == 0:
+            rule.write(rules, value)
+        elif not rule.write_good(rules, values):
+            # An array of a list may hold its values as of another type.
+            given = value if isinstance(value, (list, tuple)) else values.tolist()
+            for row, own, key in zip(rules, given, keys, strict=True):
+                _checks.of_whom(key, rule.write, row, own)
+        changed.append(rule)
+    return changed
+
+
+def _one_or_each(name: str, value: Any, count: int) -> NDArray[Any]:
+    """Return a new array of one value, without axes, or of one for each of ``count``."""
+    _checks.refuse_masked(name, value)
+    try:
+        values = _checks.copied(value)
+    except ValueError:  # rows of several lengths
+        values = np.empty((0, 0))
+    if values.shape not in {(), (count,)}:
+        raise ValueError(
+            f"{name} must be one value or have shape ({count},), got {_checks.shorten(value)}"
+        )
+    return values

@@ -62,7 +62,7 @@ def put_all_factors(data: GroupData, queries: Queries, table: Longs, threads: in
 def _factors(data: GroupData, rows: Rows, which: Longs, found: Floats, queries: Queries) -> Floats:
     """Return the factors (m, 2) of characters (m,) that stand on what was found (m, ...)."""
     parts, triangles = found[:, : kernels.UNDER_POINT].astype(np.int64).T
-    materials = queries.materials_at(parts, triangles, found[:, kernels.UNDER_POINT :])
+    _, materials = queries.triangles_at(parts, triangles, found[:, kernels.UNDER_POINT :])
     marks = rows.rules[which, columns.MATERIAL_RULES]
     _, firsts, kinds = np.unique(marks, return_index=True, return_inverse=True)
     names = data.ground.material_names

@@ -28,6 +28,7 @@ from terrain_physics.character.rows import (
     CARRIED_VELOCITY,
     POSITION,
     VELOCITY,
+    forget_rest,
     plain_row,
     state_hashes,
     wake,
@@ -108,6 +109,36 @@ class CharacterView(CharacterRules):
     @velocity.setter
     def velocity(self, value: ThreeNumbers) -> None:
         self._put_velocity(value)
+
+    def walk(self, vx: float, vz: float) -> None:
+        """Drive it over the ground; how it rises and falls stays as it is.
+
+        That is right in each frame: in the air it goes on falling, and a jump that was given as a
+        velocity remains one. `velocity` sets all three.
+
+        Parameters
+        ----------
+        vx, vz : float
+            Velocities along x and z in m/s.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what is no finite number. Nothing has changed then.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+        >>> floor = HeightMap([[0, 0], [0, 0]])
+        >>> mover = CharacterMovement(floor, SphereCollider(0.5), position=(0, 2, 0))
+        >>> for frame in range(30):
+        ...     mover.walk(3, 0)
+        ...     result = mover.update(1 / 60)
+        >>> mover.velocity
+        vec3( 3, -4.905, 0 )
+        """
+        across, along = _checks.finite("vx", vx), _checks.finite("vz", vz)
+        self._put_velocity((across, self._vertical_velocity(), along))
 
     @property
     def world_velocity(self) -> glm.vec3:
@@ -376,6 +407,10 @@ class CharacterView(CharacterRules):
     @abstractmethod
     def _live_velocity(self) -> LiveVec3: ...
 
+    def _vertical_velocity(self) -> float:
+        """Return how fast it rises, also by what the game wrote and has not been looked at."""
+        return float(self._state()[columns.VELOCITY + 1])
+
     @abstractmethod
     def _keep_collider(self, collider: Collider) -> None:
         """Remember the body that the numbers now hold."""
@@ -417,7 +452,7 @@ class CharacterView(CharacterRules):
         shape = placed_shape(self.ground, self.collider, linear)
         row.rules[: len(shape)] = shape
         row.linear[:] = linear
-        self._forget_rest()
+        forget_rest(row.state)
         row.state[columns.MOVED] = 1.0
 
     def _disturb(self) -> None:

@@ -241,11 +241,11 @@ class GroundQueries(Queries):
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
         return self._parts.triangle_at(part, triangle, point)
 
-    def materials_at(self, parts: Longs, triangles: Longs, points: Floats) -> Bytes:
-        found = np.zeros(len(parts), np.uint8)
-        for source in self._parts.sources:  # 0 for what is of another one
-            found |= source.materials_at(parts, triangles, points)
-        return found
+    def triangles_at(self, parts: Longs, triangles: Longs, points: Floats) -> tuple[Longs, Bytes]:
+        ids, materials = np.full(len(parts), -1), np.zeros(len(parts), np.uint8)
+        for source in self._parts.sources:
+            source.put_triangles_at(parts, triangles, points, ids, materials)
+        return ids, materials
 
 
 def _highest(

@@ -69,15 +69,15 @@ class MapSource(NamedTuple):
             return materials
         return np.asarray(self.named[np.searchsorted(self.parts, parts), materials])
 
-    def materials_at(self, parts: Longs, triangles: Longs, points: Floats) -> Bytes:
-        """Return the materials (n,) of what kernels name, see `Queries`; 0 if it is none of its."""
-        found = np.zeros(len(parts), np.uint8)
-        rows = np.flatnonzero(parts == self.first)
+    def put_triangles_at(
+        self, parts: Longs, triangles: Longs, points: Floats, ids: Longs, materials: Bytes
+    ) -> None:
+        """Write the ids and materials (n,) of what kernels name, see `Queries`, where it is its."""
+        rows = np.flatnonzero((parts == self.first) & (triangles < self.queries.triangle_count))
         own = triangles[rows]
-        own[own >= self.queries.triangle_count] = -1
-        materials = self.queries.materials_at(np.zeros_like(rows), own, points[rows])
-        found[rows] = self.materials(self.owners(own).parts, materials)
-        return found
+        _, made_of = self.queries.triangles_at(np.zeros_like(rows), own, points[rows])
+        owners = self.owners(own)
+        ids[rows], materials[rows] = owners.ids, self.materials(owners.parts, made_of)
 
     def material(self, part: int, material: int) -> int:
         """Return the ground's number for a material of a map."""
@@ -124,9 +124,13 @@ class MeshSource(NamedTuple):
         """Return the materials (n,)."""
         return materials
 
-    def materials_at(self, parts: Longs, triangles: Longs, points: Floats) -> Bytes:
-        """Return the materials (n,) of what kernels name, see `Queries`; 0 if it is none of its."""
-        return self.queries.materials_at(parts, triangles, points)
+    def put_triangles_at(
+        self, parts: Longs, triangles: Longs, points: Floats, ids: Longs, materials: Bytes
+    ) -> None:
+        """Write the ids and materials (n,) of what kernels name, see `Queries`, where it is its."""
+        own, made_of = self.queries.triangles_at(parts, triangles, points)
+        rows = np.flatnonzero(own >= 0)
+        ids[rows], materials[rows] = own[rows], made_of[rows]
 
     def material(self, part: int, material: int) -> int:  # noqa: ARG002
         """Return the material."""

@@ -276,17 +276,19 @@ class MapQueries(Queries):
             return triangle, int(storage.materials.item(int(row * columns + column)))
         return triangle, int(storage.materials.item(triangle // 2))
 
-    def materials_at(self, parts: Longs, triangles: Longs, points: Floats) -> Bytes:
+    def triangles_at(self, parts: Longs, triangles: Longs, points: Floats) -> tuple[Longs, Bytes]:
         storage, (_, columns) = self.storage, self.storage.cell_count
-        found, materials = np.zeros(len(parts), np.uint8), storage.materials
+        ids, materials = np.where(parts >= 0, triangles, -1), storage.materials
         if materials is None:
-            return found
-        outside = np.flatnonzero((parts >= 0) & (triangles < 0))
-        inside = np.flatnonzero((parts >= 0) & (triangles >= 0) & (triangles < self.triangle_count))
-        (rows, across), _ = storage.cells_at(points[outside, 0], points[outside, 2])
-        found[outside] = materials.take(rows * columns + across)
-        found[inside] = materials.take(triangles[inside] // 2)
-        return found
+            return ids, np.zeros(len(parts), np.uint8)
+        inside = (ids >= 0) & (ids < self.triangle_count)
+        found = materials.take((ids >> 1) * inside)
+        found *= inside
+        outside = np.flatnonzero((ids < 0) & (parts >= 0))
+        if len(outside):
+            (rows, across), _ = storage.cells_at(points[outside, 0], points[outside, 2])
+            found[outside] = materials.take(rows * columns + across)
+        return ids, found
 
 
 @functools.cache

@@ -288,9 +288,15 @@ class MeshQueries(Queries):
         with self.storage.asked as table:
             return triangle, self.storage.material_of(table, triangle)
 
-    def materials_at(self, parts: Longs, triangles: Longs, points: Floats) -> Bytes:  # noqa: ARG002
+    def triangles_at(
+        self,
+        parts: Longs,
+        triangles: Longs,
+        points: Floats,  # noqa: ARG002
+    ) -> tuple[Longs, Bytes]:
         with self.storage.asked as table:
-            return self.storage.materials_of(table, self.storage.ids_of(parts, triangles))
+            ids = self.storage.ids_of(parts, triangles)
+            return ids, self.storage.materials_of(table, ids)
 
 
 def _list(

@@ -168,5 +168,8 @@ class Queries(ABC):
         """Return the id and the material of a triangle, touched at a point, that a kernel names."""
 
     @abstractmethod
-    def materials_at(self, parts: Longs, triangles: Longs, points: Floats) -> Bytes:
-        """Return the materials (n,) of many, touched at points (n, 3); 0 for the part -1."""
+    def triangles_at(self, parts: Longs, triangles: Longs, points: Floats) -> tuple[Longs, Bytes]:
+        """Return the ids and materials (n,) of many, touched at points (n, 3).
+
+        For the part -1 they are -1 and 0. The points may be of any layout.
+        """

@@ -39,7 +39,7 @@ def _group(land, keys, threads):
 
 def _drive(group, first, last):
     """Walk and jump about; what a key does is the same in any order."""
-    keys = np.array(group.keys)
+    keys = np.array(list(group))
     for frame in range(first, last):
         velocities = group.velocities.copy()
         velocities[:, [0, 2]] = _speeds(len(keys), frame)[keys]

@@ -65,9 +65,9 @@ def beside_single_ones(count: int) -> None:
     group = _group(land, WALKER, count, 1)
     movers = [
         CharacterMovement(land, WALKER, position=group[key].position64, seed=group.seed_of(key))
-        for key in group.keys
+        for key in group
     ]
-    for key, mover in zip(group.keys, movers, strict=True):
+    for key, mover in zip(group, movers, strict=True):
         mover.position = group[key].position64
         group[key].position = group[key].position64
 

@@ -287,4 +287,4 @@ def test_slips_in_rules_by_name():
     ):
         with pytest.raises(TypeError, match=r"got 'slope_limt'; did you mean slope_limit\?"):
             call()
-    assert group.keys == ("ada",)
+    assert tuple(group) == ("ada",)

@@ -243,7 +243,7 @@ class TestTeleports:
         for call in (group.teleport, group.reset):
             with pytest.raises(ValueError, match=r"velocities must have shape \(1, 3\)"):
                 call([(0, 0, 0)], [(0, 0)])
-            with pytest.raises(ValueError, match=r"positions must be finite, got .* for 0"):
+            with pytest.raises(ValueError, match=r"0: position must be finite, got"):
                 call([(0, math.nan, 0)])
             with pytest.raises(KeyError, match="no character has the key 'x'"):
                 call([(0, 0, 0)], keys=["x"])

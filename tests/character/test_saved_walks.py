@@ -282,7 +282,7 @@ class TestDicts:
         other = tp.CharacterGroup(ROUGH)
         other.restore(tp.GroupState.from_dict(json.loads(json.dumps(group.state().to_dict()))))
         assert other.state_hash() == group.state_hash()
-        assert other.keys == (0, "ada", "1")
+        assert tuple(other) == (0, "ada", "1")
 
     def test_names_say_what_is_what(self):
         content = ball(slope(10.0), seed=255).state().to_dict()

@@ -186,7 +186,7 @@ def test_all_in_a_group_have_the_same_bound_as_alone(land):
     groups = [fast_ones(land, threads=threads) for threads in (1, 2, 4)]
     first = groups[0]
     alone = {}
-    for key in first.keys:
+    for key in first:
         member = first[key]
         alone[key] = CharacterMovement(land, member.collider, seed=first.seed_of(key))
         alone[key].restore(member.state())

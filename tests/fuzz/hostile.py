@@ -100,6 +100,7 @@ _ROWS: dict[str, Callable[[Source], Any]] = {
     "uppers": lambda s: s.high + s.length(s.count, 3),
     "directions": lambda s: s.normals(s.count),
     "motions": lambda s: s.normals(s.count),
+    "offsets": lambda s: s.normals(s.count)[:, : s.one_of((2, 3))],
     "velocities": lambda s: s.normals(s.count),
     "rotations": Source.turns,
     "radii": lambda s: s.length(s.count),
@@ -137,6 +138,8 @@ _SINGLE: dict[str, Callable[[Source], Any]] = {
     "meshes": lambda s: [tp.TriangleMesh.box(s.length(3)) for _ in range(s.count)],
     "matrix": _matrix,
     "transform": _matrix,
+    "yaw": lambda s: s.one_of((None, s.rng.uniform(-9, 9), s.rng.uniform(-9, 9, s.count))),
+    "name": lambda s: s.one_of(("gravity", "slope_limit", "mask", "leave")),
     "x": lambda s: s.place()[0],
     "z": lambda s: s.place()[2],
     "max_distance": lambda s: s.one_of((float("inf"), 0.0, 3.0)),
@@ -171,7 +174,7 @@ _SINGLE: dict[str, Callable[[Source], Any]] = {
     "max_rounds": lambda s: int(s.rng.integers(1, 30)),
     "seed": lambda s: int(s.rng.integers(2**63)),
     "key": lambda s: s.one_of(("ada", 3, 4, -1)),
-    "keys": lambda s: s.one_of((None, ["ada"], [3, 4])),
+    "keys": lambda s: s.one_of((None, ["ada"], [3, 4], range(9, 9 + s.count))),
 }
 _VECTORS = {
     "point", "position", "origin", "center", "lower", "upper", "a", "b", "c", "before", "after",

@@ -26,6 +26,12 @@ MATERIAL_RULES: dict[str | int, dict[str, float]] = {
     1: {"speed": 1.8},
     2: {"friction": 5.0},
 }
+_RULES: tuple[tuple[str, list[Any]], ...] = (
+    ("gravity_scale", [1.0, 0.5, -0.25]),
+    ("slope_limit", [0.1, 0.7, 1.5]),
+    ("mask", [0xFFFF_FFFF, 1, 3]),
+    ("resolver", ["shuffled", "simultaneous", "shuffled"]),
+)
 _SOLID: tuple[drawn_grounds.Maker, ...] = (drawn_grounds.plain, drawn_grounds.steep)
 _ANY: tuple[drawn_grounds.Maker, ...] = (
     *drawn_grounds.MAPS,
@@ -76,6 +82,7 @@ class World:
         operations: tuple[Callable[[], None], ...] = (
             self._update, self._update, self._update, self._update, self._steer, self._steer,
             self._teleport, self._resize, self._edit, self._copy, self._keep, self._go_back,
+            self._walk, self._begin_anew, self._rule, self._look_around,
         )  # fmt: skip
         for _ in range(OPERATIONS):
             self.draws.one_of(operations)()
@@ -115,6 +122,45 @@ class World:
         if self.draws.chance(0.1):
             velocity = 100.0 * velocity
         self.alone[key].velocity = self.group[key].velocity = velocity
+
+    def _walk(self) -> None:
+        speeds = self.draws.uniform(-5.0, 5.0, 2, len(KEYS))
+        self.group.walk(speeds[0], speeds[1], KEYS)
+        for key, vx, vz in zip(KEYS, *speeds.tolist(), strict=True):
+            self.alone[key].walk(vx, vz)
+
+    def _begin_anew(self) -> None:
+        """Some go and come back, or are reset: then they go on as new ones."""
+        keys = KEYS[: self.draws.one_of((1, 2, 3))]
+        places = np.array([self._place() for _ in keys])
+        bodies, rules = [self.alone[key].collider for key in keys], self.group.rules("mask", keys)
+        if self.draws.chance(0.5) and len(set(bodies)) == 1:
+            self.group.remove_many(keys)
+            self.group.add_many(keys, places, collider=bodies[0], mask=rules)
+            for key in keys:
+                self.alone[key].restore(self.group[key].state())
+        self.group.reset(places, keys=keys)
+        for key, place in zip(keys, places, strict=True):
+            self.alone[key].reset(place)
+
+    def _rule(self) -> None:
+        name, values = self.draws.one_of(_RULES)
+        self.group.set_rules(**{name: values}, keys=KEYS)
+        for key, value in zip(KEYS, values, strict=True):
+            setattr(self.alone[key], name, value)
+        assert self.group.rules(name, KEYS).tolist() == values
+
+    def _look_around(self) -> None:
+        reports = [self.alone[key].ground_report() for key in self.group]
+        assert self.group.states.tolist() == [report.state for report in reports]
+        assert self.group.materials.tolist() == [report.material for report in reports]
+        assert self.group.parts.tolist() == [report.part for report in reports]
+        offsets = [(0.0, 0.0), (0.5, -1.0)]
+        scan = self.group.height_scan(offsets)
+        for member, heights in zip(self.group.values(), scan, strict=True):
+            x, _, z = member.position64
+            alone = [self.ground.height_at(x + dx, z + dz, member.mask) for dx, dz in offsets]
+            assert np.array_equal(heights, alone, equal_nan=True)
 
     def _teleport(self) -> None:
         key = self.draws.one_of(KEYS)

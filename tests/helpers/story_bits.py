@@ -185,9 +185,9 @@ def _add(draws: Draws, group: tp.CharacterGroup, key: str | int, ground: AnyGrou
 def _come_and_go(draws: Draws, group: tp.CharacterGroup, ground: AnyGround, frame: int) -> None:
     """Remove some members, add others, and put one elsewhere."""
     for k in range(3):
-        group.remove(draws.one_of(group.keys))
+        group.remove(draws.one_of(tuple(group)))
         _add(draws, group, f"{frame}:{k}", ground)
-    member = group[draws.one_of(group.keys)]
+    member = group[draws.one_of(tuple(group))]
     member.position = _place(draws, ground)
     member.velocity.y = 4.0
 
@@ -201,7 +201,7 @@ def _group_story(seed: int, threads: int) -> Iterator[Any]:
         _add(draws, group, key, ground)
     for frame in range(GROUP_FRAMES):
         if draws.chance(0.3):
-            keys = [key for key in group.keys if draws.chance(0.4)]
+            keys = [key for key in group if draws.chance(0.4)]
             group.set_velocities([_velocity(draws) for _ in keys] or np.zeros((0, 3)), keys)
         if draws.chance(0.3):
             _come_and_go(draws, group, ground, frame)
@@ -210,7 +210,7 @@ def _group_story(seed: int, threads: int) -> Iterator[Any]:
         yield group.update(draws.one_of(TIMES)), group.positions
         if frame % 4 == 3:
             yield group.velocities, group.state_hash(), [list(pair) for pair in group.hashes()]
-    for name in group.keys[::7]:
+    for name in tuple(group)[::7]:
         member = group[name]
         yield _report(member), member.state_hash(), member.constraint_planes()
 
