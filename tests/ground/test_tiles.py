@@ -121,7 +121,7 @@ def test_what_a_long_question_asks_stays_as_it_was_though_maps_are_united_anew()
     with ground._held.asking(ALL_LAYERS) as (source,):
         ground.add(tiles[2])
         tiles[0][20:40, 20:40] = 9.0
-        assert source.queries.height(30, 30) == 0.0
+        assert source.queries.height(30.0, 30.0) == 0.0
         assert np.isnan(source.queries.rays(origins, directions, 1e9, 1, None).distance[0])
     assert ground.raycast_many(origins, directions).distance[0] == pytest.approx(69.5556)
 
