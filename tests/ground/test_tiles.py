@@ -1,9 +1,6 @@
 """What only maps in tiles can get wrong: shared samples, memory that others read, gaps, locks."""
 
 import itertools
-import signal
-import sys
-import threading
 from typing import Any
 
 import numpy as np
@@ -199,45 +196,3 @@ def test_cells_of_two_maps_are_compared_both_ways_by_two_threads():
         other.holes &= one.holes
 
     together(compare, unite, lambda: other.holes != one.holes)
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that interrupt")
-def test_a_handler_edits_and_adds_while_its_thread_asks_and_others_edit():
-    tiles = [flat_at(0, column, 32, 32) for column in (0, 32, 64)]
-    ground = Ground(tiles[:2])
-    handled: list[int] = []
-
-    def handler(*_):
-        tiles[1][3, 3] = float(len(handled) % 7)
-        ground.remove(ground.add(tiles[2]))
-        handled.append(1)
-        signal.setitimer(signal.ITIMER_REAL, 3e-4)
-
-    def edit():
-        tiles[0][5, 5] = 1.0
-        ground.carve((31, 9), 3, 1e-3)
-
-    over = threading.Event()
-
-    def repeat():
-        while not over.is_set():
-            edit()
-
-    edit()
-    before = signal.signal(signal.SIGALRM, handler)
-    thread = threading.Thread(target=repeat, daemon=True)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        thread.start()
-        signal.setitimer(signal.ITIMER_REAL, 3e-4)
-        while len(handled) < 1500:
-            tiles[0].height_at(3, 3)
-            ground.height_at(40, 3)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-        sys.setswitchinterval(interval)
-        over.set()
-    thread.join(20)
-    assert not thread.is_alive()
