@@ -25,6 +25,7 @@ from terrain_physics.character.group_data import (
     checked_keys,
     seed_of,
 )
+from terrain_physics.character.group_results import GroupResult
 from terrain_physics.character.group_table import GroupTable
 from terrain_physics.character.hits import logs_of
 from terrain_physics.character.live import unsigned_zeros
@@ -49,7 +50,7 @@ from terrain_physics.character.placement import (
     put_shapes,
     refuse_any_too_wide,
 )
-from terrain_physics.character.results import GroupResult, nothing_new
+from terrain_physics.character.results import nothing_new
 from terrain_physics.character.rows import Rows, state_hashes, step_off, wake
 from terrain_physics.character.rules import put_rules, put_rules_of_each
 from terrain_physics.character.state import first_random_state
