@@ -27,7 +27,7 @@ _MODULES = {
     "Ground": "ground.ground",
     "GroundReport": "character.results",
     "GroupMember": "character.member",
-    "GroupResult": "character.results",
+    "GroupResult": "character.group_results",
     "GroupState": "character.group_data",
     "HeightMap": "heightmap.heightmap",
     "MapCells": "heightmap.cells",

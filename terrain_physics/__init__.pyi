@@ -6,6 +6,7 @@ from terrain_physics.character.colliders import SphereCollider as SphereCollider
 from terrain_physics.character.fixed_step import FixedStep as FixedStep
 from terrain_physics.character.group import CharacterGroup as CharacterGroup
 from terrain_physics.character.group_data import GroupState as GroupState
+from terrain_physics.character.group_results import GroupResult as GroupResult
 from terrain_physics.character.hits import MoveHit as MoveHit
 from terrain_physics.character.hits import MoveHits as MoveHits
 from terrain_physics.character.member import GroupMember as GroupMember
@@ -14,7 +15,6 @@ from terrain_physics.character.recording import Difference as Difference
 from terrain_physics.character.recording import Recording as Recording
 from terrain_physics.character.recording import replay as replay
 from terrain_physics.character.results import GroundReport as GroundReport
-from terrain_physics.character.results import GroupResult as GroupResult
 from terrain_physics.character.results import MoveResult as MoveResult
 from terrain_physics.character.results import Squeeze as Squeeze
 from terrain_physics.character.state import CharacterState as CharacterState

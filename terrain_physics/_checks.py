@@ -202,7 +202,7 @@ def rotation(name: str, value: Any) -> Floats9:
     if matrix.shape != (3, 3):
         raise ValueError(f"{name} must be a quaternion or a 3 x 3 matrix, got shape {matrix.shape}")
     refuse_non_finite(name, matrix)
-    return floats9(_orthonormal(name, matrix[np.newaxis])[0])
+    return floats9(orthonormal(name, matrix[np.newaxis])[0])
 
 
 def floats9(matrix: NDArray[np.float64]) -> Floats9:
@@ -235,10 +235,10 @@ def affine(name: str, value: Any) -> tuple[NDArray[np.float64], Floats3]:
 
 def rotations(name: str, value: Any) -> NDArray[np.float64]:
     """Return rotation matrices (n, 3, 3), box axes as columns, orthonormal in float64."""
-    return _orthonormal(name, array(name, value, (None, 3, 3)))
+    return orthonormal(name, array(name, value, (None, 3, 3)))
 
 
-def _orthonormal(name: str, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
+def orthonormal(name: str, matrices: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the matrices without the small errors of float32; refuse others than rotations."""
     result = np.empty(matrices.shape)
     rows = np.require(matrices, None, ["C"]).reshape(-1).view()

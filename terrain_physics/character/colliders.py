@@ -4,48 +4,69 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3, Floats9
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
+from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics.geometry.shapes import OBB, Capsule, Sphere
 
 # Cosine between axes that were square before a transform, above which it shears.
 _SHEAR = 1e-4
 
+_IDENTITY = np.eye(3)
 
-def _product(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the product of two matrices (3, 3): the same bits on every processor.
+
+def _product(first: Floats, second: Floats) -> Floats:
+    """Return products of matrices (..., 3, 3) and (..., 3, k): the same bits on every processor.
 
     ``first @ second`` may fuse additions on some.
     """
-    x, y, z = (first[:, [k]] * second[k] for k in range(3))
-    product: NDArray[np.float64] = x + y + z + 0.0  # a zero has no sign
+    x, y, z = (first[..., [k]] * second[..., [k], :] for k in range(3))
+    product: Floats = x + y + z + 0.0  # a zero has no sign
     return product
 
 
-def _turned(linear: NDArray[np.float64], offset: Floats3) -> Floats3:
-    """Return a matrix (3, 3) times an offset."""
-    (x,), (y,), (z,) = _product(linear, np.array(offset)[:, np.newaxis]).tolist()
-    return x, y, z
+def _scaled(axes: Floats) -> tuple[Floats, Floats]:
+    """Return the lengths (n, 3) of axes, the columns of (n, 3, 3), and those at length 1.
 
-
-def _dominant_scale(linear: NDArray[np.float64]) -> float:
-    """Return the largest axis scale of a 3 x 3 matrix; refuse shear."""
-    lengths = np.sqrt((linear * linear).sum(axis=0))
-    _refuse_shear(linear, lengths)
-    return float(lengths.max())
-
-
-def _refuse_shear(axes: NDArray[np.float64], lengths: NDArray[np.float64]) -> None:
+    Shear is refused.
+    """
+    lengths = np.sqrt((axes * axes).sum(axis=1))
     if not (lengths > 0.0).all():
-        raise ValueError(f"matrix and scale must be nowhere zero, got scale {lengths.tolist()}")
-    units = axes / lengths
-    cosines = _product(units.T, units) - np.eye(3)
-    if np.abs(cosines).max() > _SHEAR:
+        bad = lengths[np.argmin((lengths > 0.0).all(axis=1))]
+        raise ValueError(f"matrix and scale must be nowhere zero, got scale {bad.tolist()}")
+    units = axes / lengths[:, np.newaxis]
+    cosines = _product(units.transpose(0, 2, 1), units) - _IDENTITY
+    if np.abs(cosines).max(initial=0.0) > _SHEAR:
         raise TypeError("matrix must not shear the collider: its axes must stay square")
+    return lengths, units
+
+
+def _rotations(units: Floats) -> Floats:
+    """Return the rotations (n, 3, 3) of axes; a mirrored body is the same, one of them reversed."""
+    mirrored = np.linalg.det(units) < 0.0
+    if mirrored.any():
+        units[mirrored, :, 0] *= -1.0
+    return _checks.orthonormal("matrix", units)
+
+
+def _rows(extents: Floats, linears: Floats, offset: Floats3, rotations: Floats) -> Floats:
+    """Return rows (n, 15): half extents (n, 3), the offset turned, rotations (n, 3, 3)."""
+    rows = np.empty((len(linears), 15))
+    rows[:, :3] = extents
+    rows[:, 3:6] = _product(linears, np.array(offset)[:, np.newaxis])[..., 0]
+    rows[:, 6:] = rotations.reshape(-1, 9)
+    return rows
+
+
+def _in_world(collider: "Collider", matrix: Any) -> tuple[Floats3, Floats3, Floats9]:
+    """Return the half extents, center and rotation of a body by its owner's 4 x 4 matrix."""
+    linear, (x, y, z) = _checks.affine("matrix", matrix)
+    (row,) = collider.placed(linear[np.newaxis])
+    (ex, ey, ez), (dx, dy, dz) = row[:3].tolist(), row[3:6].tolist()
+    return (ex, ey, ez), (x + dx, y + dy, z + dz), _checks.floats9(row[6:])
 
 
 @public
@@ -75,11 +96,14 @@ class SphereCollider:
         object.__setattr__(self, "radius", _checks.positive("radius", radius))
         object.__setattr__(self, "offset64", _checks.vector("offset", offset))
 
-    def placed(self, linear: NDArray[np.float64]) -> tuple[Floats3, Floats3, Floats9]:
-        """Return (half extents, offset, rotation) in the world for a 3 x 3 matrix of the owner."""
-        radius = self.radius * _dominant_scale(linear)
-        x, y, z = _turned(linear, self.offset64)
-        return (radius, radius, radius), (x, y, z), (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    def placed(self, linears: Floats) -> Floats:
+        """Return rows of half extents, offset and rotation (n, 15) in the world.
+
+        ``linears`` are the owner's rotation times scale, (n, 3, 3).
+        """
+        lengths, _ = _scaled(linears)
+        radii = self.radius * lengths.max(axis=1, keepdims=True)
+        return _rows(radii, linears, self.offset64, _IDENTITY)
 
     def transformed(self, matrix: Any) -> Sphere:
         """Return the ball in the world.
@@ -100,9 +124,8 @@ class SphereCollider:
         ValueError
             If it is not finite, not affine or has a zero scale.
         """
-        linear, (x, y, z) = _checks.affine("matrix", matrix)
-        (radius, _, _), (dx, dy, dz), _ = self.placed(linear)
-        return Sphere((x + dx, y + dy, z + dz), radius)
+        (radius, _, _), center, _ = _in_world(self, matrix)
+        return Sphere(center, radius)
 
 
 @public
@@ -136,17 +159,15 @@ class BoxCollider:
         object.__setattr__(self, "offset64", _checks.vector("offset", offset))
         object.__setattr__(self, "rotation64", matrix)
 
-    def placed(self, linear: NDArray[np.float64]) -> tuple[Floats3, Floats3, Floats9]:
-        """Return (half extents, offset, rotation) in the world for a 3 x 3 matrix of the owner."""
-        axes = _product(linear, np.array(self.rotation64).reshape(3, 3))
-        lengths = np.sqrt((axes * axes).sum(axis=0))
-        _refuse_shear(axes, lengths)
-        axes = axes / lengths
-        if np.linalg.det(axes) < 0.0:  # a mirrored box is the same box, one axis turned round
-            axes[:, 0] = -axes[:, 0]
-        ex, ey, ez = (lengths * self.half_extents64).tolist()
-        x, y, z = _turned(linear, self.offset64)
-        return (ex, ey, ez), (x, y, z), _checks.rotation("matrix", axes)
+    def placed(self, linears: Floats) -> Floats:
+        """Return rows of half extents, offset and rotation (n, 15) in the world.
+
+        ``linears`` are the owner's rotation times scale, (n, 3, 3).
+        """
+        axes = _product(linears, np.array(self.rotation64).reshape(3, 3))
+        lengths, units = _scaled(axes)
+        extents = lengths * self.half_extents64
+        return _rows(extents, linears, self.offset64, _rotations(units))
 
     def transformed(self, matrix: Any) -> OBB:
         """Return the box in the world.
@@ -167,9 +188,8 @@ class BoxCollider:
         ValueError
             If the matrix is not finite, not affine or has a zero scale.
         """
-        linear, (x, y, z) = _checks.affine("matrix", matrix)
-        extents, (dx, dy, dz), turned = self.placed(linear)
-        return OBB((x + dx, y + dy, z + dz), extents, np.array(turned).reshape(3, 3))
+        extents, center, turned = _in_world(self, matrix)
+        return OBB(center, extents, np.array(turned).reshape(3, 3))
 
 
 @public
@@ -207,21 +227,16 @@ class CapsuleCollider:
                 f"height must be at least twice the radius, got {self.height} and {self.radius}"
             )
 
-    def placed(self, linear: NDArray[np.float64]) -> tuple[Floats3, Floats3, Floats9]:
-        """Return (half extents, offset, rotation) in the world for a 3 x 3 matrix of the owner.
+    def placed(self, linears: Floats) -> Floats:
+        """Return rows of half extents, offset and rotation (n, 15) in the world.
 
-        The half extents are the radius, half the length of the axis, and the radius.
+        ``linears`` are the owner's rotation times scale, (n, 3, 3). The half extents are the
+        radius, half the length of the axis, and the radius.
         """
-        lengths = np.sqrt((linear * linear).sum(axis=0))
-        _refuse_shear(linear, lengths)
-        axes = linear / lengths
-        if np.linalg.det(axes) < 0.0:
-            axes[:, 0] = -axes[:, 0]
-        scale_x, scale_y, scale_z = lengths.tolist()
-        radius = self.radius * max(scale_x, scale_z)
-        half = max(0.5 * self.height * scale_y - radius, 0.0)
-        x, y, z = _turned(linear, self.offset64)
-        return (radius, half, radius), (x, y, z), _checks.rotation("matrix", axes)
+        lengths, units = _scaled(linears)
+        extents = self.radius * np.maximum(lengths, lengths[:, ::-1])  # across: the larger of both
+        extents[:, 1] = np.maximum(0.5 * self.height * lengths[:, 1] - extents[:, 0], 0.0)
+        return _rows(extents, linears, self.offset64, _rotations(units))
 
     def transformed(self, matrix: Any) -> Capsule:
         """Return the capsule in the world.
@@ -243,9 +258,7 @@ class CapsuleCollider:
         ValueError
             If it is not finite, not affine or has a zero scale.
         """
-        linear, (x, y, z) = _checks.affine("matrix", matrix)
-        (radius, half, _), (dx, dy, dz), m = self.placed(linear)
-        x, y, z = x + dx, y + dy, z + dz
+        (radius, half, _), (x, y, z), m = _in_world(self, matrix)
         ax, ay, az = m[1] * half, m[4] * half, m[7] * half
         return Capsule((x - ax, y - ay, z - az), (x + ax, y + ay, z + az), radius)
 

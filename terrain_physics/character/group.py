@@ -26,6 +26,7 @@ from terrain_physics.character.group_data import (
     checked_keys,
     seed_of,
 )
+from terrain_physics.character.group_results import GroupResult
 from terrain_physics.character.group_table import GroupTable
 from terrain_physics.character.hits import logs_of
 from terrain_physics.character.live import unsigned_zeros
@@ -50,8 +51,8 @@ from terrain_physics.character.placement import (
     put_shapes,
     refuse_any_too_wide,
 )
-from terrain_physics.character.results import GroupResult, nothing_new
-from terrain_physics.character.rows import VELOCITY, Rows, state_hashes, step_off, wake
+from terrain_physics.character.results import nothing_new
+from terrain_physics.character.rows import Rows, state_hashes, step_off, wake
 from terrain_physics.character.rules import put_rules, put_rules_of_each
 from terrain_physics.character.state import first_random_state
 from terrain_physics.character.touched import Touched
@@ -65,6 +66,9 @@ _MOVING_COST, _RESTING_COST = 3_000, 20
 @public
 class CharacterGroup(GroupTable):
     """Characters on one ground, each as if it were a `CharacterMovement` alone, bit for bit.
+
+    It is a mapping from keys to members, and a table whose arrays have a row for each, in the order
+    in which they were added.
 
     What happens to one depends on its key, its state and the ground: not on the others, unless they
     ``collide``, and never on the order in which they were added, or the number of threads.
@@ -483,5 +487,7 @@ class CharacterGroup(GroupTable):
 def _cost(state: Floats) -> float:
     """Return how many nanoseconds an update takes, shared out among all characters, roughly."""
     rests = (state[:, columns.UNDISTURBED] != 0.0) & (state[:, columns.GROUNDED] != 0.0)
-    moving = len(state) - np.count_nonzero(rests & ~state[:, VELOCITY].any(axis=1))
+    for axis in range(3):  # three times as quick as to ask rows of three
+        rests &= state[:, columns.VELOCITY + axis] == 0.0
+    moving = len(state) - np.count_nonzero(rests)
     return _RESTING_COST + _MOVING_COST * moving / len(state)

@@ -12,6 +12,7 @@ from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Bytes, Flags, Floats, Longs
 from terrain_physics.character.around import Around
 from terrain_physics.character.group_data import GroupData, Key, checked_keys
+from terrain_physics.character.group_results import ground_normals, ground_states, read_only
 from terrain_physics.character.hits import MoveHits, impacts_of
 from terrain_physics.character.material_rules import put_material_rules
 from terrain_physics.character.member import GroupMember
@@ -22,7 +23,6 @@ from terrain_physics.character.of_each import (
     velocities_of_each,
 )
 from terrain_physics.character.placement import make_new, put_in_air
-from terrain_physics.character.results import ground_normals, ground_states, read_only
 from terrain_physics.character.rows import (
     CARRIED_VELOCITY,
     POSITION,

@@ -1,6 +1,7 @@
 """What a game gives for each of many characters: checked, and who has a bad one is named."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -49,6 +50,9 @@ def velocities_of_each(velocities: ArrayLike | None, keys: Sequence[Key]) -> Flo
 
 def rotations_of_each(rotations: Any, keys: Sequence[Key]) -> Floats:
     """Return rotations (n, 9), row by row, for each key."""
+    if isinstance(rotations, np.ndarray) and rotations.shape == (len(keys), 3, 3):
+        with suppress(TypeError, ValueError):  # whose is the bad one?
+            return _checks.rotations("rotations", rotations).reshape(-1, 9)
     checked = _each("rotations", rotations, keys, partial(_checks.rotation, "rotation"))
     return np.array(checked).reshape(-1, 9)
 

@@ -32,6 +32,7 @@ AnyGround = HeightMap | TriangleMesh | Ground
 MOST_CELLS = 40_000
 
 
+# The state of one that nothing has happened to.
 _NEW = columns.STATE.defaults()
 
 
@@ -55,8 +56,7 @@ def checked_collider(collider: Any) -> Collider:
 
 def placed_shape(ground: AnyGround, collider: Collider, linear: Floats9) -> Floats:
     """Return a body's part of the rules (SHAPE_SIZE,), turned and scaled."""
-    extents, offset, rotation = collider.placed(np.array(linear).reshape(3, 3))
-    shape = np.array((collider.kind, *extents, *offset, *rotation))
+    shape: Floats = _shapes(collider, np.array([linear]))[0]
     refuse_too_wide(ground, shape)
     return shape
 
@@ -71,13 +71,17 @@ def put_shapes(
     rows: Rows, ground: AnyGround, collider: Collider, linears: Floats, keys: Sequence[Any]
 ) -> None:
     """Give characters (n, ...) with some keys the same body, turned by (n, 9) each."""
-    different, firsts, which = np.unique(linears, axis=0, return_index=True, return_inverse=True)
-    shapes = [
-        _checks.of_whom(keys[first], placed_shape, ground, collider, _checks.floats9(linear))
-        for first, linear in zip(firsts.tolist(), different, strict=True)
-    ]
-    rows.rules[:, :SHAPE_SIZE] = np.reshape(shapes, (-1, SHAPE_SIZE))[which]
+    rows.rules[:, :SHAPE_SIZE] = _shapes(collider, linears)
     rows.linear[:] = linears
+    refuse_any_too_wide(ground, rows.rules, [repr(key) for key in keys])
+
+
+def _shapes(collider: Collider, linears: Floats) -> Floats:
+    """Return a body's part of rules (n, SHAPE_SIZE), turned and scaled by (n, 9)."""
+    shapes = np.empty((len(linears), SHAPE_SIZE))
+    shapes[:, columns.KIND] = collider.kind
+    shapes[:, columns.EXTENTS :] = collider.placed(linears.reshape(-1, 3, 3))
+    return shapes
 
 
 def refuse_too_wide(ground: AnyGround, rules: Floats) -> None:
@@ -126,7 +130,7 @@ def make_new(
 ) -> None:
     """Make characters (..., ...) new ones by the rules that they have.
 
-    The game has set the velocities if it says so; by default those that are not 0.
+    ``are_driven`` says whether the game has set their velocities; default: those that are not 0.
     """
     state = rows.state
     state[...] = _NEW

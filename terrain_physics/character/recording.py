@@ -18,6 +18,7 @@ from terrain_physics.character.group_data import (
     packed_rows,
     state_of_rows,
 )
+from terrain_physics.character.group_results import GroupResult
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.recording_file import (
@@ -28,7 +29,7 @@ from terrain_physics.character.recording_file import (
     load_frames,
     save_frames,
 )
-from terrain_physics.character.results import GroupResult, MoveResult
+from terrain_physics.character.results import MoveResult
 from terrain_physics.character.rows import Rows, state_hashes
 from terrain_physics.character.state import state_of
 from terrain_physics.ground.journal import Event, Journal, contents_of, redo

@@ -46,8 +46,9 @@ class Touched(NamedTuple):
 
     def parts(self) -> Longs:
         """Return which parts of the ground they touch (n,); -1: none, or none that is known."""
-        touches = self.rows[:, _KIND] != columns.AIRBORNE
-        return np.where(touches, self.rows[:, _PART], -1.0).astype(np.int64)
+        parts = self.rows[:, _PART].astype(np.int64)
+        parts[self.rows[:, _KIND] == columns.AIRBORNE] = -1
+        return parts
 
     def at(self, rows: Longs) -> Self:
         """Return what some of them touch."""

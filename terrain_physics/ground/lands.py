@@ -173,12 +173,13 @@ class Lands:
     included; their neighbors too, unless two of them overlap or differ where they meet. A map by
     itself is a union of one. The only map of a ground is not in a union: it keeps its border.
 
-    Samples on a shared border line belong to all maps there. What one of them changes is handed on
-    map by map, in the order of their numbers: of several changes of a sample the last wins.
+    Samples on a shared border line belong to all maps there. What maps have changed is found in all
+    of them first, then handed on in the order of their numbers: of several changes of a sample that
+    of the last map wins.
 
-    Edits hold the lock of each ground that a map is in, then that of the map. So who holds the lock
-    of a ground may read its maps, and who follows edits takes the locks of all grounds that the
-    maps beside are in, in the order in which everybody does.
+    Edits hold the lock of each ground that a map is in, and that of the map. So who holds the lock
+    of a ground may read its maps, and who hands samples on holds the locks of all grounds that the
+    maps beside are in.
 
     Attributes
     ----------

@@ -73,9 +73,8 @@ class MapSource(NamedTuple):
         self, parts: Longs, triangles: Longs, points: Floats, ids: Longs, materials: Bytes
     ) -> None:
         """Write the ids and materials (n,) of what kernels name, see `Queries`, where it is its."""
-        rows = np.flatnonzero(parts == self.first)
+        rows = np.flatnonzero((parts == self.first) & (triangles < self.queries.triangle_count))
         own = triangles[rows]
-        own[own >= self.queries.triangle_count] = -1
         _, made_of = self.queries.triangles_at(np.zeros_like(rows), own, points[rows])
         owners = self.owners(own)
         ids[rows], materials[rows] = owners.ids, self.materials(owners.parts, made_of)

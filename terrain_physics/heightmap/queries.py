@@ -278,14 +278,13 @@ class MapQueries(Queries):
 
     def triangles_at(self, parts: Longs, triangles: Longs, points: Floats) -> tuple[Longs, Bytes]:
         storage, (_, columns) = self.storage, self.storage.cell_count
-        touched, materials = parts >= 0, storage.materials
-        ids = np.where(touched, triangles, -1)
+        ids, materials = np.where(parts >= 0, triangles, -1), storage.materials
         if materials is None:
             return ids, np.zeros(len(parts), np.uint8)
         inside = (ids >= 0) & (ids < self.triangle_count)
-        found = materials.take(np.where(inside, ids >> 1, 0))
+        found = materials.take((ids >> 1) * inside)
         found *= inside
-        outside = np.flatnonzero(touched & (ids < 0))
+        outside = np.flatnonzero((ids < 0) & (parts >= 0))
         if len(outside):
             (rows, across), _ = storage.cells_at(points[outside, 0], points[outside, 2])
             found[outside] = materials.take(rows * columns + across)

@@ -18,6 +18,8 @@ from terrain_physics import (
 from tests.helpers.characters import ROUGH
 from tests.helpers.meshes import grid
 
+pytestmark = pytest.mark.kernels
+
 Cases = tuple[tuple[dict[str, Any], type[Exception], str], ...]
 
 OFFSETS = [(0.0, 0.0), (1.5, 0.25), (-0.5, 3.0), (0.0, -60.0)]

@@ -119,7 +119,7 @@ def test_products_are_rounded_one_by_one(data):
     for collider in (
         SphereCollider(0.5, offset), BoxCollider((1, 2, 3), offset), CapsuleCollider(1, 3, offset),
     ):  # fmt: skip
-        assert collider.placed(linear)[1] == expected
+        assert tuple(collider.placed(linear[np.newaxis])[0, 3:6].tolist()) == expected
 
 
 def test_the_identity_changes_no_bit():

@@ -374,6 +374,7 @@ for frame in range(30):
     group.set_velocities([(2, 0, 1)] * 3, keys=range(3))
     group.update(1 / 30)
 print(group[0].resize(CapsuleCollider(0.5, 1.2, offset=(0, 0.6, 0))), group.state_hash())
+print(group.height_scan([(0.3, 1), (2, -1)], yaw=0.7).tobytes().hex())
 """
 
 

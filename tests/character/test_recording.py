@@ -10,8 +10,8 @@ from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCol
 from terrain_physics._kernels.character.layout import FORMAT, SAVED
 from terrain_physics.character.colliders import CapsuleCollider
 from terrain_physics.character.group import CharacterGroup
+from terrain_physics.character.group_results import GroupResult
 from terrain_physics.character.recording import Difference, Recording, replay
-from terrain_physics.character.results import GroupResult
 
 TODAY = f"format {FORMAT}"
 FRAME = 1 / 60

@@ -1,9 +1,6 @@
 """What only maps in tiles can get wrong: shared samples, memory that others read, gaps, locks."""
 
 import itertools
-import signal
-import sys
-import threading
 from typing import Any
 
 import numpy as np
@@ -121,7 +118,7 @@ def test_what_a_long_question_asks_stays_as_it_was_though_maps_are_united_anew()
     with ground._held.asking(ALL_LAYERS) as (source,):
         ground.add(tiles[2])
         tiles[0][20:40, 20:40] = 9.0
-        assert source.queries.height(30, 30) == 0.0
+        assert source.queries.height(30.0, 30.0) == 0.0
         assert np.isnan(source.queries.rays(origins, directions, 1e9, 1, None).distance[0])
     assert ground.raycast_many(origins, directions).distance[0] == pytest.approx(69.5556)
 
@@ -163,6 +160,9 @@ def test_a_report_of_a_part_that_has_gone_names_none():
         ground.remove(key)
     report = mover.ground_report()
     assert (report.triangle, report.part, report.material) == (-1, -1, 0)
+    gone = np.zeros(1, np.int64), np.array([2 * 9 * 16 * 16 - 1]), np.zeros((1, 3))
+    ids, materials = queries_of(ground).triangles_at(*gone)
+    assert (ids.item(), materials.item()) == (-1, 0)
 
 
 def test_no_material_where_no_tile_is():
@@ -177,8 +177,9 @@ def test_no_material_where_no_tile_is():
     assert (report.triangle, report.part, report.material) == (-1, -1, 0)
     queries = queries_of(ground)
     points = np.array([(41.0, 0.0, 41.0), (31.0, 0.0, 31.0), (1.0, 0.0, 1.0)])
-    found = queries.materials_at(np.zeros(3, np.int64), np.full(3, -1), points)
-    assert found.tolist() == [0, 2, 1]
+    ids, materials = queries.triangles_at(np.zeros(3, np.int64), np.full(3, -1), points)
+    assert ids.tolist() == [-1, -1, -1]
+    assert materials.tolist() == [0, 2, 1]
 
 
 # Locks
@@ -195,45 +196,3 @@ def test_cells_of_two_maps_are_compared_both_ways_by_two_threads():
         other.holes &= one.holes
 
     together(compare, unite, lambda: other.holes != one.holes)
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that interrupt")
-def test_a_handler_edits_and_adds_while_its_thread_asks_and_others_edit():
-    tiles = [flat_at(0, column, 32, 32) for column in (0, 32, 64)]
-    ground = Ground(tiles[:2])
-    handled: list[int] = []
-
-    def handler(*_):
-        tiles[1][3, 3] = float(len(handled) % 7)
-        ground.remove(ground.add(tiles[2]))
-        handled.append(1)
-        signal.setitimer(signal.ITIMER_REAL, 3e-4)
-
-    def edit():
-        tiles[0][5, 5] = 1.0
-        ground.carve((31, 9), 3, 1e-3)
-
-    over = threading.Event()
-
-    def repeat():
-        while not over.is_set():
-            edit()
-
-    edit()
-    before = signal.signal(signal.SIGALRM, handler)
-    thread = threading.Thread(target=repeat, daemon=True)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        thread.start()
-        signal.setitimer(signal.ITIMER_REAL, 3e-4)
-        while len(handled) < 1500:
-            tiles[0].height_at(3, 3)
-            ground.height_at(40, 3)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-        sys.setswitchinterval(interval)
-        over.set()
-    thread.join(20)
-    assert not thread.is_alive()

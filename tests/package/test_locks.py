@@ -86,6 +86,36 @@ assert len(answers) > 100, len(answers)
     )
 
 
+@needs_timers
+def test_a_handler_edits_and_adds_while_its_thread_asks_and_another_edits() -> None:
+    run(
+        _SETUP
+        + """
+third, handled, over = tile(78), [], threading.Event()
+def handler(*_):
+    two[3, 3] = float(len(handled) % 7)
+    world.remove(world.add(third))
+    handled.append(1)
+    signal.setitimer(signal.ITIMER_REAL, 3e-4)
+def work():
+    while not over.is_set():
+        one[5, 5] = 1.0
+        world.carve((38, 9), 3, 1e-3)
+signal.signal(signal.SIGALRM, handler)
+sys.setswitchinterval(1e-5)
+thread = threading.Thread(target=work)
+thread.start()
+signal.setitimer(signal.ITIMER_REAL, 3e-4)
+while len(handled) < 500:
+    one.height_at(3, 3)
+    world.height_at(50, 3)
+signal.setitimer(signal.ITIMER_REAL, 0)
+over.set()
+thread.join()
+"""
+    )
+
+
 @needs_fork
 @pytest.mark.parametrize("place", [39, 100])
 def test_children_forked_while_threads_work_do_not_hang(place: int) -> None:

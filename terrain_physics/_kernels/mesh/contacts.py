@@ -120,11 +120,11 @@ def _find_contacts(
                         deepest, found = depth, own
                         count = begin_of_part = begin
                     if count == room:
-                        if int(so_far[0]) + count - begin > most:
+                        if max(int(so_far[0]) + count - begin, count) >= most:
                             keep(memory)
                             return keys[:0], rows
-                        room *= 2
-                        rows, keys = _grown(rows, keys, count)
+                        room = min(2 * room, most)
+                        rows, keys = _grown(rows, keys, count, room)
                     keys[count] = face << 32 | count
                     put_vector(rows, _ROW * count, move)
                     put_vector(rows, _ROW * count + 1, way)
@@ -141,9 +141,9 @@ def _find_contacts(
 
 
 @kernel
-def _grown(rows: Floats, keys: Longs, count: int) -> tuple[Floats, Longs]:
-    """Return arrays of twice the size with what there is."""
-    more_rows, more_keys = np.empty(2 * len(rows)), np.empty(2 * len(keys), np.int64)
+def _grown(rows: Floats, keys: Longs, count: int, room: int) -> tuple[Floats, Longs]:
+    """Return arrays with more room, and with what there is."""
+    more_rows, more_keys = np.empty(_WIDTH * room), np.empty(room, np.int64)
     for k in range(_WIDTH * count):
         more_rows[k] = rows[k]
     for k in range(count):
