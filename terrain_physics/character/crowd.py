@@ -2,29 +2,26 @@
 
 import numpy as np
 
-from terrain_physics._kernels.character.crowd import (
-    ASIDE,
-    push_each_other,
-    put_fences,
-    take_ways,
-)
+from terrain_physics._kernels.character.crowd import ASIDE, put_fences
 from terrain_physics._kernels.character.discs import (
     DISC_SIZE,
-    NEXT_WAY,
-    OWN_WAY,
     PAIR_SIZE,
     list_pairs,
     put_discs,
 )
 from terrain_physics._kernels.character.fences import CROWD_SIZE
+from terrain_physics._kernels.character.pressure import (
+    ROUNDS,
+    find_ease,
+    find_stiffness,
+    push_on,
+)
+from terrain_physics._kernels.character.wants import find_wants
 from terrain_physics._kernels.types import Floats, Words
 from terrain_physics._threads import Workers
 
 ALONE = np.zeros(0)
 """What kernels take as the crowd of those to whom others are nothing."""
-
-# How often pushes are handed on in an update: so many characters in a row one can push.
-_ROUNDS = 3
 
 # Times the longest way that any wants to go for which pairs are listed, and for at least which way:
 # others may push one farther.
@@ -34,7 +31,7 @@ _MORE, _LEAST_WAY = 1.25, 1e-3  # meters
 _FIRST_PAIRS = 16
 
 # Nanoseconds that each stage takes of one character, roughly.
-_PAIRS_COST, _PUSHES_COST, _FENCES_COST = 300, 60, 200
+_PAIRS_COST, _WANTS_COST, _PUSHES_COST, _FENCES_COST = 300, 100, 50, 200
 
 
 class Crowd:
@@ -48,6 +45,7 @@ class Crowd:
         self._order = np.empty(count, dtype=np.int64)
         self._cells = np.empty((count, 2), dtype=np.int64)
         self._starts = np.empty((1 << count.bit_length()) + 1, dtype=np.int64)
+        self._ways = np.empty((count, 2)), np.empty((count, 2))
         self._rows = np.empty(count * CROWD_SIZE)
         self._make_room_for_pairs(count, _FIRST_PAIRS)
 
@@ -72,22 +70,16 @@ class Crowd:
         workers, discs, order = Workers(threads), self._discs, self._order
         sorted_discs = discs, order, self._cells, self._starts
         size, widest, longest = put_discs(states, rules, seconds, *sorted_discs)
-
-        def push(first: int, last: int) -> float:
-            return push_each_other(discs, *self._pairs, seconds, first, last)
-
-        def fence(first: int, last: int) -> None:
-            known = states, rules, discs, order, *self._pairs
-            put_fences(*known, seconds, self._rows, first, last)
-
         expected = 0.0
         while longest > expected or expected == 0.0:
             expected = max(_MORE * longest, _LEAST_WAY)
             self._list_pairs(size, widest, 2.0 * expected + ASIDE, words, workers)
-            take_ways(discs, OWN_WAY)
-            for _ in range(_ROUNDS):
-                longest = max(longest, *workers.run(push, count, _PUSHES_COST))
-                take_ways(discs, NEXT_WAY)
+            longest = max(longest, self._push(seconds, workers))
+
+        def fence(first: int, last: int) -> None:
+            known = states, rules, discs, order, *self._pairs, self._ways[0]
+            put_fences(*known, seconds, self._rows, first, last)
+
         workers.run(fence, count, _FENCES_COST)
         return self._rows
 
@@ -105,3 +97,31 @@ class Crowd:
         if needed > room:
             self._make_room_for_pairs(len(words), 2 * needed)
             workers.run(pair, len(words), _PAIRS_COST)
+
+    def _push(self, seconds: float, workers: Workers) -> float:
+        """Find the ways of all, the first of the two; return the longest."""
+        known, count = (self._discs, *self._pairs), len(self._discs)
+        ways, next_ways = self._ways
+
+        def want(first: int, last: int) -> None:
+            find_wants(*known, seconds, np.empty(CROWD_SIZE), first, last)
+
+        def stiffen(first: int, last: int) -> None:
+            find_stiffness(*known, ways, first, last)
+
+        def ease(first: int, last: int) -> None:
+            find_ease(*known, first, last)
+
+        for stage in (want, stiffen, ease):
+            workers.run(stage, count, _WANTS_COST)
+        longest = 0.0
+        for i in range(ROUNDS):
+            ahead = i / (i + 3.0) if i < ROUNDS - 1 else 0.0
+
+            def push(first: int, last: int) -> float:
+                return push_on(*known, ways, next_ways, ahead, first, last)  # noqa: B023
+
+            longest = max(workers.run(push, count, _PUSHES_COST))
+            ways, next_ways = next_ways, ways
+        self._ways = ways, next_ways
+        return longest

@@ -1,10 +1,11 @@
 """Characters of a group that collide: a point that all chase, a ring, two streams."""
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
 
-from terrain_physics import CapsuleCollider, CharacterGroup, HeightMap
+from terrain_physics import CapsuleCollider, CharacterGroup, Ground, HeightMap, TriangleMesh
 from tests.behaviour.drive import FRAME
 
 RADIUS, SPEED = 0.4, 4.0
@@ -90,3 +91,36 @@ def streams(count=60, seconds=30.0):
     places = np.vstack([starts, starts * (-1, 1)])
     goals = places * (-1, 1)
     return _played(_group(places), lambda _: goals, seconds)
+
+
+# The faces of a box whose corners are numbered by x, y and z as bits, fronts outside.
+BOX_FACES = [
+    (0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1),
+    (2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3),
+]  # fmt: skip
+
+
+def _walls(*boxes):
+    """Return the floor with boxes (low x, low z, high x, high z) on it, 3 m high."""
+    ground = Ground([FLOOR])
+    for low_x, low_z, high_x, high_z in boxes:
+        corners = itertools.product((low_x, high_x), (-1.0, 3.0), (low_z, high_z))
+        ground.add(TriangleMesh(list(corners), BOX_FACES))
+    return ground
+
+
+def doorway(count=300, seconds=60.0, width=1.2, frame=FRAME, seed=1):
+    """All want through a door; returns (deepest overlap, how many got through in each 5 s)."""
+    ground = _walls((-40, 0, -width / 2, 0.3), (width / 2, 0, 40, 0.3))
+    group = _group(_scattered(count, (-9, -20), (9, -1), seed), ground)
+    overlap, through = 0.0, [0]
+    for step in range(round(seconds / frame)):
+        x, z = group.positions[:, [0, 2]].T
+        ahead = np.stack([np.where(z < -0.3, -x, 0.0), np.where(z < -0.3, 0.2 - z, 1.0)], axis=1)
+        ahead *= SPEED / np.linalg.norm(ahead, axis=1)[:, None] * (z < 6.0)[:, None]
+        group.walk(*ahead.T)
+        group.update(frame)
+        overlap = max(overlap, _overlap(group))
+        if (step + 1) % round(5.0 / frame) == 0:
+            through.append(int((group.positions[:, 2] > 0.3).sum()))
+    return overlap, np.diff(through)

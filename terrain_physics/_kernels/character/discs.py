@@ -12,10 +12,13 @@ from terrain_physics._kernels.character.layout import (
     LAYERS,
     MASK,
     MASS,
+    MOST_WALLS,
     OFFSET,
     POSITION,
     RULES_SIZE,
     STATE_SIZE,
+    WALL_GAPS,
+    WALLS,
     three_at,
     unpack_body,
 )
@@ -29,17 +32,29 @@ X, Z, RADIUS = 0, 1, 2
 WEIGHT = 3  # its mass; 0: immovable
 LOW, HIGH = 4, 5  # heights of its ends
 LOWEST, HIGHEST = 6, 7  # the same of all of its way
-OWN_WAY = 8  # that it wants to go in this update, two numbers
+OWN_WAY = 8  # that it would go in this update if it were alone, two numbers
 SPEED = 10  # its velocity after that, two numbers
 ON, MEETS = 12, 13  # layers that it is on, and that it meets
-WAY = 14  # that it is to go with the pushes of others so far, two numbers
-NEXT_WAY = 16  # the same with further pushes
-DISC_SIZE = 18
+HEADING = 14  # unit direction of that way, two numbers; zeros: none
+WANT = 16  # the way that it wants to go among the others, two numbers
+STIFFNESS = 18  # how much less it gives way because others and walls hold it, >= 1
+WALL = 19  # walls in its way: unit normals, two numbers each; zeros: none
+WALL_GAP = WALL + 2 * MOST_WALLS  # how far away they are
+WALL_PUSH = WALL_GAP + MOST_WALLS  # how hard each of them pushes it, and how hard it is taken to
+DISC_SIZE = WALL_PUSH + 2 * MOST_WALLS
 
-# Columns of a pair, of one character and another near it: unit direction from it to the other, two
-# numbers, the gap between them, and which share it has of the mass of both.
-GAP, SHARE = 2, 3
-PAIR_SIZE = 4
+# Columns of a pair, of one character and another near it. Pushes are ways times mass.
+ACROSS = 0  # unit direction from it to the other, two numbers
+GAP = 2  # how far the two may close up; < 0: how far they are to part
+SHARE = 3  # which share it has of the mass of both
+YIELDS, OTHER_YIELDS = 4, 5  # how far each of the two goes for a push of one
+EASE = 6  # how hard they push each other for each meter that they want too much
+PUSH = 7  # how hard they do
+TAKEN_PUSH = 8  # how hard they are taken to, which runs ahead
+PAIR_SIZE = 9
+
+# How far characters stay from those that they follow, times the radii of both.
+_ROOM_BETWEEN = 0.2
 
 # Cells are numbered in a range in which their numbers are exact.
 _MOST_CELLS = 1e15
@@ -71,9 +86,15 @@ def _put_disc(state: Floats, rules: Floats, seconds: float, disc: Floats) -> Non
     disc[LOWEST] = disc[LOW] + min(way[1], 0.0)
     disc[HIGHEST] = disc[HIGH] + max(way[1], 0.0)
     disc[OWN_WAY], disc[OWN_WAY + 1] = way[0], way[2]
-    disc[WAY], disc[WAY + 1] = way[0], way[2]
+    size = math.sqrt(way[0] * way[0] + way[2] * way[2])
+    disc[HEADING] = way[0] / size if size > 0.0 else 0.0
+    disc[HEADING + 1] = way[2] / size if size > 0.0 else 0.0
     disc[SPEED], disc[SPEED + 1] = velocity[0], velocity[2]
     disc[ON], disc[MEETS] = rules[LAYERS], rules[MASK]
+    for k in range(2 * MOST_WALLS):
+        disc[WALL + k] = state[WALLS + k]
+    for k in range(MOST_WALLS):
+        disc[WALL_GAP + k] = state[WALL_GAPS + k]
 
 
 @kernel(inline=True)
@@ -117,7 +138,7 @@ def put_discs(
         )
         total += disc[RADIUS]
         widest = max(widest, float(disc[RADIUS]))
-        longest = max(longest, travel(found, i, WAY))
+        longest = max(longest, travel(found[i], OWN_WAY))
     size = 2.0 * total / count
     places = np.empty((count, 3), dtype=np.int64)
     for b in range(buckets + 1):
@@ -142,9 +163,9 @@ def put_discs(
 
 
 @kernel(inline=True)
-def travel(discs: Floats, i: int, way: int) -> float:
-    """Return how far a character is to go by the way in some columns."""
-    return math.sqrt(discs[i, way] * discs[i, way] + discs[i, way + 1] * discs[i, way + 1])
+def travel(values: Floats, way: int) -> float:
+    """Return how long a way is that begins at a place of an array."""
+    return math.sqrt(values[way] * values[way] + values[way + 1] * values[way + 1])
 
 
 @kernel(inline=True)
@@ -230,6 +251,22 @@ def _share(discs: Floats, i: int, k: int) -> float:
     return 0.0 if other == 0.0 else own / (own + other)
 
 
+@kernel(inline=True)
+def room_between(discs: Floats, i: int, k: int) -> float:
+    """Return how far a character stays from another one that it follows."""
+    return _ROOM_BETWEEN * float(discs[i, RADIUS] + discs[k, RADIUS])
+
+
+@kernel
+def _put_near(near: Longs, keys: Words, count: int, k: int, key: np.uint64) -> None:
+    """Add a character to those listed, in the order of keys."""
+    place = count
+    while place > 0 and keys[place - 1] > key:
+        near[place], keys[place] = near[place - 1], keys[place - 1]
+        place -= 1
+    near[place], keys[place] = k, key
+
+
 @kernel
 def list_pairs(
     discs: Floats,
@@ -246,27 +283,32 @@ def list_pairs(
     first: int,
     last: int,
 ) -> int:
-    """Write whom discs first..last may meet, up to ``most`` meters apart.
+    """Write whom discs first..last may meet that want no more than ``most`` meters together.
 
-    ``counts`` (n,): how many; ``others`` (n, room) and ``pairs`` (n, room, PAIR_SIZE): whom, and
-    where. Other arrays are as of `put_discs`, with the numbers that it returned; ``words`` (n,) are
-    those of the characters, all different. Returns how much room is needed; what there is no room
-    for is left out.
+    ``counts`` (n,): how many; ``others`` (n, room) and ``pairs`` (n, room, PAIR_SIZE): whom, in the
+    order of their words, and where. Other arrays are as of `put_discs`, with the numbers that it
+    returned; ``words`` (n,) are those of the characters, all different. Returns how much room is
+    needed; what there is no room for is left out.
     """
-    near, needed, room = np.empty(len(discs), dtype=np.int64), 0, others.shape[1]
+    found, keys = np.empty(len(discs), dtype=np.int64), np.empty(len(discs), dtype=np.uint64)
+    needed, room = 0, others.shape[1]
     for i in range(first, last):
-        reach = float(discs[i, RADIUS]) + widest + most
-        found = _list_near(discs, cells, starts, size, i, reach, near)
-        count = 0
-        for j in range(found):
-            k = near[j]
-            x, z, gap = _between(discs, words, order, i, k)
-            if gap <= most and _meets(discs, i, k) and _is_beside(discs, i, k, gap):
-                if count < room:
-                    others[i, count] = k
-                    pairs[i, count, 0], pairs[i, count, 1] = x, z
-                    pairs[i, count, GAP], pairs[i, count, SHARE] = gap, _share(discs, i, k)
-                count += 1
+        radius = float(discs[i, RADIUS])
+        reach = radius + widest + most + _ROOM_BETWEEN * (radius + widest)
+        near, count = _list_near(discs, cells, starts, size, i, reach, found), 0
+        for j in range(near):
+            k = found[j]
+            if _meets(discs, i, k):
+                _, _, gap = _between(discs, words, order, i, k)
+                near_enough = gap <= most + room_between(discs, i, k)
+                if near_enough and _is_beside(discs, i, k, gap):
+                    _put_near(found, keys, count, k, words[order[k]])
+                    count += 1
         counts[i] = min(count, room)
+        for j in range(counts[i]):
+            k, pair = found[j], pairs[i, j]
+            others[i, j] = k
+            pair[ACROSS], pair[ACROSS + 1], pair[GAP] = _between(discs, words, order, i, k)
+            pair[SHARE] = _share(discs, i, k)
         needed = max(needed, count)
     return needed

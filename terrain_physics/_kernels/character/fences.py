@@ -25,9 +25,12 @@ FENCES = 10
 # Fences that a body has at most: the nearest.
 MOST_FENCES = 16
 
-# Columns of a fence: a unit normal, and how far along it the body may go.
-LIMIT = 2
-FENCE_SIZE = 3
+# Columns of a fence: a unit normal, how far along it the body may go, and who is behind it: the
+# place of a character in its group, or A_WALL.
+LIMIT, BEHIND = 2, 3
+FENCE_SIZE = 4
+
+A_WALL = -1.0
 
 CROWD_SIZE = FENCES + MOST_FENCES * FENCE_SIZE
 
@@ -38,8 +41,14 @@ _SLACK = 1e-9  # meters
 _PARALLEL = 1e-9
 
 
+@kernel(inline=True)
+def clear_fences(row: Floats) -> None:
+    """Take all fences away."""
+    row[COUNT], row[ROOM] = 0.0, np.inf
+
+
 @kernel
-def put_fence(row: Floats, x: float, z: float, limit: float) -> None:
+def put_fence(row: Floats, x: float, z: float, limit: float, behind: float) -> None:
     """Add a fence to those of a row, in the order of their numbers; the farthest makes room."""
     count = int(row[COUNT])
     place = count
@@ -51,14 +60,14 @@ def put_fence(row: Floats, x: float, z: float, limit: float) -> None:
         if place == MOST_FENCES:
             row[ROOM] = min(row[ROOM], max(a, 0.0))
         else:
-            row[at + FENCE_SIZE], row[at + FENCE_SIZE + 1] = b, c
-            row[at + FENCE_SIZE + LIMIT] = a
+            for column in range(at, at + FENCE_SIZE):
+                row[column + FENCE_SIZE] = row[column]
         place -= 1
     if place == MOST_FENCES:
         row[ROOM] = min(row[ROOM], limit)
         return
     at = FENCES + place * FENCE_SIZE
-    row[at], row[at + 1], row[at + LIMIT] = x, z, limit
+    row[at], row[at + 1], row[at + LIMIT], row[at + BEHIND] = x, z, limit, behind
     row[COUNT] = min(count + 1, MOST_FENCES)
 
 
@@ -104,24 +113,19 @@ def within_fences(row: Floats, x: float, z: float) -> tuple[float, float]:
 
 @kernel
 def is_behind_fence(row: Floats, x: float, z: float) -> bool:
-    """Tell whether a place, relative to where the body started, is behind one of its fences."""
+    """Tell whether a place, relative to where the body started, is behind one of its fences.
+
+    Walls see to themselves.
+    """
     room = float(row[ROOM]) + _SLACK
     if x * x + z * z > room * room:
         return True
     for k in range(int(row[COUNT])):
         at = FENCES + k * FENCE_SIZE
-        if row[at] * x + row[at + 1] * z > row[at + LIMIT] + _SLACK:
+        along = row[at] * x + row[at + 1] * z
+        if row[at + BEHIND] != A_WALL and along > row[at + LIMIT] + _SLACK:
             return True
     return False
-
-
-@kernel
-def put_wall(row: Floats, x: float, z: float, aside_x: float, aside_z: float) -> None:
-    """Add a fence where something that stands led a body aside to a place, by so much."""
-    size = math.sqrt(aside_x * aside_x + aside_z * aside_z)
-    if size > 0.0:
-        nx, nz = -aside_x / size, -aside_z / size
-        put_fence(row, nx, nz, max(nx * x + nz * z, 0.0))
 
 
 @kernel(inline=True)

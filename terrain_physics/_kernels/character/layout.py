@@ -55,6 +55,9 @@ UPDATES_SEEN = 8
 # Parts that press a body against something still, at most; the hardest.
 MOST_SQUEEZING = 2
 
+# Walls that a body in a crowd remembers.
+MOST_WALLS = 2
+
 _LEAVING = Span(KEEPS_ALL, KEEPS_NONE, is_whole=True)
 _LIMITS = Span(NO_LIMIT, BY_ROOM, is_whole=True)
 _KINDS_OF_GROUND = Span(AIRBORNE, WALKABLE, is_whole=True)
@@ -223,6 +226,23 @@ STATE = Layout(
         allowed=_IDS,
     ),
     Column("squeezed", "how deep it is in them, as ways out", "m", 3 * MOST_SQUEEZING, since=5),
+    Column(
+        "walls",
+        "horizontal normals of walls in its way, which others of its group reckon with; 0: none",
+        width=2 * MOST_WALLS,
+        is_hashed=False,
+        since=6,
+        allowed=PART_OF_UNIT,
+    ),
+    Column(
+        "wall_gaps",
+        "how far away those are",
+        "m",
+        width=MOST_WALLS,
+        is_hashed=False,
+        since=6,
+        allowed=NOT_NEGATIVE,
+    ),
 )
 
 RULES = Layout(
@@ -401,6 +421,8 @@ TURN = STATE.place("turn")
 MOVES_SEEN = STATE.place("moves_seen")
 SQUEEZED_BY = STATE.place("squeezed_by")
 SQUEEZED = STATE.place("squeezed")
+WALLS = STATE.place("walls")
+WALL_GAPS = STATE.place("wall_gaps")
 
 # What is 0 of a body that has just come to be in the air.
 ZERO_IN_THE_AIR = (
@@ -420,6 +442,8 @@ ZERO_IN_THE_AIR = (
     *range(CARRIED_VELOCITY, CARRIED_VELOCITY + 3),
     TURN,
     *range(SQUEEZED, SQUEEZED + 3 * MOST_SQUEEZING),
+    *range(WALLS, WALLS + 2 * MOST_WALLS),
+    *range(WALL_GAPS, WALL_GAPS + MOST_WALLS),
 )
 
 RULES_SIZE = RULES.size

@@ -1,5 +1,7 @@
 """One step of an update: along the ground or through the air, and among others of a crowd."""
 
+import math
+
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.fences import (
     COUNT,
@@ -9,7 +11,6 @@ from terrain_physics._kernels.character.fences import (
     LED_WAY,
     UNPUSHED_WAY,
     is_behind_fence,
-    put_wall,
     within_fences,
     without,
 )
@@ -20,6 +21,7 @@ from terrain_physics._kernels.character.motion import Motion, Mover
 from terrain_physics._kernels.character.resolve import Scene
 from terrain_physics._kernels.character.substeps import Pace, look
 from terrain_physics._kernels.character.walk_step import walk_step
+from terrain_physics._kernels.character.walls import put_walls
 from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.types import Floats
@@ -141,14 +143,17 @@ def among_others(
         x, z = _way_from(spot, ahead)
         if not is_behind_fence(crowd, x, z):
             break
+        scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
         to_x, to_z = from_x, from_z
-        if tries < _MOST_TRIES:
-            put_wall(crowd, x, z, x - aim_x, z - aim_z)
+        if tries == 0:
+            near = math.sqrt((aim_x - from_x) ** 2 + (aim_z - from_z) ** 2)
+            put_walls(crowd, scene, motion.offset, mover.walkable, near, from_x, from_z)
             to_x, to_z = within_fences(crowd, aim_x, aim_z)
+        elif tries < _MOST_TRIES:  # nearer by, walls are straight
+            to_x, to_z = 0.5 * (from_x + aim_x), 0.5 * (from_z + aim_z)
         motion = _with_velocity(
             motion, (to_x - from_x) / pace.seconds, (to_z - from_z) / pace.seconds
         )
-        scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
         scene, ahead, rest = take_step(mover, motion, pace, scene, ground, log)
         aim_x, aim_z = to_x, to_z
     return scene, ahead, rest, led

@@ -85,6 +85,7 @@ from terrain_physics._kernels.character.substeps import (
     one_less,
     recentered,
 )
+from terrain_physics._kernels.character.walls import forget_walls, note_walls
 from terrain_physics._kernels.character.work import (
     LAST_LOOK,
     MOST_WORK,
@@ -102,7 +103,7 @@ from terrain_physics._kernels.ground.table import (
     has_movers,
     moves_counted,
 )
-from terrain_physics._kernels.math.vec3 import add
+from terrain_physics._kernels.math.vec3 import add, scale, subtract
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats, Longs, Words
 
@@ -275,6 +276,12 @@ def advance(
         state[CARRIER] = state[GROUND_PART] if state[GROUNDED] != 0.0 else -1.0
     if motion.tally.hits > 0:
         find_steps(log, motion.tally.hits, mover, scene, ground)
+    if crowded:
+        way = subtract(add(motion.base, motion.offset), spot)
+        aside = subtract(way, scale(led, delta_time))
+        note_walls(state, scene, motion.offset, mover.walkable, aside)
+    elif len(crowd) > 0:
+        forget_walls(state)
 
 
 @kernel(inline=True)

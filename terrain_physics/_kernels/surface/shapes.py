@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.rigid import product, turned
-from terrain_physics._kernels.math.vec3 import Mat3, Vec3
+from terrain_physics._kernels.math.vec3 import Mat3, Vec3, add
 from terrain_physics._kernels.types import Floats
 
 
@@ -151,6 +151,16 @@ def capsule_body(radius: float, axis: Vec3, extents: Vec3, rotation: Mat3) -> Bo
     """Return a capsule; what only moves along a line leaves out ``extents`` and ``rotation``."""
     reach = (abs(axis[0]) + radius, abs(axis[1]) + radius, abs(axis[2]) + radius)
     return Body(CAPSULE, radius, extents, rotation, axis, reach, radius)
+
+
+@kernel(apart=True)
+def grown_body(body: Body, by: float) -> Body:
+    """Return a body that is larger on all sides."""
+    if body.kind == SPHERE:
+        return sphere_body(body.radius + by)
+    if body.kind == BOX:
+        return box_body(add(body.extents, (by, by, by)), body.rotation)
+    return capsule_body(body.radius + by, body.axis, body.extents, body.rotation)
 
 
 @kernel(apart=True)

@@ -1,0 +1,139 @@
+"""How the characters of a crowd push each other along: all go as near to their wants as they can.
+
+The ways that are wanted go to the nearest ways that keep all apart and nobody in a wall, by mass:
+the model of Maury and Venel (A discrete contact model for crowd motion, 2011). Pushes between two
+are found in rounds in which all move at once, after Nesterov's accelerated gradients (as Mazhar et
+al. do it for rigid bodies, 2015), with a step for each pair that its surroundings allow. Who goes
+the same way as one behind it is hardly pushed by that one, though, which is none of the model.
+"""
+
+import math
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.discs import (
+    ACROSS,
+    EASE,
+    GAP,
+    OTHER_YIELDS,
+    PUSH,
+    STIFFNESS,
+    TAKEN_PUSH,
+    WALL,
+    WALL_GAP,
+    WALL_PUSH,
+    WANT,
+    YIELDS,
+    travel,
+)
+from terrain_physics._kernels.character.layout import MOST_WALLS
+from terrain_physics._kernels.types import Floats, Longs
+
+# How many times pushes are handed on in an update.
+ROUNDS = 8
+
+# How near those who want to stay may be to be pushed.
+_NEAR = 0.02  # meters
+
+
+@kernel(inline=True)
+def _may_push(discs: Floats, i: int, k: int, pair: Floats) -> bool:
+    """Tell whether two may push each other in an update."""
+    wanted = travel(discs[i], WANT) + travel(discs[k], WANT)
+    return bool(pair[GAP] <= wanted + _NEAR and pair[YIELDS] + pair[OTHER_YIELDS] > 0.0)
+
+
+@kernel
+def find_stiffness(
+    discs: Floats,
+    counts: Longs,
+    others: Longs,
+    pairs: Floats,
+    ways: Floats,
+    first: int,
+    last: int,
+) -> None:
+    """Write who may push discs first..last, and how many hold each, by direction.
+
+    That is the largest eigenvalue of the sum of n n^T over all who do, and walls. All go as they
+    want at first: ``ways`` (n, 2). Other arrays are as of `list_pairs`.
+    """
+    for i in range(first, last):
+        xx, xz, zz = 0.0, 0.0, 0.0
+        for j in range(counts[i]):
+            pair = pairs[i, j]
+            pair[PUSH], pair[TAKEN_PUSH], pair[EASE] = 0.0, 0.0, 0.0
+            if _may_push(discs, i, others[i, j], pair):
+                pair[EASE] = 1.0
+                x, z = float(pair[ACROSS]), float(pair[ACROSS + 1])
+                xx, xz, zz = xx + x * x, xz + x * z, zz + z * z
+        for w in range(MOST_WALLS):
+            x, z = float(discs[i, WALL + 2 * w]), float(discs[i, WALL + 2 * w + 1])
+            xx, xz, zz = xx + x * x, xz + x * z, zz + z * z
+            discs[i, WALL_PUSH + 2 * w], discs[i, WALL_PUSH + 2 * w + 1] = 0.0, 0.0
+        half = 0.5 * (xx - zz)
+        discs[i, STIFFNESS] = 0.5 * (xx + zz) + math.sqrt(half * half + xz * xz)
+        ways[i, 0], ways[i, 1] = discs[i, WANT], discs[i, WANT + 1]
+
+
+@kernel
+def find_ease(
+    discs: Floats, counts: Longs, others: Longs, pairs: Floats, first: int, last: int
+) -> None:
+    """Write how hard discs first..last and those near them push for each meter, after those."""
+    for i in range(first, last):
+        for j in range(counts[i]):
+            pair = pairs[i, j]
+            if pair[EASE] != 0.0:
+                own = pair[YIELDS] * discs[i, STIFFNESS]
+                pair[EASE] = 1.0 / (own + pair[OTHER_YIELDS] * discs[others[i, j], STIFFNESS])
+
+
+@kernel(inline=True)
+def _taken(push: float, before: float, ahead: float) -> float:
+    """Return how hard a push is taken to be, of which two rounds are known."""
+    return max(push + ahead * (push - before), 0.0)
+
+
+@kernel
+def push_on(
+    discs: Floats,
+    counts: Longs,
+    others: Longs,
+    pairs: Floats,
+    ways: Floats,
+    next_ways: Floats,
+    ahead: float,
+    first: int,
+    last: int,
+) -> float:
+    """Write the next ways of discs first..last, after the ways of all; return the longest.
+
+    Pushes are taken to go on as they changed, ``ahead`` times; 0 in the last round.
+    """
+    longest = 0.0
+    for i in range(first, last):
+        x, z = float(ways[i, 0]), float(ways[i, 1])
+        to_x, to_z = float(discs[i, WANT]), float(discs[i, WANT + 1])
+        for j in range(counts[i]):
+            pair = pairs[i, j]
+            if pair[EASE] == 0.0:
+                continue
+            k, nx, nz = others[i, j], float(pair[ACROSS]), float(pair[ACROSS + 1])
+            left = float(pair[GAP] + ((ways[k, 0] - x) * nx + (ways[k, 1] - z) * nz))
+            push = max(float(pair[TAKEN_PUSH] - left * pair[EASE]), 0.0)
+            taken = _taken(push, float(pair[PUSH]), ahead)
+            pair[PUSH], pair[TAKEN_PUSH] = push, taken
+            to_x, to_z = to_x - pair[YIELDS] * taken * nx, to_z - pair[YIELDS] * taken * nz
+        for w in range(MOST_WALLS):
+            nx, nz = float(discs[i, WALL + 2 * w]), float(discs[i, WALL + 2 * w + 1])
+            if nx == 0.0 and nz == 0.0:
+                continue
+            at = WALL_PUSH + 2 * w
+            left = float(discs[i, WALL_GAP + w] + (x * nx + z * nz))
+            push = max(float(discs[i, at + 1] - left / discs[i, STIFFNESS]), 0.0)
+            taken = _taken(push, float(discs[i, at]), ahead)
+            discs[i, at], discs[i, at + 1] = push, taken
+            to_x, to_z = to_x + taken * nx, to_z + taken * nz
+        next_ways[i, 0], next_ways[i, 1] = to_x, to_z
+        longest = max(longest, travel(next_ways[i], 0))
+    return longest
