@@ -113,11 +113,17 @@ def doorway(count=300, seconds=60.0, width=1.2, frame=FRAME, seed=1):
     """All want through a door; returns (deepest overlap, how many got through in each 5 s)."""
     ground = _walls((-40, 0, -width / 2, 0.3), (width / 2, 0, 40, 0.3))
     group = _group(_scattered(count, (-9, -20), (9, -1), seed), ground)
-    overlap, through = 0.0, [0]
+    overlap, through, side = 0.0, [0], np.linspace(-0.05, 0.05, count)
     for step in range(round(seconds / frame)):
         x, z = group.positions[:, [0, 2]].T
-        ahead = np.stack([np.where(z < -0.3, -x, 0.0), np.where(z < -0.3, 0.2 - z, 1.0)], axis=1)
-        ahead *= SPEED / np.linalg.norm(ahead, axis=1)[:, None] * (z < 6.0)[:, None]
+        ahead = np.stack(
+            [
+                np.where(z < -0.3, -x, np.where(z < 1.0, 0.0, side * z)),
+                np.where(z < -0.3, 0.2 - z, 1.0),
+            ],
+            axis=1,
+        )
+        ahead *= SPEED / np.linalg.norm(ahead, axis=1)[:, None] * (z < 30.0)[:, None]
         group.walk(*ahead.T)
         group.update(frame)
         overlap = max(overlap, _overlap(group))
