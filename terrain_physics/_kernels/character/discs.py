@@ -45,13 +45,14 @@ DISC_SIZE = WALL_PUSH + 2 * MOST_WALLS
 
 # Columns of a pair, of one character and another near it. Pushes are ways times mass.
 ACROSS = 0  # unit direction from it to the other, two numbers
-GAP = 2  # how far the two may close up; < 0: how far they are to part
+GAP = 2  # between the two; < 0: they overlap
 SHARE = 3  # which share it has of the mass of both
-YIELDS, OTHER_YIELDS = 4, 5  # how far each of the two goes for a push of one
-EASE = 6  # how hard they push each other for each meter that they want too much
-PUSH = 7  # how hard they do
-TAKEN_PUSH = 8  # how hard they are taken to, which runs ahead
-PAIR_SIZE = 9
+LEFT = 4  # how far they may close up before they push each other; < 0: how far they are to part
+YIELDS, OTHER_YIELDS = 5, 6  # how far each of the two goes for a push of one
+EASE = 7  # how hard they push each other for each meter that they want too much
+PUSH = 8  # how hard they do
+TAKEN_PUSH = 9  # how hard they are taken to, which runs ahead
+PAIR_SIZE = 10
 
 # How far characters stay from those that they follow, times the radii of both.
 _ROOM_BETWEEN = 0.2
@@ -243,7 +244,7 @@ def _between(
 
 
 @kernel(inline=True)
-def _share(discs: Floats, i: int, k: int) -> float:
+def share(discs: Floats, i: int, k: int) -> float:
     """Return which share a character has of the mass of two; one that is immovable has all."""
     own, other = float(discs[i, WEIGHT]), float(discs[k, WEIGHT])
     if own == 0.0:
@@ -309,6 +310,6 @@ def list_pairs(
             k, pair = found[j], pairs[i, j]
             others[i, j] = k
             pair[ACROSS], pair[ACROSS + 1], pair[GAP] = _between(discs, words, order, i, k)
-            pair[SHARE] = _share(discs, i, k)
+            pair[SHARE] = share(discs, i, k)
         needed = max(needed, count)
     return needed

@@ -14,8 +14,10 @@ from terrain_physics._kernels.character.discs import (
     ACROSS,
     EASE,
     GAP,
+    LEFT,
     OTHER_YIELDS,
     PUSH,
+    SHARE,
     STIFFNESS,
     TAKEN_PUSH,
     WALL,
@@ -23,6 +25,7 @@ from terrain_physics._kernels.character.discs import (
     WALL_PUSH,
     WANT,
     YIELDS,
+    share,
     travel,
 )
 from terrain_physics._kernels.character.layout import MOST_WALLS
@@ -40,6 +43,18 @@ def _may_push(discs: Floats, i: int, k: int, pair: Floats) -> bool:
     """Tell whether two may push each other in an update."""
     wanted = travel(discs[i], WANT) + travel(discs[k], WANT)
     return bool(pair[GAP] <= wanted + _NEAR and pair[YIELDS] + pair[OTHER_YIELDS] > 0.0)
+
+
+@kernel(inline=True)
+def _way_together(discs: Floats, i: int, k: int, pair: Floats) -> float:
+    """Return how far two would go along the line between them after a collision without a bounce.
+
+    Who follows keeps that gap: it never goes where the other one was not gone before the update.
+    """
+    x, z, own = float(pair[ACROSS]), float(pair[ACROSS + 1]), float(pair[SHARE])
+    first = discs[i, WANT] * x + discs[i, WANT + 1] * z
+    second = discs[k, WANT] * x + discs[k, WANT + 1] * z
+    return abs(float(own * first + share(discs, k, i) * second))
 
 
 @kernel
@@ -64,6 +79,9 @@ def find_stiffness(
             pair[PUSH], pair[TAKEN_PUSH], pair[EASE] = 0.0, 0.0, 0.0
             if _may_push(discs, i, others[i, j], pair):
                 pair[EASE] = 1.0
+                if pair[LEFT] > 0.0:
+                    together = _way_together(discs, i, others[i, j], pair)
+                    pair[LEFT] = max(pair[LEFT] - together, 0.0)
                 x, z = float(pair[ACROSS]), float(pair[ACROSS + 1])
                 xx, xz, zz = xx + x * x, xz + x * z, zz + z * z
         for w in range(MOST_WALLS):
@@ -119,7 +137,7 @@ def push_on(
             if pair[EASE] == 0.0:
                 continue
             k, nx, nz = others[i, j], float(pair[ACROSS]), float(pair[ACROSS + 1])
-            left = float(pair[GAP] + ((ways[k, 0] - x) * nx + (ways[k, 1] - z) * nz))
+            left = float(pair[LEFT] + ((ways[k, 0] - x) * nx + (ways[k, 1] - z) * nz))
             push = max(float(pair[TAKEN_PUSH] - left * pair[EASE]), 0.0)
             taken = _taken(push, float(pair[PUSH]), ahead)
             pair[PUSH], pair[TAKEN_PUSH] = push, taken

@@ -8,6 +8,7 @@ from terrain_physics._kernels.character.discs import (
     GAP,
     HEADING,
     HIGH,
+    LEFT,
     LOW,
     OTHER_YIELDS,
     OWN_WAY,
@@ -100,9 +101,9 @@ def find_wants(
             k, pair = others[i, j], pairs[i, j]
             x, z, gap = float(pair[ACROSS]), float(pair[ACROSS + 1]), float(pair[GAP])
             same, ahead = _lead(discs, i, k, x, z, gap)
-            favor = _FAVOR * same * ahead
+            pair[LEFT], favor = gap, _FAVOR * same * ahead
             if gap < 0.0:
-                pair[GAP] = _to_part(gap, seconds)
+                pair[LEFT] = _to_part(gap, seconds)
                 favor = _over_head(discs, i, k) if gap < -_LEAST_OVERLAP else 0.0
             pair[YIELDS] = lightness * (1.0 + favor)
             pair[OTHER_YIELDS] = _lightness(discs, k) * (1.0 - favor)
