@@ -36,9 +36,10 @@ OWN_WAY = 8  # that it would go in this update if it were alone, two numbers
 SPEED = 10  # its velocity after that, two numbers
 ON, MEETS = 12, 13  # layers that it is on, and that it meets
 HEADING = 14  # unit direction of that way, two numbers; zeros: none
-WANT = 16  # the way that it wants to go among the others, two numbers
-STIFFNESS = 18  # how much less it gives way because others and walls hold it, >= 1
-WALL = 19  # walls in its way: unit normals, two numbers each; zeros: none
+LIGHTNESS = 16  # how far it goes for a push of one; 0: nobody can push it
+WANT = 17  # the way that it wants to go among the others, two numbers, and how long it is
+STIFFNESS = 20  # how much less it gives way because others and walls hold it, >= 1
+WALL = 21  # walls in its way: unit normals, two numbers each; zeros: none
 WALL_GAP = WALL + 2 * MOST_WALLS  # how far away they are
 WALL_PUSH = WALL_GAP + MOST_WALLS  # how hard each of them pushes it, and how hard it is taken to
 DISC_SIZE = WALL_PUSH + 2 * MOST_WALLS
@@ -56,6 +57,9 @@ PAIR_SIZE = 10
 
 # How far characters stay from those that they follow, times the radii of both.
 _ROOM_BETWEEN = 0.2
+
+# Masses by which pushes are reckoned, in kg.
+_UNIT_MASS, _LEAST_MASS, _MOST_MASS = 80.0, 1e-9, 1e15
 
 # Cells are numbered in a range in which their numbers are exact.
 _MOST_CELLS = 1e15
@@ -76,13 +80,18 @@ def _radius(body: Body) -> float:
     return most
 
 
+@kernel(inline=True)
+def _lightness(mass: float) -> float:
+    return _UNIT_MASS / min(max(mass, _LEAST_MASS), _MOST_MASS) if mass != 0.0 else 0.0
+
+
 @kernel
 def _put_disc(state: Floats, rules: Floats, seconds: float, disc: Floats) -> None:
     """Write what others see of a character."""
     body, center = unpack_body(rules), add(three_at(state, POSITION), three_at(rules, OFFSET))
     way, velocity = free_way(outset(state, rules), seconds)
     disc[X], disc[Z], disc[RADIUS] = center[0], center[2], _radius(body)
-    disc[WEIGHT] = rules[MASS]
+    disc[WEIGHT], disc[LIGHTNESS] = rules[MASS], _lightness(float(rules[MASS]))
     disc[LOW], disc[HIGH] = center[1] - body.reach[1], center[1] + body.reach[1]
     disc[LOWEST] = disc[LOW] + min(way[1], 0.0)
     disc[HIGHEST] = disc[HIGH] + max(way[1], 0.0)
@@ -105,8 +114,11 @@ def _cell(x: float, size: float) -> int:
 
 @kernel(inline=True)
 def _bucket(row: int, column: int, buckets: int) -> int:
-    """Return where a cell is in a table; ``buckets`` is a power of two."""
-    return ((row & 0xFFFFF) * 83492791 ^ (column & 0xFFFFF) * 73856093) & (buckets - 1)
+    """Return where a cell is in a table; ``buckets`` is a power of two.
+
+    Cells beside each other in a row are beside each other there.
+    """
+    return ((row & 0xFFFFF) * 83492791 + column) & (buckets - 1)
 
 
 @kernel
@@ -170,9 +182,9 @@ def travel(values: Floats, way: int) -> float:
 
 
 @kernel(inline=True)
-def _is_near(discs: Floats, i: int, k: int, reach: float) -> bool:
+def _distance2(discs: Floats, i: int, k: int) -> float:
     x, z = discs[k, X] - discs[i, X], discs[k, Z] - discs[i, Z]
-    return bool(x * x + z * z <= reach * reach) and k != i
+    return float(x * x + z * z)
 
 
 @kernel
@@ -183,19 +195,24 @@ def _list_near(
     x, z, buckets, found = float(discs[i, X]), float(discs[i, Z]), len(starts) - 1, 0
     first, last = _cell(x - reach, size), _cell(x + reach, size)
     low, high = _cell(z - reach, size), _cell(z + reach, size)
+    most = reach * reach
     if (last - first + 1.0) * (high - low + 1.0) > len(discs):
         for k in range(len(discs)):
-            if _is_near(discs, i, k, reach):
+            if _distance2(discs, i, k) <= most and k != i:
                 near[found] = k
                 found += 1
         return found
     for row in range(low, high + 1):
-        for column in range(first, last + 1):
+        column = first
+        while column <= last:
             bucket = _bucket(row, column, buckets)
-            for k in range(starts[bucket], starts[bucket + 1]):
-                if cells[k, 0] == row and cells[k, 1] == column and _is_near(discs, i, k, reach):
-                    near[found] = k
-                    found += 1
+            run = min(last - column + 1, buckets - bucket)
+            for k in range(starts[bucket], starts[bucket + run]):
+                if cells[k, 0] == row and first <= cells[k, 1] <= last:
+                    if _distance2(discs, i, k) <= most and k != i:
+                        near[found] = k
+                        found += 1
+            column += run
     return found
 
 
@@ -207,12 +224,12 @@ def _meets(discs: Floats, i: int, k: int) -> bool:
 
 
 @kernel(inline=True)
-def _is_beside(discs: Floats, i: int, k: int, gap: float) -> bool:
+def _is_beside(discs: Floats, i: int, k: int, overlap: bool) -> bool:
     """Tell whether two characters are at the same height, or will be on their ways.
 
     Those above each other are not before they are.
     """
-    if gap < 0.0:
+    if overlap:
         return bool(discs[i, LOW] < discs[k, HIGH] and discs[k, LOW] < discs[i, HIGH])
     return bool(discs[i, LOWEST] < discs[k, HIGHEST] and discs[k, LOWEST] < discs[i, HIGHEST])
 
@@ -298,11 +315,12 @@ def list_pairs(
         reach = radius + widest + most + _ROOM_BETWEEN * (radius + widest)
         near, count = _list_near(discs, cells, starts, size, i, reach, found), 0
         for j in range(near):
-            k = found[j]
-            if _meets(discs, i, k):
-                _, _, gap = _between(discs, words, order, i, k)
-                near_enough = gap <= most + room_between(discs, i, k)
-                if near_enough and _is_beside(discs, i, k, gap):
+            k, distance2 = found[j], _distance2(discs, i, found[j])
+            radii = radius + float(discs[k, RADIUS])
+            farthest = radii + most + _ROOM_BETWEEN * radii
+            overlap = distance2 < radii * radii
+            if distance2 <= farthest * farthest and _is_beside(discs, i, k, overlap):
+                if _meets(discs, i, k):
                     _put_near(found, keys, count, k, words[order[k]])
                     count += 1
         counts[i] = min(count, room)

@@ -41,7 +41,7 @@ _NEAR = 0.02  # meters
 @kernel(inline=True)
 def _may_push(discs: Floats, i: int, k: int, pair: Floats) -> bool:
     """Tell whether two may push each other in an update."""
-    wanted = travel(discs[i], WANT) + travel(discs[k], WANT)
+    wanted = discs[i, WANT + 2] + discs[k, WANT + 2]
     return bool(pair[GAP] <= wanted + _NEAR and pair[YIELDS] + pair[OTHER_YIELDS] > 0.0)
 
 

@@ -9,12 +9,12 @@ from terrain_physics._kernels.character.discs import (
     HEADING,
     HIGH,
     LEFT,
+    LIGHTNESS,
     LOW,
     OTHER_YIELDS,
     OWN_WAY,
     RADIUS,
     WANT,
-    WEIGHT,
     YIELDS,
     room_between,
 )
@@ -31,16 +31,6 @@ _FAVOR = 0.9
 _LEAST_OVERLAP = 5e-4  # meters
 _PARTING_SPEED = 3.0  # m/s, of both together
 
-# Masses by which pushes are reckoned, in kg.
-_UNIT_MASS, _LEAST_MASS, _MOST_MASS = 80.0, 1e-9, 1e15
-
-
-@kernel(inline=True)
-def _lightness(discs: Floats, i: int) -> float:
-    """Return how far a character goes for a push of one; 0: nobody can push it."""
-    mass = float(discs[i, WEIGHT])
-    return _UNIT_MASS / min(max(mass, _LEAST_MASS), _MOST_MASS) if mass != 0.0 else 0.0
-
 
 @kernel(inline=True)
 def _lead(discs: Floats, i: int, k: int, x: float, z: float, gap: float) -> tuple[float, float]:
@@ -56,8 +46,11 @@ def _lead(discs: Floats, i: int, k: int, x: float, z: float, gap: float) -> tupl
         return 0.0, 0.0
     to_x, to_z = a + c, b + d
     radii = float(discs[i, RADIUS] + discs[k, RADIUS])
-    ahead = (gap + radii) * (x * to_x + z * to_z) / math.sqrt(to_x * to_x + to_z * to_z)
-    return min(same, 1.0), min(max(ahead / (_AHEAD * radii), -1.0), 1.0)
+    far = _AHEAD * radii * math.sqrt(to_x * to_x + to_z * to_z)
+    ahead = (gap + radii) * (x * to_x + z * to_z)
+    if abs(ahead) >= far:
+        return same, math.copysign(1.0, ahead)
+    return same, ahead / far
 
 
 @kernel(inline=True)
@@ -96,7 +89,7 @@ def find_wants(
     for i in range(first, last):
         clear_fences(scratch)
         own_x, own_z = float(discs[i, OWN_WAY]), float(discs[i, OWN_WAY + 1])
-        lightness = _lightness(discs, i)
+        lightness = float(discs[i, LIGHTNESS])
         for j in range(counts[i]):
             k, pair = others[i, j], pairs[i, j]
             x, z, gap = float(pair[ACROSS]), float(pair[ACROSS + 1]), float(pair[GAP])
@@ -106,9 +99,10 @@ def find_wants(
                 pair[LEFT] = _to_part(gap, seconds)
                 favor = _over_head(discs, i, k) if gap < -_LEAST_OVERLAP else 0.0
             pair[YIELDS] = lightness * (1.0 + favor)
-            pair[OTHER_YIELDS] = _lightness(discs, k) * (1.0 - favor)
+            pair[OTHER_YIELDS] = float(discs[k, LIGHTNESS]) * (1.0 - favor)
             back = 0.5 * same * (1.0 + ahead) * room_between(discs, i, k)
             limit = max(gap - back, 0.0)
             if back > 0.0 and own_x * x + own_z * z > limit:
                 put_fence(scratch, x, z, limit, float(k))
-        discs[i, WANT], discs[i, WANT + 1] = within_fences(scratch, own_x, own_z)
+        x, z = within_fences(scratch, own_x, own_z)
+        discs[i, WANT], discs[i, WANT + 1], discs[i, WANT + 2] = x, z, math.sqrt(x * x + z * z)
