@@ -16,9 +16,11 @@ from terrain_physics.character.rows import Rows
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import pickled_plain
 
-BlockReason = Literal["steep", "wall", "step", "ceiling", "edge"]
+BlockReason = Literal["steep", "wall", "step", "ceiling", "edge", "character"]
 
-REASONS: tuple[BlockReason | None, ...] = (None, "steep", "wall", "step", "ceiling", "edge")
+REASONS: tuple[BlockReason | None, ...] = (
+    None, "steep", "wall", "step", "ceiling", "edge", "character",
+)  # fmt: skip
 _WORDS = np.array([reason or "" for reason in REASONS])
 
 _GROUND = -1
@@ -32,7 +34,7 @@ class MoveHit(NamedTuple):
     Attributes
     ----------
     triangle : int
-        The triangle's id; -1 outside a map, and at the side of one.
+        The triangle's id; -1 outside a map, at the side of one, and of a character.
     point : glm.vec3
         Where the body touches it, in meters.
     normal : glm.vec3
@@ -40,10 +42,10 @@ class MoveHit(NamedTuple):
     speed : float
         How fast the body ran into it, in m/s: the part of its velocity against the normal.
     other : int
-        Which other character it was; -1: the ground.
+        Which other character it was: its row, in the order of the group's keys; -1: the ground.
     material : int
-        What the cell or face is made of, outside a map the nearest cell.
-    reason : {"steep", "wall", "step", "ceiling", "edge"} or None
+        What the cell or face is made of, outside a map the nearest cell; 0 of a character.
+    reason : {"steep", "wall", "step", "ceiling", "edge", "character"} or None
         Why it was in the way, as of `MoveResult.blocked_by`; None where it was not, as a floor that
         the body fell on.
     """
@@ -67,7 +69,7 @@ class MoveHits:
     character : ndarray of int64, shape (m,)
         Which character: its row, in the order of the group's keys; 0 of one alone.
     triangle : ndarray of int64, shape (m,)
-        The triangles' ids; -1 outside a map, and at the side of one.
+        The triangles' ids; -1 outside a map, at the side of one, and of characters.
     point : ndarray of float64, shape (m, 3)
         Where the bodies touch them, in meters.
     normal : ndarray of float64, shape (m, 3)
@@ -75,11 +77,12 @@ class MoveHits:
     speed : ndarray of float64, shape (m,)
         How fast the bodies ran into them, in m/s.
     other : ndarray of int64, shape (m,)
-        Which other characters they were; -1: the ground.
+        Which other characters they were: their rows, in the order of the keys; -1: the ground.
     material : ndarray of uint8, shape (m,)
-        What the cells or faces are made of, outside a map the nearest cells.
+        What the cells or faces are made of, outside a map the nearest cells; 0 of characters.
     reason : ndarray of str, shape (m,)
-        Why they were in the way: "steep", "wall", "step", "ceiling" or "edge"; "" where not.
+        Why they were in the way: "steep", "wall", "step", "ceiling", "edge" or "character"; ""
+        where not.
     """
 
     character: Longs
@@ -139,10 +142,13 @@ def blocker_of(log: Log, count: int) -> MoveHit | None:
     hit = rows[best : best + kernels.HIT_SIZE].tolist()
     x, y, z = hit[kernels.HIT_POINT : kernels.HIT_POINT + 3]
     part, number = int(hit[kernels.HIT_PART]), int(hit[kernels.HIT_TRIANGLE])
+    other = _GROUND
+    if hit[kernels.REASON] == kernels.CHARACTER:
+        other, number = number, -1
     triangle, material = queries.triangle_at(part, number, (x, y, z))
     point, normal = _vector((x, y, z)), _vector(hit[kernels.HIT_NORMAL : kernels.HIT_NORMAL + 3])
     reason = REASONS[int(hit[kernels.REASON])]
-    return MoveHit(triangle, point, normal, hit[kernels.TAKEN], _GROUND, material, reason)
+    return MoveHit(triangle, point, normal, hit[kernels.TAKEN], other, material, reason)
 
 
 class Logs:
@@ -199,6 +205,8 @@ class Logs:
         rows = self._rows[order]
         points = rows[:, kernels.HIT_POINT : kernels.HIT_POINT + 3].copy()
         parts, numbers = rows[:, [kernels.HIT_PART, kernels.HIT_TRIANGLE]].astype(np.int64).T
+        others = np.where(rows[:, kernels.REASON] == kernels.CHARACTER, numbers, _GROUND)
+        numbers = np.where(others == _GROUND, numbers, -1)
         triangles, materials = self._queries.triangles_at(parts, numbers, points)
         return MoveHits(
             self._characters[order],
@@ -206,7 +214,7 @@ class Logs:
             points,
             rows[:, kernels.HIT_NORMAL : kernels.HIT_NORMAL + 3].copy(),
             rows[:, speed].copy(),
-            np.full(len(rows), _GROUND, dtype=np.int64),
+            others,
             materials,
             _WORDS[rows[:, kernels.REASON].astype(np.int64)],
         )

@@ -208,7 +208,7 @@ class MoveResult(Fields):
         Its ``reason`` is "steep": ground too steep to walk up; "wall": upright, or leaning over;
         "step": a riser with walkable ground on top, lower than the body and higher than
         `step_offset`; "ceiling": facing down, or all higher than the body's center; "edge": the
-        side of a map, where its ground ends.
+        side of a map, where its ground ends; "character": another one of a group that collides.
 
         Id and material are looked up as it is first read: they are those of the ground then.
         """

@@ -19,6 +19,7 @@ from terrain_physics._kernels.character.discs import (
 )
 from terrain_physics._kernels.character.fences import (
     A_WALL,
+    ALONE_WAY,
     COUNT,
     CROWD_SIZE,
     IS_LED,
@@ -105,6 +106,7 @@ def put_fences(
         if not pushed and end_x == to_x and end_z == to_z:
             continue
         row[IS_LED], row[LED_WAY], row[LED_WAY + 1] = 1.0, end_x, end_z
+        row[ALONE_WAY], row[ALONE_WAY + 1] = own_x, own_z
         row[KEPT], row[KEPT + 1] = without(
             float(discs[i, SPEED]),
             float(discs[i, SPEED + 1]),

@@ -66,7 +66,7 @@ _MOST_CELLS = 1e15
 
 
 @kernel
-def _radius(body: Body) -> float:
+def upright_radius(body: Body) -> float:
     """Return the radius of the upright cylinder around a body."""
     if body.kind != BOX:
         x, _, z = body.axis
@@ -90,7 +90,7 @@ def _put_disc(state: Floats, rules: Floats, seconds: float, disc: Floats) -> Non
     """Write what others see of a character."""
     body, center = unpack_body(rules), add(three_at(state, POSITION), three_at(rules, OFFSET))
     way, velocity = free_way(outset(state, rules), seconds)
-    disc[X], disc[Z], disc[RADIUS] = center[0], center[2], _radius(body)
+    disc[X], disc[Z], disc[RADIUS] = center[0], center[2], upright_radius(body)
     disc[WEIGHT], disc[LIGHTNESS] = rules[MASS], _lightness(float(rules[MASS]))
     disc[LOW], disc[HIGH] = center[1] - body.reach[1], center[1] + body.reach[1]
     disc[LOWEST] = disc[LOW] + min(way[1], 0.0)

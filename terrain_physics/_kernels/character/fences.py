@@ -20,7 +20,8 @@ LED_WAY = 3  # that it goes then, in meters
 KEPT = 5  # its own velocity after that, in m/s
 IS_PUSHED = 7  # 1: part of the way is no way of its own
 UNPUSHED_WAY = 8  # how far it gets without that part
-FENCES = 10
+ALONE_WAY = 10  # that it would go if it were alone
+FENCES = 12
 
 # Fences that a body has at most: the nearest.
 MOST_FENCES = 16

@@ -56,7 +56,8 @@ from terrain_physics._kernels.types import Floats
 # Rows that are kept of an update: the strongest.
 MOST_HITS = 4
 
-# Columns of a row: the triangle by part and number, the point in meters in the world, the unit
+# Columns of a row: the triangle by part and number (of a character -1, and its place in the group),
+# the point in meters in the world, the unit
 # normal, the speed at which the body came upon it, the speed that it took from the body's way
 # (both in m/s), and why.
 HIT_PART, HIT_TRIANGLE, HIT_POINT, HIT_NORMAL, IMPACT, TAKEN, REASON = 0, 1, 2, 5, 8, 9, 10
@@ -75,7 +76,7 @@ WORK = OWN + 3
 HITS_SIZE = WORK + 1
 
 # Why something takes a body's way; LET_PASS if it does not.
-LET_PASS, STEEP, WALL, STEP, CEILING, EDGE = range(6)
+LET_PASS, STEEP, WALL, STEP, CEILING, EDGE, CHARACTER = range(7)
 
 # What leads into a surface more slowly meets nothing.
 LEAST_SPEED = 1e-3  # m/s
@@ -424,6 +425,26 @@ def note_landing(
     """Note that a body lands on a candidate, with all the speed that it comes with."""
     place = _in_the_air(scene, base, offset, 0)
     return _note(log, count, mover, scene, place, _Met(k, normal, -dot(normal, velocity), 0.0))
+
+
+@kernel(apart=True)
+def note_character(
+    log: HitLog, count: int, who: float, point: Vec3, normal: Vec3, impact: float, taken: float
+) -> int:
+    """Note another character that a body meets at a point; return how many hits there are then."""
+    rows, strength = log.rows, max(impact, taken)
+    slot = _slot(rows, count, normal, strength)
+    if strength < LEAST_SPEED or slot < 0:
+        return count
+    row = slot * HIT_SIZE
+    if slot < count and strength <= max(rows[row + IMPACT], rows[row + TAKEN]):
+        return count
+    rows[row + HIT_PART], rows[row + HIT_TRIANGLE] = -1.0, who
+    put_three_at(rows, row + HIT_POINT, point)
+    put_three_at(rows, row + HIT_NORMAL, normal)
+    rows[row + IMPACT], rows[row + TAKEN] = impact, taken
+    rows[row + REASON], rows[row + RISER] = CHARACTER, np.inf
+    return max(count, slot + 1)
 
 
 @kernel

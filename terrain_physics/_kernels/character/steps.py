@@ -4,30 +4,39 @@ import math
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.fences import (
+    A_WALL,
+    ALONE_WAY,
+    BEHIND,
     COUNT,
+    FENCE_SIZE,
+    FENCES,
     IS_LED,
     IS_PUSHED,
     KEPT,
     LED_WAY,
+    LIMIT,
     UNPUSHED_WAY,
     is_behind_fence,
     within_fences,
     without,
 )
 from terrain_physics._kernels.character.flight import fly, follow, land, strays, take_aim
-from terrain_physics._kernels.character.hits import HitLog
+from terrain_physics._kernels.character.hits import HitLog, note_character
 from terrain_physics._kernels.character.meeting import meet
-from terrain_physics._kernels.character.motion import Motion, Mover
+from terrain_physics._kernels.character.motion import Motion, Mover, Tally
 from terrain_physics._kernels.character.resolve import Scene
 from terrain_physics._kernels.character.substeps import Pace, look
 from terrain_physics._kernels.character.walk_step import walk_step
 from terrain_physics._kernels.character.walls import put_walls
 from terrain_physics._kernels.ground.table import Ground
-from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot
 from terrain_physics._kernels.types import Floats
 
 # How often a step that leads behind a fence is tried with a shorter way before there is none.
 _MOST_TRIES = 3
+
+# How near a fence a body has come to what is behind it.
+_REACHED = 1e-6  # meters
 
 
 @kernel
@@ -157,3 +166,40 @@ def among_others(
         scene, ahead, rest = take_step(mover, motion, pace, scene, ground, log)
         aim_x, aim_z = to_x, to_z
     return scene, ahead, rest, led
+
+
+@kernel(apart=True)
+def note_others(
+    crowd: Floats, log: HitLog, motion: Motion, spot: Vec3, before: Vec3, radius: float,
+    seconds: float,
+) -> Motion:  # fmt: skip
+    """Note at the end of an update whom a body ran into; return the motion with that many hits.
+
+    ``before`` is how it moved when the last update ended. Those that it goes along with, pushing
+    them, are in its way, but nothing that it comes upon.
+    """
+    (x, z), count = _way_from(spot, motion), motion.tally.hits
+    center = add(motion.base, motion.offset)
+    for k in range(int(crowd[COUNT])):
+        at = FENCES + k * FENCE_SIZE
+        nx, nz, who = float(crowd[at]), float(crowd[at + 1]), float(crowd[at + BEHIND])
+        along = nx * x + nz * z
+        if who == A_WALL or along < crowd[at + LIMIT] - _REACHED:
+            continue
+        normal, went = (-nx, 0.0, -nz), along / seconds
+        impact = max(-dot(normal, before) - went, 0.0)
+        wanted = nx * float(crowd[ALONE_WAY]) + nz * float(crowd[ALONE_WAY + 1])
+        taken = max(wanted / seconds - went, 0.0)
+        point = add_scaled(center, normal, -radius)
+        count = note_character(log, count, who, point, normal, impact, taken)
+    tally = motion.tally
+    tally = Tally(
+        tally.contacts,
+        tally.depth,
+        tally.rounds,
+        tally.lifted,
+        tally.landing,
+        tally.air_time,
+        count,
+    )
+    return Motion(motion.base, motion.offset, motion.velocity, motion.footing, tally)

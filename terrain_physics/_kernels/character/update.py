@@ -5,6 +5,7 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import CONTACT_MARGIN
+from terrain_physics._kernels.character.discs import upright_radius
 from terrain_physics._kernels.character.fences import CROWD_SIZE
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
 from terrain_physics._kernels.character.hits import HITS_SIZE, OWN, WORK, HitLog, find_steps
@@ -73,6 +74,7 @@ from terrain_physics._kernels.character.steps import (
     is_among_others,
     is_led,
     led_velocity,
+    note_others,
     take_step,
 )
 from terrain_physics._kernels.character.substeps import (
@@ -266,6 +268,8 @@ def advance(
         put_three_at(hits, OWN, motion.velocity)
         limit = BY_WORK
     if is_led(crowd):
+        own, radius = three_at(state, OWN_VELOCITY), upright_radius(body)
+        motion = note_others(crowd, log, motion, spot, own, radius, delta_time)
         motion = by_itself(crowd, motion, led)
         put_three_at(hits, OWN, motion.velocity)
     put_three_at(state, OWN_VELOCITY, three_at(hits, OWN))
