@@ -10,12 +10,7 @@ from terrain_physics._kernels.character.discs import (
     put_discs,
 )
 from terrain_physics._kernels.character.fences import CROWD_SIZE
-from terrain_physics._kernels.character.pressure import (
-    ROUNDS,
-    find_ease,
-    find_stiffness,
-    push_on,
-)
+from terrain_physics._kernels.character.pressure import push_each_other
 from terrain_physics._kernels.character.wants import find_wants
 from terrain_physics._kernels.types import Floats, Words
 from terrain_physics._threads import Workers
@@ -31,7 +26,7 @@ _MORE, _LEAST_WAY = 1.25, 1e-3  # meters
 _FIRST_PAIRS = 16
 
 # Nanoseconds that each stage takes of one character, roughly.
-_PAIRS_COST, _WANTS_COST, _PUSHES_COST, _FENCES_COST = 300, 100, 50, 200
+_PAIRS_COST, _WANTS_COST, _FENCES_COST = 300, 200, 200
 
 
 class Crowd:
@@ -99,29 +94,11 @@ class Crowd:
             workers.run(pair, len(words), _PAIRS_COST)
 
     def _push(self, seconds: float, workers: Workers) -> float:
-        """Find the ways of all, the first of the two; return the longest."""
+        """Find the ways of all; return the longest."""
         known, count = (self._discs, *self._pairs), len(self._discs)
-        ways, next_ways = self._ways
 
         def want(first: int, last: int) -> None:
             find_wants(*known, seconds, np.empty(CROWD_SIZE), first, last)
 
-        def stiffen(first: int, last: int) -> None:
-            find_stiffness(*known, ways, first, last)
-
-        def ease(first: int, last: int) -> None:
-            find_ease(*known, first, last)
-
-        for stage in (want, stiffen, ease):
-            workers.run(stage, count, _WANTS_COST)
-        longest = 0.0
-        for i in range(ROUNDS):
-            ahead = i / (i + 3.0) if i < ROUNDS - 1 else 0.0
-
-            def push(first: int, last: int) -> float:
-                return push_on(*known, ways, next_ways, ahead, first, last)  # noqa: B023
-
-            longest = max(workers.run(push, count, _PUSHES_COST))
-            ways, next_ways = next_ways, ways
-        self._ways = ways, next_ways
-        return longest
+        workers.run(want, count, _WANTS_COST)
+        return push_each_other(*known, *self._ways)

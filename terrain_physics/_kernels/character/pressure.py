@@ -31,8 +31,8 @@ from terrain_physics._kernels.character.discs import (
 from terrain_physics._kernels.character.layout import MOST_WALLS
 from terrain_physics._kernels.types import Floats, Longs
 
-# How many times pushes are handed on in an update.
-ROUNDS = 8
+# How many times pushes are handed on in an update: so many characters in a row one can push.
+_ROUNDS = 32
 
 # How near those who want to stay may be to be pushed.
 _NEAR = 0.02  # meters
@@ -58,21 +58,16 @@ def _way_together(discs: Floats, i: int, k: int, pair: Floats) -> float:
 
 
 @kernel
-def find_stiffness(
-    discs: Floats,
-    counts: Longs,
-    others: Longs,
-    pairs: Floats,
-    ways: Floats,
-    first: int,
-    last: int,
-) -> None:
-    """Write who may push discs first..last, and how many hold each, by direction.
+def _find_stiffness(
+    discs: Floats, counts: Longs, others: Longs, pairs: Floats, ways: Floats, next_ways: Floats
+) -> float:
+    """Write who may push each disc, and how many hold it, by direction.
 
     That is the largest eigenvalue of the sum of n n^T over all who do, and walls. All go as they
-    want at first: ``ways`` (n, 2). Other arrays are as of `list_pairs`.
+    want at first, and those whom nothing holds to the end. Returns the longest of these ways.
     """
-    for i in range(first, last):
+    longest = 0.0
+    for i in range(len(discs)):
         xx, xz, zz = 0.0, 0.0, 0.0
         for j in range(counts[i]):
             pair = pairs[i, j]
@@ -91,14 +86,15 @@ def find_stiffness(
         half = 0.5 * (xx - zz)
         discs[i, STIFFNESS] = 0.5 * (xx + zz) + math.sqrt(half * half + xz * xz)
         ways[i, 0], ways[i, 1] = discs[i, WANT], discs[i, WANT + 1]
+        next_ways[i, 0], next_ways[i, 1] = discs[i, WANT], discs[i, WANT + 1]
+        longest = max(longest, float(discs[i, WANT + 2]))
+    return longest
 
 
 @kernel
-def find_ease(
-    discs: Floats, counts: Longs, others: Longs, pairs: Floats, first: int, last: int
-) -> None:
-    """Write how hard discs first..last and those near them push for each meter, after those."""
-    for i in range(first, last):
+def _find_ease(discs: Floats, counts: Longs, others: Longs, pairs: Floats) -> None:
+    """Write how hard each pair pushes for each meter."""
+    for i in range(len(discs)):
         for j in range(counts[i]):
             pair = pairs[i, j]
             if pair[EASE] != 0.0:
@@ -113,7 +109,7 @@ def _taken(push: float, before: float, ahead: float) -> float:
 
 
 @kernel
-def push_on(
+def _push_on(
     discs: Floats,
     counts: Longs,
     others: Longs,
@@ -121,15 +117,15 @@ def push_on(
     ways: Floats,
     next_ways: Floats,
     ahead: float,
-    first: int,
-    last: int,
 ) -> float:
-    """Write the next ways of discs first..last, after the ways of all; return the longest.
+    """Write the next ways of all that are held, after the ways of all; return the longest.
 
-    Pushes are taken to go on as they changed, ``ahead`` times; 0 in the last round.
+    Pushes are taken to go on as they changed, ``ahead`` times.
     """
     longest = 0.0
-    for i in range(first, last):
+    for i in range(len(discs)):
+        if discs[i, STIFFNESS] == 0.0:
+            continue
         x, z = float(ways[i, 0]), float(ways[i, 1])
         to_x, to_z = float(discs[i, WANT]), float(discs[i, WANT + 1])
         for j in range(counts[i]):
@@ -154,4 +150,23 @@ def push_on(
             to_x, to_z = to_x + taken * nx, to_z + taken * nz
         next_ways[i, 0], next_ways[i, 1] = to_x, to_z
         longest = max(longest, travel(next_ways[i], 0))
+    return longest
+
+
+@kernel
+def push_each_other(
+    discs: Floats, counts: Longs, others: Longs, pairs: Floats, ways: Floats, next_ways: Floats
+) -> float:
+    """Write the ways (n, 2) that all go; return the longest.
+
+    Arrays are as of `list_pairs`, after `find_wants`; ``next_ways`` (n, 2) is working memory. The
+    rounds are the same for everyone: a crowd far away changes no bit here.
+    """
+    longest = _find_stiffness(discs, counts, others, pairs, ways, next_ways)
+    _find_ease(discs, counts, others, pairs)
+    known = (discs, counts, others, pairs)
+    for i in range(0, _ROUNDS, 2):
+        _push_on(*known, ways, next_ways, i / (i + 3.0))
+        ahead = (i + 1.0) / (i + 4.0) if i + 2 < _ROUNDS else 0.0
+        longest = max(longest, _push_on(*known, next_ways, ways, ahead))
     return longest
