@@ -21,3 +21,25 @@ def test_nobody_overlaps_on_the_way(scene):
     found = scene()
     assert found.overlap <= MOST_OVERLAP
     assert found.awake == 0
+
+
+@pytest.mark.parametrize(
+    ("count", "seconds", "rate", "least"),
+    [
+        (60, 10.0, 60, 12),
+        (60, 10.0, 20, 8),
+        pytest.param(300, 60.0, 60, 14, marks=pytest.mark.long),
+        pytest.param(300, 60.0, 20, 9, marks=pytest.mark.long),
+        pytest.param(300, 60.0, 200, 14, marks=pytest.mark.long),
+    ],
+)
+def test_a_crowd_flows_through_a_door(count, seconds, rate, least):
+    overlap, through = throngs.doorway(count, seconds, frame=1 / rate)
+    assert overlap <= MOST_OVERLAP
+    assert through.min() >= least  # in each 5 s
+
+
+def test_a_crowd_flows_around_a_bend():
+    overlap, through = throngs.corridor()
+    assert overlap <= MOST_OVERLAP
+    assert through == 60

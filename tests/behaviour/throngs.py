@@ -100,18 +100,24 @@ BOX_FACES = [
 ]  # fmt: skip
 
 
-def _walls(*boxes):
-    """Return the floor with boxes (low x, low z, high x, high z) on it, 3 m high."""
+def put_wall(ground, place, top=3.0):
+    """Add a box (low x, low z, high x, high z) to a ground; return the key."""
+    low_x, low_z, high_x, high_z = place
+    corners = itertools.product((low_x, high_x), (-1.0, top), (low_z, high_z))
+    return ground.add(TriangleMesh(list(corners), BOX_FACES))
+
+
+def walls(*places):
+    """Return the floor with walls 3 m high."""
     ground = Ground([FLOOR])
-    for low_x, low_z, high_x, high_z in boxes:
-        corners = itertools.product((low_x, high_x), (-1.0, 3.0), (low_z, high_z))
-        ground.add(TriangleMesh(list(corners), BOX_FACES))
+    for place in places:
+        put_wall(ground, place)
     return ground
 
 
 def doorway(count=300, seconds=60.0, width=1.2, frame=FRAME, seed=1):
     """All want through a door; returns (deepest overlap, how many got through in each 5 s)."""
-    ground = _walls((-40, 0, -width / 2, 0.3), (width / 2, 0, 40, 0.3))
+    ground = walls((-40, 0, -width / 2, 0.3), (width / 2, 0, 40, 0.3))
     group = _group(_scattered(count, (-9, -20), (9, -1), seed), ground)
     overlap, through, side = 0.0, [0], np.linspace(-0.05, 0.05, count)
     for step in range(round(seconds / frame)):
@@ -130,3 +136,25 @@ def doorway(count=300, seconds=60.0, width=1.2, frame=FRAME, seed=1):
         if (step + 1) % round(5.0 / frame) == 0:
             through.append(int((group.positions[:, 2] > 0.3).sum()))
     return overlap, np.diff(through)
+
+
+def corridor(count=60, seconds=30.0, width=3.0):
+    """All want through a corridor with a bend; returns (deepest overlap, how many got through)."""
+    half = width / 2
+    ground = walls(
+        (-half - 1, -20, -half, 8 + width),  # along z, then along x
+        (half, -20, half + 1, 8),
+        (half + 1, 7, 20, 8),
+        (-half - 1, 8 + width, 20, 9 + width),
+    )
+    group = _group(_scattered(count, (0.4 - half, -19.5), (half - 0.4, 3.0)), ground)
+    overlap = 0.0
+    for _ in range(round(seconds / FRAME)):
+        x, z = group.positions[:, [0, 2]].T
+        turned = z > 8.0 + 0.3 * width
+        group.walk(
+            np.where(turned, SPEED, 0.0) * (x < 30.0), np.where(turned, 0.0, SPEED) * (x < 30.0)
+        )
+        group.update(FRAME)
+        overlap = max(overlap, _overlap(group))
+    return overlap, int((group.positions[:, 0] > 20.0).sum())

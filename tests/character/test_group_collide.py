@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pyglm import glm
 
 from terrain_physics import (
     BoxCollider,
@@ -15,6 +16,7 @@ from terrain_physics import (
     HeightMap,
     SphereCollider,
 )
+from tests.behaviour import throngs
 
 FRAME = 1 / 60
 RADIUS = 0.4
@@ -82,6 +84,16 @@ def test_order_and_threads_change_no_bit(monkeypatch):
         assert _run(_mixed(shuffled, 1 + seed % 3, land)) == wanted
 
 
+def test_a_thousand_orders_change_no_bit(monkeypatch):
+    monkeypatch.setattr("terrain_physics._threads._SHORTEST_TASK", 1)
+    land, keys = _hills(), list(range(11))
+    wanted = _run(_mixed(keys, 1, land), 6)
+    assert len(set(wanted.values())) == len(keys)
+    for seed in range(1000):
+        shuffled = np.random.default_rng(seed).permutation(keys).tolist()
+        assert _run(_mixed(shuffled, 1 + seed % 3, land), 6) == wanted
+
+
 def test_crowds_far_apart_are_as_groups_of_their_own():
     near, far = _group(seed=1), _group(seed=1)
     both = _group(seed=1)
@@ -141,6 +153,79 @@ def test_who_walks_pushes_by_mass(mass, speed):
         group.update(FRAME)
     assert (group.positions - before)[:, 0] / FRAME == pytest.approx([speed, speed], abs=0.02)
     assert _overlap(group) <= 1e-9
+
+
+def test_whom_one_runs_into_is_a_hit():
+    group = _group()
+    group.add("ada", (0, 0, 0))
+    group.add("bob", (1.5, 0, 0))
+    hits, frames = [], 0
+    while not hits:
+        group.walk(4, 0, keys=["ada"])
+        result = group.update(FRAME)
+        hits, frames = list(group.hits()), frames + 1
+        assert frames < 30
+    (hit,) = hits
+    assert (hit.other, hit.triangle, hit.reason) == (1, -1, "character")
+    assert hit.speed == pytest.approx(2.0)  # of its 4 m/s it goes on with 2
+    assert hit.normal.to_tuple() == (-1, 0, 0)
+    assert hit.point.x == pytest.approx(group["ada"].position.x + RADIUS)
+    assert result.just_hit.tolist() == result.blocked.tolist() == [True, False]
+    group.walk(4, 0, keys=["ada"])
+    result = group.update(FRAME)
+    assert len(group.hits()) == 0  # it pushes on: that is no new hit, but in its way
+    assert result.blocked_by.other.tolist() == [1, -1]
+    blocker = group["ada"].move_result().blocked_by
+    assert blocker is not None
+    assert (blocker.other, blocker.reason) == (1, "character")
+    assert blocker.speed == pytest.approx(2.0)
+
+
+def test_who_goes_the_same_way_stays_back_and_pushes_nobody():
+    group = _group()
+    group.add("ada", (0, 0, 0))
+    group.add("bob", (2, 0, 0), mass=8.0)
+    for _ in range(240):
+        group.walk([4, 1], 0)
+        before = group.positions
+        group.update(FRAME)
+        assert group.positions[1, 0] - before[1, 0] == pytest.approx(FRAME, abs=1e-6)
+    gap = group.positions[1, 0] - group.positions[0, 0] - 2.0 * RADIUS
+    assert gap == pytest.approx(0.2 * 2.0 * RADIUS + FRAME, abs=0.02)
+
+
+@pytest.mark.parametrize("rate", [20, 60, 200])
+def test_a_wall_that_moves_pushes_a_crowd_together(rate):
+    ground = throngs.walls((3, -6, 4, 6), (-6, -4.5, 4, -4), (-6, 4, 4, 4.5))
+    pusher = throngs.put_wall(ground, (-6, -5, -5, 5))
+    group = _group(ground)
+    places = [(x, 0, z) for x in range(-4, 3) for z in range(-3, 4)]
+    group.add_many(range(len(places)), places)
+    for frame in range(8 * rate):
+        way = min(0.5 * frame / rate, 1.6)
+        ground.move(pusher, glm.translate(glm.mat4(1), glm.vec3(way, 0, 0)), 1 / rate)
+        group.update(1 / rate)
+        x, _, z = group.positions.T
+        assert x.min() >= -5 + way + RADIUS - 1e-3
+        assert x.max() <= 3 - RADIUS + 1e-3
+        assert abs(z).max() <= 4 - RADIUS + 1e-3
+    assert _overlap(group) <= 1e-3
+
+
+@pytest.mark.parametrize("rate", [20, 60, 200])
+def test_a_crowd_climbs_stairs(rate):
+    ground = throngs.walls((-3, -1, -1.5, 20), (1.5, -1, 3, 20))
+    for step in range(10):
+        end = 20 if step == 9 else 0.3 * step + 0.31
+        throngs.put_wall(ground, (-1.5, 0.3 * step, 1.5, end), 0.2 * (step + 1))
+    group = _group(ground)
+    places = [(x, 0, z) for x in (-1, 0, 1) for z in (-1, -2, -3, -4, -5)]
+    group.add_many(range(len(places)), places)
+    for _ in range(8 * rate):
+        group.walk(0, np.where(group.positions[:, 2] < 9, 3.0, 0.0))
+        group.update(1 / rate)
+        assert _overlap(group) <= 1e-9
+    assert group.positions[:, 1].min() >= 2.0 - 1e-3
 
 
 def test_an_immovable_one_pushes_at_its_own_speed():
