@@ -103,12 +103,18 @@ class CharacterGroup(GroupTable):
     are at the same height and their `layers` and `mask` allow it. Everyone's way follows from where
     all were before the update and what all want, so there is no order of turns: each has its share
     of the gap to each other one, by mass, and goes no farther. So none comes into another or past
-    it, however fast, and a crowd that presses on comes to rest. Who walks against others pushes
-    them along, three in a row at most; walls, slopes and the ground hold who is pushed as they hold
-    who walks. Those who overlap, because they were put there or a moving part pushed them, are
-    pushed apart at no more than 3 m/s; who is on another's head slides off it. Of its velocity each
-    keeps what the others leave it; being pushed adds nothing to it. In a passage not much wider
-    than one of them, those who press on from all sides may block each other for good.
+    it, however fast, and a crowd that presses on comes to rest.
+
+    Who walks against others pushes them along, by mass, up to 32 in a row; walls, slopes and the
+    ground hold who is pushed as they hold who walks. Of those that go the same way, the ones behind
+    stay back a tenth of both widths and leave the way to the ones ahead, so that crowds flow
+    through doors. Whom one runs into is told by `hits` and ``blocked_by``, with its row as
+    ``other``.
+
+    Those who overlap, because they were put there or a moving part pushed them, are pushed apart at
+    no more than 3 m/s; who is on another's head slides off it. Of its velocity each keeps what the
+    others leave it; being pushed adds nothing to it. Nobody steps aside by itself: dense streams
+    head on block each other until the game steers them.
 
     Examples
     --------

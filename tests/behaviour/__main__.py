@@ -24,6 +24,7 @@ from tests.behaviour import (
     slopes,
     stairs,
     stops,
+    throngs,
     walks,
     writes,
 )
@@ -248,6 +249,35 @@ def show_crowds(*, smoke):
         "equal bits in all",
         ", ".join(f"{name}: {missed} differ" for name, missed in differing.items()),
     )
+
+
+def show_throngs(*, smoke):
+    found = throngs.chase(20 if smoke else 200, 11.0 if smoke else 14.0)
+    row(
+        f"{20 if smoke else 200} chase a point for 10 s, then stand",
+        "overlap <= 5 mm, none moves 1 mm a frame from then on, all asleep 1 s after",
+        f"overlap {max(found.overlap, 0.0):.1e} m, {1e3 * found.moved:.1e} mm, {found.awake} awake",
+    )
+    for rate in (20, 60, 200):
+        overlap, through = throngs.doorway(*((20, 5.0) if smoke else (300, 60.0)), frame=1 / rate)
+        row(
+            f"{20 if smoke else 300} through a door of 1.2 m, {rate} Hz",
+            "flows for 60 s",
+            f"{through.min()} to {through.max()} in each 5 s, overlap {max(overlap, 0.0):.1e} m",
+        )
+    overlap, through = throngs.corridor(*((10, 5.0) if smoke else (60, 30.0)))
+    row(
+        "60 through a corridor of 3 m with a bend",
+        "all in 30 s",
+        f"{through}, overlap {overlap:.1e} m",
+    )
+    for name, scene in (("a ring of 24", throngs.ring), ("two streams of 60", throngs.streams)):
+        found = scene(seconds=2.0 if smoke else 30.0)
+        row(
+            f"{name}, each to the other side",
+            "no overlap, all asleep 1 s after",
+            f"overlap {max(found.overlap, 0.0):.1e} m, {found.awake} awake, {found.there} there",
+        )
 
 
 def _held(found):
@@ -592,6 +622,7 @@ _PARTS = {
     "doors": show_doors,
     "one ways": show_one_ways,
     "crowds": show_crowds,
+    "throngs": show_throngs,
     "hard": show_hard,
     "fuzz": show_fuzz,
 }

@@ -159,7 +159,8 @@ def test_whom_one_runs_into_is_a_hit():
     group = _group()
     group.add("ada", (0, 0, 0))
     group.add("bob", (1.5, 0, 0))
-    hits, frames = [], 0
+    hits: list[Any] = []
+    frames = 0
     while not hits:
         group.walk(4, 0, keys=["ada"])
         result = group.update(FRAME)
