@@ -1,10 +1,13 @@
-"""Many characters walking: a group against single updates, on one thread and on all."""
+"""Many characters walking: a group against single updates, on one thread and on all; crowds."""
+
+import math
 
 import numpy as np
 
 from demo.scenes import load_land
 from terrain_physics import CharacterMovement, HeightMap, SphereCollider
 from terrain_physics.character.colliders import CapsuleCollider, Collider
+from terrain_physics.character.crowd import Crowd
 from terrain_physics.character.group import CharacterGroup
 from tests.benchmarks.timing import median_seconds, print_table
 
@@ -27,7 +30,9 @@ def _group(land: HeightMap, collider: Collider, count: int, threads: int | None)
 
 
 def _walk(group: CharacterGroup, speeds: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> None:
-    group.velocities = speeds
+    group.walk(
+        speeds[:, 0], speeds[:, 2]
+    )  # not `velocities`: with no fall in them they would hover
     group.update(FRAME)
 
 
@@ -73,13 +78,11 @@ def beside_single_ones(count: int) -> None:
 
     def singly() -> None:
         for mover in movers:
-            mover.velocity.x = 2.0
+            mover.walk(2.0, 0.0)
             mover.update(FRAME)
 
     def together() -> None:
-        velocities = group.velocities.copy()
-        velocities[:, 0] = 2.0
-        group.velocities = velocities
+        group.walk(2.0, 0.0)
         group.update(FRAME)
 
     times = median_seconds({"one by one": singly, "as a group": together}, 11)
@@ -100,9 +103,45 @@ def beside_single_ones(count: int) -> None:
     print_table(f"{count:,} capsules on hills, 1 thread", rows)
 
 
+def colliding(count: int) -> None:
+    """A square of characters that all press towards its middle: what the others cost each."""
+    land, side = _hills(), math.ceil(math.sqrt(count))
+    rows: list[tuple[str, str]] = []
+    for spacing in (0.9, 1.5):
+        grid = spacing * np.stack(np.divmod(np.arange(count), side), axis=1) + 250 - side / 2
+        x, z = (grid + np.random.default_rng(1).uniform(-0.04, 0.04, grid.shape)).T
+        groups = {}
+        for collide in (False, True):
+            group = groups[collide] = CharacterGroup(land, WALKER, collide=collide, threads=1)
+            group.add_many(range(count), np.column_stack([x, land.heights_at(x, z) + 0.05, z]))
+            ways = np.array([x.mean(), z.mean()]) - np.column_stack([x, z])
+            ways *= 4.0 / np.maximum(np.linalg.norm(ways, axis=1), 1e-9)[:, np.newaxis]
+            speeds = np.insert(ways, 1, 0.0, axis=1)
+            for _ in range(5):
+                _walk(group, speeds)
+        group = groups[True]
+        group.walk(*ways.T)
+        state, rules, *_ = group._data.rows()
+        given = state.reshape(-1), rules.reshape(-1), group._data.words(), FRAME, 1
+        crowd = Crowd()
+        times = median_seconds({"the others alone": lambda: crowd.met(*given)}, 21)  # noqa: B023
+        times |= median_seconds(
+            {
+                label: lambda group=groups[collide]: _walk(group, speeds)  # type: ignore[misc]  # noqa: B023
+                for label, collide in (("an update", False), ("an update that collides", True))
+            },
+            11,
+        )
+        rows += [
+            (f"{spacing} m apart, {k}", f"{1e6 * s / count:6.2f} us each") for k, s in times.items()
+        ]
+    print_table(f"{count:,} capsules on hills that press to one point, 1 thread", rows)
+
+
 def main(*, smoke: bool = False) -> None:
     walking(500 if smoke else 10_000)
     beside_single_ones(200 if smoke else 2_000)
+    colliding(400 if smoke else 10_000)
 
 
 if __name__ == "__main__":
