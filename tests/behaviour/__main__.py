@@ -641,6 +641,7 @@ def main() -> None:
 
         pictures.draw_edges()
         pictures.draw_resolvers()
+        pictures.draw_crowds()
         return
     for name in options.names or _PARTS:
         _PARTS[name](smoke=options.smoke)

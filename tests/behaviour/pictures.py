@@ -1,4 +1,4 @@
-"""Draw ``assets/internal_edges.png`` and ``assets/resolvers.png``: ``--pictures``.
+"""Draw ``internal_edges.png``, ``resolvers.png`` and ``crowds.png`` in assets: ``--pictures``.
 
 The ball without internal-edge handling is pushed out of one triangle after the other, each by
 itself; gravity, speed and ground are the same.
@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from demo.playground.edges import OneByOne
 from terrain_physics import HeightMap
-from tests.behaviour import lands
+from tests.behaviour import lands, throngs
 from tests.behaviour.drive import FRAME, RADIUS, RESOLVERS, character
 
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -209,3 +209,43 @@ def draw_resolvers():
     close.write(170, 14, "shuffled: each seed its way", 13, ORANGE)
     close.write(170, 34, "simultaneous: all the same", 13, TEAL)
     _save(image, "resolvers.png")
+
+
+def _seen_from_above(image, frame, ranges, title, places, before, walls=()):
+    """Draw a crowd and how far each came in the last half second; ``ranges`` are of x and of z."""
+    chart = Chart(image, frame, *ranges, title)
+    for low_x, low_z, high_x, high_z in walls:
+        x = np.clip([low_x, high_x, high_x, low_x], *ranges[0])
+        chart.draw.polygon(
+            chart.points(x, np.clip([low_z, low_z, high_z, high_z], *ranges[1])), GRAY
+        )
+    for (x, _, z), (old_x, _, old_z) in zip(places, before, strict=True):
+        if ranges[0][0] < x < ranges[0][1] and ranges[1][0] < z < ranges[1][1]:
+            chart.ball(x, z, throngs.RADIUS, TEAL)
+            chart.line([old_x, x], [old_z, z], ORANGE, 1.5)
+
+
+def _frames(scene, *given, **options):
+    """Return the places of a crowd after each frame of a scene."""
+    frames = []
+    scene(*given, watch=frames.append, **options)
+    return frames
+
+
+def draw_crowds():
+    """Crowds that collide, from above: a point that all chase, a door, a bend."""
+    image, half_second = _picture(900, 480), round(0.5 / FRAME)
+    frames = _frames(throngs.chase, 200, 10.0)
+    around = (-8.8, 8.8), (-12.5, 12.5)
+    title = "200 chase a point, after 10 s"
+    _seen_from_above(image, (10, 40, 294, 443), around, title, frames[599], frames[569])
+    frames = _frames(throngs.doorway, 300, 15.0)
+    title, walls = "300 through a door, after 15 s", [(-40, 0, -0.6, 0.3), (0.6, 0, 40, 0.3)]
+    near = (-8.8, 8.8), (-17.5, 7.5)
+    before = frames[-1 - half_second]
+    _seen_from_above(image, (308, 40, 592, 443), near, title, frames[-1], before, walls)
+    frames = _frames(throngs.corridor, 60, 5.0)
+    title, walls = "60 around a bend, after 5 s", throngs.bend(3.0)
+    near, before = ((-3.0, 14.6), (-11.5, 13.5)), frames[-1 - half_second]
+    _seen_from_above(image, (606, 40, 890, 443), near, title, frames[-1], before, walls)
+    _save(image, "crowds.png")

@@ -51,13 +51,18 @@ def _walk_to(group, targets):
     group.walk(way[:, 0] * share, way[:, 1] * share)
 
 
-def _played(group, targets, seconds, rest=np.inf, near=1.0):
+def _unseen(places):
+    """Nobody watches."""
+
+
+def _played(group, targets, seconds, rest=np.inf, near=1.0, watch=_unseen):
     """Let all walk to their targets, a function of the places, then stand for a second."""
     overlap = moved = 0.0
     for frame in range(round(seconds / FRAME)):
         before = group.positions
         _walk_to(group, targets(before[:, [0, 2]]))
         group.update(FRAME)
+        watch(group.positions)
         overlap = max(overlap, _overlap(group))
         if frame * FRAME >= rest:
             moved = max(moved, float(np.linalg.norm(group.positions - before, axis=1).max()))
@@ -72,25 +77,25 @@ def _played(group, targets, seconds, rest=np.inf, near=1.0):
     return Throng(overlap, moved, awake, there)
 
 
-def chase(count=200, seconds=14.0):
+def chase(count=200, seconds=14.0, watch=_unseen):
     """All chase one point; they have 10 s to come to rest."""
     group = _group(_scattered(count, (-18, -18), (18, 18)))
-    return _played(group, np.zeros_like, seconds, rest=10.0, near=RADIUS)
+    return _played(group, np.zeros_like, seconds, rest=10.0, near=RADIUS, watch=watch)
 
 
-def ring(count=24, seconds=30.0):
+def ring(count=24, seconds=30.0, watch=_unseen):
     """All stand on a ring and want to the other side."""
     angles = 2.0 * np.pi * np.arange(count) / count
     places = 6.0 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    return _played(_group(places), lambda _: -places, seconds)
+    return _played(_group(places), lambda _: -places, seconds, watch=watch)
 
 
-def streams(count=60, seconds=30.0):
+def streams(count=60, seconds=30.0, watch=_unseen):
     """Two streams head on, each on its way to where the other began."""
     starts = _scattered(count, (-12, -4), (-3, 4))
     places = np.vstack([starts, starts * (-1, 1)])
     goals = places * (-1, 1)
-    return _played(_group(places), lambda _: goals, seconds)
+    return _played(_group(places), lambda _: goals, seconds, watch=watch)
 
 
 # The faces of a box whose corners are numbered by x, y and z as bits, fronts outside.
@@ -115,7 +120,7 @@ def walls(*places):
     return ground
 
 
-def doorway(count=300, seconds=60.0, width=1.2, frame=FRAME, seed=1):
+def doorway(count=300, seconds=60.0, width=1.2, frame=FRAME, seed=1, watch=_unseen):
     """All want through a door; returns (deepest overlap, how many got through in each 5 s)."""
     ground = walls((-40, 0, -width / 2, 0.3), (width / 2, 0, 40, 0.3))
     group = _group(_scattered(count, (-9, -20), (9, -1), seed), ground)
@@ -132,21 +137,27 @@ def doorway(count=300, seconds=60.0, width=1.2, frame=FRAME, seed=1):
         ahead *= SPEED / np.linalg.norm(ahead, axis=1)[:, None] * (z < 30.0)[:, None]
         group.walk(*ahead.T)
         group.update(frame)
+        watch(group.positions)
         overlap = max(overlap, _overlap(group))
         if (step + 1) % round(5.0 / frame) == 0:
             through.append(int((group.positions[:, 2] > 0.3).sum()))
     return overlap, np.diff(through)
 
 
-def corridor(count=60, seconds=30.0, width=3.0):
-    """All want through a corridor with a bend; returns (deepest overlap, how many got through)."""
+def bend(width):
+    """Return the walls of a corridor along z, then along x."""
     half = width / 2
-    ground = walls(
-        (-half - 1, -20, -half, 8 + width),  # along z, then along x
+    return [
+        (-half - 1, -20, -half, 8 + width),
         (half, -20, half + 1, 8),
         (half + 1, 7, 20, 8),
         (-half - 1, 8 + width, 20, 9 + width),
-    )
+    ]
+
+
+def corridor(count=60, seconds=30.0, width=3.0, watch=_unseen):
+    """All want through a corridor with a bend; returns (deepest overlap, how many got through)."""
+    half, ground = width / 2, walls(*bend(width))
     group = _group(_scattered(count, (0.4 - half, -19.5), (half - 0.4, 3.0)), ground)
     overlap = 0.0
     for _ in range(round(seconds / FRAME)):
@@ -156,5 +167,6 @@ def corridor(count=60, seconds=30.0, width=3.0):
             np.where(turned, SPEED, 0.0) * (x < 30.0), np.where(turned, 0.0, SPEED) * (x < 30.0)
         )
         group.update(FRAME)
+        watch(group.positions)
         overlap = max(overlap, _overlap(group))
     return overlap, int((group.positions[:, 0] > 20.0).sum())
