@@ -5,6 +5,7 @@ import numpy as np
 from terrain_physics._kernels.character.crowd import ASIDE, put_fences
 from terrain_physics._kernels.character.discs import (
     DISC_SIZE,
+    MOST_PAIRS,
     PAIR_SIZE,
     list_pairs,
     put_discs,
@@ -90,7 +91,7 @@ class Crowd:
         room = self._pairs[1].shape[1]
         needed = max(workers.run(pair, len(words), _PAIRS_COST))
         if needed > room:
-            self._make_room_for_pairs(len(words), 2 * needed)
+            self._make_room_for_pairs(len(words), min(2 * needed, MOST_PAIRS))
             workers.run(pair, len(words), _PAIRS_COST)
 
     def _push(self, seconds: float, workers: Workers) -> float:

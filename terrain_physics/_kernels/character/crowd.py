@@ -11,7 +11,9 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.discs import (
     ACROSS,
     GAP,
+    MOST_PAIRS,
     OWN_WAY,
+    RADIUS,
     SHARE,
     SPEED,
     WALL,
@@ -39,6 +41,10 @@ from terrain_physics._kernels.types import Floats, Longs
 
 # How much farther than its way walls may lead a character aside.
 ASIDE = 0.02  # meters
+
+# Times the radii of both that two overlap who are in each other's way no more: in a heap, everyone
+# would be in everyone's way.
+_DEEP = 0.25
 
 
 @kernel
@@ -89,8 +95,12 @@ def put_fences(
         ):
             continue
         row[ROOM] = math.sqrt(to_x * to_x + to_z * to_z) + ASIDE
+        if counts[i] == MOST_PAIRS:  # nobody looked farther
+            row[ROOM] = min(row[ROOM], 0.5 * max(float(pairs[i, MOST_PAIRS - 1, GAP]), 0.0))
         for j in range(counts[i]):
             k, pair = others[i, j], pairs[i, j]
+            if pair[GAP] < -_DEEP * (discs[i, RADIUS] + discs[k, RADIUS]):
+                continue
             x, z, gap = float(pair[ACROSS]), float(pair[ACROSS + 1]), max(float(pair[GAP]), 0.0)
             own = max(to_x * x + to_z * z, 0.0)
             other = max(-float(ways[k, 0] * x + ways[k, 1] * z), 0.0)

@@ -61,6 +61,9 @@ _ROOM_BETWEEN = 0.2
 # Masses by which pushes are reckoned, in kg.
 _UNIT_MASS, _LEAST_MASS, _MOST_MASS = 80.0, 1e-9, 1e15
 
+# Others that one character reckons with: the nearest.
+MOST_PAIRS = 64
+
 # Cells are numbered in a range in which their numbers are exact.
 _MOST_CELLS = 1e15
 
@@ -276,13 +279,21 @@ def room_between(discs: Floats, i: int, k: int) -> float:
 
 
 @kernel
-def _put_near(near: Longs, keys: Words, count: int, k: int, key: np.uint64) -> None:
-    """Add a character to those listed, in the order of keys."""
-    place = count
-    while place > 0 and keys[place - 1] > key:
-        near[place], keys[place] = near[place - 1], keys[place - 1]
+def _put_near(
+    near: Longs, gaps: Floats, keys: Words, count: int, k: int, gap: float, key: np.uint64
+) -> int:
+    """Add a character to the nearest ones listed, in order; return how many there are."""
+    place = min(count, MOST_PAIRS)
+    while place > 0:
+        before = float(gaps[place - 1])
+        if before < gap or (before == gap and keys[place - 1] < key):
+            break
+        if place < MOST_PAIRS:
+            near[place], gaps[place], keys[place] = near[place - 1], before, keys[place - 1]
         place -= 1
-    near[place], keys[place] = k, key
+    if place < MOST_PAIRS:
+        near[place], gaps[place], keys[place] = k, gap, key
+    return min(count + 1, MOST_PAIRS)
 
 
 @kernel
@@ -303,31 +314,32 @@ def list_pairs(
 ) -> int:
     """Write whom discs first..last may meet that want no more than ``most`` meters together.
 
-    ``counts`` (n,): how many; ``others`` (n, room) and ``pairs`` (n, room, PAIR_SIZE): whom, in the
-    order of their words, and where. Other arrays are as of `put_discs`, with the numbers that it
-    returned; ``words`` (n,) are those of the characters, all different. Returns how much room is
-    needed; what there is no room for is left out.
+    ``counts`` (n,): how many, the nearest MOST_PAIRS at most; ``others`` (n, room) and ``pairs``
+    (n, room, PAIR_SIZE): whom, the nearest first, and where. Other arrays are as of `put_discs`,
+    with the numbers that it returned; ``words`` (n,) are those of the characters, all different.
+    Returns how much room is needed; what there is no room for is left out.
     """
-    found, keys = np.empty(len(discs), dtype=np.int64), np.empty(len(discs), dtype=np.uint64)
+    found = np.empty(len(discs), dtype=np.int64)
+    near, gaps = np.empty(MOST_PAIRS, dtype=np.int64), np.empty(MOST_PAIRS)
+    keys = np.empty(MOST_PAIRS, dtype=np.uint64)
     needed, room = 0, others.shape[1]
     for i in range(first, last):
         radius = float(discs[i, RADIUS])
         reach = radius + widest + most + _ROOM_BETWEEN * (radius + widest)
-        near, count = _list_near(discs, cells, starts, size, i, reach, found), 0
-        for j in range(near):
+        count = 0
+        for j in range(_list_near(discs, cells, starts, size, i, reach, found)):
             k, distance2 = found[j], _distance2(discs, i, found[j])
             radii = radius + float(discs[k, RADIUS])
             farthest = radii + most + _ROOM_BETWEEN * radii
             overlap = distance2 < radii * radii
             if distance2 <= farthest * farthest and _is_beside(discs, i, k, overlap):
                 if _meets(discs, i, k):
-                    _put_near(found, keys, count, k, words[order[k]])
-                    count += 1
-        counts[i] = min(count, room)
+                    gap = math.sqrt(distance2) - radii
+                    count = _put_near(near, gaps, keys, count, k, gap, words[order[k]])
+        needed, counts[i] = max(needed, count), min(count, room)
         for j in range(counts[i]):
-            k, pair = found[j], pairs[i, j]
+            k, pair = near[j], pairs[i, j]
             others[i, j] = k
             pair[ACROSS], pair[ACROSS + 1], pair[GAP] = _between(discs, words, order, i, k)
             pair[SHARE] = share(discs, i, k)
-        needed = max(needed, count)
     return needed

@@ -24,7 +24,7 @@ ALONE_WAY = 10  # that it would go if it were alone
 FENCES = 12
 
 # Fences that a body has at most: the nearest.
-MOST_FENCES = 16
+MOST_FENCES = 32
 
 # Columns of a fence: a unit normal, how far along it the body may go, and who is behind it: the
 # place of a character in its group, or A_WALL.
