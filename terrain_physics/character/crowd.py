@@ -69,7 +69,7 @@ class Crowd:
         expected = 0.0
         while longest > expected or expected == 0.0:
             expected = max(_MORE * longest, _LEAST_WAY)
-            self._list_pairs(size, widest, 2.0 * expected + ASIDE, words, workers)
+            self._list_pairs(size, widest, 2.0 * (expected + ASIDE), words, workers)
             longest = max(longest, self._push(seconds, workers))
 
         def fence(first: int, last: int) -> None:

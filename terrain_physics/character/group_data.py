@@ -16,6 +16,7 @@ from terrain_physics._kernels.types import Floats, Longs, Words
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
+from terrain_physics.character.hits import renumber_others
 from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows
@@ -394,6 +395,7 @@ class GroupData:
             return
         kept = np.fromiter(self._places.values(), dtype=np.int64, count=count)
         self._room.at(slice(count)).put(self._room.at(kept))
+        renumber_others(self._room.hits[:count], kept, self._end)
         self._places = {key: row for row, key in enumerate(self._places)}
         self._end = count
 

@@ -233,6 +233,21 @@ def impacts_of(rows: Rows, queries: Queries) -> MoveHits:
     return _NONE if logs is None else logs.impacts()
 
 
+def renumber_others(hits: Floats, kept: Longs, count: int) -> None:
+    """Give others their new rows in logs (n, HITS_SIZE), when some of ``count`` have gone.
+
+    ``kept`` (n,): the rows that characters had. One that has gone is another of which nobody knows.
+    """
+    rows = hits[:, : kernels.OWN].reshape(-1, kernels.MOST_HITS, kernels.HIT_SIZE)
+    which = rows[:, :, kernels.REASON] == kernels.CHARACTER
+    new = np.full(count + 1, _GROUND)  # the last is that of who has gone earlier
+    new[kept] = np.arange(len(kept))
+    old = rows[which, kernels.HIT_TRIANGLE].astype(np.int64)
+    found = new[np.where((old >= 0) & (old < count), old, count)]
+    who, slot = np.nonzero(which)
+    hits[who, slot * kernels.HIT_SIZE + kernels.HIT_TRIANGLE] = found
+
+
 def spread(hits: MoveHits | None, count: int) -> MoveHits:
     """Return a row for each of ``count`` characters: its hit; NaN, -1, 0 and "" where none."""
     arrays: tuple[NDArray[Any], ...] = (

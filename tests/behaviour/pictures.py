@@ -213,7 +213,7 @@ def draw_resolvers():
 
 def _seen_from_above(image, frame, ranges, title, places, before, walls=()):
     """Draw a crowd and how far each came in the last half second; ``ranges`` are of x and of z."""
-    chart = Chart(image, frame, *ranges, title)
+    chart = Chart(image, frame, ranges[0], ranges[1], title)
     for low_x, low_z, high_x, high_z in walls:
         x = np.clip([low_x, high_x, high_x, low_x], *ranges[0])
         chart.draw.polygon(
@@ -227,7 +227,7 @@ def _seen_from_above(image, frame, ranges, title, places, before, walls=()):
 
 def _frames(scene, *given, **options):
     """Return the places of a crowd after each frame of a scene."""
-    frames = []
+    frames: list[np.ndarray] = []
     scene(*given, watch=frames.append, **options)
     return frames
 

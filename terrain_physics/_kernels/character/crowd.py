@@ -18,14 +18,16 @@ from terrain_physics._kernels.character.discs import (
     SPEED,
     WALL,
     WALL_GAP,
+    travel,
 )
 from terrain_physics._kernels.character.fences import (
     A_WALL,
     ALONE_WAY,
-    COUNT,
     CROWD_SIZE,
+    IS_HELD,
     IS_LED,
     IS_PUSHED,
+    IS_TRIED,
     KEPT,
     LED_WAY,
     ROOM,
@@ -36,6 +38,7 @@ from terrain_physics._kernels.character.fences import (
     without,
 )
 from terrain_physics._kernels.character.layout import MOST_WALLS, RULES_SIZE, STATE_SIZE
+from terrain_physics._kernels.character.pressure import may_be_pushed
 from terrain_physics._kernels.character.rest import is_left_alone
 from terrain_physics._kernels.types import Floats, Longs
 
@@ -52,10 +55,10 @@ def _part_of_gap(gap: float, own: float, other: float, part: float) -> float:
     """Return how far into a gap one of two bodies may go that want to go so far into it.
 
     Each has its part; what it does not want of that is the other's. What both do not want, they
-    share.
+    halve: walls may lead either of them there.
     """
     if own + other <= gap:
-        return own + part * (gap - own - other)
+        return own + 0.5 * (gap - own - other)
     if other <= (1.0 - part) * gap:
         return gap - other
     return min(own, part * gap)
@@ -85,7 +88,7 @@ def put_fences(
         which = order[i]
         row = crowd[which * CROWD_SIZE : (which + 1) * CROWD_SIZE]
         clear_fences(row)
-        row[IS_LED], row[IS_PUSHED] = 0.0, 0.0
+        row[IS_LED], row[IS_PUSHED], row[IS_HELD], row[IS_TRIED] = 0.0, 0.0, 0.0, 0.0
         to_x, to_z = float(ways[i, 0]), float(ways[i, 1])
         own_x, own_z = float(discs[i, OWN_WAY]), float(discs[i, OWN_WAY + 1])
         pushed = to_x != own_x or to_z != own_z
@@ -101,13 +104,16 @@ def put_fences(
             k, pair = others[i, j], pairs[i, j]
             if pair[GAP] < -_DEEP * (discs[i, RADIUS] + discs[k, RADIUS]):
                 continue
+            if pair[GAP] > row[ROOM] + travel(ways[k], 0) + ASIDE:
+                continue  # whoever else there is: others that are fast are no reason
             x, z, gap = float(pair[ACROSS]), float(pair[ACROSS + 1]), max(float(pair[GAP]), 0.0)
             own = max(to_x * x + to_z * z, 0.0)
             other = max(-float(ways[k, 0] * x + ways[k, 1] * z), 0.0)
             limit = _part_of_gap(gap, own, other, float(pair[SHARE]))
             if limit < row[ROOM]:
                 put_fence(row, x, z, limit, float(order[k]))
-        if row[COUNT] > 0.0:
+        if may_be_pushed(counts, pairs, i):
+            row[IS_HELD] = 1.0
             for w in range(MOST_WALLS):
                 x, z = float(discs[i, WALL + 2 * w]), float(discs[i, WALL + 2 * w + 1])
                 if x != 0.0 or z != 0.0:

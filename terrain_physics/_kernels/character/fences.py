@@ -21,7 +21,9 @@ KEPT = 5  # its own velocity after that, in m/s
 IS_PUSHED = 7  # 1: part of the way is no way of its own
 UNPUSHED_WAY = 8  # how far it gets without that part
 ALONE_WAY = 10  # that it would go if it were alone
-FENCES = 12
+IS_HELD = 12  # 1: others may push it, so that walls matter to them
+IS_TRIED = 13  # 1: a step led behind a fence
+FENCES = 14
 
 # Fences that a body has at most: the nearest.
 MOST_FENCES = 32

@@ -79,7 +79,10 @@ def _find_stiffness(
                     pair[LEFT] = max(pair[LEFT] - together, 0.0)
                 x, z = float(pair[ACROSS]), float(pair[ACROSS + 1])
                 xx, xz, zz = xx + x * x, xz + x * z, zz + z * z
+        alone = xx + zz == 0.0  # then walls see to themselves
         for w in range(MOST_WALLS):
+            if alone:
+                discs[i, WALL + 2 * w], discs[i, WALL + 2 * w + 1] = 0.0, 0.0
             x, z = float(discs[i, WALL + 2 * w]), float(discs[i, WALL + 2 * w + 1])
             xx, xz, zz = xx + x * x, xz + x * z, zz + z * z
             discs[i, WALL_PUSH + 2 * w], discs[i, WALL_PUSH + 2 * w + 1] = 0.0, 0.0
@@ -151,6 +154,15 @@ def _push_on(
         next_ways[i, 0], next_ways[i, 1] = to_x, to_z
         longest = max(longest, travel(next_ways[i], 0))
     return longest
+
+
+@kernel(inline=True)
+def may_be_pushed(counts: Longs, pairs: Floats, i: int) -> bool:
+    """Tell whether any other is near enough to push a character, after `push_each_other`."""
+    for j in range(counts[i]):
+        if pairs[i, j, EASE] != 0.0:
+            return True
+    return False
 
 
 @kernel

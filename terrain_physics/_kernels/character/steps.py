@@ -10,8 +10,10 @@ from terrain_physics._kernels.character.fences import (
     COUNT,
     FENCE_SIZE,
     FENCES,
+    IS_HELD,
     IS_LED,
     IS_PUSHED,
+    IS_TRIED,
     KEPT,
     LED_WAY,
     LIMIT,
@@ -67,6 +69,12 @@ def is_led(crowd: Floats) -> bool:
 def is_among_others(crowd: Floats) -> bool:
     """Tell whether others matter to how a character moves."""
     return len(crowd) > 0 and (crowd[COUNT] > 0.0 or crowd[IS_PUSHED] != 0.0)
+
+
+@kernel(inline=True)
+def is_held(crowd: Floats) -> bool:
+    """Tell whether others push a character, so that they reckon with the walls in its way."""
+    return len(crowd) > 0 and crowd[IS_HELD] != 0.0
 
 
 @kernel(inline=True)
@@ -155,6 +163,7 @@ def among_others(
         scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
         to_x, to_z = from_x, from_z
         if tries == 0:
+            crowd[IS_TRIED] = 1.0
             near = math.sqrt((aim_x - from_x) ** 2 + (aim_z - from_z) ** 2)
             put_walls(crowd, scene, motion.offset, mover.walkable, near, from_x, from_z)
             to_x, to_z = within_fences(crowd, aim_x, aim_z)
@@ -165,6 +174,7 @@ def among_others(
         )
         scene, ahead, rest = take_step(mover, motion, pace, scene, ground, log)
         aim_x, aim_z = to_x, to_z
+        led = motion.velocity  # what fences took of the step, it keeps for the next one
     return scene, ahead, rest, led
 
 

@@ -6,7 +6,7 @@ from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import CONTACT_MARGIN
 from terrain_physics._kernels.character.discs import upright_radius
-from terrain_physics._kernels.character.fences import CROWD_SIZE
+from terrain_physics._kernels.character.fences import CROWD_SIZE, IS_TRIED
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
 from terrain_physics._kernels.character.hits import HITS_SIZE, OWN, WORK, HitLog, find_steps
 from terrain_physics._kernels.character.layout import (
@@ -41,6 +41,7 @@ from terrain_physics._kernels.character.layout import (
     STEP_FOOT,
     STEPPING,
     SURFACE_SPEED,
+    WALLS,
     WAS_GROUNDED,
     put_three_at,
     three_at,
@@ -72,6 +73,7 @@ from terrain_physics._kernels.character.steps import (
     among_others,
     by_itself,
     is_among_others,
+    is_held,
     is_led,
     led_velocity,
     note_others,
@@ -211,7 +213,8 @@ def advance(
     depth = 0.0 if is_placed else float(state[PENETRATION])
     is_below = not is_placed and state[BELOW] != 0.0
     mover, motion, pace = _set_out(state, rules, body, crowd, delta_time)
-    crowded, led, spot = is_among_others(crowd), motion.velocity, motion.base
+    crowded, spot = is_among_others(crowd), motion.base
+    wanted = led = motion.velocity
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
     scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
     before, before_pace = motion, pace
@@ -267,6 +270,7 @@ def advance(
         scene, motion = cut_short(before, before_pace, scene, ground)
         put_three_at(hits, OWN, motion.velocity)
         limit = BY_WORK
+    met_walls = motion.tally.hits > 0
     if is_led(crowd):
         own, radius = three_at(state, OWN_VELOCITY), upright_radius(body)
         motion = note_others(crowd, log, motion, spot, own, radius, delta_time)
@@ -280,11 +284,13 @@ def advance(
         state[CARRIER] = state[GROUND_PART] if state[GROUNDED] != 0.0 else -1.0
     if motion.tally.hits > 0:
         find_steps(log, motion.tally.hits, mover, scene, ground)
-    if crowded:
+    if is_held(crowd):
         way = subtract(add(motion.base, motion.offset), spot)
-        aside = subtract(way, scale(led, delta_time))
+        aside = subtract(way, scale(wanted, delta_time))
+        if not (met_walls or crowd[IS_TRIED] != 0.0):
+            aside = (0.0, 0.0, 0.0)  # a slope may have shortened its way
         note_walls(state, scene, motion.offset, mover.walkable, aside)
-    elif len(crowd) > 0:
+    elif state[WALLS] != 0.0 or state[WALLS + 1] != 0.0:
         forget_walls(state)
 
 
