@@ -23,7 +23,7 @@ PICTURES = {
     "scene_slopes": ("slopes", 62, ""),
     "scene_stairs": ("stairs", 150, ""),
     "scene_edges": ("edges", 130, ""),
-    "scene_crowd": ("crowd", 180, ""),
+    "scene_crowd": ("crowd", 250, ""),
     "scene_digging": ("digging", 420, ""),
     "scene_counter": ("counter", 150, ""),
     "scene_lift": ("lift", 453, ""),

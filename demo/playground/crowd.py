@@ -24,7 +24,7 @@ class Crowd(Throng):
     name = "crowd"
     title = "2,000 characters chase you"
     takes_land = True
-    view_distance = 18.0
+    view_distance = 15.0
 
     def build(self) -> None:
         self.land = load_land() if self.given_land is None else self.given_land
