@@ -33,7 +33,9 @@ _COMMANDS = {
     pygame.K_ESCAPE: "escape",
 }
 _COMMANDS |= {getattr(pygame, f"K_{view.key}"): f"view {view.name}" for view in VIEWS}
-_COMMANDS |= {pygame.K_1 + index: f"scene {name}" for index, name in enumerate(NAMES)}
+_COMMANDS |= {
+    getattr(pygame, f"K_{(index + 1) % 10}"): f"scene {name}" for index, name in enumerate(NAMES)
+}
 
 _HELD = {
     pygame.K_w: "ahead",
@@ -59,7 +61,7 @@ HELP = (
     ("right mouse", "look around; the wheel comes nearer"),
     ("left mouse", "what is there? (digging: dig, Shift heaps up, X hole)"),
     ("B, N", "throw a ball, drop a box"),
-    ("1-9, [ ]", "scenes"),
+    ("1-9, 0, [ ]", "scenes"),
     ("P, O", "pause, one step"),
     (", .", "one step back, forward"),
     ("R", "restart"),

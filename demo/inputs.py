@@ -66,6 +66,12 @@ def looking(yaw: float, pitch: float) -> Floats3:
     return -math.sin(yaw) * level, math.sin(pitch), -math.cos(yaw) * level
 
 
+def strides(yaw: float, east: float, south: float) -> tuple[float, float]:
+    """Return what `forward` and `right` are of a wish along +X and +Z."""
+    sin, cos = math.sin(yaw), math.cos(yaw)
+    return -east * sin - south * cos, east * cos - south * sin
+
+
 def to_plain(controls: Controls) -> dict[str, Any]:
     """Return what differs from idle, as JSON can hold it; floats keep their bits."""
     values = asdict(controls)

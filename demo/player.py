@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from demo import colors
-from demo.bodies import Bodies, Body, Floats
+from demo.bodies import Body, Floats
 from demo.frame import Balls, Boxes, Capsules, Frame
 from demo.inputs import Controls, Floats3
-from demo.pick import AnyGround
-from terrain_physics import CapsuleCollider, CharacterMovement
+from terrain_physics import CapsuleCollider, CharacterView
 
 RADIUS, HEIGHT = 0.4, 1.8
+BODY = CapsuleCollider(RADIUS, HEIGHT, offset=(0.0, HEIGHT / 2, 0.0))
 EYES = 1.6
 WALK, RUN = 4.5, 9.0
 JUMP = 5.6
@@ -22,15 +22,11 @@ _STRIDE = 1.1  # meters for one step of a foot
 
 
 class Player:
-    """A character and the way it looks."""
+    """A character with the body `BODY`, alone or of a group, and the way it looks."""
 
-    def __init__(
-        self, ground: AnyGround, place: Floats3, *, seed: int = 0, yaw: float = 0.0
-    ) -> None:
-        collider = CapsuleCollider(RADIUS, HEIGHT, offset=(0.0, HEIGHT / 2, 0.0))
-        mover = CharacterMovement(ground, collider, position=place, seed=seed)
-        self.body = Body(mover, collider, colors.ORANGE, name="player", shown=False)
-        self.start = place
+    def __init__(self, mover: CharacterView, *, yaw: float = 0.0) -> None:
+        self.body = Body(mover, BODY, colors.ORANGE, name="player", shown=False)
+        self.start = mover.position64
         self.yaw = self._yaw_before = yaw
         self.walked = 0.0
         self.pace = 0.0
@@ -145,9 +141,3 @@ class Player:
                 np.array([color for _, _, color in pieces], dtype=np.uint8),
             )
         )
-
-
-def joined(bodies: Bodies, player: Player) -> Player:
-    """Put the player among the bodies."""
-    bodies.add(player.body)
-    return player

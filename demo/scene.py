@@ -13,7 +13,7 @@ from demo.bodies import Bodies, Body, Floats
 from demo.frame import Camera, Frame, Lines
 from demo.inputs import Controls, Floats3, Rules, looking
 from demo.pick import ALL_LAYERS, AnyGround, described, pointed_at
-from demo.player import Player
+from demo.player import BODY, Player
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
 
 TRAIL_EVERY = 3  # steps from one point of a path to the next
@@ -190,7 +190,9 @@ class Scene:
 
     def enter(self, place: Floats3, *, yaw: float = 0.0) -> Player:
         """Add the player."""
-        player = Player(self.ground, place, seed=(self.seed << 20) + len(self.bodies), yaw=yaw)
+        seed = (self.seed << 20) + len(self.bodies)
+        mover = CharacterMovement(self.ground, BODY, position=place, seed=seed)
+        player = Player(mover, yaw=yaw)
         self.bodies.add(player.body)
         return player
 

@@ -16,9 +16,10 @@ ASSETS = Path(__file__).resolve().parent.parent / "assets"
 # The full range of land.png, from a script of ours: see assets/README.md.
 LAND_HEIGHT = 80.0
 
-# In the order of the keys 1 to 9; each is a module of `demo.playground`.
+# In the order of the keys 1 to 9 and 0; each is a module of `demo.playground`.
 NAMES = (
     "reference", "walk", "slopes", "stairs", "edges", "crowd", "digging", "counter", "lift",
+    "doorway",
 )  # fmt: skip
 
 

@@ -55,6 +55,13 @@ def arena(rng: np.random.Generator, *, size: int = 257, flat: float = 34.0) -> H
     return HeightMap(heights, origin=(-middle, 0.0, -middle))
 
 
+def middle_of(land: HeightMap) -> tuple[float, float]:
+    """Return x and z of the middle of a map."""
+    (rows, columns), (cell_x, cell_z) = land.cell_count, land.cell_size
+    x, _, z = land.origin64
+    return x + 0.5 * columns * cell_x, z + 0.5 * rows * cell_z
+
+
 class Piece(NamedTuple):
     """Triangles of one color."""
 

@@ -11,7 +11,7 @@ from pyglm import glm
 from demo import colors
 from demo.bodies import Body
 from demo.frame import Camera, Frame, Label, Mesh, Tint
-from demo.inputs import STEP, Controls, Floats3, Rules
+from demo.inputs import STEP, Controls, Floats3, Rules, strides
 from demo.pick import ALL_LAYERS, AnyGround
 from demo.player import JUMP
 from demo.playground.building import Piece, arena, block, drawn, solid
@@ -250,14 +250,8 @@ class Lift(Scene):
         yaw = self.home.yaw + 0.12 * math.sin(self.steps / 300.0)
         away = math.hypot(x - x0, z - z0)
         speed = min(1.0, 1.5 * away) / max(away, 1e-9)
-        east, south = speed * (x - x0), speed * (z - z0)
-        sin, cos = math.sin(yaw), math.cos(yaw)
-        return Controls(
-            forward=-east * sin - south * cos,
-            right=east * cos - south * sin,
-            yaw=yaw,
-            pitch=self.home.pitch,
-        )
+        forward, right = strides(yaw, speed * (x - x0), speed * (z - z0))
+        return Controls(forward=forward, right=right, yaw=yaw, pitch=self.home.pitch)
 
     def _goal(self) -> tuple[float, float]:
         """Return where the script leads: x and z."""

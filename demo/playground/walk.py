@@ -8,7 +8,7 @@ from demo import colors
 from demo.frame import Camera, Frame
 from demo.inputs import Controls
 from demo.pick import AnyGround
-from demo.playground.building import Piece, block, drawn, fence, solid, stairs, wedge
+from demo.playground.building import Piece, block, drawn, fence, middle_of, solid, stairs, wedge
 from demo.scene import Scene
 from demo.scenes import load_land
 from terrain_physics import AABB, CapsuleCollider, HeightMap, SphereCollider
@@ -25,7 +25,7 @@ class Walk(Scene):
 
     def build(self) -> None:
         self.land = load_land() if self.given_land is None else self.given_land
-        x, z = self.middle = self._middle(self.land)
+        x, z = self.middle = MIDDLE if self.given_land is None else middle_of(self.land)
         reach = 24.0 if self.small else REACH
         reach = min(reach, 0.45 * self._extent(self.land))
         ruins = self._ruins(self.land)
@@ -81,15 +81,6 @@ class Walk(Scene):
     def _extent(land: HeightMap) -> float:
         (rows, columns), (cell_x, cell_z) = land.cell_count, land.cell_size
         return min(rows * cell_z, columns * cell_x)
-
-    def _middle(self, land: HeightMap) -> tuple[float, float]:
-        if self.given_land is None:
-            return MIDDLE
-        (rows, columns), (cell_x, cell_z) = land.cell_count, land.cell_size
-        return (
-            float(land.origin.x) + 0.5 * columns * cell_x,
-            float(land.origin.z) + 0.5 * rows * cell_z,
-        )
 
     def _ruins(self, land: HeightMap) -> list[Piece]:
         x0, z0 = self.middle

@@ -102,7 +102,7 @@ class CharacterGroup(GroupTable):
     Those that collide are upright cylinders around their colliders to each other, and meet if they
     are at the same height and their `layers` and `mask` allow it. Everyone's way follows from where
     all were before the update and what all want, so there is no order of turns: each has its share
-    of the gap to each other one, by mass, and goes no farther. So none comes into another or past
+    of the gap to each other one, by mass, and goes no farther. So none walks into another or past
     it, however fast, and a crowd that presses on comes to rest.
 
     Who walks against others pushes them along, by mass, up to 32 in a row; walls, slopes and the
@@ -111,10 +111,11 @@ class CharacterGroup(GroupTable):
     through doors. Whom one runs into is told by `hits` and ``blocked_by``, with its row as
     ``other``.
 
-    Those who overlap, because they were put there or a moving part pushed them, are pushed apart at
-    no more than 3 m/s; who is on another's head slides off it. Of its velocity each keeps what the
-    others leave it; being pushed adds nothing to it. Nobody steps aside by itself: dense streams
-    head on block each other until the game steers them.
+    What carries or pushes them comes first: on a conveyor, or beside a moving part, they may overlap
+    for that. Those who overlap, also because they were put there, are pushed apart at no more than
+    3 m/s; who falls on another's head slides off it, down through its side. Of its velocity each
+    keeps what the others leave it; being pushed adds nothing to it. Nobody steps aside by itself:
+    dense streams head on block each other until the game steers them.
 
     Examples
     --------

@@ -10,6 +10,8 @@ import pytest
 from demo.frame import Frame
 from demo.inputs import STEP, Controls, Rules, from_plain, looking, to_plain
 from demo.pick import NOTHING
+from demo.player import RADIUS, RUN
+from demo.playground.doorway import POST
 from demo.playground.lift import DOOR, FLOOR, LEDGE, LIFT, LYING, PLANKS, TOP
 from demo.scenes import NAMES, make_scene, scene_class
 from demo.views import VIEW_NAMES, VIEWS, candidates_of, contacts_of, fill_views
@@ -261,6 +263,80 @@ def test_machines_are_drawn_where_they_are() -> None:
     crate = next(body for body in scene.bodies if body.name == "crate")
     np.testing.assert_allclose(crate.turn, turn[:3, :3], atol=0.01)
     assert scene.pick((x + 1.0, 30.0, z), (0.0, -1.0, 0.0)).startswith("part 2, mesh triangle ")
+
+
+def gaps(scene: Any) -> np.ndarray:
+    """Return how far apart any two of a throng are, less what they need."""
+    places = scene.group.positions[:, ::2]
+    apart = np.linalg.norm(places[:, np.newaxis] - places, axis=2)
+    return np.asarray(apart[np.triu_indices(len(places), 1)] - 2.0 * RADIUS)
+
+
+def test_the_crowd_comes_to_the_player_who_pushes_through() -> None:
+    scene = make("crowd", 0, small=True)
+    assert gaps(scene).min() > 0.0
+
+    def near() -> int:
+        x, _, z = scene.hero.place
+        return int((np.linalg.norm(scene.people - (x, z), axis=1) < 3.0).sum())
+
+    assert near() < 10
+    start = scene.hero.place
+    for _ in range(600):
+        scene.step(STEP, Controls())
+    assert near() > 30
+    assert np.linalg.norm(np.subtract(scene.hero.place, start)) > 0.01  # they push too
+    _, _, z = scene.hero.place
+    for _ in range(240):
+        scene.step(STEP, Controls(forward=1.0, run=True))
+    assert 0.3 < (z - scene.hero.place[2]) / (2.0 * RUN) < 0.95
+    assert near() < 10
+
+
+def test_a_throng_takes_the_rules_of_the_sliders() -> None:
+    scene = run("crowd", 0, 30)
+    held = scene.state()
+    scene.step(STEP, Controls(rules=Rules(step_offset=0.1, slope_limit=0.5)))
+    assert set(scene.group.rules("step_offset")) == {0.1}
+    assert scene.hero.mover.slope_limit == 0.5
+    scene.restore(held)
+    assert set(scene.group.rules("step_offset")) == {0.4}
+
+
+def test_a_throng_is_picked_and_near_with_the_player() -> None:
+    scene = run("doorway", 0, 30)
+    x, y, z = scene.hero.place
+    assert " player: " in scene.pick((x, y + 5.0, z), (0.0, -1.0, 0.0))
+    x, z = scene.people[17]
+    assert " of the crowd: 17: " in scene.pick((x, 5.0, z), (0.0, -1.0, 0.0))
+    first, second = scene.nearest(scene.hero.place, 2)
+    assert first is scene.hero
+    assert second.name.startswith("of the crowd: ")
+
+
+def test_the_doorway_lets_all_through_and_nobody_overlaps() -> None:
+    scene = make("doorway", 0, small=True)
+    seen = np.zeros(scene.walkers, dtype=bool)
+    for step in range(3000):
+        scene.step(STEP, scene.script())
+        seen |= scene.people[: scene.walkers, 1] < 0.0
+        if step % 20 == 0:
+            assert gaps(scene).min() >= -1e-6
+    assert seen.all()
+    assert scene.hero.place[2] < 0.0
+    assert scene.through > scene.walkers  # some went around, and through once more
+    assert f"{scene.through} went through the door" in scene.menu()[1]
+
+
+def test_those_at_the_post_come_to_rest() -> None:
+    scene = make("doorway", 0, small=True)
+    for _ in range(1200):
+        scene.step(STEP, Controls())
+    before = scene.people[scene.walkers :]
+    assert np.linalg.norm(before - POST, axis=1).max() < 3.0
+    for _ in range(120):
+        scene.step(STEP, Controls())
+    np.testing.assert_allclose(scene.people[scene.walkers :], before, rtol=0.0, atol=1e-3)
 
 
 def test_player_walks_jumps_and_throws() -> None:

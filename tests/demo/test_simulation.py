@@ -65,7 +65,7 @@ def test_time_scale() -> None:
     assert simulation.advance(1.0, WALK) == 0
 
 
-@pytest.mark.parametrize("name", ["digging", "edges", "counter", "walk", "lift"])
+@pytest.mark.parametrize("name", ["digging", "edges", "counter", "walk", "lift", "doorway"])
 def test_back_and_forward_restore_the_hashes_of_the_first_pass(name: str) -> None:
     simulation = start(name)
     scene = simulation.scene

@@ -38,7 +38,7 @@ ON, MEETS = 12, 13  # layers that it is on, and that it meets
 HEADING = 14  # unit direction of that way, two numbers; zeros: none
 LIGHTNESS = 16  # how far it goes for a push of one; 0: nobody can push it
 WANT = 17  # the way that it wants to go among the others, two numbers, and how long it is
-STIFFNESS = 20  # how much less it gives way because others and walls hold it, >= 1
+STIFFNESS = 20  # how much less it gives way because others and walls hold it; 0: nobody does
 WALL = 21  # walls in its way: unit normals, two numbers each; zeros: none
 WALL_GAP = WALL + 2 * MOST_WALLS  # how far away they are
 WALL_PUSH = WALL_GAP + MOST_WALLS  # how hard each of them pushes it, and how hard it is taken to
