@@ -111,11 +111,11 @@ class CharacterGroup(GroupTable):
     through doors. Whom one runs into is told by `hits` and ``blocked_by``, with its row as
     ``other``.
 
-    What carries or pushes them comes first: on a conveyor, or beside a moving part, they may overlap
-    for that. Those who overlap, also because they were put there, are pushed apart at no more than
-    3 m/s; who falls on another's head slides off it, down through its side. Of its velocity each
-    keeps what the others leave it; being pushed adds nothing to it. Nobody steps aside by itself:
-    dense streams head on block each other until the game steers them.
+    What carries or pushes them comes first: on a conveyor, or beside a moving part, they may
+    overlap for that. Those who overlap, also because they were put there, are pushed apart at no
+    more than 3 m/s; who falls on another's head slides off it, down through its side. Of its
+    velocity each keeps what the others leave it; being pushed adds nothing to it. Nobody steps
+    aside by itself: dense streams head on block each other until the game steers them.
 
     Examples
     --------

@@ -182,6 +182,57 @@ def test_whom_one_runs_into_is_a_hit():
     assert blocker.speed == pytest.approx(2.0)
 
 
+def test_the_rows_of_others_follow_who_is_removed():
+    group = _group()
+    for key, x in (("zoe", -9), ("ada", 0), ("bob", 0.9)):
+        group.add(key, (x, 0, 0))
+    for _ in range(4):
+        group.walk(4, 0, keys=["ada"])
+        result = group.update(FRAME)
+    assert result.blocked_by.other.tolist() == [-1, 2, -1]
+    hits = [hit.other for hit in group.hits()]
+    group.remove("zoe")
+    assert [hit.other for hit in group.hits()] == [other - 1 for other in hits]
+    blocker = group["ada"].move_result().blocked_by
+    assert blocker is not None
+    assert blocker.other == 1
+    group.remove("bob")
+    assert all(hit.other == -1 for hit in group.hits())
+
+
+@pytest.mark.parametrize("slope_speed", ["horizontal", "surface"])
+def test_who_is_alone_again_climbs_the_stairs(slope_speed):
+    ground = throngs.walls()
+    for step in range(8):
+        throngs.put_wall(ground, (-30, 0.35 * step, 30, 20), 0.2 * (step + 1))
+    group = _group(ground, slope_speed=slope_speed, step_offset=0.35)
+    group.add("ada", (0, 0, -1.5))
+    group.add("bob", (0.84, 0, -1.4))
+    for frame in range(180):
+        if frame == 60:
+            group.remove("bob")
+        group.walk(0, 4.65)
+        group.update(FRAME)
+    assert group["ada"].position.y == pytest.approx(1.6)
+
+
+@pytest.mark.parametrize("mass", [80.0, 8000.0, math.inf])
+def test_who_is_fast_far_away_changes_nothing(mass):
+    ground = throngs.walls((-3, 1, 3, 2))
+    rows = []
+    for speed in (0.0, 100.0):
+        group = _group(ground)
+        group.add("ada", (-2, 0, 0.5))
+        group.add("bob", (0.3, 0, -0.3), mass=mass)
+        group.add("eve", (-40, 0, -40))
+        for _ in range(60):
+            group.walk(3, 1, keys=["ada"])
+            group.walk(0, speed, keys=["eve"])
+            group.update(FRAME)
+        rows.append([group[key].state() for key in ("ada", "bob")])
+    assert rows[0] == rows[1]
+
+
 def test_who_goes_the_same_way_stays_back_and_pushes_nobody():
     group = _group()
     group.add("ada", (0, 0, 0))
