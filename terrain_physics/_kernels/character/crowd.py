@@ -98,8 +98,8 @@ def put_fences(
         ):
             continue
         row[ROOM] = math.sqrt(to_x * to_x + to_z * to_z) + ASIDE
-        if counts[i] == MOST_PAIRS:  # nobody looked farther
-            row[ROOM] = min(row[ROOM], 0.5 * max(float(pairs[i, MOST_PAIRS - 1, GAP]), 0.0))
+        if counts[i] == MOST_PAIRS and pairs[i, MOST_PAIRS - 1, GAP] >= 0.0:
+            row[ROOM] = min(row[ROOM], 0.5 * float(pairs[i, MOST_PAIRS - 1, GAP]))
         for j in range(counts[i]):
             k, pair = others[i, j], pairs[i, j]
             if pair[GAP] < -_DEEP * (discs[i, RADIUS] + discs[k, RADIUS]):
