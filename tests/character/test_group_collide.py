@@ -16,6 +16,7 @@ from terrain_physics import (
     HeightMap,
     SphereCollider,
 )
+from terrain_physics._kernels.character import layout as columns
 from tests.behaviour import throngs
 
 FRAME = 1 / 60
@@ -198,6 +199,24 @@ def test_the_rows_of_others_follow_who_is_removed():
     assert blocker.other == 1
     group.remove("bob")
     assert all(hit.other == -1 for hit in group.hits())
+
+
+@pytest.mark.parametrize("top", [1.0, 3.0])  # lower walls are looked at as steps, too
+def test_a_wall_is_remembered_while_others_are_near(top):
+    ground = throngs.walls()
+    throngs.put_wall(ground, (1, -5, 2, 5), top)
+    group = _group(ground)
+    group.add("ada", (0.599, 0, 0))
+    group.add("bob", (-0.211, 0, 0))  # 10 mm behind
+    for _ in range(5):
+        group.walk(2, 0, keys=["ada"])
+        group.update(FRAME)
+    walls = group["ada"].state().values[columns.WALLS : columns.WALLS + 4]
+    assert walls == pytest.approx((-1, 0, 0, 0))
+    group.remove("bob")
+    group.walk(2, 0)
+    group.update(FRAME)
+    assert group["ada"].state().values[columns.WALLS : columns.WALLS + 4] == (0, 0, 0, 0)
 
 
 @pytest.mark.parametrize("slope_speed", ["horizontal", "surface"])

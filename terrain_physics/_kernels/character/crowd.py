@@ -81,8 +81,8 @@ def put_fences(
 ) -> None:
     """Write the rows (CROWD_SIZE,) of the characters of discs first..last to ``crowd``.
 
-    The arrays are as of `list_pairs`, for pairs up to twice the longest of ``ways`` (n, 2) and
-    ASIDE apart.
+    The arrays are as of `list_pairs`, for pairs as far apart as the longest of ``ways`` (n, 2) and
+    ASIDE lead both.
     """
     for i in range(first, last):
         which = order[i]

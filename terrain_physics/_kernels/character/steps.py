@@ -25,7 +25,7 @@ from terrain_physics._kernels.character.fences import (
 from terrain_physics._kernels.character.flight import fly, follow, land, strays, take_aim
 from terrain_physics._kernels.character.hits import HitLog, note_character
 from terrain_physics._kernels.character.meeting import meet
-from terrain_physics._kernels.character.motion import Motion, Mover, Tally
+from terrain_physics._kernels.character.motion import Motion, Mover, with_hits
 from terrain_physics._kernels.character.resolve import Scene
 from terrain_physics._kernels.character.substeps import Pace, look
 from terrain_physics._kernels.character.walk_step import walk_step
@@ -73,7 +73,7 @@ def is_among_others(crowd: Floats) -> bool:
 
 @kernel(inline=True)
 def is_held(crowd: Floats) -> bool:
-    """Tell whether others push a character, so that they reckon with the walls in its way."""
+    """Tell whether others may push a character, so that walls in its way matter to them."""
     return len(crowd) > 0 and crowd[IS_HELD] != 0.0
 
 
@@ -202,14 +202,4 @@ def note_others(
         taken = max(wanted / seconds - went, 0.0)
         point = add_scaled(center, normal, -radius)
         count = note_character(log, count, who, point, normal, impact, taken)
-    tally = motion.tally
-    tally = Tally(
-        tally.contacts,
-        tally.depth,
-        tally.rounds,
-        tally.lifted,
-        tally.landing,
-        tally.air_time,
-        count,
-    )
-    return Motion(motion.base, motion.offset, motion.velocity, motion.footing, tally)
+    return with_hits(motion, count)

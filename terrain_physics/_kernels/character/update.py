@@ -107,7 +107,7 @@ from terrain_physics._kernels.ground.table import (
     has_movers,
     moves_counted,
 )
-from terrain_physics._kernels.math.vec3 import add, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats, Longs, Words
 
@@ -177,6 +177,25 @@ def cut_short(motion: Motion, pace: Pace, scene: Scene, ground: Ground) -> tuple
     air_time = max(tally.air_time - pace.seconds * pace.steps, 0.0)
     tally = Tally(contacts, depth, tally.rounds, tally.lifted, tally.landing, air_time, tally.hits)
     return scene, Motion(motion.base, motion.offset, motion.velocity, motion.footing, tally)
+
+
+@kernel(inline=True)
+def _remember_walls(
+    state: Floats, crowd: Floats, mover: Mover, motion: Motion, scene: Scene, spot: Vec3, way: Vec3,
+    met_walls: bool,
+) -> None:  # fmt: skip
+    """Write the walls in a body's way at the end of an update, if others may push it into them.
+
+    It set out from ``spot`` on ``way``. Where nothing took speed from it, a slope may have made its
+    way shorter, or it climbed.
+    """
+    if is_held(crowd):
+        aside = subtract(subtract(add(motion.base, motion.offset), spot), way)
+        if not (met_walls or crowd[IS_TRIED] != 0.0):
+            aside = (0.0, 0.0, 0.0)
+        note_walls(state, scene, motion.offset, mover.walkable, aside)
+    elif state[WALLS] != 0.0 or state[WALLS + 1] != 0.0:
+        forget_walls(state)
 
 
 @kernel(apart=True)
@@ -282,16 +301,9 @@ def advance(
         dismount(state, rules, body, ground, ride, start, delta_time)
     else:
         state[CARRIER] = state[GROUND_PART] if state[GROUNDED] != 0.0 else -1.0
+    _remember_walls(state, crowd, mover, motion, scene, spot, scale(wanted, delta_time), met_walls)
     if motion.tally.hits > 0:
         find_steps(log, motion.tally.hits, mover, scene, ground)
-    if is_held(crowd):
-        way = subtract(add(motion.base, motion.offset), spot)
-        aside = subtract(way, scale(wanted, delta_time))
-        if not (met_walls or crowd[IS_TRIED] != 0.0):
-            aside = (0.0, 0.0, 0.0)  # a slope may have shortened its way
-        note_walls(state, scene, motion.offset, mover.walkable, aside)
-    elif state[WALLS] != 0.0 or state[WALLS + 1] != 0.0:
-        forget_walls(state)
 
 
 @kernel(inline=True)
