@@ -63,12 +63,12 @@ class Around:
             levels[rows] = queries.heights(xs, zs, self._threads).reshape(len(rows), len(arms))
         return levels
 
-    def rays(self, offsets: ArrayLike, directions: ArrayLike, max_distance: float) -> RayHits:
+    def rays(self, offsets: ArrayLike, directions: ArrayLike, max_distance: ArrayLike) -> RayHits:
         """Return the hits (n, k) of rays from offsets (k, 3) along directions (k, 3)."""
         arms = _checks.points("offsets", offsets)
         units = _checks.directions("directions", directions)
-        longest = _checks.between("max_distance", max_distance, 0.0, math.inf)
-        each = _checks.common_length(offsets=arms, directions=units)
+        limits = _checks.reaches("max_distance", max_distance)
+        each = _checks.common_length(offsets=arms, directions=units, max_distance=limits)
         self._refuse_far(arms)
         arms, units = np.broadcast_to(arms, (each, 3)), np.broadcast_to(units, (each, 3))
         shape = (len(self._places), each)
@@ -78,6 +78,7 @@ class Around:
         for rows, queries in self._by_mask():
             origins = _one_by_one(self._points(rows, self._places[rows], arms))
             ways = _one_by_one(self._points(rows, np.zeros((len(rows), 3)), units))
+            (longest,) = read_only(limits if len(limits) == 1 else np.tile(limits, len(rows)))
             found = queries.rays(origins, ways, longest, len(origins), self._threads)
             for values, new in zip(_columns(hits), _columns(found), strict=True):
                 values[rows] = new.reshape(len(rows), *values.shape[1:])

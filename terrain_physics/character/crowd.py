@@ -11,9 +11,10 @@ from terrain_physics._kernels.character.discs import (
     put_discs,
 )
 from terrain_physics._kernels.character.fences import CROWD_SIZE
+from terrain_physics._kernels.character.heads import find_heads
 from terrain_physics._kernels.character.pressure import push_each_other
 from terrain_physics._kernels.character.wants import find_wants
-from terrain_physics._kernels.types import Floats, Words
+from terrain_physics._kernels.types import Floats, Longs, Words
 from terrain_physics._threads import Workers
 
 ALONE = np.zeros(0)
@@ -26,14 +27,24 @@ _MORE, _LEAST_WAY = 1.25, 1e-3  # meters
 # Others of one character that there is room for at first.
 _FIRST_PAIRS = 16
 
+# How often fences are set where something carries characters, each time by how far fences let them.
+_ROUNDS_WITH_RIDES = 8
+
 # Nanoseconds that each stage takes of one character, roughly.
-_PAIRS_COST, _WANTS_COST, _FENCES_COST = 300, 200, 200
+_HEADS_COST, _PAIRS_COST, _WANTS_COST, _FENCES_COST = 20, 300, 200, 200
 
 
 class Crowd:
-    """Working memory for the characters of a group among each other: nothing lasts in it."""
+    """Working memory for the characters of a group among each other: nothing lasts in it.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    holds : bool
+        Whether they stand on each other's heads.
+    """
+
+    def __init__(self, *, holds: bool) -> None:
+        self.holds = holds
         self._make_room(0)
 
     def _make_room(self, count: int) -> None:
@@ -42,6 +53,7 @@ class Crowd:
         self._cells = np.empty((count, 2), dtype=np.int64)
         self._starts = np.empty((1 << count.bit_length()) + 1, dtype=np.int64)
         self._ways = np.empty((count, 2)), np.empty((count, 2))
+        self._ends = np.empty((count, 2)), np.empty((count, 2))
         self._rows = np.empty(count * CROWD_SIZE)
         self._make_room_for_pairs(count, _FIRST_PAIRS)
 
@@ -53,30 +65,48 @@ class Crowd:
         )
 
     def met(
-        self, states: Floats, rules: Floats, words: Words, seconds: float, threads: int | None
+        self,
+        states: Floats,
+        rules: Floats,
+        words: Words,
+        seconds: float,
+        table: Longs,
+        threads: int | None,
     ) -> Floats:
         """Return what others let each of n characters do in an update: rows (n * CROWD_SIZE,).
 
-        ``states`` and ``rules`` are as of `update_characters`, ``words`` (n,) all different. The
-        result is valid until the next call.
+        ``states``, ``rules`` and ``table`` are as of `update_characters`, ``words`` (n,) all
+        different. The result is valid until the next call.
         """
         count = len(words)
         if count != len(self._order):
             self._make_room(count)
         workers, discs, order = Workers(threads), self._discs, self._order
         sorted_discs = discs, order, self._cells, self._starts
-        size, widest, longest = put_discs(states, rules, seconds, *sorted_discs)
+        size, widest, longest, rides = put_discs(states, rules, seconds, table, *sorted_discs)
+
+        def look_down(first: int, last: int) -> None:
+            find_heads(*sorted_discs, size, widest, seconds, words, first, last)
+
+        workers.run(look_down, count, _HEADS_COST)
         expected = 0.0
         while longest > expected or expected == 0.0:
             expected = max(_MORE * longest, _LEAST_WAY)
             self._list_pairs(size, widest, 2.0 * (expected + ASIDE), words, workers)
             longest = max(longest, self._push(seconds, workers))
 
-        def fence(first: int, last: int) -> None:
-            known = states, rules, discs, order, *self._pairs, self._ways[0]
-            put_fences(*known, seconds, self._rows, first, last)
+        certain = self._ways[0]
+        for end in range(_ROUNDS_WITH_RIDES if rides else 1):
+            ends = self._ends[end % 2]
 
-        workers.run(fence, count, _FENCES_COST)
+            def fence(
+                first: int, last: int, certain: Floats = certain, ends: Floats = ends
+            ) -> None:
+                known = states, rules, discs, order, *self._pairs, self._ways[0], certain, ends
+                put_fences(*known, seconds, self.holds, self._rows, first, last)
+
+            workers.run(fence, count, _FENCES_COST)
+            certain = ends
         return self._rows
 
     def _list_pairs(
@@ -86,7 +116,9 @@ class Crowd:
         found = self._discs, self._order, self._cells, self._starts
 
         def pair(first: int, last: int) -> int:
-            return list_pairs(*found, size, widest, most, words, *self._pairs, first, last)
+            return list_pairs(
+                *found, size, widest, most, self.holds, words, *self._pairs, first, last
+            )
 
         room = self._pairs[1].shape[1]
         needed = max(workers.run(pair, len(words), _PAIRS_COST))

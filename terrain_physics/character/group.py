@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from copy import copy
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +35,7 @@ from terrain_physics.character.material_rules import (
     MaterialRules,
     put_material_rules,
 )
+from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.character.of_each import (
     positions_of_each,
     random_states_of_each,
@@ -85,6 +86,9 @@ class CharacterGroup(GroupTable):
         How many threads an update uses; None: one for each processor. The results are the same.
     collide : bool, default False
         Whether they keep out of each other's way and push each other. See the notes.
+    heads : {"slide", "stand"}, default "slide"
+        What those that collide do on the head of another one: they slide off it, or stand there as
+        on level ground.
     max_delta : float, default 0.25
         The longest time that one update lives, as of a `CharacterMovement`.
     material_rules : mapping, optional
@@ -111,11 +115,17 @@ class CharacterGroup(GroupTable):
     through doors. Whom one runs into is told by `hits` and ``blocked_by``, with its row as
     ``other``.
 
-    What carries or pushes them comes first: on a conveyor, or beside a moving part, they may
-    overlap for that. Those who overlap, also because they were put there, are pushed apart at no
-    more than 3 m/s; who falls on another's head slides off it, down through its side. Of its
-    velocity each keeps what the others leave it; being pushed adds nothing to it. Nobody steps
-    aside by itself: dense streams head on block each other until the game steers them.
+    Riders go along together, and whom a conveyor carries against others, they hold back. Where one
+    is carried that cannot go on, as at the end of a belt or against a wall, those behind may come
+    into it, and so may who is pushed by a moving part. Those who overlap, also because they were
+    put there, are pushed apart at no more than 3 m/s. Of its velocity each keeps what the others
+    leave it; being pushed adds nothing to it. Nobody steps aside by itself: dense streams head on
+    block each other until the game steers them.
+
+    Heads are flat, and who is above falls no deeper: by ``heads="slide"`` it slides off to the
+    nearest side at 3 m/s, in the air; by ``heads="stand"`` it stands, walks and jumps there, but
+    climbs no steps from there and is not carried along, but up and down. `states` says "character"
+    of both. Between two heads side by side, exactly in the middle, nobody slides to either side.
 
     Examples
     --------
@@ -154,6 +164,7 @@ class CharacterGroup(GroupTable):
         seed: int = 0,
         threads: int | None = None,
         collide: bool = False,
+        heads: Literal["slide", "stand"] = "slide",
         max_delta: float = MaxDelta.default,
         material_rules: Mapping[Any, Mapping[str, float]] = NO_MATERIAL_RULES,
         **rules: Any,
@@ -166,7 +177,10 @@ class CharacterGroup(GroupTable):
         Workers(threads)  # refuses what is no number of threads
         self._threads = threads
         _checks.instance("collide", collide, bool)
-        self._crowd = Crowd() if collide else None
+        holds = _checks.choice("heads", heads, ("slide", "stand")) == "stand"
+        if holds and not collide:
+            raise ValueError("heads must come with collide=True, got 'stand' without it")
+        self._crowd = Crowd(holds=holds) if collide else None
         self._data = GroupData(checked_ground(ground), FrameTime(max_delta), known_seed)
 
     @property
@@ -208,8 +222,9 @@ class CharacterGroup(GroupTable):
     def add(
         self,
         key: Key,
-        position: Any,
+        position: Any = None,
         *,
+        movement: CharacterMovement | None = None,
         collider: Collider | None = None,
         velocity: Any = None,
         rotation: Any = None,
@@ -225,6 +240,10 @@ class CharacterGroup(GroupTable):
             Its name, which no other has. The whole numbers 1 and "1" are two keys.
         position : three numbers
             In meters.
+        movement : CharacterMovement, optional
+            One that there is, such as the player's with its owner, instead of a new one and all
+            else here. As it is, it comes to the ground of the group, which updates it from now on;
+            the game goes on to read and steer it. Removed, it is one alone again.
         collider : SphereCollider, CapsuleCollider or BoxCollider, optional
             Its body; default: the group's.
         velocity : three numbers, optional
@@ -241,11 +260,17 @@ class CharacterGroup(GroupTable):
         Raises
         ------
         TypeError, ValueError
-            As for `CharacterMovement`, naming the key; for a key that is there already; and where
-            neither the group nor the character has a collider.
+            As for `CharacterMovement`, naming the key; for a key that is there already; where
+            neither the group nor the character has a collider; and for a movement that is in a
+            group.
         """
         name = checked_key(key)
         self._data.refuse_known([name])
+        if movement is not None:
+            given = {"position": position, "collider": collider, "velocity": velocity}
+            given |= {"rotation": rotation, "seed": seed, "material_rules": material_rules} | rules
+            self._add_movement(name, movement, given)
+            return
         rows = self._data.room_for(1)
         try:
             body, own_rules = self._begin(rows, collider, material_rules)
@@ -260,6 +285,14 @@ class CharacterGroup(GroupTable):
         place, speed, driven = unsigned_zeros(place), unsigned_zeros(speed), velocity is not None
         make_new(rows, place, speed, random_state, are_driven=driven)
         self._data.add([name], body, own_rules)
+
+    def _add_movement(self, key: Key, movement: Any, given: dict[str, Any]) -> None:
+        """Add a character that there is, and refuse all else that is ``given``."""
+        _checks.instance("movement", movement, CharacterMovement)
+        for name, value in given.items():
+            if value is not None:
+                raise TypeError(f"{key!r}: {name} must be left to the movement")
+        _checks.of_whom(key, movement._join, self._data, key)  # noqa: SLF001
 
     def add_many(
         self,
@@ -395,6 +428,7 @@ class CharacterGroup(GroupTable):
         if seconds == 0.0:
             nothing_new(state)
             return GroupResult(state.copy())
+        self._data.adopt_guests()
         if count > 0:
             queries = queries_of(self.ground)
             if queries.cell_sizes is not self._data.cell_sizes:  # maps came or went
@@ -414,7 +448,8 @@ class CharacterGroup(GroupTable):
                 crowd = ALONE
                 if self._crowd is not None:
                     words = self._data.words()
-                    crowd = self._crowd.met(states, flat_rules, words, seconds, self._threads)
+                    known = states, flat_rules, words, seconds, ground.table
+                    crowd = self._crowd.met(*known, self._threads)
 
                 def advance(first: int, last: int) -> bool:
                     return update_characters(
@@ -425,6 +460,7 @@ class CharacterGroup(GroupTable):
                 if any(Workers(self._threads).run(advance, count, _cost(state))):
                     logs = logs_of(rows, queries)
         self._frame_time().last = seconds
+        self._data.show_guests()
         return GroupResult(state.copy(), seconds, logs, before)
 
     def __repr__(self) -> str:
@@ -487,7 +523,7 @@ class CharacterGroup(GroupTable):
 
     def __getstate__(self) -> dict[str, Any]:
         """Characters of its own for a copy."""
-        crowd = None if self._crowd is None else Crowd()
+        crowd = None if self._crowd is None else Crowd(holds=self._crowd.holds)
         return self.__dict__ | {"_data": copy(self._data), "_crowd": crowd}
 
 

@@ -16,6 +16,7 @@ from terrain_physics._kernels.types import Floats, Longs, Words
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
+from terrain_physics.character.guest import Guest
 from terrain_physics.character.hits import renumber_others
 from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.character.placement import AnyGround
@@ -221,16 +222,18 @@ class GroupData:
         self._places: dict[Key, int] = {}
         self._colliders: dict[Key, Collider] = {}
         self._material_rules: dict[Key, MaterialRules] = {}  # of those that have any
+        self._guests: dict[Key, Guest] = {}
         self._room = Rows.room(_FIRST_CAPACITY)
         self._end = 0
         self._words: Words | None = None  # until they are asked for
 
     def __getstate__(self) -> dict[str, Any]:
-        """Arrays and tables of its own for a copy, on the same ground."""
-        return {"format": columns.FORMAT} | {
+        """Arrays and tables of its own for a copy, on the same ground; guests are its alone."""
+        content = {"format": columns.FORMAT} | {
             name: value.copy() if isinstance(value, (FrameTime, Rows, dict)) else value
             for name, value in self.__dict__.items()
         }
+        return content | {"_guests": {}}
 
     def __setstate__(self, content: dict[str, Any]) -> None:
         refuse_other_format("CharacterGroup", content.pop("format", None))
@@ -336,6 +339,32 @@ class GroupData:
             self._material_rules.update(dict.fromkeys(keys, material_rules))
         self._end, self._words = end, None
 
+    def welcome(self, key: Key, guest: Guest) -> None:
+        """Let a character that is here be one of its own too."""
+        self._guests[key] = guest
+
+    def adopt_guests(self) -> None:
+        """Take over what the game wrote to guests: of all or, naming a key, of none."""
+        before = {key: self.row(key).copy() for key in self._guests}
+        try:
+            for key, guest in self._guests.items():
+                _checks.of_whom(key, guest.adopt)
+        except (TypeError, ValueError):
+            for key, row in before.items():
+                self.row(key).put(row)
+            raise
+
+    def show_guests(self) -> None:
+        """Show guests what became of them."""
+        for guest in self._guests.values():
+            guest.show()
+
+    def _dismiss(self, keys: Iterable[Key]) -> None:
+        """Let those of some keys that are guests go, with their numbers."""
+        for key in keys:
+            if key in self._guests:
+                self._guests.pop(key).leave()
+
     def refuse_known(self, keys: Sequence[Key]) -> None:
         """Refuse keys of which one is here already, or comes twice."""
         if len(set(keys)) == len(keys) and self._places.keys().isdisjoint(keys):
@@ -352,6 +381,7 @@ class GroupData:
         if len(set(keys)) < len(keys):
             ((key, _),) = Counter(keys).most_common(1)
             raise ValueError(f"keys must be different, got {_checks.shorten(key)} twice")
+        self._dismiss(keys)
         for key in keys:
             del self._places[key], self._colliders[key]
             self._material_rules.pop(key, None)
@@ -381,12 +411,15 @@ class GroupData:
         material_rules = _by_key(state.material_rules, keys)
         own_rules = [material_rules.get(key, ()) for key in keys]
         refuse_unfit(rows, state.colliders, own_rules, self.ground, names)
+        self._dismiss(self._guests.keys() - set(keys))
         self._room, self._end = Rows.room(max(count, _FIRST_CAPACITY)), count
         self._room.at(slice(count)).put(rows)
         self._places = {key: row for row, key in enumerate(keys)}
         self._colliders = dict(zip(keys, state.colliders, strict=True))
         self._material_rules = {key: own for key, own in material_rules.items() if own}
         self.seed, self._words = seed, None
+        for guest in self._guests.values():
+            guest.show_restored()
 
     def _compact(self) -> None:
         """Close the gaps that removed characters left."""

@@ -13,6 +13,7 @@ from terrain_physics.character.hits import Logs, MoveHits, same_values, spread
 from terrain_physics.character.results import GROUND_STATES, LIMITS, Fields, upgraded
 from terrain_physics.character.rows import vectors
 from terrain_physics.character.touched import Touched
+from terrain_physics.surface.results import columns_of
 
 
 @public
@@ -190,6 +191,14 @@ class GroupResult(Fields):
     def squeezed_by(self) -> Longs:
         """The key of that part (n,); -1 where none presses."""
         return self._once("squeezed_by", lambda states: _hardest(states)[1])
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays as columns of a table, as `RayHits.columns` does, a row for each key.
+
+        ``seconds`` is no array, and `blocked_by` is a table of its own.
+        """
+        names = [name for name in self.__match_args__ if name not in {"seconds", "blocked_by"}]
+        return columns_of({name: getattr(self, name) for name in names}, ("ground_normals",))
 
     @property
     def _blockers(self) -> MoveHits | None:

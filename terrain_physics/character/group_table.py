@@ -102,7 +102,7 @@ class GroupTable(Spelled, Mapping[Key, GroupMember]):
     def states(self) -> NDArray[np.str_]:
         """How each one stands (n,), as `GroundReport.state` says it; read-only.
 
-        "grounded", "wedged", "steep" or "airborne".
+        "grounded", "wedged", "steep", "airborne" or "character".
         """
         return read_only(ground_states(self._states()))
 
@@ -202,7 +202,7 @@ class GroupTable(Spelled, Mapping[Key, GroupMember]):
         self,
         offsets: ArrayLike,
         directions: ArrayLike,
-        max_distance: float = math.inf,
+        max_distance: ArrayLike = math.inf,
         yaw: ArrayLike | None = None,
         *,
         keys: Iterable[Key] | None = None,
@@ -215,8 +215,8 @@ class GroupTable(Spelled, Mapping[Key, GroupMember]):
             Where the rays begin, from each position, in meters in each one's own frame.
         directions : array_like, shape (k, 3) or (1, 3)
             Of any length but zero, in the same frame.
-        max_distance : float, default inf
-            How far the rays reach, in meters; >= 0.
+        max_distance : float or array_like, shape (k,), default inf
+            How far the rays reach, in meters, all of them or each; >= 0.
         yaw : float or array_like, shape (n,), optional
             How that frame is turned, as of `height_scan`.
         keys : iterable of str or int, optional

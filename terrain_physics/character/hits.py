@@ -14,7 +14,7 @@ from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics._public import public
 from terrain_physics.character.rows import Rows
 from terrain_physics.surface.queries import Queries
-from terrain_physics.surface.results import pickled_plain
+from terrain_physics.surface.results import columns_of, pickled_plain
 
 BlockReason = Literal["steep", "wall", "step", "ceiling", "edge", "character"]
 
@@ -119,6 +119,11 @@ class MoveHits:
 
     def __repr__(self) -> str:
         return f"<MoveHits: {len(self)}>"
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the hits as columns of a table, as `RayHits.columns` does."""
+        arrays = {field.name: getattr(self, field.name) for field in fields(self)}
+        return columns_of(arrays, ("point", "normal"))
 
     def arrays(self) -> list[NDArray[Any]]:
         """Return the arrays, in the order above."""

@@ -76,7 +76,7 @@ class LiveVec3(glm.vec3):
         known["shown"], known["written"] = shown, False
 
     @classmethod
-    def written_through(cls, exact: Floats3, pass_on: Callable[[Floats3], None]) -> "LiveVec3":
+    def written_through(cls, exact: Floats3, pass_on: Callable[[Floats3], object]) -> "LiveVec3":
         """Return a vector that passes on what is written to it at once, as three float64."""
         vector = LiveVec3()
         vector.show(exact)

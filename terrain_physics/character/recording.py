@@ -287,7 +287,9 @@ def _movers(
 def _read(scene: Scene) -> GroupState:
     """Return the state of a scene, with all that the game wrote."""
     if isinstance(scene, CharacterGroup):
-        return scene._data.state_of(scene._data.rows())  # noqa: SLF001
+        data = scene._data  # noqa: SLF001
+        data.adopt_guests()
+        return data.state_of(data.rows())
     movers = _movers(scene)
     for mover in movers.values():
         mover._adopt()  # noqa: SLF001

@@ -28,7 +28,7 @@ Limit = Literal["work", "depth", "room"]
 
 # By the numbers of the columns.
 LIMITS: tuple[Limit | None, ...] = (None, "work", "depth", "room")
-GROUND_STATES = ("airborne", "steep", "wedged", "grounded")
+GROUND_STATES = ("airborne", "steep", "wedged", "grounded", "character")
 
 
 class Fields:
@@ -287,10 +287,10 @@ class GroundReport(Fields):
 
     @property
     def state(self) -> str:
-        """One of "grounded", "wedged", "steep" and "airborne".
+        """One of "grounded", "wedged", "steep", "airborne" and "character".
 
         On walkable ground; held between slopes too steep to walk on; touching such a slope, down
-        which it slides; touching no ground.
+        which it slides; touching no ground; on the head of another one of its group.
         """
         return GROUND_STATES[int(self._values[columns.GROUND_KIND])]
 

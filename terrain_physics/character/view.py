@@ -194,7 +194,7 @@ class CharacterView(CharacterRules):
         GroundReport
         """
         values = plain_row(self._state())
-        if values[columns.GROUND_KIND] == columns.AIRBORNE:
+        if values[columns.GROUND_KIND] in {columns.AIRBORNE, columns.ON_HEAD}:
             return GroundReport(values, -1, 0)
         x, y, z = values[columns.GROUND_POINT : columns.GROUND_POINT + 3]
         part, triangle = values[columns.GROUND_PART], values[columns.GROUND_TRIANGLE]
@@ -440,11 +440,13 @@ class CharacterView(CharacterRules):
         self._state()[POSITION] = unsigned_zeros(_checks.vector("position", value))
         self._disturb()
 
-    def _put_velocity(self, value: Any) -> None:
+    def _put_velocity(self, value: Any) -> Floats3:
+        """Take a velocity that the game sets, and return it."""
         velocity = unsigned_zeros(_checks.vector("velocity", value))
         state = self._state()
         state[VELOCITY] = velocity
         state[columns.DRIVEN], state[columns.UNDISTURBED] = 1.0, 0.0
+        return velocity
 
     def _place(self, linear: Floats9) -> None:
         """Turn and scale the shape."""

@@ -137,7 +137,7 @@ class GroundQueries(Queries):
         return self._nearest(lambda queries: queries.ray(origin, direction, longest))
 
     def rays(
-        self, origins: Floats, directions: Floats, longest: float, count: int, threads: int | None
+        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
     ) -> RayHits:
         with self._asking() as sources:
             answers = [

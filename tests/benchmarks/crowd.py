@@ -9,6 +9,7 @@ from terrain_physics import CharacterMovement, HeightMap, SphereCollider
 from terrain_physics.character.colliders import CapsuleCollider, Collider
 from terrain_physics.character.crowd import Crowd
 from terrain_physics.character.group import CharacterGroup
+from terrain_physics.surface.surface import queries_of
 from tests.benchmarks.timing import median_seconds, print_table
 
 FRAME = 1 / 60
@@ -122,8 +123,9 @@ def colliding(count: int) -> None:
         group = groups[True]
         group.walk(*ways.T)
         state, rules, *_ = group._data.rows()
-        given = state.reshape(-1), rules.reshape(-1), group._data.words(), FRAME, 1
-        crowd = Crowd()
+        table = queries_of(land).ground_arrays.table
+        given = state.reshape(-1), rules.reshape(-1), group._data.words(), FRAME, table, 1
+        crowd = Crowd(holds=False)
         times = median_seconds({"the others alone": lambda: crowd.met(*given)}, 21)  # noqa: B023
         times |= median_seconds(
             {

@@ -341,7 +341,10 @@ class TestMembers:
 
     def test_default_rules_are_those_of_one_alone(self):
         signature = inspect.signature(CharacterMovement).parameters
-        others = {"ground", "collider", "position", "rotation", "owner", "seed", "max_delta"}
+        others = {
+            "ground", "collider", "position", "rotation", "owner", "axes", "read", "write", "seed",
+            "max_delta",
+        }  # fmt: skip
         group = CharacterGroup(FLOOR, WALKER)
         group.add(0, (1, 5, 1))
         rules = {name: p.default for name, p in signature.items() if name not in others}
@@ -356,7 +359,7 @@ class TestMembers:
         assert signature["slope_limit"].default == np.radians(30)
         for name in told.keys() - {"position"}:
             assert ast.literal_eval(told[name]) == signature[name].default
-        assert len(told) == 18
+        assert len(told) == 19
 
 
 STORY = """

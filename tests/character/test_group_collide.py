@@ -13,15 +13,17 @@ from terrain_physics import (
     BoxCollider,
     CapsuleCollider,
     CharacterGroup,
+    Ground,
     HeightMap,
     SphereCollider,
+    TriangleMesh,
 )
 from terrain_physics._kernels.character import layout as columns
 from tests.behaviour import throngs
 
 FRAME = 1 / 60
-RADIUS = 0.4
-BODY = CapsuleCollider(RADIUS, 1.8, offset=(0, 0.9, 0))
+RADIUS, HEIGHT = 0.4, 1.8
+BODY = CapsuleCollider(RADIUS, HEIGHT, offset=(0, 0.9, 0))
 FLOOR = HeightMap(np.zeros((101, 101)), origin=(-50, 0, -50))
 
 
@@ -93,6 +95,32 @@ def test_a_thousand_orders_change_no_bit(monkeypatch):
     for seed in range(1000):
         shuffled = np.random.default_rng(seed).permutation(keys).tolist()
         assert _run(_mixed(shuffled, 1 + seed % 3, land), 6) == wanted
+
+
+@pytest.mark.parametrize("heads", ["slide", "stand"])
+def test_order_and_threads_change_no_bit_of_riders_and_on_heads(heads, monkeypatch):
+    monkeypatch.setattr("terrain_physics._threads._SHORTEST_TASK", 1)
+    keys = list(range(30))
+
+    def run(order, threads):
+        land = Ground([FLOOR])
+        belt = throngs.put_wall(land, (-6, -2, 2, 2), top=0.2)
+        train = land.add(TriangleMesh.box((6, 0.2, 2)))
+        land.set_surface_velocity(belt, (3, 0, 0))
+        group = CharacterGroup(land, BODY, seed=3, threads=threads, collide=True, heads=heads)
+        for key in order:
+            x, y, z = np.random.default_rng(key).uniform([-5, 0.2, -1.5], [4, 4, 4])
+            group.add(key, (x, y, z))
+        for frame in range(40):
+            land.move(train, glm.translate(glm.mat4(1), glm.vec3(0.1 * frame, 0.1, 3)), FRAME)
+            group.update(FRAME)
+        return dict(group.hashes())
+
+    wanted = run(keys, 1)
+    assert len(set(wanted.values())) == len(keys)
+    for seed in range(12):
+        shuffled = np.random.default_rng(seed).permutation(keys).tolist()
+        assert run(shuffled, 1 + seed % 3) == wanted
 
 
 def test_crowds_far_apart_are_as_groups_of_their_own():
@@ -403,15 +431,340 @@ def test_who_keeps_off_ledges_is_not_pushed_over_one(keeps):
     assert (group["bob"].position.y > -0.1) == keeps
 
 
-def test_who_lands_on_a_head_slides_off():
+@pytest.mark.parametrize("rate", [20, 60, 200])
+def test_who_lands_on_a_head_slides_off(rate):
     group = _group()
     group.add("ada", (0, 0, 0))
-    group.add("bob", (0.1, 2.5, 0))
-    for _ in range(180):
-        group.update(FRAME)
-    assert abs(group["ada"].position.x) < 0.1  # it falls in while it slides
+    group.add("bob", (0.1, 4, 0))
+    hits: list[tuple[str, int, float]] = []
+    for _ in range(3 * rate):
+        group.update(1 / rate)
+        found = group.hits()
+        hits += zip(found.reason, found.other.tolist(), found.speed.tolist(), strict=True)
+        x, y, z = group["bob"].position64
+        assert y >= HEIGHT - 1e-9 or math.hypot(x, z) >= 2 * RADIUS - 1e-3  # never inside
+    assert group["ada"].position64 == (0, 0, 0)
     assert group["bob"].grounded
+    assert group["bob"].ground_report().landing_speed == pytest.approx(5.94, abs=0.01)
+    (first, who, speed), (second, _, _) = hits
+    assert (first, who, second) == ("character", 0, "")
+    assert speed == pytest.approx(6.57, abs=0.2)
+
+
+@pytest.mark.parametrize("rate", [20, 60, 360])
+@pytest.mark.parametrize("options", [{}, {"mass": math.inf}, {"collider": SphereCollider(0.3)}])
+def test_nobody_stays_on_a_head_wherever_it_fell(rate, options):
+    rng = np.random.default_rng(rate)
+    group = _group()
+    places = [(4.0 * i, 0, 0) for i in range(12)]
+    group.add_many(range(12), places)
+    falls = np.array(places) + np.insert(rng.uniform(-0.3, 0.3, (12, 2)), 1, 2.5, axis=1)
+    group.add_many(range(12, 24), falls, **options)
+    for _ in range(3 * rate):
+        group.update(1 / rate)
+    assert group.states.tolist() == ["grounded"] * 24
+    assert group.positions[:12].tolist() == np.array(places).tolist()
+
+
+def test_who_touches_a_wall_on_a_head_does_not_sleep_there():
+    group = _group(throngs.walls((0.4, -2, 1, 2)), heads="stand")
+    group.add("ada", (0, 0, 0))
+    group.add("bob", (0, HEIGHT, 0))
+    for _ in range(60):
+        group.update(FRAME)
+    assert group["bob"].position.y == pytest.approx(HEIGHT)
+    group.remove("ada")
+    for _ in range(60):
+        group.update(FRAME)
+    assert group["bob"].position.y == 0
+
+
+@pytest.mark.parametrize("speed", [4.0, 10.0])
+def test_lifts_do_not_lead_through_who_is_above(speed):
+    land = Ground([FLOOR])
+    lift = land.add(TriangleMesh.box((4, 0.2, 4)))
+    land.move(lift, glm.translate(glm.mat4(1), glm.vec3(0, 0.1, 0)), None)
+    group = _group(land, heads="stand")
+    group.add("ada", (0, 0.2, 0))
+    group.add("bob", (0.1, 0.2 + HEIGHT, 0))
+    for frame in range(120):
+        if frame >= 30:
+            up = glm.vec3(0, 0.1 + speed * (frame - 29) / 60, 0)
+            land.move(lift, glm.translate(glm.mat4(1), up), FRAME)
+        group.update(FRAME)
+        ada, bob = group["ada"].position, group["bob"].position
+        assert bob.y - ada.y == pytest.approx(HEIGHT, abs=1e-3)
+        assert bob.x == pytest.approx(0.1)
+
+
+def test_who_jumps_under_somebody_carries_it_up():
+    group = _group(heads="stand")
+    group.add("ada", (0, 0, 0))
+    group.add("bob", (0.1, HEIGHT, 0))
+    for frame in range(120):
+        if frame == 20:
+            group["ada"].velocity = (0, 6, 0)
+        group.update(FRAME)
+        ada, bob = group["ada"].position, group["bob"].position
+        assert bob.y - ada.y >= HEIGHT - 0.05
+    assert group["bob"].grounded
+    assert ada.y == 0
+
+
+def test_forces_on_heads_are_those_on_the_ground():
+    group = _group(heads="stand")
+    for place, rule in enumerate(("contact", "sum")):
+        group.add(f"ada{place}", (0, 0, 5.0 * place))
+        group.add(f"bob{place}", (-0.3, HEIGHT, 5.0 * place), ground_rule=rule, ground_friction=2)
+        group.add(f"eve{place}", (3, 0, 5.0 * place), ground_rule=rule, ground_friction=2)
+    for _ in range(5):
+        group.update(FRAME)
+    for place in range(2):
+        for name in ("bob", "eve"):
+            group[f"{name}{place}"].walk(0.5, 0)
+    for _ in range(10):
+        group.update(FRAME)
+    for place in range(2):
+        bob, eve = group[f"bob{place}"], group[f"eve{place}"]
+        assert bob.velocity.x == pytest.approx(eve.velocity.x, abs=1e-6)
+    group["bob0"].gravity_scale = -1
+    for _ in range(60):
+        group.update(FRAME)
+    assert group["bob0"].position.y > 6
+
+
+def test_heads_of_those_who_fall_hold_nobody():
+    group = _group(heads="stand")
+    group.add("ada", (0, 10, 0))
+    group.add("bob", (0.1, 10 + HEIGHT, 0))
+    for _ in range(40):
+        group.update(FRAME)
+        assert not group.grounded.any()
+    for _ in range(80):
+        group.update(FRAME)
+    assert group.grounded.all()
+
+
+def test_who_slides_off_a_head_is_on_it_meanwhile():
+    group = _group()
+    group.add("ada", (0, 0, 0))
+    group.add("bob", (0.1, HEIGHT, 0))
+    group.update(FRAME)
+    report = group["bob"].ground_report()
+    assert (report.state, report.part, report.triangle, report.material) == ("character", -1, -1, 0)
+    assert report.point == group["bob"].position
+    assert group.states.tolist() == ["grounded", "character"]
+    assert not group["bob"].grounded
+    assert group.parts.tolist() == [0, -1]
+
+
+def test_heads_of_a_crowd_carry_who_falls_on_it():
+    group = _group()
+    group.add_many(range(25), [(0.81 * (i % 5), 0, 0.81 * (i // 5)) for i in range(25)])
+    group.add("bob", (1.62, 3, 1.62))
+    for frame in range(600):
+        group.update(FRAME)
+        if frame > 60 and not group["bob"].grounded:
+            assert group["bob"].position.y >= HEIGHT - 0.01 or _overlap(group) <= 1e-3
+    assert group.positions[:25, 1].max() <= 1e-6
+
+
+@pytest.mark.parametrize("rate", [20, 60, 200])
+def test_who_may_stands_on_a_head(rate):
+    group = _group(heads="stand")
+    group.add("ada", (0, 0, 0))
+    group.add("bob", (0.1, 3, 0))
+    for _ in range(rate):
+        result = group.update(1 / rate)
+    assert result.grounded.all()
+    assert group.states.tolist() == ["grounded", "character"]
+    assert group["bob"].position64 == pytest.approx((0.1, HEIGHT, 0))
+    group["bob"].velocity = (0, 4, 0)  # it jumps off it as off the ground
+    assert group.update(1 / rate).just_left.tolist() == [False, True]
+    for _ in range(rate):
+        group.update(1 / rate)
+    assert group["bob"].grounded
+    for _ in range(2 * rate):
+        group.walk(1, 0, keys=["bob"])
+        group.update(1 / rate)
+    assert group["bob"].position.y == 0  # walked off it
+    assert group["bob"].position.x > 1
+    group.update(1 / rate)
+
+
+def test_friction_holds_on_heads_and_who_leaves_drops_whom_it_bore():
+    group = _group(heads="stand")
+    group.add("ada", (0, 0, 0))
+    group.add("bob", (-0.4, HEIGHT, 0), velocity=(1, 0, 0))
+    for _ in range(30):
+        group.update(FRAME)
+    assert -0.4 < group["bob"].position.x < -0.3
+    assert group["bob"].velocity == glm.vec3(0)
+    for _ in range(120):
+        group.walk(3, 0, keys=["ada"])
+        group.update(FRAME)
+    assert group["bob"].position.y == 0
+
+
+def test_heads_rise_and_sink_with_those_below():
+    slope = HeightMap(np.tile(0.3 * np.arange(81.0), (81, 1)), origin=(-40, 0, -40))
+    group = _group(slope, heads="stand")
+    group.add("ada", (0, 12.2, 0))
+    group.add("bob", (0, 15, 0))
+    for _ in range(60):
+        group.update(FRAME)
+    for way in (1, -1):
+        for _ in range(120):
+            group.walk(2 * way, 0)
+            group.update(FRAME)
+            ada, bob = group["ada"], group["bob"]
+            assert bob.grounded
+            assert bob.position.y - ada.position.y == pytest.approx(HEIGHT, abs=0.03)
+
+
+def test_what_is_on_a_head_is_saved():
+    group = _group(heads="stand")
+    group.add("ada", (0, 0, 0))
+    group.add("bob", (0.1, 3, 0))
+    for _ in range(60):
+        group.update(FRAME)
+    other = _group(heads="stand")
+    other.restore(group.state())
+    for _ in range(30):
+        group.walk(0.5, 0, keys=["bob"])
+        other.walk(0.5, 0, keys=["bob"])
+        group.update(FRAME)
+        other.update(FRAME)
+        assert group.state_hash() == other.state_hash()
+
+
+@pytest.mark.parametrize("speed", [1.0, 3.0, 8.0])
+def test_a_belt_carries_nobody_into_others(speed):
+    land = Ground([FLOOR])
+    belt = throngs.put_wall(land, (-20, -2, 2, 2), top=0.2)
+    land.set_surface_velocity(belt, (speed, 0, 0))
+    group = _group(land)
+    group.add("post", (2.41, 0, 0), mass=math.inf)
+    group.add_many(range(4), [(0.9 - i, 0.2, 0) for i in range(4)])
+    for _ in range(300):
+        group.update(FRAME)
+        assert _overlap(group) <= 5e-3
+    assert group.positions[1:, 0].min() > -1.7  # a queue
+    assert group["post"].position64[0] == 2.41
+
+
+@pytest.mark.parametrize("speed", [5.0, 20.0, 40.0])
+def test_riders_keep_out_of_others_and_stand_among_each_other(speed):
+    land = Ground([FLOOR])
+    train = land.add(TriangleMesh.box((6, 0.2, 2)))
+
+    def place(x):
+        return glm.translate(glm.mat4(1), glm.vec3(x, 0.1, 0))
+
+    land.move(train, place(-20.0), None)
+    group = _group(land)
+    riders = [(-20, 0.2, 0.9), (-19.1, 0.2, 0.9), (-18.2, 0.2, 0.2), (-20, 0.2, 0)]
+    group.add_many(range(4), riders)
+    group.add("post", (0.1, 0, 1.45), mass=math.inf)
+    for _ in range(10):
+        group.update(FRAME)
+    for step in range(round(30 / speed * 60)):
+        x = -20 + speed * (step + 1) / 60
+        land.move(train, place(x), FRAME)
+        group.update(FRAME)
+        assert _overlap(group) <= 1e-3
+        far = group.positions[:4, 0] - x
+        assert far[2] == pytest.approx(1.8, abs=1e-3)  # who passes the post by goes along
+    assert group["post"].position64[2] == 1.45
+
+
+@pytest.mark.parametrize("seconds", [None, FRAME])
+def test_a_part_that_is_put_elsewhere_takes_nobody_along(seconds):
+    land = Ground([FLOOR])
+    train = land.add(TriangleMesh.box((6, 0.2, 2)))
+
+    def place(x):
+        return glm.translate(glm.mat4(1), glm.vec3(x, 0.1, 0))
+
+    land.move(train, place(0.0), None)
+    group = _group(land)
+    group.add_many(range(5), [(0.9 * i - 1.8, 0.2, 0.5) for i in range(5)])
+    group.add_many(range(5, 8), [(0.9 * i - 5, 0, 1.8) for i in range(5, 8)])
+    for frame in range(60):
+        land.move(train, place(0.05 * frame), FRAME)
+        group.update(FRAME)
+    before = group.positions
+    land.move(train, place(-20.0) if seconds is None else place(0.05 * 60), seconds)
+    group.update(FRAME)
+    moved = group.positions - before
+    assert abs(moved[5:]).max() == 0
+    assert abs(moved[:5, 0] - (0 if seconds is None else 0.05)).max() <= 0.06
+
+
+def test_riders_that_are_nudged_or_set_off_go_along():
+    land = Ground([FLOOR])
+    train = land.add(TriangleMesh.box((8, 0.2, 2)))
+
+    def place(x):
+        return glm.translate(glm.mat4(1), glm.vec3(x, 0.1, 0))
+
+    land.move(train, place(0.0), None)
+    group = _group(land)
+    group.add_many(range(5), [(0.85 * i - 1.8, 0.2, 0) for i in range(5)])
+    for _ in range(30):
+        group.update(FRAME)
+    start = group.positions[:, 0].copy()
+    for frame in range(1, 30):
+        land.move(train, place(frame / 3), FRAME)
+        if frame == 15:
+            group[2].position.x += 0.001
+        group.update(FRAME)
+        assert abs(group.positions[:, 0] - start - frame / 3).max() <= 0.002
+
+
+def test_a_walk_beside_others_is_as_alone_bit_for_bit():
+    rng = np.random.default_rng(4)
+    land = Ground([FLOOR])
+    for x, z in rng.uniform(-10, 10, (60, 2)):
+        top = float(rng.choice([0.1, 0.2, 0.3, 2.0]))
+        throngs.put_wall(land, (x, z, x + 0.8, z + 0.8), top)
+    ways = rng.uniform(-4, 4, (12, 2))
+    alone, group = CharacterGroup(land, BODY), _group(land)
+    path = []
+    for one in (alone, group):
+        one.add("ada", (0, 3, 0), layers=2)
+    for frame in range(300):
+        alone.walk(*ways[frame // 25])
+        alone.update(FRAME)
+        path.append(alone.positions[0])
+    places = np.array(path)[:, [0, 2]]
+    posts = places[rng.integers(0, 300, 300)] + rng.uniform(-1.2, 1.2, (300, 2))
+    far = np.linalg.norm(posts[:, None] - places, axis=2).min(axis=1)
+    posts = posts[far > 2 * RADIUS + 0.04][:40]
+    assert len(posts) == 40
+    pillar = CapsuleCollider(RADIUS, 60)
+    group.add_many(
+        range(40), [(x, 0, z) for x, z in posts], collider=pillar, mass=math.inf,
+        gravity_scale=0, mask=2,
+    )  # fmt: skip
+    for frame in range(300):
+        group.walk(*ways[frame // 25], keys=["ada"])
+        group.update(FRAME)
+        assert group.positions[0].tolist() == path[frame].tolist()
+
+
+@pytest.mark.parametrize(
+    ("count", "seconds"), [(20, 1), (60, 2), pytest.param(300, 9, marks=pytest.mark.long)]
+)
+def test_those_at_one_place_part(count, seconds):
+    group = _group()
+    group.add_many(range(count), np.zeros((count, 3)))
+    for _ in range(60 * seconds):
+        group.update(FRAME)
     assert _overlap(group) <= 1e-3
+    before = group.positions
+    group.update(FRAME)
+    assert abs(group.positions - before).max() < 1e-4
 
 
 def test_a_crowd_at_a_point_comes_to_rest_and_to_sleep():
@@ -439,6 +792,10 @@ def test_a_crowd_at_a_point_comes_to_rest_and_to_sleep():
 
 
 def test_bad_options_are_refused():
+    with pytest.raises(ValueError, match="heads must be one of 'slide', 'stand', got 'sit'"):
+        CharacterGroup(FLOOR, BODY, collide=True, heads="sit")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="heads must come with collide=True"):
+        CharacterGroup(FLOOR, BODY, heads="stand")
     with pytest.raises(TypeError, match="collide must be a bool, got 1"):
         CharacterGroup(FLOOR, BODY, collide=1)  # type: ignore[arg-type]
     group = _group()

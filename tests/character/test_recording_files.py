@@ -142,9 +142,9 @@ def test_a_long_recording_of_little_is_loaded_in_little_time_and_memory(recorded
     parts["hashes"] = np.zeros(3 + 3 * count, np.uint64)
     path = tmp_path / "long"
     path.write_bytes(packed(parts.items()))
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(Recording.load(path)) == count
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_more_than_can_be_loaded_is_not_saved(recorded, tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ from terrain_physics._kernels.geometry.obb_triangle import (
     to_world,
 )
 from terrain_physics._kernels.ground.candidates import NORMAL, THICKNESS, A, B, C, surface_at, three
-from terrain_physics._kernels.math.vec3 import Vec3, add, dot, length, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, cross, dot, length, scale, subtract
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE, Body
 from terrain_physics._kernels.types import Floats
 
@@ -30,6 +30,10 @@ CONTACT_MARGIN = 1e-4  # meters
 SLOP = 1e-6  # meters
 
 NO_CONTACT = -np.inf
+
+# Share of a distance by which another one counts as certainly more: the normal of a sliver may be
+# off by a hundredth of that, and all else by rounding.
+_CERTAINTY = 1e-4
 
 
 @kernel(inline=True)
@@ -57,7 +61,7 @@ def reach_along(body: Body, normal: Vec3) -> float:
     )
 
 
-@kernel
+@kernel(lent=True)
 def corners_from(candidates: Floats, k: int, offset: Vec3) -> tuple[Vec3, Vec3, Vec3, Vec3]:
     """Return a candidate's corners relative to a body's center, and its normal."""
     return (
@@ -81,7 +85,39 @@ def is_near(a: Vec3, b: Vec3, c: Vec3, reach: Vec3) -> bool:
     )
 
 
-@kernel
+@kernel(inline=True)
+def _is_apart(center: Vec3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, reach: float) -> bool:
+    """Tell whether a triangle is certainly farther than that from a point, by plane and edges.
+
+    Most triangles near a body are, and their distances take longer to find.
+    """
+    beside = subtract(center, a)
+    above = dot(normal, beside)
+    reach += _CERTAINTY * (abs(beside[0]) + abs(beside[1]) + abs(beside[2]))
+    left = reach * reach - above * above
+    if left < 0.0:
+        return True
+    for k in range(3):
+        p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
+        edge = subtract(q, p)
+        inward = dot(cross(normal, edge), subtract(center, p))
+        if inward < 0.0 and inward * inward > left * dot(edge, edge):
+            return True
+    return False
+
+
+@kernel(inline=True)
+def _is_out_of_reach(body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3) -> bool:
+    """Tell whether a ball, or what is one to a triangle, is certainly apart from it."""
+    low = scale(body.axis, -1.0)
+    # What is wholly below the lower end of an upright axis is nearest to that end.
+    as_ball = low[0] == 0.0 and low[2] == 0.0 and max(a[1], b[1], c[1]) <= low[1]
+    if body.kind == BOX or not (as_ball or body.kind == SPHERE):
+        return False
+    return _is_apart(low, a, b, c, normal, body.radius + CONTACT_MARGIN)
+
+
+@kernel(inline=True, lent=True)
 def _round_contact(
     candidates: Floats, count: int, k: int, body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3,
     faces: Floats,
@@ -122,7 +158,7 @@ def _round_contact(
     return radius - distance, normal, radius - distance, False
 
 
-@kernel
+@kernel(lent=True)
 def _is_that_deep(
     candidates: Floats, count: int, k: int, offset: Vec3, body: Body, normal: Vec3, depth: float,
     faces: Floats,
@@ -142,7 +178,7 @@ def _is_that_deep(
     return surface - y >= depth / normal[1] - LEVEL_SHARE * (abs(depth) + length(body.extents))
 
 
-@kernel
+@kernel(lent=True)
 def _angular_contact(
     candidates: Floats,
     count: int,
@@ -213,6 +249,29 @@ def _angular_contact(
 
 
 @kernel(apart=True, lent=True)
+def _near_contact(
+    candidates: Floats,
+    count: int,
+    k: int,
+    offset: Vec3,
+    body: Body,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    normal: Vec3,
+    faces: Floats,
+) -> tuple[float, Vec3, float]:
+    """Do as `contact` for a candidate that may be one, with its corners from the center."""
+    if body.kind != BOX:
+        depth, normal, overlap, through = _round_contact(
+            candidates, count, k, body, a, b, c, normal, faces
+        )
+        if not through:
+            return depth, normal, overlap
+    return _angular_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
+
+
+@kernel(inline=True, lent=True)
 def contact(
     candidates: Floats,
     count: int,
@@ -231,13 +290,9 @@ def contact(
     if not is_near(a, b, c, body.reach):
         return NO_CONTACT, normal, NO_CONTACT
     spend(faces, near_cost(body.kind))
-    if body.kind != BOX:
-        depth, normal, overlap, through = _round_contact(
-            candidates, count, k, body, a, b, c, normal, faces
-        )
-        if not through:
-            return depth, normal, overlap
-    return _angular_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
+    if _is_out_of_reach(body, a, b, c, normal):
+        return NO_CONTACT, normal, NO_CONTACT
+    return _near_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
 
 
 @kernel(apart=True, lent=True)

@@ -12,18 +12,21 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Floats
 
-# Columns of a row of a crowd. Ways and velocities are horizontal, two numbers each.
+# Columns of a row of a crowd. Ways and velocities are horizontal, two numbers each; ways are from
+# where the body was before the update, and before anything carried it.
 COUNT = 0  # of fences
 ROOM = 1  # how far it may go in any direction: farther nobody looked, or found room for fences
-IS_LED = 2  # 1: others have it go another way than its own
-LED_WAY = 3  # that it goes then, in meters
-KEPT = 5  # its own velocity after that, in m/s
-IS_PUSHED = 7  # 1: part of the way is no way of its own
-UNPUSHED_WAY = 8  # how far it gets without that part
-ALONE_WAY = 10  # that it would go if it were alone
-IS_HELD = 12  # 1: others may push it, so that walls matter to them
-IS_TRIED = 13  # 1: a step led behind a fence
-FENCES = 14
+ALONE_WAY = 2  # that it would go if it were alone, in meters
+IS_PUSHED = 4  # 1: others have it go another way than its own
+PUSHED_WAY = 5  # that it goes then
+UNPUSHED_WAY = 7  # how far it would get without that
+KEPT = 9  # its own velocity after that, in m/s
+IS_HELD = 11  # 1: others may push it, so that walls matter to them
+IS_TRIED = 12  # 1: a step led behind a fence
+HEAD = 13  # how high the head is that it falls on at most; -inf: none is below it
+WHOSE_HEAD = 14  # the place of that character in its group
+HOLDS = 15  # 1: it stands on heads; 0: it slides off them
+FENCES = 16
 
 # Fences that a body has at most: the nearest.
 MOST_FENCES = 32
@@ -44,7 +47,7 @@ _SLACK = 1e-9  # meters
 _PARALLEL = 1e-9
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def clear_fences(row: Floats) -> None:
     """Take all fences away."""
     row[COUNT], row[ROOM] = 0.0, np.inf

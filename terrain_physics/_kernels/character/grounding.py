@@ -31,13 +31,13 @@ def rise_of_slope(way: float, cosine: float) -> float:
     return way * math.sqrt(1.0 - cosine * cosine) / max(cosine, 1e-9)
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def plane_normal(planes: Floats, i: int) -> Vec3:
     """Return one of the planes' unit normals."""
     return (float(planes[i, 0]), float(planes[i, 1]), float(planes[i, 2]))
 
 
-@kernel
+@kernel(lent=True)
 def add_plane(planes: Floats, count: int, normal: Vec3) -> int:
     """Remember a plane by its normal, once; return how many planes there are."""
     for i in range(count):
@@ -49,7 +49,7 @@ def add_plane(planes: Floats, count: int, normal: Vec3) -> int:
     return count + 1
 
 
-@kernel
+@kernel(lent=True)
 def leads_into_none(planes: Floats, count: int, velocity: Vec3, slack: float) -> bool:
     """Tell whether a velocity leads into none of the planes by more than ``slack`` m/s."""
     for i in range(count):
@@ -58,7 +58,7 @@ def leads_into_none(planes: Floats, count: int, velocity: Vec3, slack: float) ->
     return True
 
 
-@kernel
+@kernel(lent=True)
 def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
     """Return the velocity nearest to the given one that leads into none of the planes.
 
@@ -89,7 +89,7 @@ def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
     return best
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def ground_by_planes(planes: Floats, count: int, cosine: float) -> tuple[bool, Vec3]:
     """Return (grounded, ground normal): a walkable plane, or wedged between steep ones.
 
@@ -124,7 +124,7 @@ def ground_by_sum(count: int, total: Vec3, cosine: float) -> tuple[bool, Vec3]:
     return True, scale(total, 1.0 / size)
 
 
-@kernel
+@kernel(lent=True)
 def settle_velocity(planes: Floats, count: int, velocity: Vec3, grounded: bool) -> Vec3:
     """Return the velocity without its part into the planes.
 

@@ -24,7 +24,7 @@ def _extent(v: Vec3) -> float:
     return abs(v[0]) + abs(v[1]) + abs(v[2])
 
 
-@kernel
+@kernel(lent=True)
 def _corner_at(candidates: Floats, k: int, place: Vec3, slack: float) -> int:
     """Return which corner of a candidate is at a place, or -1."""
     for i in range(3):
@@ -33,14 +33,14 @@ def _corner_at(candidates: Floats, k: int, place: Vec3, slack: float) -> int:
     return -1
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def _is_beyond(candidates: Floats, k: int, i: int, place: Vec3, push: Vec3) -> bool:
     """Tell whether corner i of a candidate lies beyond a place in the direction of the push."""
     line = subtract(three(candidates, k, A + 3 * i), place)
     return dot(line, push) > LEVEL_SHARE * _extent(line)
 
 
-@kernel
+@kernel(lent=True)
 def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -> tuple[bool, int]:
     """Tell whether one of the two edges of a candidate at a place has no triangle across.
 
@@ -65,7 +65,7 @@ def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -
     return False, work
 
 
-@kernel
+@kernel(lent=True)
 def _leads_out_of_edge(
     candidates: Floats, count: int, k: int, start: Vec3, end: Vec3, push: Vec3, slack: float
 ) -> tuple[bool, bool, int]:
@@ -89,7 +89,7 @@ def _leads_out_of_edge(
     return True, rim, work
 
 
-@kernel
+@kernel(lent=True)
 def _leads_out_of_corner(
     candidates: Floats, count: int, k: int, corner: Vec3, push: Vec3, slack: float
 ) -> tuple[bool, int]:
@@ -116,7 +116,7 @@ def _leads_out_of_corner(
     return True, work
 
 
-@kernel
+@kernel(lent=True)
 def _is_at_rim(candidates: Floats, count: int, corner: Vec3, slack: float) -> tuple[bool, int]:
     """Tell whether the rim of the ground goes through a corner.
 
@@ -136,7 +136,7 @@ def _is_at_rim(candidates: Floats, count: int, corner: Vec3, slack: float) -> tu
     return False, work
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def _foremost(candidates: Floats, k: int, push: Vec3) -> tuple[int, int, int, float]:
     """Return (how many corners of a candidate lie foremost along a push, first, last, slack)."""
     a, b, c = three(candidates, k, A), three(candidates, k, A + 3), three(candidates, k, A + 6)

@@ -33,7 +33,7 @@ from terrain_physics._kernels.types import Floats
 FORMAT = 6
 
 # Kinds of ground.
-AIRBORNE, STEEP, WEDGED, WALKABLE = 0, 1, 2, 3
+AIRBORNE, STEEP, WEDGED, WALKABLE, ON_HEAD = 0, 1, 2, 3, 4
 
 MOST_ROUNDS = 1000
 
@@ -60,7 +60,7 @@ MOST_WALLS = 2
 
 _LEAVING = Span(KEEPS_ALL, KEEPS_NONE, is_whole=True)
 _LIMITS = Span(NO_LIMIT, BY_ROOM, is_whole=True)
-_KINDS_OF_GROUND = Span(AIRBORNE, WALKABLE, is_whole=True)
+_KINDS_OF_GROUND = Span(AIRBORNE, ON_HEAD, is_whole=True)
 _SHAPES = Span(min(SPHERE, BOX, CAPSULE), max(SPHERE, BOX, CAPSULE), is_whole=True)
 _SHARE = Span(0.0, 1.0, is_whole=False)
 _SLOPES = Span(0.0, math.pi / 2.0, is_whole=False)
@@ -121,7 +121,9 @@ STATE = Layout(
         allowed=_SHARE,
     ),
     Column(
-        "ground_kind", "0: airborne, 1: steep, 2: wedged, 3: walkable", allowed=_KINDS_OF_GROUND
+        "ground_kind",
+        "0: airborne, 1: steep, 2: wedged, 3: walkable, 4: another of its group",
+        allowed=_KINDS_OF_GROUND,
     ),
     Column("ground_point", "where it touches the ground", "m", 3, is_hashed=False),
     Column("ground_part", "which part of the ground it touches", is_hashed=False, allowed=_IDS),
@@ -472,13 +474,13 @@ KEEP_OFF_LEDGES = RULES.place("keep_off_ledges")
 RULE_CONTACT, RULE_SUM = 0, 1
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def three_at(values: Floats, start: int) -> Vec3:
     """Return three numbers of an array."""
     return (float(values[start]), float(values[start + 1]), float(values[start + 2]))
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def put_three_at(values: Floats, start: int, v: Vec3) -> None:
     """Write three numbers of an array; a zero without its sign."""
     values[start] = v[0] + 0.0
@@ -486,7 +488,7 @@ def put_three_at(values: Floats, start: int, v: Vec3) -> None:
     values[start + 2] = v[2] + 0.0
 
 
-@kernel
+@kernel(lent=True)
 def unpack_body(rules: Floats) -> Body:
     """Return the shape that the rules hold."""
     kind = int(rules[KIND])

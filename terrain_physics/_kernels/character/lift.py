@@ -27,6 +27,9 @@ from terrain_physics._kernels.math.vec3 import (
 from terrain_physics._kernels.surface.shapes import CAPSULE, SPHERE, Body
 from terrain_physics._kernels.types import Floats
 
+# Share by which a product counts as certainly more than another: much more than rounding.
+_CERTAINTY = 1e-10
+
 
 @kernel
 def _edge_lift(p: Vec3, q: Vec3, radius: float) -> float:
@@ -36,6 +39,10 @@ def _edge_lift(p: Vec3, q: Vec3, radius: float) -> float:
     if beside2 <= radius * radius:
         best = p[1] + math.sqrt(radius * radius - beside2)
     edge = subtract(q, p)
+    # Seen from above: a line that is certainly farther from the center is not worth two roots.
+    side, level2 = p[0] * edge[2] - p[2] * edge[0], edge[0] * edge[0] + edge[2] * edge[2]
+    if side * side - radius * radius * level2 > _CERTAINTY * dot(p, p) * dot(edge, edge):
+        return best
     size = length(edge)
     if size == 0.0:
         return best

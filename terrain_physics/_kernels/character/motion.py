@@ -57,6 +57,26 @@ class Motion(NamedTuple):
 
 
 @kernel(inline=True)
+def with_forces(mover: Mover, gravity: float, friction: float) -> Mover:
+    """Return the rules with another gravity and another friction."""
+    return Mover(
+        mover.center,
+        mover.max_rounds,
+        gravity,
+        friction,
+        mover.speed,
+        mover.by_sum,
+        mover.walks,
+        mover.cosine,
+        mover.walkable,
+        mover.along_surface,
+        mover.step_height,
+        mover.snap,
+        mover.drop,
+    )
+
+
+@kernel(inline=True)
 def with_hits(motion: Motion, hits: int) -> Motion:
     """Return the motion with another number of hits in its tally."""
     tally = motion.tally

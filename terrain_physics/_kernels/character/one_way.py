@@ -18,7 +18,7 @@ from terrain_physics._kernels.ground.movers import (
     mover_of,
     one_way,
 )
-from terrain_physics._kernels.ground.table import Ground
+from terrain_physics._kernels.ground.table import Ground, movers_of
 from terrain_physics._kernels.math.rigid import to_local, to_world
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot, subtract
 from terrain_physics._kernels.surface.shapes import Body
@@ -38,12 +38,12 @@ def _holds(ground: Ground, body: Body, row: int, normal: Vec3, corner: Vec3) -> 
     That is asked of where the body's step began. ``corner`` is one of the face's, in the world. By
     how much the face came on since the body saw the part last, the body may be behind it.
     """
-    if dot(normal, one_way(ground.movers, row)) <= _SQUARE:
+    if dot(normal, one_way(movers_of(ground), row)) <= _SQUARE:
         return False
     came_on = 0.0
-    if has_moved(ground.movers, row, ground.seen):
-        own = to_local(frame_now(ground.movers, row), corner)
-        before = to_world(frame_seen(ground.movers, row, ground.seen), own)
+    if has_moved(movers_of(ground), row, ground.seen):
+        own = to_local(frame_now(movers_of(ground), row), corner)
+        before = to_world(frame_seen(movers_of(ground), row, ground.seen), own)
         came_on = max(dot(normal, subtract(corner, before)), 0.0)
     gap = dot(normal, subtract(ground.step_start, corner)) - reach_along(body, normal)
     return gap >= -_HELD - came_on
@@ -58,10 +58,10 @@ def leave_out_passed(ground: Ground, body: Body, base: Vec3, candidates: Floats,
     kept = 0
     for k in range(count):
         if candidates[k, OF_MOVER] != 0.0:
-            row = mover_of(ground.movers, float(candidates[k, PART]))
+            row = mover_of(movers_of(ground), float(candidates[k, PART]))
             corner = add(base, three(candidates, k, A))
             normal = three(candidates, k, NORMAL)
-            if is_one_way(ground.movers, row) and not _holds(ground, body, row, normal, corner):
+            if is_one_way(movers_of(ground), row) and not _holds(ground, body, row, normal, corner):
                 continue
         if kept < k:
             for column in range(CANDIDATE_SIZE):

@@ -14,13 +14,13 @@ from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def step_height(rules: Floats, body: Body) -> float:
     """Return the height of the highest step that a body climbs, in meters."""
     return min(float(rules[STEP_OFFSET]), body.reach[1])
 
 
-@kernel
+@kernel(lent=True)
 def take_place(state: Floats, rules: Floats, body: Body) -> bool:
     """Tell whether the game has put a body elsewhere since the last update.
 

@@ -16,7 +16,10 @@ from terrain_physics._kernels.character.discs import (
     GAP,
     LEFT,
     OTHER_YIELDS,
+    OWN_WAY,
     PUSH,
+    REACH,
+    RIDE,
     SHARE,
     STIFFNESS,
     TAKEN_PUSH,
@@ -25,6 +28,7 @@ from terrain_physics._kernels.character.discs import (
     WALL_PUSH,
     WANT,
     YIELDS,
+    common_ride,
     share,
     travel,
 )
@@ -49,11 +53,13 @@ def _may_push(discs: Floats, i: int, k: int, pair: Floats) -> bool:
 def _way_together(discs: Floats, i: int, k: int, pair: Floats) -> float:
     """Return how far two would go along the line between them after a collision without a bounce.
 
-    Who follows keeps that gap: it never goes where the other one was not gone before the update.
+    That is beside what carries both. Who follows keeps that gap: it never goes where the other one
+    was not gone before the update.
     """
     x, z, own = float(pair[ACROSS]), float(pair[ACROSS + 1]), float(pair[SHARE])
-    first = discs[i, WANT] * x + discs[i, WANT + 1] * z
-    second = discs[k, WANT] * x + discs[k, WANT + 1] * z
+    ride = common_ride(discs, i, k, x, z)
+    first = discs[i, WANT] * x + discs[i, WANT + 1] * z - ride
+    second = discs[k, WANT] * x + discs[k, WANT + 1] * z - ride
     return abs(float(own * first + share(discs, k, i) * second))
 
 
@@ -146,7 +152,8 @@ def _push_on(
             if nx == 0.0 and nz == 0.0:
                 continue
             at = WALL_PUSH + 2 * w
-            left = float(discs[i, WALL_GAP + w] + (x * nx + z * nz))
+            along = (x - discs[i, RIDE]) * nx + (z - discs[i, RIDE + 1]) * nz
+            left = float(discs[i, WALL_GAP + w] + along)
             push = max(float(discs[i, at + 1] - left / discs[i, STIFFNESS]), 0.0)
             taken = _taken(push, float(discs[i, at]), ahead)
             discs[i, at], discs[i, at + 1] = push, taken
@@ -169,7 +176,7 @@ def may_be_pushed(counts: Longs, pairs: Floats, i: int) -> bool:
 def push_each_other(
     discs: Floats, counts: Longs, others: Longs, pairs: Floats, ways: Floats, next_ways: Floats
 ) -> float:
-    """Write the ways (n, 2) that all go; return the longest.
+    """Write the ways (n, 2) that all go, and how far each gets; return the longest.
 
     Arrays are as of `list_pairs`, after `find_wants`; ``next_ways`` (n, 2) is working memory. The
     rounds are the same for everyone: a crowd far away changes no bit here.
@@ -181,4 +188,6 @@ def push_each_other(
         _push_on(*known, ways, next_ways, i / (i + 3.0))
         ahead = (i + 1.0) / (i + 4.0) if i + 2 < _ROUNDS else 0.0
         longest = max(longest, _push_on(*known, next_ways, ways, ahead))
+    for i in range(len(discs)):
+        discs[i, REACH] = max(travel(discs[i], OWN_WAY), travel(ways[i], 0))
     return longest

@@ -73,6 +73,7 @@ from terrain_physics._kernels.ground.table import (
     carried_on,
     from_start,
     mover_met,
+    movers_of,
     only_of,
 )
 from terrain_physics._kernels.math.rigid import (
@@ -153,7 +154,7 @@ def _push_of(
 
     Walkable faces raise it by up to ``most_rise``; 0 for a body in the air.
     """
-    movers = ground.movers
+    movers = movers_of(ground)
     now, number = frame_now(movers, row), int(movers[row, NUMBER])
     before = frame_seen(movers, row, ground.seen)
     then = between(before, now, share)
@@ -203,7 +204,7 @@ def _list_near(
     state: Floats, ground: Ground, body: Body, center: Vec3, end: Vec3, near: Floats
 ) -> int:
     """Write the parts that may meet a body on its way to ``end``; return how many."""
-    movers, count = ground.movers, 0
+    movers, count = movers_of(ground), 0
     margin = _NEAR + _farthest_squeezed(state)
     wide = add(body.reach, (margin, margin, margin))
     lower = subtract((min(center[0], end[0]), min(center[1], end[1]), min(center[2], end[2])), wide)
@@ -228,7 +229,7 @@ def _longest_way(
     ground: Ground, body: Body, center: Vec3, end: Vec3, near: Floats, count: int
 ) -> float:
     """Return how far the body and a part near it move past each other, at most."""
-    most, movers = length(subtract(end, center)), ground.movers
+    most, movers = length(subtract(end, center)), movers_of(ground)
     for k in range(count):
         row, had = int(near[k, _ROW]), three_at(near[k], _HAD)
         before, now = frame_seen(movers, row, ground.seen), frame_now(movers, row)
@@ -306,7 +307,7 @@ def _first_met(
     does not meet are not there in this update: as they are already where they will be at its end,
     it would run into them.
     """
-    movers, yielding = ground.movers, ground.yielding
+    movers, yielding = movers_of(ground), ground.yielding
     first, earliest, absent, left = 0, np.inf, 0, 0
     for k in range(count):
         row, share = int(near[k, _ROW]), np.inf
@@ -353,7 +354,7 @@ def _put_squeezed(state: Floats, near: Floats, count: int, ground: Ground) -> No
         owed = three_at(near[k], _OWES)
         if length(owed) <= CONTACT_MARGIN or rows == MOST_YIELDING:
             continue
-        number = float(ground.movers[int(near[k, _ROW]), NUMBER])
+        number = float(movers_of(ground)[int(near[k, _ROW]), NUMBER])
         put_yielding(ground.yielding, rows, number, scale(owed, -1.0))
         rows += 1
         least = 0
@@ -404,7 +405,7 @@ def push_along(
     steps = max(math.ceil(min(longest / (STEP_SHARE * body.least), _MOST_STEPS)), 1)
     spot, carrier = center, -1
     if ride.row > 0 and not in_air:
-        carrier = int(ground.movers[ride.row, NUMBER])
+        carrier = int(movers_of(ground)[ride.row, NUMBER])
     on_carrier = carried_on(ground, carrier)
     for k in range(1, steps + 1):
         share = k / steps
@@ -439,7 +440,7 @@ def push_along(
 @kernel(apart=True)
 def is_disturbed(state: Floats, rules: Floats, ground: Ground) -> bool:
     """Tell whether parts may carry or push a body that would rest."""
-    movers, seen = ground.movers, float(state[MOVES_SEEN])
+    movers, seen = movers_of(ground), float(state[MOVES_SEEN])
     if state[RIDES] != 0.0:
         row = mover_met(ground, float(state[CARRIER]))
         if row == 0 or is_conveyor(movers, row) or has_moved(movers, row, seen):

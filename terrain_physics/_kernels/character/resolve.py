@@ -195,7 +195,7 @@ def _filled(scene: Scene, candidates: Floats, count: int) -> Scene:
     )
 
 
-@kernel
+@kernel(inline=True)
 def gathered(scene: Scene, ground: Ground, base: Vec3, lower: Vec3, upper: Vec3) -> Scene:
     """Return a scene of the triangles near a box; without any where that is too much work."""
     faces = scene.faces
@@ -270,7 +270,7 @@ def list_contacts(scene: Scene, offset: Vec3) -> Touching:
     return Touching(count, deepest, overlapping)
 
 
-@kernel
+@kernel(lent=True)
 def meet_plane(scene: Scene, planes: int, push: Vec3, candidate: int) -> int:
     """Remember in the scene, once, the plane of a candidate; return how many planes there are."""
     count = add_plane(scene.planes, planes, push)
@@ -403,7 +403,7 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
     return offset, planes
 
 
-@kernel
+@kernel(lent=True)
 def _ceiling(scene: Scene, offset: Vec3) -> float:
     """Return how far the lowest triangle of a mesh is over the center; infinity if none is."""
     candidates, lowest = scene.candidates, np.inf
@@ -441,7 +441,7 @@ def clearing_lift(scene: Scene, offset: Vec3, buried: bool) -> float:
     return best if buried or best < _ceiling(scene, offset) else 0.0
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def is_buried(scene: Scene, place: Vec3) -> bool:
     """Tell whether a place lies in the ground, below the surface of a map."""
     is_in, looked_at = is_in_ground(scene.candidates, scene.size, place)

@@ -23,6 +23,7 @@ from terrain_physics._kernels.character.layout import (
     LIMIT,
     MOVED,
     OFFSET,
+    ON_HEAD,
     POSITION,
     ROUNDS,
     UNDISTURBED,
@@ -54,7 +55,7 @@ _ASKEW: Vec3 = (0.5377, 0.6180, 0.5737)
 _IN_GROUND = 0.7071
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def stands_still(state: Floats, rules: Floats) -> bool:
     """Tell whether a body stands on the ground and nothing moves it."""
     return bool(
@@ -66,7 +67,7 @@ def stands_still(state: Floats, rules: Floats) -> bool:
     )
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def is_left_alone(state: Floats, rules: Floats) -> bool:
     """Tell whether a body is at rest where nothing has happened since."""
     return bool(state[UNDISTURBED] != 0.0 and state[IMPRINT] != 0.0 and stands_still(state, rules))
@@ -102,23 +103,24 @@ def _look_at_feet(
     return _imprint(scene, count) + (_IN_GROUND if is_buried(scene, (0.0, 0.0, 0.0)) else 0.0)
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def leave_imprint(
     state: Floats, rules: Floats, random_state: Words, ground: Ground, memory: Memory
 ) -> None:
     """Note where an update has left a body and, if it stands still there, what it touches.
 
-    Who is carried does not rest, nor who ran out of work before the end of the update: that one may
-    not be where it is going.
+    Who is carried or on a head does not rest, nor who ran out of work before the end of the update:
+    that one may not be where it is going.
     """
     put_three_at(state, LAST_PLACE, three_at(state, POSITION))
     state[IMPRINT] = 0.0
     is_carried = three_at(state, CARRIED_VELOCITY) != (0.0, 0.0, 0.0)
-    if stands_still(state, rules) and not is_carried and int(state[LIMIT]) != BY_WORK:
+    stands = stands_still(state, rules) and state[GROUND_KIND] != ON_HEAD
+    if stands and not is_carried and int(state[LIMIT]) != BY_WORK:
         state[IMPRINT] = _look_at_feet(state, rules, random_state, ground, memory)
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def rests_on(
     state: Floats, rules: Floats, random_state: Words, ground: Ground, memory: Memory
 ) -> bool:

@@ -50,7 +50,7 @@ from terrain_physics._kernels.ground.movers import (
     surface_velocity,
     velocity_at,
 )
-from terrain_physics._kernels.ground.table import Ground, mover_met
+from terrain_physics._kernels.ground.table import Ground, mover_met, movers_of
 from terrain_physics._kernels.math.rigid import (
     Rigid,
     angle_of,
@@ -95,8 +95,8 @@ def _is_moving(ground: Ground, row: int, state: Floats, delta_time: float) -> bo
 
     Then it began no longer ago than it takes, for all that the last updates have seen.
     """
-    updates = math.ceil(min(ground.movers[row, SECONDS] / delta_time - _ROUNDING, UPDATES_SEEN))
-    return has_moved(ground.movers, row, float(state[MOVES_SEEN + max(updates, 1) - 1]))
+    updates = math.ceil(min(movers_of(ground)[row, SECONDS] / delta_time - _ROUNDING, UPDATES_SEEN))
+    return has_moved(movers_of(ground), row, float(state[MOVES_SEEN + max(updates, 1) - 1]))
 
 
 @kernel(inline=True)
@@ -105,7 +105,7 @@ def _goes_on(movers: Floats, row: int, age: float) -> bool:
     return bool(age < movers[row, SECONDS] * (1.0 - _ROUNDING))
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def see_moves(state: Floats, counted: float) -> None:
     """Note that an update has ended, and how many moves the ground has counted by now."""
     for k in range(UPDATES_SEEN - 1, 0, -1):
@@ -113,7 +113,7 @@ def see_moves(state: Floats, counted: float) -> None:
     state[MOVES_SEEN] = counted
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def ignore_moves(state: Floats, counted: float) -> None:
     """Note that no move up to now concerns a body: it was at rest, or not there."""
     for k in range(UPDATES_SEEN):
@@ -164,7 +164,7 @@ def _stands_there(
 
     On a slope a wide body stands higher than its foot.
     """
-    if not remembers(ground.movers, row, seen):
+    if not remembers(movers_of(ground), row, seen):
         return True
     around = _ASTRAY + _ASTRAY_SHARE * (abs(foot[0]) + abs(foot[1]) + abs(foot[2]))
     off = subtract(to_world(before, start), foot)
@@ -172,7 +172,7 @@ def _stands_there(
     return abs(off[0]) <= around and abs(off[1]) <= high and abs(off[2]) <= around
 
 
-@kernel
+@kernel(lent=True)
 def in_world(state: Floats) -> Ride:
     """Return an update in the frame of the world."""
     none = Rigid((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
@@ -203,7 +203,7 @@ def mount(
     if state[GROUNDED] == 0.0 or state[CARRIER] < 0.0:
         return ride
     movers, seen, row = (
-        ground.movers,
+        movers_of(ground),
         float(state[MOVES_SEEN]),
         mover_met(ground, float(state[CARRIER])),
     )
@@ -239,7 +239,9 @@ def carried_center(state: Floats, rules: Floats, body: Body, ground: Ground) -> 
     """Return where the center of a body will be when the part that it stands on has carried it."""
     row = mover_met(ground, float(state[CARRIER])) if state[RIDES] != 0.0 else 0
     if row > 0:
-        return center_of(to_world(frame_now(ground.movers, row), three_at(state, RIDE_POINT)), body)
+        return center_of(
+            to_world(frame_now(movers_of(ground), row), three_at(state, RIDE_POINT)), body
+        )
     return add(three_at(state, POSITION), three_at(rules, OFFSET))
 
 
@@ -261,7 +263,7 @@ def mount_in_air(
     So it lands on that, or is pushed by it, as on something that stands still. The frame's velocity
     is that of the way which the part has gone since the last update, however long it took.
     """
-    movers = ground.movers
+    movers = movers_of(ground)
     before, now = frame_seen(movers, row, float(state[MOVES_SEEN])), frame_now(movers, row)
     foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
     start = to_local(before, foot)
@@ -281,7 +283,7 @@ def _pushed_velocity(state: Floats, ground: Ground, ride: Ride, foot: Vec3) -> V
     """
     in_frame, end = three_at(state, VELOCITY), add(three_at(state, VELOCITY), ride.velocity)
     push = subtract(end, ride.falling)
-    size, of_part = length(push), velocity_at(ground.movers, ride.row, foot, True)
+    size, of_part = length(push), velocity_at(movers_of(ground), ride.row, foot, True)
     apart = length(subtract(of_part, ride.velocity))
     if size == 0.0 or apart <= _ROUNDING * (1.0 + length(of_part)):
         return ride.velocity
@@ -305,7 +307,7 @@ def dismount(
     ``place`` is where the body was after it had been carried. Who has not moved since stays at the
     same point of the part, to the last bit.
     """
-    movers, grounded, number = ground.movers, state[GROUNDED] != 0.0, float(state[GROUND_PART])
+    movers, grounded, number = movers_of(ground), state[GROUNDED] != 0.0, float(state[GROUND_PART])
     if grounded and number < 0.0:
         number = float(state[CARRIER])  # on its way up a step, say
     row = mover_met(ground, number) if grounded else 0

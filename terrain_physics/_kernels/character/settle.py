@@ -57,7 +57,7 @@ def _put_footing(state: Floats, footing: Footing, tally: Tally) -> None:
     state[STEP_FOOT] = footing.step_foot if stepping else 0.0
 
 
-@kernel(apart=True, lent=True)
+@kernel(inline=True, lent=True)
 def settle(
     state: Floats,
     mover: Mover,

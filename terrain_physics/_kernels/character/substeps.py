@@ -42,7 +42,7 @@ def extent(v: Vec3) -> float:
     return max(abs(v[0]), abs(v[1]), abs(v[2]))
 
 
-@kernel(apart=True)
+@kernel(inline=True)
 def look(scene: Scene, ground: Ground, base: Vec3, far: float, drop: float, step: float) -> Scene:
     """Return a scene of the same body at ``base``, which may move by ``far`` any way.
 

@@ -6,8 +6,9 @@ from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import CONTACT_MARGIN
 from terrain_physics._kernels.character.discs import upright_radius
-from terrain_physics._kernels.character.fences import CROWD_SIZE, IS_TRIED
+from terrain_physics._kernels.character.fences import CROWD_SIZE, IS_TRIED, PUSHED_WAY
 from terrain_physics._kernels.character.grounding import COSINE_SLACK
+from terrain_physics._kernels.character.heads import is_over_heads, on_head, report_head, to_head
 from terrain_physics._kernels.character.hits import HITS_SIZE, OWN, WORK, HitLog, find_steps
 from terrain_physics._kernels.character.layout import (
     AIR_TIME,
@@ -15,6 +16,7 @@ from terrain_physics._kernels.character.layout import (
     BY_WORK,
     CARRIER,
     CONVERGED,
+    GROUND_KIND,
     GROUND_NORMAL,
     GROUND_PART,
     GROUNDED,
@@ -27,6 +29,7 @@ from terrain_physics._kernels.character.layout import (
     MOVES_SEEN,
     NO_LIMIT,
     OFFSET,
+    ON_HEAD,
     OWN_VELOCITY,
     PENETRATION,
     POSITION,
@@ -70,14 +73,16 @@ from terrain_physics._kernels.character.riding import (
 )
 from terrain_physics._kernels.character.settle import settle
 from terrain_physics._kernels.character.steps import (
+    Others,
     among_others,
-    by_itself,
+    has_met_others,
     is_among_others,
     is_held,
-    is_led,
-    led_velocity,
+    is_pushed,
     note_others,
     take_step,
+    velocity_to,
+    without_push,
 )
 from terrain_physics._kernels.character.substeps import (
     STEPS_TOGETHER,
@@ -89,6 +94,7 @@ from terrain_physics._kernels.character.substeps import (
     one_less,
     recentered,
 )
+from terrain_physics._kernels.character.walk_step import walk_step
 from terrain_physics._kernels.character.walls import forget_walls, note_walls
 from terrain_physics._kernels.character.work import (
     LAST_LOOK,
@@ -99,12 +105,14 @@ from terrain_physics._kernels.character.work import (
     is_spent,
     spend,
 )
+from terrain_physics._kernels.ground.candidates import fetch_ahead
 from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, end_yielding
 from terrain_physics._kernels.ground.table import (
     Ground,
     from_start,
     ground_at,
     has_movers,
+    movers_of,
     moves_counted,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
@@ -112,20 +120,20 @@ from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 
-@kernel
+@kernel(inline=True, lent=True)
 def _set_out(
-    state: Floats, rules: Floats, body: Body, crowd: Floats, delta_time: float
+    state: Floats, rules: Floats, body: Body, others: Others, delta_time: float
 ) -> tuple[Mover, Motion, Pace]:
     """Return the rules of the mover, its motion before the first step, and the steps to take.
 
     By the sum rule it flies, and gets the downward speed of the whole update at once. Whom others
-    lead another way than its own goes that way at one speed.
+    push another way than its own goes that way at one speed.
     """
     center, out = three_at(rules, OFFSET), outset(state, rules)
     cosine = float(rules[SLOPE_COSINE])
     velocity, gravity, friction = out.velocity, out.gravity, out.friction
-    if is_led(crowd):
-        velocity, friction = led_velocity(crowd, velocity, delta_time), 0.0
+    if is_pushed(others.crowd):
+        velocity, friction = velocity_to(others, PUSHED_WAY, velocity[1]), 0.0
     if out.by_sum:
         velocity = (velocity[0], velocity[1] - gravity * delta_time, velocity[2])
         gravity = 0.0
@@ -179,7 +187,7 @@ def cut_short(motion: Motion, pace: Pace, scene: Scene, ground: Ground) -> tuple
     return scene, Motion(motion.base, motion.offset, motion.velocity, motion.footing, tally)
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def _remember_walls(
     state: Floats, crowd: Floats, mover: Mover, motion: Motion, scene: Scene, spot: Vec3, way: Vec3,
     met_walls: bool,
@@ -218,10 +226,11 @@ def advance(
     body = unpack_body(rules)
     is_placed = take_place(state, rules, body)
     is_squeezed = state[SQUEEZED_BY] >= 0.0 or state[SQUEEZED_BY + 1] >= 0.0
+    spot = add(three_at(state, POSITION), three_at(rules, OFFSET))
     ride, rides = in_world(state), has_movers(ground) or state[RIDES] != 0.0 or is_squeezed
     if rides:
         if state[MOVES_SEEN] < 0.0:
-            ignore_moves(state, float(ground.movers[0, COUNT_OF_MOVES]))
+            ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
         ride = mount(state, rules, body, ground, delta_time, is_placed)
         scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
         center = add(three_at(state, POSITION), three_at(rules, OFFSET))
@@ -231,8 +240,11 @@ def advance(
     put_three_at(hits, OWN, three_at(state, OWN_VELOCITY))
     depth = 0.0 if is_placed else float(state[PENETRATION])
     is_below = not is_placed and state[BELOW] != 0.0
-    mover, motion, pace = _set_out(state, rules, body, crowd, delta_time)
-    crowded, spot = is_among_others(crowd), motion.base
+    ridden = subtract(add(start, three_at(rules, OFFSET)), spot)
+    others = Others(crowd, spot, ridden, rules[KEEP_OFF_LEDGES] != 0.0, delta_time)
+    mover, motion, pace = _set_out(state, rules, body, others, delta_time)
+    crowded, base = is_among_others(crowd), motion.base
+    over_heads, is_on_head = is_over_heads(crowd), state[GROUND_KIND] == ON_HEAD
     wanted = led = motion.velocity
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
     scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
@@ -264,24 +276,24 @@ def advance(
                 ground = from_start(ground, motion.base, np.inf)
             scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
         pace = one_less(pace, looks)
-        scene, ahead, rest = take_step(mover, motion, pace, scene, ground, log)
+        rules_of_step, is_bound = mover, False
+        if over_heads:
+            is_bound, rules_of_step, motion = to_head(crowd, mover, motion, pace, body, is_on_head)
+        if motion.footing.walking:  # what most do, in the scene that there is
+            ahead, rest = walk_step(rules_of_step, motion, pace, scene, ground, log)
+        else:
+            scene, ahead, rest = take_step(rules_of_step, motion, pace, scene, ground, log)
         if crowded:
-            stays = rules[KEEP_OFF_LEDGES] != 0.0
             scene, ahead, rest, led = among_others(
-                crowd,
-                spot,
-                stays,
-                led,
-                delta_time,
-                mover,
-                motion,
-                pace,
-                scene,
-                ground,
-                log,
-                ahead,
-                rest,
+                others, led, rules_of_step, motion, pace, scene, ground, log, ahead, rest
             )
+        if over_heads:
+            if is_bound:
+                is_on_head, ahead = on_head(
+                    crowd, mover, before, ahead, pace.seconds, body, log, is_on_head
+                )
+            else:
+                is_on_head = False
         motion, pace = ahead, rest
         put_three_at(hits, OWN, motion.velocity)
     hits[WORK], limit = done(scene.faces), NO_LIMIT
@@ -290,18 +302,21 @@ def advance(
         put_three_at(hits, OWN, motion.velocity)
         limit = BY_WORK
     met_walls = motion.tally.hits > 0
-    if is_led(crowd):
+    if has_met_others(crowd):
         own, radius = three_at(state, OWN_VELOCITY), upright_radius(body)
-        motion = note_others(crowd, log, motion, spot, own, radius, delta_time)
-        motion = by_itself(crowd, motion, led)
+        motion = note_others(others, log, motion, own, radius)
+    if is_pushed(crowd):
+        motion = without_push(crowd, motion, led)
         put_three_at(hits, OWN, motion.velocity)
     put_three_at(state, OWN_VELOCITY, three_at(hits, OWN))
     settle(state, mover, motion, scene, delta_time, limit)
+    if over_heads and is_on_head:
+        report_head(state, add(motion.base, motion.offset), body)
     if rides:
         dismount(state, rules, body, ground, ride, start, delta_time)
     else:
         state[CARRIER] = state[GROUND_PART] if state[GROUNDED] != 0.0 else -1.0
-    _remember_walls(state, crowd, mover, motion, scene, spot, scale(wanted, delta_time), met_walls)
+    _remember_walls(state, crowd, mover, motion, scene, base, scale(wanted, delta_time), met_walls)
     if motion.tally.hits > 0:
         find_steps(log, motion.tally.hits, mover, scene, ground)
 
@@ -312,7 +327,7 @@ def _row(values: Floats, i: int, size: int) -> Floats:
     return values[i * size : (i + 1) * size]
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def _rests(state: Floats, rules: Floats) -> bool:
     """Tell whether a character stays where it is; what happened when it came to rest is no news."""
     rests = is_left_alone(state, rules)
@@ -347,7 +362,7 @@ def update_characters(
     moves = moves_counted(table)
     while (
         first < last
-        and not is_led(_row(crowd, first, CROWD_SIZE))
+        and not is_pushed(_row(crowd, first, CROWD_SIZE))
         and _rests(_row(states, first, STATE_SIZE), _row(rules, first, RULES_SIZE))
     ):
         if moves > 0.0:
@@ -361,18 +376,20 @@ def update_characters(
         draws, own_memory = random_states[i : i + 1], borrow_memory(memory)
         ground = ground_at(table, int(own_rules[MASK]), own_memory.yielding)
         own_crowd = _row(crowd, i, CROWD_SIZE)
-        led = is_led(own_crowd)
-        if not led and _rests(state, own_rules):
+        pushed = is_pushed(own_crowd)
+        if not pushed and _rests(state, own_rules):
             if moves > 0.0:
                 ignore_moves(state, moves)
             continue
         begin(own_memory.faces, 0.0)
-        may_rest = not (led or (has_movers(ground) and is_disturbed(state, own_rules, ground)))
+        may_rest = not (pushed or (has_movers(ground) and is_disturbed(state, own_rules, ground)))
         if may_rest and rests_on(state, own_rules, draws, ground, own_memory):
             ignore_moves(state, moves)
             continue
         own_hits = _row(hits, i, HITS_SIZE)
         end_yielding(own_memory.yielding, 0)
+        if i + 1 < last:
+            fetch_ahead(ground, three_at(_row(states, i + 1, STATE_SIZE), POSITION))
         advance(state, draws, own_rules, own_hits, own_crowd, ground, delta_time, own_memory)
         end_yielding(own_memory.yielding, 0)
         leave_imprint(state, own_rules, draws, ground, own_memory)

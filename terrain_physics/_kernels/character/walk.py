@@ -150,7 +150,7 @@ def support(
     return best, max(best, held), falls
 
 
-@kernel
+@kernel(inline=True, lent=True)
 def _push_once(
     scene: Scene, start: Vec3, place: _Place, highest: float, farthest: float, cosine: float
 ) -> tuple[bool, _Place]:
@@ -180,7 +180,7 @@ def _push_once(
     return True, _Place(offset, list_contacts(scene, offset), planes, False, True)
 
 
-@kernel
+@kernel(inline=True, lent=True)
 def _foothold(
     scene: Scene, start: Vec3, way: Vec3, place: _Place, snap: float, cosine: float
 ) -> tuple[float, float, bool]:
@@ -199,7 +199,7 @@ def _foothold(
     return down, held_at, falls
 
 
-@kernel
+@kernel(lent=True)
 def _raised(scene: Scene, place: _Place, up: float, on_ground: bool) -> _Place:
     """Return a place that much higher."""
     offset = add(place.offset, (0.0, up, 0.0))
@@ -213,7 +213,7 @@ def _walked(ended: int, offset: Vec3, planes: int, touching: Touching, rounds: i
     return Walked(ended, offset, planes, touching.contacts, depth, rounds)
 
 
-@kernel
+@kernel(lent=True)
 def _give_up(scene: Scene, start: Vec3, place: _Place, rounds: int) -> Walked:
     """End a walk that found no place to stand: a little higher, or nowhere, at its start."""
     # Between walls that close in on each other.
@@ -306,7 +306,7 @@ def _try_way(
     return _give_up(scene, start, place, rounds)
 
 
-@kernel
+@kernel(lent=True)
 def _walls_touched(scene: Scene, offset: Vec3, way: Vec3, cosine: float) -> int:
     """Write the walls that a body touches and a way leads into as planes; return how many."""
     contacts, planes = list_contacts(scene, offset).contacts, int(np.int64(0))
@@ -318,7 +318,7 @@ def _walls_touched(scene: Scene, offset: Vec3, way: Vec3, cosine: float) -> int:
     return planes
 
 
-@kernel
+@kernel(lent=True)
 def _choose_wall(scene: Scene, start: Vec3, way: Vec3, cosine: float, i: int) -> Vec3:
     """Leave one of the walls touched as the only plane of the scene; return the way along it."""
     _walls_touched(scene, start, way, cosine)
@@ -354,7 +354,7 @@ def _along_walls(
     return _try_way(scene, start, way, farthest, snap, cosine, max_rounds, int(np.int64(0)))
 
 
-@kernel(apart=True, lent=True)
+@kernel(inline=True, lent=True)
 def walk(
     scene: Scene,
     start: Vec3,

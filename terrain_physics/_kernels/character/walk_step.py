@@ -58,7 +58,7 @@ def _last_hold(mover: Mover, motion: Motion, pace: Pace, scene: Scene) -> tuple[
     return held, offset, velocity
 
 
-@kernel
+@kernel(lent=True)
 def _leave_ground(
     mover: Mover, motion: Motion, ahead: Motion, pace: Pace, scene: Scene
 ) -> tuple[Motion, Pace]:
@@ -88,7 +88,7 @@ def _tally_of(tally: Tally, walked: Walked, rounds: int, hits: int) -> Tally:
     )
 
 
-@kernel(apart=True)
+@kernel(apart=True, lent=True)
 def walk_step(
     mover: Mover, motion: Motion, pace: Pace, scene: Scene, ground: Ground, log: HitLog
 ) -> tuple[Motion, Pace]:

@@ -47,7 +47,7 @@ def flat(way: Vec3) -> tuple[float, Vec3]:
     return size, (way[0] / size, 0.0, way[2] / size)
 
 
-@kernel
+@kernel(lent=True)
 def make_walls(contacts: Floats, count: int, cosine: float) -> tuple[int, bool]:
     """Turn penetrating steep contacts into upright walls, and drop all others from the list.
 
@@ -69,7 +69,7 @@ def make_walls(contacts: Floats, count: int, cosine: float) -> tuple[int, bool]:
     return kept, overhead
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def _is_steep(contacts: Floats, i: int, cosine: float) -> bool:
     """Tell whether a contact is in the way of who goes along the ground."""
     return bool(contacts[i, PUSH + 1] < cosine and contacts[i, PUSH + 1] >= -OVERHEAD)
@@ -94,7 +94,7 @@ def put_walls(
             put_fence(row, -nx, -nz, gap - (nx * x + nz * z), A_WALL)
 
 
-@kernel
+@kernel(lent=True)
 def _put_known(state: Floats, count: int, x: float, z: float, gap: float) -> int:
     """Add a wall to those that a body knows, once; return how many there are."""
     for w in range(count):
@@ -108,7 +108,7 @@ def _put_known(state: Floats, count: int, x: float, z: float, gap: float) -> int
     return count + 1
 
 
-@kernel
+@kernel(lent=True)
 def forget_walls(state: Floats) -> None:
     """Have a body know no walls any more."""
     for k in range(2 * MOST_WALLS):

@@ -7,15 +7,17 @@ from terrain_physics._kernels.character.discs import (
     ACROSS,
     GAP,
     HEADING,
-    HIGH,
+    LEAST_OVERLAP,
     LEFT,
     LIGHTNESS,
-    LOW,
     OTHER_YIELDS,
     OWN_WAY,
+    PARTING_SPEED,
     RADIUS,
     WANT,
     YIELDS,
+    common_ride,
+    is_over_head,
     room_between,
 )
 from terrain_physics._kernels.character.fences import clear_fences, put_fence, within_fences
@@ -26,10 +28,6 @@ _AHEAD = 0.125
 
 # How much more one yields that is behind than one that is beside; 1: whoever is ahead never does.
 _FAVOR = 0.9
-
-# Overlap that nobody is moved for, and how fast more of it is undone.
-_LEAST_OVERLAP = 5e-4  # meters
-_PARTING_SPEED = 3.0  # m/s, of both together
 
 
 @kernel(inline=True)
@@ -56,17 +54,21 @@ def _lead(discs: Floats, i: int, k: int, x: float, z: float, gap: float) -> tupl
 @kernel(inline=True)
 def _over_head(discs: Floats, i: int, k: int) -> float:
     """Tell who of two that overlap is on the other's head: 1 the first, -1 the second, 0 nobody."""
-    if discs[i, LOW] >= 0.5 * (discs[k, LOW] + discs[k, HIGH]):
+    if is_over_head(discs, i, k):
         return 1.0
-    if discs[k, LOW] >= 0.5 * (discs[i, LOW] + discs[i, HIGH]):
-        return -1.0
-    return 0.0
+    return -1.0 if is_over_head(discs, k, i) else 0.0
+
+
+@kernel(inline=True)
+def _yields(lightness: float, over_head: float, favor: float) -> float:
+    """Return how far one goes for a push of one; who is on a head slides off it, however heavy."""
+    return (1.0 if over_head > 0.0 and lightness == 0.0 else lightness) * (1.0 + favor)
 
 
 @kernel(inline=True)
 def _to_part(gap: float, seconds: float) -> float:
     """Return how far two that overlap are to part in an update, < 0."""
-    return -min(max(-gap - _LEAST_OVERLAP, 0.0), _PARTING_SPEED * seconds)
+    return -min(max(-gap - LEAST_OVERLAP, 0.0), PARTING_SPEED * seconds)
 
 
 @kernel
@@ -94,14 +96,15 @@ def find_wants(
             k, pair = others[i, j], pairs[i, j]
             x, z, gap = float(pair[ACROSS]), float(pair[ACROSS + 1]), float(pair[GAP])
             same, ahead = _lead(discs, i, k, x, z, gap)
-            pair[LEFT], favor = gap, _FAVOR * same * ahead
+            pair[LEFT], favor, over_head = gap, _FAVOR * same * ahead, 0.0
             if gap < 0.0:
-                pair[LEFT] = _to_part(gap, seconds)
-                favor = _over_head(discs, i, k) if gap < -_LEAST_OVERLAP else 0.0
-            pair[YIELDS] = lightness * (1.0 + favor)
-            pair[OTHER_YIELDS] = float(discs[k, LIGHTNESS]) * (1.0 - favor)
+                over_head = _over_head(discs, i, k) if gap < -LEAST_OVERLAP else 0.0
+                pair[LEFT] = _to_part(gap - LEAST_OVERLAP * abs(over_head), seconds)
+                favor = over_head
+            pair[YIELDS] = _yields(lightness, over_head, favor)
+            pair[OTHER_YIELDS] = _yields(float(discs[k, LIGHTNESS]), -over_head, -favor)
             back = 0.5 * same * (1.0 + ahead) * room_between(discs, i, k)
-            limit = max(gap - back, 0.0)
+            limit = common_ride(discs, i, k, x, z) + max(gap - back, 0.0)
             if back > 0.0 and own_x * x + own_z * z > limit:
                 put_fence(scratch, x, z, limit, float(k))
         x, z = within_fences(scratch, own_x, own_z)

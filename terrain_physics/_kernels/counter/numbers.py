@@ -3,6 +3,7 @@
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.math.decimal import put_whole
 from terrain_physics._kernels.math.double_double import two_product
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 
@@ -172,15 +173,7 @@ def print_integers(numbers: Longs, text: Bytes) -> int:
     """
     end = 0
     for row in range(len(numbers)):
-        number = int(numbers[row])
-        width = 1
-        limit = 10
-        while width < 19 and number >= limit:
-            width += 1
-            limit *= 10
-        for k in range(end + width - 1, end - 1, -1):
-            text[k] = _ZERO + number % 10
-            number //= 10
-        text[end + width] = 10
-        end += width + 1
+        end = put_whole(int(numbers[row]), text, end)
+        text[end] = 10
+        end += 1
     return end

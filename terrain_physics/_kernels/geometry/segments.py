@@ -33,10 +33,9 @@ def gap_between_segments(a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> Vec3:
         best = gap
     first, second = subtract(b, a), subtract(d, c)
     normal = cross(first, second)
-    size = dot(normal, normal)
-    if size > 0.0:
-        share = dot(cross(subtract(c, a), second), normal) / size
-        place = add_scaled(a, first, min(max(share, 0.0), 1.0))
+    size, along = dot(normal, normal), dot(cross(subtract(c, a), second), normal)
+    if along > 0.0 and size > 0.0:  # else a, which was tried, or anywhere
+        place = add_scaled(a, first, min(along / size, 1.0))
         gap = scale(closest_on_segment(subtract(c, place), subtract(d, place)), -1.0)
         if dot(gap, gap) < dot(best, best):
             best = gap

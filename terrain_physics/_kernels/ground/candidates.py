@@ -8,7 +8,7 @@ several maps and meshes is one surface wherever their corners meet.
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._intrinsics import borrow, keep, prefetch
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.ground.movers import (
@@ -23,22 +23,24 @@ from terrain_physics._kernels.ground.table import (
     Ground,
     has_movers,
     map_of,
+    maps_of,
+    movers_of,
+    parts_of,
 )
 from terrain_physics._kernels.heightmap.blocks import BLOCK, block_span, blocks_across
 from terrain_physics._kernels.heightmap.grid import (
     Grid,
     cell_span,
     corner_heights,
-    half_corners,
     half_slopes,
-    has_ground,
     in_map,
     is_flipped,
+    is_ground,
+    sample_places,
     slope_normal,
-    vertex,
 )
 from terrain_physics._kernels.math.sorting import sort_range
-from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, choose, subtract
 from terrain_physics._kernels.mesh.near import SLOT, SLOT_BITS, faces_near
 from terrain_physics._kernels.mesh.part_tree import NODES_ON_WAY, items_near
 from terrain_physics._kernels.mesh.parts import ID_BITS, Part, part_at, row_count
@@ -55,13 +57,13 @@ CANDIDATE_SIZE = 16
 _WIDE = 2 * BLOCK
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def three(rows: Floats, i: int, start: int) -> Vec3:
     """Return three numbers of a row."""
     return (float(rows[i, start]), float(rows[i, start + 1]), float(rows[i, start + 2]))
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def put_three(rows: Floats, i: int, start: int, v: Vec3) -> None:
     """Write three numbers of a row."""
     rows[i, start] = v[0]
@@ -80,7 +82,7 @@ def _grown(rows: Floats) -> Floats:
     return larger
 
 
-@kernel
+@kernel(inline=True, lent=True)
 def _gather_cell(
     grid: Grid, number: int, row: int, column: int, base: Vec3, lower: Vec3, upper: Vec3,
     candidates: Floats, count: int,
@@ -90,22 +92,24 @@ def _gather_cell(
     # Comparisons with NaN are false: most cells with a hole end here.
     if not (min(a, b, c, d) <= upper[1] and max(a, b, c, d) >= lower[1]):
         return count
-    left, near = grid.x0 + column * grid.cell_x, grid.z0 + row * grid.cell_z
+    west, north = grid.x0 + column * grid.cell_x, grid.z0 + row * grid.cell_z
     if (
-        left > upper[0]
-        or left + grid.cell_x < lower[0]
-        or near > upper[2]
-        or near + grid.cell_z < lower[2]
-        or not has_ground(grid, row, column)
+        west > upper[0]
+        or west + grid.cell_x < lower[0]
+        or north > upper[2]
+        or north + grid.cell_z < lower[2]
+        or not is_ground(grid, row, column, a, b, c, d)
     ):
         return count
+    east, south = grid.x0 + (column + 1) * grid.cell_x, grid.z0 + (row + 1) * grid.cell_z
+    at_a, at_b = subtract((west, a, south), base), subtract((east, b, south), base)
+    at_c, at_d = subtract((east, c, north), base), subtract((west, d, north), base)
     flipped = is_flipped(grid, row, column)
     for half in range(2):
-        ra, ca, rb, cb, rc, cc = half_corners(flipped, half)
         along_x, along_z = half_slopes(grid, flipped, half, a, b, c, d)
-        put_three(candidates, count, A, subtract(vertex(grid, row + ra, column + ca), base))
-        put_three(candidates, count, B, subtract(vertex(grid, row + rb, column + cb), base))
-        put_three(candidates, count, C, subtract(vertex(grid, row + rc, column + cc), base))
+        put_three(candidates, count, A, choose(flipped and half == 1, at_b, at_a))
+        put_three(candidates, count, B, choose(half == 0, at_b, at_c))
+        put_three(candidates, count, C, choose(flipped or half == 1, at_d, at_c))
         put_three(candidates, count, NORMAL, slope_normal(along_x, along_z))
         candidates[count, PART] = number
         triangle = 2 * (row * grid.columns + column) + half
@@ -116,19 +120,36 @@ def _gather_cell(
     return count
 
 
-@kernel
+@kernel(inline=True)
+def _narrowed(
+    first: int, last: int, low: float, high: float, start: float, size: float
+) -> tuple[int, int]:
+    """Return a range of cells without those at its ends that do not meet low..high."""
+    while first < last and start + first * size + size < low:
+        first += 1
+    while first < last and start + (last - 1) * size > high:
+        last -= 1
+    return first, last
+
+
+@kernel(inline=True)
 def _gather_map(
     ground: Ground, which: int, base: Vec3, lower: Vec3, upper: Vec3,
     candidates: Floats, count: int, left: float,
 ) -> tuple[Floats, int, float]:  # fmt: skip
     grid, blocks = map_of(ground, which)
-    number = int(ground.maps[which, MAP_NUMBER])
+    number = int(maps_of(ground)[which, MAP_NUMBER])
     blocks_wide = blocks_across(grid.columns, 0)
     row_0, row_1 = cell_span(lower[2], upper[2], grid.z0, grid.cell_z, grid.rows, grid.extend)
     column_0, column_1 = cell_span(
         lower[0], upper[0], grid.x0, grid.cell_x, grid.columns, grid.extend
     )
     wide = column_1 - column_0 > _WIDE
+    found = float(row_1 - row_0) * float(column_1 - column_0)
+    if not wide and found < left:  # all of them count
+        row_0, row_1 = _narrowed(row_0, row_1, lower[2], upper[2], grid.z0, grid.cell_z)
+        column_0, column_1 = _narrowed(column_0, column_1, lower[0], upper[0], grid.x0, grid.cell_x)
+        left -= found - float(row_1 - row_0) * float(column_1 - column_0)
     for row in range(row_0, row_1):
         column = column_0
         while column < column_1 and left > 0.0:
@@ -149,6 +170,18 @@ def _gather_map(
             count = _gather_cell(grid, number, row, column, base, lower, upper, candidates, count)
             column += 1
     return candidates, count, left
+
+
+@kernel(apart=True, lent=True)
+def fetch_ahead(ground: Ground, place: Vec3) -> None:
+    """Ask memory for the samples around a place, which are to be gathered soon."""
+    for which in range(len(maps_of(ground))):
+        grid, _ = map_of(ground, which)
+        row_0, row_1 = cell_span(place[2], place[2], grid.z0, grid.cell_z, grid.rows, grid.extend)
+        column, _ = cell_span(place[0], place[0], grid.x0, grid.cell_x, grid.columns, grid.extend)
+        for row in range(row_0, row_1 + 1):
+            _, _, _, d = sample_places(grid, row, column)
+            prefetch(grid.heights, d)
 
 
 @kernel
@@ -179,12 +212,12 @@ def _gather_faces(
     return candidates, count
 
 
-@kernel
+@kernel(lent=True)
 def _is_there(ground: Ground, number: int, row: int) -> bool:
     """Tell whether a mesh is one of those that are asked for; its row is 0 if it never moves."""
     if ground.only >= 0:
         return ground.only == number
-    is_still = row == 0 or ground.movers[row, IS_MOBILE] == 0.0 or number == ground.carrier
+    is_still = row == 0 or movers_of(ground)[row, IS_MOBILE] == 0.0 or number == ground.carrier
     return ground.only != STILL_PARTS or bool(is_still)
 
 
@@ -193,7 +226,7 @@ def _gather_meshes(
     ground: Ground, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
     left: float,
 ) -> tuple[Floats, int, float]:  # fmt: skip
-    parts, moving, around, row = ground.parts, has_movers(ground), 0.0, 0
+    parts, moving, around, row = parts_of(ground), has_movers(ground), 0.0, 0
     nodes, stack = np.empty(NODES_ON_WAY, np.int64), np.empty(STACK, np.int32)
     near, faces = np.empty(row_count(parts.rows), np.int64), np.empty(FEW, np.int64)
     if moving:
@@ -204,7 +237,7 @@ def _gather_meshes(
         part, first, yielded = part_at(parts.rows, int(near[k])), count, (0.0, 0.0, 0.0)
         if moving:
             number = part.first_id >> ID_BITS
-            row = mover_of(ground.movers, number)
+            row = mover_of(movers_of(ground), number)
             if row > 0:
                 yielded = yielded_by(ground.yielding, number)
             if not _is_there(ground, number, row) or yielded[0] == np.inf:
@@ -244,14 +277,14 @@ def gather_candidates(
     as it was when vertices move, decides nothing.
     """
     count, left = 0, most
-    for which in range(len(ground.maps)):
-        if ground.maps[which, MAP_LAYERS] & ground.mask == 0 or ground.only >= 0:
+    for which in range(len(maps_of(ground))):
+        if maps_of(ground)[which, MAP_LAYERS] & ground.mask == 0 or ground.only >= 0:
             continue
         skyward = (upper[0], np.inf, upper[2])
         candidates, count, left = _gather_map(
             ground, which, base, lower, skyward, candidates, count, left
         )
-    if row_count(ground.parts.rows) > 1:
+    if row_count(parts_of(ground).rows) > 1:
         candidates, count, left = _gather_meshes(
             ground, base, lower, upper, candidates, count, left
         )
@@ -262,7 +295,7 @@ def gather_candidates(
     return candidates, count, most - left
 
 
-@kernel
+@kernel(lent=True)
 def height_over(candidates: Floats, k: int, x: float, z: float) -> float:
     """Return the height of a candidate at a place, relative to its base; -inf beside it."""
     a, b, c = three(candidates, k, A), three(candidates, k, B), three(candidates, k, C)
@@ -274,7 +307,7 @@ def height_over(candidates: Floats, k: int, x: float, z: float) -> float:
     return (u * a[1] + v * b[1] + w * c[1]) / area if area != 0.0 else -np.inf
 
 
-@kernel
+@kernel(lent=True)
 def surface_at(
     candidates: Floats, count: int, x: float, z: float, top: float, solid: bool
 ) -> tuple[float, int, int]:
@@ -295,7 +328,7 @@ def surface_at(
     return best, which, looked_at
 
 
-@kernel
+@kernel(lent=True)
 def is_in_ground(candidates: Floats, count: int, place: Vec3) -> tuple[bool, int]:
     """Tell whether a place lies in a map, below its surface and not below its underside.
 

@@ -178,7 +178,7 @@ def count_yielding(yielding: Floats) -> int:
     return count
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def end_yielding(yielding: Floats, count: int) -> None:
     """Note that so many movers yield."""
     if count < MOST_YIELDING:

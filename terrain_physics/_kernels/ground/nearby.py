@@ -79,7 +79,7 @@ def rows_needed(count: int) -> int:
     return _first_of_table(count) + (table + _WIDE - 1) // _WIDE
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def _put_box(rows: Floats, row: int, first: int, last: int, is_corners: bool) -> None:
     """Write the box around the corners, or the boxes, in rows first..last."""
     for axis in range(3):
@@ -103,7 +103,7 @@ def put_runs(rows: Floats, count: int) -> None:
         _put_box(rows, first + runs + i, start, min(start + _RUN, first + runs), False)
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def _is_apart(rows: Floats, row: int, lower: Vec3, upper: Vec3) -> bool:
     return bool(
         rows[row, 0] > upper[0]
@@ -129,7 +129,7 @@ def _next_run(rows: Floats, count: int, k: int, lower: Vec3, upper: Vec3) -> int
     return count
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def next_near(rows: Floats, count: int, k: int, lower: Vec3, upper: Vec3) -> int:
     """Return the first candidate from k on that may come near a box; ``count`` if none does.
 
@@ -190,18 +190,18 @@ def _list_of(x: int, y: int, z: int, lists: int) -> int:
     return int(mixed) & (lists - 1)
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def _entry(rows: Floats, first: int, i: int) -> int:
     """Return an entry of the hash table."""
     return int(rows[first + i // _WIDE, i % _WIDE])
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def _put_entry(rows: Floats, first: int, i: int, value: int) -> None:
     rows[first + i // _WIDE, i % _WIDE] = value
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def _edges(rows: Floats, k: int) -> float:
     """Return the length of the way around a candidate, along the axes."""
     total = 0.0
@@ -232,7 +232,7 @@ def _sort_in(rows: Floats, count: int) -> None:
     rows[count, _SORTED_IN], rows[count, _CELL] = 1.0, cell
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def at_corner(rows: Floats, count: int, place: Vec3, slack: float) -> tuple[bool, int]:
     """Return (whether corners are listed, where to begin) for the candidates at a corner.
 
@@ -277,7 +277,7 @@ def cost_at(listed: bool) -> int:
     return _LISTED if listed else 1
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def next_at(rows: Floats, count: int, listed: bool, at: int) -> int:
     """Return the next place of a walk over candidates at a corner; -1 at its end."""
     if listed:

@@ -29,12 +29,14 @@ ALL_PARTS, STILL_PARTS = -1, -2
 
 
 class Ground(NamedTuple):
-    """Maps and meshes; any may be none. What the mask does not meet is not there."""
+    """Maps and meshes; any may be none. What the mask does not meet is not there.
 
-    maps: Longs  # (m, MAP_ROW_SIZE)
-    parts: Parts
+    It goes from kernel to kernel by value, and an array is nine numbers: so all but two stay behind
+    their table of addresses.
+    """
+
+    table: Longs  # (3, 2): see `surface.ground_arrays`
     mask: int
-    movers: Floats  # (1 + k, MOVER_SIZE): see `movers.py`
     only: int  # the number of the one part that is there, or ALL_PARTS, or STILL_PARTS
     carrier: int  # the number of the part that counts as one that is never moved, -1: none
     step_start: Vec3  # where the center of the body was as its step began, in the world
@@ -45,21 +47,34 @@ class Ground(NamedTuple):
 @kernel(inline=True)
 def ground_at(table: Longs, mask: int, yielding: Floats) -> Ground:
     """Return the ground that a table holds and a mask meets; the table must outlive it."""
-    rows = borrow(table)
-    return Ground(
-        array_at(rows[MAPS, 0], (rows[MAPS, 1], MAP_ROW_SIZE), np.int64),
-        parts_at(array_at(rows[MESHES, 0], (rows[MESHES, 1], MESH_ROW_SIZE), np.int64), mask),
-        mask,
-        array_at(rows[MOVERS, 0], (rows[MOVERS, 1], MOVER_SIZE), np.float64),
-        ALL_PARTS,
-        -1,
-        (0.0, 0.0, 0.0),
-        np.inf,
-        borrow(yielding),
-    )
+    return Ground(borrow(table), mask, ALL_PARTS, -1, (0.0, 0.0, 0.0), np.inf, borrow(yielding))
 
 
 @kernel(inline=True)
+def maps_of(ground: Ground) -> Longs:
+    """Return the table of maps (m, MAP_ROW_SIZE)."""
+    table = ground.table
+    rows: Longs = array_at(table[MAPS, 0], (table[MAPS, 1], MAP_ROW_SIZE), np.int64)
+    return rows
+
+
+@kernel(inline=True)
+def parts_of(ground: Ground) -> Parts:
+    """Return the meshes."""
+    table = ground.table
+    rows = array_at(table[MESHES, 0], (table[MESHES, 1], MESH_ROW_SIZE), np.int64)
+    return parts_at(rows, ground.mask)
+
+
+@kernel(inline=True)
+def movers_of(ground: Ground) -> Floats:
+    """Return the parts that move (1 + k, MOVER_SIZE): see `movers.py`."""
+    table = ground.table
+    rows: Floats = array_at(table[MOVERS, 0], (table[MOVERS, 1], MOVER_SIZE), np.float64)
+    return rows
+
+
+@kernel(inline=True, lent=True)
 def moves_counted(table: Longs) -> float:
     """Return how many moves of its parts a ground has counted."""
     rows = borrow(table)
@@ -70,10 +85,8 @@ def moves_counted(table: Longs) -> float:
 def only_of(ground: Ground, only: int) -> Ground:
     """Return the ground of one part, or of ALL_PARTS or STILL_PARTS."""
     return Ground(
-        ground.maps,
-        ground.parts,
+        ground.table,
         ground.mask,
-        ground.movers,
         only,
         ground.carrier,
         ground.step_start,
@@ -86,10 +99,8 @@ def only_of(ground: Ground, only: int) -> Ground:
 def from_start(ground: Ground, step_start: Vec3, seen: float) -> Ground:
     """Return the ground as it is for a body whose step begins there, which saw so many moves."""
     return Ground(
-        ground.maps,
-        ground.parts,
+        ground.table,
         ground.mask,
-        ground.movers,
         ground.only,
         ground.carrier,
         step_start,
@@ -102,10 +113,8 @@ def from_start(ground: Ground, step_start: Vec3, seen: float) -> Ground:
 def carried_on(ground: Ground, carrier: int) -> Ground:
     """Return the ground as it is for a body that a part carries; -1: none."""
     return Ground(
-        ground.maps,
-        ground.parts,
+        ground.table,
         ground.mask,
-        ground.movers,
         ground.only,
         carrier,
         ground.step_start,
@@ -114,16 +123,16 @@ def carried_on(ground: Ground, carrier: int) -> Ground:
     )
 
 
-@kernel(inline=True)
+@kernel(inline=True, lent=True)
 def has_movers(ground: Ground) -> bool:
     """Tell whether any part moves, carries or lets through."""
-    return len(ground.movers) > 1
+    return bool(ground.table[MOVERS, 1] > 1)
 
 
-@kernel
+@kernel(lent=True)
 def mover_met(ground: Ground, number: float) -> int:
     """Return the row of a part that moves, 0 if it is none or the mask does not meet it."""
-    row, parts = mover_of(ground.movers, number), ground.parts.rows
+    row, parts = mover_of(movers_of(ground), number), parts_of(ground).rows
     if row > 0 and parts[row_of_number(parts, int(number)), LAYERS] & ground.mask == 0:
         return 0
     return row
@@ -132,7 +141,7 @@ def mover_met(ground: Ground, number: float) -> int:
 @kernel(inline=True)
 def map_of(ground: Ground, row: int) -> tuple[Grid, Singles]:
     """Return one of the maps, and its blocks."""
-    maps = ground.maps
+    maps = maps_of(ground)
     return unpack_grid(
         array_at(maps[row, MAP_HEIGHTS], (maps[row, MAP_HEIGHTS + 1],), np.float32),
         array_at(maps[row, MAP_CELLS], (maps[row, MAP_CELLS + 1],), np.uint8),

@@ -186,7 +186,7 @@ def raycast_rows(
     mask: int,
     origins: Floats,
     directions: Floats,
-    longest: float,
+    longest: Floats,
     first: int,
     last: int,
     distances: Floats,
@@ -196,7 +196,8 @@ def raycast_rows(
 ) -> None:
     """Write the first hits of the rays first..last within ``longest``; NaN and -1 for none.
 
-    Origins and unit directions (m, 3) have as many rows as the outputs, or one.
+    Origins and unit directions (m, 3), and ``longest`` (m,), have as many rows as the outputs, or
+    one.
     """
     parts = parts_at(table, mask)
     memory = _make_scratch(parts)
@@ -204,8 +205,9 @@ def raycast_rows(
     for ray in range(first, last):
         origin = row3(origins, ray if len(origins) > 1 else 0)
         direction = row3(directions, ray if len(directions) > 1 else 0)
+        limit = float(longest[ray if len(longest) > 1 else 0])
         triangle, distance, point, normal = _first_hit_of_all(
-            parts, origin, direction, longest, scratch
+            parts, origin, direction, limit, scratch
         )
         distances[ray], triangles[ray] = distance, triangle
         for axis in range(3):

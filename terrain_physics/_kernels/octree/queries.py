@@ -175,13 +175,14 @@ def first_met(
     spans: Longs,
     origins: Floats,
     directions: Floats,
-    limit: float,
+    limits: Floats,
     distances: Floats,
     nearest: Longs,
 ) -> None:
     """Write the distance (q,) and the row of each ray's first object; NaN and -1 if it meets none.
 
-    Origins, and directions of length 1, have q rows or one. Of equal distances the lesser row wins.
+    Origins, directions of length 1, and limits (q,) have q rows or one. Of equal distances the
+    lesser row wins.
     """
     waiting, entries = np.empty(_ROOM, dtype=np.int64), np.empty(_ROOM)
     nodes = len(spans)
@@ -189,7 +190,7 @@ def first_met(
         origin = row3(origins, ray if len(origins) > 1 else 0)
         direction = row3(directions, ray if len(directions) > 1 else 0)
         inverse = (_inverse(direction[0]), _inverse(direction[1]), _inverse(direction[2]))
-        best, best_row = limit, _MISSED
+        best, best_row = float(limits[ray if len(limits) > 1 else 0]), _MISSED
         top = _push(node_boxes, spans, 0, nodes, origin, inverse, best, 0, waiting, entries)
         while top > 0:
             top -= 1
