@@ -1,8 +1,8 @@
 """CharacterMovement: a body that falls, lands, stands and walks on the ground."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -13,23 +13,27 @@ from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.character.waking import wake_near
 from terrain_physics._kernels.math.rigid import sine_and_cosine
+from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.crowd import ALONE
 from terrain_physics.character.frame_time import FrameTime, MaxDelta
+from terrain_physics.character.group_data import GroupData, Key
+from terrain_physics.character.guest import Guest
 from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
 from terrain_physics.character.material_rules import (
     NO_MATERIAL_RULES,
     MaterialRules,
     put_material_rules,
 )
-from terrain_physics.character.owner import Owner
+from terrain_physics.character.owner import Owner, checked_owner
 from terrain_physics.character.placement import (
     UPRIGHT,
     AnyGround,
     checked_collider,
     checked_ground,
     refuse_too_wide,
+    standing,
 )
 from terrain_physics.character.results import MoveResult, nothing_new
 from terrain_physics.character.rows import (
@@ -56,6 +60,7 @@ from terrain_physics.character.state import (
 )
 from terrain_physics.character.underfoot import put_factors
 from terrain_physics.character.view import CharacterView
+from terrain_physics.surface.axes import Axes
 from terrain_physics.surface.surface import queries_of
 
 _ZERO: Floats3 = (0.0, 0.0, 0.0)
@@ -87,6 +92,9 @@ class _Idle(NamedTuple):
     result: MoveResult
 
 
+_Owner = TypeVar("_Owner")
+
+
 @public
 class CharacterMovement(CharacterView):
     """Moves a body under gravity and keeps it out of the ground.
@@ -106,9 +114,18 @@ class CharacterMovement(CharacterView):
     rotation : glm.quat, glm.mat3 or 3 x 3 array, optional
         How the body is turned. To be left out with an owner that has a rotation.
     owner : object, optional
-        Has ``position``, and may have ``rotation`` (quat or mat3) and ``scale`` (a number or
-        three), or instead of all of them ``transform`` (a 4 x 4 matrix). Its position is read
-        before and written after each update, in the type it has; what the game writes is obeyed.
+        Any object of a game that has a place. Its position is read before and written after each
+        update, in the type it has; what the game writes is obeyed. See the notes.
+    axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
+        Those of the owner: "z-up" for Panda3D, "y-up-left" for ursina, where (x, y, z) is what
+        (x, z, -y) and (x, y, -z) are here. All else of a character has the library's axes.
+    read : function, optional
+        Returns the position of the owner, which it is called with, instead of what that has.
+        Together with `write`.
+    write : function, optional
+        Called with the owner and its new position, three floats, instead of setting what it has.
+        Without `read` the owner only shows where the character is, which has `position` and
+        `rotation` itself then.
     seed : int or numpy.random.Generator, default 0
         Where the shuffling of contacts starts. A generator gives one draw of 64 bits.
     gravity : float, default 9.81
@@ -172,6 +189,24 @@ class CharacterMovement(CharacterView):
     mud, whoever has no velocity rests. A body that does not walk, by ``ground_rule="sum"``, has
     friction but no ``speed``. No ``speed`` is 0: nobody would ever come off such ground.
 
+    An owner has, looked for in this order as the character is made:
+
+    - ``transform``, a 4 x 4 matrix: of PyGLM, pyrr or Panda3D, an array or rows with the
+      translation in the last column, or 16 numbers column by column, as OpenGL, pyglet and raylib
+      have them. Its rotation and scale turn and scale the body;
+    - ``position``, and it may have ``rotation`` and ``scale`` (a number or three), which turn and
+      scale the body;
+    - ``matrix``, as ``transform``;
+    - ``getPos`` and ``setPos``, and it may have ``getScale``, as Panda3D's nodes;
+    - ``x``, ``y`` and ``z``: a vector, or a component such as a dataclass.
+
+    A rotation is a quaternion or a 3 x 3 matrix. One of another kind (an angle, Euler angles, HPR)
+    is not read: balls and capsules stay upright, and a box is refused.
+
+    A position of two numbers, as of a sprite, is seen from above: x and z, with ``axes="z-up"`` x
+    and -z. The character has the height, starts on the ground there, and keeps its height where the
+    game puts the owner elsewhere. A scale of two numbers is the picture's.
+
     An attribute that a character does not have is refused with AttributeError, as one that was
     misspelled. A subclass may have its own.
 
@@ -197,6 +232,10 @@ class CharacterMovement(CharacterView):
     # The last update, if the body stands still.
     _idle: _Idle | None = None
 
+    # What the group holds that updates it, and its key there.
+    _group: GroupData | None = None
+    _key: Key
+
     def __init__(
         self,
         ground: AnyGround,
@@ -204,7 +243,10 @@ class CharacterMovement(CharacterView):
         *,
         position: Any = None,
         rotation: Any = None,
-        owner: Any = None,
+        owner: _Owner | None = None,
+        axes: Axes = "y-up",
+        read: Callable[[_Owner], Any] | None = None,
+        write: Callable[[_Owner, Floats3], object] | None = None,
         seed: int | np.random.Generator = 0,
         gravity: float = CharacterRules.gravity.default,
         gravity_scale: float = CharacterRules.gravity_scale.default,
@@ -227,7 +269,7 @@ class CharacterMovement(CharacterView):
     ) -> None:
         self._ground = checked_ground(ground)
         self._collider = checked_collider(collider)
-        self._owner = None if owner is None else Owner(owner)
+        self._owner = checked_owner(owner, self._collider, axes, read, write)
         self._numbers = Rows.one()
         self._first_random = self._numbers.random[0] = first_random_state(seed)
         rules = {
@@ -253,6 +295,8 @@ class CharacterMovement(CharacterView):
         self._time = FrameTime(max_delta)
         start, linear = self._first_place(position, rotation)
         self._place(linear)
+        if self._owner is not None:
+            start = self._put_owner(self._owner, start)
         self._numbers.state[POSITION] = self._numbers.state[LAST_PLACE] = start
         # Readers of the live vectors see these; what differs later was written.
         self._position, self._velocity = LiveVec3(), LiveVec3()
@@ -261,18 +305,27 @@ class CharacterMovement(CharacterView):
 
     def _first_place(self, position: Any, rotation: Any) -> tuple[Floats3, Floats9]:
         """Return where the body starts and how it is turned, as its owner or the game says."""
-        start, linear = _ZERO, None
-        if self._owner is not None:
+        start, owner = _ZERO, self._owner
+        linear = None if owner is None else owner.linear()
+        if owner is not None and owner.is_read:
             if position is not None:
                 raise ValueError("position must be left to the owner where there is one")
-            start, linear = unsigned_zeros(self._owner.position()), self._owner.linear()
-            self._owner.shown = self._owner.place = start
+            start = owner.position()
         elif position is not None:
             start = _checks.vector("position", position)
         if rotation is not None:
             self._refuse_rotation()
             linear = _checks.rotation("rotation", rotation)
         return unsigned_zeros(start), linear or UPRIGHT
+
+    def _put_owner(self, owner: Owner, start: Floats3) -> Floats3:
+        """Begin with an owner; return where: one of two numbers stands on the ground."""
+        if owner.is_flat:
+            start = standing(self._ground, self._numbers.rules, start)
+        if not owner.is_read:
+            owner.move_to(start)
+        owner.shown = owner.place = start
+        return start
 
     # The step
 
@@ -298,7 +351,13 @@ class CharacterMovement(CharacterView):
             was added to the ground. Nothing has changed then.
         TypeError
             If the time is no number, and if the owner's transform is none or shears the collider.
+        RuntimeError
+            If it is in a group.
         """
+        if self._group is not None:
+            raise RuntimeError(
+                f"update must be left to the group that it is in, with the key {self._key!r}"
+            )
         time = self._time
         seconds = time.lived(delta_time)
         state, rules, _, random_state, hits = self._numbers
@@ -325,16 +384,16 @@ class CharacterMovement(CharacterView):
                 put_factors(self._numbers, self._own_rules, queries, table, names)
             ran_into = _UPDATE.call(state, random_state, rules, hits, ALONE, seconds, 0, 1, table)
         values = plain_row(state)
-        self._show_values(values)
-        if values[columns.TURN] != 0.0 and rules[columns.TURN_WITH_GROUND] != 0.0:
-            self._turn_owner(values[columns.TURN])
+        self._show_update(values, rules)
         time.last = seconds
         result = MoveResult(values, seconds, (hits.tobytes(), queries) if ran_into else None)
-        self._idle = None
+        now_idle = None
         if values[columns.IMPRINT] != 0.0 and not (ran_into or self._own_rules or self._owner):
             numbers = self._bytes()
             changed = idle is None or numbers != idle.numbers
-            self._idle = _Idle(numbers, changed, version, seconds, result)
+            now_idle = _Idle(numbers, changed, version, seconds, result)
+        if now_idle is not self._idle:  # to set an attribute takes a while
+            self._idle = now_idle
         return result
 
     def _bytes(self) -> tuple[bytes, ...]:
@@ -361,20 +420,24 @@ class CharacterMovement(CharacterView):
         seed: int | np.random.Generator | None = None,
     ) -> None:
         super().reset(position, velocity, seed)
-        self._time.last = 0.0
+        if self._group is None:
+            self._time.last = 0.0
 
     @property
     def ground(self) -> AnyGround:
         """What it stands on; set another one, and the next update goes on there.
 
         Until then the report names no triangle. TypeError for what is no ground, ValueError for one
-        of whose cells the body covers too many; nothing has changed then.
+        of whose cells the body covers too many, and in a group, which has a ground for all; nothing
+        has changed then.
         """
-        return self._ground
+        return self._ground if self._group is None else self._group.ground
 
     @ground.setter
     def ground(self, ground: AnyGround) -> None:
         known = checked_ground(ground)
+        if self._group is not None:
+            raise ValueError("ground must be left to the group that it is in")
         refuse_too_wide(known, self._numbers.rules)
         if known is not self._ground:
             step_off(self._numbers.state)
@@ -384,14 +447,18 @@ class CharacterMovement(CharacterView):
     @property
     def collider(self) -> Collider:
         """The body before it was placed; see `resize`."""
-        return self._collider
+        return self._collider if self._group is None else self._group.collider(self._key)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Numbers and vectors of its own for a copy."""
+        """Numbers and vectors of its own for a copy, which is in no group."""
         return self.__dict__ | {
             "format": columns.FORMAT,
-            "_numbers": self._numbers.copy(),
-            "_time": self._time.copy(),
+            "_group": None,
+            "_ground": self.ground,
+            "_collider": self.collider,
+            "_own_rules": self._material_rules(),
+            "_numbers": self._row().copy(),
+            "_time": self._frame_time().copy(),
             "_owner": copy(self._owner),
             "_position": self._position.parts(),
             "_velocity": self._velocity.parts(),
@@ -407,31 +474,78 @@ class CharacterMovement(CharacterView):
     def __repr__(self) -> str:
         return f"<CharacterMovement {self._where()}>"
 
+    # In a group
+
+    def _join(self, group: GroupData, key: Key) -> None:
+        """Become one of a group, under a new key."""
+        if self._group is not None:
+            raise ValueError(f"movement must be in no group, is in one as {self._key!r}")
+        refuse_too_wide(group.ground, self._numbers.rules)
+        self._adopt()
+        row = group.room_for(1).at(0)
+        row.put(self._numbers)
+        if group.ground is not self._ground:
+            step_off(row.state)
+            wake(row.state)
+        group.add([key], self._collider, self._own_rules)
+        guest = Guest(self._adopt, self._show_updated, self._show_restored, self._leave)
+        group.welcome(key, guest)
+        self._group, self._key, self._idle = group, key, None
+
+    def _leave(self) -> None:
+        """Be one alone again, where the group has brought it."""
+        self._ground, self._collider, self._numbers = self.ground, self.collider, self._row().copy()
+        self._own_rules, self._time.last = self._material_rules(), self._frame_time().last
+        self._group, self._cell_sizes = None, None
+
+    def _show_updated(self) -> None:
+        row = self._row()
+        self._show_update(plain_row(row.state), row.rules)
+
     # What differs from a member of a group
 
     def _row(self) -> Rows:
-        return self._numbers
+        return self._numbers if self._group is None else self._group.row(self._key)
+
+    def _state(self) -> Floats:
+        return self._numbers.state if self._group is None else self._group.state_row(self._key)
 
     def _seed(self) -> int:
         return self._first_random
 
     def _frame_time(self) -> FrameTime:
-        return self._time
+        return self._time if self._group is None else self._group.time
 
     def _live_position(self) -> LiveVec3:
+        if self._group is not None:
+            self._show_anew(self._position, POSITION)
         return self._position
 
     def _live_velocity(self) -> LiveVec3:
+        if self._group is not None:
+            self._show_anew(self._velocity, VELOCITY)
         return self._velocity
 
+    def _show_anew(self, vector: LiveVec3, place: slice) -> None:
+        """Show what the game has written to the group, unless it has written to this too."""
+        if not vector.written and vector == vector.shown:
+            x, y, z = self._state()[place].tolist()
+            vector.show((x, y, z))
+
     def _keep_collider(self, collider: Collider) -> None:
-        self._collider = collider
+        if self._group is None:
+            self._collider = collider
+        else:
+            self._group.keep_collider(self._key, collider)
 
     def _material_rules(self) -> MaterialRules:
-        return self._own_rules
+        return self._own_rules if self._group is None else self._group.material_rules(self._key)
 
     def _keep_material_rules(self, rules: MaterialRules) -> None:
-        self._own_rules = rules
+        if self._group is None:
+            self._own_rules = rules
+        else:
+            self._group.keep_material_rules(self._key, rules)
 
     def _refuse_rotation(self) -> None:
         if self._owner is not None and self._owner.linear() is not None:
@@ -446,10 +560,10 @@ class CharacterMovement(CharacterView):
         self._position.show(self.position64)
         self._move_owner()
 
-    def _put_velocity(self, value: Any) -> None:
-        super()._put_velocity(value)
-        x, y, z = self._numbers.state[VELOCITY].tolist()
-        self._velocity.show((x, y, z))
+    def _put_velocity(self, value: Any) -> Floats3:
+        velocity = super()._put_velocity(value)
+        self._velocity.show(velocity)
+        return velocity
 
     def _adopt(self) -> None:
         """Take over what the game wrote since the last update: all of it, or nothing."""
@@ -460,7 +574,7 @@ class CharacterMovement(CharacterView):
             velocity = _checks.vector("velocity", self._velocity)
         if self._owner is not None:
             self._adopt_owner(self._owner)
-        state = self._numbers.state
+        state = self._state()
         if position is not None:
             self._adopt_position(self._position.shown.to_tuple(), position)
         if velocity is not None:
@@ -474,7 +588,7 @@ class CharacterMovement(CharacterView):
     def _turn_owner(self, angle: float) -> None:
         """Turn an owner with a rotation about +Y, and the body with it."""
         sine, cosine = _SINE_AND_COSINE.call(angle)
-        a, b, c, d, e, f, g, h, i = self._numbers.linear.tolist()
+        a, b, c, d, e, f, g, h, i = self._row().linear.tolist()
         linear = (
             cosine * a + sine * g, cosine * b + sine * h, cosine * c + sine * i,
             d, e, f,
@@ -485,12 +599,20 @@ class CharacterMovement(CharacterView):
 
     def _take_over(self, state: Any) -> None:
         super()._take_over(state)
+        self._turn_owner_back()
+
+    def _show_restored(self) -> None:
+        self._show()
+        self._turn_owner_back()
+
+    def _turn_owner_back(self) -> None:
+        """Turn an owner that turns with the ground as the body is turned."""
         if self._owner is not None and self.turn_with_ground:
-            self._owner.turn_to(_checks.floats9(self._numbers.linear))
+            self._owner.turn_to(_checks.floats9(self._row().linear))
 
     def _adopt_owner(self, owner: Owner) -> None:
         shown, linear = owner.position(), owner.linear()
-        known = owner.turned, _checks.floats9(self._numbers.linear)
+        known = owner.turned, _checks.floats9(self._row().linear)
         if linear is not None and linear not in known:
             self._place(linear)
             owner.turned = None
@@ -499,13 +621,19 @@ class CharacterMovement(CharacterView):
 
     def _adopt_position(self, shown: Floats3, written: Floats3) -> None:
         exact = merged(self.position64, shown, written)
-        self._numbers.state[POSITION] = unsigned_zeros(exact)
+        self._state()[POSITION] = unsigned_zeros(exact)
         self._disturb()
 
     def _show(self) -> None:
-        self._show_values(plain_row(self._numbers.state))
+        self._show_values(plain_row(self._state()))
         if self._owner is not None and self._owner.position() != self._owner.shown:
             self._move_owner()  # the game has put it elsewhere
+
+    def _show_update(self, values: Row, rules: Floats) -> None:
+        """Show what an update has done to it."""
+        self._show_values(values)
+        if values[columns.TURN] != 0.0 and rules[columns.TURN_WITH_GROUND] != 0.0:
+            self._turn_owner(values[columns.TURN])
 
     def _show_values(self, values: Row) -> None:
         """Show position and velocity to readers of the live vectors, and to the owner."""
@@ -525,7 +653,7 @@ class CharacterMovement(CharacterView):
         for axis in range(3):
             # More than what float32 rounds away.
             if abs(shown[axis] - place[axis]) > 1e-6 * max(1.0, abs(place[axis])):
-                self._numbers.state[columns.POSITION + axis] = shown[axis] + 0.0
+                self._state()[columns.POSITION + axis] = shown[axis] + 0.0
                 self._disturb()
         owner.shown, owner.place = shown, self.position64
         if owner.place != place:

@@ -3,21 +3,25 @@
 from typing import Any
 
 import numpy as np
-from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3, Floats9
-from terrain_physics._kernels.types import Floats
+from terrain_physics.character.colliders import BoxCollider, Collider
+from terrain_physics.character.handles import Functions, Handle, Read, Write, handle_of
+from terrain_physics.surface.axes import Axes, frame_of
 
 
 class Owner:
-    """Reads and writes the place of a game's object, in the types the object uses.
+    """Reads and writes the place of a game's object, in the axes of the library.
 
-    A ``transform`` wins over ``position``, ``rotation`` and ``scale``. Scale is only read; so
-    is a rotation, but where the ground turns its object along.
+    Scale is only read; so is a rotation, but where the ground turns its object along.
 
     Attributes
     ----------
+    is_read : bool
+        Whether its position says where the character is; else it only shows that.
+    is_flat : bool
+        Whether its position is read as two numbers: the height is the character's alone.
     shown : tuple of three floats
         The position as the object showed it last: what differs later was written.
     place : tuple of three floats
@@ -26,131 +30,99 @@ class Owner:
         The same as `linear` after the ground has turned it along: what differs later was written.
     """
 
-    __slots__ = ("_has_transform", "_target", "place", "shown", "turned")
+    __slots__ = (
+        "_frame",
+        "_handle",
+        "_has_height",
+        "is_flat",
+        "is_read",
+        "place",
+        "shown",
+        "turned",
+    )
 
-    place: Floats3
     shown: Floats3
 
-    def __init__(self, target: Any) -> None:
+    def __init__(
+        self, target: Any, axes: Axes, read: Read | None = None, write: Write | None = None
+    ) -> None:
+        self._frame = frame_of(axes)
+        self._handle = _checked_handle(target, read, write)
+        count = len(self._handle.position())
+        self.is_read, self.is_flat = count > 0, count == 2
+        self._has_height = write is not None or not self.is_flat
+        self.place: Floats3 = (0.0, 0.0, 0.0)
         self.turned: Floats9 | None = None
-        self._has_transform = hasattr(target, "transform")
-        if not self._has_transform and not hasattr(target, "position"):
-            raise TypeError(
-                f"owner must have a position or a transform, got {_checks.shorten(target)}"
-            )
-        self._target = target
-        # Now is the time to find out that its place is of a kind that cannot be made anew.
-        if self._has_transform:
-            _moved(target.transform, self.position())
-        else:
-            _like(target.position, self.position())
+
+    @property
+    def unread_rotation(self) -> Any:
+        """Its rotation if that is of a kind that is not read, such as an angle; else None."""
+        return self._handle.unread_rotation
 
     def position(self) -> Floats3:
         """Return the object's position as it shows it."""
-        if self._has_transform:
-            return _checks.affine("owner.transform", self._target.transform)[1]
-        return _checks.vector("owner.position", self._target.position)
+        return self._seen(self.place)
 
     def linear(self) -> Floats9 | None:
         """Return rotation times scale, row by row; None if the object has neither."""
-        target = self._target
-        if self._has_transform:
-            return _checks.floats9(_checks.affine("owner.transform", target.transform)[0])
-        rotation, scale = getattr(target, "rotation", None), getattr(target, "scale", None)
-        if rotation is None and scale is None:
-            return None
-        turned = np.eye(3)
-        if rotation is not None:
-            turned = np.array(_checks.rotation("owner.rotation", rotation)).reshape(3, 3)
-        if scale is None:
-            return _checks.floats9(turned)
-        if hasattr(scale, "x") or hasattr(scale, "__len__"):
-            return _checks.floats9(turned * _checks.vector("owner.scale", scale))
-        return _checks.floats9(turned * _checks.finite("owner.scale", scale))
+        linear = self._handle.linear()
+        return None if linear is None else _checks.floats9(self._frame.to_ours.linear(linear))
 
     def move_to(self, position: Floats3) -> Floats3:
         """Give the object a new position; return it as the object then shows it."""
-        target = self._target
-        if self._has_transform:
-            target.transform = _moved(target.transform, position)
-            return self.position()
-        shown = target.position
-        try:
-            target.position = _like(shown, position)
-        except AttributeError:  # read-only, but the vector itself can be written to
-            shown.x, shown.y, shown.z = position
-        return self.position()
+        theirs: tuple[float, ...] = self._frame.from_ours.point(position)
+        if not self._has_height:
+            theirs = theirs[: self._frame.up] + theirs[self._frame.up + 1 :]
+        self._handle.move_to(theirs)
+        return self._seen(position)
 
     def turn_to(self, linear: Floats9) -> bool:
-        """Turn the object, by rotation times scale; tell whether it has one to be set.
-
-        Its scale stays: a transform gets all of it, a rotation only how its axes are directed.
-        """
-        target, turned = self._target, np.array(linear).reshape(3, 3)
-        try:
-            if self._has_transform:
-                target.transform = _turned(target.transform, turned)
-            elif getattr(target, "rotation", None) is not None:
-                axes = turned / np.sqrt((turned * turned).sum(0))
-                target.rotation = _turned(target.rotation, axes)
-            else:
-                return False
-        except AttributeError:  # read-only
+        """Turn the object, by rotation times scale; tell whether it has a rotation to be set."""
+        turned = np.array(linear).reshape(3, 3)
+        if not self._handle.turn_to(self._frame.from_ours.linear(turned)):
             return False
         self.turned = self.linear()
         return True
 
-
-def _turned(old: Any, turned: Floats) -> Any:
-    """Return a rotation or a transform with other axes (3, 3), in its own type."""
-    if isinstance(old, np.ndarray):
-        new = old.astype(old.dtype if old.dtype.kind == "f" else np.float64)
-        new[:3, :3] = turned
-        return new
-    if isinstance(old, (tuple, list)):  # rows
-        rows = [[*row] for row in old]
-        for row, axes in zip(rows, turned.tolist(), strict=False):
-            row[:3] = axes
-        return type(old)(type(own)(row) for own, row in zip(old, rows, strict=True))
-    matrix = glm.dmat3(*turned.T.ravel())
-    if hasattr(old, "w"):  # a quaternion
-        return type(old)(glm.quat_cast(matrix))
-    new = type(old)(old)
-    for axis in range(3):
-        for k in range(3):
-            new[axis][k] = matrix[axis][k]
-    return new
+    def _seen(self, known: Floats3) -> Floats3:
+        """Return the object's position; what it does not show is as known."""
+        theirs = self._handle.position()
+        if not theirs:
+            return known
+        if len(theirs) == 2:
+            theirs = (*theirs[: self._frame.up], known[1], *theirs[self._frame.up :])
+        x, y, z = theirs
+        return self._frame.to_ours.point((x, y, z))
 
 
-def _like(old: Any, position: Floats3) -> Any:
-    """Return a position in the type of the old one."""
-    if isinstance(old, np.ndarray):
-        return np.array(position, dtype=old.dtype if old.dtype.kind == "f" else np.float64)
-    if hasattr(old, "_make"):  # a named tuple
-        return old._make(position)
-    if isinstance(old, (tuple, list)):
-        return type(old)(position)
-    try:
-        return type(old)(*position)
-    except TypeError:
+def checked_owner(
+    target: Any, collider: Collider, axes: Axes, read: Read | None, write: Write | None
+) -> Owner | None:
+    """Return the owner of a body, if it has one, or raise an error."""
+    if target is None:
+        for name, value in (
+            ("axes", axes if axes != "y-up" else None),
+            ("read", read),
+            ("write", write),
+        ):
+            if value is not None:
+                raise TypeError(f"{name} must come with an owner, got {_checks.shorten(value)}")
+        return None
+    owner = Owner(target, axes, read, write)
+    if isinstance(collider, BoxCollider) and owner.unread_rotation is not None:
         raise TypeError(
-            f"owner.position must be of a type made from three numbers, got {_checks.shorten(old)}"
-        ) from None
+            "owner must have a rotation by a quaternion or a 3 x 3 matrix for a box, got "
+            f"{_checks.shorten(owner.unread_rotation)}; with read= and write= it is not read"
+        )
+    return owner
 
 
-def _moved(transform: Any, position: Floats3) -> Any:
-    """Return a copy of a 4 x 4 matrix with another translation."""
-    if isinstance(transform, np.ndarray):
-        moved = transform.astype(transform.dtype if transform.dtype.kind == "f" else np.float64)
-        moved[:3, 3] = position
-        return moved
-    try:
-        moved = type(transform)(transform)
-        column = moved[3]  # PyGLM: a view of the matrix
-        column.x, column.y, column.z = position
-    except (AttributeError, TypeError):
-        raise TypeError(
-            "owner.transform must be a matrix of PyGLM or an array, "
-            f"got {_checks.shorten(transform)}"
-        ) from None
-    return moved
+def _checked_handle(target: Any, read: Read | None, write: Write | None) -> Handle:
+    for name, function in (("read", read), ("write", write)):
+        if function is not None and not callable(function):
+            raise TypeError(f"{name} must be a function, got {_checks.shorten(function)}")
+    if write is not None:
+        return Functions(target, read, write)
+    if read is not None:
+        raise TypeError("read must come with write, got read alone")
+    return handle_of(target)

@@ -1,12 +1,13 @@
 """A character's body on its ground: how it is placed, and whether another one fits."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from terrain_physics import _checks
-from terrain_physics._checks import Floats9
+from terrain_physics._checks import Floats3, Floats9
 from terrain_physics._kernels.character import layout as columns
 from terrain_physics._kernels.character.constraint_planes import put_constraint_planes
 from terrain_physics._kernels.character.grounding import MOST_PLANES
@@ -113,6 +114,23 @@ def _reach(rules: Floats) -> tuple[Any, Any]:
     extents = rules[..., columns.EXTENTS : columns.EXTENTS + 3]
     turned = np.abs(rules[..., columns.ROTATION : columns.ROTATION + 9])
     return (turned[..., 0:3] * extents).sum(axis=-1), (turned[..., 6:9] * extents).sum(axis=-1)
+
+
+def standing(ground: AnyGround, rules: Floats, place: Floats3) -> Floats3:
+    """Return a place with the height at which a body by its rules stands on level ground there."""
+    x, _, z = place
+    height = ground.height_at(x, z, mask=int(rules[columns.MASK]))
+    if math.isnan(height):
+        raise ValueError(
+            f"owner.position must be over ground, as two numbers have no height, got {(x, z)}"
+        )
+    extents = rules[columns.EXTENTS : columns.EXTENTS + 3]
+    upward = np.abs(rules[columns.ROTATION + 3 : columns.ROTATION + 6])
+    if rules[columns.KIND] == CapsuleCollider.kind:
+        reach = extents[0] + upward[1] * extents[1]  # the radius, and the axis
+    else:
+        reach = (upward * extents).sum()
+    return x, height + float(reach - rules[columns.OFFSET + 1]), z
 
 
 def put_in_air(state: Floats, places: Any, speeds: Any) -> None:

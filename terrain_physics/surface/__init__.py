@@ -1,1 +1,1 @@
-"""The questions that every ground answers, their results, and OBJ files."""
+"""The questions that every ground answers, their results, axes of engines, and OBJ files."""

@@ -2,7 +2,9 @@
 
 from typing import Any, Literal, assert_type
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics import (
@@ -81,6 +83,37 @@ def test_grounds_are_grounds() -> None:
         mover.ground = 3  # type: ignore[assignment]
     with pytest.raises(AttributeError):
         member.ground = FLOOR  # type: ignore[misc]
+
+
+class Sprite:
+    """An object of a game with a place of its own kind."""
+
+    place = (1.0, 2.0, 3.0)
+
+
+def put(sprite: Sprite, place: tuple[float, float, float]) -> None:
+    sprite.place = place
+
+
+def test_functions_are_handed_the_owner() -> None:
+    sprite = Sprite()
+    mover = CharacterMovement(
+        FLOOR,
+        BALL,
+        owner=sprite,
+        axes="z-up",
+        read=lambda owner: assert_type(owner, Sprite).place,
+        write=lambda owner, place: put(
+            assert_type(owner, Sprite), assert_type(place, tuple[float, float, float])
+        ),
+    )
+    assert_type(mover.position, glm.vec3)
+    CharacterMovement(FLOOR, BALL, owner=sprite, write=put)
+    with pytest.raises(ValueError, match="axes must be one of"):
+        CharacterMovement(FLOOR, BALL, owner=sprite, axes="up", write=put)  # type: ignore[arg-type]
+    assert_type(FLOOR.to_mesh(axes="y-up-left").vertices, NDArray[np.float32])
+    with pytest.raises(ValueError, match="axes must be one of"):
+        FLOOR.to_mesh(axes="up")  # type: ignore[arg-type]
 
 
 def test_slips_are_errors() -> None:

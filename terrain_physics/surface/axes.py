@@ -1,0 +1,90 @@
+"""Axes of other engines: from their coordinates to the library's, and back.
+
+The library's own are "y-up". Owners of characters, the arrays of a map and meshes that come in may
+have others, which are converted here, exactly: numbers change places and signs. What is seen stays
+as it is: triangles that are counter-clockwise seen from the front there are so here, so no order of
+corners changes, not even between left-handed axes and right-handed ones.
+"""
+
+from typing import Literal, get_args
+
+import numpy as np
+
+from terrain_physics import _checks
+from terrain_physics._checks import Floats3
+from terrain_physics._kernels.types import Floats
+
+Axes = Literal["y-up", "z-up", "y-up-left"]
+"""Which axis points up; of "left"-handed ones the third leads away from who looks at x and y."""
+
+
+class Turn:
+    """A change of axes.
+
+    Parameters
+    ----------
+    order : three indices
+        Where each coordinate comes from.
+    signs : three of 1.0 and -1.0
+        Their factors.
+    """
+
+    __slots__ = ("_is_identity", "_matrix", "_signs", "order")
+
+    def __init__(self, order: tuple[int, int, int], signs: Floats3) -> None:
+        self.order, self._signs = order, signs
+        self._matrix = np.eye(3)[list(order)] * np.array(signs)[:, np.newaxis]
+        self._is_identity = bool((self._matrix == np.eye(3)).all())
+
+    def point(self, point: Floats3) -> Floats3:
+        """Return a point or a direction in the other axes; in the same ones, as it is."""
+        if self._is_identity:
+            return point
+        (i, j, k), (a, b, c) = self.order, self._signs
+        return a * point[i] + 0.0, b * point[j] + 0.0, c * point[k] + 0.0  # no negative zeros
+
+    def rows(self, points: Floats) -> Floats:
+        """Return points or directions (n, 3) in the other axes; in the same ones, as they are."""
+        if self._is_identity:
+            return points
+        turned: Floats = np.take(points, self.order, axis=1) * self._signs + 0.0
+        return turned
+
+    def linear(self, matrix: Floats) -> Floats:
+        """Return a rotation times scale (3, 3) of the other axes; of the same ones, as it is."""
+        return matrix if self._is_identity else self._matrix @ matrix @ self._matrix.T + 0.0
+
+    def inverse(self) -> "Turn":
+        """Return the change back."""
+        i, j, k = (self.order.index(axis) for axis in range(3))
+        return Turn((i, j, k), (self._signs[i], self._signs[j], self._signs[k]))
+
+
+class Frame:
+    """The axes of an engine.
+
+    Attributes
+    ----------
+    to_ours, from_ours : Turn
+        From them to the library's, and back.
+    up : int
+        Which of them points up.
+    """
+
+    __slots__ = ("from_ours", "to_ours", "up")
+
+    def __init__(self, to_ours: Turn) -> None:
+        self.to_ours, self.from_ours = to_ours, to_ours.inverse()
+        self.up = to_ours.order[1]
+
+
+_FRAMES = {
+    "y-up": Frame(Turn((0, 1, 2), (1.0, 1.0, 1.0))),
+    "z-up": Frame(Turn((0, 2, 1), (1.0, 1.0, -1.0))),
+    "y-up-left": Frame(Turn((0, 1, 2), (1.0, 1.0, -1.0))),
+}
+
+
+def frame_of(axes: Axes) -> Frame:
+    """Return the axes of a name, or raise ValueError."""
+    return _FRAMES[_checks.choice("axes", axes, get_args(Axes))]
