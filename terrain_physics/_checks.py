@@ -59,6 +59,8 @@ def _number(name: str, rule: str, value: Any) -> float:
 
 def finite(name: str, value: Any) -> float:
     """Return a finite number as float."""
+    if type(value) is float and -math.inf < value < math.inf:  # called every frame
+        return value
     number = _number(name, "a finite number", value)
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {number}")
@@ -150,6 +152,19 @@ def vector(name: str, value: Any) -> Floats3:
     return x, y, z
 
 
+def vector_or_pair(name: str, value: Any) -> tuple[float, ...]:
+    """Return what `vector` does, or two finite floats of what has no more, such as a vec2."""
+    if type(value) not in _PLAIN:  # a missing attribute is slow
+        if hasattr(value, "z"):
+            return vector(name, value)
+        if hasattr(value, "x") and hasattr(value, "y"):
+            value = value.x, value.y
+    if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
+        return vector(name, value)
+    x, y = (finite(name, part) for part in value)
+    return x, y
+
+
 def listed(name: str, value: Any) -> tuple[Any, ...]:
     """Return what an iterable gives, or raise TypeError."""
     try:
@@ -193,10 +208,11 @@ def _sequence(name: str, value: Any) -> tuple[Any, ...]:
 def rotation(name: str, value: Any) -> Floats9:
     """Return a rotation, given as a quaternion or a 3 x 3 matrix, as nine floats row by row.
 
-    Matrices of PyGLM, and sequences of vectors, are columns; arrays and nested lists are rows.
-    Small errors of float32 are removed: the result is orthonormal in float64.
+    Matrices of PyGLM, and sequences of vectors, are columns, and so are those of pyrr and Panda3D,
+    made for row vectors; other arrays and nested lists are rows. Small errors of float32 are
+    removed: the result is orthonormal in float64.
     """
-    if all(hasattr(value, part) for part in "wxyz"):
+    if _is_quaternion(value):
         return _from_quaternion(name, value)
     matrix = _square(name, "a quaternion or a 3 x 3 matrix", value)
     if matrix.shape != (3, 3):
@@ -211,24 +227,59 @@ def floats9(matrix: NDArray[np.float64]) -> Floats9:
     return (m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], m[8])
 
 
-def _square(name: str, rule: str, value: Any) -> NDArray[np.float64]:
-    """Return a matrix by rows; PyGLM's matrices and sequences of vectors are columns."""
+def is_rotation(value: Any) -> bool:
+    """Tell whether a value is of a kind that `rotation` reads."""
+    return _is_quaternion(value) or shape_of(value) == (3, 3)
+
+
+def _is_quaternion(value: Any) -> bool:
+    return all(hasattr(value, part) for part in "wxyz")
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """Return the shape that an array of a value has; () if it makes none."""
     try:
-        if not isinstance(value, np.ndarray) and all(hasattr(column, "x") for column in value):
+        return np.asarray(value).shape
+    except (TypeError, ValueError):
+        return ()
+
+
+def holds_columns(matrix: Any) -> bool:
+    """Tell whether a matrix is given by its columns: PyGLM's, and sequences of vectors, are."""
+    return not isinstance(matrix, np.ndarray) and all(hasattr(column, "x") for column in matrix)
+
+
+def is_for_row_vectors(matrix: Any) -> bool:
+    """Tell whether a matrix is multiplied by vectors from the left, as Panda3D's and pyrr's are."""
+    return hasattr(matrix, "getRow") or (isinstance(matrix, np.ndarray) and hasattr(matrix, "m11"))
+
+
+def _square(name: str, rule: str, value: Any) -> NDArray[np.float64]:
+    """Return a matrix by rows."""
+    try:
+        if holds_columns(value):
             return real_array(name, [list(column) for column in value]).T
-        return real_array(name, value)
+        matrix = real_array(name, value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be {rule}, got {shorten(value)}") from None
+    return matrix.T if is_for_row_vectors(value) else matrix
+
+
+_LAST = [0.0, 0.0, 0.0, 1.0]
 
 
 def affine(name: str, value: Any) -> tuple[NDArray[np.float64], Floats3]:
-    """Return the (3, 3) linear part and the translation of a 4 x 4 matrix."""
+    """Return the (3, 3) linear part and the translation of a 4 x 4 matrix, read as a `rotation`."""
     matrix = _square(name, "a 4 x 4 matrix", value)
     if matrix.shape != (4, 4):
         raise ValueError(f"{name} must be a 4 x 4 matrix, got shape {matrix.shape}")
     refuse_non_finite(name, matrix)
-    if np.abs(matrix[3] - (0.0, 0.0, 0.0, 1.0)).max() > 1e-6:
-        raise ValueError(f"{name} must be affine, got last row {matrix[3].tolist()}")
+    last = matrix[3].tolist()
+    if last != _LAST and np.abs(matrix[3] - _LAST).max() > 1e-6:
+        hint = (
+            ": a translation belongs in the last column" if matrix[:, 3].tolist() == _LAST else ""
+        )
+        raise ValueError(f"{name} must be affine, got last row {last}{hint}")
     x, y, z = matrix[:3, 3].tolist()
     return np.ascontiguousarray(matrix[:3, :3]), (x, y, z)
 
@@ -254,6 +305,8 @@ def orthonormal(name: str, matrices: NDArray[np.float64]) -> NDArray[np.float64]
 
 def _from_quaternion(name: str, value: Any) -> Floats9:
     w, x, y, z = (finite(f"{name}.{part}", getattr(value, part)) for part in "wxyz")
+    if hasattr(value, "getR"):  # Panda3D, where x, y, z and w are the first to the last
+        w, x, y, z = x, y, z, w
     norm = math.sqrt(w * w + x * x + y * y + z * z)
     if not abs(norm - 1.0) <= ROTATION_TOLERANCE:  # a NaN must not pass
         raise ValueError(f"{name} must have unit length, got length {norm:.6g}")
@@ -426,6 +479,21 @@ def obbs(prefix: str, centers: Any, half_extents: Any, rotation_matrices: Any) -
     middles, half = points(names[0], centers), points(names[1], half_extents)
     refuse_negative("half extent", names[1], half)
     return {names[0]: middles, names[1]: half, names[2]: rotations(names[2], rotation_matrices)}
+
+
+def reaches(name: str, value: Any) -> NDArray[np.float64]:
+    """Return how far rays reach (n,), from 0 to infinity; (1,) of one number for all of them."""
+    if not isinstance(value, (list, tuple)) and getattr(value, "ndim", 0) == 0:
+        result = np.array([between(name, value, 0.0, math.inf)])
+    else:
+        result = real_array(name, value)
+    if result.ndim != 1:
+        raise ValueError(f"{name} must be a number or have shape (n,), got {result.shape}")
+    bad = ~(result >= 0.0)  # NaN too
+    if bad.any():
+        raise ValueError(f"{name} must be from 0 to inf, got {result[bad][0]}{_place(bad)}")
+    result.setflags(write=False)
+    return result
 
 
 def directions(name: str, value: Any) -> NDArray[np.float64]:

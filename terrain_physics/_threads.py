@@ -25,7 +25,7 @@ def _nothing() -> None:
     """Do nothing."""
 
 
-def _processors() -> int:
+def processors() -> int:
     """Return how many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -59,7 +59,7 @@ class _Pool:
         try:
             with self._lock:
                 if self._executor is None:
-                    beside = max(_processors() - 1, 1)  # the caller works too
+                    beside = max(processors() - 1, 1)  # the caller works too
                     self._executor = ThreadPoolExecutor(
                         beside, "terrain_physics", self._mark_thread
                     )
@@ -191,7 +191,7 @@ class Workers:
             not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1
         ):
             raise ValueError(f"threads must be None or an integer >= 1, got {threads!r}")
-        self._threads = _processors() if threads is None else int(threads)
+        self._threads = processors() if threads is None else int(threads)
 
     def run(
         self,

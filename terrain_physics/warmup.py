@@ -36,6 +36,7 @@ def _height_map() -> None:
     land.normal_at(0.5, 0.5)
     land.height_at(np.zeros(1), np.zeros(1))
     land.normal_at(np.zeros(1), np.zeros(1))
+    land.to_mesh()
 
 
 def _rays_and_sweeps() -> None:

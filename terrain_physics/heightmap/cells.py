@@ -35,7 +35,9 @@ class Region(NamedTuple):
 class MapCells:
     """One value for each cell of a map: reads and writes go to the map.
 
-    Compared with ``==`` and ``!=`` it is an array, cell by cell.
+    Cells are named ``[row, column]``, by whole numbers: the row runs along z, the column along x.
+    Places are named ``at(x, z)``, in meters. Compared with ``==`` and ``!=`` it is an array, cell
+    by cell.
 
     Examples
     --------
@@ -103,7 +105,13 @@ class MapCells:
 
     def __getitem__(self, index: Any) -> Any:
         with self._lock:
-            return self._get(index).copy()
+            try:
+                return self._get(index).copy()
+            except IndexError as error:
+                raise IndexError(
+                    f"{self._kind}[row, column] of {self._shape[0]} x {self._shape[1]} cells: "
+                    f"{error} (places in meters: {self._kind}.at(x, z))"
+                ) from None
 
     def at(self, x: Any, z: Any) -> Any:
         """Return the value of the cell under a place.
@@ -111,7 +119,8 @@ class MapCells:
         Parameters
         ----------
         x, z : float or array_like
-            Where, in meters; arrays are broadcast. Between cells, that of higher row and column.
+            Where, in meters, x first; arrays are broadcast. Of ``[row, column]`` the row runs along
+            z. Between cells, that of higher row and column.
 
         Returns
         -------

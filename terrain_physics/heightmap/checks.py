@@ -178,7 +178,8 @@ def basic_index(index: Any, shape: tuple[int, ...]) -> tuple[int | slice, int | 
             place = _checks.whole("index", part, -count, count - 1)
         except (TypeError, ValueError) as reason:
             raise IndexError(
-                f"index must be whole numbers in {shape} or slices, got {_checks.shorten(index)}"
+                f"index must be [row, column], whole numbers in {shape} or slices, got "
+                f"{_checks.shorten(index)} (places in meters: height_at(x, z), materials.at(x, z))"
             ) from reason
         result.append(place % count)
     return result[0], result[1]

@@ -1,7 +1,6 @@
 """The surface of a height map as triangles, for renderers and files."""
 
 import operator
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,23 +10,24 @@ from numpy.typing import NDArray
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.types import Bytes, Singles
+from terrain_physics._kernels.heightmap.surface_mesh import put_triangles, put_vertex_normals
+from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles, read_only
 from terrain_physics._public import public
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.storage import MapStorage
-from terrain_physics.surface.obj_files import write_obj
+from terrain_physics.surface.axes import Axes, frame_of
 
 
 @public
 class MeshArrays(NamedTuple):
-    """Triangles as a renderer's buffers take them.
+    """Triangles as a renderer's buffers take them, in the axes that were asked for.
 
     Attributes
     ----------
     vertices : ndarray of float32, shape (v, 3)
         In meters.
     normals : ndarray of float32, shape (v, 3)
-        Unit, the mean of the faces around each vertex by their area; +Y where there is none.
+        Unit, the mean of the faces around each vertex by their area; up where there is none.
     indices : ndarray of uint32, shape (3 n,)
         Rows of ``vertices``, three for each triangle, counter-clockwise seen from above.
     """
@@ -37,25 +37,27 @@ class MeshArrays(NamedTuple):
     indices: NDArray[np.uint32]
 
 
-def mesh_arrays(storage: MapStorage, region: Region, origin: Floats3) -> MeshArrays:
+def mesh_arrays(storage: MapStorage, region: Region, origin: Floats3, axes: Axes) -> MeshArrays:
     """Return the triangles of cells, relative to an origin."""
+    turn = frame_of(axes).from_ours
     places, faces = _surface(storage, region)
     normals = _vertex_normals(places, faces)
     return MeshArrays(
-        np.nan_to_num(places - origin).astype(np.float32),
-        normals.astype(np.float32),
+        turn.rows(np.nan_to_num(places - origin)).astype(np.float32),
+        turn.rows(normals).astype(np.float32),
         faces.astype(np.uint32).ravel(),
     )
 
 
-def save_obj(storage: MapStorage, path: str | os.PathLike[str]) -> None:
-    """Write the whole surface as a Wavefront OBJ file."""
+def whole_mesh(storage: MapStorage) -> tuple[Floats, Longs, Floats]:
+    """Return the whole surface: vertices that are used (v, 3), faces (n, 3), normals (v, 3)."""
     rows, columns = storage.cell_count
-    whole = Region(0, rows, 0, columns)
-    places, faces = _surface(storage, whole)
+    places, faces = _surface(storage, Region(0, rows, 0, columns))
     normals = _vertex_normals(places, faces)
-    used, indices = np.unique(faces, return_inverse=True)
-    write_obj(path, places[used], indices.reshape(-1, 3), normals[used])
+    used = np.zeros(len(places), dtype=np.bool_)
+    used[faces] = True
+    numbers = np.cumsum(used) - 1
+    return places[used], numbers[faces], normals[used]
 
 
 def checked_region(region: Any, rows: int, columns: int) -> Region:
@@ -73,7 +75,7 @@ def checked_region(region: Any, rows: int, columns: int) -> Region:
     return Region(*ends)
 
 
-def _surface(storage: MapStorage, region: Region) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _surface(storage: MapStorage, region: Region) -> tuple[Floats, Longs]:
     """Return the corners of the cells (v, 3) and their triangles (n, 3), as of one moment."""
     row_0, row_1, column_0, column_1 = region
     with storage.lock:
@@ -82,7 +84,7 @@ def _surface(storage: MapStorage, region: Region) -> tuple[NDArray[np.float64], 
     return _places(storage.frame[:6].tolist(), region, samples), _faces(samples, bits)
 
 
-def _places(frame: Sequence[float], region: Region, samples: Singles) -> NDArray[np.float64]:
+def _places(frame: Sequence[float], region: Region, samples: Singles) -> Floats:
     """Return the corners of the cells as points (v, 3), row by row; NaN heights in holes."""
     row_0, row_1, column_0, column_1 = region
     x0, y0, z0, cell_x, cell_z, scale = frame
@@ -93,39 +95,19 @@ def _places(frame: Sequence[float], region: Region, samples: Singles) -> NDArray
     return result.reshape(-1, 3)
 
 
-def _faces(samples: Singles, bits: Bytes) -> NDArray[np.int64]:
+def _faces(samples: Singles, bits: Bytes) -> Longs:
     """Return the triangles (n, 3) of the cells that have ground, in order of their ids."""
-    rows, columns = bits.shape
-    wide = columns + 1
-    missing = np.isnan(samples)
-    no_ground = missing[1:, 1:] | missing[1:, :-1] | missing[:-1, 1:] | missing[:-1, :-1]
-    no_ground |= bits & kernels.CELL_HOLE != 0
-    flipped = bits & kernels.CELL_FLIPPED != 0
-    corner = np.arange(rows)[:, np.newaxis] * wide + np.arange(columns)
-    result = np.empty((*corner.shape, 2, 3), dtype=np.int64)
-    for turned in (False, True):
-        here = flipped == turned
-        for half in range(2):
-            ra, ca, rb, cb, rc, cc = kernels.half_corners(turned, half)
-            offsets = np.array([ra * wide + ca, rb * wide + cb, rc * wide + cc])
-            result[here, half] = corner[here][:, np.newaxis] + offsets
-    return result[~no_ground].reshape(-1, 3)
+    faces = np.empty((2 * bits.size, 3), dtype=np.int64)
+    levels, kinds = read_only(samples, bits)
+    return faces[: put_triangles(levels, kinds, faces)]
 
 
-def _vertex_normals(places: NDArray[np.float64], faces: NDArray[np.int64]) -> NDArray[np.float64]:
+def _vertex_normals(places: Floats, faces: Longs) -> Floats:
     """Return the mean of the normals of the faces around each vertex, by area."""
-    a, b, c = (places[faces[:, k]] for k in range(3))
-    products = np.cross(b - a, c - a)
-    sums = np.zeros_like(places)
-    for axis in range(3):
-        for k in range(3):
-            sums[:, axis] += np.bincount(
-                faces[:, k], weights=products[:, axis], minlength=len(places)
-            )
-    lengths = np.sqrt((sums * sums).sum(axis=1, keepdims=True))
-    sums[lengths[:, 0] == 0.0] = 0.0, 1.0, 0.0
-    lengths[lengths == 0.0] = 1.0
-    return np.asarray(sums / lengths)
+    sums, normals = np.empty_like(places), np.zeros_like(places)
+    corners, triangles = read_only(places, faces)
+    put_vertex_normals(corners, triangles, sums, normals)
+    return normals
 
 
 def _cell_bits(storage: MapStorage, region: Region) -> Bytes:

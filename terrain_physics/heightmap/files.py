@@ -1,12 +1,16 @@
-"""Height maps as files: .npy, .r16/.raw, .hgt, .dds, .png and .tiff are read, some are written."""
+"""Height maps as files.
+
+Read are .npy, .r16/.raw, .hgt, .hgt.gz, .asc, .dds, .png and .tiff; some of these are written.
+"""
 
 import operator
 import os
 import struct
+import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,6 +25,7 @@ from terrain_physics.heightmap.formats import (
     Loaded,
     Source,
 )
+from terrain_physics.heightmap.placement import Placement
 
 _WRITTEN = (".npy", *RAW, ".png")
 _PIXELS_AT_ONCE = 1 << 20
@@ -43,6 +48,8 @@ def load_heights(
       given.
     - ``.hgt``: SRTM tiles, big-endian signed 16-bit meters; a square (1201, 3601 or any other)
       unless ``shape`` is given. The value -32768, called *void*, becomes NaN, a hole.
+    - ``.hgt.gz``: the same, packed by gzip; at most 80 million heights.
+    - ``.asc``: ESRI's ASCII grids. The value ``NODATA_value``, or -9999, becomes NaN, a hole.
     - ``.dds``: one channel without compression: 8 or 16-bit unsigned integers ("luminance", R8,
       R16) or floats (R16F, R32F), with the old header or the DX10 header; the top mip level.
     - ``.png``: grayscale of 8 or 16 bits; 16 bits stay 16 bits. Every checksum must be right.
@@ -55,7 +62,8 @@ def load_heights(
     path : str or os.PathLike
         The file.
     shape : (int, int), optional
-        Rows and columns of an ``.r16``, ``.raw`` or ``.hgt`` file that is not square; each >= 2.
+        Rows and columns of an ``.r16``, ``.raw``, ``.hgt`` or ``.hgt.gz`` file that is not square;
+        each >= 2.
     byte_order : {"little", "big"}
         The byte order of an ``.r16`` or ``.raw`` file.
     height_range : (float, float), optional
@@ -85,8 +93,29 @@ def load_heights(
     ImportError
         If the file is an image and Pillow is missing.
     """
+    return load_placed(
+        path, shape=shape, byte_order=byte_order, height_range=height_range, flip=flip
+    ).heights
+
+
+class PlacedHeights(NamedTuple):
+    """The heights in a file, ``[row, column]``, and where they lie if the file says so."""
+
+    heights: Heights
+    placement: Placement | None
+
+
+def load_placed(
+    path: str | os.PathLike[str],
+    *,
+    shape: Sequence[int] | None = None,
+    byte_order: Literal["little", "big"] = "little",
+    height_range: Sequence[float] | None = None,
+    flip: Literal["rows", "columns", "both"] | None = None,
+) -> PlacedHeights:
+    """Return what `load_heights` does, and where it lies."""
     name = file_name(path)
-    suffix = Path(name).suffix.lower()
+    suffix = _suffix(name)
     if suffix not in READERS:
         raise ValueError(f"{name}: suffix must be one of {', '.join(READERS)}, got {suffix!r}")
     _check_options(name, suffix, byte_order=byte_order, flip=flip)
@@ -104,8 +133,21 @@ def load_heights(
     if infinite.any():
         row, column = np.argwhere(infinite)[0]
         raise source.bad(f"heights must be finite or NaN, got infinity at [{row}, {column}]")
+    placement = loaded.placement and loaded.placement.flipped(heights.shape, flip)
     heights = _flipped(heights, flip)
-    return np.ascontiguousarray(heights, dtype=heights.dtype.newbyteorder("="))
+    native = np.ascontiguousarray(heights, dtype=heights.dtype.newbyteorder("="))
+    return PlacedHeights(native, placement)
+
+
+def warn_of_numbers(path: str | os.PathLike[str], heights: Heights) -> None:
+    """Warn if a map is to have the numbers of a 16-bit picture as heights in meters."""
+    name = file_name(path)
+    if _suffix(name) == ".png" and heights.dtype == np.uint16:
+        warnings.warn(
+            f"{name}: 16-bit numbers without height_range are taken for meters: 0 to 65535 m, "
+            f"here {heights.min()} to {heights.max()} m. Pass height_range=(low, high)",
+            stacklevel=3,
+        )
 
 
 def save_heights(
@@ -186,6 +228,12 @@ def save_heights(
     return limits
 
 
+def _suffix(name: str) -> str:
+    """Return the suffix of a file in lower case, with that of what is packed in it."""
+    *_, last = suffixes = [suffix.lower() for suffix in Path(name).suffixes] or [""]
+    return "".join(suffixes[-2:]) if last == ".gz" else last
+
+
 def _check_options(name: str, suffix: str, *, byte_order: Any, flip: Any) -> None:
     _checks.choice("byte_order", byte_order, ("little", "big"))
     if byte_order == "big":
@@ -234,7 +282,7 @@ def _checked_range(height_range: Any) -> tuple[float, float] | None:
 
 
 def _in_meters(source: Source, loaded: Loaded, limits: tuple[float, float] | None) -> Heights:
-    heights, holes = loaded
+    heights, holes = loaded.heights, loaded.holes
     if limits is not None:
         if heights.dtype.str[1:] not in {"u1", "u2"}:
             rule = "height_range is for 8 or 16-bit unsigned heights"

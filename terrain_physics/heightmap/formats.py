@@ -1,4 +1,4 @@
-"""Readers of height-map files, one for each format: .npy, .r16/.raw, .hgt, .dds, .png and .tiff.
+"""Readers of height-map files: .npy, .r16/.raw, .hgt, .hgt.gz, .asc, .dds, .png and .tiff.
 
 A file is checked before memory is reserved for it: the sizes in its header are compared with its
 length, so that a damaged or hostile file causes an error message and takes no memory. Only PNG and
@@ -16,11 +16,13 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from terrain_physics.heightmap.placement import DEGREES, METERS, Axis, Placement
+
 Heights = NDArray[np.integer[Any] | np.floating[Any]]
 
-# Of an image: 8193 x 8193 passes. Other formats are not compressed, so they cannot be bombs.
+# Of what is compressed, images and .hgt.gz: 8193 x 8193 passes. Others cannot be bombs.
 PIXEL_LIMIT = 80_000_000
-IMAGE_BYTES_LIMIT = 1 << 30  # an image file is read as a whole
+IMAGE_BYTES_LIMIT = 1 << 30  # such a file is read as a whole
 
 _PNG_COLORS = {2: "RGB", 3: "a palette", 4: "gray with alpha", 6: "RGB with alpha"}
 _DEFLATE_RATIO = 1040  # bytes that one compressed byte can expand to, at most
@@ -29,6 +31,28 @@ _TIFF_RATIOS = {1: 1, 5: 4096, 8: 1040, 32946: 1040, 32773: 130, 34925: 1 << 14,
 # By sample format (unsigned, signed, float) and bits.
 _TIFF_KINDS = {(1, 8): "u1", (1, 16): "u2", (2, 16): "i2", (3, 32): "f4"}
 _TIFF_INTEGERS = {3: "H", 4: "I", 16: "Q"}
+# GeoTIFF, from its standard (OGC 19-008): how large pixels are, a point and its place, or both as a
+# matrix; and keys with their values.
+_PIXEL_SCALE, _TIE_POINT, _MATRIX, _KEYS = 33550, 33922, 34264, 34735
+_TIFF_NUMBERS = {
+    _PIXEL_SCALE: (12, "d"),
+    _TIE_POINT: (12, "d"),
+    _MATRIX: (12, "d"),
+    _KEYS: (3, "H"),
+}
+_MOST_NUMBERS = 4096
+_MODEL, _RASTER, _ANGLE_MODEL, _POINT_RASTER, _LENGTH_UNIT = 1024, 1025, 2, 2, 3076
+_METER = 9001
+_LENGTH_UNITS = {_METER: METERS, 9002: "feet", 9003: "US survey feet"}
+
+_GRID_KEYS = {
+    b"ncols", b"nrows", b"cellsize", b"dx", b"dy", b"nodata_value",
+    b"xllcorner", b"xllcenter", b"yllcorner", b"yllcenter",
+}  # fmt: skip
+_GRID_HEADER = re.compile(rb"\s*([A-Za-z_]+)[ \t]+(\S+)")
+_GRID_HEADER_BYTES = 2048
+_TEXT_AT_ONCE = 1 << 20
+_LONGEST_NUMBER = 400  # bytes: the largest float has 309 digits before its point
 
 # DDS: flags of pixel formats, and of files that are not a plain picture.
 _DDS_ALPHA, _DDS_CODE, _DDS_RGB, _DDS_LUMINANCE = 0x1, 0x4, 0x40, 0x20000
@@ -53,10 +77,11 @@ class Source(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """The heights in a file, and where it has holes."""
+    """The heights in a file, where it has holes, and where it lies if the file says so."""
 
     heights: Heights
     holes: NDArray[np.bool_] | None = None
+    placement: Placement | None = None
 
 
 def _read_numbers(source: Source, kind: str, shape: tuple[int, int]) -> Heights:
@@ -106,6 +131,113 @@ def _read_raw(source: Source) -> Loaded:
 def _read_hgt(source: Source) -> Loaded:
     heights = _read_numbers(source, ">i2", _raw_shape(source))
     return Loaded(heights, heights == -32768)
+
+
+def _read_packed_hgt(source: Source) -> Loaded:
+    packed = _read_whole(source)
+    if packed[:2] != b"\x1f\x8b" or len(packed) < 18:
+        raise source.bad(f"must start as a gzip file, got {packed[:2]!r}")
+    size = int.from_bytes(packed[-4:], "little")  # of the heights, as gzip says at its end
+    if size > 2 * PIXEL_LIMIT or size > _DEFLATE_RATIO * len(packed):
+        most = min(2 * PIXEL_LIMIT, _DEFLATE_RATIO * len(packed))
+        raise source.bad(f"must unpack to at most {most} bytes, got {size}")
+    inner = source._replace(size=size)
+    _raw_shape(inner)
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        content = unpacker.decompress(packed, size + 1)
+    except zlib.error as error:
+        raise source.bad(f"damaged gzip file ({error})") from error
+    if len(content) != size or not unpacker.eof or unpacker.unused_data:
+        raise source.bad(f"damaged gzip file: must unpack to {size} bytes, and end there")
+    return _read_hgt(inner._replace(file=io.BytesIO(content)))
+
+
+def _read_asc(source: Source) -> Loaded:
+    fields, start = _grid_header(source)
+    rows, columns = (_grid_count(source, fields, key) for key in (b"nrows", b"ncols"))
+    _refuse_few(source, rows, columns)
+    needed = start + 2 * rows * columns - 1  # a digit each, and one byte between two
+    if needed > source.size:
+        raise source.bad(f"truncated: needs at least {needed} bytes, got {source.size}")
+    cell = fields.get(b"cellsize")
+    size_x, size_y = fields.get(b"dx", cell), fields.get(b"dy", cell)
+    if size_x is None or size_y is None:
+        raise source.bad("header must have cellsize, or dx and dy")
+    placement = Placement.of(
+        Axis(_grid_start(fields, b"xll", size_x), size_x),
+        Axis(-_grid_start(fields, b"yll", size_y) - (rows - 1) * size_y, size_y),
+        None,
+    )
+    source.file.seek(start)
+    heights = _grid_numbers(source, rows * columns).reshape(rows, columns)
+    heights[heights == fields.get(b"nodata_value", -9999.0)] = np.nan
+    return Loaded(heights, placement=placement)
+
+
+def _grid_header(source: Source) -> tuple[dict[bytes, float], int]:
+    """Return the numbers in the header of a text grid, and where its heights begin."""
+    head = source.file.read(_GRID_HEADER_BYTES)
+    fields: dict[bytes, float] = {}
+    start = 0
+    while line := _GRID_HEADER.match(head, start):
+        key = line[1].lower()
+        if key == b"nan":  # a height
+            break
+        if key not in _GRID_KEYS:
+            raise source.bad(f"header must be that of an ESRI ASCII grid, got {key[:40]!r}")
+        fields[key] = _grid_number(source, line[2])
+        start = line.end()
+    return fields, start
+
+
+def _grid_number(source: Source, text: bytes) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise source.bad(f"must hold numbers, got {text[:40]!r}") from None
+
+
+def _grid_count(source: Source, fields: dict[bytes, float], key: bytes) -> int:
+    count = fields.get(key, math.nan)
+    if not 1.0 <= count < 2.0**53 or count != int(count):
+        raise source.bad(f"header must have {key.decode()}, a whole number, got {count}")
+    return int(count)
+
+
+def _grid_start(fields: dict[bytes, float], key: bytes, size: float) -> float:
+    """Return where the middle of the lowest cell to the left lies, along one axis."""
+    center = fields.get(key + b"center")
+    return fields.get(key + b"corner", 0.0) + 0.5 * size if center is None else center
+
+
+def _grid_numbers(source: Source, count: int) -> NDArray[np.float64]:
+    """Read numbers from the file's position to its end; refuse fewer and more."""
+    numbers = np.empty(count)
+    found, rest = 0, b""
+    while text := source.file.read(_TEXT_AT_ONCE):
+        text = rest + text
+        words = text.split()
+        rest = words.pop() if words and not text[-1:].isspace() else b""
+        if len(rest) > _LONGEST_NUMBER:
+            raise source.bad(f"must hold numbers, got {rest[:40]!r}")
+        found = _put_words(source, words, numbers, found)
+    found = _put_words(source, rest.split(), numbers, found)
+    if found < count:
+        raise source.bad(f"truncated: must hold {count} heights, got {found}")
+    return numbers
+
+
+def _put_words(source: Source, words: list[bytes], numbers: NDArray[np.float64], found: int) -> int:
+    end = found + len(words)
+    if end > len(numbers):
+        raise source.bad(f"must hold {len(numbers)} heights, got more")
+    try:
+        numbers[found:end] = [float(word) for word in words]
+    except ValueError:
+        for word in words:
+            _grid_number(source, word)
+    return end
 
 
 def _raw_shape(source: Source) -> tuple[int, int]:
@@ -207,7 +339,7 @@ def _packed_png_bytes(source: Source, data: bytes) -> int:
 def _read_tiff(source: Source) -> Loaded:
     data = _read_whole(source)
     try:
-        fields, no_data = _tiff_fields(source, data)
+        fields, no_data, places = _tiff_fields(source, data)
     except struct.error:
         raise source.bad(f"truncated: TIFF directory leads beyond {len(data)} bytes") from None
     width, height = fields.get(256, 0), fields.get(257, 0)
@@ -229,14 +361,45 @@ def _read_tiff(source: Source) -> Loaded:
     most = len(data) * _TIFF_RATIOS[compression]
     _refuse_size(source, width, height, width * height * bits // 8, most)
     heights = _decode(source, "TIFF", data, _TIFF_KINDS[sample_format, bits])
+    placement = _tiff_placement(places)
     if no_data is None:
-        return Loaded(heights)
+        return Loaded(heights, placement=placement)
     with np.errstate(over="ignore"):  # GDAL writes the largest float32 with the digits of a double
-        return Loaded(heights, heights == np.float64(no_data).astype(np.float32))
+        holes = heights == np.float64(no_data).astype(np.float32)
+    return Loaded(heights, holes, placement)
 
 
-def _tiff_fields(source: Source, data: bytes) -> tuple[dict[int, int], float | None]:
-    """Return the first directory's integers by tag, and GDAL's "no data" value.
+def _tiff_placement(places: dict[int, tuple[float, ...]]) -> Placement | None:
+    """Return where pixels lie by the fields of a GeoTIFF; None for other TIFF files."""
+    scale, tie = places.get(_PIXEL_SCALE, ()), places.get(_TIE_POINT, (0.0,) * 6)
+    matrix = places.get(_MATRIX, ())
+    keys = places.get(_KEYS, ())
+    key = dict(zip(keys[4::4], keys[7::4], strict=False))
+    if len(matrix) == 16:
+        east, turned_x, _, x, turned_y, north, _, y = matrix[:8]
+    elif len(scale) >= 2 and len(tie) >= 6:
+        (east, north), turned_x, turned_y = scale[:2], 0.0, 0.0
+        north = -north
+        x, y = tie[3] - tie[0] * east, tie[4] - tie[1] * north
+    else:
+        return None
+    if key.get(_RASTER) != _POINT_RASTER:  # the place is that of a pixel's corner
+        x, y = x + 0.5 * east, y + 0.5 * north
+    unit: str | None = None
+    if key.get(_MODEL) == _ANGLE_MODEL:
+        unit = DEGREES
+    elif _MODEL in key:
+        unit = _LENGTH_UNITS.get(int(key.get(_LENGTH_UNIT, _METER)), "of another unit")
+    placement = Placement.of(Axis(x, east), Axis(-y, -north), unit)
+    if turned_x or turned_y:
+        return placement._replace(trouble="its rows do not run along an axis")
+    return placement
+
+
+def _tiff_fields(
+    source: Source, data: bytes
+) -> tuple[dict[int, int], float | None, dict[int, tuple[float, ...]]]:
+    """Return the first directory's integers by tag, GDAL's "no data" value, and where pixels lie.
 
     Raises struct.error where the directory leads beyond the file.
     """
@@ -255,11 +418,12 @@ def _tiff_fields(source: Source, data: bytes) -> tuple[dict[int, int], float | N
     first = directory + (8 if big else 2)
     end = first + read("Q" if big else "H", directory) * entry_size
     fields: dict[int, int] = {}
+    places: dict[int, tuple[float, ...]] = {}
     no_data = None
     for entry in range(first, end, entry_size):
         tag, kind, count = read("H", entry), read("H", entry + 2), read(number, entry + 4)
         value = entry + 4 + room
-        letter = _TIFF_INTEGERS.get(kind, "B")
+        known, letter = _TIFF_NUMBERS.get(tag, (kind, _TIFF_INTEGERS.get(kind, "B")))
         if count * struct.calcsize(letter) > room:
             value = read(number, value)
         if tag == 42113:
@@ -268,9 +432,12 @@ def _tiff_fields(source: Source, data: bytes) -> tuple[dict[int, int], float | N
                 no_data = float(text)
             except ValueError:
                 raise source.bad(f'"no data" value must be a number, got {text!r}') from None
+        elif tag in _TIFF_NUMBERS:
+            if kind == known and count <= _MOST_NUMBERS and value <= len(data):
+                places[tag] = struct.unpack_from(f"{order}{count}{letter}", data, value)
         elif kind in _TIFF_INTEGERS and value < len(data):
             fields[tag] = read(letter, value)
-    return fields, no_data
+    return fields, no_data, places
 
 
 def _read_whole(source: Source) -> bytes:
@@ -317,13 +484,15 @@ def _decode(source: Source, kind: Literal["PNG", "TIFF"], data: bytes, dtype: st
 RAW = (".r16", ".raw")
 """Suffixes of files that hold unsigned 16-bit integers and nothing else."""
 
-WITHOUT_SIZE = (*RAW, ".hgt")
+WITHOUT_SIZE = (*RAW, ".hgt", ".hgt.gz")
 """Suffixes of files that do not say how large they are."""
 
 READERS: dict[str, Callable[[Source], Loaded]] = {
     ".npy": _read_npy,
     **dict.fromkeys(RAW, _read_raw),
     ".hgt": _read_hgt,
+    ".hgt.gz": _read_packed_hgt,
+    ".asc": _read_asc,
     ".dds": _read_dds,
     ".png": _read_png,
     ".tif": _read_tiff,

@@ -11,6 +11,7 @@ from pyglm import glm
 
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3
+from terrain_physics._files import file_name
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._public import public
 from terrain_physics.heightmap.blocks import BlockBounds, block_bounds, block_levels
@@ -33,8 +34,10 @@ from terrain_physics.heightmap.edits import (
     set_materials,
     set_thickness,
 )
-from terrain_physics.heightmap.export import MeshArrays, checked_region, mesh_arrays, save_obj
-from terrain_physics.heightmap.files import load_heights, save_heights
+from terrain_physics.heightmap.export import MeshArrays, checked_region, mesh_arrays, whole_mesh
+from terrain_physics.heightmap.files import load_placed, save_heights, warn_of_numbers
+from terrain_physics.heightmap.labeled import labeled
+from terrain_physics.heightmap.placement import placed
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.saved import (
     KIND,
@@ -44,6 +47,7 @@ from terrain_physics.heightmap.saved import (
     saved_map,
 )
 from terrain_physics.heightmap.storage import THICKNESS_WITH_HOLES, MapStorage
+from terrain_physics.surface.axes import Axes
 from terrain_physics.surface.ground_files import (
     SavedPart,
     damaged_otherwise,
@@ -56,7 +60,9 @@ from terrain_physics.surface.materials import (
     material_numbers,
     material_rows,
 )
+from terrain_physics.surface.obj_files import write_obj
 from terrain_physics.surface.surface import Surface, queries_of
+from terrain_physics.surface.trimesh_objects import made_trimesh
 
 
 @public
@@ -172,9 +178,9 @@ class HeightMap(Surface):
         cls,
         path: str | os.PathLike[str],
         *,
-        cell_size: float | tuple[float, float] = 1.0,
+        cell_size: float | tuple[float, float] | None = None,
         height_scale: float = 1.0,
-        origin: Any = (0.0, 0.0, 0.0),
+        origin: Any = None,
         border: str = "extend",
         diagonal: str | ArrayLike = "a-c",
         thickness: float | None = None,
@@ -188,11 +194,17 @@ class HeightMap(Surface):
         Parameters
         ----------
         path : path
-            ``.npy``, ``.r16`` or ``.raw`` (16 bit), ``.hgt``, ``.dds`` (one channel, not
-            compressed), ``.png`` (8 or 16 bit gray) or ``.tif``/``.tiff`` (one channel). The last
-            two need the extra ``images``. ``.ground`` holds all of a map: options must be the
-            defaults.
-        cell_size, height_scale, origin, border, diagonal, thickness
+            ``.npy``, ``.r16`` or ``.raw`` (16 bit), ``.hgt`` or ``.hgt.gz``, ``.asc``, ``.dds``
+            (one channel, not compressed), ``.png`` (8 or 16 bit gray) or ``.tif``/``.tiff`` (one
+            channel). The last two need the extra ``images``. ``.ground`` holds all of a map:
+            options must be the defaults.
+        cell_size : float or (float, float), optional
+            As for `HeightMap`. Default: what a GeoTIFF or an ``.asc`` file says in meters; else 1.
+        origin : three numbers, optional
+            As for `HeightMap`. Default: with a cell size that the file says, where it says the
+            first sample lies: x = easting, z = -northing; else (0, 0, 0). What ``flip`` reverses is
+            counted the other way.
+        height_scale, border, diagonal, thickness
             As for `HeightMap`.
         holes, materials, material_names
             As for `HeightMap`; only ``.ground`` files hold them.
@@ -211,6 +223,13 @@ class HeightMap(Surface):
             most 2 GiB.
         ImportError
             If the file is a picture and Pillow is missing; the message names the extra to install.
+
+        Warns
+        -----
+        UserWarning
+            If the cell size of a file is not in meters, and so not used; if its own origin is so
+            far off that float32 vectors are coarse there; and for a 16-bit ``.png`` with neither
+            ``height_range`` nor ``height_scale``, whose numbers are then taken for meters.
         """
         options: dict[str, Any] = {
             "cell_size": cell_size,
@@ -231,7 +250,86 @@ class HeightMap(Surface):
             land = cls.__new__(cls)
             land._adopt(storage)  # noqa: SLF001
             return land
-        return cls(load_heights(path, **file_options), **options)
+        heights, placement = load_placed(path, **file_options)
+        options["cell_size"], options["origin"] = placed(
+            file_name(path), placement, cell_size, origin
+        )
+        land = cls(heights, **options)
+        if land.height_scale == 1.0 and file_options.get("height_range") is None:
+            warn_of_numbers(path, heights)
+        return land
+
+    @classmethod
+    def from_dataarray(
+        cls,
+        array: Any,
+        *,
+        cell_size: float | tuple[float, float] | None = None,
+        origin: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Return a height map of an xarray.DataArray, which lies where its coordinates say.
+
+        +X is east and -Z is north: x is the coordinate of one dimension, and z is minus that of the
+        other, or the coordinate itself if that dimension is called ``z``. Coordinates may go up or
+        down: each height comes to its place. Dimensions of length 1, such as a band, are left out.
+
+        Parameters
+        ----------
+        array : xarray.DataArray, or any object with ``dims``, ``coords`` and ``values``
+            Two dimensions. That called ``x``, ``lon``, ``longitude``, ``easting`` or
+            ``projection_x_coordinate`` runs along x, else the second. NaN, and the number that
+            ``attrs["_FillValue"]`` names, are holes.
+        cell_size : float or (float, float), optional
+            As for `HeightMap`. Default: the steps of the coordinates, which must be meters; 1 along
+            a dimension without a coordinate.
+        origin : three numbers, optional
+            As for `HeightMap`. Default: where the coordinates begin; (0, 0, 0) if ``cell_size`` is
+            given.
+        **options
+            As for `HeightMap`: ``height_scale``, ``border`` and so on.
+
+        Returns
+        -------
+        HeightMap
+
+        Raises
+        ------
+        TypeError
+            For anything else, such as a Dataset.
+        ValueError
+            If it has not two dimensions, for coordinates that are not evenly spaced, to a hundredth
+            of a step, or not in meters (degrees, for example) without ``cell_size``; and as for
+            `HeightMap`.
+
+        Warns
+        -----
+        UserWarning
+            If it lies so far off that float32 vectors are coarse there.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from types import SimpleNamespace
+        >>> dem = SimpleNamespace(  # xarray.DataArray(values, coords, dims)
+        ...     values=np.array([[0, 1, 2], [3, 4, 5]]),
+        ...     dims=("y", "x"),
+        ...     coords={"y": [100, 130], "x": [500, 530, 560]},
+        ... )
+        >>> land = HeightMap.from_dataarray(dem)
+        >>> land.cell_size, land.origin64
+        ((30.0, 30.0), (500.0, 0.0, -130.0))
+        >>> land.height_at(560, -130)
+        5.0
+        """
+        heights, placement = labeled(array)
+        if placement.trouble is not None and cell_size is None:
+            raise ValueError(
+                "array must have coordinates in meters (rio.reproject makes them), or be given its "
+                f"cell_size in meters, but {placement.trouble}"
+            )
+        size, place = placed("array", placement, cell_size, origin)
+        return cls(heights, cell_size=size, origin=place, **options)
 
     # What it is
 
@@ -320,7 +418,10 @@ class HeightMap(Surface):
             return self._storage.regions_since(last)
 
     def __getitem__(self, index: Any) -> Any:
-        """Return heights, a copy, before scale and origin; a mask picks samples."""
+        """Return heights [row, column], a copy, before scale and origin; a mask picks samples.
+
+        The row runs along z, the column along x; `height_at` takes x and z in meters.
+        """
         heights = self._storage.heights
         place = edited(index, heights.shape)[0]
         with self._storage.lock:
@@ -328,7 +429,10 @@ class HeightMap(Surface):
             return value.copy() if isinstance(value, np.ndarray) else float(value)
 
     def __setitem__(self, index: Any, heights: ArrayLike) -> None:
-        """Set heights, before scale and origin; NaN makes holes. All are set or all refused."""
+        """Set heights [row, column], before scale and origin: all of them, or none if one is bad.
+
+        NaN makes holes.
+        """
         set_heights(self._storage, index, heights)
 
     @property
@@ -490,7 +594,7 @@ class HeightMap(Surface):
 
     @property
     def holes(self) -> MapCells:
-        """Which cells are marked as holes, as an array of bool to read and to write.
+        """Which cells are marked as holes, an array of bool [row, column] to read and to write.
 
         A cell with a NaN at a corner has no ground either, but is not marked here.
         """
@@ -514,9 +618,10 @@ class HeightMap(Surface):
 
     @property
     def materials(self) -> MapCells:
-        """The materials of the cells, as an array of uint8 to read and to write; at first all 0.
+        """The materials of the cells, an array of uint8 [row, column] to read and to write.
 
-        If the map has `material_names`, names may stand for numbers.
+        At first all are 0. ``materials.at(x, z)`` takes places in meters. If the map has
+        `material_names`, names may stand for numbers.
         """
         storage = self._storage
         fit = partial(material_rows, names=storage.material_names)
@@ -545,7 +650,13 @@ class HeightMap(Surface):
 
     # For renderers and files
 
-    def to_mesh(self, region: Region | None = None, *, relative_to: Any = (0, 0, 0)) -> MeshArrays:
+    def to_mesh(
+        self,
+        region: Region | None = None,
+        *,
+        relative_to: Any = (0, 0, 0),
+        axes: Axes = "y-up",
+    ) -> MeshArrays:
         """Return the surface as arrays, with the map's own diagonals and holes.
 
         Parameters
@@ -554,7 +665,11 @@ class HeightMap(Surface):
             Only these cells, for example one that `changes_since` returns; a vertex for each of
             their corners.
         relative_to : three numbers, default (0, 0, 0)
-            In meters; subtracted in float64, so that vertices far from the origin stay exact.
+            In meters, in the map's axes; subtracted in float64, so that vertices far from the
+            origin stay exact.
+        axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
+            Those of the arrays: "z-up" for Panda3D, "y-up-left" for ursina. Triangles are
+            counter-clockwise in all of them; see README for engines that want them clockwise.
 
         Returns
         -------
@@ -563,13 +678,21 @@ class HeightMap(Surface):
         Raises
         ------
         TypeError, ValueError
-            For anything that is not a region, and for a region outside the map.
+            For anything that is not a region, for a region outside the map, and for other axes.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap
+        >>> land = HeightMap([[0, 0], [0, 0]], origin=(1, 2, 3))
+        >>> land.to_mesh().vertices[0], land.to_mesh(axes="z-up").vertices[0]
+        (array([1., 2., 3.], dtype=float32), array([ 1., -3.,  2.], dtype=float32))
         """
         rows, columns = self.cell_count
         part = Region(0, rows, 0, columns)
         if region is not None:
             part = checked_region(region, rows, columns)
-        return mesh_arrays(self._storage, part, _checks.vector("relative_to", relative_to))
+        origin = _checks.vector("relative_to", relative_to)
+        return mesh_arrays(self._storage, part, origin, axes)
 
     @property
     def block_levels(self) -> int:
@@ -673,7 +796,24 @@ class HeightMap(Surface):
         OSError
             If the file cannot be written.
         """
-        save_obj(self._storage, path)
+        write_obj(path, *whole_mesh(self._storage))
+
+    def to_trimesh(self) -> Any:
+        """Return the surface in meters as a trimesh.Trimesh, with normals.
+
+        It is as `save_obj` writes it: float64, without vertices that no triangle has. trimesh
+        writes glTF, PLY, STL and more: ``land.to_trimesh().export("land.glb")``.
+
+        Returns
+        -------
+        trimesh.Trimesh
+
+        Raises
+        ------
+        ImportError
+            If trimesh is missing.
+        """
+        return made_trimesh(*whole_mesh(self._storage))
 
     def __getstate__(self) -> tuple[Any, ...]:
         return self._storage.snapshot()

@@ -129,7 +129,7 @@ class MapQueries(Queries):
         return RayHit(distance, glm.vec3(point), glm.vec3(normal), triangle, material)
 
     def rays(
-        self, origins: Floats, directions: Floats, longest: float, count: int, threads: int | None
+        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
     ) -> RayHits:
         distances, points, normals = np.empty(count), np.empty((count, 3)), np.empty((count, 3))
         whole = np.empty((2, count), dtype=np.int64)

@@ -8,14 +8,17 @@ from numpy.typing import ArrayLike
 
 from terrain_physics import _checks
 from terrain_physics._kernels.types import Bytes, Floats, Ints
+from terrain_physics.surface.axes import Axes, frame_of
 from terrain_physics.surface.limits import refuse_far
 from terrain_physics.surface.materials import checked_names, material_rows
 
 
-def checked_vertices(vertices: ArrayLike) -> Floats:
-    """Return a read-only copy of vertices (v, 3)."""
-    places = _checks.points("vertices", vertices)
+def checked_vertices(vertices: ArrayLike, axes: Axes = "y-up") -> Floats:
+    """Return a read-only copy of vertices (v, 3), in the library's axes."""
+    turn = frame_of(axes).to_ours
+    places = turn.rows(_checks.points("vertices", vertices))
     refuse_far("vertices", places)
+    places.setflags(write=False)
     return places
 
 

@@ -27,6 +27,7 @@ from terrain_physics.mesh.queries import MeshQueries
 from terrain_physics.mesh.saved import KIND, mesh_state, saved_mesh
 from terrain_physics.mesh.solids import Solid
 from terrain_physics.mesh.storage import MeshStorage
+from terrain_physics.surface.axes import Axes
 from terrain_physics.surface.ground_files import (
     SavedPart,
     damaged_otherwise,
@@ -35,6 +36,7 @@ from terrain_physics.surface.ground_files import (
 )
 from terrain_physics.surface.materials import joined_names
 from terrain_physics.surface.surface import Surface
+from terrain_physics.surface.trimesh_objects import made_trimesh
 
 
 @public
@@ -57,6 +59,9 @@ class TriangleMesh(Surface):
         What the faces are made of; by default all 0. Copied. One for all faces will do.
     material_names : sequence of str, optional
         The names of materials 0, 1, ...; then there are no others.
+    axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
+        Those of ``vertices``: "z-up" where +Z is up, as in Panda3D and CAD, "y-up-left" where axes
+        are left-handed, as in ursina. The mesh has them in the library's axes.
 
     Raises
     ------
@@ -65,7 +70,7 @@ class TriangleMesh(Surface):
         numbers.
     ValueError
         For other shapes, vertices that are not finite, faces with vertices that do not exist and
-        materials that there are not; the message names the first one.
+        materials that there are not; the message names the first one. For other axes.
 
     Examples
     --------
@@ -99,8 +104,9 @@ class TriangleMesh(Surface):
         *,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
+        axes: Axes = "y-up",
     ) -> None:
-        places = checked_vertices(vertices)
+        places = checked_vertices(vertices, axes)
         rows = checked_faces(faces, len(places))
         made_of, names = checked_materials(materials, material_names, len(rows))
         self._adopt(MeshStorage(places, rows, materials=made_of, material_names=names))
@@ -273,15 +279,17 @@ class TriangleMesh(Surface):
         return cls._placed(solids.ramp(width, height, length), transform)
 
     @classmethod
-    def from_trimesh(cls, mesh: Any) -> Self:
+    def from_trimesh(cls, mesh: Any, *, axes: Axes = "y-up") -> Self:
         """Return a mesh of another library's, such as trimesh.
 
-        Axes and units stay as they are. `transformed` turns a model whose axis up is +Z.
+        Units stay as they are.
 
         Parameters
         ----------
         mesh : trimesh.Trimesh, or any object with ``vertices`` and ``faces``
             Both as for `TriangleMesh`; copied.
+        axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
+            Those of ``vertices``, as for `TriangleMesh`: "z-up" for a model whose axis up is +Z.
 
         Returns
         -------
@@ -296,15 +304,29 @@ class TriangleMesh(Surface):
 
         Examples
         --------
-        >>> import math
         >>> from types import SimpleNamespace
-        >>> from pyglm import glm
         >>> loaded = SimpleNamespace(vertices=[(0, 0, 2), (4, 0, 2), (0, 4, 2)], faces=[(0, 1, 2)])
-        >>> upright = glm.rotate(glm.dmat4(), math.radians(-90), glm.dvec3(1, 0, 0))  # +Z is up
-        >>> TriangleMesh.from_trimesh(loaded).transformed(upright).height_at(1, -1)
+        >>> TriangleMesh.from_trimesh(loaded, axes="z-up").height_at(1, -1)
         2.0
         """
-        return cls(*vertices_and_faces(mesh))
+        return cls(*vertices_and_faces(mesh), axes=axes)
+
+    def to_trimesh(self) -> Any:
+        """Return the mesh as a trimesh.Trimesh, with the same vertices and faces.
+
+        trimesh writes glTF, OBJ, PLY, STL and more: ``level.to_trimesh().export("level.glb")``.
+
+        Returns
+        -------
+        trimesh.Trimesh
+
+        Raises
+        ------
+        ImportError
+            If trimesh is missing.
+        """
+        arrays = self._storage.arrays
+        return made_trimesh(arrays.vertices.copy(), arrays.faces.astype(np.int64))
 
     @classmethod
     def merged(cls, meshes: Iterable["TriangleMesh"]) -> Self:
@@ -457,7 +479,7 @@ class TriangleMesh(Surface):
     def __repr__(self) -> str:
         return f"<TriangleMesh: {len(self)} faces, {len(self.vertices)} vertices>"
 
-    def refit(self, vertices: ArrayLike) -> None:
+    def refit(self, vertices: ArrayLike, *, axes: Axes = "y-up") -> None:
         """Move the vertices; faces stay. Not while another thread queries the mesh.
 
         Answers equal those of a new mesh. After a large change of shape a new mesh is faster to
@@ -467,13 +489,15 @@ class TriangleMesh(Surface):
         ----------
         vertices : array_like, shape (v, 3)
             All of them, in meters; copied.
+        axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
+            Those of ``vertices``, as for `TriangleMesh`.
 
         Raises
         ------
         TypeError, ValueError
             As for `TriangleMesh`, and for another number of vertices.
         """
-        places = checked_vertices(vertices)
+        places = checked_vertices(vertices, axes)
         if len(places) != len(self.vertices):
             raise ValueError(
                 f"vertices must have {len(self.vertices)} rows as before, got {len(places)}"

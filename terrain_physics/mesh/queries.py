@@ -140,7 +140,7 @@ class MeshQueries(Queries):
         return RayHit(distance, glm.vec3(x, y, z), glm.vec3(nx, ny, nz), triangle, material)
 
     def rays(
-        self, origins: Floats, directions: Floats, longest: float, count: int, threads: int | None
+        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
     ) -> RayHits:
         distances, triangles = np.empty(count), np.empty(count, np.int64)
         hits = distances, np.empty((count, 3)), np.empty((count, 3)), triangles

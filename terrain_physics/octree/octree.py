@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from terrain_physics import _checks
 from terrain_physics._checks import MOST_RESULTS
@@ -375,13 +376,14 @@ class Octree(OctreeObjects):
         _checks.instance("ray", ray, Ray)
         origin = np.array([ray.origin64])
         refuse_far("ray", origin)
-        distances, ids = self._first_met(origin, np.array([ray.direction64]), max_distance)
+        limit = _checks.between("max_distance", max_distance, 0.0, math.inf)
+        distances, ids = self._first_met(origin, np.array([ray.direction64]), np.array([limit]))
         if ids[0] < 0:
             return None
         return OctreeHit(float(distances[0]), int(ids[0]))
 
     def raycast_many(
-        self, origins: Any, directions: Any, max_distance: float = math.inf
+        self, origins: Any, directions: Any, max_distance: ArrayLike = math.inf
     ) -> tuple[Floats, Longs]:
         """Return the first object that each of q rays meets.
 
@@ -391,8 +393,8 @@ class Octree(OctreeObjects):
             In meters.
         directions : array_like, shape (q, 3) or (1, 3)
             Of any length but zero.
-        max_distance : float, default inf
-            How far to look, in meters, inclusive.
+        max_distance : float or array_like, shape (q,), default inf
+            How far to look, in meters, inclusive: all rays or each.
 
         Returns
         -------
@@ -409,17 +411,17 @@ class Octree(OctreeObjects):
         """
         origin_rows = point_rows("origins", origins)
         units = _checks.directions("directions", directions)
-        return self._first_met(origin_rows, units, max_distance)
+        limits = _checks.reaches("max_distance", max_distance)
+        return self._first_met(origin_rows, units, limits)
 
     def _first_met(
-        self, origins: Floats, directions: Floats, max_distance: float
+        self, origins: Floats, directions: Floats, limits: Floats
     ) -> tuple[Floats, Longs]:
-        limit = _checks.between("max_distance", max_distance, 0.0, math.inf)
-        for rows in (origins, directions):
+        for rows in (origins, directions, limits):
             rows.setflags(write=False)  # kernels are compiled for read-only arrays
-        count = _checks.common_length(origins=origins, directions=directions)
+        count = _checks.common_length(origins=origins, directions=directions, max_distance=limits)
         distances, nearest = np.empty(count), np.empty(count, dtype=np.int64)
-        first_met(*self._forest.arrays(), origins, directions, limit, distances, nearest)
+        first_met(*self._forest.arrays(), origins, directions, limits, distances, nearest)
         met = nearest >= 0
         nearest[met] = self._forest.ids[nearest[met]]
         return distances, nearest

@@ -83,7 +83,7 @@ class Queries(ABC):
 
     @abstractmethod
     def rays(
-        self, origins: Floats, directions: Floats, longest: float, count: int, threads: int | None
+        self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
     ) -> RayHits:
         """Return the first hits of rays of unit directions; an array of one row serves for all."""
 

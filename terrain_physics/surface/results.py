@@ -1,7 +1,7 @@
 """Results: what a query or a step answers, as small immutable values."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -37,6 +37,22 @@ def pickled_plain(kind: type[_Hit]) -> type[_Hit]:
     return kind
 
 
+def columns_of(
+    arrays: Mapping[str, NDArray[Any]], vectors: Collection[str] = ()
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a result as columns of a table: one number, text or truth a row.
+
+    Those that ``vectors`` names have an axis more, along x, y and z, and become three columns.
+    """
+    columns: dict[str, NDArray[Any]] = {}
+    for name, values in arrays.items():
+        if name in vectors:
+            columns |= {f"{name}_{axis}": values[..., k].ravel() for k, axis in enumerate("xyz")}
+        else:
+            columns[name] = values.ravel()
+    return columns
+
+
 @public
 class Triangles:
     """Triangles as read-only arrays; iterating gives them one by one as `Triangle`.
@@ -70,6 +86,15 @@ class Triangles:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Triangles, (self.vertices, self.normals, self.ids)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the triangles as columns of a table: ``a_x`` to ``c_z``, ``normals_x``, ``ids``.
+
+        For ``pandas.DataFrame(...)``, ``pyarrow.table(...)`` and alike.
+        """
+        a, b, c = self.vertices.swapaxes(0, 1)
+        arrays = {"a": a, "b": b, "c": c, "normals": self.normals, "ids": self.ids}
+        return columns_of(arrays, ("a", "b", "c", "normals"))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -132,6 +157,21 @@ class RayHits(NamedTuple):
     triangle: NDArray[np.int64]
     material: NDArray[np.uint8]
 
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the hits as columns of a table; vectors as ``point_x``, ``point_y``, ``point_z``.
+
+        For ``pandas.DataFrame(...)``, ``pyarrow.table(...)`` and alike. The rays of a group come
+        character by character.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap
+        >>> land = HeightMap([[0, 0], [0, 0]])
+        >>> list(land.raycast_many([(0.5, 3, 0.5)], [(0, -1, 0)]).columns())[:4]
+        ['distance', 'point_x', 'point_y', 'point_z']
+        """
+        return columns_of(self._asdict(), ("point", "normal"))
+
 
 @public
 @pickled_plain
@@ -188,6 +228,10 @@ class SweepHits(NamedTuple):
     point: NDArray[np.float64]
     triangle: NDArray[np.int64]
     material: NDArray[np.uint8]
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the hits as columns of a table, as `RayHits.columns` does."""
+        return columns_of(self._asdict(), ("point", "normal"))
 
 
 def sweep_hit_of(row: Floats, triangle: int, material: int) -> SweepHit | None:
@@ -253,6 +297,10 @@ class ClosestPoints(NamedTuple):
     distance: NDArray[np.float64]
     triangle: NDArray[np.int64]
     material: NDArray[np.uint8]
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the points as columns of a table, as `RayHits.columns` does."""
+        return columns_of(self._asdict(), ("point",))
 
 
 @public
@@ -387,6 +435,12 @@ class Contacts:
         if self._material is None:
             return np.broadcast_to(np.uint8(0), (len(self),))
         return self._material
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the contacts as columns of a table, as `RayHits.columns` does."""
+        vectors = ("penetration", "normal", "point")
+        names = ("query", "triangle", *vectors, "depth", "material")
+        return columns_of({name: getattr(self, name) for name in names}, vectors)
 
     def __len__(self) -> int:
         return int(self._ints.shape[1])

@@ -98,7 +98,8 @@ class Surface:
         Parameters
         ----------
         x, z : float or array_like
-            Where, in meters; arrays are broadcast.
+            Where, in meters, x first; arrays are broadcast. A map's samples ``land[row, column]``
+            are named the other way round: the row runs along z, the column along x.
         mask : int, default 0xFFFF_FFFF
             Which layers to ask, a bit for each; see `Surface`.
 
@@ -134,7 +135,7 @@ class Surface:
         Parameters
         ----------
         x, z : array_like
-            Where, in meters; broadcast.
+            Where, in meters, x first; broadcast.
         threads : int, optional
             How many threads work; see `Surface`.
         mask : int, default 0xFFFF_FFFF
@@ -171,7 +172,7 @@ class Surface:
         Parameters
         ----------
         x, z : float or array_like
-            Where, in meters; arrays are broadcast.
+            Where, in meters, x first; arrays are broadcast.
         mask : int, default 0xFFFF_FFFF
             Which layers to ask, a bit for each; see `Surface`.
 
@@ -208,7 +209,7 @@ class Surface:
         Parameters
         ----------
         x, z : array_like
-            Where, in meters; broadcast.
+            Where, in meters, x first; broadcast.
         threads : int, optional
             How many threads work; see `Surface`.
         mask : int, default 0xFFFF_FFFF
@@ -393,7 +394,7 @@ class Surface:
         self,
         origins: ArrayLike,
         directions: ArrayLike,
-        max_distance: float = math.inf,
+        max_distance: ArrayLike = math.inf,
         *,
         threads: int | None = None,
         mask: int = ALL_LAYERS,
@@ -406,8 +407,8 @@ class Surface:
             In meters.
         directions : array_like, shape (n, 3) or (1, 3)
             Of any length but zero; distances are in meters all the same.
-        max_distance : float, default inf
-            How far the rays reach, in meters; >= 0.
+        max_distance : float or array_like, shape (n,), default inf
+            How far the rays reach, in meters, all of them or each; >= 0.
         threads : int, optional
             How many threads work; see `Surface`.
         mask : int, default 0xFFFF_FFFF
@@ -422,8 +423,8 @@ class Surface:
         Raises
         ------
         ValueError
-            For other shapes, non-finite values, zero directions, row counts that do not match, and
-            for an origin at 1e38 m or beyond.
+            For other shapes, non-finite values, zero directions, distances that are negative or
+            NaN, row counts that do not match, and for an origin at 1e38 m or beyond.
 
         Examples
         --------
@@ -431,11 +432,13 @@ class Surface:
         >>> land = HeightMap([[0, 0], [0, 0]])
         >>> land.raycast_many([(0.5, 3, 0.5), (9, 3, 9)], [(0, -2, 0)]).distance
         array([3., 3.])
+        >>> land.raycast_many([(0.5, 3, 0.5)], [(0, -2, 0)], [4, 2]).distance  # a limit for each
+        array([ 3., nan])
         """
         starts = _checks.points("origins", origins)
         units = _checks.directions("directions", directions)
-        longest = _checks.between("max_distance", max_distance, 0.0, math.inf)
-        count = _checks.common_length(origins=starts, directions=units)
+        longest = _checks.reaches("max_distance", max_distance)
+        count = _checks.common_length(origins=starts, directions=units, max_distance=longest)
         refuse_far("origins", starts)
         return self._met_by(mask).rays(starts, units, longest, count, threads)
 

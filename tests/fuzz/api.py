@@ -27,6 +27,7 @@ LONGEST = 300.0
 _MAKERS = (*drawn_grounds.MAPS, *drawn_grounds.MESHES, *drawn_grounds.GROUNDS)
 _LEFT_OUT = {
     "load", "save", "save_obj",  # files: a campaign of their own
+    "from_dataarray", "to_trimesh",  # objects of other libraries
     "replay", "warm_up", "placed",
     "ordered", "with_triangles",  # for the library's own use
     "restore", "Recording", "CharacterState", "GroupState",  # states: see `tests.fuzz.sequences`

@@ -142,7 +142,7 @@ _SINGLE: dict[str, Callable[[Source], Any]] = {
     "name": lambda s: s.one_of(("gravity", "slope_limit", "mask", "leave")),
     "x": lambda s: s.place()[0],
     "z": lambda s: s.place()[2],
-    "max_distance": lambda s: s.one_of((float("inf"), 0.0, 3.0)),
+    "max_distance": lambda s: s.one_of((float("inf"), 0.0, 3.0, s.rng.uniform(0, 9, s.count))),
     "cell_size": lambda s: s.one_of((1.0, 0.1, (0.5, 2.0))),
     "keep": lambda s: s.one_of(("all", "deepest")),
     "border": lambda s: s.one_of(("extend", "open")),

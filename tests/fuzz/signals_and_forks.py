@@ -74,6 +74,7 @@ def _interrupt(world: _World) -> None:
     draws = Draws(world.seed)
     handled = draws.one_of((world.ask, world.ask_many, world.edit, world.make_and_move))
     errors: list[BaseException] = []
+    is_over = False
 
     def handle(*_: object) -> None:
         try:
@@ -81,13 +82,15 @@ def _interrupt(world: _World) -> None:
         except BaseException as error:  # told when the signals are over
             errors.append(error)
         else:
-            signal.setitimer(signal.ITIMER_REAL, draws.uniform(1e-4, 2e-3))
+            if not is_over:
+                signal.setitimer(signal.ITIMER_REAL, draws.uniform(1e-4, 2e-3))
 
     before = signal.signal(signal.SIGALRM, handle)
     signal.setitimer(signal.ITIMER_REAL, 1e-3)
     try:
         _go_on(lambda: draws.one_of((world.ask, world.ask_many, world.edit, world.update)))
     finally:
+        is_over = True  # a handler may still come, which must not set off another one
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
     if errors:

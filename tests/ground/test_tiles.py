@@ -114,12 +114,14 @@ def test_only_the_first_edit_during_a_long_query_copies():
 def test_what_a_long_question_asks_stays_as_it_was_though_maps_are_united_anew():
     tiles = [flat_at(0, column, 64, 64) for column in (0, 64, 128)]
     ground = Ground(tiles[:2])
-    origins, directions = read_only(np.array([(-50.0, 5, 30)]), np.array([(1.0, 0, 0)]))
+    origins, directions, longest = read_only(
+        np.array([(-50.0, 5, 30)]), np.array([(1.0, 0, 0)]), np.array([1e9])
+    )
     with ground._held.asking(ALL_LAYERS) as (source,):
         ground.add(tiles[2])
         tiles[0][20:40, 20:40] = 9.0
         assert source.queries.height(30.0, 30.0) == 0.0
-        assert np.isnan(source.queries.rays(origins, directions, 1e9, 1, None).distance[0])
+        assert np.isnan(source.queries.rays(origins, directions, longest, 1, None).distance[0])
     assert ground.raycast_many(origins, directions).distance[0] == pytest.approx(69.5556)
 
 

@@ -310,3 +310,16 @@ def test_too_many_triangles_are_refused_at_once():
             land.triangles_in(AABB((-far, -1, -far), (far, 1, far)), margin=1e307)
     open_land = HeightMap(np.zeros((2, 2)), border="open")
     assert len(open_land.triangles_in(AABB((-1e308,) * 3, (1e308,) * 3))) == 2
+
+
+@pytest.mark.parametrize("place", [(0.5, 1), (3, 1), (1, 9)])
+def test_an_index_that_may_be_a_place_names_what_takes_places(place):
+    land = HeightMap([[0] * 5] * 3)
+    with pytest.raises(IndexError, match=r"\[row, column\], .* in \(3, 5\) .*: height_at\(x, z\)"):
+        land[place]
+    for cells, name in ((land.materials, "materials"), (land.holes, "holes")):
+        rule = rf"{name}\[row, column\] of 2 x 4 cells: .* \(places in meters: {name}\.at\(x, z\)"
+        with pytest.raises(IndexError, match=rule):
+            cells[place]
+        with pytest.raises(IndexError, match=r"index must be \[row, column\]"):
+            cells[place] = cells[0, 0]

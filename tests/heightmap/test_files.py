@@ -1,5 +1,6 @@
 """Height-map files of every format, read back; options; paths; Pillow missing."""
 
+import gzip
 import io
 import struct
 import sys
@@ -92,6 +93,22 @@ def test_hgt_oblong(put):
     same(load_heights(path, shape=(3, 2)), [[0, 1], [2, 3], [4, 5]], np.float32)
 
 
+def test_packed_hgt(put):
+    heights = np.arange(-5, 7, dtype=">i2").reshape(3, 4)
+    heights[1, 1] = -32768
+    expected = np.where(heights == -32768, np.nan, heights)
+    path = put("N60E010.hgt.gz", gzip.compress(heights.tobytes()))
+    same(load_heights(path, shape=(3, 4)), expected, np.float32)
+    path = put("N60E011.HGT.GZ", gzip.compress(heights[:, :3].tobytes()))
+    same(load_heights(path, flip="rows"), expected[::-1, :3], np.float32)
+
+
+def test_grids_of_text_keep_every_digit(put):
+    heights = np.array([[0.1, 1e-300], [-12345.678901234567, 8848.86]])
+    text = "ncols 2\nnrows 2\ncellsize 1\n" + " ".join(map(repr, heights.ravel().tolist()))
+    same(load_heights(put("a.asc", text.encode())), heights, np.float64)
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
 def test_png_written_by_hand(put, dtype):
     heights = RAMP.astype(dtype)
@@ -177,7 +194,12 @@ def test_flip(put):
 @pytest.mark.parametrize(
     ("name", "options", "error", "message"),
     [
-        ("a.png", {"shape": (5, 7)}, ValueError, "a.png: shape is for .r16, .raw and .hgt"),
+        (
+            "a.png",
+            {"shape": (5, 7)},
+            ValueError,
+            "a.png: shape is for .r16, .raw, .hgt and .hgt.gz",
+        ),
         ("a.png", {"byte_order": "big"}, ValueError, "a.png: byte_order is for .r16 and .raw"),
         ("a.hgt", {"byte_order": "big"}, ValueError, "a.hgt: byte_order is for .r16 and .raw"),
         (

@@ -1,5 +1,6 @@
 """Height-map files that are none, are damaged or lie about their size."""
 
+import gzip
 import os
 import random
 import re
@@ -28,6 +29,19 @@ from tests.helpers.height_files import (
     tiff_bytes,
 )
 
+HGT = np.arange(9, dtype=">i2").tobytes()
+GRID = b"ncols 3\nnrows 2\nxllcorner 0\nyllcorner 0\ncellsize 20\n"
+HUGE_GRID = b"ncols 30000\nnrows 30000\ncellsize 20\n" + b"1 " * 999
+
+
+def gzip_bytes(content: bytes, *, claims: int | None = None) -> bytes:
+    """Pack ``content``; what the end says of its length is up to the caller."""
+    packed = gzip.compress(content, mtime=0)
+    return packed if claims is None else packed[:-4] + struct.pack("<I", claims)
+
+
+GZIP_BOMB = gzip_bytes(bytes(170_000_000))
+LYING_BOMB = gzip_bytes(bytes(100_000_000), claims=18)
 ZIP = npy_header("{'descr': '|O', 'fortran_order': False, 'shape': (2, 2), }") + b"cos\nsystem\n"
 HUGE_NPY = npy_header("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999, 99999999), }")
 LINE = npy_header("{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }") + b"\0" * 16
@@ -82,6 +96,45 @@ def put(tmp_path: Path) -> Callable[[str, bytes], Path]:
         ("a.r16", bytes(2 * 3 * 4), "got 24 bytes"),
         ("a.raw", bytes(19), "got 19 bytes"),
         ("a.hgt", bytes(1201 * 1201 * 2 - 2), "got 2884800 bytes"),
+        ("a.hgt.gz", b"", "must start as a gzip file, got b''"),
+        ("a.hgt.gz", HGT, "must start as a gzip file"),
+        ("a.hgt.gz", gzip_bytes(HGT)[:-1], "must (unpack|be)"),
+        ("a.hgt.gz", gzip_bytes(HGT[:-1]), "square of 16-bit heights, .* got 17 bytes"),
+        ("a.hgt.gz", gzip_bytes(HGT, claims=8), "must unpack to 8 bytes, and end there|damaged"),
+        ("a.hgt.gz", gzip_bytes(HGT, claims=32), r"damaged gzip file"),
+        ("a.hgt.gz", gzip_bytes(HGT)[:-12] + gzip_bytes(HGT)[-8:], "damaged gzip file"),
+        ("a.hgt.gz", gzip_bytes(HGT) + gzip_bytes(HGT), "and end there"),
+        (
+            "a.hgt.gz",
+            gzip_bytes(HGT, claims=80_000),
+            "must unpack to at most [0-9]+ bytes, got 80000",
+        ),
+        ("a.hgt.gz", GZIP_BOMB, "must unpack to at most 160000000 bytes, got 170000000"),
+        ("a.hgt.gz", LYING_BOMB, "damaged gzip file: must unpack to 18 bytes, and end there"),
+        ("a.asc", b"", "header must have nrows, a whole number, got nan"),
+        ("a.asc", b"1 2 3 4", "header must have nrows"),
+        ("a.asc", b"rows 2\n" + GRID, "header must be that of an ESRI ASCII grid, got b'rows'"),
+        ("a.asc", GRID.replace(b"3", b"3.5") + b"1 " * 6, "ncols, a whole number, got 3.5"),
+        ("a.asc", GRID.replace(b"3", b"-3") + b"1 " * 6, "ncols, a whole number, got -3"),
+        ("a.asc", GRID.replace(b"3", b"inf") + b"1 " * 6, "ncols, a whole number, got inf"),
+        ("a.asc", GRID.replace(b"3", b"1") + b"1 " * 6, "at least 2 x 2 heights, got 2 rows, 1"),
+        (
+            "a.asc",
+            GRID.replace(b"cellsize 20", b"") + b"1 " * 6,
+            "must have cellsize, or dx and dy",
+        ),
+        ("a.asc", GRID.replace(b"20", b"2,0") + b"1 " * 6, "must hold numbers, got b'2,0'"),
+        ("a.asc", GRID + b"1 2 3 4 5", "truncated: needs at least 62 bytes, got 61"),
+        ("a.asc", GRID + b"1.00000 2 3 4 5", "truncated: must hold 6 heights, got 5"),
+        ("a.asc", GRID + b"1 2 3 4 5 6 7", "must hold 6 heights, got more"),
+        ("a.asc", GRID + b"1 2 3 4 5 1,5", "must hold numbers, got b'1,5'"),
+        (
+            "a.asc",
+            GRID + b"1 2 3 4 5 inf",
+            r"heights must be finite or NaN, got infinity at \[1, 2\]",
+        ),
+        ("a.asc", GRID + b"1" * 999_999, "must hold numbers, got b'1111"),
+        ("a.asc", HUGE_GRID, "truncated: needs at least 1800000034 bytes, got 2034"),
         ("a.png", b"", "must start as a PNG file"),
         ("a.png", b"GIF89a" + bytes(60), "must start as a PNG file, got b'GIF89a"),
         ("a.png", gray_png(RAMP)[:20], "must start as a PNG file"),
@@ -199,6 +252,12 @@ SEEDS = {
     "npy, fortran order, floats": ("a.npy", npy_bytes(np.asfortranarray(TILE, np.float32))),
     "r16": ("a.r16", TILE.tobytes()),
     "hgt": ("a.hgt", TILE.tobytes()),
+    "hgt, packed": ("a.hgt.gz", gzip_bytes(TILE.tobytes())),
+    "asc": (
+        "a.asc",
+        b"ncols 12\nnrows 12\ncellsize 5\nNODATA_value 3\n"
+        + " ".join(map(str, TILE.ravel().tolist())).encode(),
+    ),
     "dds, 8 bit": ("a.dds", dds_bytes(TILE.astype(np.uint8))),
     "dds, 16 bit": ("a.dds", dds_bytes(TILE)),
     "dds, DX10, floats": ("a.dds", dds_bytes(TILE.astype(np.float32), dx10=41)),
@@ -295,7 +354,7 @@ def test_many_mutated_files(put, kind):
 
 
 @given(
-    st.sampled_from([".npy", ".r16", ".hgt", ".dds", ".png", ".tif"]),
+    st.sampled_from([".npy", ".r16", ".hgt", ".hgt.gz", ".asc", ".dds", ".png", ".tif"]),
     st.sampled_from(
         [b"", b"\x93NUMPY\1\0", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"II*\0", b"MM\0+", b"DDS |"]
     ),

@@ -12,7 +12,7 @@ import pytest
 from terrain_physics import CharacterGroup, CharacterMovement, Ground, HeightMap, SphereCollider
 from terrain_physics import TriangleMesh as Mesh
 from terrain_physics._kernels.ground.movers import nothing_yields
-from terrain_physics._kernels.ground.table import ground_at, map_of
+from terrain_physics._kernels.ground.table import ground_at, map_of, maps_of, parts_of
 from terrain_physics._kernels.heightmap.grid import cell_bits, stored_corners
 from terrain_physics._kernels.mesh.parts import part_at
 from terrain_physics.surface.ground_arrays import NO_MAPS, NO_MESHES, GroundArrays, map_rows
@@ -59,10 +59,10 @@ def pointed_to(table):
     """Return all arrays that a table points to: of maps, then of meshes."""
     found = ground_at(table, 6, nothing_yields())
     arrays = []
-    for row in range(len(found.maps)):
+    for row in range(len(maps_of(found))):
         grid, blocks = map_of(found, row)
         arrays += [grid.heights, grid.cells, blocks]
-    rows = found.parts.rows
+    rows = parts_of(found).rows
     for row in range(1, max(int(rows[0, 0]), 1)):
         arrays += part_at(rows, row)[1:]
     return arrays
@@ -71,7 +71,7 @@ def pointed_to(table):
 def shown(table):
     """Return the same arrays, of a map in tiles only what its tiles have of them."""
     found, arrays = ground_at(table, 6, nothing_yields()), pointed_to(table)
-    for row in range(len(found.maps)):
+    for row in range(len(maps_of(found))):
         grid, _ = map_of(found, row)
         if grid.tiles != 0:
             cells = list(np.ndindex(grid.rows, grid.columns))

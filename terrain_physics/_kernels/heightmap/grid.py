@@ -220,15 +220,21 @@ def corner_heights(grid: Grid, row: int, column: int) -> tuple[float, float, flo
     )
 
 
-@kernel(lent=True)
-def has_ground(grid: Grid, row: int, column: int) -> bool:
+@kernel(inline=True, lent=True)
+def is_ground(grid: Grid, row: int, column: int, a: float, b: float, c: float, d: float) -> bool:
     """Tell whether a cell has triangles: it is there, and is no hole and has none at a corner."""
     if not (grid.extend or in_map(grid, row, column)):
         return False
     if grid.has_table and cell_bits(grid, row, column) & CELL_HOLE:
         return False
-    a, b, c, d = corner_heights(grid, row, column)
     return not math.isnan(a + b + c + d)
+
+
+@kernel(lent=True)
+def has_ground(grid: Grid, row: int, column: int) -> bool:
+    """Tell the same of a cell whose heights are not known yet."""
+    a, b, c, d = corner_heights(grid, row, column)
+    return is_ground(grid, row, column, a, b, c, d)
 
 
 @kernel(lent=True)

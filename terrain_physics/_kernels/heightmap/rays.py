@@ -179,7 +179,7 @@ def ray_hits(
     frame: Floats,
     origins: Floats,
     directions: Floats,
-    most: float,
+    most: Floats,
     first: int,
     last: int,
     distances: Floats,
@@ -189,8 +189,9 @@ def ray_hits(
 ) -> None:
     """Write the hits of rays [first, last) of n.
 
-    ``origins`` and unit ``directions`` are (n, 3) or (1, 3); distances (n,) and points and normals
-    (n, 3), NaN where a ray misses; ``whole`` (2, n): triangles and the nearest cells, -1 and 0.
+    ``origins`` and unit ``directions`` are (n, 3) or (1, 3), ``most``, the limits of the distances,
+    (n,) or (1,); distances (n,) and points and normals (n, 3), NaN where a ray misses; ``whole``
+    (2, n): triangles and the nearest cells, -1 and 0.
     """
     land = survey(heights, cells, blocks, frame)
     for index in range(first, last):
@@ -199,7 +200,8 @@ def ray_hits(
             fetch_ahead(land.grid, row3(origins, row_of(origins, ahead)))
         origin = row3(origins, row_of(origins, index))
         direction = row3(directions, row_of(directions, index))
-        distance, point, normal, triangle, cell = _cast(land, origin, direction, most)
+        limit = float(most[row_of(most, index)])
+        distance, point, normal, triangle, cell = _cast(land, origin, direction, limit)
         distances[index] = distance
         for k in range(3):
             points[index, k], normals[index, k] = point[k], normal[k]

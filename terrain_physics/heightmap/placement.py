@@ -1,0 +1,98 @@
+"""Where samples lie by a file's own account, or by the coordinates of a labeled array.
+
+Maps of the earth count eastings and northings; here +X is east and -Z is north, so that a picture
+with north at the top keeps its rows.
+"""
+
+import warnings
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+# Files that do not name their unit: no terrain has such small cells in meters.
+_LEAST_CELL = 0.01
+# From here on float32 vectors are 8 mm apart, and more.
+_FAR = 100_000.0
+
+METERS, DEGREES = "meters", "degrees"
+
+
+class Axis(NamedTuple):
+    """Where the samples lie along x or z: the first one, and how far it is from one to the next."""
+
+    start: float
+    step: float
+
+    def backward(self, count: int) -> Self:
+        """Return the same places from the last one to the first."""
+        return self._replace(start=self.start + (count - 1) * self.step, step=-self.step)
+
+    def mirrored(self) -> Self:
+        """Return the places at the other side of 0."""
+        return self._replace(start=-self.start, step=-self.step)
+
+    def ascending(self, count: int, *, flipped: bool) -> Self:
+        """Return the places, backward if flipped, and mirrored if they then go down."""
+        axis = self.backward(count) if flipped else self
+        return axis.mirrored() if axis.step < 0.0 else axis
+
+
+class Placement(NamedTuple):
+    """Where columns lie along x and rows along z.
+
+    ``trouble`` says why a map cannot lie there; None: it can.
+    """
+
+    x: Axis
+    z: Axis
+    trouble: str | None = None
+
+    @classmethod
+    def of(cls, x: Axis, z: Axis, unit: str | None) -> Self:
+        """Return where samples lie in a unit; None: nobody says, so meters if that can be."""
+        steps = abs(x.step), abs(z.step)
+        if not all(map(np.isfinite, (*x, *z))) or min(steps) == 0.0:
+            return cls(x, z, "these are no sizes")
+        if unit is None:
+            unit = METERS if min(steps) >= _LEAST_CELL else DEGREES
+        return cls(x, z, None if unit == METERS else f"these are {unit}, not meters")
+
+    def flipped(self, shape: tuple[int, ...], flip: str | None) -> Self:
+        """Return where the samples lie once their order is reversed along rows, columns or both.
+
+        What then counts down is counted the other way: z = northing where rows were from north.
+        """
+        rows, columns = flip in {"rows", "both"}, flip in {"columns", "both"}
+        trouble = self.trouble
+        if self.x.step < 0.0 and not columns:
+            trouble = 'its columns run from east to west, which flip="columns" turns'
+        if self.z.step < 0.0 and not rows:
+            trouble = 'its rows run from south to north, which flip="rows" turns'
+        x = self.x.ascending(shape[1], flipped=columns)
+        z = self.z.ascending(shape[0], flipped=rows)
+        return type(self)(x, z, trouble)
+
+
+def placed(name: str, placement: Placement | None, cell_size: Any, origin: Any) -> tuple[Any, Any]:
+    """Return the cell size and the origin: what was given, else the file's own, else 1 m and 0.
+
+    A cell size that was given goes with an origin of its own.
+    """
+    if placement is None or cell_size is not None:
+        return (1.0 if cell_size is None else cell_size), ((0.0,) * 3 if origin is None else origin)
+    (x, step_x), (z, step_z), trouble = placement
+    if trouble is not None:
+        warnings.warn(
+            f"{name}: cell_size is 1 m. The file says {step_x:g} x {step_z:g}, the first at "
+            f"x = {x:g}, z = {z:g}, but {trouble}. Pass cell_size (and origin) in meters",
+            stacklevel=3,
+        )
+        return 1.0, ((0.0,) * 3 if origin is None else origin)
+    if origin is None and max(abs(x), abs(z)) >= _FAR:
+        apart = np.spacing(np.float32(max(abs(x), abs(z))))
+        warnings.warn(
+            f"{name}: lies at x = {x:.10g}, z = {z:.10g} by its own coordinates, where float32 "
+            f"vectors are {apart:g} m apart. Pass origin=(0, 0, 0) to have it at 0, or these",
+            stacklevel=3,
+        )
+    return (step_x, step_z), ((x + 0.0, 0.0, z + 0.0) if origin is None else origin)

@@ -1,0 +1,16 @@
+"""Meshes as objects of trimesh, which is imported when one is wanted."""
+
+from typing import Any
+
+from terrain_physics._kernels.types import Floats, Longs
+
+
+def made_trimesh(vertices: Floats, faces: Longs, normals: Floats | None = None) -> Any:
+    """Return a trimesh.Trimesh of vertices (v, 3), faces (n, 3) and normals (v, 3), as they are."""
+    try:
+        import trimesh
+    except ImportError as error:
+        raise ImportError(
+            "to_trimesh needs trimesh: pip install trimesh", name="trimesh"
+        ) from error
+    return trimesh.Trimesh(vertices, faces, vertex_normals=normals, process=False)
