@@ -3,6 +3,8 @@
 python -m terrain_physics count < problem.in
 python -m terrain_physics warm-up
 python -m terrain_physics info
+python -m terrain_physics completion bash
+python -m terrain_physics man
 """
 
 import argparse
@@ -36,6 +38,9 @@ examples:
 prints 1 and 0.
   python -m terrain_physics count --stats --verify 10 big.in.gz > big.out
   python -m terrain_physics count --triangles east.txt west.txt --spheres spheres.txt"""
+
+_SHELLS = "bash", "zsh", "fish", "tcsh", "powershell"
+_NEEDS_SHELL = "It needs what pip install 'terrain-physics[shell]' brings."
 
 INTERRUPTED = 130  # as shells report a process ended by Ctrl-C
 PIPE_CLOSED = 141  # the same for a closed pipe
@@ -71,6 +76,9 @@ def _parser() -> argparse.ArgumentParser:
         help="tell n, q, pairs touched, pairs tested and times on standard error",
     )
     count.add_argument(
+        "--json", action="store_true", help="with --stats: tell them as JSON, a line a problem"
+    )
+    count.add_argument(
         "--verify",
         type=_at_least(0),
         default=0,
@@ -83,7 +91,24 @@ def _parser() -> argparse.ArgumentParser:
     warm_up.add_argument(
         "--processes", type=_at_least(1), default=1, metavar="N", help="that compile at once"
     )
-    commands.add_parser("info", help="print versions and where compiled functions are kept")
+    commands.add_parser(
+        "info", help="print versions, processors and where compiled functions are kept"
+    )
+    completion = commands.add_parser(
+        "completion",
+        help="print a script that completes these commands in a shell",
+        description="Prints a script for a shell that completes these commands; its first lines "
+        f"say where to put it. {_NEEDS_SHELL}",
+    )
+    completion.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=", ".join(_SHELLS))
+    completion.set_defaults(parser=completion)
+    man = commands.add_parser(
+        "man",
+        help="print a manual page",
+        description="Prints a manual page: terrain-physics man > terrain-physics.1, and "
+        f"man ./terrain-physics.1 shows it. {_NEEDS_SHELL}",
+    )
+    man.set_defaults(parser=man)
     return parser
 
 
@@ -102,6 +127,8 @@ def _count(chosen: argparse.Namespace) -> int:
         parser.error("--triangles and --spheres go together")
     if chosen.triangles is not None and chosen.files:
         parser.error("a FILE is a whole problem and cannot go with --triangles and --spheres")
+    if chosen.json and not chosen.stats:
+        parser.error("--json goes with --stats")
     if [*chosen.files, *(chosen.triangles or ()), chosen.spheres].count("-") > 1:
         parser.error("standard input can be read only once")
 
@@ -112,7 +139,7 @@ def _count(chosen: argparse.Namespace) -> int:
         chosen.triangles,
         chosen.spheres,
         threads=chosen.threads,
-        stats=chosen.stats,
+        stats=("json" if chosen.json else "text") if chosen.stats else None,
         verify=chosen.verify,
     )
 
@@ -138,9 +165,11 @@ def _info() -> int:
 
     from terrain_physics._kernels import _jit
     from terrain_physics._kernels.counter.count import count_chunks
+    from terrain_physics._threads import processors
 
     print(f"terrain_physics {__version__}")
     print(f"Python {platform.python_version()}")
+    print(f"processor: {_processor()}; threads: {processors()}")
     for package in ("numpy", "numba", "llvmlite", "pyglm", "pygame", "pygame-ce", "Pillow"):
         try:
             print(f"{package} {version(package)}")
@@ -158,18 +187,53 @@ def _info() -> int:
     return 0
 
 
+def _processor() -> str:
+    """Return the kind of the processor, and its name where the system tells it."""
+    import platform
+
+    return " ".join({platform.machine(): None, platform.processor(): None}).strip()
+
+
+def _complete(chosen: argparse.Namespace) -> int:
+    try:
+        import shtab
+    except ImportError:
+        chosen.parser.error(f"shtab is not installed. {_NEEDS_SHELL}")
+    print(shtab.complete(_parser(), chosen.shell))
+    return 0
+
+
+def _print_manual(chosen: argparse.Namespace) -> int:
+    try:
+        from argparse_manpage.manpage import Manpage
+    except ImportError:
+        chosen.parser.error(f"argparse-manpage is not installed. {_NEEDS_SHELL}")
+    print(Manpage(_parser()))
+    return 0
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return the exit status.
 
-    0; 1 if ``--verify`` finds a wrong count; 2 for bad input; 130 after Ctrl-C.
+    0; 1 if ``--verify`` finds a wrong count; 2 for bad input; 130 after Ctrl-C; 141 if nobody reads
+    on.
     """
     try:
         chosen = _parser().parse_args(arguments)
-        if chosen.command == "count":
-            return _count(chosen)
-        return _warm_up(chosen.processes) if chosen.command == "warm-up" else _info()
+        match chosen.command:
+            case "count":
+                return _count(chosen)
+            case "warm-up":
+                return _warm_up(chosen.processes)
+            case "completion":
+                return _complete(chosen)
+            case "man":
+                return _print_manual(chosen)
+        return _info()
     except KeyboardInterrupt:
         return INTERRUPTED
+    except BrokenPipeError:
+        return PIPE_CLOSED
 
 
 def main() -> NoReturn:

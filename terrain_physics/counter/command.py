@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ _BOX_TESTS = 1 << 27  # at most, for each block of spheres, to find out how many
 _LARGEST_INT32 = 2**31 - 1
 
 Counts = list[NDArray[np.integer[Any]]]
+Stats = Literal["text", "json"] | None
 
 
 class WrongCountError(Exception):
@@ -104,7 +105,7 @@ class _Sample:
 class _Problem:
     """Counts for the spheres of one problem, against one set of triangles after the other."""
 
-    def __init__(self, workers: Workers, name: str, *, stats: bool, verify: int) -> None:
+    def __init__(self, workers: Workers, name: str, *, stats: Stats, verify: int) -> None:
         self._workers = workers
         self._name = name
         self._stats = stats
@@ -151,7 +152,7 @@ class _Problem:
                     sample.offer(spheres, first)
                 else:
                     self.counts[index] += counts
-                if self._stats:
+                if self._stats is not None:
                     self._tested += self._pairs_tested(tree, spheres)
                 first += len(spheres)
                 del spheres  # frees the memory before the next block is read
@@ -168,14 +169,8 @@ class _Problem:
 
     def finish(self) -> None:
         """Compare with the recount, and print statistics and the result if they were asked for."""
-        if self._stats:
-            touched = sum(int(counts.sum(dtype=np.int64)) for counts in self.counts)
-            about = "about " if self._is_estimate else ""
-            times = ", ".join(f"{what} {time:.3f} s" for what, time in self._seconds.items())
-            _tell(
-                f"{self._name}: n {self._triangles}, q {self._spheres}, pairs touched {touched}, "
-                f"pairs tested {about}{self._tested}, {times}"
-            )
+        if self._stats is not None:
+            self._tell_stats()
         rows = self._sample.rows
         if self._sample.counts is None or not len(rows):
             return
@@ -187,6 +182,29 @@ class _Problem:
                     f"but {count} were counted"
                 )
         _tell(f"{self._name}: {len(rows)} spheres recounted, all counts agree")
+
+    def _tell_stats(self) -> None:
+        touched = sum(int(counts.sum(dtype=np.int64)) for counts in self.counts)
+        if self._stats == "json":
+            import json  # here, because most runs do without
+
+            told = {
+                "problem": self._name,
+                "n": self._triangles,
+                "q": self._spheres,
+                "pairs_touched": touched,
+                "pairs_tested": self._tested,
+                "is_estimate": self._is_estimate,
+                "seconds": self._seconds,
+            }
+            _tell(json.dumps(told))
+            return
+        about = "about " if self._is_estimate else ""
+        times = ", ".join(f"{what} {time:.3f} s" for what, time in self._seconds.items())
+        _tell(
+            f"{self._name}: n {self._triangles}, q {self._spheres}, pairs touched {touched}, "
+            f"pairs tested {about}{self._tested}, {times}"
+        )
 
 
 def _taken(counts: Counts, rows: NDArray[np.int64]) -> list[int]:
@@ -211,7 +229,7 @@ def _name(file: str) -> str:
 class _Command:
     """Reads and counts; ``answers`` holds the counts of all problems, in order."""
 
-    def __init__(self, workers: Workers, *, stats: bool, verify: int) -> None:
+    def __init__(self, workers: Workers, *, stats: Stats, verify: int) -> None:
         self._workers = workers
         self._options: dict[str, Any] = {"stats": stats, "verify": verify}
         self.answers: Counts = []
@@ -273,7 +291,7 @@ def run(
     spheres: str | None,
     *,
     threads: int | None,
-    stats: bool,
+    stats: Stats,
     verify: int,
 ) -> int:
     """Count, print, and return the exit status."""

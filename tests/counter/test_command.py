@@ -1,6 +1,7 @@
 """The command `count`: compressed files, parts of a problem, statistics, recounts, progress."""
 
 import gzip
+import json
 import os
 import re
 import signal
@@ -147,6 +148,7 @@ def test_parts_may_be_empty(tmp_path):
         ["-", "-"],
         ["--threads", "0"],
         ["--threads", "two"],
+        ["--json"],
         ["--verify", "-1"],
         ["--verify", "1_0"],
     ],
@@ -175,6 +177,18 @@ def test_statistics_are_told_on_standard_error(parts):
     )
     assert found
     assert sum(counts) <= int(found[1]) <= 700 * 700
+
+
+def test_statistics_may_be_json(parts):
+    folder, counts = parts
+    status, out, err = count("--stats", "--json", folder / "whole", folder / "whole")
+    assert (status, out) == (0, lines(counts) * 2)
+    first, second = map(json.loads, err.splitlines())
+    assert first["problem"] == second["problem"] == str(folder / "whole")
+    assert (first["n"], first["q"], first["pairs_touched"]) == (700, 700, sum(counts))
+    assert sum(counts) <= first["pairs_tested"] <= 700 * 700
+    assert first["is_estimate"] is False
+    assert set(first["seconds"]) == {"parse", "build", "query"}
 
 
 def test_pairs_tested_may_be_an_estimate(parts, monkeypatch):
@@ -273,9 +287,9 @@ def test_blanks_of_a_packed_file_are_passed_quickly(tmp_path):
     file = tmp_path / "blanks.gz"
     file.write_bytes(gzip.compress(b" " * 40_000_000 + b"\n" + PROBLEM, 9))
     assert file.stat().st_size < 100_000
-    start = time.perf_counter()
+    start = time.process_time()
     assert count(file).out == "1\n0\n"
-    assert time.perf_counter() - start < 2.0  # it took ten seconds
+    assert time.process_time() - start < 2.0  # it took ten seconds
 
 
 @pytest.mark.parametrize(

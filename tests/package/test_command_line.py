@@ -2,6 +2,7 @@
 
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from terrain_physics import __main__ as command_line
-from terrain_physics import __version__, warmup
+from terrain_physics import __version__, _threads, warmup
 from terrain_physics._kernels import _jit
 
 CONTEST = Path(__file__).parents[2] / "assets" / "contest"
@@ -232,6 +233,73 @@ def test_info_names_versions_and_the_cache(capsys):
     if _jit.native is None:
         assert any(line.startswith("compiled functions: ") for line in lines)
         assert lines[-1] in {"counter compiled: yes", "counter compiled: no"}
+
+
+def test_info_tells_processor_and_threads(capsys, monkeypatch):
+    monkeypatch.setattr(_threads, "processors", lambda: 7)
+    monkeypatch.setattr("platform.machine", lambda: "abacus")
+    for name, told in (("", "abacus"), ("abacus", "abacus"), ("ten beads", "abacus ten beads")):
+        monkeypatch.setattr("platform.processor", lambda name=name: name)
+        assert command_line.run(["info"]) == 0
+        assert f"\nprocessor: {told}; threads: 7\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh", "powershell"])
+def test_completions_know_commands_and_options(shell, capsys):
+    assert command_line.run(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert all(word in script for word in ("count", "warm-up", "verify", "triangles"))
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_bash_completes(tmp_path, capsys):
+    assert command_line.run(["completion", "bash"]) == 0
+    script = tmp_path / "complete"
+    script.write_text(capsys.readouterr().out)
+    program = """
+source "$1"
+COMP_WORDS=(terrain-physics count --ve) COMP_CWORD=2
+COMP_LINE="${COMP_WORDS[*]}" COMP_POINT=${#COMP_LINE}
+$(complete -p terrain-physics | sed 's/.*-F \\([^ ]*\\).*/\\1/') terrain-physics --ve count
+echo "${COMPREPLY[@]}"
+"""
+    done = subprocess.run(
+        ["bash", "-c", program, "bash", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["--verify"]
+
+
+def test_the_manual_tells_all_commands(capsys):
+    assert command_line.run(["man"]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith(".TH TERRAIN")
+    for told in ("count", "warm", "info", "completion", "nine numbers (ax ay az"):
+        assert told in page
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="its pipes break otherwise")
+@pytest.mark.parametrize("arguments", [["completion", "bash"], ["man"], ["info"]])
+def test_nobody_may_read_on(arguments):
+    end, pipe = os.pipe()
+    os.close(end)
+    process = start(*arguments, stdout=pipe)
+    os.close(pipe)
+    assert process.communicate() == (None, b"")
+    assert process.returncode == command_line.PIPE_CLOSED
+
+
+@pytest.mark.parametrize(
+    ("arguments", "module"), [(["completion", "bash"], "shtab"), (["man"], "argparse_manpage")]
+)
+def test_what_a_shell_needs_is_named(arguments, module, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setitem(sys.modules, f"{module}.manpage", None)
+    with pytest.raises(SystemExit) as error:
+        command_line.run(arguments)
+    assert error.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "is not installed. It needs what pip install 'terrain-physics[shell]' brings" in err
 
 
 def test_info_tells_the_machine_code_of_a_wheel(capsys, monkeypatch):

@@ -42,7 +42,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture(autouse=True)
 def _two_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_threads, "_processors", lambda: 2)
+    monkeypatch.setattr(_threads, "processors", lambda: 2)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5, None])
@@ -206,7 +206,7 @@ _SETUP = """
 import os, signal, sys, threading, time
 import numpy as np
 from terrain_physics import HeightMap, _threads
-_threads._processors = lambda: 2
+_threads.processors = lambda: 2
 _threads._SHORTEST_TASK = 1_000
 _threads._step = lambda count, cost, threads: 500
 land = HeightMap(np.random.default_rng(1).uniform(0, 3, (60, 60)))

@@ -73,6 +73,7 @@ for surface in (land, Ground([land]), Ground([land, tile])):
 land.materials.at(2.0, 2.0), land.holes.at([2.0], 2.0)
 land.holes[1, 1] = True
 land[0:2, 0:2] += 1.0
+land.to_mesh()
 roof.refit(roof.vertices)
 after = compiled()
 print(sorted(name for name, count in after.items() if count > before.get(name, 0)))
