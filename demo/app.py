@@ -8,6 +8,7 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
+from demo.bindings import USUAL, Bindings
 from demo.camera import pick_ray
 from demo.camera_rig import CameraRig
 from demo.controls import Events, Press
@@ -34,11 +35,12 @@ class App:
         *,
         change_scene: Callable[[str], Scene] | None = None,
         save_picture: Callable[[NDArray[np.uint8]], str] | None = None,
+        bindings: Bindings = USUAL,
         scripted: bool = False,
     ) -> None:
         self.simulation, self.renderer, self.size = simulation, renderer, size
-        self.events = Events()
-        self.panel = Panel(size, simulation.scene)
+        self.events = Events(bindings)
+        self.panel = Panel(size, simulation.scene, bindings)
         self.rig = CameraRig(simulation.scene)
         self.views: set[str] = set()
         self.grid = False
@@ -81,12 +83,6 @@ class App:
         self.simulation.advance(seconds, self._wish)
         if drawn:
             self._draw(seconds, begun)
-
-    def greet(self) -> None:
-        """Say in the window why the first frame of all may take a while."""
-        words = "One moment: whatever runs here for the first time is compiled now."
-        self.renderer.overlay(self.panel.draw_notice(words))
-        self.renderer.present()
 
     def resize(self, size: tuple[int, int]) -> None:
         """Follow the window."""
@@ -137,6 +133,8 @@ class App:
             self._hole = True
         elif word == "screenshot" and self._save_picture is not None:
             self.show(self._save_picture(self.renderer.read()))
+        elif word == "quit":
+            self.running = False
         elif word == "escape":
             if self.events.captured:
                 self._capture(on=False)
@@ -171,10 +169,21 @@ class App:
                 self._right_since = None
         elif press.button == 1 and not press.down:
             self.panel.dragged = None
-        elif press.button == 1 and not (not self.events.captured and self.panel.press(press.place)):
+        elif press.button == 1 and not self._press_panel(press):
             if self.scene.name != "digging":
                 origin, direction = self._sight()
                 self.show(self.scene.pick(origin, direction))
+
+    def _press_panel(self, press: Press) -> bool:
+        """Tell whether a click was for the panel or its menu, and do what it asks for."""
+        if self.events.captured or not self.panel.visible:
+            return False
+        command = self.panel.menu.press(press.place)
+        if command is None:
+            return self.panel.press(press.place)
+        self.events.left_down = False  # no digging below
+        self._obey(command)
+        return True
 
     def _capture(self, *, on: bool) -> None:
         self.events.captured = on
@@ -253,7 +262,7 @@ class App:
         if self.panel.visible or self.help_left > 0.0 or self.picked:
             status = Status(
                 self.views, self.grid, self.rig.mode, self.renderer.name, self.picked,
-                help=self.help_left > 0.0,
+                self.events.mouse, help=self.help_left > 0.0,
             )  # fmt: skip
             self.renderer.overlay(self.panel.draw(simulation, status, seconds))
         paneled = time.perf_counter()

@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from demo import replay as replays
@@ -15,6 +16,8 @@ from demo.simulation import Simulation
 
 if TYPE_CHECKING:
     from demo.app import App
+    from demo.bindings import Bindings
+    from demo.renderers import Renderer
 
 FRAME = 1.0 / 60.0
 RECORDED_EVERY = 3  # frames
@@ -47,7 +50,32 @@ def _run(options: Options) -> int:
         os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     import pygame  # noqa: F401 missing: told before anything is computed
 
-    scene = make_scene(options.scene, options.seed, land=options.land)
+    bindings = _bindings(options)
+    renderer = _open_renderer(options)
+    try:
+        scene = _load(renderer, options)
+        return 0 if scene is None else _show(scene, renderer, bindings, options)
+    finally:
+        renderer.close()
+
+
+def _load(renderer: "Renderer", options: Options) -> Scene | None:
+    """Return the scene, behind a bar if there is a window; None if it was closed meanwhile."""
+
+    def make() -> Scene:
+        return make_scene(options.scene, options.seed, land=options.land)
+
+    if options.headless:
+        return make()
+    import pygame
+
+    from demo.loading import prepare, wait_with_bar
+
+    pygame.display.set_caption("terrain_physics")
+    return wait_with_bar(renderer, partial(prepare, make, renderer))
+
+
+def _show(scene: Scene, renderer: "Renderer", bindings: "Bindings", options: Options) -> int:
     simulation = Simulation(scene)
     playback = None
     if options.replay is not None:
@@ -59,14 +87,11 @@ def _run(options: Options) -> int:
     if options.save_replay is not None:
         recorder = replays.Recorder(scene)
         simulation.stepped.append(recorder.stepped)
-    app = _open(simulation, options)
-    try:
-        if options.headless:
-            _run_headless(app, options)
-        else:
-            _run_window(app, options)
-    finally:
-        app.renderer.close()
+    app = _open(simulation, renderer, bindings, options)
+    if options.headless:
+        _run_headless(app, options)
+    else:
+        _run_window(app, options)
     if recorder is not None and options.save_replay is not None:
         try:
             replays.save(recorder.replay, options.save_replay)
@@ -78,10 +103,31 @@ def _run(options: Options) -> int:
     return 0
 
 
-def _open(simulation: Simulation, options: Options) -> "App":
+def _open_renderer(options: Options) -> "Renderer":
+    from demo.renderers import open_renderer
+
+    try:
+        return open_renderer(options.renderer, options.size, visible=not options.headless)
+    except (RuntimeError, OSError, ValueError) as error:  # pygame.error is a RuntimeError
+        raise Refused(" ".join(str(error).split())) from None
+
+
+def _bindings(options: Options) -> "Bindings":
+    from demo import bindings
+
+    if options.headless:  # nobody presses anything
+        return bindings.USUAL
+    try:
+        return bindings.load(bindings.user_file())
+    except ValueError as error:
+        raise Refused(" ".join(str(error).split())) from None
+
+
+def _open(
+    simulation: Simulation, renderer: "Renderer", bindings: "Bindings", options: Options
+) -> "App":
     from demo.app import App
     from demo.pictures import save_screenshot
-    from demo.renderers import open_renderer
 
     def change_scene(name: str) -> Scene:
         if options.replay is not None:
@@ -89,16 +135,13 @@ def _open(simulation: Simulation, options: Options) -> "App":
         land = options.land if scene_class(name).takes_land else None
         return make_scene(name, options.seed, land=land)
 
-    try:
-        renderer = open_renderer(options.renderer, options.size, visible=not options.headless)
-    except (RuntimeError, OSError, ValueError) as error:  # pygame.error is a RuntimeError
-        raise Refused(" ".join(str(error).split())) from None
     app = App(
         simulation,
         renderer,
-        options.size,
+        renderer.size,
         change_scene=change_scene,
         save_picture=save_screenshot,
+        bindings=bindings,
         scripted=options.headless,
     )
     app.views.update(options.views)
@@ -109,8 +152,8 @@ def _open(simulation: Simulation, options: Options) -> "App":
 def _run_window(app: "App", options: Options) -> None:
     import pygame
 
-    pygame.display.set_caption("terrain_physics")
-    app.greet()
+    pygame.joystick.init()  # gamepads are told as events
+    app.events.hold(pygame.key.get_pressed().__getitem__)  # since the bar
     clock = pygame.time.Clock()
     last, frames = time.perf_counter(), 0
     while app.running and (options.frames is None or frames < options.frames):

@@ -67,7 +67,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str] = os.environ)
         )
     scene = replay.scene if replay is not None else given.scene
     land = None if given.heightmap is None else load_land_file(given.heightmap)
-    scene = scene or ("reference" if land is None else "walk")
+    scene = scene or "walk"
     if scene not in NAMES:
         raise Refused(f"--scene must be one of {', '.join(NAMES)}, got {scene!r}")
     if land is not None and not scene_class(scene).takes_land:

@@ -1,4 +1,4 @@
-"""The panel over the picture: figures, graph, views, sliders, help."""
+"""The panel over the picture: figures, graph, views, sliders, help, menu."""
 
 import math
 from collections import deque
@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 
 import pygame
 
-from demo.controls import HELP
+from demo.bindings import USUAL, Bindings
+from demo.controls import help_of, hint_of
 from demo.inputs import RESOLVERS, Rules
+from demo.menu import Menu
 from demo.scene import Scene
 from demo.simulation import Simulation
 from demo.views import VIEWS, candidates_of
-from demo.widgets import ACCENT, FAINT, TEXT, Ink, Slider, draw_graph
+from demo.widgets import ACCENT, FAINT, TEXT, Slider, draw_graph, window_ink
 
 WIDTH = 236
 GRAPH_FRAMES = 120
@@ -56,17 +58,20 @@ class Status:
     camera: str = ""
     renderer: str = ""
     picked: str = ""
+    mouse: tuple[int, int] = (0, 0)
     help: bool = False
-    notice: str = ""
 
 
 class Panel:
     """Draws itself on a surface of the window's size; holds the sliders."""
 
-    def __init__(self, size: tuple[int, int], scene: Scene) -> None:
+    def __init__(self, size: tuple[int, int], scene: Scene, bindings: Bindings = USUAL) -> None:
         self.visible = True
+        self._help, self._hint = help_of(bindings), hint_of(bindings)
+        self._grid_key = bindings.labels()["grid"]
         self.times = FrameTimes()
         self.dragged: Slider | None = None
+        self.menu = Menu()
         self._words: list[tuple[str, str]] = []
         self._words_left = 0.0
         self.resize(size)
@@ -75,7 +80,7 @@ class Panel:
     def resize(self, size: tuple[int, int]) -> None:
         """Follow the window."""
         self.surface = pygame.Surface(size, pygame.SRCALPHA)
-        self.ink = Ink(min(max(size[1] / 720.0, 0.5), 3.0))
+        self.ink = window_ink(size)
 
     def use_rules(self, rules: Rules) -> None:
         """Set the sliders."""
@@ -118,8 +123,6 @@ class Panel:
 
     def press(self, place: tuple[int, int]) -> bool:
         """Begin to drag the slider there, if there is one; tell whether the panel was hit."""
-        if not self.visible:
-            return False
         for slider in self.sliders:
             if slider.rect is not None and slider.rect.inflate(8, 8).collidepoint(place):
                 self.dragged = slider
@@ -137,16 +140,13 @@ class Panel:
                 self._words = self._figures(simulation, status)
             self._draw_left(simulation, status)
             self._draw_title(simulation)
+            self._draw_line(self._hint)
         if status.help:
             self._draw_help()
-        if status.picked or status.notice:
-            self._draw_line(status.picked or status.notice)
-        return self.surface
-
-    def draw_notice(self, words: str) -> pygame.Surface:
-        """Draw a line and nothing else, for as long as there is no picture yet."""
-        self.surface.fill((16, 22, 32, 255))
-        self._draw_line(words)
+        if status.picked:
+            self._draw_line(status.picked, above=self.visible)
+        if self.visible:
+            self.menu.draw(self.ink, self.surface, status.mouse, simulation.scene.name)
         return self.surface
 
     def _figures(self, simulation: Simulation, status: Status) -> list[tuple[str, str]]:
@@ -208,7 +208,7 @@ class Panel:
         surface.blit(ink.box(width, heights[1]), (left, top))
         y = top + px(8)
         entries = [(view.key, view.title, view.name in status.views) for view in VIEWS]
-        for key, title, on in (*entries, ("G", "grid", status.grid)):
+        for key, title, on in (*entries, (self._grid_key, "grid", status.grid)):
             surface.blit(ink.text(key, 12, ACCENT if on else FAINT), (inner, y))
             surface.blit(ink.text(title, 12, TEXT if on else FAINT), (inner + px(30), y))
             y += row
@@ -256,11 +256,11 @@ class Panel:
     def _draw_help(self) -> None:
         ink = self.ink
         row = ink.px(20)
-        keys = [ink.text(key, 13, ACCENT) for key, _ in HELP]
-        texts = [ink.text(text, 13) for _, text in HELP]
+        keys = [ink.text(key, 13, ACCENT) for key, _ in self._help]
+        texts = [ink.text(text, 13) for _, text in self._help]
         first = max(key.get_width() for key in keys) + ink.px(16)
         width = first + max(text.get_width() for text in texts) + ink.px(32)
-        height = row * len(HELP) + ink.px(24)
+        height = row * len(self._help) + ink.px(24)
         left = self.ink.px(WIDTH + 12) if self.visible else 0
         x = left + (self.surface.get_width() - left - width) // 2
         y = (self.surface.get_height() - height) // 2
@@ -270,11 +270,14 @@ class Panel:
             self.surface.blit(key, (x + ink.px(16), at))
             self.surface.blit(text, (x + ink.px(16) + first, at))
 
-    def _draw_line(self, words: str) -> None:
+    def _draw_line(self, words: str, *, above: bool = False) -> None:
+        """Draw a line at the bottom, or above the one that is there."""
         ink = self.ink
         text = ink.text(words, 13)
         width, height = text.get_width() + ink.px(28), ink.px(30)
         x = max(0, (self.surface.get_width() - width) // 2)
         y = self.surface.get_height() - height - ink.px(12)
+        if above:
+            y -= height + ink.px(6)
         self.surface.blit(ink.box(width, height), (x, y))
         self.surface.blit(text, (x + ink.px(14), y + (height - text.get_height()) // 2))

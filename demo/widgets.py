@@ -64,6 +64,11 @@ class Ink:
         return found
 
 
+def window_ink(size: tuple[int, int]) -> Ink:
+    """Return ink that grows with the window."""
+    return Ink(min(max(size[1] / 720.0, 0.5), 3.0))
+
+
 @dataclass
 class Slider:
     """A number, or one of some words, set by dragging."""

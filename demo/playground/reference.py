@@ -27,4 +27,8 @@ class Reference(Scene):
 
     def menu(self) -> list[str]:
         resting = sum(body.result.grounded for body in self.bodies)
-        return [f"{len(self.bodies)} bodies, {resting} grounded"]
+        return [
+            "A check, not a game: the same seed ends in the same state, bit for bit.",
+            "Boxes rest on corners: bodies stand and slide, but nothing makes them turn.",
+            f"{len(self.bodies)} bodies, {resting} grounded",
+        ]

@@ -18,6 +18,9 @@ class Renderer(Protocol):
     name: str
     size: tuple[int, int]
 
+    def prepare(self, frame: Frame) -> None:
+        """Compile what drawing such a frame needs; in any thread, nothing is drawn."""
+
     def draw(self, frame: Frame) -> None:
         """Draw a frame; nothing is shown yet."""
 

@@ -17,8 +17,10 @@ from demo.renderers import look
 from demo.renderers.bodies import COLOR, KIND, SIZE, TURN, WIDTH, pack_bodies
 from demo.renderers.gl_ground import CAST, CLOUDS, PANEL, GLGround, set_uniforms
 from demo.renderers.gl_shapes import SHAPES
+from demo.renderers.ground import Ground
 from demo.renderers.labels import draw_labels
 from demo.renderers.outlines import frame_lines
+from demo.renderers.patches import visible_patches
 from demo.renderers.scenery import Faces, Scenery
 from demo.renderers.sun import shadow_frame
 
@@ -80,6 +82,12 @@ class GLRenderer:
             # SDL keeps the context of a window that only changes its size.
             pygame.display.set_mode(size, _WINDOW)
         self._make_targets(size)
+
+    def prepare(self, frame: Frame) -> None:
+        """Compile what drawing such a frame needs; in any thread, nothing is drawn."""
+        if frame.land is not None:  # all else is compiled by the driver
+            ground = Ground(frame.land, frame.sun, self._pool)
+            visible_patches(ground, frame.camera, self.size)
 
     def draw(self, frame: Frame) -> None:
         """Draw a frame; nothing is shown yet."""

@@ -71,6 +71,12 @@ class SoftwareRenderer:
         self._marks = np.zeros((height, width), dtype=np.uint32)
         self._pixels: Words = np.zeros((height, width), dtype=np.uint32)
 
+    def prepare(self, frame: Frame) -> None:
+        """Compile what drawing such a frame needs; in any thread, nothing is drawn."""
+        small = SoftwareRenderer((64, 64), visible=False, threads=1)
+        small.draw(frame)
+        small.close()
+
     def draw(self, frame: Frame) -> None:
         """Draw a frame; nothing is shown yet."""
         camera, (width, height) = frame.camera, self.size

@@ -20,10 +20,13 @@ class Counting:
 
     def __init__(self, size=SIZE) -> None:
         self.size = size
-        self.drawn = self.overlaid = self.presented = 0
+        self.drawn = self.overlaid = self.presented = self.prepared = 0
         self.last: Frame | None = None
         self.panel: np.ndarray | None = None
         self.closed = False
+
+    def prepare(self, frame: Frame) -> None:  # noqa: ARG002
+        self.prepared += 1
 
     def draw(self, frame: Frame) -> None:
         self.drawn += 1

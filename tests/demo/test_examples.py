@@ -1,4 +1,4 @@
-"""Every example runs, says something, and ends by itself."""
+"""Every example runs, says something, and ends by itself; those of engines in test_engine_games."""
 
 import os
 import subprocess
@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.demo.engine_games import GAMES
+
 ROOT = Path(__file__).parents[2]
-EXAMPLES = sorted(
-    path.stem for path in (ROOT / "demo" / "examples").glob("*.py") if not path.name.startswith("_")
-)
+STEMS = {path.stem for path in (ROOT / "demo" / "examples").glob("*.py")}
+EXAMPLES = sorted(stem for stem in STEMS - GAMES.keys() if not stem.startswith("_"))
 
 
 def test_there_are_examples() -> None:

@@ -4,8 +4,9 @@ import numpy as np
 import pygame
 import pytest
 
+from demo.bindings import USUAL
 from demo.camera import project
-from demo.controls import HELP, Events
+from demo.controls import Events, help_of
 from demo.scenes import NAMES
 from demo.views import VIEWS
 from tests.demo.stand_in import SIZE, click, key, open_app, press
@@ -62,12 +63,26 @@ def test_grid_and_panel_and_help() -> None:
     assert app.renderer.overlaid > count
 
 
+def test_a_line_stays_that_names_the_way_to_help() -> None:
+    app = open_app()
+    app.help_left = 0.0
+    bottom = slice(SIZE[1] - 22, SIZE[1] - 6)
+    for _ in range(700):
+        app.frame(1 / 60, [])
+    line = app.renderer.panel[SIZE[0] // 3 : -SIZE[0] // 3, bottom]
+    assert (line > 0).mean() > 0.2
+    app.show("said above it")
+    app.frame(1 / 60, [])
+    assert (app.renderer.panel[SIZE[0] // 3 : -SIZE[0] // 3, bottom] == line).all()
+
+
 def test_help_goes_by_itself() -> None:
     app = open_app()
     app.help_left = 0.01
     app.frame(1 / 60, [])
     assert app.help_left == 0.0
-    assert len({keys for keys, _ in HELP}) == len(HELP)
+    rows = help_of(USUAL)
+    assert len({keys for keys, _ in rows}) == len(rows)
 
 
 def test_pause_single_step_back_and_forward() -> None:
@@ -284,6 +299,15 @@ def test_two_keys_for_one_direction() -> None:
     assert events.controls().forward == 0.0
     events.handle(key("UP", down=False))
     assert events.controls().forward == -1.0
+
+
+def test_keys_that_are_down_at_the_start_are_held() -> None:
+    events = Events()
+    events.hold({pygame.K_w, pygame.K_SPACE}.__contains__)
+    assert events.controls().forward == 1.0
+    assert not events.controls().jump
+    events.handle(key("w", down=False))
+    assert events.controls().forward == 0.0
 
 
 def test_scripted_runs_follow_the_script() -> None:

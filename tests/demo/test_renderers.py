@@ -1,6 +1,7 @@
 """The demo's renderers: pictures, and what has to be seen in them."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
@@ -308,3 +309,12 @@ def test_without_a_driver_one_line_tells_and_software_draws(monkeypatch, capsys)
 def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="kind must be one of auto, gl, software, got 'metal'"):
         open_renderer("metal", SIZE, visible=False)
+
+
+def test_what_is_made_ready_elsewhere_changes_no_picture(renderer, land) -> None:
+    frame = bodies_on(land, 60.0, 64.0)
+    other = with_overlays(bodies_on(land, 40.0, 44.0), 40.0, 44.0)
+    before = picture(renderer, frame)
+    with ThreadPoolExecutor(1) as elsewhere:
+        elsewhere.submit(renderer.prepare, other).result()
+    assert (renderer.read() == before).all()

@@ -431,3 +431,9 @@ def test_scenes_need_no_pygame() -> None:
     sources += [ROOT / "demo" / name for name in ("simulation.py", "replay.py", "inputs.py")]
     for path in sources:
         assert "import pygame" not in path.read_text(encoding="utf-8"), path
+
+
+def test_reference_says_what_it_is_and_why_boxes_rest_on_corners() -> None:
+    what, corners, _ = make_scene("reference", small=True).menu()
+    assert "bit for bit" in what
+    assert "Boxes rest on corners" in corners

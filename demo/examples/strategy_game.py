@@ -1,0 +1,231 @@
+"""The core of a real-time strategy game: 5,000 units that walk, see, are picked, saved, replayed.
+
+It plays a short battle and ends. ``--picture OUT.png`` draws it; that needs the extra ``demo``.
+"""
+
+import argparse
+import json
+import math
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pyglm import glm
+
+from demo import colors
+from demo.camera import looking_at, pick_ray, project
+from demo.examples._drawing import SIZE, frame_of, save_frame
+from demo.frame import Capsules, Lines
+from demo.scenes import load_land
+from terrain_physics import (
+    CapsuleCollider,
+    CharacterGroup,
+    Difference,
+    Ground,
+    GroupState,
+    HeightMap,
+    Ray,
+    Recording,
+    TriangleMesh,
+    raycast_capsule_many,
+    replay,
+)
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+TICK = 1 / 20  # seconds of an update: a strategy game needs no more of them
+RADIUS, TALL, EYES = 0.4, 1.8, 1.6  # meters
+BODY = CapsuleCollider(RADIUS, TALL, offset=(0, TALL / 2, 0))  # the position is at the feet
+SPACING, SPEED, SIGHT = 1.2, 5.0, 60.0  # meters, m/s, meters
+BLUE_CAMP, RED_CAMP, BASE = (270.0, 415.0), (358.0, 412.0), (323.0, 420.0)  # x and z
+VIEW = looking_at((309, 78, 484), (306, 20, 414))
+TARGET = (380.0, 250.0)  # a pixel
+
+
+class Outcome(NamedTuple):
+    """What came of a game."""
+
+    picked: int | None
+    selected: int
+    sight: int
+    loaded_is_same: bool
+    differs: Difference | None
+
+
+class Game:
+    """Two armies, the land, and what is built on it."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+        self.units = CharacterGroup(ground, BODY, collide=True, slope_limit=np.radians(45))
+        self.goals, self.is_red = np.empty((0, 2)), np.empty(0, np.bool_)
+
+    def muster(self, blues: int, reds: int) -> None:
+        """Line up both armies; the reds' keys are the last ones."""
+        middles = np.repeat([BLUE_CAMP, RED_CAMP], (blues, reds), axis=0)
+        self.goals = middles + np.concatenate([ranks(blues), ranks(reds)])
+        self.is_red = np.arange(blues + reds) >= blues
+        x, z = self.goals.T
+        places = np.column_stack([x, self.ground.height_at(x, z), z])
+        self.units.add_many(range(len(places)), places)
+
+    def build(self, x: float, z: float, size: tuple[float, float, float]) -> None:
+        """Level the ground, and put a building there."""
+        (land,) = (part for part in self.ground.parts.values() if isinstance(part, HeightMap))
+        reach = 0.5 * np.hypot(size[0], size[2])
+        land.flatten((x, z), radius=reach + 8, flat=reach + 1)
+        place = glm.vec3(x, land.height_at(x, z) + 0.5 * size[1], z)
+        self.ground.add(TriangleMesh.box(size, transform=glm.translate(place)))
+
+    def tick(self) -> None:
+        """Have everyone walk towards the goal, slower when near; `units.update` follows."""
+        way = self.goals - self.units.positions[:, [0, 2]]
+        far = np.hypot(*way.T)
+        vx, vz = (way * (np.minimum(SPEED, far) / np.maximum(far, 1e-9))[:, np.newaxis]).T
+        self.units.walk(vx, vz)
+
+    def send(self, units: Flags, x: float, z: float) -> None:
+        """Send units to a place, in the order in which they stand."""
+        if units.any():
+            now = self.units.positions[units][:, [0, 2]]
+            self.goals[units] = now - now.mean(axis=0) + (x, z)
+
+    def ends(self) -> tuple[Floats, Floats]:
+        """Return the middles of the balls at the feet and heads of the units, (n, 3) each."""
+        feet = self.units.positions
+        return feet + np.array([0, RADIUS, 0]), feet + np.array([0, TALL - RADIUS, 0])
+
+    # What a mouse does
+
+    def unit_at(self, ray: Ray) -> int | None:
+        """Return the unit that a ray from the camera meets first, if no ground is before it."""
+        capsules = np.column_stack([*self.ends(), np.full(len(self.units), RADIUS)])
+        distances = raycast_capsule_many([ray.origin64], [ray.direction64], capsules)
+        hit = self.ground.raycast(ray)
+        limit = hit.distance if hit else np.inf
+        met = np.flatnonzero(distances < limit)  # those that it misses are NaN
+        return int(met[distances[met].argmin()]) if len(met) else None
+
+    def units_within(self, lower: tuple[int, int], upper: tuple[int, int]) -> Flags:
+        """Return which units a rectangle of pixels holds."""
+        pixels = project(VIEW, SIZE, self.units.positions)[:, :2]
+        return np.asarray(((pixels >= lower) & (pixels <= upper)).all(axis=1))
+
+    # What they see
+
+    def lines_of_sight(self) -> Floats:
+        """Return from where to where blues see the nearest red: eyes of both (n, 2, 3).
+
+        Each ray ends at the eyes that it looks for: what stands behind them hides nobody.
+        """
+        eyes = self.units.positions + np.array([0, EYES, 0])
+        blues, reds = eyes[~self.is_red], eyes[self.is_red]
+        away = np.hypot(*(blues[:, np.newaxis] - reds).T[::2])  # level, (reds, blues)
+        enemies = reds[away.argmin(axis=0)]
+        ways = enemies - blues
+        far = np.linalg.norm(ways, axis=1)
+        hits = self.ground.raycast_many(blues, ways, max_distance=far)
+        sees = np.isnan(hits.distance) & (far < SIGHT)
+        return np.asarray(np.stack([blues, enemies], axis=1)[sees])
+
+    # Files
+
+    def save(self, folder: Path) -> None:
+        """Write all there is: the ground as it was built on, and the units."""
+        self.ground.save(folder / "level.ground")
+        rest = {
+            "goals": self.goals.tolist(),
+            "is_red": self.is_red.tolist(),
+            "units": self.units.state().to_dict(),
+        }
+        (folder / "units.json").write_text(json.dumps(rest))
+
+    @classmethod
+    def load(cls, folder: Path) -> "Game":
+        """Return the game that `save` wrote; it goes on bit for bit."""
+        game = cls(Ground.load(folder / "level.ground"))
+        rest = json.loads((folder / "units.json").read_text())
+        game.units.restore(GroupState.from_dict(rest["units"]))
+        game.goals, game.is_red = np.array(rest["goals"]), np.array(rest["is_red"])
+        return game
+
+
+def ranks(count: int) -> Floats:
+    """Return places around (0, 0), a square of rows, x and z (n, 2)."""
+    side = math.ceil(math.sqrt(count))
+    return SPACING * (np.column_stack(np.divmod(np.arange(count), side)) - 0.5 * (side - 1))
+
+
+def begin(blues: int, reds: int) -> Game:
+    """Return a new game; a replay begins with the same."""
+    game = Game(Ground([load_land()]))
+    game.muster(blues, reds)
+    return game
+
+
+def play(blues: int, reds: int, ticks: int, folder: Path) -> tuple[Game, Outcome]:
+    """Play and record a game, save it half-way, go on from there again, and replay it all."""
+    game = begin(blues, reds)
+    recording = Recording(game.units)
+    x, y, _ = project(VIEW, SIZE, game.units.positions[blues // 2] + (0, 1.5, 0))[0]
+    picked = game.unit_at(Ray(*pick_ray(VIEW, SIZE, (x, y))))  # a click
+
+    selected = game.units_within((0, 0), SIZE) & ~game.is_red  # a rectangle, drawn
+    target = game.ground.raycast(Ray(*pick_ray(VIEW, SIZE, TARGET)))  # another click
+    if target is not None:
+        game.send(selected, target.point.x, target.point.z)
+    for tick in range(ticks):
+        if tick == ticks // 4:
+            game.build(*BASE, (10, 6, 8))
+        if tick == ticks // 2:
+            game.save(folder)
+        game.tick()
+        recording.update(TICK)
+
+    again = Game.load(folder)
+    for _ in range(ticks // 2, ticks):
+        again.tick()
+        again.units.update(TICK)
+    return game, Outcome(
+        picked=picked,
+        selected=int(selected.sum()),
+        sight=len(game.lines_of_sight()),
+        loaded_is_same=again.units.state_hash() == game.units.state_hash(),
+        differs=replay(recording, lambda: begin(blues, reds).units),
+    )
+
+
+def draw(game: Game, file: Path) -> None:
+    """Draw both armies, and every twentieth line of sight."""
+    frame = frame_of(game.ground, dict.fromkeys(game.ground.parts, colors.STONE), VIEW)
+    is_red = game.is_red[:, np.newaxis]
+    tints = np.where(is_red, colors.RED, colors.BLUE).astype(np.uint8)
+    frame.capsules.append(Capsules(*game.ends(), np.full(len(tints), RADIUS), tints))
+    lines = game.lines_of_sight()[::20]
+    frame.lines.append(Lines(lines, colors.rows(colors.YELLOW, len(lines))))
+    save_frame(frame, file)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--picture", type=Path, metavar="OUT.png", help="draw the armies")
+    options = parser.parse_args()
+
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        game, outcome = play(4_000, 1_000, 32, Path(folder))
+    print(f"a click picks unit {outcome.picked}, a rectangle {outcome.selected:,} units")
+    print(f"{outcome.sight:,} blue units see the nearest red one")
+    print(f"saved, loaded and played on: the same {outcome.loaded_is_same}")
+    print(f"replayed from the start: differs {outcome.differs or 'nowhere'}")
+    print(f"{len(game.units):,} units, {time.perf_counter() - start:.1f} s in all")
+    if options.picture:
+        draw(game, options.picture)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""Keys of the user's file, and gamepads."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pygame
+import pytest
+
+from demo import bindings, command_line, options
+from demo.bindings import USUAL, load
+from demo.controls import Events, help_of, hint_of
+from tests.demo.stand_in import key, open_app, press
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Any:
+    """Write a file of bindings, and return its path."""
+
+    def to_file(text: str | bytes) -> Path:
+        path = tmp_path / "demo.toml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return to_file
+
+
+def button(number: int, *, down: bool = True) -> pygame.event.Event:
+    kind = pygame.JOYBUTTONDOWN if down else pygame.JOYBUTTONUP
+    return pygame.event.Event(kind, button=number, instance_id=0)
+
+
+def axis(number: int, value: float) -> pygame.event.Event:
+    return pygame.event.Event(pygame.JOYAXISMOTION, axis=number, value=value, instance_id=0)
+
+
+def test_no_file_is_the_usual(tmp_path: Path) -> None:
+    assert load(tmp_path / "none.toml") is USUAL
+    assert hint_of(USUAL) == "H help, 1-9 scenes"
+    rows = dict(help_of(USUAL))
+    assert rows["Space, Shift"] == "jump, run"
+    assert "W A S D" in rows
+    assert "1-9, 0, [ ]" in rows
+
+
+def test_the_usual_has_no_doubles(write: Any) -> None:
+    assert load(write("[keys]\n[gamepad]\n")) == USUAL
+
+
+def test_keys_of_the_file_take_the_place_of_the_usual(write: Any) -> None:
+    chosen = load(write('[keys]\nthrow = ["k", "RETURN"]\nhelp = "j"\nahead = "i"\n'))
+    app = open_app(bindings=chosen)
+    count = len(app.scene.bodies)
+    press(app, "b")
+    assert len(app.scene.bodies) == count
+    press(app, "k")
+    press(app, "RETURN")
+    assert len(app.scene.bodies) == count + 2
+    app.frame(1 / 60, [key("i"), key("w")])
+    assert app.events.controls().forward == 1.0
+    app.frame(1 / 60, [key("i", down=False)])
+    assert app.events.controls().forward == 0.0
+    assert hint_of(chosen) == "J help, 1-9 scenes"
+    assert "I A S D" in dict(help_of(chosen))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[keys", "must be TOML: "),
+        (b"\xff\xfe", "must be TOML: "),
+        ("[mouse]\n", "mouse must be keys or gamepad"),
+        ("keys = 3\n", "keys must be a table, got 3"),
+        ('[keys]\nfly = "f"\n', "keys.fly must be one of ahead, left"),
+        ('[keys]\njump = "spase"\n', "keys.jump must be a key as pygame names it without K_"),
+        ("[keys]\njump = 3\n", "got 3"),
+        ("[keys]\njump = []\n", "keys.jump must name a key, got []"),
+        ('[keys]\njump = "3"\n', "keys.jump must not be '3', the key of scene slopes"),
+        ('[keys]\njump = "F2"\n', "keys.jump must not be 'F2', the key of view candidates"),
+        ('[keys]\nahead = "b"\n', "keys.ahead must not be 'b', which is throw already"),
+        ('[keys]\nthrow = "z"\ndrop = "z"\n', "keys.drop must not be 'z', which is throw already"),
+        ('[keys]\njump = "kp0"\nthrow = "kp_0"\n', "must not be 'kp_0', which is jump already"),
+        ("[gamepad]\njump = -1\n", "gamepad.jump must be a button's number, 0 or more, got -1"),
+        ("[gamepad]\njump = true\n", "gamepad.jump must be a button's number, 0 or more, got True"),
+        ("[gamepad]\njump = 1\n", "gamepad.jump must not be 1, which is run already"),
+        ("[gamepad]\nfly = 1\n", "gamepad.fly must be one of move, look, ahead"),
+        ("[gamepad]\nmove = 1\n", "gamepad.move must be the numbers of two axes, such as [0, 1]"),
+    ],
+)
+def test_a_bad_file_is_refused_by_file_key_and_rule(
+    write: Any, text: str | bytes, message: str
+) -> None:
+    path = write(text)
+    with pytest.raises(ValueError, match=r"demo\.toml") as refused:
+        load(path)
+    assert str(refused.value).startswith(f"{path}: ")
+    assert message in str(refused.value)
+
+
+def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=str(tmp_path.name)):
+        load(tmp_path)
+
+
+def test_the_command_line_ends_with_2_before_a_window_opens(
+    write: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write('[keys]\njump = "spase"\n')
+    monkeypatch.setattr(bindings, "user_file", lambda: path)
+    monkeypatch.setattr(options, "has_display", lambda _: True)
+    monkeypatch.setattr("demo.renderers.open_renderer", None)
+    assert command_line.main([]) == 2
+    line = capsys.readouterr().err
+    assert line.count("\n") == 1
+    assert line.startswith(f"demo: {path}: keys.jump must be a key")
+
+
+def test_the_example_of_the_readme_is_right(write: Any) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```toml\n(\[keys\].*?)```", readme, re.DOTALL)
+    chosen = load(write(example))
+    assert chosen.keys["throw"] == ("t", "return")
+    assert chosen.look == (2, 3)
+    actions = readme.partition("Other actions: ")[2].partition(". Digits")[0]
+    assert {*re.findall(r"`(\w+)`", actions), "jump", "throw", "run"} == USUAL.keys.keys()
+
+
+def test_the_file_is_in_the_folder_of_settings() -> None:
+    path = bindings.user_file()
+    assert path.is_absolute()
+    assert path.parts[-2:] == ("terrain_physics", "demo.toml")
+
+
+def test_sticks_walk_and_look() -> None:
+    app = open_app("digging")
+    for _ in range(40):
+        app.frame(1 / 60, [])
+    yaw = app.rig.camera.yaw
+    app.frame(1 / 60, [axis(1, -0.5), axis(0, 0.1), axis(3, 1.0)])
+    wish = app.events.controls()
+    assert (wish.forward, wish.right) == (0.5, 0.0)  # a stick at rest is never quite at 0
+    app.frame(1 / 60, [])
+    assert app.rig.camera.yaw == pytest.approx(yaw - 2.5 / 60)
+    app.frame(1 / 60, [key("w"), axis(3, 0.0)])
+    assert app.events.controls().forward == 1.0
+    app.frame(1 / 60, [pygame.event.Event(pygame.WINDOWFOCUSLOST)])
+    assert app.events.controls().forward == 0.0
+
+
+def test_buttons_jump_run_and_throw() -> None:
+    app = open_app("digging")
+    for _ in range(40):
+        app.frame(1 / 60, [])
+    count = len(app.scene.bodies)
+    app.frame(1 / 60, [button(0), button(1), button(2)])
+    assert app.events.controls().run
+    assert len(app.scene.bodies) == count + 1
+    app.frame(1 / 60, [button(0, down=False), button(1, down=False)])
+    assert not app.events.controls().run
+    assert not app.scene.player.body.result.grounded
+
+
+def test_a_gamepad_that_is_pulled_out_lets_go(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Pad:
+        def __init__(self, index: int) -> None:
+            self.index = index
+
+        def get_instance_id(self) -> int:
+            return 10 + self.index
+
+    monkeypatch.setattr(pygame.joystick, "Joystick", Pad)
+    events = Events(load(write("[gamepad]\nrun = [1, 9]\nmove = [2, 5]\n")))
+    events.handle(pygame.event.Event(pygame.JOYDEVICEADDED, device_index=0))
+    for event in (button(9), axis(2, 1.0)):
+        events.handle(event)
+    assert events.controls().run
+    assert events.controls().right == 1.0
+    events.handle(pygame.event.Event(pygame.JOYDEVICEREMOVED, instance_id=10))
+    assert not events.controls().run
+    assert events.controls().right == 0.0

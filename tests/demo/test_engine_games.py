@@ -1,0 +1,36 @@
+"""The games of real engines, of those that are installed."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.character.engines import NOT_HERE, ROOT
+from tests.demo.engine_games import GAMES
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_plays_to_its_end(name, tmp_path, request):
+    game = GAMES[name]
+    if importlib.util.find_spec(game.module) is None:
+        pytest.skip(f"{game.package} is not installed (extra engines)")
+    environment = {key: value for key, value in os.environ.items() if key != "DISPLAY"}
+    environment["PYTHONPATH"] = str(ROOT)
+    if game.needs_screen:
+        environment["DISPLAY"] = request.getfixturevalue("display")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.demo.engine_games", name, str(tmp_path / "end.png")],
+        env=environment,
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    if done.returncode == NOT_HERE:
+        pytest.skip(f"{game.package} cannot be imported: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stderr
+    assert "m above the land" in done.stdout

@@ -1,0 +1,85 @@
+"""The bar of a first start: the window lives while something compiles."""
+
+import threading
+import time
+
+import numba
+import pygame
+import pytest
+
+from demo.loading import prepare, wait_with_bar
+from demo.scenes import make_scene
+from tests.demo.stand_in import Counting
+
+
+@numba.njit
+def twice(x):
+    return 2 * x
+
+
+@pytest.fixture
+def renderer():
+    pygame.display.init()
+    pygame.event.clear()
+    yield Counting()
+    pygame.display.quit()
+
+
+def test_the_bar_is_drawn_while_work_goes_on(renderer) -> None:
+    scene = make_scene("slopes", small=True)
+
+    def work(tell):
+        assert threading.current_thread() is not threading.main_thread()
+        tell("a half", 1, 2)
+        time.sleep(0.3)
+        return scene
+
+    assert wait_with_bar(renderer, work) is scene
+    assert renderer.presented == renderer.overlaid > 3
+    assert (renderer.panel == 255).all()  # nothing shows through
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        pygame.event.Event(pygame.QUIT),
+        pygame.event.Event(pygame.KEYDOWN, key=pygame.K_ESCAPE),
+    ],
+    ids=["close", "escape"],
+)
+def test_closing_the_window_ends_the_wait_at_once(renderer, event) -> None:
+    let_go = threading.Event()
+    pygame.event.post(event)
+    begun = time.monotonic()
+    try:
+        assert wait_with_bar(renderer, lambda _: let_go.wait(30.0)) is None
+        assert time.monotonic() - begun < 5.0
+    finally:
+        let_go.set()
+
+
+def test_the_window_can_be_resized_meanwhile(renderer) -> None:
+    pygame.event.post(pygame.event.Event(pygame.VIDEORESIZE, w=400, h=30, size=(400, 30)))
+    wait_with_bar(renderer, lambda _: time.sleep(0.2))
+    assert renderer.size == (400, 64)
+
+
+def test_what_goes_wrong_in_the_work_is_raised(renderer) -> None:
+    def work(_):
+        raise ValueError("no such land")
+
+    with pytest.raises(ValueError, match="no such land"):
+        wait_with_bar(renderer, work)
+
+
+def test_library_and_picture_are_made_ready(renderer) -> None:
+    told = []
+    renderer.prepare = lambda _: twice(1)  # never compiled before
+    scene = prepare(
+        lambda: make_scene("slopes", small=True), renderer, lambda *job: told.append(job)
+    )
+    assert scene.name == "slopes"
+    *jobs, last = told
+    assert [done for _, done, _ in jobs] == list(range(len(jobs)))
+    assert jobs[-1] == ("picture", len(jobs) - 1, len(jobs))
+    assert last == ("picture: twice", len(jobs) - 1, len(jobs))
