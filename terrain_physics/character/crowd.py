@@ -86,7 +86,7 @@ class Crowd:
         size, widest, longest, rides = put_discs(states, rules, seconds, table, *sorted_discs)
 
         def look_down(first: int, last: int) -> None:
-            find_heads(*sorted_discs, size, widest, seconds, words, first, last)
+            find_heads(*sorted_discs, size, widest, seconds, self.holds, words, first, last)
 
         workers.run(look_down, count, _HEADS_COST)
         expected = 0.0
@@ -116,9 +116,7 @@ class Crowd:
         found = self._discs, self._order, self._cells, self._starts
 
         def pair(first: int, last: int) -> int:
-            return list_pairs(
-                *found, size, widest, most, self.holds, words, *self._pairs, first, last
-            )
+            return list_pairs(*found, size, widest, most, words, *self._pairs, first, last)
 
         room = self._pairs[1].shape[1]
         needed = max(workers.run(pair, len(words), _PAIRS_COST))

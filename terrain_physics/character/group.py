@@ -61,7 +61,7 @@ from terrain_physics.character.underfoot import put_all_factors
 from terrain_physics.surface.surface import queries_of
 
 # Nanoseconds that an update takes of a character that moves, and of one at rest, roughly.
-_MOVING_COST, _RESTING_COST = 3_000, 20
+_MOVING_COST, _RESTING_COST = 2_000, 20
 
 
 @public
@@ -123,9 +123,9 @@ class CharacterGroup(GroupTable):
     block each other until the game steers them.
 
     Heads are flat, and who is above falls no deeper: by ``heads="slide"`` it slides off to the
-    nearest side at 3 m/s, in the air; by ``heads="stand"`` it stands, walks and jumps there, but
-    climbs no steps from there and is not carried along, but up and down. `states` says "character"
-    of both. Between two heads side by side, exactly in the middle, nobody slides to either side.
+    nearest side at 3 m/s, in the air, and where other heads are there, over them in one direction
+    until it is off; by ``heads="stand"`` it stands, walks and jumps there, but climbs no steps from
+    there and is not carried along, but up and down. `states` says "character" of both.
 
     Examples
     --------

@@ -558,15 +558,60 @@ def test_who_slides_off_a_head_is_on_it_meanwhile():
     assert group.parts.tolist() == [0, -1]
 
 
-def test_heads_of_a_crowd_carry_who_falls_on_it():
+@pytest.mark.parametrize(
+    "place", [(1.62, 1.62), (1.215, 1.215), (2.0, 0.7), (0.1, 3.1), (1.6, 2.0)]
+)
+def test_who_falls_on_the_heads_of_a_crowd_slides_out_of_it(place):
     group = _group()
     group.add_many(range(25), [(0.81 * (i % 5), 0, 0.81 * (i // 5)) for i in range(25)])
-    group.add("bob", (1.62, 3, 1.62))
-    for frame in range(600):
+    group.add("bob", (place[0], 3, place[1]))
+    on_heads = 0
+    for _ in range(240):
         group.update(FRAME)
-        if frame > 60 and not group["bob"].grounded:
-            assert group["bob"].position.y >= HEIGHT - 0.01 or _overlap(group) <= 1e-3
+        bob = group["bob"]
+        on_heads += bob.position.y == pytest.approx(HEIGHT)
+        if 0.01 < bob.position.y < HEIGHT - 0.15:  # beside them, and nowhere between
+            assert _overlap(group) <= 1e-3
+    assert on_heads > 0
+    assert group["bob"].grounded
+    assert group["bob"].position.y == pytest.approx(0, abs=1e-6)
     assert group.positions[:25, 1].max() <= 1e-6
+    assert _overlap(group) <= 1e-3
+
+
+def test_between_two_heads_one_slides_off_to_any_side():
+    group = _group()
+    group.add_many("ab", [(-0.4, 0, 0), (0.4, 0, 0)], mass=math.inf)
+    group.add("bob", (0, HEIGHT, 0))
+    for _ in range(90):
+        group.update(FRAME)
+    assert group["bob"].position.y == 0
+
+
+@pytest.mark.parametrize("higher", [0.0, 0.1, 0.4])
+@pytest.mark.parametrize("rate", [20, 60, 360])
+def test_one_walks_from_a_wall_over_heads_and_back(rate, higher):
+    """The heads are as high as the wall, or lower: who comes back is on heads as high as it."""
+    top = HEIGHT + higher
+    wall = HeightMap(np.full((9, 9), top), origin=(-8.4, 0, -4))
+    group = CharacterGroup(Ground([FLOOR, wall]), BODY, collide=True, heads="stand")
+    group.add_many("abc", [(0.0, 0, 0), (0.81, 0, 0), (1.62, 0, 0)], mass=math.inf)
+    group.add("bob", (-1.2, top, 0))
+    for _ in range(2 * rate):
+        group.walk(1.2, 0, keys=["bob"])
+        group.update(1 / rate)
+        assert group["bob"].position.y > HEIGHT - 0.12
+    assert group["bob"].position.y == pytest.approx(HEIGHT)
+    assert group.states[-1] == "character"
+    assert group["bob"].position.x == pytest.approx(1.2, abs=0.07)
+    if higher:
+        return
+    for _ in range(2 * rate):
+        group.walk(-1.2, 0, keys=["bob"])
+        group.update(1 / rate)
+        assert group["bob"].position.y > HEIGHT - 0.01
+    assert group["bob"].position.x == pytest.approx(-1.2, abs=0.07)
+    assert group.states[-1] == "grounded"
 
 
 @pytest.mark.parametrize("rate", [20, 60, 200])

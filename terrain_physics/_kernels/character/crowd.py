@@ -11,7 +11,6 @@ from terrain_physics._kernels.character.discs import (
     FLOOR,
     FLOOR_HOLDS,
     GAP,
-    LEAST_OVERLAP,
     MOST_PAIRS,
     OWN_WAY,
     RADIUS,
@@ -23,7 +22,6 @@ from terrain_physics._kernels.character.discs import (
     WALL,
     WALL_GAP,
     common_way,
-    is_over_head,
     travel,
 )
 from terrain_physics._kernels.character.fences import (
@@ -126,10 +124,6 @@ def put_fences(
             in_heap = in_heap or pair[GAP] < -_DEEP * (discs[i, RADIUS] + discs[k, RADIUS])
             if in_heap and pair[GAP] < 0.0:
                 continue
-            if pair[GAP] < -LEAST_OVERLAP and (
-                is_over_head(discs, i, k) or is_over_head(discs, k, i)
-            ):
-                continue  # it slides off without them being in each other's way
             if pair[GAP] > row[ROOM] + discs[k, REACH] + ASIDE:
                 continue  # whoever else there is: others that are fast are no reason
             x, z, gap = float(pair[ACROSS]), float(pair[ACROSS + 1]), max(float(pair[GAP]), 0.0)

@@ -66,8 +66,9 @@ IS_ON_HEAD = RIDE + 4  # 1: it does
 FLOOR = RIDE + 5  # the height of that head, to which it falls at most; -inf: none is below
 UNDER = RIDE + 6  # whose it is
 FLOOR_HOLDS = RIDE + 7  # 1: that one does not fall itself
-REACH = RIDE + 8  # how far it gets on its own way, or where others push it
-DISC_SIZE = RIDE + 9
+SLIDE = RIDE + 8  # the way that it slides off heads, two numbers
+REACH = RIDE + 10  # how far it gets on its own way, or where others push it
+DISC_SIZE = RIDE + 11
 
 # Columns of a pair, of one character and another near it. Pushes are ways times mass.
 ACROSS = 0  # unit direction from it to the other, two numbers
@@ -93,7 +94,10 @@ _ROOM_BETWEEN = 0.2
 _UNIT_MASS, _LEAST_MASS, _MOST_MASS = 80.0, 1e-9, 1e15
 
 # How near to the top of a head is on it, and not beside it.
-_ON_TOP = 1e-3  # meters
+ON_TOP = 1e-3  # meters
+
+# How far below a head the foot of a body may be that rolls over an edge onto it, times its radius.
+_ROLL = 0.3
 
 # Others that one character reckons with: the nearest.
 MOST_PAIRS = 64
@@ -180,6 +184,7 @@ def _put_disc(
     disc[IS_ON_HEAD] = 1.0 if state[GROUND_KIND] == ON_HEAD else 0.0
     disc[FALLS] = 1.0 if state[GROUNDED] == 0.0 or disc[IS_ON_HEAD] != 0.0 else 0.0
     disc[FLOOR], disc[UNDER], disc[FLOOR_HOLDS] = -np.inf, -1.0, 0.0
+    disc[SLIDE], disc[SLIDE + 1] = 0.0, 0.0
 
 
 @kernel(inline=True)
@@ -304,38 +309,44 @@ def meets(discs: Floats, i: int, k: int) -> bool:
 
 
 @kernel(inline=True, lent=True)
+def is_above(discs: Floats, i: int, k: int) -> bool:
+    """Tell whether a character is so high above another one that it would be on its head.
+
+    One that stands on ground is no farther below the head than it is while it rolls over an edge.
+    """
+    if discs[i, FALLS] == 0.0:
+        return bool(discs[i, LOW] >= discs[k, HIGH] - _ROLL * discs[i, RADIUS])
+    return bool(2.0 * discs[i, LOW] >= discs[k, LOW] + discs[k, HIGH])
+
+
+@kernel(inline=True, lent=True)
 def is_over_head(discs: Floats, i: int, k: int) -> bool:
-    """Tell whether one of two that overlap, as seen from above, is on the other's head or above."""
-    return bool(discs[i, FALLS] != 0.0 and 2.0 * discs[i, LOW] >= discs[k, LOW] + discs[k, HIGH])
+    """Tell whether a character is on another one's head or above it, by more than a touch."""
+    radii = discs[i, RADIUS] + discs[k, RADIUS] - LEAST_OVERLAP
+    return bool(distance2_of(discs, i, k) < radii * radii and is_above(discs, i, k))
 
 
 @kernel
-def _is_beside(discs: Floats, i: int, k: int, distance2: float, radii: float, holds: bool) -> bool:
+def _is_beside(discs: Floats, i: int, k: int, distance2: float, radii: float) -> bool:
     """Tell whether two characters are at the same height, or will be on their ways.
 
-    Those above each other are not before they are. Nor is who stands on a head that ``holds`` it.
+    Those above each other are not before they are, and not at all where one is on a head.
     """
     if distance2 >= radii * radii:
         return bool(
-            discs[i, LOWEST] < discs[k, HIGHEST] - _ON_TOP
-            and discs[k, LOWEST] < discs[i, HIGHEST] - _ON_TOP
+            discs[i, LOWEST] < discs[k, HIGHEST] - ON_TOP
+            and discs[k, LOWEST] < discs[i, HIGHEST] - ON_TOP
         )
-    if distance2 < (radii - LEAST_OVERLAP) * (radii - LEAST_OVERLAP):
-        if is_over_head(discs, i, k):
-            return bool(not holds and discs[i, LOW] <= discs[k, HIGHEST] + _ON_TOP)
-        if is_over_head(discs, k, i):
-            return bool(not holds and discs[k, LOW] <= discs[i, HIGHEST] + _ON_TOP)
-    return bool(
-        discs[i, LOW] < discs[k, HIGH] - _ON_TOP and discs[k, LOW] < discs[i, HIGH] - _ON_TOP
-    )
+    if is_over_head(discs, i, k) or is_over_head(discs, k, i):
+        return False
+    return bool(discs[i, LOW] < discs[k, HIGH] - ON_TOP and discs[k, LOW] < discs[i, HIGH] - ON_TOP)
 
 
-@kernel
-def _any_direction(a: np.uint64, b: np.uint64) -> tuple[float, float]:
-    """Return a unit direction that follows from two words; swapped, the opposite one."""
-    t = float((a ^ b) >> np.uint64(12)) * 2.0**-51 - 1.0
-    x, z = (1.0 - t * t) / (1.0 + t * t), 2.0 * t / (1.0 + t * t)
-    return (x, z) if a < b else (-x, -z)
+@kernel(inline=True)
+def any_direction(word: np.uint64) -> tuple[float, float]:
+    """Return a unit direction toward positive X that follows from a word."""
+    t = float(word >> np.uint64(12)) * 2.0**-51 - 1.0
+    return (1.0 - t * t) / (1.0 + t * t), 2.0 * t / (1.0 + t * t)
 
 
 @kernel
@@ -352,8 +363,9 @@ def _between(
     gap = distance - float(discs[i, RADIUS] + discs[k, RADIUS])
     if distance > 0.0:
         return x / distance, z / distance, gap
-    x, z = _any_direction(words[order[i]], words[order[k]])
-    return x, z, gap
+    a, b = words[order[i]], words[order[k]]
+    x, z = any_direction(a ^ b)
+    return (x, z, gap) if a < b else (-x, -z, gap)
 
 
 @kernel(inline=True, lent=True)
@@ -426,7 +438,6 @@ def list_pairs(
     size: float,
     widest: float,
     most: float,
-    holds: bool,
     words: Words,
     counts: Longs,
     others: Longs,
@@ -438,8 +449,8 @@ def list_pairs(
 
     ``counts`` (n,): how many, the nearest MOST_PAIRS at most; ``others`` (n, room) and ``pairs``
     (n, room, PAIR_SIZE): whom, the nearest first, and where. Other arrays are as of `put_discs`,
-    with the numbers that it returned, after `find_heads`. ``holds`` tells whether one stands on
-    heads; ``words`` (n,) are those of the characters, all different.
+    with the numbers that it returned, after `find_heads`. ``words`` (n,) are those of the
+    characters, all different.
     Returns how much room is needed; what there is no room for is left out.
     """
     found = np.empty(len(discs), dtype=np.int64)
@@ -455,7 +466,7 @@ def list_pairs(
             radii = radius + float(discs[k, RADIUS])
             farthest = radii + most + _ROOM_BETWEEN * radii
             if distance2 <= farthest * farthest and meets(discs, i, k):
-                if _is_beside(discs, i, k, distance2, radii, holds):
+                if _is_beside(discs, i, k, distance2, radii):
                     gap = math.sqrt(distance2) - radii
                     count = _put_near(near, gaps, keys, count, k, gap, words[order[k]])
         needed, counts[i] = max(needed, count), min(count, room)

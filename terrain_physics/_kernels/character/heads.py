@@ -1,5 +1,7 @@
 """Heads: what characters of a crowd fall on that are above others."""
 
+import math
+
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
@@ -15,10 +17,16 @@ from terrain_physics._kernels.character.discs import (
     LIFT,
     LOW,
     LOWEST,
+    ON_TOP,
     PARTING_SPEED,
     RADIUS,
+    SLIDE,
     UNDER,
+    X,
+    Z,
+    any_direction,
     distance2_of,
+    is_above,
     is_over_head,
     list_near,
     meets,
@@ -56,6 +64,7 @@ def find_heads(
     size: float,
     widest: float,
     seconds: float,
+    holds: bool,
     words: Words,
     first: int,
     last: int,
@@ -63,29 +72,92 @@ def find_heads(
     """Write how far discs first..last may fall that have others below them: onto their heads.
 
     Who has come into a head from above is lifted onto it as that rises, and no faster than others
-    are parted besides. The arrays are as of `list_pairs`, ``words`` too.
+    are parted besides. If heads do not ``holds``, it is also written where it slides off them. The
+    arrays are as of `list_pairs`, ``words`` too.
     """
-    near = np.empty(len(discs), dtype=np.int64)
+    near, around = np.empty(len(discs), dtype=np.int64), np.empty(len(discs), dtype=np.int64)
     for i in range(first, last):
-        if discs[i, FALLS] == 0.0:
+        if discs[i, FALLS] == 0.0 and not holds:
             continue
-        low, height, under, rise, holds = float(discs[i, LOW]), -np.inf, -1, 0.0, 0.0
-        for j in range(
-            list_near(discs, cells, starts, size, i, float(discs[i, RADIUS]) + widest, near)
-        ):
-            k, head = near[j], float(discs[near[j], HIGHEST])
-            radii = discs[i, RADIUS] + discs[k, RADIUS] - LEAST_OVERLAP
-            if not (distance2_of(discs, i, k) < radii * radii and is_over_head(discs, i, k)):
-                continue
-            is_higher = head > height or (head == height and words[order[k]] < words[under])
-            if is_higher and meets(discs, i, k):
-                height, under = head, order[k]
-                rise = max(float(head - discs[k, HIGH] + discs[k, LIFT]), 0.0)
-                holds = 0.0 if discs[k, FALLS] > discs[k, IS_ON_HEAD] else 1.0
-        if under >= 0:
-            discs[i, FLOOR] = min(height, low + rise + PARTING_SPEED * seconds)
-            discs[i, LOWEST] = max(float(discs[i, LOWEST]), min(height, low))
-            discs[i, UNDER], discs[i, FLOOR_HOLDS] = float(under), holds
+        reach = float(discs[i, RADIUS]) + widest
+        count = 0
+        for j in range(list_near(discs, cells, starts, size, i, reach, near)):
+            if is_over_head(discs, i, near[j]) and meets(discs, i, near[j]):
+                near[count] = near[j]
+                count += 1
+        if count == 0:
+            continue
+        under = _highest(discs, order, words, near, count)
+        _put_floor(discs, order, i, under, seconds)
+        if not holds and discs[i, LOW] <= discs[under, HIGHEST] + ON_TOP:
+            x, z = 0.0, 0.0
+            if count == 1:
+                x, z = _free_side(discs, cells, starts, size, widest, i, under, around)
+            far = PARTING_SPEED * seconds
+            if x == 0.0 and z == 0.0:  # the same way until it is free
+                x, z = any_direction(words[order[i]])
+                far = math.copysign(far, 0.5 - float(words[order[i]] & np.uint64(1)))
+            discs[i, SLIDE], discs[i, SLIDE + 1] = far * x, far * z
+
+
+@kernel
+def _highest(discs: Floats, order: Longs, words: Words, heads: Longs, count: int) -> int:
+    """Return whose of some heads gets highest; of several that do, the one of the least word."""
+    best = heads[0]
+    for j in range(1, count):
+        k = heads[j]
+        head, height = float(discs[k, HIGHEST]), float(discs[best, HIGHEST])
+        if head > height or (head == height and words[order[k]] < words[order[best]]):
+            best = k
+    return int(best)
+
+
+@kernel
+def _put_floor(discs: Floats, order: Longs, i: int, under: int, seconds: float) -> None:
+    """Write that a character falls onto a head at most, unless it stands beside it and as high."""
+    low, height = float(discs[i, LOW]), float(discs[under, HIGHEST])
+    if discs[i, FALLS] == 0.0 and low >= height:
+        return
+    rise = max(float(height - discs[under, HIGH] + discs[under, LIFT]), 0.0)
+    discs[i, FLOOR] = min(height, low + rise + PARTING_SPEED * seconds)
+    discs[i, LOWEST] = max(float(discs[i, LOWEST]), min(height, low))
+    discs[i, UNDER] = float(order[under])
+    discs[i, FLOOR_HOLDS] = 0.0 if discs[under, FALLS] > discs[under, IS_ON_HEAD] else 1.0
+
+
+@kernel
+def _free_side(
+    discs: Floats,
+    cells: Longs,
+    starts: Longs,
+    size: float,
+    widest: float,
+    i: int,
+    head: int,
+    around: Longs,
+) -> tuple[float, float]:
+    """Return the unit direction to the nearest side of a head, for one that is over it.
+
+    Zeros if others are below it there, or if it is exactly over the middle. ``around`` (n,) is
+    written to.
+    """
+    distance = math.sqrt(distance2_of(discs, i, head))
+    if distance == 0.0:
+        return 0.0, 0.0
+    x = float(discs[i, X] - discs[head, X]) / distance
+    z = float(discs[i, Z] - discs[head, Z]) / distance
+    radius = float(discs[i, RADIUS])
+    left = radius + float(discs[head, RADIUS]) - distance
+    reach = left + radius + widest
+    for j in range(list_near(discs, cells, starts, size, i, reach, around)):
+        k = around[j]
+        away_x = float(discs[k, X] - discs[i, X]) - left * x
+        away_z = float(discs[k, Z] - discs[i, Z]) - left * z
+        radii = radius + float(discs[k, RADIUS]) - LEAST_OVERLAP
+        is_there = away_x * away_x + away_z * away_z < radii * radii
+        if k != head and is_there and is_above(discs, i, k) and meets(discs, i, k):
+            return 0.0, 0.0
+    return x, z
 
 
 @kernel(inline=True, lent=True)

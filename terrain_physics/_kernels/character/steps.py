@@ -51,7 +51,7 @@ class Others(NamedTuple):
     seconds: float  # how long the update is
 
 
-@kernel
+@kernel(apart=True)
 def take_step(
     mover: Mover, motion: Motion, pace: Pace, scene: Scene, ground: Ground, log: HitLog
 ) -> tuple[Scene, Motion, Pace]:

@@ -14,10 +14,10 @@ from terrain_physics._kernels.character.discs import (
     OWN_WAY,
     PARTING_SPEED,
     RADIUS,
+    SLIDE,
     WANT,
     YIELDS,
     common_ride,
-    is_over_head,
     room_between,
 )
 from terrain_physics._kernels.character.fences import clear_fences, put_fence, within_fences
@@ -52,20 +52,6 @@ def _lead(discs: Floats, i: int, k: int, x: float, z: float, gap: float) -> tupl
 
 
 @kernel(inline=True)
-def _over_head(discs: Floats, i: int, k: int) -> float:
-    """Tell who of two that overlap is on the other's head: 1 the first, -1 the second, 0 nobody."""
-    if is_over_head(discs, i, k):
-        return 1.0
-    return -1.0 if is_over_head(discs, k, i) else 0.0
-
-
-@kernel(inline=True)
-def _yields(lightness: float, over_head: float, favor: float) -> float:
-    """Return how far one goes for a push of one; who is on a head slides off it, however heavy."""
-    return (1.0 if over_head > 0.0 and lightness == 0.0 else lightness) * (1.0 + favor)
-
-
-@kernel(inline=True)
 def _to_part(gap: float, seconds: float) -> float:
     """Return how far two that overlap are to part in an update, < 0."""
     return -min(max(-gap - LEAST_OVERLAP, 0.0), PARTING_SPEED * seconds)
@@ -90,19 +76,18 @@ def find_wants(
     """
     for i in range(first, last):
         clear_fences(scratch)
-        own_x, own_z = float(discs[i, OWN_WAY]), float(discs[i, OWN_WAY + 1])
+        own_x = float(discs[i, OWN_WAY] + discs[i, SLIDE])
+        own_z = float(discs[i, OWN_WAY + 1] + discs[i, SLIDE + 1])
         lightness = float(discs[i, LIGHTNESS])
         for j in range(counts[i]):
             k, pair = others[i, j], pairs[i, j]
             x, z, gap = float(pair[ACROSS]), float(pair[ACROSS + 1]), float(pair[GAP])
             same, ahead = _lead(discs, i, k, x, z, gap)
-            pair[LEFT], favor, over_head = gap, _FAVOR * same * ahead, 0.0
+            pair[LEFT], favor = gap, _FAVOR * same * ahead
             if gap < 0.0:
-                over_head = _over_head(discs, i, k) if gap < -LEAST_OVERLAP else 0.0
-                pair[LEFT] = _to_part(gap - LEAST_OVERLAP * abs(over_head), seconds)
-                favor = over_head
-            pair[YIELDS] = _yields(lightness, over_head, favor)
-            pair[OTHER_YIELDS] = _yields(float(discs[k, LIGHTNESS]), -over_head, -favor)
+                pair[LEFT], favor = _to_part(gap, seconds), 0.0
+            pair[YIELDS] = lightness * (1.0 + favor)
+            pair[OTHER_YIELDS] = discs[k, LIGHTNESS] * (1.0 - favor)
             back = 0.5 * same * (1.0 + ahead) * room_between(discs, i, k)
             limit = common_ride(discs, i, k, x, z) + max(gap - back, 0.0)
             if back > 0.0 and own_x * x + own_z * z > limit:
