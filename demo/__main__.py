@@ -2,7 +2,7 @@
 
 import sys
 
-from demo.command_line import main
+from .command_line import main
 
 if __name__ == "__main__":
     sys.exit(main())

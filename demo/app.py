@@ -8,18 +8,18 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from demo.bindings import USUAL, Bindings
-from demo.camera import pick_ray
-from demo.camera_rig import CameraRig
-from demo.controls import Events, Press
-from demo.frame import Camera, Frame
-from demo.inputs import Controls, Floats3
-from demo.panel import HELP_SECONDS, Panel, Status
-from demo.renderers import Renderer
-from demo.scene import Scene
-from demo.scenes import NAMES
-from demo.simulation import Simulation
-from demo.views import fill_views
+from .bindings import USUAL, Bindings
+from .camera import pick_ray
+from .camera_rig import CameraRig
+from .controls import Events, Press
+from .frame import Camera, Frame
+from .inputs import Controls, Floats3
+from .panel import HELP_SECONDS, Panel, Status
+from .renderers import Renderer
+from .scene import Scene
+from .scenes import NAMES
+from .simulation import Simulation
+from .views import fill_views
 
 NOTICE_SECONDS = 4.0
 

@@ -9,8 +9,8 @@ from typing import Any
 import platformdirs
 import pygame
 
-from demo.scenes import NAMES
-from demo.views import VIEWS
+from .scenes import NAMES
+from .views import VIEWS
 
 # Keys are named as pygame names them, in lower case without "K_".
 _KEYS = {

@@ -7,9 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.colors import Color
-from demo.frame import Balls, Boxes, Capsules, Frame
-from demo.inputs import Floats3, Rules
 from terrain_physics import (
     OBB,
     BoxCollider,
@@ -21,6 +18,10 @@ from terrain_physics import (
     SphereCollider,
 )
 from terrain_physics.character.colliders import Collider
+
+from .colors import Color
+from .frame import Balls, Boxes, Capsules, Frame
+from .inputs import Floats3, Rules
 
 Floats = NDArray[np.float64]
 _TURNED_LEAST = 1e-9

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from demo.frame import Camera, Floats
 from terrain_physics import HeightMap
+
+from .frame import Camera, Floats
 
 Point = tuple[float, float, float]
 

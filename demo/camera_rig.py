@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 
-from demo.camera import clear_of, first_person, forward, moved, orbit, third_person, turned
-from demo.frame import Camera
-from demo.inputs import Controls, Floats3
-from demo.pick import ground_hit
-from demo.player import EYES
-from demo.scene import Scene
 from terrain_physics import HeightMap
+
+from .camera import clear_of, first_person, forward, moved, orbit, third_person, turned
+from .frame import Camera
+from .inputs import Controls, Floats3
+from .pick import ground_hit
+from .player import EYES
+from .scene import Scene
 
 MODES = ("third person", "first person", "orbit", "free")
 FLYING, FLYING_FAST = 12.0, 40.0  # m/s

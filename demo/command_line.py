@@ -8,20 +8,21 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from demo import replay as replays
-from demo.options import Options, Refused, parse
-from demo.scene import Scene
-from demo.scenes import make_scene, scene_class
-from demo.simulation import Simulation
+from . import replay as replays
+from .options import Options, Refused, parse
+from .scene import Scene
+from .scenes import make_scene, scene_class
+from .simulation import Simulation
 
 if TYPE_CHECKING:
-    from demo.app import App
-    from demo.bindings import Bindings
-    from demo.renderers import Renderer
+    from .app import App
+    from .bindings import Bindings
+    from .renderers import Renderer
 
 FRAME = 1.0 / 60.0
 RECORDED_EVERY = 3  # frames
 _MODULES = {"pygame", "moderngl", "PIL"}
+_WITH_ALL = '-e ".[demo]"' if __package__ == "demo" else '"terrain-physics[demo]"'
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if missing.name not in _MODULES:
             raise
         print(
-            f'demo: needs {missing.name}, which comes with: pip install -e ".[demo]"',
+            f"demo: needs {missing.name}, which comes with: pip install {_WITH_ALL}",
             file=sys.stderr,
         )
         return 2
@@ -69,7 +70,7 @@ def _load(renderer: "Renderer", options: Options) -> Scene | None:
         return make()
     import pygame
 
-    from demo.loading import prepare, wait_with_bar
+    from .loading import prepare, wait_with_bar
 
     pygame.display.set_caption("terrain_physics")
     return wait_with_bar(renderer, partial(prepare, make, renderer))
@@ -104,7 +105,7 @@ def _show(scene: Scene, renderer: "Renderer", bindings: "Bindings", options: Opt
 
 
 def _open_renderer(options: Options) -> "Renderer":
-    from demo.renderers import open_renderer
+    from .renderers import open_renderer
 
     try:
         return open_renderer(options.renderer, options.size, visible=not options.headless)
@@ -113,7 +114,7 @@ def _open_renderer(options: Options) -> "Renderer":
 
 
 def _bindings(options: Options) -> "Bindings":
-    from demo import bindings
+    from . import bindings
 
     if options.headless:  # nobody presses anything
         return bindings.USUAL
@@ -126,8 +127,8 @@ def _bindings(options: Options) -> "Bindings":
 def _open(
     simulation: Simulation, renderer: "Renderer", bindings: "Bindings", options: Options
 ) -> "App":
-    from demo.app import App
-    from demo.pictures import save_screenshot
+    from .app import App
+    from .pictures import save_screenshot
 
     def change_scene(name: str) -> Scene:
         if options.replay is not None:
@@ -169,7 +170,7 @@ def _run_window(app: "App", options: Options) -> None:
 def _run_headless(app: "App", options: Options) -> None:
     from tqdm import tqdm
 
-    from demo.pictures import Recording, save_picture
+    from .pictures import Recording, save_picture
 
     frames = options.frames or 1
     recording = Recording(options.record) if options.record is not None else None

@@ -8,11 +8,12 @@ from typing import TypeVar
 import pygame
 from numba.core.event import Event, Listener, install_listener
 
-from demo.frame import Frame
-from demo.renderers import Renderer
-from demo.scene import Scene
-from demo.widgets import ACCENT, FAINT, TRACK, window_ink
 from terrain_physics import warm_up
+
+from .frame import Frame
+from .renderers import Renderer
+from .scene import Scene
+from .widgets import ACCENT, FAINT, TRACK, window_ink
 
 FRAME = 1.0 / 30.0  # seconds
 _GROUND = (16, 22, 32, 255)

@@ -2,8 +2,8 @@
 
 import pygame
 
-from demo.scenes import NAMES
-from demo.widgets import ACCENT, TEXT, TRACK, Ink
+from .scenes import NAMES
+from .widgets import ACCENT, TEXT, TRACK, Ink
 
 # Words and the command of `demo.app` that they stand for.
 _SCENES = tuple((name, f"scene {name}") for name in NAMES)

@@ -11,10 +11,11 @@ from typing import NoReturn
 
 import numpy as np
 
-from demo.replay import Replay, load
-from demo.scenes import NAMES, scene_class
-from demo.views import VIEW_NAMES
 from terrain_physics import HeightMap
+
+from .replay import Replay, load
+from .scenes import NAMES, scene_class
+from .views import VIEW_NAMES
 
 RENDERERS = ("auto", "gl", "software")
 DEFAULT_SIZE = (1280, 720)
@@ -123,7 +124,7 @@ def load_land_file(path: str) -> HeightMap:
 
 def _parser() -> _Parser:
     parser = _Parser(
-        prog="python -m demo",
+        prog=f"python -m {__package__}",
         description="A testbed for terrain_physics: walk, throw, dig, and watch the collisions.",
     )
     add = parser.add_argument

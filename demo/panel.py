@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 import pygame
 
-from demo.bindings import USUAL, Bindings
-from demo.controls import help_of, hint_of
-from demo.inputs import RESOLVERS, Rules
-from demo.menu import Menu
-from demo.scene import Scene
-from demo.simulation import Simulation
-from demo.views import VIEWS, candidates_of
-from demo.widgets import ACCENT, FAINT, TEXT, Slider, draw_graph, window_ink
+from .bindings import USUAL, Bindings
+from .controls import help_of, hint_of
+from .inputs import RESOLVERS, Rules
+from .menu import Menu
+from .scene import Scene
+from .simulation import Simulation
+from .views import VIEWS, candidates_of
+from .widgets import ACCENT, FAINT, TEXT, Slider, draw_graph, window_ink
 
 WIDTH = 236
 GRAPH_FRAMES = 120

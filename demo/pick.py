@@ -3,9 +3,10 @@
 import math
 from collections.abc import Iterable
 
-from demo.bodies import Body
-from demo.inputs import Floats3
 from terrain_physics import Ground, HeightMap, Ray, RayHit, TriangleMesh, raycast
+
+from .bodies import Body
+from .inputs import Floats3
 
 AnyGround = HeightMap | TriangleMesh | Ground
 REACH = 1500.0

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from demo import colors
-from demo.bodies import Body, Floats
-from demo.frame import Balls, Boxes, Capsules, Frame
-from demo.inputs import Controls, Floats3
 from terrain_physics import CapsuleCollider, CharacterView
+
+from . import colors
+from .bodies import Body, Floats
+from .frame import Balls, Boxes, Capsules, Frame
+from .inputs import Controls, Floats3
 
 RADIUS, HEIGHT = 0.4, 1.8
 BODY = CapsuleCollider(RADIUS, HEIGHT, offset=(0.0, HEIGHT / 2, 0.0))

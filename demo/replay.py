@@ -5,10 +5,10 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from demo.inputs import Controls, from_plain, to_plain
-from demo.scene import Scene
-from demo.scenes import NAMES
-from demo.simulation import Simulation
+from .inputs import Controls, from_plain, to_plain
+from .scene import Scene
+from .scenes import NAMES
+from .simulation import Simulation
 
 _FORMAT = "terrain_physics replay 1"
 

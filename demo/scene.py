@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from demo import colors
-from demo.bodies import Bodies, Body, Floats
-from demo.frame import Camera, Frame, Lines
-from demo.inputs import Controls, Floats3, Rules, looking
-from demo.pick import ALL_LAYERS, AnyGround, described, pointed_at
-from demo.player import BODY, Player
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
+
+from . import colors
+from .bodies import Bodies, Body, Floats
+from .frame import Camera, Frame, Lines
+from .inputs import Controls, Floats3, Rules, looking
+from .pick import ALL_LAYERS, AnyGround, described, pointed_at
+from .player import BODY, Player
 
 TRAIL_EVERY = 3  # steps from one point of a path to the next
 TRAIL_LONGEST = 1200  # points

@@ -9,14 +9,17 @@ from pyglm import glm
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
 
 if TYPE_CHECKING:
-    from demo.scene import Scene
+    from .scene import Scene
 
-ASSETS = Path(__file__).resolve().parent.parent / "assets"
+_HERE = Path(__file__).resolve().parent
+
+# In a wheel, what the demo needs of them is beside it.
+ASSETS = _HERE / "assets" if (_HERE / "assets").is_dir() else _HERE.parent / "assets"
 
 # The full range of land.png, from a script of ours: see assets/README.md.
 LAND_HEIGHT = 80.0
 
-# In the order of the keys 1 to 9 and 0; each is a module of `demo.playground`.
+# In the order of the keys 1 to 9 and 0; each is a module of `playground`.
 NAMES = (
     "reference", "walk", "slopes", "stairs", "edges", "crowd", "digging", "counter", "lift",
     "doorway",
@@ -27,7 +30,9 @@ def scene_class(name: str) -> "type[Scene]":
     """Return the class of a scene."""
     if name not in NAMES:
         raise ValueError(f"scene must be one of {', '.join(NAMES)}, got {name!r}")
-    found: type[Scene] = getattr(import_module(f"demo.playground.{name}"), name.capitalize())
+    found: type[Scene] = getattr(
+        import_module(f".playground.{name}", __package__), name.capitalize()
+    )
     return found
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from demo.inputs import IDLE, STEP, STEPS_A_SECOND, Controls
-from demo.scene import Scene
 from terrain_physics import FixedStep
+
+from .inputs import IDLE, STEP, STEPS_A_SECOND, Controls
+from .scene import Scene
 
 MOST_STEPS = 5  # a frame; what is missing then is slow motion, not a spiral
 REMEMBERED = 10 * STEPS_A_SECOND

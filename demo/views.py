@@ -6,11 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from demo import colors
-from demo.bodies import Body, Floats
-from demo.frame import Frame, Label, Lines, Tint
-from demo.inputs import looking
-from demo.scene import Scene, path_lines
 from terrain_physics import (
     AABB,
     OBB,
@@ -20,6 +15,12 @@ from terrain_physics import (
     intersect_obb_triangle_many,
     intersect_sphere_triangle_many,
 )
+
+from . import colors
+from .bodies import Body, Floats
+from .frame import Frame, Label, Lines, Tint
+from .inputs import looking
+from .scene import Scene, path_lines
 
 # Views of single bodies show those nearest to the camera.
 MOST_BODIES = 80

@@ -1,8 +1,9 @@
-"""Command line: count touched triangles, compile ahead of time, print what is installed.
+"""Command line: count touched triangles, compile ahead of time, tell what is here, open the demo.
 
 python -m terrain_physics count < problem.in
 python -m terrain_physics warm-up
 python -m terrain_physics info
+python -m terrain_physics demo
 python -m terrain_physics completion bash
 python -m terrain_physics man
 """
@@ -94,6 +95,14 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser(
         "info", help="print versions, processors and where compiled functions are kept"
     )
+    demo = commands.add_parser(
+        "demo",
+        help="open the demo, which has options of its own: demo --help",
+        add_help=False,
+        prefix_chars="\0",  # whatever follows is for the demo's own parser
+    )
+    demo.add_argument("options", nargs="*", metavar="OPTION")
+    demo.set_defaults(parser=parser)
     completion = commands.add_parser(
         "completion",
         help="print a script that completes these commands in a shell",
@@ -187,6 +196,22 @@ def _info() -> int:
     return 0
 
 
+def _open_demo(chosen: argparse.Namespace) -> int:
+    """Run the demo of the wheel, or of the checkout that this package lies in."""
+    from importlib import import_module
+    from importlib.util import find_spec
+    from pathlib import Path
+
+    package, checkout = "terrain_physics_demo", Path(__file__).resolve().parents[1]
+    if find_spec(package) is None:
+        if not (checkout / "demo" / "command_line.py").is_file():
+            chosen.parser.error("the demo is not beside this package; wheels and checkouts have it")
+        sys.path.insert(0, str(checkout))
+        package = "demo"
+    status: int = import_module(f"{package}.command_line").main(chosen.options)
+    return status
+
+
 def _processor() -> str:
     """Return the kind of the processor, and its name where the system tells it."""
     import platform
@@ -225,6 +250,8 @@ def run(arguments: Sequence[str]) -> int:
                 return _count(chosen)
             case "warm-up":
                 return _warm_up(chosen.processes)
+            case "demo":
+                return _open_demo(chosen)
             case "completion":
                 return _complete(chosen)
             case "man":

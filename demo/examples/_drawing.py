@@ -8,8 +8,9 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.frame import Camera, Color, Frame, Mesh
 from terrain_physics import Ground, HeightMap, TriangleMesh
+
+from ..frame import Camera, Color, Frame, Mesh
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 SIZE = (960, 540)
@@ -31,7 +32,7 @@ def frame_of(ground: Ground, colors: Mapping[int, Color], camera: Camera) -> Fra
 def save_frame(frame: Frame, file: Path) -> None:
     """Draw a frame at twice the size, and write it as a .png file of `SIZE`."""
     pygame = import_pygame()
-    from demo.renderers import open_renderer
+    from ..renderers import open_renderer
 
     pygame.font.init()
     renderer = open_renderer("software", (2 * SIZE[0], 2 * SIZE[1]), visible=False)

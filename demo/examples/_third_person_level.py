@@ -3,8 +3,9 @@
 import numpy as np
 from pyglm import glm
 
-from demo import colors
 from terrain_physics import Ground, HeightMap, TriangleMesh
+
+from .. import colors
 
 DOOR = 37.0  # x
 LIFT, TOP = 43.5, 6.0  # x; how high it goes, and the towers are

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.scenes import load_land
 from terrain_physics import CapsuleCollider, CharacterGroup, CharacterMovement, HeightMap
+
+from ..scenes import load_land
 
 Colors = NDArray[np.float32]
 Place = tuple[float, float, float]
@@ -40,7 +41,7 @@ class Keys(NamedTuple):
 
 def read_options(name: str, arguments: Sequence[str] | None) -> argparse.Namespace:
     """Return ``frames``, None for a game in a window, and ``picture``, a path or None."""
-    parser = argparse.ArgumentParser(prog=f"python -m demo.examples.{name}")
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}.{name}")
     parser.add_argument("--frames", type=int, metavar="N", help="no window; walks by itself")
     parser.add_argument("--picture", type=Path, metavar="OUT.png", help="write the last of them")
     options = parser.parse_args(arguments)

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 from pyglm import glm
 
-from demo import colors
-from demo.camera import looking_at
-from demo.examples._drawing import frame_of, save_frame
-from demo.frame import Balls
 from terrain_physics import Ground, HeightMap, Sphere, TriangleMesh
+
+from .. import colors
+from ..camera import looking_at
+from ..frame import Balls
+from ._drawing import frame_of, save_frame
 
 FRAME = 1 / 60
 GRAVITY = glm.vec3(0, -9.81, 0)

@@ -54,7 +54,7 @@ def main() -> None:
         )
 
     if options.picture:
-        from demo.examples._sphere_picture import save_picture
+        from ._sphere_picture import save_picture
 
         save_picture(scenes, options.picture)
         print(f"wrote {options.picture}")

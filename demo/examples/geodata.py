@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.colors import RED
-from demo.examples._drawing import save_pixels
-from demo.scenes import load_land
 from terrain_physics import HeightMap
+
+from ..colors import RED
+from ..scenes import load_land
+from ._drawing import save_pixels
 
 try:
     import rasterio

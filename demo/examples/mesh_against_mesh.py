@@ -47,7 +47,7 @@ def bumpy_ball(center: tuple[float, float, float], turn: float) -> TriangleMesh:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m demo.examples.mesh_against_mesh")
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}.mesh_against_mesh")
     parser.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it to a file")
     options = parser.parse_args()
 

@@ -4,8 +4,9 @@ import math
 
 from pyglm import glm
 
-from demo.scenes import load_land
 from terrain_physics import CharacterMovement, SphereCollider
+
+from ..scenes import load_land
 
 FRAME = 1 / 60
 

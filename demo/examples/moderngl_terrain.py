@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pyglm import glm
 
-from demo.examples._drawing import SIZE, save_pixels
-from demo.scenes import load_land
 from terrain_physics import HeightMap, MeshArrays, Region
+
+from ..scenes import load_land
+from ._drawing import SIZE, save_pixels
 
 try:
     import moderngl

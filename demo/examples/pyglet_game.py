@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from demo.examples import _valley as valley
-from demo.examples._valley import Keys
 from terrain_physics import CharacterGroup, CharacterMovement, MeshArrays
+
+from . import _valley as valley
+from ._valley import Keys
 
 try:
     import pyglet

@@ -15,11 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pyglm import glm
 
-from demo import colors
-from demo.camera import looking_at, pick_ray, project
-from demo.examples._drawing import SIZE, frame_of, save_frame
-from demo.frame import Capsules, Lines
-from demo.scenes import load_land
 from terrain_physics import (
     CapsuleCollider,
     CharacterGroup,
@@ -33,6 +28,12 @@ from terrain_physics import (
     raycast_capsule_many,
     replay,
 )
+
+from .. import colors
+from ..camera import looking_at, pick_ray, project
+from ..frame import Capsules, Lines
+from ..scenes import load_land
+from ._drawing import SIZE, frame_of, save_frame
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -16,13 +16,14 @@ from pathlib import Path
 import numpy as np
 from pyglm import glm
 
-from demo import colors
-from demo.camera import looking_at
-from demo.examples._drawing import SIZE, frame_of, import_pygame, save_frame
-from demo.examples._third_person_level import DAIS, LIFT, TOP, TUNNEL, Level
-from demo.frame import Balls, Camera, Capsules, Frame, Label
-from demo.inputs import looking, strides
 from terrain_physics import CapsuleCollider, CharacterMovement, FixedStep, Ray, Sphere, raycast
+
+from .. import colors
+from ..camera import looking_at
+from ..frame import Balls, Camera, Capsules, Frame, Label
+from ..inputs import looking, strides
+from ._drawing import SIZE, frame_of, import_pygame, save_frame
+from ._third_person_level import DAIS, LIFT, TOP, TUNNEL, Level
 
 STEP = 1 / 120
 SPEED, CROUCHED_SPEED = 5.0, 2.5  # m/s
@@ -198,7 +199,7 @@ def draw(game: Game, camera: Camera) -> Frame:
 def play() -> None:
     """Open a window, and let the player play."""
     pygame = import_pygame()
-    from demo.renderers import open_renderer
+    from ..renderers import open_renderer
 
     pygame.init()
     renderer = open_renderer("auto", SIZE, visible=True)

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from demo.making import ASSETS
 from tests.counter import data_sets
 from tests.oracles import counter as oracle
+
+from . import ASSETS
 
 SAMPLE = """\
 4 6

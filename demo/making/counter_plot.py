@@ -13,10 +13,11 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from demo.making import ASSETS
 from terrain_physics import count_touching
 from tests.benchmarks.timing import median_seconds
 from tests.counter import data_sets
+
+from . import ASSETS
 
 SIZES = (20_000, 63_000, 200_000, 630_000, 2_000_000)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from demo.command_line import main as demo
-from demo.making import ASSETS
+from ..command_line import main as demo
+from . import ASSETS
 
 OUT = ASSETS / "demo"
 SIZE = (960, 540)

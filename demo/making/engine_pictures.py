@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from demo.making import ASSETS
+from . import ASSETS
 
 OUT = ASSETS / "examples"
 NAMES = ("ursina_game", "panda3d_game", "pyglet_game", "raylib_game")

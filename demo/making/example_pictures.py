@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from demo.making import ASSETS
+from . import ASSETS
 
 OUT = ASSETS / "examples"
 NAMES = (

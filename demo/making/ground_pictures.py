@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from demo.frame import Balls, Camera, Frame, Label
-from demo.making import ASSETS
-from demo.renderers import open_renderer
 from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+
+from ..frame import Balls, Camera, Frame, Label
+from ..renderers import open_renderer
+from . import ASSETS
 
 OUT = ASSETS
 SIZE = (640, 400)

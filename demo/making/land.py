@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from demo.making import ASSETS
+from . import ASSETS
 
 Grid = NDArray[np.float64]
 

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from demo.making import ASSETS
-from demo.making.land_view import HEIGHT, SUN, Grid, LandView, bilinear, fold, mixed, rise, unit
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
+
+from . import ASSETS
+from .land_view import HEIGHT, SUN, Grid, LandView, bilinear, fold, mixed, rise, unit
 
 SUNLIGHT = np.array([4.6, 3.6, 2.5], np.float32)
 SKYLIGHT = np.array([0.36, 0.52, 0.80], np.float32)

@@ -14,8 +14,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import terrain_physics
-from demo.making import ASSETS
 from tests.benchmarks.terrain_peers import PEERS, QUESTIONS, Ours, Row, measure
+
+from . import ASSETS
 
 COLORS = dict(
     zip(

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.frame import Color, Mesh
 from terrain_physics import AABB, HeightMap, TriangleMesh
+
+from ..frame import Color, Mesh
 
 Floats = NDArray[np.float64]
 

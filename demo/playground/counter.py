@@ -5,12 +5,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from demo import colors
-from demo.bodies import Floats
-from demo.frame import Balls, Camera, Frame, Label, Mesh, Tint
-from demo.playground.building import arena
-from demo.scene import Scene
 from terrain_physics import count_touching, surface_touches_triangle_many
+
+from .. import colors
+from ..bodies import Floats
+from ..frame import Balls, Camera, Frame, Label, Mesh, Tint
+from ..scene import Scene
+from .building import arena
 
 BALLS, TRIANGLES = 12, 2600
 _MIDDLE = np.array([0.0, 11.0, 0.0])

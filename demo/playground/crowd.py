@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from demo.frame import Camera
-from demo.inputs import STEP, STEPS_A_SECOND, Controls
-from demo.player import RADIUS
-from demo.playground.building import middle_of
-from demo.playground.throng import Throng, scattered
-from demo.scenes import load_land
+from ..frame import Camera
+from ..inputs import STEP, STEPS_A_SECOND, Controls
+from ..player import RADIUS
+from ..scenes import load_land
+from .building import middle_of
+from .throng import Throng, scattered
 
 COUNT = 2000
 SPACING = 2.2

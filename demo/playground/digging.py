@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demo import colors
-from demo.frame import Camera
-from demo.inputs import Controls, Floats3
-from demo.playground.building import arena, hills
-from demo.scene import Scene
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
+
+from .. import colors
+from ..frame import Camera
+from ..inputs import Controls, Floats3
+from ..scene import Scene
+from .building import arena, hills
 
 REACH, DEPTH = 3.5, 0.25
 MATERIALS = ("grass", "earth")

@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from demo import colors
-from demo.bodies import Floats
-from demo.frame import Camera, Frame, Label
-from demo.inputs import STEP, Controls, strides
-from demo.pick import AnyGround
-from demo.playground.building import Piece, arena, block, drawn, solid
-from demo.playground.throng import Throng, scattered
 from terrain_physics import Ground
+
+from .. import colors
+from ..bodies import Floats
+from ..frame import Camera, Frame, Label
+from ..inputs import STEP, Controls, strides
+from ..pick import AnyGround
+from .building import Piece, arena, block, drawn, solid
+from .throng import Throng, scattered
 
 # The wall stands along x; they go through it from +Z to -Z, and come back around its ends.
 DOOR, DOOR_HEIGHT = 1.2, 2.2

@@ -4,14 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from demo import colors
-from demo.bodies import Body, Floats, rotation_about
-from demo.frame import Balls, Camera, Frame, Label
-from demo.inputs import STEP, Controls
-from demo.playground.building import arena
-from demo.scene import Scene, path_lines
 from terrain_physics import AABB, HeightMap, SphereCollider
 from terrain_physics.geometry.intersect_triangle import intersect_sphere_triangle_many
+
+from .. import colors
+from ..bodies import Body, Floats, rotation_about
+from ..frame import Balls, Camera, Frame, Label
+from ..inputs import STEP, Controls
+from ..scene import Scene, path_lines
+from .building import arena
 
 RADIUS, SPEED = 0.5, 8.0
 START, END = -15.96, 16.0

@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 from pyglm import glm
 
-from demo import colors
-from demo.bodies import Body
-from demo.frame import Camera, Frame, Label, Mesh, Tint
-from demo.inputs import STEP, Controls, Floats3, Rules, strides
-from demo.pick import ALL_LAYERS, AnyGround
-from demo.player import JUMP
-from demo.playground.building import Piece, arena, block, drawn, solid
-from demo.playground.machines import (
+from terrain_physics import BoxCollider, CapsuleCollider, CharacterMovement, Ground
+
+from .. import colors
+from ..bodies import Body
+from ..frame import Camera, Frame, Label, Mesh, Tint
+from ..inputs import STEP, Controls, Floats3, Rules, strides
+from ..pick import ALL_LAYERS, AnyGround
+from ..player import JUMP
+from ..scene import Scene
+from .building import Piece, arena, block, drawn, solid
+from .machines import (
     MOVING_LAYER,
     UPRIGHT,
     Machine,
@@ -29,8 +32,6 @@ from demo.playground.machines import (
     swaying,
     turntable,
 )
-from demo.scene import Scene
-from terrain_physics import BoxCollider, CapsuleCollider, CharacterMovement, Ground
 
 TOP, FLOOR = 6.0, 0.3  # heights of the towers and of machines at the ground
 LIFT, QUICK_LIFT = (0.0, -9.4), (15.0, -9.4)  # x and z

@@ -5,12 +5,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from demo import colors
-from demo.bodies import Floats, rotation_about
-from demo.frame import Frame, Mesh
-from demo.inputs import STEP, Floats3
-from demo.playground.building import Piece, block, drawn, prism, ring, solid
 from terrain_physics import Ground
+
+from .. import colors
+from ..bodies import Floats, rotation_about
+from ..frame import Frame, Mesh
+from ..inputs import STEP, Floats3
+from .building import Piece, block, drawn, prism, ring, solid
 
 Pose = tuple[Floats3, Floats]  # position and rotation, as `Ground.move` takes them
 Way = Callable[[float], Pose]

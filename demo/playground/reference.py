@@ -1,11 +1,12 @@
 """100 balls and 25 turned boxes fall on the land."""
 
-from demo import colors
-from demo.bodies import Body
-from demo.frame import Camera
-from demo.scene import Scene
-from demo.scenes import load_land, reference
 from terrain_physics import BoxCollider, SphereCollider
+
+from .. import colors
+from ..bodies import Body
+from ..frame import Camera
+from ..scene import Scene
+from ..scenes import load_land, reference
 
 
 class Reference(Scene):

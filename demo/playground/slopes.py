@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 
-from demo import colors
-from demo.bodies import Body
-from demo.frame import Camera, Frame, Label
-from demo.inputs import Controls
-from demo.playground.building import arena
-from demo.scene import Scene
 from terrain_physics import BoxCollider, CapsuleCollider, HeightMap, SphereCollider
+
+from .. import colors
+from ..bodies import Body
+from ..frame import Camera, Frame, Label
+from ..inputs import Controls
+from ..scene import Scene
+from .building import arena
 
 ANGLES = tuple(range(10, 90, 10))
 WIDTH, GAP, TOP = 5, 2, 12.0

@@ -2,11 +2,14 @@
 
 import math
 
-from demo import colors
-from demo.frame import Camera, Frame, Label
-from demo.inputs import Controls
-from demo.pick import AnyGround
-from demo.playground.building import (
+from terrain_physics import CapsuleCollider, SphereCollider
+
+from .. import colors
+from ..frame import Camera, Frame, Label
+from ..inputs import Controls
+from ..pick import AnyGround
+from ..scene import Scene
+from .building import (
     arena,
     block,
     drawn,
@@ -16,8 +19,6 @@ from demo.playground.building import (
     stairs,
     wedge,
 )
-from demo.scene import Scene
-from terrain_physics import CapsuleCollider, SphereCollider
 
 RISES = (0.1, 0.2, 0.3, 0.4, 0.5)
 TREADS = (0.4, 0.4, 0.45, 0.5, 0.5)

@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from demo import colors
-from demo.bodies import Body, Floats
-from demo.frame import Capsules, Frame
-from demo.inputs import STEP, Floats3
-from demo.pick import described
-from demo.player import BODY, RADIUS, Player
-from demo.scene import Scene
 from terrain_physics import CapsuleCollider, CharacterGroup, raycast_capsule_many
+
+from .. import colors
+from ..bodies import Body, Floats
+from ..frame import Capsules, Frame
+from ..inputs import STEP, Floats3
+from ..pick import described
+from ..player import BODY, RADIUS, Player
+from ..scene import Scene
 
 SHORTEST, TALLEST = 1.5, 1.95
 PLAYER = "player"

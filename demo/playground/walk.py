@@ -4,14 +4,15 @@ import math
 
 import numpy as np
 
-from demo import colors
-from demo.frame import Camera, Frame
-from demo.inputs import Controls
-from demo.pick import AnyGround
-from demo.playground.building import Piece, block, drawn, fence, middle_of, solid, stairs, wedge
-from demo.scene import Scene
-from demo.scenes import load_land
 from terrain_physics import AABB, CapsuleCollider, HeightMap, SphereCollider
+
+from .. import colors
+from ..frame import Camera, Frame
+from ..inputs import Controls
+from ..pick import AnyGround
+from ..scene import Scene
+from ..scenes import load_land
+from .building import Piece, block, drawn, fence, middle_of, solid, stairs, wedge
 
 MIDDLE = (290.0, 436.0)
 REACH = 70.0

@@ -7,7 +7,7 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from demo.frame import Frame
+from ..frame import Frame
 
 KINDS = ("auto", "gl", "software")
 
@@ -49,7 +49,7 @@ def open_renderer(kind: str, size: tuple[int, int], *, visible: bool) -> Rendere
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     if kind != "software":
         try:
-            from demo.renderers.gl import GLRenderer
+            from .gl import GLRenderer
 
             renderer = GLRenderer(size, visible=visible)
             if kind == "gl" or not renderer.is_emulated:
@@ -59,6 +59,6 @@ def open_renderer(kind: str, size: tuple[int, int], *, visible: bool) -> Rendere
         except Exception as error:
             reason = " ".join(str(error).split()) or type(error).__name__
         print(f"no OpenGL ({reason}): drawing in software", file=sys.stderr)
-    from demo.renderers.software import SoftwareRenderer
+    from .software import SoftwareRenderer
 
     return SoftwareRenderer(size, visible=visible)

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.camera import NEAR
-from demo.frame import Frame
-from demo.renderers.compiled import by_vectors, compiled, inlined
-from demo.renderers.look import BOUNCED_LIGHT, SKY_LIGHT, SUN_LIGHT, linear
-from demo.renderers.raster import LIT
+from ..camera import NEAR
+from ..frame import Frame
+from .compiled import by_vectors, compiled, inlined
+from .look import BOUNCED_LIGHT, SKY_LIGHT, SUN_LIGHT, linear
+from .raster import LIT
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.renderers.compiled import by_vectors, compiled, inlined
-from demo.renderers.raster import GROUND
+from .compiled import by_vectors, compiled, inlined
+from .raster import GROUND
 
 Singles = NDArray[np.float32]
 Words = NDArray[np.uint32]

@@ -10,19 +10,19 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from demo import camera as cameras
-from demo.frame import Frame
-from demo.renderers import gl_shaders as shaders
-from demo.renderers import look
-from demo.renderers.bodies import COLOR, KIND, SIZE, TURN, WIDTH, pack_bodies
-from demo.renderers.gl_ground import CAST, CLOUDS, PANEL, GLGround, set_uniforms
-from demo.renderers.gl_shapes import SHAPES
-from demo.renderers.ground import Ground
-from demo.renderers.labels import draw_labels
-from demo.renderers.outlines import frame_lines
-from demo.renderers.patches import visible_patches
-from demo.renderers.scenery import Faces, Scenery
-from demo.renderers.sun import shadow_frame
+from .. import camera as cameras
+from ..frame import Frame
+from . import gl_shaders as shaders
+from . import look
+from .bodies import COLOR, KIND, SIZE, TURN, WIDTH, pack_bodies
+from .gl_ground import CAST, CLOUDS, PANEL, GLGround, set_uniforms
+from .gl_shapes import SHAPES
+from .ground import Ground
+from .labels import draw_labels
+from .outlines import frame_lines
+from .patches import visible_patches
+from .scenery import Faces, Scenery
+from .sun import shadow_frame
 
 Floats = NDArray[np.float64]
 

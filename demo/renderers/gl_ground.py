@@ -7,10 +7,10 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.frame import Frame
-from demo.renderers import look
-from demo.renderers.ground import Ground, Part
-from demo.renderers.patches import SIDE, visible_patches
+from ..frame import Frame
+from . import look
+from .ground import Ground, Part
+from .patches import SIDE, visible_patches
 
 HEIGHTS, CELLS, LIT, DETAIL, CLOUDS, CAST, PANEL = range(7)
 """Where textures are bound."""

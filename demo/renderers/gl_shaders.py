@@ -3,8 +3,8 @@
 Places are relative to the camera, so that precision does not depend on where the map lies.
 """
 
-from demo.renderers import look
-from demo.renderers.patches import SIDE
+from . import look
+from .patches import SIDE
 
 _DETAIL_FAR = 70.0
 

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.renderers import look
-from demo.renderers.ground_kernels import (
+from terrain_physics import AABB, HeightMap
+
+from . import look
+from .ground_kernels import (
     halve,
     paint,
     patch_bounds,
@@ -18,7 +20,6 @@ from demo.renderers.ground_kernels import (
     see_sky,
     sweep_shadows,
 )
-from terrain_physics import AABB, HeightMap
 
 Singles = NDArray[np.float32]
 Bytes = NDArray[np.uint8]

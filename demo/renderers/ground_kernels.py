@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.renderers.compiled import compiled, inlined
-from demo.renderers.look import BOUNCED_LIGHT, NATURAL, NOISE_SIZE, SKY_LIGHT, SUN_LIGHT, linear
+from .compiled import compiled, inlined
+from .look import BOUNCED_LIGHT, NATURAL, NOISE_SIZE, SKY_LIGHT, SUN_LIGHT, linear
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

@@ -5,9 +5,9 @@ from functools import lru_cache
 import numpy as np
 import pygame
 
-from demo import camera as cameras
-from demo.frame import Frame, Label
-from demo.renderers.look import LABEL_TEXT
+from .. import camera as cameras
+from ..frame import Frame, Label
+from .look import LABEL_TEXT
 
 FAR = 400.0
 """Texts farther away than this are not drawn, in meters."""

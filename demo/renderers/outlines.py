@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.frame import Frame
-from demo.renderers import look
-from demo.renderers.scenery import Faces
+from ..frame import Frame
+from . import look
+from .scenery import Faces
 
 Floats = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ def _placed(local: Floats, centers: Floats, rotations: Floats) -> Floats:
 
 def _capsules(a: Floats, b: Floats, radii: Floats) -> Floats:
     """Rings at both ends, the sides between them, and half circles over the ends."""
-    from demo.renderers.bodies import axes_along
+    from .bodies import axes_along
 
     turn, half = axes_along(b - a), 0.5 * np.linalg.norm(b - a, axis=1)
     wide = np.asarray(radii)[:, np.newaxis, np.newaxis, np.newaxis]

@@ -5,9 +5,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.camera import NEAR
-from demo.renderers.compiled import compiled
-from demo.renderers.raster import fill_face, see_points
+from ..camera import NEAR
+from .compiled import compiled
+from .raster import fill_face, see_points
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

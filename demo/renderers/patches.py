@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.camera import NEAR, basis, focal_length
-from demo.frame import Camera
-from demo.renderers.compiled import compiled, inlined
-from demo.renderers.ground import PATCH, Ground
+from ..camera import NEAR, basis, focal_length
+from ..frame import Camera
+from .compiled import compiled, inlined
+from .ground import PATCH, Ground
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]

@@ -9,9 +9,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.camera import NEAR
-from demo.renderers.compiled import compiled, inlined
-from demo.renderers.patches import SIDE
+from ..camera import NEAR
+from .compiled import compiled, inlined
+from .patches import SIDE
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.frame import Frame, Mesh
-from demo.renderers import look
-from demo.renderers.ground import Ground
+from ..frame import Frame, Mesh
+from . import look
+from .ground import Ground
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.renderers.bodies import shadow_share
-from demo.renderers.compiled import compiled, inlined
-from demo.renderers.look import (
+from .bodies import shadow_share
+from .compiled import compiled, inlined
+from .look import (
     BELOW,
     BEYOND,
     DETAIL_METERS,
@@ -23,7 +23,7 @@ from demo.renderers.look import (
     WIRE_GROUND,
     ZENITH,
 )
-from demo.renderers.shade_rows import (
+from .shade_rows import (
     DETAIL_FAR,
     mix_texels,
     put_depths,

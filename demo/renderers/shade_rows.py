@@ -7,8 +7,8 @@ eight or sixteen pixels at a time. What is no ground is computed too, and thrown
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.renderers.compiled import by_vectors, inlined
-from demo.renderers.look import DETAIL_METERS, NOISE_SIZE
+from .compiled import by_vectors, inlined
+from .look import DETAIL_METERS, NOISE_SIZE
 
 Singles = NDArray[np.float32]
 Words = NDArray[np.uint32]

@@ -12,20 +12,20 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from demo import camera as cameras
-from demo.frame import Frame
-from demo.renderers import look
-from demo.renderers.bodies import draw_bodies, pack_bodies, place_bodies
-from demo.renderers.edges import smooth_edges
-from demo.renderers.ground import Ground
-from demo.renderers.labels import draw_labels
-from demo.renderers.outlines import frame_lines
-from demo.renderers.overlays import draw_lines, draw_tints
-from demo.renderers.patches import SIDE, patch_vertices, visible_patches
-from demo.renderers.raster import FACE, GROUND, fill_faces, fill_ground, see_points
-from demo.renderers.scenery import Faces, Scenery
-from demo.renderers.shade import shade
-from demo.renderers.sun import cast_shadows
+from .. import camera as cameras
+from ..frame import Frame
+from . import look
+from .bodies import draw_bodies, pack_bodies, place_bodies
+from .edges import smooth_edges
+from .ground import Ground
+from .labels import draw_labels
+from .outlines import frame_lines
+from .overlays import draw_lines, draw_tints
+from .patches import SIDE, patch_vertices, visible_patches
+from .raster import FACE, GROUND, fill_faces, fill_ground, see_points
+from .scenery import Faces, Scenery
+from .shade import shade
+from .sun import cast_shadows
 
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint32]

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.renderers.bodies import AROUND, CENTER, cast_bodies
-from demo.renderers.compiled import compiled
-from demo.renderers.raster import fill_triangle
-from demo.renderers.scenery import Faces
+from .bodies import AROUND, CENTER, cast_bodies
+from .compiled import compiled
+from .raster import fill_triangle
+from .scenery import Faces
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

@@ -277,6 +277,24 @@ def test_the_manual_tells_all_commands(capsys):
         assert told in page
 
 
+def test_the_demo_of_the_checkout_is_opened(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    assert command_line.run(["demo", "--list"]) == 0
+    assert "walk " in capsys.readouterr().out
+    assert command_line.run(["demo", "--nix"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "--nix" in err
+
+
+def test_a_demo_that_is_not_there_is_told(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(command_line, "__file__", str(tmp_path / "package" / "__main__.py"))
+    with pytest.raises(SystemExit) as error:
+        command_line.run(["demo"])
+    assert error.value.code == 2
+    assert "the demo is not beside this package" in capsys.readouterr().err
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="its pipes break otherwise")
 @pytest.mark.parametrize("arguments", [["completion", "bash"], ["man"], ["info"]])
 def test_nobody_may_read_on(arguments):

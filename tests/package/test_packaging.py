@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from terrain_physics import __version__
-from tests.helpers.environments import IS_NATIVE, ROOT, run
+from tests.helpers.environments import IS_NATIVE, ROOT, environment, run
 
 pytestmark = pytest.mark.packaging
 
@@ -31,23 +31,44 @@ print("stands")
 LEVELS = ("v2", "v3", "v4")
 
 
-def test_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+def files_of(package: Path, *left_out: str) -> set[str]:
+    """Return the files of a package of ours that belong into a wheel."""
+    kept = {".py", ".pyi", ".typed", ".md", ".svg", ".png"}
+    return {
+        file.relative_to(ROOT).as_posix()
+        for file in package.rglob("*")
+        if file.suffix in kept and not any(package / name in file.parents for name in left_out)
+    }
+
+
+def test_wheel_holds_the_package_and_its_demo_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names} == {
         "terrain_physics",
+        "terrain_physics_demo",
         f"terrain_physics-{__version__}.dist-info",
     }
-    package = ROOT / "terrain_physics"
-    kept = {".py", ".pyi", ".typed", ".md", ".svg", ".png"}
-    expected = {
-        file.relative_to(ROOT).as_posix()
-        for file in package.rglob("*")
-        if file.suffix in kept and package / "_build" not in file.parents
-    }
+    expected = files_of(ROOT / "terrain_physics", "_build")
+    expected |= {f"terrain_physics_{name}" for name in files_of(ROOT / "demo", "making")}
+    expected.add("terrain_physics_demo/assets/land.png")
     if IS_NATIVE:
         expected |= {f"terrain_physics/_kernels/_native_{level}.abi3.so" for level in LEVELS}
     assert {name for name in names if ".dist-info/" not in name} == expected
     assert {"terrain_physics/py.typed", "terrain_physics/__init__.pyi"} <= expected
+
+
+def test_demo_of_the_wheel_runs(wheel: Path, tmp_path: Path) -> None:
+    place, here = tmp_path / "environment", tmp_path / "here"
+    here.mkdir()
+    programs = environment(place, f"{wheel}[demo]")
+    options = ("--headless", "--frames", "2", "--size", "320x200", "--screenshot", "picture.png")
+    told = run([programs / "terrain-physics", "demo", *options], cwd=here).decode()
+    assert told.startswith("2 frames of walk")
+    assert [file.name for file in here.iterdir()] == ["picture.png"]
+    usage = run([programs / "python", "-m", "terrain_physics_demo", "--help"], cwd=here).decode()
+    assert usage.startswith("usage: python -m terrain_physics_demo ")
+    ball = run([programs / "python", "-m", "terrain_physics_demo.examples.minimal_loop"], cwd=here)
+    assert ball
 
 
 def test_wheel_says_what_it_is(wheel: Path) -> None:
