@@ -8,7 +8,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import Ground, HeightMap, TriangleMesh
+from terrain_physics import Ground, HeightMap
 
 from ..frame import Camera, Color, Frame, Mesh
 
@@ -22,7 +22,7 @@ def frame_of(ground: Ground, colors: Mapping[int, Color], camera: Camera) -> Fra
     for key, part in ground.parts.items():
         if isinstance(part, HeightMap):
             frame.land = part
-        elif isinstance(part, TriangleMesh):
+        else:
             pose = ground.transform(key)
             places = part.vertices @ pose[:3, :3].T + pose[:3, 3]
             frame.meshes.append(Mesh(places, part.faces.astype(np.int64), colors[key]))

@@ -22,7 +22,7 @@ try:
     import rasterio
     from rasterio.vrt import WarpedVRT
 except ImportError:
-    rasterio = None
+    rasterio = WarpedVRT = None
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -34,7 +34,7 @@ SEEN, HIDDEN = (240, 196, 92), (112, 126, 132)
 
 def read(file: Path) -> HeightMap:
     """Return a land in meters, with +X east, +Z south and its north-western corner at x = z = 0."""
-    if rasterio is None:
+    if rasterio is None or WarpedVRT is None:
         return HeightMap.load(file, origin=(0, 0, 0), border="open")
     with rasterio.open(file) as raster:
         crs = raster.crs
@@ -79,7 +79,8 @@ def heights_of(land: HeightMap) -> tuple[Floats, Floats, Floats]:
     """Return x, height and z of all samples, in meters."""
     rows, columns = land.sample_count
     cell_x, cell_z = land.cell_size
-    x, z = np.meshgrid(np.arange(columns) * cell_x, np.arange(rows) * cell_z)
+    along_x, along_z = np.arange(columns, dtype=np.float64), np.arange(rows, dtype=np.float64)
+    x, z = np.meshgrid(along_x * cell_x, along_z * cell_z)
     return x, np.asarray(land.heights[:], dtype=np.float64), z
 
 

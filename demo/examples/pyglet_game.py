@@ -78,7 +78,8 @@ def capsule() -> MeshArrays:
     middle = np.where(rows[:, 1:2] > 0, np.float32(1.4), np.float32(0.4))
     corner = np.arange(16 * 33).reshape(16, 33)[:, :-1]  # of two triangles, the lower left one
     pairs = np.stack([corner + k for k in (0, 1, 34, 0, 34, 33)], axis=-1)
-    return MeshArrays(0.4 * rows + middle * [[0, 1, 0]], rows, pairs.ravel().astype(np.uint32))
+    up = np.eye(3, dtype=np.float32)[1]
+    return MeshArrays(0.4 * rows + middle * up, rows, pairs.ravel().astype(np.uint32))
 
 
 def main(arguments: Sequence[str] | None = None) -> tuple[CharacterMovement, Any]:
