@@ -31,6 +31,9 @@ MOST_RESULTS = 20_000_000
 # product of a few thousand rotations stays within this.
 ROTATION_TOLERANCE = 1e-4
 
+# So many numbers are checked one by one: NumPy takes a microsecond to look at any.
+_FEW = 32
+
 
 def shorten(value: object) -> str:
     """Return the value as text for an error message, at most 80 characters on one line."""
@@ -133,12 +136,13 @@ def choice(name: str, value: Any, known: tuple[str, ...]) -> str:
     return value
 
 
-_PLAIN = (tuple, list)
+UNPACKED: set[type] = {tuple, list}
+"""What is unpacked if it has three items; `geometry.shapes` adds the vectors of PyGLM."""
 
 
 def vector(name: str, value: Any) -> Floats3:
     """Return three finite floats of a vec3, dvec3, tuple, list, array or object with .x .y .z."""
-    if type(value) in _PLAIN and len(value) == 3:  # the usual case; a missing attribute is slow
+    if type(value) in UNPACKED and len(value) == 3:  # a missing attribute is slow
         x, y, z = value
     else:
         x, y, z = _three(name, value)
@@ -152,9 +156,23 @@ def vector(name: str, value: Any) -> Floats3:
     return x, y, z
 
 
+def unit(name: str, value: Any) -> Floats3:
+    """Return a vector of any length but zero, scaled to length 1."""
+    x, y, z = vector(name, value)
+    # Scaled by its largest component first, so that tiny and huge vectors keep their direction.
+    largest = x if x >= 0.0 else -x  # three times as quick as max and abs
+    largest = y if y > largest else max(largest, -y)
+    largest = z if z > largest else max(largest, -z)
+    if largest == 0.0:
+        raise ValueError(f"{name} must not be zero, got {(x, y, z)}")
+    x, y, z = x / largest, y / largest, z / largest
+    length = math.sqrt(x * x + y * y + z * z)
+    return x / length, y / length, z / length
+
+
 def vector_or_pair(name: str, value: Any) -> tuple[float, ...]:
     """Return what `vector` does, or two finite floats of what has no more, such as a vec2."""
-    if type(value) not in _PLAIN:  # a missing attribute is slow
+    if type(value) not in UNPACKED:  # a missing attribute is slow
         if hasattr(value, "z"):
             return vector(name, value)
         if hasattr(value, "x") and hasattr(value, "y"):
@@ -327,15 +345,20 @@ def array(name: str, value: Any, *shapes: tuple[int | None, ...]) -> NDArray[np.
     if result.shape == (0,) and shapes[0][0] is None:  # an empty list stands for no rows
         result = result.reshape([length or 0 for length in shapes[0]])
     result.setflags(write=False)
-    if not any(
-        len(shape) == result.ndim
-        and all(want in {None, have} for want, have in zip(shape, result.shape, strict=True))
-        for shape in shapes
-    ):
+    if not any(_fits(result.shape, shape) for shape in shapes):
         wanted = " or ".join(_shape_text(shape) for shape in shapes)
         raise ValueError(f"{name} must have shape {wanted}, got {result.shape}")
     refuse_non_finite(name, result)
     return result
+
+
+def _fits(have: tuple[int, ...], want: tuple[int | None, ...]) -> bool:
+    if len(have) != len(want):
+        return False
+    for length, wanted in zip(have, want, strict=True):
+        if wanted is not None and wanted != length:
+            return False
+    return True
 
 
 def _shape_text(shape: tuple[int | None, ...]) -> str:
@@ -352,6 +375,8 @@ def copied(value: Any) -> NDArray[Any]:
 def real_array(name: str, value: Any) -> NDArray[np.float64]:
     """Return real numbers as a new C-contiguous float64 array; a single number gets no axis."""
     given = real_numbers(name, value)
+    if given.dtype.itemsize <= 8:
+        return np.array(given, np.float64, order="C")
     with np.errstate(over="ignore"):  # a long double may become infinite, which callers refuse
         return np.array(given, np.float64, order="C")
 
@@ -372,7 +397,7 @@ def real_numbers(name: str, value: Any) -> NDArray[Any]:
 def refuse_masked(name: str, value: Any) -> None:
     """Raise ValueError naming the first masked number of a masked array."""
     mask = np.ma.getmask(value)
-    if mask.any():  # NumPy would return the data below the mask
+    if mask is not np.ma.nomask and mask.any():  # NumPy would return the data below the mask
         raise ValueError(f"{name} must be unmasked, got a masked number{_place(mask)}")
 
 
@@ -384,6 +409,8 @@ def _place(bad: NDArray[np.bool_]) -> str:
 
 def refuse_non_finite(name: str, values: NDArray[np.float64]) -> None:
     """Raise ValueError naming the first NaN or infinity."""
+    if values.size <= _FEW and all(map(math.isfinite, values.ravel().tolist())):
+        return
     # The sum of finite values is finite unless it overflows: one fast pass for nearly all input.
     with np.errstate(over="ignore", invalid="ignore"):
         if math.isfinite(float(values.sum())):
@@ -400,14 +427,15 @@ def broadcast(
     one, two = real_array(first_name, first), real_array(second_name, second)
     refuse_non_finite(first_name, one)
     refuse_non_finite(second_name, two)
-    try:
-        one, two = np.broadcast_arrays(one, two)
-    except ValueError:
-        raise ValueError(
-            f"{first_name} and {second_name} must have shapes that fit, "
-            f"got {one.shape} and {two.shape}"
-        ) from None
-    one, two = np.asarray(one, order="C").view(), np.asarray(two, order="C").view()
+    if one.shape != two.shape:
+        try:
+            one, two = np.broadcast_arrays(one, two)
+        except ValueError:
+            raise ValueError(
+                f"{first_name} and {second_name} must have shapes that fit, "
+                f"got {one.shape} and {two.shape}"
+            ) from None
+        one, two = np.asarray(one, order="C").view(), np.asarray(two, order="C").view()
     for values in (one, two):
         values.setflags(write=False)  # see `array`
     return one, two
@@ -448,9 +476,9 @@ def triangles(name: str, value: Any) -> NDArray[np.float64]:
 
 def refuse_negative(what: str, name: str, values: NDArray[np.float64]) -> None:
     """Raise ValueError naming the first row (n, k) that holds a negative number."""
-    bad = np.argwhere(values < 0.0)
-    if len(bad):
-        row, column = (int(i) for i in bad[0])
+    if not values.size or values.min() >= 0.0:
+        return
+    for row, column in np.argwhere(values < 0.0)[:1].tolist():
         raise ValueError(f"{what} must be >= 0, got {values[row, column]} in {name}[{row}]")
 
 
@@ -499,6 +527,11 @@ def reaches(name: str, value: Any) -> NDArray[np.float64]:
 def directions(name: str, value: Any) -> NDArray[np.float64]:
     """Return directions (n, 3), given with any length but zero, with length 1; read-only."""
     rows = points(name, value)
+    if rows.size <= _FEW:
+        few = [unit(f"{name}[{k}]", row) for k, row in enumerate(rows.tolist())]
+        result = np.array(few).reshape(-1, 3)
+        result.setflags(write=False)
+        return result
     # Column by column: NumPy takes five times as long for rows of three. Each is scaled by its
     # largest component first, so that tiny and huge vectors keep their direction.
     x, y, z = np.ascontiguousarray(rows.T)

@@ -191,7 +191,7 @@ class Workers:
             not isinstance(threads, (int, np.integer)) or isinstance(threads, bool) or threads < 1
         ):
             raise ValueError(f"threads must be None or an integer >= 1, got {threads!r}")
-        self._threads = processors() if threads is None else int(threads)
+        self._threads = None if threads is None else int(threads)
 
     def run(
         self,
@@ -218,6 +218,8 @@ class Workers:
         give_up : callable, optional
             Called when no range is begun any more. From then on none may wait for another.
         """
+        if 0 < count * cost < 2 * _SHORTEST_TASK and (most is None or count <= most):
+            return [function(0, count)]
         return list(self.each(function, count, cost, most=most, give_up=give_up))
 
     def each(
@@ -231,7 +233,9 @@ class Workers:
     ) -> Iterator[Any]:
         """Yield what `run` returns, in order, each result as soon as it is ready."""
         is_long = count * cost >= 2 * _SHORTEST_TASK
-        threads = self._threads if is_long and _POOL.can_help() else 1
+        threads = 1
+        if is_long and _POOL.can_help():
+            threads = processors() if self._threads is None else self._threads
         step = _step(count, cost, threads)
         step = step if most is None else min(step, most)
         ranges = [(first, min(first + step, count)) for first in range(0, count, step)]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pyglm import glm
 
 from terrain_physics import _checks
+from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT, obb_triangle
 from terrain_physics._kernels.geometry.solid_pair_rows import capsule_triangle_rows
@@ -22,6 +23,9 @@ from terrain_physics._kernels.geometry.triangle_rows import (
 )
 from terrain_physics.geometry.operands import as_move
 from terrain_physics.geometry.shapes import OBB, Capsule, Sphere, Triangle
+
+_SPHERE, _OBB = CachedDispatch(sphere_triangle), CachedDispatch(obb_triangle)
+_CAPSULE = CachedDispatch(capsule_triangle)
 
 
 def intersect_sphere_triangle(
@@ -72,7 +76,7 @@ def intersect_sphere_triangle(
     """
     _checks.instance("sphere", sphere, Sphere)
     _checks.instance("triangle", triangle, Triangle)
-    touching, move = sphere_triangle(
+    touching, move = _SPHERE.call(
         sphere.center64, sphere.radius, triangle.a64, triangle.b64, triangle.c64, bool(two_sided)
     )
     return as_move(touching, move)
@@ -127,7 +131,7 @@ def intersect_obb_triangle(
     """
     _checks.instance("obb", obb, OBB)
     _checks.instance("triangle", triangle, Triangle)
-    touching, move = obb_triangle(
+    touching, move = _OBB.call(
         obb.center64,
         obb.half_extents64,
         obb.rotation64,
@@ -201,7 +205,7 @@ def intersect_capsule_triangle(
     """
     _checks.instance("capsule", capsule, Capsule)
     _checks.instance("triangle", triangle, Triangle)
-    touching, move = capsule_triangle(
+    touching, move = _CAPSULE.call(
         capsule.a64,
         capsule.b64,
         capsule.radius,

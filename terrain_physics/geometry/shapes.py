@@ -4,7 +4,6 @@ A shape takes anything with three numbers for a point. It copies its input and r
 changing a vector that was passed in or returned never changes the shape.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,8 @@ from pyglm import glm
 from terrain_physics import _checks
 from terrain_physics._checks import Floats3, Floats9
 from terrain_physics._public import public
+
+_checks.UNPACKED |= {glm.vec3, glm.dvec3}
 
 _IDENTITY: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -205,7 +206,7 @@ class Ray:
 
     def __init__(self, origin: Any, direction: Any) -> None:
         object.__setattr__(self, "origin64", _checks.vector("origin", origin))
-        object.__setattr__(self, "direction64", _unit("direction", direction))
+        object.__setattr__(self, "direction64", _checks.unit("direction", direction))
 
     @property
     def origin(self) -> glm.vec3:
@@ -298,7 +299,7 @@ class Plane:
 
     def __init__(self, point: Any, normal: Any) -> None:
         object.__setattr__(self, "point64", _checks.vector("point", point))
-        object.__setattr__(self, "normal64", _unit("normal", normal))
+        object.__setattr__(self, "normal64", _checks.unit("normal", normal))
 
     @property
     def point(self) -> glm.vec3:
@@ -309,15 +310,3 @@ class Plane:
     def normal(self) -> glm.vec3:
         """The unit normal, a copy in float32."""
         return glm.vec3(self.normal64)
-
-
-def _unit(name: str, value: Any) -> Floats3:
-    """Return a vector of any length but zero, scaled to length 1."""
-    x, y, z = _checks.vector(name, value)
-    # Scaled by its largest component first, so that tiny and huge vectors keep their direction.
-    largest = max(abs(x), abs(y), abs(z))
-    if largest == 0.0:
-        raise ValueError(f"{name} must not be zero, got {(x, y, z)}")
-    x, y, z = x / largest, y / largest, z / largest
-    length = math.sqrt(x * x + y * y + z * z)
-    return x / length, y / length, z / length

@@ -20,6 +20,7 @@ from terrain_physics._kernels.heightmap.rays import ray_hit, ray_hits
 from terrain_physics._kernels.heightmap.sweeps import sweep_hits
 from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
+from terrain_physics._kernels.surface.shapes import SPHERE
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import Sphere
@@ -39,6 +40,7 @@ from terrain_physics.surface.results import (
     SweepHit,
     SweepHits,
     Triangles,
+    new_hit,
     sweep_hit_of,
     sweep_hits_of,
 )
@@ -126,7 +128,7 @@ class MapQueries(Queries):
                 return None
             materials = storage.materials
             material = 0 if materials is None else int(materials.item(cell))
-        return RayHit(distance, glm.vec3(point), glm.vec3(normal), triangle, material)
+        return new_hit(RayHit, (distance, glm.vec3(point), glm.vec3(normal), triangle, material))
 
     def rays(
         self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
@@ -149,24 +151,32 @@ class MapQueries(Queries):
 
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
         if type(shape) is Sphere and keep == "all" and most >= MOST_HALVES:
-            storage = self.storage
-            x, y, z = shape.center64
-            with storage.lock:
-                materials = storage.materials
-                if materials is None:
-                    heights, cells, _, frame = storage.views
-                    ints, floats = _ONE_SPHERE.call(heights, cells, frame, x, y, z, shape.radius)
-            if materials is None and not (ints.size == 2 and ints[0, 0] < 0):
-                return Contacts(ints, floats)
+            if (found := self._contacts_of_ball(*shape.center64, shape.radius)) is not None:
+                return found
         kind, row = row_of("shapes", shape)
         refuse_far_row("shapes", row)
         return self.contacts(kind, np.array([row]), keep, None, most)
 
+    def _contacts_of_ball(self, x: float, y: float, z: float, radius: float) -> Contacts | None:
+        """Return all contacts of a ball; None where that is a task for `ContactQuery`."""
+        storage = self.storage
+        with storage.lock:
+            if storage.materials is not None:
+                return None
+            heights, cells, _, frame = storage.views
+            ints, floats = _ONE_SPHERE.call(heights, cells, frame, x, y, z, radius)
+        if ints.size == 2 and ints[0, 0] < 0:
+            return None
+        return Contacts(ints, floats)
+
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
     ) -> Contacts:
-        storage = self.storage
         workers = Workers(threads)
+        if len(rows) == 1 and kind == SPHERE and keep == "all" and most >= MOST_HALVES:
+            if (contacts := self._contacts_of_ball(*rows[0].tolist())) is not None:
+                return contacts
+        storage = self.storage
         with storage.reading() as (views, materials):
             query = ContactQuery(
                 views, kind, rows, None if materials is None else storage.cell_count
@@ -178,16 +188,24 @@ class MapQueries(Queries):
         return Contacts(ints, floats, made_of)
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
+        workers = Workers(threads)
+        if len(rows) == 1 and kind == SPHERE:
+            if (contacts := self._contacts_of_ball(*rows[0].tolist())) is not None:
+                return np.array([len(contacts)])
         with self.storage.reading() as (views, _):
-            return ContactQuery(views, kind, rows, None).counts(Workers(threads))
+            return ContactQuery(views, kind, rows, None).counts(workers)
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
         storage = self.storage
         numbers, whole = np.empty((1, 8)), np.empty((1, 2), dtype=np.int64)
         with storage.lock:
             _SWEEP.call(*storage.views, kind, row, motion, 0, 1, numbers, whole)
-            material = int(_materials_at(storage.materials, numbers[:, 0], whole[:, 1])[0])
-        return sweep_hit_of(numbers[0], int(whole[0, 0]), material)
+            materials, ((triangle, cell),) = storage.materials, whole.tolist()
+            if materials is None or isnan(numbers.item(0)):
+                material = 0
+            else:
+                material = int(materials.item(cell))
+        return sweep_hit_of(numbers[0], triangle, material)
 
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
@@ -217,7 +235,7 @@ class MapQueries(Queries):
                 material = 0
             else:
                 material = int(materials.item(cell))
-        return ClosestPoint(glm.vec3(x, y, z), distance, triangle, material)
+        return new_hit(ClosestPoint, (glm.vec3(x, y, z), distance, triangle, material))
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
         count = len(points)

@@ -47,6 +47,7 @@ from terrain_physics.surface.results import (
     SweepHit,
     SweepHits,
     Triangles,
+    new_hit,
     sweep_hit_of,
     sweep_hits_of,
 )
@@ -137,7 +138,8 @@ class MeshQueries(Queries):
             if triangle < 0:
                 return None
             material = self.storage.material_of(table, triangle)
-        return RayHit(distance, glm.vec3(x, y, z), glm.vec3(nx, ny, nz), triangle, material)
+        parts = distance, glm.vec3(x, y, z), glm.vec3(nx, ny, nz), triangle, material
+        return new_hit(RayHit, parts)
 
     def rays(
         self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
@@ -223,7 +225,7 @@ class MeshQueries(Queries):
         with self.storage.asked as table:
             triangle, distance, x, y, z = _CLOSEST.call(table, self._mask, *point)
             material = self.storage.material_of(table, triangle)
-        return ClosestPoint(glm.vec3(x, y, z), distance, triangle, material)
+        return new_hit(ClosestPoint, (glm.vec3(x, y, z), distance, triangle, material))
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
         # Each begins with the last one's triangle, which is nearly as near.

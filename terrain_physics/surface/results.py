@@ -15,6 +15,10 @@ from terrain_physics.geometry.shapes import Triangle
 _Hit = TypeVar("_Hit")
 
 
+# Returns a hit of a kind, which is a named tuple, of its parts: a third quicker than calling it.
+new_hit = tuple.__new__
+
+
 def plain(hit: Any) -> tuple[Any, ...]:
     """Return a hit as plain numbers: PyGLM's pickles need a module that is going away."""
     return tuple(part.to_tuple() if isinstance(part, glm.vec3) else part for part in hit)
@@ -239,7 +243,8 @@ def sweep_hit_of(row: Floats, triangle: int, material: int) -> SweepHit | None:
     distance, x, y, z, nx, ny, nz, fraction = row.tolist()
     if math.isnan(distance):
         return None
-    return SweepHit(fraction, distance, glm.vec3(nx, ny, nz), glm.vec3(x, y, z), triangle, material)
+    normal, point = glm.vec3(nx, ny, nz), glm.vec3(x, y, z)
+    return new_hit(SweepHit, (fraction, distance, normal, point, triangle, material))
 
 
 def sweep_hits_of(numbers: Floats, triangles: Longs, materials: Bytes) -> SweepHits:
