@@ -19,6 +19,7 @@ from .renderers import Renderer
 from .scene import Scene
 from .scenes import NAMES
 from .simulation import Simulation
+from .sounds import Sounds
 from .views import fill_views
 
 NOTICE_SECONDS = 4.0
@@ -43,6 +44,8 @@ class App:
         self.panel = Panel(size, simulation.scene, bindings)
         self.rig = CameraRig(simulation.scene)
         self.views: set[str] = set()
+        self.sounds = Sounds()
+        simulation.stepped.append(self._hear)
         self.grid = False
         self.scripted = scripted
         self.help_left = 0.0 if scripted else HELP_SECONDS
@@ -120,6 +123,8 @@ class App:
             self.rig.go_home(self.scene)
         elif word == "panel":
             self.panel.visible = not self.panel.visible
+        elif word == "sound":
+            self.show(self.sounds.toggle())
         elif word == "help":
             self.help_left = 0.0 if self.help_left > 0.0 else float("inf")
         elif word == "home":
@@ -156,6 +161,10 @@ class App:
         self.simulation = simulation
         self.rig = CameraRig(scene)
         self.panel.use_rules(type(scene).rules)
+
+    def _hear(self, scene: Scene, controls: Controls) -> None:  # noqa: ARG002 told to all alike
+        if not self.simulation.paused:
+            self.sounds.hear(scene)
 
     def _press(self, press: Press) -> None:
         if press.button == 3:
@@ -262,7 +271,7 @@ class App:
         if self.panel.visible or self.help_left > 0.0 or self.picked:
             status = Status(
                 self.views, self.grid, self.rig.mode, self.renderer.name, self.picked,
-                self.events.mouse, help=self.help_left > 0.0,
+                self.events.mouse, help=self.help_left > 0.0, sound=self.sounds.on,
             )  # fmt: skip
             self.renderer.overlay(self.panel.draw(simulation, status, seconds))
         paneled = time.perf_counter()

@@ -44,6 +44,7 @@ _USUAL_KEYS: dict[str, tuple[str, ...]] = {
     "home": ("home",),
     "grid": ("g",),
     "panel": ("tab",),
+    "sound": ("m",),
     "help": ("h", "f1"),
     "screenshot": ("f12",),
     "escape": ("escape",),

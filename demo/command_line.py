@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from . import replay as replays
+from .audio_driver import AUDIO_DRIVER
 from .options import Options, Refused, parse
 from .scene import Scene
 from .scenes import make_scene, scene_class
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo; return the exit status."""
     # Before pygame is imported: no greeting, and no search for a sound card.
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
+    AUDIO_DRIVER.silence()
     try:
         options = parse(sys.argv[1:] if arguments is None else arguments)
         return 0 if options is None else _run(options)
@@ -147,6 +148,8 @@ def _open(
     )
     app.views.update(options.views)
     app.panel.visible = options.panel
+    if options.sound and not options.headless:
+        app.show(app.sounds.toggle())
     return app
 
 

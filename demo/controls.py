@@ -28,6 +28,7 @@ _HELP = (
     ("{camera}, {home}", "camera mode, camera home"),
     ("F2-F9, {grid}", "views, grid"),
     ("{panel}, {help}", "panel, this help"),
+    ("{sound}", "sound of footsteps on, off"),
     ("{screenshot}", "screenshot"),
     ("{escape}", "free the mouse, then quit"),
 )

@@ -1,5 +1,7 @@
 """A small menu by mouse, in the lower right corner."""
 
+from collections.abc import Collection
+
 import pygame
 
 from .scenes import NAMES
@@ -11,6 +13,7 @@ _REST = (
     ("pause or go on", "pause"),
     ("restart", "restart"),
     ("next camera", "camera"),
+    ("sound on or off", "sound"),
     ("help", "help"),
     ("screenshot", "screenshot"),
     ("quit", "quit"),
@@ -39,8 +42,10 @@ class Menu:
             return ""
         return "" if was_open else None
 
-    def draw(self, ink: Ink, surface: pygame.Surface, mouse: tuple[int, int], scene: str) -> None:
-        """Draw it; what is under the mouse is lit, and so is the scene that runs."""
+    def draw(
+        self, ink: Ink, surface: pygame.Surface, mouse: tuple[int, int], on: Collection[str]
+    ) -> None:
+        """Draw it; what is under the mouse is lit, and so are commands whose matter is on."""
         button = pygame.Rect(0, 0, ink.px(72), ink.px(30))
         button.bottomright = surface.get_width() - ink.px(12), surface.get_height() - ink.px(12)
         self.button = button
@@ -49,10 +54,10 @@ class Menu:
         surface.blit(words, words.get_rect(center=button.center))
         self.places = {}
         if self.is_open:
-            self._draw_list(ink, surface, mouse, scene)
+            self._draw_list(ink, surface, mouse, on)
 
     def _draw_list(
-        self, ink: Ink, surface: pygame.Surface, mouse: tuple[int, int], scene: str
+        self, ink: Ink, surface: pygame.Surface, mouse: tuple[int, int], on: Collection[str]
     ) -> None:
         assert self.button is not None  # noqa: S101 drawn just before
         row, gap = ink.px(_ROW), ink.px(_GAP)
@@ -67,6 +72,6 @@ class Menu:
             self.places[command] = place
             if place.collidepoint(mouse):
                 surface.blit(ink.box(place.width, place.height, TRACK, 4), place)
-            text = ink.text(words, 13, ACCENT if command == f"scene {scene}" else TEXT)
+            text = ink.text(words, 13, ACCENT if command in on else TEXT)
             surface.blit(text, text.get_rect(midleft=(box.left + ink.px(14), place.centery)))
             top += row

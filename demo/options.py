@@ -47,6 +47,7 @@ class Options:
     land: HeightMap | None = None
     views: tuple[str, ...] = ()
     panel: bool = True
+    sound: bool = False
 
 
 class _Parser(argparse.ArgumentParser):
@@ -88,6 +89,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str] = os.environ)
         land=land,
         views=_views(given.views),
         panel=not given.no_panel,
+        sound=given.sound,
     )
     if options.renderer not in RENDERERS:
         raise Refused(f"--renderer must be one of {', '.join(RENDERERS)}, got {options.renderer!r}")
@@ -142,6 +144,7 @@ def _parser() -> _Parser:
     add("--replay", metavar="FILE", help="play such a file and compare the hashes")
     add("--views", default="", metavar="A,B", help=f"of {', '.join(VIEW_NAMES)}")
     add("--no-panel", action="store_true", help="the picture only")
+    add("--sound", action="store_true", help="footsteps are heard, if there is a window")
     return parser
 
 

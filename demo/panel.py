@@ -60,6 +60,7 @@ class Status:
     picked: str = ""
     mouse: tuple[int, int] = (0, 0)
     help: bool = False
+    sound: bool = False
 
 
 class Panel:
@@ -146,7 +147,8 @@ class Panel:
         if status.picked:
             self._draw_line(status.picked, above=self.visible)
         if self.visible:
-            self.menu.draw(self.ink, self.surface, status.mouse, simulation.scene.name)
+            on = {f"scene {simulation.scene.name}"} | ({"sound"} if status.sound else set())
+            self.menu.draw(self.ink, self.surface, status.mouse, on)
         return self.surface
 
     def _figures(self, simulation: Simulation, status: Status) -> list[tuple[str, str]]:

@@ -31,12 +31,18 @@ class Player:
         self.yaw = self._yaw_before = yaw
         self.walked = 0.0
         self.pace = 0.0
+        self.foot_down = False  # whether a foot came down in the last step
 
     @property
     def eye(self) -> Floats3:
         """Where it looks from."""
         x, y, z = self.body.place
         return x, y + EYES, z
+
+    @property
+    def footsteps(self) -> int:
+        """How often a foot has come down: where `fill` lowers one and lifts the other."""
+        return math.floor(self.walked / _STRIDE + 0.5)
 
     def drive(self, controls: Controls, seconds: float) -> None:
         """Set the velocity to what is wished for."""
@@ -65,7 +71,9 @@ class Player:
         # Relative to what it stands on: who is carried does not walk.
         velocity = self.body.mover.velocity
         speed = math.hypot(velocity.x, velocity.z) if self.body.result.grounded else 0.0
+        before = self.footsteps
         self.walked += speed * seconds
+        self.foot_down = self.footsteps > before
         self.pace += (min(1.0, speed / WALK) - self.pace) * min(1.0, 10.0 * seconds)
         if self.body.place[1] < self.start[1] - 150.0:
             self.body.mover.position = self.start

@@ -64,11 +64,17 @@ def middle_of(land: HeightMap) -> tuple[float, float]:
 
 
 class Piece(NamedTuple):
-    """Triangles of one color."""
+    """Triangles of one color and of one material."""
 
     vertices: Floats
     faces: NDArray[np.int64]
     color: Color
+    material: str = "stone"
+
+
+def made_of(material: str, pieces: list[Piece]) -> list[Piece]:
+    """Return the same pieces of another material: footsteps on them sound so."""
+    return [piece._replace(material=material) for piece in pieces]
 
 
 def block(
@@ -146,7 +152,7 @@ def land_piece(land: HeightMap, reach: float, color: Color) -> Piece:
     inside = AABB((-reach, -1e3, -reach), (reach, 1e3, reach))
     corners = land.triangles_in(inside, margin=0.0).vertices.reshape(-1, 3)
     vertices, which = np.unique(corners, axis=0, return_inverse=True)
-    return Piece(vertices, which.reshape(-1, 3), color)
+    return Piece(vertices, which.reshape(-1, 3), color, "grass")
 
 
 def fence(reach: float, middle: tuple[float, float] = (0.0, 0.0)) -> list[Piece]:
@@ -172,7 +178,11 @@ def drawn(pieces: list[Piece]) -> list[Mesh]:
 
 def solid(pieces: list[Piece]) -> TriangleMesh:
     """Return all triangles as ground."""
-    return TriangleMesh(*_joined(pieces))
+    names = list(dict.fromkeys(piece.material for piece in pieces))
+    materials = np.repeat(
+        [piece.material for piece in pieces], [len(piece.faces) for piece in pieces]
+    )
+    return TriangleMesh(*_joined(pieces), materials=materials, material_names=names)
 
 
 def _joined(pieces: list[Piece]) -> tuple[Floats, NDArray[np.int64]]:

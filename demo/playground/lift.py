@@ -17,7 +17,7 @@ from ..inputs import STEP, Controls, Floats3, Rules, strides
 from ..pick import ALL_LAYERS, AnyGround
 from ..player import JUMP
 from ..scene import Scene
-from .building import Piece, arena, block, drawn, solid
+from .building import Piece, arena, block, drawn, made_of, solid
 from .machines import (
     MOVING_LAYER,
     UPRIGHT,
@@ -111,7 +111,8 @@ class Lift(Scene):
             block((x - 1.6, 1.5, z + 0.4), (0.2, 1.5, 0.2), colors.DARK),
         ]
         x, z = POND
-        pieces.append(block((x - 1.6, 0.1, z + 6.9), (0.9, 0.1, 4.5), colors.WOOD))
+        pier = block((x - 1.6, 0.1, z + 6.9), (0.9, 0.1, 4.5), colors.WOOD)
+        pieces += made_of("wood", [pier])
         x, y, z = LEDGE
         for side in (-1.9, 1.9):
             pieces.append(
@@ -151,15 +152,15 @@ class Lift(Scene):
         long = (TOWERS[1][0] - 3.0 - first) / PLANKS
         for index in range(PLANKS):
             place = (first + (index + 0.5) * long, TOP, TOWERS[0][1])
-            pieces = [block((0.0, -0.09, 0.0), (0.5 * long - 0.03, 0.09, 1.2), colors.WOOD)]
+            plank = block((0.0, -0.09, 0.0), (0.5 * long - 0.03, 0.09, 1.2), colors.WOOD)
             spin = float(self.random.uniform(-1.0, 1.0))
             way = falling(place, PLANK_HOLDS, TOP - LYING, spin, Rules().gravity)
-            yield Machine("a plank", self._ground, pieces, way)
+            yield Machine("a plank", self._ground, made_of("wood", [plank]), way)
 
     def _add_belt(self) -> None:
         length = 0.5 * (BELT_TO - BELT_FROM)
         middle = (BELT_X, 0.5 * BELT_TOP, BELT_FROM + length)
-        belt = [block(middle, (1.0, 0.5 * BELT_TOP, length), _PAVED)]
+        belt = made_of("metal", [block(middle, (1.0, 0.5 * BELT_TOP, length), _PAVED)])
         key = self._ground.add(solid(belt))
         self._ground.set_surface_velocity(key, (0.0, 0.0, BELT_SPEED))
         self.names[key] = "the conveyor"
@@ -170,7 +171,7 @@ class Lift(Scene):
 
     def _add_ledge(self) -> None:
         x, y, z = LEDGE
-        ledge = [block((x, y - 0.06, z), (2.0, 0.06, 1.1), colors.GREEN)]
+        ledge = made_of("metal", [block((x, y - 0.06, z), (2.0, 0.06, 1.1), colors.GREEN)])
         key = self._ground.add(solid(ledge), layers=LEDGE_LAYER)
         self._ground.set_one_way(key, (0.0, 1.0, 0.0))
         self.names[key] = "the one-way platform"

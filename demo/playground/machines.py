@@ -11,7 +11,7 @@ from .. import colors
 from ..bodies import Floats, rotation_about
 from ..frame import Frame, Mesh
 from ..inputs import STEP, Floats3
-from .building import Piece, block, drawn, prism, ring, solid
+from .building import Piece, block, drawn, made_of, prism, ring, solid
 
 Pose = tuple[Floats3, Floats]  # position and rotation, as `Ground.move` takes them
 Way = Callable[[float], Pose]
@@ -99,10 +99,9 @@ def falling(place: Floats3, wait: float, height: float, spin: float, gravity: fl
 def platform(half: Floats3, color: colors.Color) -> list[Piece]:
     """Return a floor with a rim of another color; its top is at 0."""
     x, y, z = half
-    return [
-        block((0.0, -y, 0.0), half, color),
-        block((0.0, -y, 0.0), (x + 0.06, 0.6 * y, z + 0.06), colors.DARK),
-    ]
+    floor = block((0.0, -y, 0.0), half, color)
+    rim = block((0.0, -y, 0.0), (x + 0.06, 0.6 * y, z + 0.06), colors.DARK)
+    return made_of("metal", [floor, rim])
 
 
 def turntable(radius: float, thickness: float) -> list[Piece]:
@@ -115,7 +114,7 @@ def turntable(radius: float, thickness: float) -> list[Piece]:
         color = colors.WHITE if first % 2 else colors.TEAL
         bottom = np.concatenate([middle - (0.0, thickness, 0.0), low[part]])
         pieces.append(prism(bottom, np.concatenate([middle, high[part]]), color))
-    return pieces
+    return made_of("metal", pieces)
 
 
 def ship() -> list[Piece]:
@@ -140,4 +139,4 @@ def ship() -> list[Piece]:
         middle, length = (0.5 * (x0 + x1), 1.25, 0.5 * (z0 + z1)), math.hypot(x1 - x0, z1 - z0)
         yaw = math.atan2(z0 - z1, x1 - x0)
         pieces.append(block(middle, (0.5 * length, 0.25, 0.08), _HULL, yaw=yaw))
-    return pieces
+    return made_of("wood", pieces)

@@ -15,6 +15,7 @@ from .building import (
     drawn,
     fence,
     land_piece,
+    made_of,
     solid,
     stairs,
     wedge,
@@ -38,8 +39,11 @@ class Stairs(Scene):
             count = round(HEIGHT / rise)
             color = colors.STONE if index % 2 else (226, 214, 190)
             pieces += stairs((self._x(index), 0.0, 4.0), rise, tread, count, WIDTH, color)
-        pieces.append(wedge((self._x(5), 1.2, 0.0), (1.8, 1.2, 4.0), colors.WOOD))
-        pieces.append(block((self._x(5), 1.2, -6.0), (1.8, 1.2, 2.0), colors.WOOD))
+        ramp = [
+            wedge((self._x(5), 1.2, 0.0), (1.8, 1.2, 4.0), colors.WOOD),
+            block((self._x(5), 1.2, -6.0), (1.8, 1.2, 2.0), colors.WOOD),
+        ]
+        pieces += made_of("wood", ramp)
         self.meshes = drawn(pieces)
         soil = land_piece(self.land, 30.0, colors.GREEN)
         self._ground = solid([soil, *pieces, *fence(30.0)])

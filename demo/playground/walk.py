@@ -12,7 +12,7 @@ from ..inputs import Controls
 from ..pick import AnyGround
 from ..scene import Scene
 from ..scenes import load_land
-from .building import Piece, block, drawn, fence, middle_of, solid, stairs, wedge
+from .building import Piece, block, drawn, fence, made_of, middle_of, solid, stairs, wedge
 
 MIDDLE = (290.0, 436.0)
 REACH = 70.0
@@ -34,7 +34,7 @@ class Walk(Scene):
         inside = AABB((x - reach, -1e4, z - reach), (x + reach, 1e4, z + reach))
         corners = self.land.triangles_in(inside, margin=0.0).vertices
         vertices, which = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
-        soil = Piece(vertices, which.reshape(-1, 3), colors.GREEN)
+        soil = Piece(vertices, which.reshape(-1, 3), colors.GREEN, "grass")
         self._ground = solid([soil, *ruins, *fence(reach - 1.0, (x, z))])
         self.player = self.enter((x, self.land.height_at(x, z) + 0.2, z), yaw=0.6)
         for index in range(6):
@@ -108,10 +108,10 @@ class Walk(Scene):
         pieces += stairs((x, y, z + 6.0), 0.3, 0.5, 8, 4.0, colors.STONE)
         x, z = x0 - 6.0, z0 + 14.0
         y = floor(x, z) - 0.8
-        pieces += [
+        timber = [
             wedge((x, y + 1.2, z), (2.0, 1.2, 4.0), colors.WOOD),
             block((x, y + 1.2, z - 6.0), (2.0, 1.2, 2.0), colors.WOOD),
             block((x + 9.0, floor(x + 9.0, z), z), (1.2, 0.8, 1.2), colors.WOOD, yaw=0.4),
             block((x + 9.3, floor(x + 9.0, z) + 1.5, z), (0.8, 0.7, 0.8), colors.GOLD, yaw=1.0),
         ]
-        return pieces
+        return [*pieces, *made_of("wood", timber)]
