@@ -11,6 +11,7 @@ from terrain_physics import _checks
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.surface.shapes import FARTHEST
+from terrain_physics.heightmap.survey import Survey, survey
 
 # The least thickness: ground without any would be a skin.
 TINY = 1e-9
@@ -19,8 +20,8 @@ DIAGONALS = ("a-c", "b-d", "alternating", "shortest")
 _CODES = (kernels.DIAGONAL_AC, kernels.DIAGONAL_BD, kernels.DIAGONAL_ALTERNATING)
 
 
-def checked_heights(heights: ArrayLike, *, copy: bool) -> NDArray[np.float32]:
-    """Return heights as float32: a new array, or the caller's if not to be copied."""
+def checked_heights(heights: ArrayLike, *, copy: bool) -> tuple[NDArray[np.float32], Survey]:
+    """Return heights as float32, a new array, or the caller's if not to be copied; their survey."""
     if not copy:
         if not (
             isinstance(heights, np.ndarray)
@@ -42,8 +43,10 @@ def checked_heights(heights: ArrayLike, *, copy: bool) -> NDArray[np.float32]:
             f"heights must have shape (rows, columns), at least (2, 2), got {wide.shape}"
         )
     result = as_float32(wide) if copy else wide.view()
-    refuse_infinite(result, wide)
-    return result
+    found = survey(result)
+    if found.least == -np.inf or found.greatest == np.inf:
+        refuse_infinite(result, wide)
+    return result, found
 
 
 def as_float32(wide: NDArray[Any]) -> NDArray[np.float32]:
@@ -76,15 +79,19 @@ def checked_cell_size(cell_size: Any) -> tuple[float, float]:
 
 
 def refuse_overflow(
-    heights: NDArray[np.float32],
+    bounds: tuple[float, float],
     scale: float,
     origin: Floats3,
     cell_size: tuple[float, float],
     samples: tuple[int, int],
 ) -> None:
-    """Refuse maps whose slopes overflow, or whose samples fall together in float64."""
-    if heights.size:
-        largest = float(np.fmax.reduce(np.abs(heights), axis=None))  # NaN if all are holes
+    """Refuse maps whose slopes overflow, or whose samples fall together in float64.
+
+    ``bounds`` are the least and the greatest height, in the other order if there is none.
+    """
+    least, greatest = bounds
+    if least <= greatest:
+        largest = max(abs(least), abs(greatest))
         if abs(scale) * largest + abs(origin[1]) > float(np.finfo(np.float32).max):
             raise ValueError(
                 "height_scale and origin.y must keep heights within float32, 3.4e38 m, "
@@ -190,7 +197,9 @@ def checked_samples(heights: NDArray[Any], frame: Sequence[float]) -> NDArray[np
     new = as_float32(heights)
     refuse_infinite(new, heights)
     x0, y0, z0, cell_x, cell_z, scale = frame
-    refuse_overflow(new, scale, (x0, y0, z0), (cell_x, cell_z), (1, 1))
+    least = float(np.fmin.reduce(new, axis=None, initial=np.inf))
+    greatest = float(np.fmax.reduce(new, axis=None, initial=-np.inf))
+    refuse_overflow((least, greatest), scale, (x0, y0, z0), (cell_x, cell_z), (1, 1))
     return new
 
 

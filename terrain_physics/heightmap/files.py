@@ -38,6 +38,7 @@ def load_heights(
     byte_order: Literal["little", "big"] = "little",
     height_range: Sequence[float] | None = None,
     flip: Literal["rows", "columns", "both"] | None = None,
+    mmap: bool = False,
 ) -> Heights:
     """Return the heights in a file, as a new two-dimensional array ``[row, column]``.
 
@@ -73,6 +74,10 @@ def load_heights(
     flip : {"rows", "columns", "both"}, optional
         Reverse the order of the rows, the columns or both. Pictures and SRTM tiles have north at
         the top, in row 0; row 0 of a height map has the least z.
+    mmap : bool, default False
+        Map a ``.npy`` file of float32 into memory instead of reading it: pages are read when they
+        are needed, and those that are written to are copied; the file stays as it is. Nobody may
+        change the file meanwhile: to cut it short ends the process.
 
     Returns
     -------
@@ -94,7 +99,7 @@ def load_heights(
         If the file is an image and Pillow is missing.
     """
     return load_placed(
-        path, shape=shape, byte_order=byte_order, height_range=height_range, flip=flip
+        path, shape=shape, byte_order=byte_order, height_range=height_range, flip=flip, mmap=mmap
     ).heights
 
 
@@ -112,6 +117,7 @@ def load_placed(
     byte_order: Literal["little", "big"] = "little",
     height_range: Sequence[float] | None = None,
     flip: Literal["rows", "columns", "both"] | None = None,
+    mmap: bool = False,
 ) -> PlacedHeights:
     """Return what `load_heights` does, and where it lies."""
     name = file_name(path)
@@ -119,6 +125,8 @@ def load_placed(
     if suffix not in READERS:
         raise ValueError(f"{name}: suffix must be one of {', '.join(READERS)}, got {suffix!r}")
     _check_options(name, suffix, byte_order=byte_order, flip=flip)
+    if mmap and suffix != ".npy":
+        raise ValueError(f"{name}: mmap is for .npy files, got {suffix}")
     if shape is not None:
         _refuse_others(name, "shape", WITHOUT_SIZE, suffix)
     counts = _checked_shape(shape)
@@ -126,13 +134,11 @@ def load_placed(
 
     size = checked_size(name)
     with Path(name).open("rb") as file:
-        source = Source(name, file, size, counts, byte_order)
+        source = Source(name, file, size, counts, byte_order, bool(mmap))
         loaded = READERS[suffix](source)
         heights = _in_meters(source, loaded, limits)
-    infinite = np.isinf(heights)
-    if infinite.any():
-        row, column = np.argwhere(infinite)[0]
-        raise source.bad(f"heights must be finite or NaN, got infinity at [{row}, {column}]")
+    if (place := _first_infinite(heights)) is not None:
+        raise source.bad(f"heights must be finite or NaN, got infinity at {place}")
     placement = loaded.placement and loaded.placement.flipped(heights.shape, flip)
     heights = _flipped(heights, flip)
     native = np.ascontiguousarray(heights, dtype=heights.dtype.newbyteorder("="))
@@ -307,12 +313,22 @@ def _checked_heights(name: str, heights: Any) -> Heights:
         raise ValueError(f"heights must have shape (rows, columns) >= (2, 2), got {values.shape}")
     if values.dtype.itemsize > 8:  # a long double, which no format keeps
         values = values.astype(np.float64)
-    infinite = np.isinf(values)
-    if infinite.any():
-        row, column = np.argwhere(infinite)[0]
-        rule = "heights must be finite or NaN, got infinity at"
-        raise ValueError(f"{name}: {rule} [{row}, {column}]")
+    if (place := _first_infinite(values)) is not None:
+        raise ValueError(f"{name}: heights must be finite or NaN, got infinity at {place}")
     return values
+
+
+def _first_infinite(heights: Heights) -> list[int] | None:
+    """Return [row, column] of the first infinite height; looked for in parts, which are small."""
+    if heights.dtype.kind != "f":
+        return None
+    step = max(1, _PIXELS_AT_ONCE // heights.shape[1])
+    for first in range(0, len(heights), step):
+        infinite = np.isinf(heights[first : first + step])
+        if infinite.any():
+            row, column = np.argwhere(infinite)[0].tolist()
+            return [first + row, column]
+    return None
 
 
 def _fitting_range(

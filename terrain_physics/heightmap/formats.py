@@ -70,6 +70,7 @@ class Source(NamedTuple):
     size: int
     shape: tuple[int, int] | None
     byte_order: str
+    mmap: bool
 
     def bad(self, message: str) -> ValueError:
         """Return an error that names the file."""
@@ -118,6 +119,11 @@ def _read_npy(source: Source) -> Loaded:
     if needed > source.size:
         raise source.bad(f"truncated: needs {needed} bytes, got {source.size}")
     source.file.seek(offset)
+    if source.mmap:
+        if kind[1].strip("<=|") != "f4" or order[1] == "True" or offset % 4:
+            raise source.bad("mmap is for aligned float32 heights in C order, use mmap=False")
+        # Writes are private: they stay in memory, and only pages that are written to are copied.
+        return Loaded(np.asarray(np.memmap(source.file, "f4", "c", offset, (sides[0], sides[1]))))
     if order[1] == "True":
         return Loaded(_read_numbers(source, kind[1], (sides[1], sides[0])).T)
     return Loaded(_read_numbers(source, kind[1], (sides[0], sides[1])))

@@ -139,19 +139,20 @@ class HeightMap(Surface):
         material_names: Sequence[str] | None = None,
         copy: bool = True,
     ) -> None:
-        samples = checked_heights(heights, copy=copy)
+        samples, found = checked_heights(heights, copy=copy)
         cell_x, cell_z = checked_cell_size(cell_size)
         scale = _checks.finite("height_scale", height_scale)
         if scale == 0.0:
             raise ValueError("height_scale must not be 0, got 0.0")
         place = _checks.vector("origin", origin)
-        refuse_overflow(samples, scale, place, (cell_x, cell_z), samples.shape)
+        bounds = found.least, found.greatest
+        refuse_overflow(bounds, scale, place, (cell_x, cell_z), samples.shape)
         extend = _checks.choice("border", border, ("extend", "open")) == "extend"
         marked = None if holes is None else bool_cells("holes", holes, samples)
         if thickness is not None:
             depth = _checks.between("thickness", thickness, TINY, np.inf)
         else:
-            has_holes = np.isnan(samples).any() or (marked is not None and marked.any())
+            has_holes = found.has_holes or (marked is not None and marked.any())
             depth = THICKNESS_WITH_HOLES if has_holes else np.inf
         kind, flipped = checked_diagonal(diagonal, samples)
         names = None if material_names is None else checked_names(material_names)
@@ -166,6 +167,7 @@ class HeightMap(Surface):
                 follows_heights=isinstance(diagonal, str) and diagonal == "shortest",
                 thickens=thickness is None and depth == np.inf,
                 own=copy,
+                blocks=found.blocks,
             )
         )
         self._storage.materials, self._storage.material_names = made_of, names
@@ -210,7 +212,8 @@ class HeightMap(Surface):
             As for `HeightMap`; only ``.ground`` files hold them.
         **file_options
             As for `terrain_physics.heightmap.files.load_heights`: ``height_range``, ``flip``,
-            ``shape``, ``byte_order``.
+            ``shape``, ``byte_order``, and ``mmap``, with which a ``.npy`` file of float32 is not
+            read into memory, and edits copy the pages that they change.
 
         Returns
         -------
@@ -254,7 +257,9 @@ class HeightMap(Surface):
         options["cell_size"], options["origin"] = placed(
             file_name(path), placement, cell_size, origin
         )
-        land = cls(heights, **options)
+        is_ready = heights.dtype == np.float32  # and nobody else has them
+        land = cls(heights, **options, copy=not is_ready)
+        land._storage.own_heights()
         if land.height_scale == 1.0 and file_options.get("height_range") is None:
             warn_of_numbers(path, heights)
         return land

@@ -24,6 +24,7 @@ from terrain_physics._locks import Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.checks import shorter_diagonals
 from terrain_physics.heightmap.framed import FramedMap
+from terrain_physics.heightmap.survey import survey
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 from terrain_physics.surface.ground_arrays import NO_MESHES, GroundArrays, MapArrays, map_rows
 from terrain_physics.surface.watching import Watchers
@@ -96,8 +97,9 @@ class MapStorage(FramedMap):
         follows_heights: bool = False,
         thickens: bool = False,
         own: bool = True,
+        blocks: Singles | None = None,
     ) -> None:
-        """Take over checked arrays.
+        """Take over checked arrays, and ``blocks`` if the heights were surveyed already.
 
         Edits find the shorter diagonals again (``follows_heights``), end the solid depth at the
         first hole (``thickens``), and may write to the heights (``own``).
@@ -115,9 +117,9 @@ class MapStorage(FramedMap):
                 self.cells |= flipped * np.uint8(kernels.CELL_FLIPPED)
             if holes is not None:
                 self.cells |= holes * np.uint8(kernels.CELL_HOLE)
-        self._start()
+        self._start(blocks)
 
-    def _start(self) -> None:
+    def _start(self, blocks: Singles | None = None) -> None:
         """Make what is derived from the arrays, and what is not saved."""
         self.lock = new_lock(Rank.MAP)
         self.is_read = self._begun = self.version = 0
@@ -128,13 +130,8 @@ class MapStorage(FramedMap):
         self.changes = ChangeLog(0)
         self.watchers = Watchers()
         self._shown: tuple[Any, ...] = (None,) * 4
-        rows, columns = self.cell_count
-        levels = block_kernels.level_count(rows, columns)
-        count = block_kernels.level_start(rows, columns, levels)
-        self.blocks = np.empty(2 * count, dtype=np.float32)
+        self.blocks = survey(self.heights).blocks if blocks is None else blocks
         self._publish()
-        heights, _, _, frame = self.views
-        block_kernels.put_blocks(heights, frame, 0, rows, 0, columns, self.blocks)
 
     def _publish(self) -> None:
         """Show the arrays to kernels: flat and read-only. What is edited in place stays shown."""
@@ -217,6 +214,10 @@ class MapStorage(FramedMap):
     def lend(self) -> None:
         """Leave the arrays to those who read them now: the next edit copies them."""
         self._is_lent = True
+
+    def own_heights(self) -> None:
+        """Let edits write to the heights, as nobody else has them."""
+        self._own = True
 
     def prepare_edit(self) -> None:
         """Copy the arrays before a write, if queries read them or a caller owns them."""

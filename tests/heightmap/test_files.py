@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import mmap
 import struct
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from terrain_physics import HeightMap
 from terrain_physics.heightmap.files import load_heights
 from tests.helpers.height_files import RAMP, gray_png, npy_bytes, npy_header, tiff_bytes
 
@@ -42,6 +44,70 @@ def test_npy_keeps_type_and_values(put, dtype, order):
     heights = np.asarray(np.arange(12).reshape(3, 4) * 9 + 0.25, dtype=dtype, order=order)
     loaded = load_heights(put("a.npy", npy_bytes(heights)))
     same(loaded, heights, np.dtype(dtype).newbyteorder("="))
+
+
+def is_mapped(values: Any) -> bool:
+    while isinstance(values, np.ndarray):
+        values = values.base
+    return isinstance(values, mmap.mmap)
+
+
+def test_npy_is_mapped(tmp_path):
+    path = tmp_path / "a.npy"
+    heights = np.random.default_rng(0).normal(0, 9, (300, 200)).astype(np.float32)
+    heights[20, 30] = np.nan
+    np.save(path, heights)
+    before = path.read_bytes()
+    loaded = load_heights(path, mmap=True)
+    same(loaded, heights, np.float32)
+    assert is_mapped(loaded)
+    land = HeightMap.load(path, mmap=True)
+    assert is_mapped(land._storage.heights)
+    same_land = HeightMap(heights)
+    for each in (land, same_land):
+        each.raise_((100, 100), 8, 3.0)
+        each[5, 6] = 2.5
+    np.testing.assert_array_equal(land[:], same_land[:])
+    assert is_mapped(land._storage.heights)  # no copy was made
+    assert path.read_bytes() == before
+    flipped = HeightMap.load(path, mmap=True, flip="rows")
+    np.testing.assert_array_equal(flipped[:], heights[::-1])
+
+
+@pytest.mark.parametrize(
+    ("heights", "message"),
+    [
+        (np.zeros((3, 4), np.float64), "mmap is for aligned float32 heights in C order"),
+        (np.zeros((3, 4), ">f4"), "mmap is for aligned float32 heights in C order"),
+        (np.zeros((3, 4), np.float32, order="F"), "mmap is for aligned float32 heights in C order"),
+        (np.full((3, 4), np.inf, np.float32), r"must be finite or NaN, got infinity at \[0, 0\]"),
+    ],
+)
+def test_what_cannot_be_mapped_is_named(tmp_path, heights, message):
+    path = tmp_path / "a.npy"
+    np.save(path, heights)
+    with pytest.raises(ValueError, match=f"a.npy: .*{message}"):
+        HeightMap.load(path, mmap=True)
+    with pytest.raises(ValueError, match=r"mmap is for \.npy files, got \.r16"):
+        HeightMap.load(tmp_path / "a.r16", mmap=True)
+
+
+def test_a_loaded_map_is_not_copied_and_may_be_edited(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros((50, 50), np.float32))
+    land = HeightMap.load(tmp_path / "a.npy")
+    heights = land._storage.heights
+    land[3, 4] = 5.0
+    assert land._storage.heights is heights
+    assert land.height_at(4, 3) == 5.0
+
+
+def test_infinity_is_found_in_any_part(tmp_path):
+    for place in ([0, 0], [1499, 1], [1500, 1499]):
+        heights = np.zeros((1501, 1500), np.float32)
+        heights[tuple(place)] = -np.inf
+        np.save(tmp_path / "a.npy", heights)
+        with pytest.raises(ValueError, match=rf"got infinity at \[{place[0]}, {place[1]}\]"):
+            load_heights(tmp_path / "a.npy")
 
 
 @pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])

@@ -14,6 +14,9 @@ from terrain_physics._kernels.types import Floats, Singles
 BLOCK_BITS = 3
 BLOCK = 1 << BLOCK_BITS
 
+# Rows of samples that are looked at together; a block has three times as many.
+_AT_ONCE = 3
+
 _NONE_LOW, _NONE_HIGH = np.float32(np.inf), np.float32(-np.inf)
 
 
@@ -63,21 +66,38 @@ def put_blocks(
     rows, columns = int(frame[ROWS]), int(frame[COLUMNS])
     row_0, row_1 = row_0 >> BLOCK_BITS, ((row_1 - 1) >> BLOCK_BITS) + 1
     column_0, column_1 = column_0 >> BLOCK_BITS, ((column_1 - 1) >> BLOCK_BITS) + 1
+    put_lowest_blocks(heights, rows, columns, row_0, row_1, column_0, column_1, blocks)
+    put_upper_blocks(rows, columns, row_0, row_1, column_0, column_1, blocks)
+
+
+@kernel
+def put_lowest_blocks(
+    heights: Singles, rows: int, columns: int, row_0: int, row_1: int, column_0: int, column_1: int,
+    blocks: Singles,
+) -> bool:  # fmt: skip
+    """Write the blocks of the lowest level at [row_0, row_1) x [column_0, column_1).
+
+    ``rows`` and ``columns`` are those of cells. Tells whether any sample there is a hole.
+    """
     left = column_0 * BLOCK
     width = min(column_1 * BLOCK, columns) + 1 - left
     lows, highs = np.empty(width, dtype=np.float32), np.empty(width, dtype=np.float32)
+    has_holes = False
     for block_row in range(row_0, row_1):
         # Down the columns first: a loop of selects over neighboring samples is vectorized.
         lows[:] = _NONE_LOW
         highs[:] = _NONE_HIGH
-        for row in range(block_row * BLOCK, min(block_row * BLOCK + BLOCK, rows) + 1):
-            begin = row * (columns + 1) + left
-            samples = heights[begin : begin + width]
-            for k in range(width):
-                value = samples[k]
-                # Comparisons with NaN are false: holes do not count.
-                lows[k] = value if value < lows[k] else lows[k]
-                highs[k] = value if value > highs[k] else highs[k]
+        for row in range(block_row * BLOCK, block_row * BLOCK + BLOCK + 1, _AT_ONCE):
+            first = left + min(row, rows) * (columns + 1)
+            second = left + min(row + 1, rows) * (columns + 1)
+            third = left + min(row + 2, rows) * (columns + 1)
+            has_holes |= _fold(
+                heights[first : first + width],
+                heights[second : second + width],
+                heights[third : third + width],
+                lows,
+                highs,
+            )
         for block_column in range(column_0, column_1):
             low, high = _NONE_LOW, _NONE_HIGH
             begin = block_column * BLOCK - left
@@ -87,7 +107,26 @@ def put_blocks(
             place = block_row * blocks_across(columns, 0) + block_column
             blocks[2 * place] = low
             blocks[2 * place + 1] = high
-    put_upper_blocks(rows, columns, row_0, row_1, column_0, column_1, blocks)
+    return has_holes
+
+
+@kernel
+def _fold(first: Singles, second: Singles, third: Singles, lows: Singles, highs: Singles) -> bool:
+    """Take three rows of samples into the least and the greatest; tell whether one is a hole."""
+    has_holes = False
+    for k in range(len(lows)):
+        a, b, c = first[k], second[k], third[k]
+        has_holes |= np.isnan(a) | np.isnan(b) | np.isnan(c)
+        # Comparisons with NaN are false: holes do not count.
+        low, high = lows[k], highs[k]
+        low = a if a < low else low
+        low = b if b < low else low
+        low = c if c < low else low
+        high = a if a > high else high
+        high = b if b > high else high
+        high = c if c > high else high
+        lows[k], highs[k] = low, high
+    return has_holes
 
 
 @kernel
