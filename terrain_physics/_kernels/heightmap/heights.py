@@ -25,7 +25,6 @@ from terrain_physics._kernels.heightmap.grid import (
     tile_in,
     unpack_grid,
 )
-from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
 
 # Points at a time: their working memory stays in the first-level cache.
@@ -38,14 +37,60 @@ MOST_SAMPLES = 2**31 - 1
 @kernel(inline=True)
 def _rises_and_height(
     a: float, b: float, c: float, d: float, u: float, v: float, flipped: bool
-) -> Vec3:
-    """Return rise across and along the half at a place in a cell, and the height."""
+) -> tuple[float, float, float, bool]:
+    """Return rise across and along the half at a place in a cell, height, and if it is half 1."""
     high = (u >= v) if flipped else (u + v <= 1.0)
     from_d = flipped | high
     rise_x = c - d if high else b - a
     rise_z = b - c if high == flipped else a - d
     share_x, share_z = (u if from_d else -(1.0 - u)), (v if from_d else -(1.0 - v))
-    return rise_x, rise_z, (d if from_d else b) + share_x * rise_x + share_z * rise_z
+    return rise_x, rise_z, (d if from_d else b) + share_x * rise_x + share_z * rise_z, high
+
+
+@kernel(inline=True)
+def _cell_at(
+    heights: Singles,
+    cells: Bytes,
+    x: float,
+    z: float,
+    columns: int,
+    rows: int,
+    x0: float,
+    y0: float,
+    z0: float,
+    cell_x: float,
+    cell_z: float,
+    height_scale: float,
+    width: np.uint32,
+    table_width: np.uint32,
+    table_step: np.uint32,
+    base_flip: int,
+    alternate: int,
+) -> tuple[float, float, float, float, float, float, bool, bool, np.uint32]:
+    """Return the cell at a point: the levels of a, b, c and d; the place in it; how it is split.
+
+    Then whether the point is inside a cell of the map that has ground, and the cell's number.
+    """
+    u, v = (x - x0) / cell_x, (z - z0) / cell_z
+    inside = (u >= 0.0) & (u < float(columns)) & (v >= 0.0) & (v < float(rows))
+    u, v = (u if inside else 0.0), (v if inside else 0.0)
+    column, row = np.uint32(np.int32(u)), np.uint32(np.int32(v))
+    u, v = u - float(np.int32(column)), v - float(np.int32(row))
+    place = np.uint32(row * width + column)
+    d = y0 + height_scale * np.float64(heights[place])
+    c = y0 + height_scale * np.float64(heights[np.uint32(place + np.uint32(1))])
+    place = np.uint32(place + width)
+    a = y0 + height_scale * np.float64(heights[place])
+    b = y0 + height_scale * np.float64(heights[np.uint32(place + np.uint32(1))])
+    bits = np.int32(cells[np.uint32(row * table_width + column * table_step)])
+    parity = np.int32((row + column) & np.uint32(1))
+    flip = np.int32(
+        np.int32(base_flip) ^ (parity & np.int32(alternate)) ^ (bits & np.int32(CELL_FLIPPED))
+    )
+    # NaN at a corner that the half does not touch is a hole too.
+    whole = (a + b) + (c + d)
+    good = inside & (not math.isnan(whole)) & ((bits & np.int32(CELL_HOLE)) == 0)
+    return a, b, c, d, u, v, flip != 0, good, np.uint32(row * np.uint32(columns) + column)
 
 
 @kernel(noalias=True)
@@ -78,29 +123,51 @@ def _spans(
     width = np.uint32(columns + 1)
     table_width = np.uint32(columns if is_table else 0)
     table_step = np.uint32(1 if is_table else 0)
-    far_u, far_v = float(columns), float(rows)
     for k in range(marks.shape[0]):
-        u, v = (float(xs[k]) - x0) / cell_x, (float(zs[k]) - z0) / cell_z
-        inside = (u >= 0.0) & (u < far_u) & (v >= 0.0) & (v < far_v)
-        u, v = (u if inside else 0.0), (v if inside else 0.0)
-        column, row = np.uint32(np.int32(u)), np.uint32(np.int32(v))
-        u, v = u - float(np.int32(column)), v - float(np.int32(row))
-        place = np.uint32(row * width + column)
-        d = y0 + height_scale * np.float64(heights[place])
-        c = y0 + height_scale * np.float64(heights[np.uint32(place + np.uint32(1))])
-        place = np.uint32(place + width)
-        a = y0 + height_scale * np.float64(heights[place])
-        b = y0 + height_scale * np.float64(heights[np.uint32(place + np.uint32(1))])
-        bits = np.int32(cells[np.uint32(row * table_width + column * table_step)])
-        parity = np.int32((row + column) & np.uint32(1))
-        flip = np.int32(
-            np.int32(base_flip) ^ (parity & np.int32(alternate)) ^ (bits & np.int32(CELL_FLIPPED))
-        )
-        across[k], along[k], levels[k] = _rises_and_height(a, b, c, d, u, v, flip != 0)
-        # NaN at a corner that the half does not touch is a hole too.
-        whole = (a + b) + (c + d)
-        good = inside & (not math.isnan(whole)) & ((bits & np.int32(CELL_HOLE)) == 0)
+        a, b, c, d, u, v, flipped, good, _ = _cell_at(
+            heights, cells, float(xs[k]), float(zs[k]), columns, rows, x0, y0, z0, cell_x, cell_z,
+            height_scale, width, table_width, table_step, base_flip, alternate,
+        )  # fmt: skip
+        across[k], along[k], levels[k], _ = _rises_and_height(a, b, c, d, u, v, flipped)
         marks[k] = np.int32(0) if good else np.int32(1)
+
+
+@kernel(noalias=True)
+def spans_and_triangles(
+    heights: Singles,
+    cells: Bytes,
+    xs: Floats,
+    zs: Floats,
+    columns: int,
+    rows: int,
+    x0: float,
+    y0: float,
+    z0: float,
+    cell_x: float,
+    cell_z: float,
+    height_scale: float,
+    is_table: bool,
+    base_flip: int,
+    alternate: int,
+    across: Floats,
+    along: Floats,
+    levels: Floats,
+    marks: Ints,
+    triangles: Longs,
+) -> None:
+    """Write the same as `_spans`, and the triangle below each point."""
+    prefer_wide_vectors()
+    width = np.uint32(columns + 1)
+    table_width = np.uint32(columns if is_table else 0)
+    table_step = np.uint32(1 if is_table else 0)
+    for k in range(marks.shape[0]):
+        a, b, c, d, u, v, flipped, good, cell = _cell_at(
+            heights, cells, float(xs[k]), float(zs[k]), columns, rows, x0, y0, z0, cell_x, cell_z,
+            height_scale, width, table_width, table_step, base_flip, alternate,
+        )  # fmt: skip
+        across[k], along[k], levels[k], high = _rises_and_height(a, b, c, d, u, v, flipped)
+        marks[k] = np.int32(0) if good else np.int32(1)
+        triangles[k] = 2 * np.int64(cell) + (1 if high else 0)
 
 
 @kernel(inline=True)
@@ -176,7 +243,7 @@ def _spans_in_tiles(
         b = y0 + height_scale * np.float64(heights[np.uint64(place + right)])
         parity = np.int32((row + column) & np.int64(1))
         flip = np.int32(base_flip) ^ (parity & np.int32(alternate)) ^ bits[k]
-        across[k], along[k], levels[k] = _rises_and_height(
+        across[k], along[k], levels[k], _ = _rises_and_height(
             a, b, c, d, u, v, np.int32(flip & np.int32(CELL_FLIPPED)) != 0
         )
         whole = (a + b) + (c + d)
@@ -187,7 +254,7 @@ def _spans_in_tiles(
 
 
 @kernel(noalias=True)
-def _slopes_to_normals(
+def slopes_to_normals(
     across: Floats, along: Floats, cell_x: float, cell_z: float, levels: Floats
 ) -> None:
     """Turn rises into the x and z of unit normals, and write their y; as `slope_normal` does."""
@@ -245,7 +312,7 @@ def surface_at(
         else:
             marks[:] = 1
         if wants_normals:
-            _slopes_to_normals(across[:count], along[:count], grid.cell_x, grid.cell_z, levels)
+            slopes_to_normals(across[:count], along[:count], grid.cell_x, grid.cell_z, levels)
             for k in range(count):
                 out[begin + k, 0] = across[k] + 0.0
                 out[begin + k, 1] = levels[k]

@@ -31,6 +31,7 @@ from terrain_physics._kernels.heightmap.grid import (
     stored_corners,
     vertex,
 )
+from terrain_physics._kernels.heightmap.heights import CHUNK
 from terrain_physics._kernels.heightmap.traversal import (
     crossing,
     first_stretch,
@@ -41,6 +42,11 @@ from terrain_physics._kernels.heightmap.traversal import (
     slab_of,
     strip_of,
     way_over,
+)
+from terrain_physics._kernels.heightmap.upright_rays import (
+    are_upright,
+    can_be_looked_up,
+    put_upright_hits,
 )
 from terrain_physics._kernels.math.rows import row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled
@@ -194,18 +200,32 @@ def ray_hits(
     (2, n): triangles and the nearest cells, -1 and 0.
     """
     land = survey(heights, cells, blocks, frame)
-    for index in range(first, last):
-        ahead = min(index + AHEAD, last - 1)
-        if _is_upright(row3(directions, row_of(directions, ahead))):
-            fetch_ahead(land.grid, row3(origins, row_of(origins, ahead)))
-        origin = row3(origins, row_of(origins, index))
-        direction = row3(directions, row_of(directions, index))
-        limit = float(most[row_of(most, index)])
-        distance, point, normal, triangle, cell = _cast(land, origin, direction, limit)
-        distances[index] = distance
-        for k in range(3):
-            points[index, k], normals[index, k] = point[k], normal[k]
-        whole[0, index], whole[1, index] = triangle, cell
+    work, triangles = np.empty((5, CHUNK)), np.empty(CHUNK, dtype=np.int64)
+    marks = np.ones(CHUNK, dtype=np.int32)
+    looked_up = can_be_looked_up(land.grid)
+    for begin in range(first, last, CHUNK):
+        end = min(begin + CHUNK, last)
+        left = marks[: end - begin]
+        left[:] = 1
+        if looked_up and are_upright(directions, begin, end):
+            put_upright_hits(
+                land.grid, origins, directions, most, begin, distances, points, normals, whole,
+                work, left, triangles,
+            )  # fmt: skip
+        for index in range(begin, end):
+            if left[index - begin] == 0:
+                continue
+            ahead = min(index + AHEAD, last - 1)
+            if _is_upright(row3(directions, row_of(directions, ahead))):
+                fetch_ahead(land.grid, row3(origins, row_of(origins, ahead)))
+            origin = row3(origins, row_of(origins, index))
+            direction = row3(directions, row_of(directions, index))
+            limit = float(most[row_of(most, index)])
+            distance, point, normal, triangle, cell = _cast(land, origin, direction, limit)
+            distances[index] = distance
+            for k in range(3):
+                points[index, k], normals[index, k] = point[k], normal[k]
+            whole[0, index], whole[1, index] = triangle, cell
 
 
 @kernel

@@ -1,5 +1,7 @@
 """Readers of rows of arrays as vectors and matrices."""
 
+import math
+
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
@@ -46,6 +48,24 @@ def put_move(out: Floats, i: int, touching: bool, move: Vec3) -> None:
     """Write a penetration, NaN where the shapes are apart."""
     for k in range(3):
         out[i, k] = move[k] if touching else np.nan
+
+
+@kernel
+def put_units(vectors: Floats, out: Floats) -> int:
+    """Write vectors (n, 3) with length 1; return the first row that is zero, -1 if none is.
+
+    Each is scaled by its largest component first: so tiny and huge ones keep their direction.
+    """
+    zero = -1
+    for k in range(vectors.shape[0] - 1, -1, -1):
+        x, y, z = float(vectors[k, 0]), float(vectors[k, 1]), float(vectors[k, 2])
+        largest = max(abs(x), abs(y), abs(z))
+        if largest == 0.0:
+            zero, largest = k, 1.0
+        x, y, z = x / largest, y / largest, z / largest
+        size = math.sqrt(x * x + y * y + z * z) if zero != k else 1.0
+        out[k, 0], out[k, 1], out[k, 2] = x / size, y / size, z / size
+    return zero
 
 
 @kernel

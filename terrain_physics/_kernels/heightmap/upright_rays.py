@@ -1,0 +1,81 @@
+"""Many vertical rays against a height map in vector loops, with the same bits as one by one."""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.heightmap.grid import DIAGONAL_ALTERNATING, DIAGONAL_BD, Grid
+from terrain_physics._kernels.heightmap.heights import (
+    MOST_SAMPLES,
+    slopes_to_normals,
+    spans_and_triangles,
+)
+from terrain_physics._kernels.math.rows import row_of
+from terrain_physics._kernels.types import Floats, Ints, Longs
+
+
+@kernel
+def are_upright(directions: Floats, first: int, last: int) -> bool:
+    """Tell whether rays [first, last) are all vertical."""
+    for index in range(row_of(directions, first), row_of(directions, last - 1) + 1):
+        if directions[index, 0] != 0.0 or directions[index, 2] != 0.0:
+            return False
+    return True
+
+
+@kernel(inline=True)
+def can_be_looked_up(grid: Grid) -> bool:
+    """Tell whether vector loops take a map: one array, whose places fit 32 bits."""
+    return bool(grid.tiles == 0 and (grid.rows + 1) * (grid.columns + 1) <= MOST_SAMPLES)
+
+
+@kernel(apart=True)
+def put_upright_hits(
+    grid: Grid,
+    origins: Floats,
+    directions: Floats,
+    most: Floats,
+    first: int,
+    distances: Floats,
+    points: Floats,
+    normals: Floats,
+    whole: Longs,
+    work: Floats,
+    marks: Ints,
+    triangles: Longs,
+) -> None:
+    """Write hits of vertical rays as `ray_hits` does, and 1 to ``marks`` (n,) of those left out.
+
+    These are outside of the cells of the map, or in one with a hole. The n rays are those from
+    first on; ``work`` (5, n) and ``triangles`` (n,) are working memory for as many or more.
+    """
+    count = len(marks)
+    xs, zs, levels = work[0, :count], work[1, :count], work[4, :count]
+    across, along = work[2, :count], work[3, :count]
+    for k in range(count):
+        origin = row_of(origins, first + k)
+        xs[k], zs[k] = origins[origin, 0], origins[origin, 2]
+    spans_and_triangles(
+        grid.heights, grid.cells, xs, zs, grid.columns, grid.rows, grid.x0, grid.y0, grid.z0,
+        grid.cell_x, grid.cell_z, grid.height_scale, grid.has_table,
+        1 if grid.diagonal == DIAGONAL_BD else 0, 1 if grid.diagonal == DIAGONAL_ALTERNATING else 0,
+        across, along, levels, marks, triangles,
+    )  # fmt: skip
+    for k in range(count):
+        index = first + k
+        level, y = float(levels[k]), float(origins[row_of(origins, index), 1])
+        downward = -float(directions[row_of(directions, index), 1])
+        distance = (y - level) * downward + 0.0
+        hit = 0.0 <= distance <= most[row_of(most, index)]
+        distances[index] = distance if hit else np.nan
+        points[index, 0] = xs[k] + 0.0 if hit else np.nan
+        points[index, 1] = level + 0.0 if hit else np.nan
+        points[index, 2] = zs[k] + 0.0 if hit else np.nan
+        whole[0, index] = triangles[k] if hit else -1
+        whole[1, index] = triangles[k] >> 1 if hit else 0
+    slopes_to_normals(across, along, grid.cell_x, grid.cell_z, levels)
+    for k in range(count):
+        index = first + k
+        hit = whole[0, index] >= 0
+        normals[index, 0] = across[k] + 0.0 if hit else np.nan
+        normals[index, 1] = levels[k] + 0.0 if hit else np.nan
+        normals[index, 2] = along[k] + 0.0 if hit else np.nan
