@@ -655,6 +655,71 @@ class Surface:
             As `contacts`.
         """
         kind, rows = rows_of("shapes", shapes)
+        return self._counts_of_rows(kind, rows, threads, mask)
+
+    def capsule_contact_counts(
+        self, capsules: ArrayLike, *, threads: int | None = None, mask: int = ALL_LAYERS
+    ) -> NDArray[np.int64]:
+        """Return how many triangles each capsule touches.
+
+        Parameters
+        ----------
+        capsules
+            As for `capsule_contacts`.
+        threads, mask
+            As for `contacts`.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+
+        Raises
+        ------
+        ValueError
+            As `capsule_contacts`.
+        """
+        return self._counts_of_rows(CAPSULE, capsule_rows("capsules", capsules), threads, mask)
+
+    def obb_contact_counts(
+        self,
+        centers: ArrayLike,
+        half_extents: ArrayLike,
+        rotations: ArrayLike,
+        *,
+        threads: int | None = None,
+        mask: int = ALL_LAYERS,
+    ) -> NDArray[np.int64]:
+        """Return how many triangles each box touches.
+
+        Parameters
+        ----------
+        centers, half_extents, rotations
+            As for `obb_contacts`.
+        threads, mask
+            As for `contacts`.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+
+        Raises
+        ------
+        ValueError
+            As `obb_contacts`.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap
+        >>> land = HeightMap([[0, 0], [0, 0]], border="open")
+        >>> land.obb_contact_counts([(0.5, 1, 0.5), (0.5, 2, 0.5)], [(1, 1, 1)], [np.eye(3)])
+        array([2, 0])
+        """
+        rows = box_rows(centers, half_extents, rotations)
+        return self._counts_of_rows(BOX, rows, threads, mask)
+
+    def _counts_of_rows(
+        self, kind: int, rows: Floats, threads: int | None, mask: int
+    ) -> NDArray[np.int64]:
         refuse_far("shapes", rows)
         return self._met_by(mask).contact_counts(kind, rows, threads)
 

@@ -49,6 +49,9 @@ def main(*, smoke: bool = False) -> None:
     def boxes(threads: int) -> object:
         return land.obb_contacts(centers, half, turns, threads=threads)
 
+    def counted(threads: int) -> object:
+        return land.obb_contact_counts(centers, half, turns, threads=threads)
+
     def upright(threads: int) -> object:
         return land.obb_contacts(centers, half, [np.eye(3)], threads=threads)
 
@@ -61,6 +64,7 @@ def main(*, smoke: bool = False) -> None:
         "  two threads ": partial(land.contacts, mixed, threads=2),
         "boxes 0.8 x 1.8 x 0.8, turned": partial(boxes, 1),
         "  two threads  ": partial(boxes, 2),
+        "  counted ": partial(counted, 1),
         "  not turned": partial(upright, 1),
         "capsules, up to 0.6 thick": partial(land.capsule_contacts, capsules, threads=1),
         "for comparison: fill 72 bytes for each contact of balls 0.5": partial(

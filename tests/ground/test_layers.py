@@ -147,7 +147,7 @@ def test_a_mask_that_meets_nothing_finds_nothing(case):
             assert np.isnan(answer.distance).all(), name
         elif name in ("heights", "normals"):
             assert np.isnan(answer).all(), name
-        elif name in ("offsets", "counts"):
+        elif name == "offsets" or name.startswith("counts"):
             assert not answer.any(), name
         else:
             assert len(answer[1] if isinstance(answer, tuple) else answer) == 0, name

@@ -248,6 +248,11 @@ def test_shapes_may_be_objects_or_rows():
         assert FLAT.contact_counts([shape, shape]).tolist() == [len(rows)] * 2
     assert FLAT.contact_counts([(1, 9, 1, 0.5), (1, 0.2, 1, 0.5)]).tolist() == [0, 6]
     assert FLAT.contact_counts(np.empty((0, 4))).tolist() == []
+    ends = [(1, 0.2, 1, 2, 0.4, 1, 0.5), (1, 9, 1, 2, 9, 1, 0.5)]
+    assert FLAT.capsule_contact_counts(ends).tolist() == [len(FLAT.capsule_contacts(ends)), 0]
+    boxes = [(1.5, 0, 2), (1.5, 9, 2)], [(0.5, 1, 1)], [np.eye(3)]
+    assert FLAT.obb_contact_counts(*boxes).tolist() == [len(FLAT.obb_contacts(*boxes)), 0]
+    assert FLAT.obb_contact_counts(*boxes, mask=2).tolist() == [0, 0]
     assert len(FLAT.contacts(np.empty((0, 4)))) == len(FLAT.contacts([(1, 9, 1, 0.5)])) == 0
 
 
@@ -271,6 +276,12 @@ def test_bad_input_is_named():
         FLAT.obb_contacts([(0, 0, 0)], [(1, -1, 1)], [np.eye(3)])
     with pytest.raises(ValueError, match="same number of rows or one"):
         FLAT.obb_contacts(np.zeros((2, 3)), np.ones((3, 3)), [np.eye(3)])
+    with pytest.raises(ValueError, match=r"capsules must have shape \(n, 7\)"):
+        FLAT.capsule_contact_counts([(0, 0, 0, 1)])
+    with pytest.raises(ValueError, match="half extent must be >= 0"):
+        FLAT.obb_contact_counts([(0, 0, 0)], [(1, -1, 1)], [np.eye(3)])
+    with pytest.raises(ValueError, match="shapes must be below 1e\\+38 m"):
+        FLAT.capsule_contact_counts([(0, 0, 0, 1, 1e38, 1, 2)])
     with pytest.raises(ValueError, match="must be finite"):
         FLAT.contacts([(0, math.nan, 0, 1)])
     with pytest.raises(ValueError, match="threads must be None or an integer >= 1"):

@@ -115,6 +115,8 @@ def everything(
         "box sweeps": land.sweep_obbs(centers, halves, turns, motions, **options),
         "shape sweeps": land.sweep_many([Sphere(b[:3], b[3]) for b in balls], motions, **options),
         "counts": land.contact_counts(balls, **options),
+        "counts of capsules": land.capsule_contact_counts(capsules, **options),
+        "counts of boxes": land.obb_contact_counts(centers, halves, turns, **options),
         "offsets": offsets,
         "lists": (np.repeat(np.arange(len(x)), np.diff(offsets)), ids),
         "box": land.triangles_in(AABB(centers[5] - 3, centers[5] + 3), mask=mask),
