@@ -161,13 +161,17 @@ class MapQueries(Queries):
         """Return all contacts of a ball; None where that is a task for `ContactQuery`."""
         storage = self.storage
         with storage.lock:
-            if storage.materials is not None:
-                return None
             heights, cells, _, frame = storage.views
             ints, floats = _ONE_SPHERE.call(heights, cells, frame, x, y, z, radius)
-        if ints.size == 2 and ints[0, 0] < 0:
-            return None
-        return Contacts(ints, floats)
+            if ints.size == 2 and ints[0, 0] < 0:
+                return None
+            if storage.materials is None:
+                return Contacts(ints, floats)
+            triangles = ints[1]
+            if triangles.size and triangles.min() < 0:  # outside, where the nearest cell counts
+                return None
+            made_of = storage.materials.take(triangles >> 1)
+        return Contacts(ints, floats, made_of)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int

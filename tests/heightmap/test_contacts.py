@@ -189,6 +189,25 @@ def test_deepest_is_the_first_of_the_deepest():
         assert triangle == every.triangle[own][every.depth[own].argmax()]
 
 
+@pytest.mark.parametrize("border", ["extend", "open"])
+@pytest.mark.parametrize("has_materials", [False, True])
+def test_a_ball_alone_is_as_one_of_two(border, has_materials):
+    rng = np.random.default_rng(6)
+    materials = rng.integers(0, 5, (19, 14)).astype(np.uint8) if has_materials else None
+    land = HeightMap(rng.normal(0, 1, (20, 15)), materials=materials, border=border)
+    for _ in range(300):
+        row = (*rng.uniform((-1.5, -2, -1.5), (16, 2, 21)), rng.choice([0.0, 0.4, 2.0, 9.0]))
+        two = land.contacts([row, row])
+        for alone in (land.contacts([row]), land.contacts(Sphere(row[:3], row[3]))):
+            count = len(alone)
+            assert len(two) == 2 * count
+            for name in ("query", "triangle", "material", "penetration", "normal", "point"):
+                first, other = getattr(alone, name), getattr(two, name)[:count]
+                assert first.dtype == other.dtype
+                np.testing.assert_array_equal(first, other, err_msg=name)
+        assert land.contact_counts([row]).tolist() == [count]
+
+
 def test_materials_are_those_of_the_cells():
     land = HeightMap(np.zeros((3, 3)), materials=[[1, 2], [3, 4]])
     for shapes in ([(0.5, 0.0, 1.5, 0.1)], Sphere((0.5, 0.0, 1.5), 0.1)):
