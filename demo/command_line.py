@@ -26,13 +26,13 @@ _MODULES = {"pygame", "moderngl", "PIL"}
 _WITH_ALL = '-e ".[demo]"' if __package__ == "demo" else '"terrain-physics[demo]"'
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demo; return the exit status."""
+def main(arguments: Sequence[str] | None = None, prog: str = f"python -m {__package__}") -> int:
+    """Run the demo, which was started by the words ``prog``; return the exit status."""
     # Before pygame is imported: no greeting, and no search for a sound card.
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     AUDIO_DRIVER.silence()
     try:
-        options = parse(sys.argv[1:] if arguments is None else arguments)
+        options = parse(sys.argv[1:] if arguments is None else arguments, prog=prog)
         return 0 if options is None else _run(options)
     except Refused as refused:
         print(f"demo: {refused}", file=sys.stderr)

@@ -55,9 +55,14 @@ class _Parser(argparse.ArgumentParser):
         raise Refused(message)
 
 
-def parse(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> Options | None:
+def parse(
+    arguments: Sequence[str],
+    environment: Mapping[str, str] = os.environ,
+    *,
+    prog: str = f"python -m {__package__}",
+) -> Options | None:
     """Return what is to be done; None if it has been done. Raise `Refused` for what cannot be."""
-    given = _parser().parse_args(list(arguments))
+    given = _parser(prog).parse_args(list(arguments))
     if given.list:
         for name in NAMES:
             print(f"{name:10} {scene_class(name).title}")
@@ -124,9 +129,9 @@ def load_land_file(path: str) -> HeightMap:
     return HeightMap(heights, height_scale=_WANTED * width / span)
 
 
-def _parser() -> _Parser:
+def _parser(prog: str) -> _Parser:
     parser = _Parser(
-        prog=f"python -m {__package__}",
+        prog=prog,
         description="A testbed for terrain_physics: walk, throw, dig, and watch the collisions.",
     )
     add = parser.add_argument

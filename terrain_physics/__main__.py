@@ -208,7 +208,9 @@ def _open_demo(chosen: argparse.Namespace) -> int:
             chosen.parser.error("the demo is not beside this package; wheels and checkouts have it")
         sys.path.insert(0, str(checkout))
         package = "demo"
-    status: int = import_module(f"{package}.command_line").main(chosen.options)
+    status: int = import_module(f"{package}.command_line").main(
+        chosen.options, prog="terrain-physics demo"
+    )
     return status
 
 

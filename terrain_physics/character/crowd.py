@@ -83,7 +83,9 @@ class Crowd:
             self._make_room(count)
         workers, discs, order = Workers(threads), self._discs, self._order
         sorted_discs = discs, order, self._cells, self._starts
-        size, widest, longest, rides = put_discs(states, rules, seconds, table, *sorted_discs)
+        size, widest, longest, rides = put_discs(
+            states, rules, seconds, table, self.holds, *sorted_discs
+        )
 
         def look_down(first: int, last: int) -> None:
             find_heads(*sorted_discs, size, widest, seconds, self.holds, words, first, last)

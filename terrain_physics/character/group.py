@@ -123,9 +123,10 @@ class CharacterGroup(GroupTable):
     block each other until the game steers them.
 
     Heads are flat, and who is above falls no deeper: by ``heads="slide"`` it slides off to the
-    nearest side at 3 m/s, in the air, and where other heads are there, over them in one direction
-    until it is off; by ``heads="stand"`` it stands, walks and jumps there, but climbs no steps from
-    there and is not carried along, but up and down. `states` says "character" of both.
+    nearest side at 3 m/s, in the air. Where other heads are there, it goes over them in some
+    direction until it is off, and in another one after 1, 3, 7, 15 ... seconds. By
+    ``heads="stand"`` it stands, walks and jumps there, but climbs no steps from there and is not
+    carried along, but up and down. `states` says "character" of both.
 
     Examples
     --------

@@ -125,8 +125,11 @@ def load_placed(
     if suffix not in READERS:
         raise ValueError(f"{name}: suffix must be one of {', '.join(READERS)}, got {suffix!r}")
     _check_options(name, suffix, byte_order=byte_order, flip=flip)
+    _checks.instance("mmap", mmap, bool)
     if mmap and suffix != ".npy":
         raise ValueError(f"{name}: mmap is for .npy files, got {suffix}")
+    if mmap and flip is not None:
+        raise ValueError(f"{name}: flip needs a copy, use mmap=False, got flip={flip!r}")
     if shape is not None:
         _refuse_others(name, "shape", WITHOUT_SIZE, suffix)
     counts = _checked_shape(shape)
@@ -134,7 +137,7 @@ def load_placed(
 
     size = checked_size(name)
     with Path(name).open("rb") as file:
-        source = Source(name, file, size, counts, byte_order, bool(mmap))
+        source = Source(name, file, size, counts, byte_order, mmap)
         loaded = READERS[suffix](source)
         heights = _in_meters(source, loaded, limits)
     if (place := _first_infinite(heights)) is not None:

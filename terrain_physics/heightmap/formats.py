@@ -120,7 +120,8 @@ def _read_npy(source: Source) -> Loaded:
         raise source.bad(f"truncated: needs {needed} bytes, got {source.size}")
     source.file.seek(offset)
     if source.mmap:
-        if kind[1].strip("<=|") != "f4" or order[1] == "True" or offset % 4:
+        is_single = np.dtype(kind[1]) == np.float32  # in the machine's byte order
+        if not is_single or order[1] == "True" or offset % 4:
             raise source.bad("mmap is for aligned float32 heights in C order, use mmap=False")
         # Writes are private: they stay in memory, and only pages that are written to are copied.
         return Loaded(np.asarray(np.memmap(source.file, "f4", "c", offset, (sides[0], sides[1]))))

@@ -189,6 +189,7 @@ class HeightMap(Surface):
         holes: ArrayLike | None = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
+        mmap: bool = False,
         **file_options: Any,
     ) -> Self:
         """Return a height map read from a file.
@@ -210,10 +211,13 @@ class HeightMap(Surface):
             As for `HeightMap`.
         holes, materials, material_names
             As for `HeightMap`; only ``.ground`` files hold them.
+        mmap : bool, default False
+            Map a ``.npy`` file of float32 into memory instead of reading it. Edits copy the pages
+            that they change, and the file stays as it is. Nobody may change it meanwhile: to cut
+            it short ends the process.
         **file_options
             As for `terrain_physics.heightmap.files.load_heights`: ``height_range``, ``flip``,
-            ``shape``, ``byte_order``, and ``mmap``, with which a ``.npy`` file of float32 is not
-            read into memory, and edits copy the pages that they change.
+            ``shape``, ``byte_order``.
 
         Returns
         -------
@@ -246,20 +250,23 @@ class HeightMap(Surface):
             "material_names": material_names,
         }
         if holds_all(path):
-            refuse_options(path, options | file_options, cls.load.__kwdefaults__ or {})
+            given = options | {"mmap": mmap} | file_options
+            refuse_options(path, given, cls.load.__kwdefaults__ or {})
             (part,), _ = load_parts(path, KIND)
             with damaged_otherwise(path):
                 storage = loaded_map(part)._storage  # noqa: SLF001 of its own kind
             land = cls.__new__(cls)
             land._adopt(storage)  # noqa: SLF001
             return land
-        heights, placement = load_placed(path, **file_options)
+        heights, placement = load_placed(path, mmap=mmap, **file_options)
         options["cell_size"], options["origin"] = placed(
             file_name(path), placement, cell_size, origin
         )
-        is_ready = heights.dtype == np.float32  # and nobody else has them
-        land = cls(heights, **options, copy=not is_ready)
-        land._storage.own_heights()
+        if heights.dtype == np.float32 and cls.__init__ is HeightMap.__init__:
+            land = cls(heights, **options, copy=False)
+            land._storage.own_heights()
+        else:
+            land = cls(heights, **options)
         if land.height_scale == 1.0 and file_options.get("height_range") is None:
             warn_of_numbers(path, heights)
         return land

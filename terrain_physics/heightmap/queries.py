@@ -195,7 +195,7 @@ class MapQueries(Queries):
         workers = Workers(threads)
         if len(rows) == 1 and kind == SPHERE:
             if (contacts := self._contacts_of_ball(*rows[0].tolist())) is not None:
-                return np.array([len(contacts)])
+                return np.array([len(contacts)], np.int64)
         with self.storage.reading() as (views, _):
             return ContactQuery(views, kind, rows, None).counts(workers)
 

@@ -579,6 +579,31 @@ def test_who_falls_on_the_heads_of_a_crowd_slides_out_of_it(place):
     assert _overlap(group) <= 1e-3
 
 
+@pytest.mark.parametrize("key", range(4))
+def test_one_slides_off_heads_beside_a_wall(key):
+    corners = [(0, 0, -10), (0, 0, 10), (0, 6, 10), (0, 6, -10)]
+    wall = TriangleMesh(corners, [(0, 1, 2), (0, 2, 3)])
+    group = CharacterGroup(Ground([FLOOR, wall]), BODY, collide=True)
+    places = [(-0.45 - 0.81 * (i % 5), 0, -1.62 + 0.81 * (i // 5)) for i in range(25)]
+    group.add_many(range(100, 125), places)
+    group.add(key, (-0.9, 2.5, 0.1))
+    for _ in range(300):
+        group.update(FRAME)
+    assert group[key].grounded
+    assert group[key].position.y == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("heads", ["slide", "stand"])
+def test_who_is_low_is_beside_who_is_wide(heads):
+    group = CharacterGroup(FLOOR, collide=True, heads=heads)
+    group.add("giant", (0, 0, 0), collider=CapsuleCollider(3, 8, offset=(0, 4, 0)))
+    group.add("rat", (2, 0, 0), collider=CapsuleCollider(0.2, 0.5, offset=(0, 0.25, 0)))
+    for _ in range(60):
+        group.update(FRAME)
+    assert group["rat"].position.x - group["giant"].position.x == pytest.approx(3.2, abs=1e-3)
+    assert group.positions[:, 1].tolist() == [0, 0]
+
+
 def test_between_two_heads_one_slides_off_to_any_side():
     group = _group()
     group.add_many("ab", [(-0.4, 0, 0), (0.4, 0, 0)], mass=math.inf)

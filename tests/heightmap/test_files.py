@@ -70,8 +70,13 @@ def test_npy_is_mapped(tmp_path):
     np.testing.assert_array_equal(land[:], same_land[:])
     assert is_mapped(land._storage.heights)  # no copy was made
     assert path.read_bytes() == before
-    flipped = HeightMap.load(path, mmap=True, flip="rows")
-    np.testing.assert_array_equal(flipped[:], heights[::-1])
+    with pytest.raises(ValueError, match=r"flip needs a copy, use mmap=False, got flip='rows'"):
+        HeightMap.load(path, mmap=True, flip="rows")
+    with pytest.raises(TypeError, match="mmap must be a bool, got 'no'"):
+        HeightMap.load(path, mmap="no")  # type: ignore[arg-type]
+    land.save(tmp_path / "a.ground")
+    copy = HeightMap.load(tmp_path / "a.ground", mmap=False)
+    np.testing.assert_array_equal(copy[:], land[:])
 
 
 @pytest.mark.parametrize(
@@ -99,6 +104,20 @@ def test_a_loaded_map_is_not_copied_and_may_be_edited(tmp_path):
     land[3, 4] = 5.0
     assert land._storage.heights is heights
     assert land.height_at(4, 3) == 5.0
+
+
+def test_a_class_of_a_game_loads_what_it_makes_of_a_file(tmp_path):
+    class Raised(HeightMap):
+        def __init__(self, heights: Any, *, cell_size: Any, origin: Any, **options: Any) -> None:
+            self.raw = heights
+            super().__init__(heights, cell_size=cell_size, origin=origin)
+            assert options.keys() >= {"holes", "materials"}
+            assert "copy" not in options
+
+    np.save(tmp_path / "a.npy", np.zeros((9, 9), np.float32))
+    land = Raised.load(tmp_path / "a.npy")
+    land[3, 4] = 5.0
+    assert not land.raw.any()
 
 
 def test_infinity_is_found_in_any_part(tmp_path):

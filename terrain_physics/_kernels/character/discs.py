@@ -10,6 +10,7 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.body import center_of
 from terrain_physics._kernels.character.layout import (
+    AIR_TIME,
     CARRIER,
     GROUND_KIND,
     GROUNDED,
@@ -67,8 +68,10 @@ FLOOR = RIDE + 5  # the height of that head, to which it falls at most; -inf: no
 UNDER = RIDE + 6  # whose it is
 FLOOR_HOLDS = RIDE + 7  # 1: that one does not fall itself
 SLIDE = RIDE + 8  # the way that it slides off heads, two numbers
-REACH = RIDE + 10  # how far it gets on its own way, or where others push it
-DISC_SIZE = RIDE + 11
+IN_AIR = RIDE + 10  # for how many seconds it has been off the ground
+ROLLS = RIDE + 11  # how far below a head its foot may be that rolls over an edge of ground onto it
+REACH = RIDE + 12  # how far it gets on its own way, or where others push it
+DISC_SIZE = RIDE + 13
 
 # Columns of a pair, of one character and another near it. Pushes are ways times mass.
 ACROSS = 0  # unit direction from it to the other, two numbers
@@ -96,7 +99,7 @@ _UNIT_MASS, _LEAST_MASS, _MOST_MASS = 80.0, 1e-9, 1e15
 # How near to the top of a head is on it, and not beside it.
 ON_TOP = 1e-3  # meters
 
-# How far below a head the foot of a body may be that rolls over an edge onto it, times its radius.
+# The same for all, times the radius.
 _ROLL = 0.3
 
 # Others that one character reckons with: the nearest.
@@ -153,8 +156,9 @@ def _put_ride(
 
 @kernel
 def _put_disc(
-    state: Floats, rules: Floats, seconds: float, ground: Ground, scratch: Floats, disc: Floats
-) -> None:
+    state: Floats, rules: Floats, seconds: float, ground: Ground, holds: bool, scratch: Floats,
+    disc: Floats,
+) -> None:  # fmt: skip
     """Write what others see of a character."""
     body, center = unpack_body(rules), add(three_at(state, POSITION), three_at(rules, OFFSET))
     disc[X], disc[Z] = center[0], center[2]
@@ -184,7 +188,8 @@ def _put_disc(
     disc[IS_ON_HEAD] = 1.0 if state[GROUND_KIND] == ON_HEAD else 0.0
     disc[FALLS] = 1.0 if state[GROUNDED] == 0.0 or disc[IS_ON_HEAD] != 0.0 else 0.0
     disc[FLOOR], disc[UNDER], disc[FLOOR_HOLDS] = -np.inf, -1.0, 0.0
-    disc[SLIDE], disc[SLIDE + 1] = 0.0, 0.0
+    disc[SLIDE], disc[SLIDE + 1], disc[IN_AIR] = 0.0, 0.0, state[AIR_TIME]
+    disc[ROLLS] = _ROLL * disc[RADIUS] if holds else -np.inf
 
 
 @kernel(inline=True)
@@ -207,6 +212,7 @@ def put_discs(
     rules: Floats,
     seconds: float,
     table: Longs,
+    holds: bool,
     discs: Floats,
     order: Longs,
     cells: Longs,
@@ -214,7 +220,8 @@ def put_discs(
 ) -> tuple[float, float, float, bool]:
     """Write the discs of n characters, sorted by cells.
 
-    ``states``, ``rules`` and ``table`` are as of `update_characters`. ``discs`` (n, DISC_SIZE);
+    ``states``, ``rules`` and ``table`` are as of `update_characters`; ``holds`` tells whether one
+    stands on heads. ``discs`` (n, DISC_SIZE);
     ``order`` (n,): whose they are; ``cells`` (n, 2): row and column of each; ``starts`` (buckets +
     1,): where the discs of a bucket begin, with a power of two of buckets. Returns (size of a cell,
     greatest radius, longest way, whether anybody is carried).
@@ -230,6 +237,7 @@ def put_discs(
             rules[i * RULES_SIZE : (i + 1) * RULES_SIZE],
             seconds,
             ground_at(table, int(rules[i * RULES_SIZE + MASK]), yielding),
+            holds,
             scratch,
             disc,
         )
@@ -310,12 +318,9 @@ def meets(discs: Floats, i: int, k: int) -> bool:
 
 @kernel(inline=True, lent=True)
 def is_above(discs: Floats, i: int, k: int) -> bool:
-    """Tell whether a character is so high above another one that it would be on its head.
-
-    One that stands on ground is no farther below the head than it is while it rolls over an edge.
-    """
-    if discs[i, FALLS] == 0.0:
-        return bool(discs[i, LOW] >= discs[k, HIGH] - _ROLL * discs[i, RADIUS])
+    """Tell whether a character is so high above another one that it would be on its head."""
+    if discs[i, FALLS] == 0.0 and discs[i, LOW] < discs[k, HIGH] - discs[i, ROLLS]:
+        return False
     return bool(2.0 * discs[i, LOW] >= discs[k, LOW] + discs[k, HIGH])
 
 

@@ -12,6 +12,7 @@ from terrain_physics._kernels.character.discs import (
     FLOOR_HOLDS,
     HIGH,
     HIGHEST,
+    IN_AIR,
     IS_ON_HEAD,
     LEAST_OVERLAP,
     LIFT,
@@ -50,6 +51,11 @@ from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 _UP: Vec3 = (0.0, 1.0, 0.0)
+
+# For how long one is in the air and tries the nearest side, before it goes a long way.
+_PATIENCE = 0.5  # seconds
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 # How far above a head is on it.
 _SLACK = 1e-6  # meters
@@ -90,13 +96,14 @@ def find_heads(
         under = _highest(discs, order, words, near, count)
         _put_floor(discs, order, i, under, seconds)
         if not holds and discs[i, LOW] <= discs[under, HIGHEST] + ON_TOP:
-            x, z = 0.0, 0.0
-            if count == 1:
-                x, z = _free_side(discs, cells, starts, size, widest, i, under, around)
+            nearest = _nearest(discs, order, words, i, near, count)
+            x, z = _away(discs, i, nearest)
+            is_free = count == 1 and _is_free_beside(
+                discs, cells, starts, size, widest, i, nearest, x, z, around
+            )
+            if (x == 0.0 and z == 0.0) or (not is_free and discs[i, IN_AIR] > _PATIENCE):
+                x, z = _long_way(words[order[i]], float(discs[i, IN_AIR]))
             far = PARTING_SPEED * seconds
-            if x == 0.0 and z == 0.0:  # the same way until it is free
-                x, z = any_direction(words[order[i]])
-                far = math.copysign(far, 0.5 - float(words[order[i]] & np.uint64(1)))
             discs[i, SLIDE], discs[i, SLIDE + 1] = far * x, far * z
 
 
@@ -126,7 +133,29 @@ def _put_floor(discs: Floats, order: Longs, i: int, under: int, seconds: float) 
 
 
 @kernel
-def _free_side(
+def _nearest(discs: Floats, order: Longs, words: Words, i: int, heads: Longs, count: int) -> int:
+    """Return whose head is nearest as seen from above; of equally near ones, the least word's."""
+    best = heads[0]
+    for j in range(1, count):
+        k = heads[j]
+        here, least = distance2_of(discs, i, k), distance2_of(discs, i, best)
+        if here < least or (here == least and words[order[k]] < words[order[best]]):
+            best = k
+    return int(best)
+
+
+@kernel
+def _away(discs: Floats, i: int, head: int) -> tuple[float, float]:
+    """Return the unit direction to the nearest side of a head; zeros exactly over its middle."""
+    distance = math.sqrt(distance2_of(discs, i, head))
+    if distance == 0.0:
+        return 0.0, 0.0
+    x = float(discs[i, X] - discs[head, X]) / distance
+    return x, float(discs[i, Z] - discs[head, Z]) / distance
+
+
+@kernel
+def _is_free_beside(
     discs: Floats,
     cells: Longs,
     starts: Longs,
@@ -134,20 +163,16 @@ def _free_side(
     widest: float,
     i: int,
     head: int,
+    x: float,
+    z: float,
     around: Longs,
-) -> tuple[float, float]:
-    """Return the unit direction to the nearest side of a head, for one that is over it.
+) -> bool:
+    """Tell whether no other head is below a character once it is off one in a direction.
 
-    Zeros if others are below it there, or if it is exactly over the middle. ``around`` (n,) is
-    written to.
+    ``around`` (n,) is written to.
     """
-    distance = math.sqrt(distance2_of(discs, i, head))
-    if distance == 0.0:
-        return 0.0, 0.0
-    x = float(discs[i, X] - discs[head, X]) / distance
-    z = float(discs[i, Z] - discs[head, Z]) / distance
     radius = float(discs[i, RADIUS])
-    left = radius + float(discs[head, RADIUS]) - distance
+    left = radius + float(discs[head, RADIUS]) - math.sqrt(distance2_of(discs, i, head))
     reach = left + radius + widest
     for j in range(list_near(discs, cells, starts, size, i, reach, around)):
         k = around[j]
@@ -156,8 +181,23 @@ def _free_side(
         radii = radius + float(discs[k, RADIUS]) - LEAST_OVERLAP
         is_there = away_x * away_x + away_z * away_z < radii * radii
         if k != head and is_there and is_above(discs, i, k) and meets(discs, i, k):
-            return 0.0, 0.0
-    return x, z
+            return False
+    return True
+
+
+@kernel
+def _long_way(word: np.uint64, in_air: float) -> tuple[float, float]:
+    """Return the unit direction in which a character leaves a crowd over its heads.
+
+    It follows from a word, and is another one after 1, 3, 7, 15 ... seconds: a wall may be in the
+    way, and a crowd may be large.
+    """
+    turn, end = 1, 1.0
+    while end <= in_air:
+        turn, end = turn + 1, 2.0 * end + 1.0
+    mixed = word ^ (np.uint64(turn) * _GOLDEN)
+    x, z = any_direction(mixed)
+    return (x, z) if mixed & np.uint64(1) else (-x, -z)
 
 
 @kernel(inline=True, lent=True)
