@@ -131,7 +131,7 @@ def joined(name: str, parts: list[Any], answers: list[Any]) -> Any:
         return joined_contacts(parts, answers, deepest=False)
     if hasattr(answers[0], "distance"):
         return joined_hits(parts, answers)
-    if name in {"counts", "offsets"}:
+    if name == "offsets" or name.startswith("counts"):
         return bits(sum(answers))
     if name == "lists":
         lists = [

@@ -70,8 +70,9 @@ def test_contacts_are_of_what_the_ground_was_made_of_when_they_were_asked(monkey
         return found
 
     monkeypatch.setattr(ContactQuery, "contacts", find_and_paint)
-    assert set(land.contacts([(8.5, 1.0, 8.5, 1.0)]).material.tolist()) == {3}
-    assert set(land.contacts([(8.5, 1.0, 8.5, 1.0)]).material.tolist()) == {7}
+    balls = [(8.5, 1.0, 8.5, 1.0)] * 2  # one by itself holds the lock
+    assert set(land.contacts(balls).material.tolist()) == {3}
+    assert set(land.contacts(balls).material.tolist()) == {7}
 
 
 def answers(land: HeightMap) -> list[Any]:
