@@ -94,46 +94,7 @@ def _cell_at(
 
 
 @kernel(noalias=True)
-def _spans(
-    heights: Singles,
-    cells: Bytes,
-    xs: Floats,
-    zs: Floats,
-    columns: int,
-    rows: int,
-    x0: float,
-    y0: float,
-    z0: float,
-    cell_x: float,
-    cell_z: float,
-    height_scale: float,
-    is_table: bool,
-    base_flip: int,
-    alternate: int,
-    across: Floats,
-    along: Floats,
-    levels: Floats,
-    marks: Ints,
-) -> None:
-    """Write rise across and along the half at each point, its height, and marks of points to redo.
-
-    ``heights`` and ``cells`` begin with those of the map; a table of one cell stands for none.
-    """
-    prefer_wide_vectors()
-    width = np.uint32(columns + 1)
-    table_width = np.uint32(columns if is_table else 0)
-    table_step = np.uint32(1 if is_table else 0)
-    for k in range(marks.shape[0]):
-        a, b, c, d, u, v, flipped, good, _ = _cell_at(
-            heights, cells, float(xs[k]), float(zs[k]), columns, rows, x0, y0, z0, cell_x, cell_z,
-            height_scale, width, table_width, table_step, base_flip, alternate,
-        )  # fmt: skip
-        across[k], along[k], levels[k], _ = _rises_and_height(a, b, c, d, u, v, flipped)
-        marks[k] = np.int32(0) if good else np.int32(1)
-
-
-@kernel(noalias=True)
-def spans_and_triangles(
+def put_spans(
     heights: Singles,
     cells: Bytes,
     xs: Floats,
@@ -155,7 +116,11 @@ def spans_and_triangles(
     marks: Ints,
     triangles: Longs,
 ) -> None:
-    """Write the same as `_spans`, and the triangle below each point."""
+    """Write rise across and along the half at each point, its height and its triangle.
+
+    ``marks`` tell which points are to be done again, one by one. ``heights`` and ``cells`` begin
+    with those of the map; a table of one cell stands for none.
+    """
     prefer_wide_vectors()
     width = np.uint32(columns + 1)
     table_width = np.uint32(columns if is_table else 0)
@@ -229,7 +194,7 @@ def _spans_in_tiles(
     levels: Floats,
     marks: Ints,
 ) -> None:
-    """Write the same as `_spans` of a map in tiles; ``bits`` are those of the cells."""
+    """Write the same of a map in tiles, but the triangles; ``bits`` are those of the cells."""
     prefer_wide_vectors()
     for k in range(marks.shape[0]):
         is_across, column, u = _within(float(xs[k]), x0, cell_x, columns)
@@ -287,6 +252,7 @@ def surface_at(
     along = np.empty(CHUNK, dtype=np.float64)
     levels = np.empty(CHUNK, dtype=np.float64)
     marks, bits = np.empty(CHUNK, dtype=np.int32), np.zeros(CHUNK, dtype=np.int32)
+    triangles = np.empty(CHUNK, dtype=np.int64)
     for begin in range(first, last, CHUNK):
         count = min(CHUNK, last - begin)
         if grid.tiles != 0:
@@ -303,11 +269,11 @@ def surface_at(
                 across, along, levels, marks[:count],
             )  # fmt: skip
         elif samples <= MOST_SAMPLES:
-            _spans(
+            put_spans(
                 heights, cells, xs[begin : begin + count], zs[begin : begin + count],
                 grid.columns, grid.rows, grid.x0, grid.y0, grid.z0,
                 grid.cell_x, grid.cell_z, grid.height_scale, is_table, base_flip, alternate,
-                across, along, levels, marks[:count],
+                across, along, levels, marks[:count], triangles,
             )  # fmt: skip
         else:
             marks[:] = 1
