@@ -150,6 +150,79 @@ def test_boxes(kind):
     assert deepest.penetration.tobytes() == every.penetration[kept].tobytes()
 
 
+def small_turns(rng, count):
+    """Return rotations by all but nothing, up to a thousandth, of axes along the map's or askew."""
+    around = rng.normal(size=(count, 3)) * 10.0 ** -rng.integers(3, 16, (count, 1))
+    x, y, z = around.T
+    none = np.zeros(count)
+    cross = np.array([[none, -z, y], [z, none, -x], [-y, x, none]]).transpose(2, 0, 1)
+    turns, _ = np.linalg.qr(np.eye(3) + cross)
+    turns *= np.sign(np.einsum("kii->ki", turns))[:, None, :]
+    yaw = rng.choice([0.0, np.pi / 4, np.pi / 2, 0.3], count)
+    cosine, sine, one = np.cos(yaw), np.sin(yaw), np.ones(count)
+    turned = np.array([[cosine, none, sine], [none, one, none], [-sine, none, cosine]])
+    return turned.transpose(2, 0, 1) @ turns
+
+
+@pytest.mark.parametrize("kind", MAPS)
+def test_boxes_whose_faces_all_but_tie(kind):
+    """Distances in float32 must not say which face is nearest where float64 says another one."""
+    land = MAPS[kind]()
+    rng = np.random.default_rng(12)
+    count = 60
+    half = rng.uniform(0.2, 1.2, (count, 1)) * min(land.cell_size)
+    half = half * 10.0 ** -rng.choice([0, 0, 1, 3, 6], (count, 3))
+    turns = small_turns(rng, count)
+    centers = places(land, rng, count, half[:, 1])
+    reach = (np.abs(turns) @ half[:, :, None])[:, :, 0]
+    expected = brute(
+        land,
+        centers - reach,
+        centers + reach,
+        lambda i, corners: intersect_obb_triangle_many(
+            centers[i : i + 1], half[i : i + 1], turns[i : i + 1], corners
+        ),
+    )
+    assert_same(land.obb_contacts(centers, half, turns), expected)
+
+
+def barely_touching(land, rng, half, turns):
+    """Return centers of boxes one side of which is all but at a sample of the map."""
+    rows, columns = (int(size) for size in land.cell_count)
+    row, column = rng.integers(0, rows + 1, len(half)), rng.integers(0, columns + 1, len(half))
+    x, z = land.origin64[0] + column * land.cell_size[0], land.origin64[2] + row * land.cell_size[1]
+    heights = land.height_at(x, z)
+    samples = np.column_stack([x, np.where(np.isnan(heights), land.origin64[1], heights), z])
+    within = rng.uniform(-1, 1, half.shape) * half
+    side = rng.integers(0, 3, len(half)), rng.choice([-1, 1], len(half))
+    depth = half.max(axis=1) * 10.0 ** -rng.integers(4, 18, len(half))
+    each = np.arange(len(half))
+    within[each, side[0]] = side[1] * (half[each, side[0]] - depth)
+    return samples - np.einsum("kij,kj->ki", turns, within)
+
+
+@pytest.mark.parametrize("kind", MAPS)
+def test_boxes_that_barely_touch(kind):
+    """A distance of all but nothing has no digits in float32, and in float64 it ties."""
+    land = MAPS[kind]()
+    rng = np.random.default_rng(13)
+    count = 200
+    half = np.tile(rng.uniform(0.5, 3, (count, 1)) * min(land.cell_size), (1, 3))
+    turns, _ = np.linalg.qr(rng.normal(size=(count, 3, 3)))
+    turns[:, :, 0] *= np.linalg.det(turns)[:, None]
+    centers = barely_touching(land, rng, half, turns)
+    reach = (np.abs(turns) @ half[:, :, None])[:, :, 0]
+    expected = brute(
+        land,
+        centers - reach,
+        centers + reach,
+        lambda i, corners: intersect_obb_triangle_many(
+            centers[i : i + 1], half[i : i + 1], turns[i : i + 1], corners
+        ),
+    )
+    assert_same(land.obb_contacts(centers, half, turns), expected)
+
+
 @pytest.mark.parametrize("kind", MAPS)
 def test_capsules(kind):
     land = MAPS[kind]()

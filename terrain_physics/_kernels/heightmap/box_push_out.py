@@ -17,12 +17,12 @@ from terrain_physics._kernels.geometry.obb_triangle import (
     box_face_distances,
     edge_axis,
     tie_slack,
-    to_box,
     to_world,
 )
 from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, TOUCHING
 from terrain_physics._kernels.heightmap.triangle_columns import box_at, corners_at
 from terrain_physics._kernels.math.vec3 import Vec3, choose, dot, scale, subtract
+from terrain_physics._kernels.surface.contact import put_vector
 from terrain_physics._kernels.types import Floats, Ints
 
 # Boxes worked on at once.
@@ -34,6 +34,9 @@ NUMBERS = 7
 
 # A push-out longer by less than this part, or than a thousand ties, is nearly as good.
 NEARLY_RATIO = 1e-9
+
+# A tie is at most this part of a push-out, else the push-out is in doubt.
+SHORTEST_TIE = 1e-3
 
 # Push-outs that differ by less than this part of a tie are tied, whatever the rounding.
 SURE_TIE_RATIO = 0.1
@@ -80,7 +83,7 @@ def _put_edge(
 @kernel(apart=True, noalias=True)
 def _put_axes(
     boxes: Floats,
-    corners: Floats,
+    seen: Floats,
     chosen: Ints,
     table: Floats,
     slacks: Floats,
@@ -91,9 +94,8 @@ def _put_axes(
     step = NUMBERS * LANES
     for k in range(chosen.shape[0]):
         at = int(np.uint32(chosen[k]))
-        _, half, m = box_at(boxes, at)
-        a, b, c = corners_at(corners, at)
-        a, b, c = to_box(m, a), to_box(m, b), to_box(m, c)
+        _, half, _ = box_at(boxes, at)
+        a, b, c = corners_at(seen, at)
         has_area, front = triangle_normal(a, b, c)
         doubt = _put_axis(table, k, front, has_area, front, a, b, c, half)
         x, y, z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -152,6 +154,9 @@ def _choose_axes(shares: Floats, slacks: Floats, best: Floats, doubts: Ints, whi
             # An axis that vanished has the share 0: no way out.
             share = shares[axis * LANES + k]
             best[k] = share if (axis == 0) | (share > best[k]) else best[k]
+    for k in range(doubts.shape[0]):
+        # A way of no more than a few ties: what follows compares inverses, and would call all tied.
+        doubts[k] = np.int32(1) if slacks[k] * best[k] > SHORTEST_TIE else doubts[k]
     for axis in range(AXES - 1, -1, -1):
         own = np.int32(axis)
         for k in range(doubts.shape[0]):
@@ -210,49 +215,29 @@ def _put_ways(
         way = _end(table, k + 12 * step, u, way)
         _, _, m = box_at(boxes, int(np.uint32(chosen[k])))
         move, direction = to_world(m, scale(u, way)), to_world(m, u)
-        moves[3 * k] = move[0] + 0.0
-        moves[3 * k + 1] = move[1] + 0.0
-        moves[3 * k + 2] = move[2] + 0.0
-        directions[3 * k] = direction[0] + 0.0
-        directions[3 * k + 1] = direction[1] + 0.0
-        directions[3 * k + 2] = direction[2] + 0.0
+        put_vector(moves, k, move)
+        put_vector(directions, k, direction)
         verdicts[k] = np.int32(TOUCHING if doubts[k] == np.int32(0) else IN_DOUBT)
 
 
 @kernel(apart=True)
 def put_allowed_ways(
     boxes: Floats,
-    corners: Floats,
-    verdicts: Ints,
+    seen: Floats,
+    chosen: Ints,
     moves: Floats,
     directions: Floats,
+    verdicts: Ints,
 ) -> None:
-    """Replace penetrations and directions of the contacts whose verdict is IN_DOUBT.
+    """Write penetrations and directions of at most LANES chosen touches, and their verdicts.
 
-    The verdict stays where a contact must be computed alone.
+    The verdict is IN_DOUBT where a contact must be computed alone.
     """
-    table = np.ones(AXES * NUMBERS * LANES, dtype=np.float64)
-    shares, best = np.empty(AXES * LANES), np.empty(LANES)
-    slacks, which = np.empty(LANES), np.empty(LANES, dtype=np.int32)
-    doubts, found = np.empty(LANES, dtype=np.int32), np.empty(LANES, dtype=np.int32)
-    own_moves, own_directions = np.empty(3 * LANES), np.empty(3 * LANES)
-    chosen = np.empty(LANES, dtype=np.int32)
-    at, count = 0, verdicts.shape[0]
-    while at < count:
-        n = 0
-        while at < count and n < LANES:
-            chosen[n] = at
-            n += 1 if verdicts[at] == IN_DOUBT else 0
-            at += 1
-        _put_axes(
-            boxes, corners, chosen[:n], table, slacks, doubts,
-        )  # fmt: skip
-        _put_shares(table, n, shares)
-        _choose_axes(shares, slacks, best, doubts[:n], which)
-        _put_ways(boxes, chosen[:n], table, which, doubts, own_moves, own_directions, found)
-        for k in range(n):
-            place = int(chosen[k])
-            verdicts[place] = found[k]
-            for i in range(3):
-                moves[3 * place + i] = own_moves[3 * k + i]
-                directions[3 * place + i] = own_directions[3 * k + i]
+    n = chosen.shape[0]
+    table = np.empty(AXES * NUMBERS * LANES)
+    shares, best, slacks = np.empty(AXES * LANES), np.empty(n), np.empty(n)
+    which, doubts = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    _put_axes(boxes, seen, chosen, table, slacks, doubts)
+    _put_shares(table, n, shares)
+    _choose_axes(shares, slacks, best, doubts, which)
+    _put_ways(boxes, chosen, table, which, doubts, moves, directions, verdicts)

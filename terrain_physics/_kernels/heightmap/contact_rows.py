@@ -8,28 +8,21 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import prefer_wide_vectors, put_eight
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
-from terrain_physics._kernels.geometry.obb_triangle import (
-    FACE_COUNT,
-    nearest_face,
-    to_box,
-    to_world,
-)
-from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, TOUCHING, sphere_at_origin
-from terrain_physics._kernels.heightmap.box_push_out import put_allowed_ways
+from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
+from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, sphere_at_origin
+from terrain_physics._kernels.heightmap.box_rows import put_box_rows
 from terrain_physics._kernels.heightmap.broad_phase import half_triangle
 from terrain_physics._kernels.heightmap.grid import Grid, unpack_grid
 from terrain_physics._kernels.heightmap.triangle_columns import (
     ROOM,
     STEP,
-    box_at,
     corners_at,
     half_at,
     lines_in_tiles,
     lines_of,
     vector_at,
 )
-from terrain_physics._kernels.math.vec3 import Vec3, add, length, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, length, subtract
 from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import (
     BOX,
@@ -159,35 +152,6 @@ def put_sphere_rows(
     return int(worst)
 
 
-@kernel(apart=True, noalias=True)
-def put_box_rows(
-    boxes: Floats,
-    corners: Floats,
-    moves: Floats,
-    directions: Floats,
-    points: Floats,
-    verdicts: Ints,
-) -> int:
-    """Write n touches of boxes; return the greatest verdict: IN_DOUBT for forbidden directions."""
-    prefer_wide_vectors()
-    worst = np.int32(0)
-    for k in range(verdicts.shape[0]):
-        center, half, m = box_at(boxes, k)
-        a, b, c = corners_at(corners, k)
-        _, is_allowed, _, _, direction, distance = nearest_face(
-            to_box(m, a), to_box(m, b), to_box(m, c), half
-        )
-        has_area, normal = triangle_normal(a, b, c)
-        _, point = closest_on_triangle(a, b, c, has_area, normal)
-        put_vector(moves, k, to_world(m, scale(direction, distance)))
-        put_vector(directions, k, to_world(m, direction))
-        put_vector(points, k, add(point, center))
-        verdict = np.int32(TOUCHING if is_allowed else IN_DOUBT)
-        verdicts[k] = verdict
-        worst = max(worst, verdict)
-    return int(worst)
-
-
 @kernel
 def _put_one_by_one(
     grid: Grid,
@@ -260,8 +224,7 @@ def put_contacts(
         if kind == BOX:
             put_numbers(shapes, BOX_WIDTH, who, numbers)
             _put_corners(heights, grid, numbers, row, code, corners)
-            worst = put_box_rows(numbers, corners, moves, directions, points, verdicts[:n])
-            put_allowed_ways(numbers, corners, verdicts[:n], moves, directions)
+            put_box_rows(numbers, corners, moves, directions, points, verdicts[:n])
         if worst == IN_DOUBT:
             _put_one_by_one(
                 grid,
