@@ -22,7 +22,7 @@ _MODULES = {
     "ClosestPoints": "surface.results",
     "Contact": "surface.results",
     "Contacts": "surface.results",
-    "Difference": "character.recording",
+    "Difference": "character.playback",
     "FixedStep": "character.fixed_step",
     "Ground": "ground.ground",
     "GroundReport": "character.results",

@@ -11,7 +11,7 @@ from terrain_physics.character.hits import MoveHit as MoveHit
 from terrain_physics.character.hits import MoveHits as MoveHits
 from terrain_physics.character.member import GroupMember as GroupMember
 from terrain_physics.character.movement import CharacterMovement as CharacterMovement
-from terrain_physics.character.recording import Difference as Difference
+from terrain_physics.character.playback import Difference as Difference
 from terrain_physics.character.recording import Recording as Recording
 from terrain_physics.character.recording import replay as replay
 from terrain_physics.character.results import GroundReport as GroundReport

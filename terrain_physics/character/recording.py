@@ -1,60 +1,37 @@
 """Recording what a game does to characters and ground, and finding where a replay differs."""
 
 import os
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Self
-
-import numpy as np
+import pathlib
+from collections.abc import Callable
+from typing import Self
 
 from terrain_physics import _checks
-from terrain_physics._kernels.character.layout import SAVED
+from terrain_physics._files import file_name, written_whole
 from terrain_physics._public import public
-from terrain_physics.character.frame_time import LONGEST_STEP, FrameTime
-from terrain_physics.character.group import CharacterGroup
-from terrain_physics.character.group_data import (
-    GroupState,
-    Key,
-    checked_key,
-    packed_rows,
-    state_of_rows,
-)
+from terrain_physics.character.group_data import Key
 from terrain_physics.character.group_results import GroupResult
-from terrain_physics.character.movement import CharacterMovement
-from terrain_physics.character.placement import AnyGround
+from terrain_physics.character.playback import Difference, played
+from terrain_physics.character.recorded_scene import RecordedScene, Scene
 from terrain_physics.character.recording_file import (
     Frame,
     Start,
     frame_between,
-    keys_after,
     load_frames,
     save_frames,
 )
 from terrain_physics.character.results import MoveResult
-from terrain_physics.character.rows import Rows, state_hashes
-from terrain_physics.character.state import state_of
-from terrain_physics.ground.journal import Event, Journal, contents_of, redo
+from terrain_physics.character.scenes import (
+    checked_scene,
+    grounds_of,
+    hashes_of,
+    lived,
+    read,
+    update,
+)
+from terrain_physics.ground.journal import Event, Journal
 
-Scene = CharacterGroup | CharacterMovement | Mapping[Key, CharacterMovement]
-
-
-@public
-class Difference(NamedTuple):
-    """Where a replay first went another way than the recording.
-
-    Attributes
-    ----------
-    frame : int
-        After how many updates; 0: before the first one.
-    key : str or int
-        The first character that differs, in the order of the keys.
-    recorded, replayed : str or None
-        The hashes of its states; None where it was not there.
-    """
-
-    frame: int
-    key: Key
-    recorded: str | None
-    replayed: str | None
+_MOST_SHOWN_UPDATES = 1_000_000
+"""Of characters, times frames: a notebook waits some ten seconds for them."""
 
 
 @public
@@ -100,10 +77,12 @@ class Recording:
     """
 
     def __init__(self, scene: Scene) -> None:
-        known = _checked_scene(scene)
-        self._last = _read(known)
-        self._journal = Journal(_grounds_of(known))
-        self._hold(known, Start(_hashes(self._last), self._journal.contents), [])
+        known = checked_scene(scene)
+        self._last = read(known)
+        journal = self._journal = Journal(grounds_of(known))
+        saved = journal.saved
+        begun = None if saved is None else RecordedScene.of(known, self._last, saved)
+        self._hold(known, Start(hashes_of(self._last), journal.contents, begun), [])
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -131,19 +110,19 @@ class Recording:
         """
         if self._scene is None:
             raise ValueError("recording must have a scene: one that was loaded cannot go on")
-        seconds = _lived(self._scene, delta_time)
+        seconds = lived(self._scene, delta_time)
         events = self._events(self._scene)
-        before = _read(self._scene)
-        result: GroupResult | MoveResult | dict[Key, MoveResult] = _update(self._scene, seconds)
-        after = _read(self._scene)
-        self._frames.append(frame_between(self._last, before, events, seconds, _hashes(after)))
+        before = read(self._scene)
+        result: GroupResult | MoveResult | dict[Key, MoveResult] = update(self._scene, seconds)
+        after = read(self._scene)
+        self._frames.append(frame_between(self._last, before, events, seconds, hashes_of(after)))
         self._journal.drop(len(events))
         self._last = after
         return result
 
     def _events(self, scene: Scene) -> list[Event]:
         """Return what has happened to the grounds since the last frame."""
-        if not self._journal.is_of(_grounds_of(scene)):
+        if not self._journal.is_of(grounds_of(scene)):
             raise ValueError("ground must stay the one that it was when the recording began")
         return self._journal.events()
 
@@ -190,6 +169,121 @@ class Recording:
         recording._hold(None, *load_frames(path))  # noqa: SLF001
         return recording
 
+    def make_scene(self) -> Scene:
+        """Return what was recorded as it was before the first frame, made anew.
+
+        Returns
+        -------
+        CharacterGroup, CharacterMovement or dict of str or int to CharacterMovement
+            As it was given, on grounds of its own, without owners: to be passed to `replay`, or to
+            be looked at. A subclass comes back as the class of the library.
+
+        Raises
+        ------
+        ValueError
+            If that was not kept: grounds of more than 64 MiB are not, and files of versions 1 and 2
+            lack it.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap, SphereCollider
+        >>> floor = HeightMap([[0, 0], [0, 0]])
+        >>> hero = CharacterMovement(floor, SphereCollider(0.5), position=(0, 2, 0))
+        >>> recording = Recording(hero)
+        >>> hero.velocity.x = 3
+        >>> result = recording.update(1 / 60)
+        >>> recording.make_scene().position, replay(recording, recording.make_scene)
+        (vec3( 0, 2, 0 ), None)
+        """
+        if self._start.scene is None:
+            raise ValueError(
+                "recording must hold its scene, got one of a ground above 64 MiB or from a file "
+                "of an earlier version: give make_scene, which makes it anew"
+            )
+        return self._start.scene.made()
+
+    def save_html(
+        self,
+        path: str | os.PathLike[str],
+        make_scene: Callable[[], Scene] | None = None,
+        *,
+        title: str | None = None,
+    ) -> None:
+        """Write a page that shows the recording: one HTML file for a browser, which asks no host.
+
+        The recording is replayed for it. The page shows bodies and ground at 20 moments a second,
+        or at each frame where there are fewer; who is grounded, slides or flies; what they touch
+        and what is in their way. It is turned by mouse or touch.
+
+        Parameters
+        ----------
+        path : path
+            An existing file is replaced only when the new one is complete.
+        make_scene : callable, optional
+            As of `replay`; default: this recording's own `make_scene`.
+        title : str, optional
+            Of the page; default: the name of the file, without its suffix.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `make_scene` and `replay`; if the replay goes another way than what was recorded; for
+            more than 2^22 characters times moments shown, more than 2^21 triangles of the ground,
+            those that edits bring included, and a page of more than 64 MiB. Nothing is written
+            then.
+
+        Notes
+        -----
+        Places are exact to 1/512 of the half width of the smallest body, 0.5 mm for a person.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from terrain_physics import HeightMap, SphereCollider
+        >>> floor = HeightMap([[0, 0], [0, 0]])
+        >>> hero = CharacterMovement(floor, SphereCollider(0.5), position=(0, 2, 0))
+        >>> recording = Recording(hero)
+        >>> for frame in range(60):
+        ...     result = recording.update(1 / 60)
+        >>> with tempfile.TemporaryDirectory() as name:
+        ...     recording.save_html(Path(name) / "fall.html")
+        ...     (Path(name) / "fall.html").read_text(encoding="utf-8")[:15]
+        '<!DOCTYPE html>'
+        """
+        name = file_name(path)
+        if title is not None:
+            _checks.instance("title", title, str)
+        shown = pathlib.PurePath(name).stem if title is None else title
+        page = self._page(make_scene or self.make_scene, shown)
+        with written_whole(name) as file:
+            file.write(page.encode())
+
+    def _page(self, make_scene: Callable[[], Scene], title: str) -> str:
+        from terrain_physics.character.sampling import sampled  # games do without
+        from terrain_physics.viewer.page import page_of
+
+        return page_of(sampled(played(self._start, self._frames, make_scene), title))
+
+    def _repr_html_(self) -> str:
+        """Return the page of `save_html` in a frame, for notebooks, or why there is none."""
+        from terrain_physics.viewer.page import framed, refused
+
+        updates = sum(len(frame.keys) for frame in self._frames)
+        if updates > _MOST_SHOWN_UPDATES:
+            return refused(
+                f"{self!r} has {updates} updates of characters, and {_MOST_SHOWN_UPDATES} are "
+                "replayed in a notebook: save_html shows more"
+            )
+        try:
+            return framed(self._page(self.make_scene, "recording"))
+        except ValueError as error:
+            return refused(f"{self!r}: {error}")
+
+    def __repr__(self) -> str:
+        seconds = sum(frame.delta_time for frame in self._frames)
+        return f"<Recording: {len(self)} frames, {seconds:.2f} s>"
+
     def _hold(self, scene: Scene | None, start: Start, frames: list[Frame]) -> None:
         self._scene, self._start, self._frames = scene, start, frames
 
@@ -217,139 +311,5 @@ def replay(recording: Recording, make_scene: Callable[[], Scene]) -> Difference 
         ground takes, as in a file that somebody made.
     """
     _checks.instance("recording", recording, Recording)
-    scene = _checked_scene(make_scene())
-    for updated in _updated(scene):
-        updated.max_delta = LONGEST_STEP  # what was recorded was lived
-    start, grounds = recording._start, _grounds_of(scene)  # noqa: SLF001
-    _refuse_other_grounds(start, grounds)
-    state = _read(scene)
-    difference = _compare(0, start.hashes, _hashes(state))
-    for number, frame in enumerate(recording._frames, 1):  # noqa: SLF001
-        if difference is not None:
-            break
-        for event in frame.events:
-            redo(grounds[event.ground], event)
-        _write(scene, state, frame)
-        _update(scene, frame.delta_time)
-        state = _read(scene)
-        difference = _compare(number, frame.hashes, _hashes(state))
-    return difference
-
-
-def _refuse_other_grounds(start: Start, grounds: list[AnyGround]) -> None:
-    """Refuse grounds that do not hold what the recorded ones did."""
-    if start.grounds is None:
-        return
-    if len(grounds) != len(start.grounds):
-        raise ValueError(
-            f"make_scene must give {len(start.grounds)} grounds as recorded, got {len(grounds)}"
-        )
-    for recorded, ground in zip(start.grounds, grounds, strict=True):
-        given = contents_of(ground)
-        for key in given | recorded:
-            if recorded.get(key) != given.get(key):
-                what = f"part {key}" if key.isdecimal() else key
-                raise ValueError(
-                    "make_scene must give the ground as it was when the recording began, got one "
-                    f"with another {what}"
-                )
-
-
-def _compare(frame: int, recorded: dict[Key, str], replayed: dict[Key, str]) -> Difference | None:
-    for key in [*recorded, *(key for key in replayed if key not in recorded)]:
-        if recorded.get(key) != replayed.get(key):
-            return Difference(frame, key, recorded.get(key), replayed.get(key))
-    return None
-
-
-# Scenes, all as the state of a group
-
-
-def _checked_scene(scene: Any) -> Scene:
-    if isinstance(scene, (CharacterGroup, CharacterMovement)):
-        return scene
-    if not isinstance(scene, Mapping) or not all(
-        isinstance(mover, CharacterMovement) for mover in scene.values()
-    ):
-        raise TypeError(
-            "scene must be a CharacterGroup, a CharacterMovement or a mapping of them, "
-            f"got {_checks.shorten(scene)}"
-        )
-    return {checked_key(key): mover for key, mover in scene.items()}
-
-
-def _movers(
-    scene: CharacterMovement | Mapping[Key, CharacterMovement],
-) -> Mapping[Key, CharacterMovement]:
-    return {0: scene} if isinstance(scene, CharacterMovement) else scene
-
-
-def _read(scene: Scene) -> GroupState:
-    """Return the state of a scene, with all that the game wrote."""
-    if isinstance(scene, CharacterGroup):
-        data = scene._data  # noqa: SLF001
-        data.adopt_guests()
-        return data.state_of(data.rows())
-    movers = _movers(scene)
-    for mover in movers.values():
-        mover._adopt()  # noqa: SLF001
-    colliders = {key: mover.collider for key, mover in movers.items()}
-    rules = {key: mover._material_rules() for key, mover in movers.items()}  # noqa: SLF001
-    rows = [mover._row().packed() for mover in movers.values()]  # noqa: SLF001
-    return state_of_rows(0, colliders, rules, np.reshape(rows, (len(rows), SAVED.size)))
-
-
-def _updated(scene: Scene) -> list[CharacterGroup | CharacterMovement]:
-    """Return what a scene updates."""
-    if isinstance(scene, (CharacterGroup, CharacterMovement)):
-        return [scene]
-    return list(scene.values())
-
-
-def _grounds_of(scene: Scene) -> list[AnyGround]:
-    """Return the grounds of a scene, each once."""
-    grounds = [updated.ground for updated in _updated(scene)]
-    return list({id(ground): ground for ground in grounds}.values())
-
-
-def _lived(scene: Scene, delta_time: float) -> float:
-    """Return how long a frame lasts for all characters of a scene."""
-    longest = min((updated.max_delta for updated in _updated(scene)), default=LONGEST_STEP)
-    return FrameTime(longest).lived(delta_time)
-
-
-def _update(scene: Scene, seconds: float) -> Any:
-    if isinstance(scene, (CharacterGroup, CharacterMovement)):
-        return scene.update(seconds)
-    return {key: mover.update(seconds) for key, mover in scene.items()}
-
-
-def _hashes(state: GroupState) -> dict[Key, str]:
-    return dict(zip(state.keys, state_hashes(packed_rows(state)), strict=True))
-
-
-def _write(scene: Scene, state: GroupState, frame: Frame) -> None:
-    """Do to a scene in some state what the game did."""
-    if not (frame.left or frame.bodies or len(frame.rows)):
-        return
-    numbers = {key: number for number, key in enumerate(state.keys)}
-    gone, bodies = set(frame.left), dict(frame.bodies)
-    kept = [number for key, number in numbers.items() if key not in gone]
-    keys = keys_after(list(state.keys), frame.left, frame.bodies)
-    rows = np.zeros((len(keys), SAVED.size), dtype=np.uint64)
-    rows[: len(kept)] = packed_rows(state)[kept]
-    rows[frame.rows, frame.places] = frame.bits
-    colliders = {
-        key: bodies[key] if key in bodies else state.colliders[numbers[key]] for key in keys
-    }
-    rules = {key: own for key, own in state.material_rules if key not in gone}
-    rules |= dict(frame.material_rules)
-    if isinstance(scene, CharacterGroup):
-        scene._data.take_over(state_of_rows(state.seed, colliders, rules, rows))  # noqa: SLF001
-        return
-    movers = _movers(scene)
-    written = Rows.unpacked(rows)
-    for number in np.unique(frame.rows).tolist():
-        key = keys[number]
-        given = state_of(written.at(number), colliders[key], rules.get(key, ()))
-        movers[key]._take_over(given)  # noqa: SLF001
+    moments = played(recording._start, recording._frames, make_scene)  # noqa: SLF001
+    return next(filter(None, (moment.difference for moment in moments)), None)

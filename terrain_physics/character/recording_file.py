@@ -26,10 +26,11 @@ from terrain_physics.character.colliders import Collider, collider_from, describ
 from terrain_physics.character.frame_time import LONGEST_STEP
 from terrain_physics.character.group_data import GroupState, Key, checked_key, packed_rows
 from terrain_physics.character.material_rules import MaterialRules, saved_material_rules
+from terrain_physics.character.recorded_scene import RecordedScene
 from terrain_physics.ground.journal import EVENT_BYTES, KINDS, Contents, Event
 
-FORMAT, VERSION = "terrain_physics recording", 2
-"""Version 1 did not keep what happened to the ground."""
+FORMAT, VERSION = "terrain_physics recording", 3
+"""Version 1 did not keep what happened to the ground, version 2 not what there was at the start."""
 
 MOST_BYTES = 1 << 28
 """Of a recording, unpacked: 8 for the hash of a character after a frame, 16 for a write.
@@ -52,8 +53,11 @@ _NUMBER_TYPES = {
     "event_counts": "<i8",
     "events": "<i8",
     "event_bytes": "|u1",
+    "scene_rows": "<u8",
+    "scene_bytes": "|u1",
 }
-_SINCE_2 = {"event_counts", "events", "event_bytes"}
+_SINCE_3 = {"scene_rows", "scene_bytes"}
+_LATER = {1: _SINCE_3 | {"event_counts", "events", "event_bytes"}, 2: _SINCE_3, 3: set[str]()}
 
 _EVENT_SIZE = EVENT_BYTES // 8
 """Numbers of an event: its kind, ground, key, bytes of content, and its own four."""
@@ -72,10 +76,13 @@ class Start(NamedTuple):
         Of the characters.
     grounds : list of dict, or None
         Hashes of what their grounds held; None in files of version 1.
+    scene : RecordedScene, or None
+        All of it; None in files of versions 1 and 2, and of what is too large.
     """
 
     hashes: dict[Key, str]
     grounds: list[Contents] | None
+    scene: RecordedScene | None = None  # as in pickles that are older than this
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +168,31 @@ def save_frames(path: str | os.PathLike[str], start: Start, frames: list[Frame])
     """Write a recording: what there was before the first frame, and the frames.
 
     The file appears only when it is complete; until then, and after an error, an existing one is
-    unchanged. Raises ValueError for more than the limits above.
+    unchanged. Where the scene does not fit, the frames are written without. Raises ValueError for
+    more than the limits above.
     """
     name = file_name(path)
+    arrays = _arrays_of(start, frames)
+    if start.scene is not None and _is_too_large(arrays):
+        arrays = _arrays_of(start._replace(scene=None), frames)
+    _refuse_large(name, *_sizes_of(arrays))
+    with written_whole(name) as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+
+
+def _sizes_of(arrays: dict[str, NDArray[Any]]) -> tuple[int, int]:
+    """Return the bytes of the header, and of all."""
+    return arrays["header"].nbytes, sum(values.nbytes for values in arrays.values())
+
+
+def _is_too_large(arrays: dict[str, NDArray[Any]]) -> bool:
+    header_bytes, all_bytes = _sizes_of(arrays)
+    return header_bytes > MOST_HEADER_BYTES or all_bytes > MOST_BYTES
+
+
+def _arrays_of(start: Start, frames: list[Frame]) -> dict[str, NDArray[Any]]:
+    """Return what a file holds, by name."""
+    scene, rows, content = (None, [], []) if start.scene is None else start.scene.packed()
     events = [event for f in frames for event in f.events]
     header = {
         "format": FORMAT,
@@ -172,6 +201,7 @@ def save_frames(path: str | os.PathLike[str], start: Start, frames: list[Frame])
         "state_size": SAVED.size,
         "start": list(start.hashes),
         "grounds": start.grounds,
+        "scene": scene,
         "frames": [_told(f) for f in frames],
         "added": [event.about for event in events if event.about is not None],
     }
@@ -186,11 +216,10 @@ def save_frames(path: str | os.PathLike[str], start: Start, frames: list[Frame])
         "event_counts": [[len(f.events) for f in frames]],
         "events": [_event_numbers(event) for event in events],
         "event_bytes": [np.frombuffer(event.content, np.uint8) for event in events],
+        "scene_rows": [rows],
+        "scene_bytes": [content],
     }
-    arrays = {kind: _joined(parts[kind], dtype) for kind, dtype in _NUMBER_TYPES.items()}
-    _refuse_large(name, arrays["header"].nbytes, sum(part.nbytes for part in arrays.values()))
-    with written_whole(name) as file:
-        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    return {kind: _joined(parts[kind], dtype) for kind, dtype in _NUMBER_TYPES.items()}
 
 
 def _told(frame: Frame) -> dict[str, Any]:
@@ -255,7 +284,10 @@ def _unpacked_file(name: str, file: BinaryIO) -> tuple[dict[str, Any], dict[str,
     with zipfile.ZipFile(file) as archive:
         found = members_of(file, archive)
         members = {name.removesuffix(".npy"): member for name, member in found.items()}
-        if members.keys() | _SINCE_2 != _NUMBER_TYPES.keys() or len(found) != len(members):
+        lacking = _NUMBER_TYPES.keys() - members.keys()
+        if not members.keys() <= _NUMBER_TYPES.keys() or len(found) != len(members):
+            raise zipfile.BadZipFile
+        if lacking not in _LATER.values():
             raise zipfile.BadZipFile
         sizes = {kind: member.file_size for kind, member in members.items()}
         _refuse_large(name, sizes["header"], sum(sizes.values()))
@@ -266,7 +298,7 @@ def _unpacked_file(name: str, file: BinaryIO) -> tuple[dict[str, Any], dict[str,
     header = json.loads(bytes(arrays["header"]))
     if header["format"] != FORMAT:
         raise ValueError(header["format"])
-    if (header["version"] == 1) != arrays.keys().isdisjoint(_SINCE_2):
+    if _LATER.get(header["version"], set[str]()) != lacking:
         raise ValueError(header["version"])
     return header, arrays
 
@@ -278,7 +310,7 @@ def _frames_of(
     hashes = arrays["hashes"]
     keys = [checked_key(key) for key in header["start"]]
     known = dict(zip(keys, map(_digits, hashes[: len(keys)].tolist()), strict=True))
-    start = Start(known, _grounds_of(header))
+    start = Start(known, _grounds_of(header), _scene_of(header, arrays, keys))
     happened = _events_of(header, arrays, len(start.grounds or []))
     frames: list[Frame] = []
     counts = arrays["counts"].tolist()
@@ -329,6 +361,20 @@ def _grounds_of(header: dict[str, Any]) -> list[Contents] | None:
     if grounds is None:
         return None
     return [{str(key): str(own) for key, own in ground.items()} for ground in grounds]
+
+
+def _scene_of(
+    header: dict[str, Any], arrays: dict[str, NDArray[Any]], keys: list[Key]
+) -> RecordedScene | None:
+    """Return what there was at the start; raise any error where its parts do not fit each other."""
+    if header["version"] < 3:
+        return None
+    rows, content = arrays["scene_rows"], arrays["scene_bytes"]
+    if header["scene"] is None:
+        if len(rows) or len(content):
+            raise ValueError(len(rows))
+        return None
+    return RecordedScene.unpacked(header["scene"], keys, rows, content)
 
 
 def _events_of(

@@ -31,6 +31,7 @@ from terrain_physics.mesh.saved import KIND as MESH
 from terrain_physics.mesh.saved import saved_mesh
 from terrain_physics.surface.ground_files import (
     MOST_EDITS,
+    SavedGround,
     SavedPart,
     checked_keys,
     damaged_otherwise,
@@ -157,19 +158,23 @@ class Ground(Surface):
             If there is none, if it is damaged or holds something else, and for more than 2 GiB
             unpacked, before that is read; the message names the file.
         """
-        saved, about = load_parts(path, _KIND)
+        saved = load_parts(path, _KIND)
         with damaged_otherwise(path):
-            keys, next_key = checked_keys(about["keys"], about["next_key"], len(saved))
-            parts = dict(zip(keys, map(loaded_part, saved), strict=True))
-            changes = _checks.whole("changes", about["changes"], 0, MOST_EDITS)
-            poses = {int(key): Pose.of_saved(rows) for key, rows in about["transforms"].items()}
-            if not all(isinstance(parts[key], TriangleMesh) for key in poses):
-                raise ValueError("transforms must be of meshes")
-            layers = _layers_of_each(about["layers"], len(keys))
-            ground = cls.__new__(cls)
-            movers = about["movers"]
-            ground._adopt(parts, layers, next_key, changes, poses, movers)  # noqa: SLF001
-            return ground
+            return cls._of_saved(*saved)
+
+    @classmethod
+    def _of_saved(cls, saved: Sequence[SavedPart], about: Any) -> Self:
+        keys, next_key = checked_keys(about["keys"], about["next_key"], len(saved))
+        parts = dict(zip(keys, map(loaded_part, saved), strict=True))
+        changes = _checks.whole("changes", about["changes"], 0, MOST_EDITS)
+        poses = {int(key): Pose.of_saved(rows) for key, rows in about["transforms"].items()}
+        if not all(isinstance(parts[key], TriangleMesh) for key in poses):
+            raise ValueError("transforms must be of meshes")
+        layers = _layers_of_each(about["layers"], len(keys))
+        ground = cls.__new__(cls)
+        movers = about["movers"]
+        ground._adopt(parts, layers, next_key, changes, poses, movers)  # noqa: SLF001
+        return ground
 
     def _adopt(
         self,
@@ -781,6 +786,10 @@ class Ground(Surface):
         >>> again, again.height_at(4, 2)
         (<Ground: 2 height maps, 0 meshes>, -1.0)
         """
+        kind, parts, about = self._saved()
+        save_parts(path, kind, parts, about)
+
+    def _saved(self) -> SavedGround:
         with self._held.editing():  # all of one moment, borders included
             saved = [saved_part(part.storage) for part in self._held.queries.values()]
             about = {
@@ -791,7 +800,7 @@ class Ground(Surface):
                 "transforms": {key: pose.saved() for key, pose in self._held.poses.items()},
                 "movers": self._held.movers.saved(),
             }
-        save_parts(path, _KIND, saved, about)
+        return SavedGround(_KIND, saved, about)
 
     def __repr__(self) -> str:
         maps = sum(isinstance(part, HeightMap) for part in self._parts.values())
@@ -850,3 +859,21 @@ def loaded_part(saved: SavedPart) -> Part:
     if saved.header["kind"] != MESH:
         raise ValueError(saved.header["kind"])
     return loaded_mesh(saved)
+
+
+def saved_ground(ground: Part | Ground) -> SavedGround:
+    """Return what is saved of a ground of any kind."""
+    if isinstance(ground, Ground):
+        return ground._saved()  # noqa: SLF001 of its own file
+    part = saved_part(_queries_of(ground).storage)
+    return SavedGround(part.header["kind"], [part], {})
+
+
+def loaded_ground(saved: SavedGround) -> Part | Ground:
+    """Return a ground that was saved."""
+    if saved.kind == _KIND:
+        return Ground._of_saved(saved.parts, saved.about)  # noqa: SLF001 of its own file
+    (part,) = saved.parts
+    if part.header["kind"] != saved.kind:
+        raise ValueError(saved.kind)
+    return loaded_part(part)

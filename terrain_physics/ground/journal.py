@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Floats
-from terrain_physics.ground.ground import Ground, Part, loaded_part, saved_part
+from terrain_physics.ground.ground import Ground, Part, loaded_part, saved_ground, saved_part
 from terrain_physics.ground.movers import NO_WAY
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.poses import Pose
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.cells import Ranges
-from terrain_physics.surface.ground_files import MOST_NUMBERS, SavedPart, as_marks
+from terrain_physics.surface.ground_files import MOST_NUMBERS, SavedGround, SavedPart, as_marks
 from terrain_physics.surface.surface import queries_of
 
 _OF_MAPS = ("heights", "holes", "materials", "thickness")
@@ -36,6 +36,9 @@ EVENT_BYTES = 64
 
 MOST_BYTES = 1 << 28
 """Of the events of a journal."""
+
+MOST_SAVED_BYTES = 1 << 26
+"""Of the grounds that a journal keeps as they were at the start."""
 
 Contents = dict[str, str]
 """Hashes of what a ground holds: of each part by its key, and of the rest."""
@@ -82,29 +85,47 @@ class Journal:
     ----------
     contents : list of dict
         What each ground held at the start.
+    saved : list of SavedGround, or None
+        The grounds themselves at the start; None of more than `MOST_SAVED_BYTES`.
     """
 
-    __slots__ = ("__weakref__", "_events", "_grounds", "_size", "_storages", "contents")
+    __slots__ = ("__weakref__", "_events", "_grounds", "_size", "_storages", "contents", "saved")
 
     def __init__(self, grounds: Sequence[Part | Ground]) -> None:
         self._events: list[Event] = []
         self._size = 0
-        self.contents = self._watch(grounds)
+        self.contents: list[Contents] = []
+        self.saved: list[SavedGround] | None = []
+        for ground in self._watch(grounds):
+            self.contents.append(contents_of(ground))
+            self._save(ground)
 
-    def _watch(self, grounds: Sequence[Part | Ground]) -> list[Contents]:
-        """Begin to watch, and return what the grounds hold at that moment."""
+    def _save(self, ground: Part | Ground) -> None:
+        """Keep a ground, unless all of them are too large."""
+        if self.saved is None:
+            return
+        kind, parts, about = saved_ground(ground)
+        # Meshes hand out arrays that they go on with.
+        own = [
+            SavedPart(part.header, {name: values.copy() for name, values in part.arrays.items()})
+            for part in parts
+        ]
+        self.saved.append(SavedGround(kind, own, about))
+        if sum(saved.nbytes for saved in self.saved) > MOST_SAVED_BYTES:
+            self.saved = None
+
+    def _watch(self, grounds: Sequence[Part | Ground]) -> Iterator[Part | Ground]:
+        """Begin to watch; give each ground while it is as it was at that moment."""
         self._grounds = list(grounds)
         self._storages: dict[int, Any] = {}
-        found = []
         for index, ground in enumerate(grounds):
             with _unchanged(ground):
-                found.append(contents_of(ground))
+                yield ground
                 parts = _parts_of(ground)
                 if parts is not None:
                     parts.watchers.add(self, index * _NUMBERS + _ITSELF)
                 for key, storage in _storages_of(ground).items():
                     self._watch_part(index * _NUMBERS + key, storage)
-        return found
 
     def _watch_part(self, number: int, storage: Any) -> None:
         self._storages[number] = storage
@@ -169,11 +190,13 @@ class Journal:
             self._events.clear()
 
     def __getstate__(self) -> tuple[Any, ...]:
-        return self._grounds, self._events, self._size, self.contents
+        return self._grounds, self._events, self._size, self.contents, self.saved
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        grounds, self._events, self._size, self.contents = state
-        self._watch(grounds)
+        grounds, self._events, self._size, self.contents, *saved = state
+        self.saved = saved[0] if saved else None  # of pickles that are older than this entry
+        for _ in self._watch(grounds):
+            pass
 
 
 # Grounds of any kind

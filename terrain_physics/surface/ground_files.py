@@ -107,6 +107,28 @@ class SavedPart(NamedTuple):
         return cls(about["header"], arrays)
 
 
+class SavedGround(NamedTuple):
+    """What a file holds of a ground of any kind.
+
+    Attributes
+    ----------
+    kind : str
+        "height map", "mesh" or "ground".
+    parts : list of SavedPart
+    about : dict
+        What the header says besides, for JSON.
+    """
+
+    kind: str
+    parts: list[SavedPart]
+    about: dict[str, Any]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(values.nbytes for part in self.parts for values in part.arrays.values())
+
+
 def save_parts(
     path: str | os.PathLike[str], kind: str, parts: Sequence[SavedPart], about: dict[str, Any]
 ) -> None:

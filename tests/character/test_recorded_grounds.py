@@ -129,6 +129,7 @@ def test_random_stories_are_replayed_bit_for_bit(seed, tmp_path):
     loaded.save(again)
     assert again.read_bytes() == path.read_bytes()
     for known in (recording, loaded):
+        assert replay(known, known.make_scene) is None
         replayed = drawn_scene(seed)
         assert replay(known, giving(replayed)) is None
         assert contents_of(ground_of(replayed)) == contents_of(ground_of(scene))
@@ -428,21 +429,30 @@ def rewritten(path, recorded, change):
     return path
 
 
+def as_version_2(header, arrays):
+    header["version"] = 2
+    del header["scene"], arrays["scene_rows"], arrays["scene_bytes"]
+
+
 def as_version_1(header, arrays):
+    as_version_2(header, arrays)
     header["version"] = 1
     del header["grounds"], header["added"]
     for name in ("event_counts", "events", "event_bytes"):
         del arrays[name]
 
 
-def test_files_of_version_1_are_replayed_without_events(tmp_path):
+@pytest.mark.parametrize("as_before", [as_version_1, as_version_2])
+def test_files_of_earlier_versions_are_replayed_to_a_scene_that_is_given(tmp_path, as_before):
     hero = make_tiles()
     recording = Recording(hero)
     for _ in range(10):
         recording.update(FRAME)
-    path = rewritten(tmp_path / "old", recording, as_version_1)
+    path = rewritten(tmp_path / "old", recording, as_before)
     old = Recording.load(path)
     assert replay(old, make_tiles) is None
+    with pytest.raises(ValueError, match="recording must hold its scene, got .* earlier version"):
+        old.make_scene()
     old.save(tmp_path / "new")
     assert replay(Recording.load(tmp_path / "new"), make_tiles) is None
 

@@ -11,7 +11,8 @@ from terrain_physics._kernels.character.layout import FORMAT, SAVED
 from terrain_physics.character.colliders import CapsuleCollider
 from terrain_physics.character.group import CharacterGroup
 from terrain_physics.character.group_results import GroupResult
-from terrain_physics.character.recording import Difference, Recording, replay
+from terrain_physics.character.playback import Difference
+from terrain_physics.character.recording import Recording, replay
 
 TODAY = f"format {FORMAT}"
 FRAME = 1 / 60
@@ -208,11 +209,11 @@ def _changed(path, recorded, **changes):
     ("changes", "message"),
     [
         (
-            {"version": 3},
-            f"must be of version 2 with .*{TODAY}, {SAVED.size} .* got version 3 with",
+            {"version": 4},
+            f"must be of version 3 with .*{TODAY}, {SAVED.size} .* got version 4 with",
         ),
-        ({"state_size": 3}, f"must be of version 2 .* got version 2 with .*{TODAY}, 3 numbers"),
-        ({"state_format": 1}, "must be of version 2 .* got version 2 with states of format 1"),
+        ({"state_size": 3}, f"must be of version 3 .* got version 3 with .*{TODAY}, 3 numbers"),
+        ({"state_format": 1}, "must be of version 3 .* got version 3 with states of format 1"),
         ({"format": "other"}, "must be a recording"),
         ({"start": [1]}, "must be a recording"),
         ({"frames": []}, "must be a recording"),

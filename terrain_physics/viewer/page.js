@@ -1,0 +1,1 @@
+THREE.WebGLRenderer THREE.Scene THREE.OrbitControls THREE.InstancedMesh THREE.MeshStandardMaterial
