@@ -1,6 +1,7 @@
-"""Command line: count touched triangles, compile ahead of time, tell what is here, open the demo.
+"""Command line: count touched triangles, show recordings, compile ahead of time, open the demo.
 
 python -m terrain_physics count < problem.in
+python -m terrain_physics view walk.recording -o walk.html
 python -m terrain_physics warm-up
 python -m terrain_physics info
 python -m terrain_physics demo
@@ -39,6 +40,16 @@ examples:
 prints 1 and 0.
   python -m terrain_physics count --stats --verify 10 big.in.gz > big.out
   python -m terrain_physics count --triangles east.txt west.txt --spheres spheres.txt"""
+
+_VIEW_HELP = """\
+Makes one HTML file of a recording that Recording.save wrote. It shows bodies and ground in
+any browser, without a network: drag to turn, pinch or roll to come near, click a body to
+follow it. Colors tell who is grounded, slides or flies.
+
+The recording is replayed, which takes about as long as its updates took. Bad input: why on
+standard error, exit 2, no page; one that was there before is left as it is."""
+
+BAD_INPUT = 2
 
 _SHELLS = "bash", "zsh", "fish", "tcsh", "powershell"
 _NEEDS_SHELL = "It needs what pip install 'terrain-physics[shell]' brings."
@@ -86,6 +97,18 @@ def _parser() -> argparse.ArgumentParser:
         metavar="K",
         help="recount K random spheres by brute force; exit 1, no answers, if one differs",
     )
+    view = commands.add_parser(
+        "view",
+        help="make a page of a recording that is turned with the mouse",
+        description=_VIEW_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    view.add_argument("file", metavar="FILE", help="what Recording.save wrote")
+    view.add_argument(
+        "-o", "--output", required=True, metavar="PAGE", help="HTML file to write, or to replace"
+    )
+    view.set_defaults(parser=view)
+    view.add_argument("--title", metavar="TEXT", help="of the page; default: the name of PAGE")
     warm_up = commands.add_parser(
         "warm-up", help="compile what a game needs now, so that no later start has to wait"
     )
@@ -151,6 +174,27 @@ def _count(chosen: argparse.Namespace) -> int:
         stats=("json" if chosen.json else "text") if chosen.stats else None,
         verify=chosen.verify,
     )
+
+
+def _view(chosen: argparse.Namespace) -> int:
+    from terrain_physics.character.recording import Recording
+
+    if os.path.realpath(chosen.file) == os.path.realpath(chosen.output):
+        chosen.parser.error("PAGE must be another file than FILE, which it would replace")
+    try:
+        Recording.load(chosen.file).save_html(chosen.output, title=chosen.title)
+    except (OSError, ValueError) as error:
+        if sys.stderr is not None:  # None stands for standard output
+            print(f"terrain-physics: {_reason(error, chosen.file)}", file=sys.stderr)
+        return BAD_INPUT
+    return 0
+
+
+def _reason(error: OSError | ValueError, file: str) -> str:
+    """Return what is wrong with a file, or with another one that the error names."""
+    if isinstance(error, OSError):
+        return f"{error.filename or file}: {error.strerror}"
+    return str(error) if str(error).startswith(f"{file}:") else f"{file}: {error}"
 
 
 def _warm_up(processes: int) -> int:
@@ -250,6 +294,8 @@ def run(arguments: Sequence[str]) -> int:
         match chosen.command:
             case "count":
                 return _count(chosen)
+            case "view":
+                return _view(chosen)
             case "warm-up":
                 return _warm_up(chosen.processes)
             case "demo":

@@ -44,6 +44,8 @@ def written_whole(name: str) -> Iterator[BinaryIO]:
     target = Path(name).resolve()  # follows a link, so that the link itself is not replaced
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder", name)
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "Is a folder", name)
     part = target.with_name(f".{uuid.uuid4().hex}.part")
     try:
         with part.open("xb") as file:

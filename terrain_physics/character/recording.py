@@ -234,7 +234,7 @@ class Recording:
 
         Notes
         -----
-        Places are exact to 1/512 of the half width of the smallest body, 0.5 mm for a person.
+        Places are exact to 1/512 of the smallest half extent of a body, 0.5 mm for a person.
 
         Examples
         --------
@@ -255,9 +255,8 @@ class Recording:
         if title is not None:
             _checks.instance("title", title, str)
         shown = pathlib.PurePath(name).stem if title is None else title
-        page = self._page(make_scene or self.make_scene, shown)
         with written_whole(name) as file:
-            file.write(page.encode())
+            file.write(self._page(make_scene or self.make_scene, shown).encode())
 
     def _page(self, make_scene: Callable[[], Scene], title: str) -> str:
         from terrain_physics.character.sampling import sampled  # games do without

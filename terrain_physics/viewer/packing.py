@@ -4,7 +4,7 @@ They are zlib's format: the length of a header as four bytes, little endian, the
 then arrays one after another, which the header lists as ``streams``: name, type, rows and columns.
 
 Numbers are whole. Lengths are multiples of the header's ``step``, a power of two that is at most
-1/256 of the smallest body's half width, so that places are exact to half of it. Times are
+1/256 of the smallest half extent, so that places are exact to half of it. Times are
 multiples of its ``tick``, parts of unit vectors of 1/127, of quaternions of 1/32767. Rows of an
 array hold differences from one number to the next, modulo the width of the type, folded so that
 small ones of both signs are small (0, -1, 1, -2 become 0, 1, 2, 3). All lowest bytes come first,
@@ -85,16 +85,17 @@ def packed(clip: Clip) -> bytes:
 
 
 def _origin_of(clip: Clip) -> NDArray[np.float64]:
-    """Return the middle of all bodies and parts, in whole meters."""
-    is_there = clip.bodies.shape >= 0
-    places = [clip.bodies.center[is_there], *(np.array(part.position) for part in clip.parts)]
-    found = np.concatenate(places)
-    return np.round(0.5 * (found.min(axis=0) + found.max(axis=0)))
+    """Return a place near most bodies, or parts, in whole meters: browsers draw in float32."""
+    places = clip.bodies.center[clip.bodies.shape >= 0]
+    if not len(places):
+        places = np.concatenate([np.array(part.position) for part in clip.parts])
+    origin: NDArray[np.float64] = np.round(np.median(places, axis=0))
+    return origin
 
 
 def _step_of(clip: Clip, origin: NDArray[np.float64]) -> float:
     """Return the length that all others are multiples of."""
-    sizes = [max(extents) for _, extents in clip.bodies.shapes]
+    sizes = [size for _, extents in clip.bodies.shapes for size in extents if size > 0.0]
     power = math.floor(math.log2(min(sizes, default=1.0) / 256.0))
     is_there = clip.bodies.shape >= 0
     reach = np.abs(clip.bodies.center[is_there] - origin).max(initial=0.0)

@@ -451,7 +451,7 @@ def test_files_of_earlier_versions_are_replayed_to_a_scene_that_is_given(tmp_pat
     path = rewritten(tmp_path / "old", recording, as_before)
     old = Recording.load(path)
     assert replay(old, make_tiles) is None
-    with pytest.raises(ValueError, match="recording must hold its scene, got .* earlier version"):
+    with pytest.raises(ValueError, match=r"recording must hold its scene, got .* earlier version"):
         old.make_scene()
     old.save(tmp_path / "new")
     assert replay(Recording.load(tmp_path / "new"), make_tiles) is None

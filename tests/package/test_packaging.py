@@ -34,6 +34,7 @@ LEVELS = ("v2", "v3", "v4")
 def files_of(package: Path, *left_out: str) -> set[str]:
     """Return the files of a package of ours that belong into a wheel."""
     kept = {".py", ".pyi", ".typed", ".md", ".svg", ".png"}
+    kept |= {".html", ".css", ".js", ".json", ".LICENSE"}
     return {
         file.relative_to(ROOT).as_posix()
         for file in package.rglob("*")
@@ -76,6 +77,7 @@ def test_wheel_says_what_it_is(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         metadata = Parser().parsestr(archive.read(f"{folder}/METADATA").decode())
         assert f"{folder}/licenses/LICENSE" in archive.namelist()
+        assert f"{folder}/licenses/terrain_physics/viewer/three.LICENSE" in archive.namelist()
     assert metadata["License-Expression"] == "MIT"
     assert metadata["Requires-Python"] == ">=3.11"
     required = [entry for entry in metadata.get_all("Requires-Dist", []) if "extra ==" not in entry]
@@ -100,6 +102,8 @@ def test_source_archive_holds_what_the_tests_need(built: Path) -> None:
         "terrain_physics/_build/hatch_hook.py",
         "terrain_physics/_build/runtime.c",
         "terrain_physics/_build/signatures.txt",
+        "terrain_physics/viewer/three.min.js",
+        "demo/making/three_bundle.py",
         "assets/contest/sample.in",
         "demo/examples/minimal_loop.py",
         "tests/package/test_packaging.py",
