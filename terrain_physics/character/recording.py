@@ -55,13 +55,14 @@ class Recording:
     A change of the ground takes 64 bytes and what it led to: 104 for a move, 4 for each sample of
     the rectangle around an edit, 1 for each of its cells, 24 for each vertex of a mesh that is
     refitted, and all of a part that is added. At most 256 MiB are kept; then `update` refuses to go
-    on. What another thread does to the ground during an update counts as done after it. A recording
-    hears of changes until it is dropped. To begin one, all of the ground is hashed, some ten
-    milliseconds for each million samples.
+    on. Grounds of at most 64 MiB are kept as they were at the start, for `make_scene`. What another
+    thread does to the ground during an update counts as done after it. A recording hears of changes
+    until it is dropped. To begin one, all of the ground is hashed, some ten milliseconds for each
+    million samples.
 
     Examples
     --------
-    >>> from terrain_physics import HeightMap, SphereCollider
+    >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
     >>> def make_scene():
     ...     floor = HeightMap([[0, 0], [0, 0]])
     ...     return {"hero": CharacterMovement(floor, SphereCollider(0.5), position=(0, 2, 0))}
@@ -186,7 +187,7 @@ class Recording:
 
         Examples
         --------
-        >>> from terrain_physics import HeightMap, SphereCollider
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
         >>> floor = HeightMap([[0, 0], [0, 0]])
         >>> hero = CharacterMovement(floor, SphereCollider(0.5), position=(0, 2, 0))
         >>> recording = Recording(hero)
@@ -240,7 +241,7 @@ class Recording:
         --------
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from terrain_physics import HeightMap, SphereCollider
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
         >>> floor = HeightMap([[0, 0], [0, 0]])
         >>> hero = CharacterMovement(floor, SphereCollider(0.5), position=(0, 2, 0))
         >>> recording = Recording(hero)

@@ -246,7 +246,7 @@ class _PartSampler:
         for name, (ground, part) in there.items():
             known = self._known.get(name)
             if known is None:
-                known = self._known[name] = _Followed(part, count - 1)
+                known = self._known[name] = _Followed(part, _goes_on(ground), count - 1)
                 self.parts.append(known.shown)
                 self._triangles += len(known.shown.surfaces[0].faces)
             self._triangles += known.follow(ground, name[1], count)
@@ -260,20 +260,28 @@ def _parts_of(ground: Any) -> dict[int, HeightMap | TriangleMesh]:
     return dict(ground.parts) if isinstance(ground, Ground) else {0: ground}
 
 
+def _goes_on(ground: Any) -> bool:
+    """Tell whether maps of a ground go on beyond their borders, if they would alone."""
+    maps = [part for part in _parts_of(ground).values() if isinstance(part, HeightMap)]
+    return len(maps) == 1 and maps[0].border == "extend"
+
+
 class _Followed:
     """A part of a ground, and what is shown of it."""
 
-    def __init__(self, part: HeightMap | TriangleMesh, first: int) -> None:
+    def __init__(self, part: HeightMap | TriangleMesh, goes_on: bool, first: int) -> None:  # noqa: FBT001
         self._part, self._version = part, part.version
         # Its own frame is shifted, so that numbers are small wherever on earth it is.
+        around = (0, 0)
         if isinstance(part, HeightMap):
+            around = part.sample_count if goes_on else around
             kind, cell, self._origin = "map", part.cell_size, np.array(part.origin64)
         else:
             low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
             kind, cell, self._origin = "mesh", (0.0, 0.0), 0.5 * (low + high)
         self._vertices, faces, materials = self._triangles()
         surface = Surface(first, faces, materials)
-        self.shown = Part(kind, cell, first, self._vertices, [surface])
+        self.shown = Part(kind, cell, around, first, self._vertices, [surface])
 
     def _triangles(self) -> tuple[Floats, NDArray[np.int32], Bytes]:
         """Return vertices in the shifted frame, faces and their materials, as they are now."""

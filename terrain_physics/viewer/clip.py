@@ -91,6 +91,9 @@ class Part:
     kind : {"map", "mesh"}
     cell : tuple of float
         Of a map: meters from sample to sample along x and z; of a mesh zeros.
+    around : tuple of int
+        Rows and columns of vertices of a map whose border goes on outward for ever, at its heights;
+        zeros of others.
     first : int
         The sample that it comes with.
     vertices : ndarray of float64, shape (v, 3)
@@ -105,6 +108,7 @@ class Part:
 
     kind: str
     cell: tuple[float, float]
+    around: tuple[int, int]
     first: int
     vertices: Floats
     surfaces: list[Surface]

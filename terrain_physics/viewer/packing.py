@@ -154,6 +154,7 @@ def _add_part(
     return {
         "kind": part.kind,
         "cell": part.cell,
+        "around": part.around,
         "first": part.first,
         "surfaces": [surface.first for surface in part.surfaces],
         "edits": [edit.first for edit in part.edits],

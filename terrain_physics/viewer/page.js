@@ -13,9 +13,10 @@ const BLOCKED = "#e5304f";
 const MATERIALS = [
   "#a9b995", "#c9a26b", "#8fa7bd", "#b98a7a", "#d9cf9f", "#7fae9b", "#a58fb5", "#c7c7c7",
 ];
+const MESH = "#c4beb3"; // what meshes have as their first material
 const THEMES = {
   light: { sky: "#dce7f0", sun: 2.4, ambient: 1.9, line: "#1b2733", ground: "#8d7f70" },
-  dark: { sky: "#10161e", sun: 1.7, ambient: 1.1, line: "#f2f6fa", ground: "#2a2622" },
+  dark: { sky: "#10161e", sun: 1.8, ambient: 1.5, line: "#f2f6fa", ground: "#2a2622" },
 };
 
 const element = (id) => document.getElementById(id);
@@ -184,6 +185,8 @@ class Part {
     });
     this.mesh = new THREE.Mesh(new THREE.BufferGeometry(), this.solid);
     this.mesh.receiveShadow = true;
+    this.around = about.around[0] > 0 ? new THREE.Mesh(undefined, this.ghost) : null;
+    if (this.around) this.mesh.add(this.around);
     this.edges = this.isMap ? null : new THREE.LineSegments(undefined, lines);
     if (this.edges) this.mesh.add(this.edges);
     this.surface = this.edited = -1; // what is shown
@@ -235,11 +238,16 @@ class Part {
     const faces = this.get(`faces${this.surface}`);
     const [materials] = this.get(`materials${this.surface}`);
     const palette = MATERIALS.map((color) => new THREE.Color(color));
+    if (!this.isMap) palette[0].set(MESH);
     const colorOf = (face) => palette[(materials[face] & 255) % palette.length];
     this.mesh.geometry.dispose();
     const geometry = this.isMap
       ? smooth(this.vertices, faces, colorOf) : faceted(this.vertices, faces, colorOf);
     this.mesh.geometry = geometry;
+    if (this.around) {
+      this.around.geometry.dispose();
+      this.around.geometry = outward(this.vertices, this.about.around, palette[0]);
+    }
     if (this.edges) {
       this.edges.geometry.dispose();
       this.edges.geometry = new THREE.EdgesGeometry(geometry, 15);
@@ -284,6 +292,34 @@ function smooth(vertices, faces, colorOf) {
   geometry.setAttribute("position", new THREE.BufferAttribute(vertices.slice(), 3));
   geometry.setAttribute("color", new THREE.BufferAttribute(colors, 3));
   geometry.setIndex(new THREE.BufferAttribute(index, 1));
+  geometry.computeVertexNormals();
+  return geometry;
+}
+
+// The border of a map, which goes on outward at its heights: as far as the map is wide.
+function outward(vertices, [rows, columns], color) {
+  const wide = Math.max(vertices.at(-1) - vertices[2], vertices.at(-3) - vertices[0]);
+  const places = [];
+  const colors = [];
+  const index = [];
+  const inside = (k, count) => Math.min(Math.max(k, 0), count - 1);
+  const beyond = (k, count) => (k < 0 ? -wide : k >= count ? wide : 0);
+  const isEdge = (k, count) => k < 0 || k === count - 1;
+  for (let row = -1; row <= rows; row++) {
+    for (let column = -1; column <= columns; column++) {
+      const from = 3 * (inside(row, rows) * columns + inside(column, columns));
+      places.push(vertices[from] + beyond(column, columns), vertices[from + 1], vertices[from + 2] + beyond(row, rows));
+      colors.push(color.r, color.g, color.b);
+      if (row === rows || column === columns || !(isEdge(row, rows) || isEdge(column, columns))) continue;
+      const d = (row + 1) * (columns + 2) + column + 1;
+      const a = d + columns + 2;
+      index.push(a, a + 1, d + 1, a, d + 1, d);
+    }
+  }
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.Float32BufferAttribute(places, 3));
+  geometry.setAttribute("color", new THREE.Float32BufferAttribute(colors, 3));
+  geometry.setIndex(index);
   geometry.computeVertexNormals();
   return geometry;
 }

@@ -112,6 +112,7 @@ def test_parts_come_go_move_and_are_edited(told):
     recording, _ = told
     land, lift, door = clip_from(recording).parts
     assert (land.kind, land.cell, lift.kind, door.kind) == ("map", (1.0, 1.0), "mesh", "mesh")
+    assert (land.around, lift.around) == ((9, 9), (0, 0))
     assert len(land.position) == len(lift.position) == 41
     assert (door.first, len(door.position), any(door.is_solid)) == (21, 10, False)
     assert [edit.first for edit in land.edits] == [11]
