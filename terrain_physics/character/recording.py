@@ -183,7 +183,7 @@ class Recording:
         ------
         ValueError
             If that was not kept: grounds of more than 64 MiB are not, and files of versions 1 and 2
-            lack it.
+            lack it. If it is damaged, in a file that somebody made.
 
         Examples
         --------
@@ -201,7 +201,12 @@ class Recording:
                 "recording must hold its scene, got one of a ground above 64 MiB or from a file "
                 "of an earlier version: give make_scene, which makes it anew"
             )
-        return self._start.scene.made()
+        try:
+            return self._start.scene.made()
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever damage leads to
+            raise ValueError(f"recording must hold its scene, undamaged: {error}") from error
 
     def save_html(
         self,

@@ -246,14 +246,26 @@ class _PartSampler:
         for name, (ground, part) in there.items():
             known = self._known.get(name)
             if known is None:
+                self._count_in(_triangle_count(part))
                 known = self._known[name] = _Followed(part, _goes_on(ground), count - 1)
                 self.parts.append(known.shown)
-                self._triangles += len(known.shown.surfaces[0].faces)
-            self._triangles += known.follow(ground, name[1], count)
+            self._count_in(known.follow(ground, name[1], count))
+
+    def _count_in(self, triangles: int) -> None:
+        self._triangles += triangles
         if self._triangles > MOST_TRIANGLES:
             raise ValueError(
-                f"a page must show at most {MOST_TRIANGLES} triangles, got {self._triangles}"
+                f"a page must show at most {MOST_TRIANGLES} triangles of the ground, those that "
+                f"edits bring included, got {self._triangles}"
             )
+
+
+def _triangle_count(part: HeightMap | TriangleMesh) -> int:
+    """Return how many triangles a part has, before any are made."""
+    if isinstance(part, TriangleMesh):
+        return len(part)
+    rows, columns_ = part.cell_count
+    return 2 * rows * columns_
 
 
 def _parts_of(ground: Any) -> dict[int, HeightMap | TriangleMesh]:

@@ -111,6 +111,8 @@ def write(scene: Scene, state: GroupState, frame: Frame) -> None:
         scene._data.take_over(state_of_rows(state.seed, colliders, rules, rows))  # noqa: SLF001
         return
     movers = movers_of(scene)
+    if keys != list(movers):  # only those of a group come and go
+        raise ValueError(f"recording must be of the characters {[*movers]}, got {keys}")
     written = Rows.unpacked(rows)
     for number in np.unique(frame.rows).tolist():
         key = keys[number]

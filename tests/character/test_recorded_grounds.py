@@ -6,6 +6,7 @@ import gc
 import json
 import pickle
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from terrain_physics import (
     TriangleMesh,
     replay,
 )
+from terrain_physics.character import recording_file
 from terrain_physics.ground import journal
 from terrain_physics.ground.journal import KINDS, Journal, contents_of
 from tests.helpers.drawn_grounds import box_of, bridge, edit, holes, islands, loose, tiles
@@ -115,6 +117,36 @@ def tell_story(scene, recording, seed, frames):
         if frame == 35:
             saved[0].restore(saved[1])
         recording.update(draws.one_of((FRAME, 1 / 30)))
+
+
+def test_a_scene_that_does_not_fit_is_left_out(tmp_path, monkeypatch):
+    recording = Recording(drawn_scene(1))
+    recording.update(FRAME)
+    recording.save(tmp_path / "whole")
+    monkeypatch.setattr(recording_file, "MOST_BYTES", 3_000)
+    recording.save(tmp_path / "small")
+    small = Recording.load(tmp_path / "small")
+    assert replay(small, lambda: drawn_scene(1)) is None
+    with pytest.raises(ValueError, match="recording must hold its scene, got one of a ground"):
+        small.make_scene()
+
+
+def test_a_scene_is_made_anew_with_all_that_it_was():
+    land = HeightMap(np.zeros((9, 9)), material_names=["grass", "ice"])
+    other = TriangleMesh.box((4, 1, 4))
+    crowd = CharacterGroup(land, WALKER, seed=8, collide=True, heads="stand")
+    crowd.add_many(range(6), np.random.default_rng(0).uniform((2, 1, 2), (5, 4, 5), (6, 3)))
+    slow = CharacterMovement(land, WALKER, position=(2, 1, 2), material_rules={0: {"speed": 0.5}})
+    both = {"slow": slow, 7: CharacterMovement(other, SphereCollider(0.4), position=(0, 2, 0))}
+    scenes: list[Any] = [crowd, both, slow]
+    for scene in scenes:
+        recording = Recording(scene)
+        for _ in range(60):
+            recording.update(FRAME)
+        made: Any = recording.make_scene()
+        assert type(made) is type(scene)
+        assert replay(recording, giving(made)) is None
+    assert made.ground is not land
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -494,6 +526,56 @@ def test_events_that_do_not_fit_are_refused(recorded, tmp_path, change):
     path = rewritten(tmp_path / "damaged", recorded, change)
     with pytest.raises(ValueError, match="damaged: file must be a recording, undamaged"):
         Recording.load(path)
+
+
+def on_scene(change):
+    return lambda header, _: change(header["scene"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(on_scene(lambda scene: scene.update(kind="other")), id="kind"),
+        pytest.param(on_scene(lambda scene: scene.update(kind="character")), id="one of five"),
+        pytest.param(on_scene(lambda scene: scene.update(heads="lie")), id="heads"),
+        pytest.param(on_scene(lambda scene: scene.update(seed=-1)), id="seed"),
+        pytest.param(on_scene(lambda scene: scene["bodies"].pop()), id="fewer bodies"),
+        pytest.param(on_scene(lambda scene: scene["bodies"].__setitem__(0, 9)), id="no such body"),
+        pytest.param(on_scene(lambda scene: scene["on"].__setitem__(0, 1)), id="no such ground"),
+        pytest.param(on_scene(lambda scene: scene.update(on=[])), id="on nothing"),
+        pytest.param(on_scene(lambda scene: scene.update(grounds=[])), id="no grounds"),
+        pytest.param(on_scene(lambda scene: scene["grounds"][0][3].__setitem__(0, 9)), id="size"),
+        pytest.param(lambda header, _: header.update(scene=None), id="no scene"),
+        pytest.param(
+            lambda _, arrays: arrays.update(scene_rows=arrays["scene_rows"][1:]), id="rows"
+        ),
+        pytest.param(
+            lambda _, arrays: arrays.update(scene_bytes=arrays["scene_bytes"][1:]), id="bytes"
+        ),
+        pytest.param(lambda _, arrays: arrays.pop("scene_bytes"), id="no bytes"),
+    ],
+)
+def test_scenes_that_do_not_fit_are_refused(recorded, tmp_path, change):
+    path = rewritten(tmp_path / "damaged", recorded, change)
+    with pytest.raises(ValueError, match="damaged: file must be a recording, undamaged"):
+        Recording.load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda scene: scene["grounds"][0].__setitem__(1, 3), id="about"),
+        pytest.param(lambda scene: scene["grounds"][0].__setitem__(0, "mesh"), id="kind"),
+        pytest.param(lambda scene: scene["grounds"][0][1].update(keys=[3]), id="keys"),
+        pytest.param(
+            lambda scene: scene["grounds"][0][2][0]["header"].update(version=None), id="version"
+        ),
+    ],
+)
+def test_grounds_of_a_scene_that_are_none_are_refused(recorded, tmp_path, change):
+    path = rewritten(tmp_path / "damaged", recorded, on_scene(change))
+    with pytest.raises(ValueError, match="recording must hold its scene, undamaged"):
+        Recording.load(path).make_scene()
 
 
 def test_version_1_is_without_events(recorded, tmp_path):

@@ -229,7 +229,7 @@ def test_bounds_hold(monkeypatch, tmp_path):
         recording.save_html(tmp_path / "page.html")
     monkeypatch.undo()
     monkeypatch.setattr(sampling, "MOST_TRIANGLES", 1)
-    with pytest.raises(ValueError, match="a page must show at most 1 triangles, got 2"):
+    with pytest.raises(ValueError, match=r"a page must show at most 1 triangles of .* got 2"):
         recording.save_html(tmp_path / "page.html")
     assert not list(tmp_path.iterdir())
 
