@@ -240,7 +240,9 @@ class Recording:
 
         Notes
         -----
-        Places are exact to 1/512 of the smallest half extent of a body, 0.5 mm for a person.
+        Where a ground has too many triangles, maps are shown around the ways of the characters, 32
+        cells farther than any of them comes; it is replayed twice then. Places are exact to 1/512
+        of the smallest half extent of a body, 0.5 mm for a person.
 
         Examples
         --------
@@ -268,7 +270,7 @@ class Recording:
         from terrain_physics.character.sampling import sampled  # games do without
         from terrain_physics.viewer.page import page_of
 
-        return page_of(sampled(played(self._start, self._frames, make_scene), title))
+        return page_of(sampled(lambda: played(self._start, self._frames, make_scene), title))
 
     def _repr_html_(self) -> str:
         """Return the page of `save_html` in a frame, for notebooks, or why there is none."""

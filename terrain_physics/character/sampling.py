@@ -1,7 +1,7 @@
 """Replays a recording and samples what can be seen: bodies, what they touch, and the ground."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from terrain_physics.character.recording_file import Frame
 from terrain_physics.character.results import MoveResult
 from terrain_physics.character.rows import POSITION, Rows
 from terrain_physics.ground.ground import Ground
+from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
 from terrain_physics.viewer.clip import RATE, Bodies, Clip, Edit, Part, Surface
@@ -27,29 +28,54 @@ MOST_BODY_SAMPLES = 1 << 22
 MOST_TRIANGLES = 1 << 21
 """Of a ground, all parts and what became of them together."""
 
+MARGIN = 32
+"""Cells of a map that are shown around where bodies go, if it is too large to be shown whole."""
+
+Box2 = tuple[Floats, Floats]
+"""Lower and upper x and z in meters; the lower above the upper where there is nobody."""
+
 _KINDS = {SPHERE: "ball", BOX: "box", CAPSULE: "capsule"}
 
 _PUT = 1.0  # meters that the game must put a body away for no way to lead there
 
 
-def sampled(moments: Iterator[Moment], title: str) -> Clip:
-    """Return a clip of a replay.
+def sampled(play: Callable[[], Iterator[Moment]], title: str) -> Clip:
+    """Return a clip of a replay, which ``play`` begins.
 
     ValueError for more than the limits above, and for a replay that goes another way than what was
     recorded.
     """
-    bodies, parts = _BodySampler(), _PartSampler()
+    bodies = _BodySampler()
     now = 0.0
     slope: float | None = None
-    for moment in moments:
+    for moment in play():
         _refuse_difference(moment)
-        slope = _slope_of(moment) if slope is None else slope
+        if slope is None:
+            slope = _slope_of(moment)
+            parts = _PartSampler(_reach(play()) if _are_too_large(moment.grounds) else None)
         now += 0.0 if moment.frame is None else moment.frame.delta_time
         if bodies.look(moment, now):
             parts.look(moment.grounds, bodies.count)
     if bodies.end(now):
         parts.look(moment.grounds, bodies.count)
     return Clip(title, bodies.times, bodies.made(), parts.parts, slope or 0.0)
+
+
+def _are_too_large(grounds: list[Any]) -> bool:
+    """Tell whether grounds cannot be shown whole."""
+    parts = [part for ground in grounds for part in _parts_of(ground).values()]
+    return sum(map(_triangle_count, parts)) > MOST_TRIANGLES
+
+
+def _reach(moments: Iterator[Moment]) -> Box2:
+    """Return the lowest and the highest x and z that any character of a replay comes to."""
+    low, high = np.full(2, np.inf), np.full(2, -np.inf)
+    for moment in moments:
+        _refuse_difference(moment)
+        places = Rows.unpacked(packed_rows(moment.state)).state[:, POSITION][:, [0, 2]]
+        low = np.minimum(low, places.min(axis=0, initial=np.inf))
+        high = np.maximum(high, places.max(axis=0, initial=-np.inf))
+    return low, high
 
 
 def _refuse_difference(moment: Moment) -> None:
@@ -229,8 +255,9 @@ def quaternions(turns: Floats) -> Floats:
 class _PartSampler:
     """Samples the parts of grounds, and notes what becomes of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, reach: Box2 | None) -> None:
         self.parts: list[Part] = []
+        self._reach = reach
         self._known: dict[tuple[int, int], _Followed] = {}
         self._triangles = 0
 
@@ -246,8 +273,10 @@ class _PartSampler:
         for name, (ground, part) in there.items():
             known = self._known.get(name)
             if known is None:
-                self._count_in(_triangle_count(part))
-                known = self._known[name] = _Followed(part, _goes_on(ground), count - 1)
+                region = None if self._reach is None else _region_near(part, self._reach)
+                self._count_in(_triangle_count(part, region))
+                known = _Followed(part, region, count - 1, goes_on=_goes_on(ground))
+                self._known[name] = known
                 self.parts.append(known.shown)
             self._count_in(known.follow(ground, name[1], count))
 
@@ -260,12 +289,29 @@ class _PartSampler:
             )
 
 
-def _triangle_count(part: HeightMap | TriangleMesh) -> int:
-    """Return how many triangles a part has, before any are made."""
+def _triangle_count(part: HeightMap | TriangleMesh, region: Region | None = None) -> int:
+    """Return how many triangles a part has, or cells of it, before any are made."""
     if isinstance(part, TriangleMesh):
         return len(part)
-    rows, columns_ = part.cell_count
-    return 2 * rows * columns_
+    row_0, row_1, column_0, column_1 = region or (0, part.cell_count[0], 0, part.cell_count[1])
+    return 2 * (row_1 - row_0) * (column_1 - column_0)
+
+
+def _region_near(part: HeightMap | TriangleMesh, reach: Box2) -> Region | None:
+    """Return the cells of a map near places, at least one; None of a mesh."""
+    if isinstance(part, TriangleMesh):
+        return None
+    ends = []
+    for axis in (1, 0):  # rows go along z
+        start, size, count = (
+            part.origin64[2 * axis],
+            part.cell_size[axis],
+            part.cell_count[1 - axis],
+        )
+        low, high = ((float(end[axis]) - start) / size for end in reach)
+        first = math.floor(min(max(low - MARGIN, 0.0), count - 1.0))
+        ends += [first, math.ceil(min(max(high + MARGIN, first + 1.0), count))]
+    return Region(*ends)
 
 
 def _parts_of(ground: Any) -> dict[int, HeightMap | TriangleMesh]:
@@ -281,29 +327,33 @@ def _goes_on(ground: Any) -> bool:
 class _Followed:
     """A part of a ground, and what is shown of it."""
 
-    def __init__(self, part: HeightMap | TriangleMesh, goes_on: bool, first: int) -> None:  # noqa: FBT001
+    def __init__(
+        self, part: HeightMap | TriangleMesh, region: Region | None, first: int, *, goes_on: bool
+    ) -> None:
         self._part, self._version = part, part.version
+        self._region = region
         # Its own frame is shifted, so that numbers are small wherever on earth it is.
         around = (0, 0)
         if isinstance(part, HeightMap):
-            around = part.sample_count if goes_on else around
+            around = part.sample_count if goes_on and region is None else around
             kind, cell, self._origin = "map", part.cell_size, np.array(part.origin64)
         else:
             low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
             kind, cell, self._origin = "mesh", (0.0, 0.0), 0.5 * (low + high)
         self._vertices, faces, materials = self._triangles()
         surface = Surface(first, faces, materials)
-        self.shown = Part(kind, cell, around, first, self._vertices, [surface])
+        self.shown = Part(kind, cell, around, region is not None, first, self._vertices, [surface])
 
     def _triangles(self) -> tuple[Floats, NDArray[np.int32], Bytes]:
         """Return vertices in the shifted frame, faces and their materials, as they are now."""
         part = self._part
         if isinstance(part, TriangleMesh):
             return part.vertices - self._origin, part.faces.copy(), part.materials.copy()
-        vertices, _, indices = part.to_mesh(relative_to=self._origin)
+        vertices, _, indices = part.to_mesh(self._region, relative_to=self._origin)
         faces = indices.astype(np.int32).reshape(-1, 3)
-        rows, columns_ = np.divmod(faces, part.sample_count[1])
-        cells = rows.sum(axis=1) // 3, columns_.sum(axis=1) // 3  # of the middles
+        row, _, column, column_end = self._region or (0, 0, 0, part.cell_count[1])
+        rows, columns_ = np.divmod(faces, column_end - column + 1)
+        cells = row + rows.sum(axis=1) // 3, column + columns_.sum(axis=1) // 3  # of the middles
         return vertices.astype(np.float64), faces, part.materials[:][cells]
 
     def follow(self, ground: Any, key: int, count: int) -> int:

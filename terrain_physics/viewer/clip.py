@@ -94,6 +94,8 @@ class Part:
     around : tuple of int
         Rows and columns of vertices of a map whose border goes on outward for ever, at its heights;
         zeros of others.
+    is_cut : bool
+        Whether it is a part of a map that is too large.
     first : int
         The sample that it comes with.
     vertices : ndarray of float64, shape (v, 3)
@@ -109,6 +111,7 @@ class Part:
     kind: str
     cell: tuple[float, float]
     around: tuple[int, int]
+    is_cut: bool
     first: int
     vertices: Floats
     surfaces: list[Surface]

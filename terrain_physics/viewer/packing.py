@@ -155,6 +155,7 @@ def _add_part(
         "kind": part.kind,
         "cell": part.cell,
         "around": part.around,
+        "isCut": part.is_cut,
         "first": part.first,
         "surfaces": [surface.first for surface in part.surfaces],
         "edits": [edit.first for edit in part.edits],

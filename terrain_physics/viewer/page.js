@@ -629,6 +629,7 @@ class Viewer {
       element("legend").append(item);
       return { item, count };
     });
+    element("note").hidden = !this.clip.parts.some((part) => part.isCut);
     const follow = element("follow");
     follow.append(new Option("nobody", "-1"), ...this.clip.names.map((name, body) => new Option(name, String(body))));
     follow.addEventListener("change", () => this.follow(Number(follow.value)));

@@ -1,5 +1,6 @@
 """What a page shows of a recording: bodies and ground as a replay finds them, or why not."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ FRAME = 1 / 60
 
 def clip_from(recording, make_scene=None):
     make = make_scene or recording.make_scene
-    return sampled(played(recording._start, recording._frames, make), "title")
+    return sampled(lambda: played(recording._start, recording._frames, make), "title")
 
 
 def turned(quaternion, vector):
@@ -182,6 +183,54 @@ def test_few_frames_are_shown_each(tmp_path):
     empty.update(FRAME)
     empty.save_html(tmp_path / "empty.html")
     assert clip_of((tmp_path / "empty.html").read_text(encoding="utf-8"))[0]["names"] == []
+
+
+def test_a_large_map_is_shown_around_the_bodies(monkeypatch):
+    heights = np.random.default_rng(1).uniform(0, 0.3, (60, 80))
+    materials = np.arange(59 * 79).reshape(59, 79) % 7
+    land = HeightMap(heights, cell_size=(2, 1), origin=(100, 0, -50), materials=materials)
+    ground = Ground([land, TriangleMesh.box((1, 1, 1))])
+    hero = CharacterMovement(ground, SphereCollider(0.5), position=(160, 1, -20))
+    recording = Recording(hero)
+    for frame in range(60):
+        hero.velocity.x = 10
+        if frame == 30:
+            land.carve((161, -20), radius=3, depth=1)
+        recording.update(FRAME)
+    whole, _ = clip_from(recording).parts
+    monkeypatch.setattr(sampling, "MOST_TRIANGLES", 3000)
+    monkeypatch.setattr(sampling, "MARGIN", 5)
+    part, box = clip_from(recording).parts
+    assert (whole.is_cut, part.is_cut, box.is_cut) == (False, True, False)
+    assert (whole.around, part.around) == ((60, 80), (0, 0))
+    last = math.ceil((hero.position64[0] - 100) / 2) + 5
+    rows, columns = slice(25, 36), slice(25, last + 1)
+    assert part.position[0].tolist() == whole.position[0].tolist()
+    expected = whole.vertices.reshape(60, 80, 3)[rows, columns].reshape(-1, 3)
+    assert part.vertices == pytest.approx(expected)
+    cells = materials[25:35, 25:last].repeat(2)
+    assert np.array_equal(part.surfaces[0].materials, cells)
+    (edit,), (of_whole,) = part.edits, whole.edits
+    assert edit.vertices == pytest.approx(of_whole.vertices)
+    monkeypatch.setattr(sampling, "MOST_TRIANGLES", 100)
+    with pytest.raises(ValueError, match=r"a page must show at most 100 triangles"):
+        clip_from(recording)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "region"),
+    [
+        ((0, 0), (3, 4), (0, 6, 0, 5)),
+        ((7, 8), (90, 90), (6, 10, 5, 20)),
+        ((-90, -90), (-80, -80), (0, 1, 0, 1)),
+        ((80, 80), (90, 90), (9, 10, 19, 20)),
+        ((math.inf, math.inf), (-math.inf, -math.inf), (9, 10, 19, 20)),
+    ],
+)
+def test_regions_are_within_their_map(monkeypatch, low, high, region):
+    monkeypatch.setattr(sampling, "MARGIN", 2)
+    land = HeightMap(np.zeros((11, 21)))
+    assert sampling._region_near(land, (np.array(low, float), np.array(high, float))) == region
 
 
 # Pages

@@ -19,7 +19,7 @@ def grid(size, rng):
 def land(size, rng, samples):
     vertices, faces = grid(size, rng)
     surface = Surface(0, faces, np.zeros(len(faces), dtype=np.uint8))
-    part = Part("map", (1.0, 1.0), (size, size), 0, vertices, [surface])
+    part = Part("map", (1.0, 1.0), (size, size), False, 0, vertices, [surface])
     part.position = [np.zeros(3)] * samples
     part.rotation = [np.array([0.0, 0.0, 0.0, 1.0])] * samples
     part.is_solid = [True] * samples
