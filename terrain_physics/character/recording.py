@@ -31,7 +31,7 @@ from terrain_physics.character.scenes import (
 from terrain_physics.ground.journal import Event, Journal
 
 _MOST_SHOWN_UPDATES = 1_000_000
-"""Of characters, times frames: a notebook waits some ten seconds for them."""
+"""Of characters, times frames: a notebook waits some twenty seconds for them."""
 
 
 @public

@@ -1,4 +1,4 @@
-"""A clip as bytes, small and the same each time; ``page.js`` unpacks them.
+"""A clip as bytes, small, and the same each time by the same zlib; ``page.js`` unpacks them.
 
 They are zlib's format: the length of a header as four bytes, little endian, the header in JSON, and
 then arrays one after another, which the header lists as ``streams``: name, type, rows and columns.

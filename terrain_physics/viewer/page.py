@@ -11,6 +11,9 @@ from terrain_physics.viewer.packing import packed
 MOST_BYTES = 1 << 26
 """Of a page."""
 
+MOST_FRAMED_BYTES = 1 << 23
+"""Of a page in a frame, which a notebook keeps in its file."""
+
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -33,7 +36,12 @@ def page_of(clip: Clip) -> str:
 
 
 def framed(page: str) -> str:
-    """Return a page as a frame for a notebook."""
+    """Return a page as a frame for a notebook; ValueError for more than `MOST_FRAMED_BYTES`."""
+    if len(page) > MOST_FRAMED_BYTES:
+        raise ValueError(
+            f"a page in a notebook must have at most {MOST_FRAMED_BYTES} bytes, got {len(page)}: "
+            "save_html writes it to a file"
+        )
     source = html.escape(page, quote=True)
     style = "width:100%;height:480px;border:0;border-radius:8px"
     return f'<iframe srcdoc="{source}" style="{style}" allowfullscreen></iframe>'

@@ -23,6 +23,7 @@ from terrain_physics.character import sampling
 from terrain_physics.character.playback import played
 from terrain_physics.character.sampling import quaternions, sampled
 from terrain_physics.ground import journal
+from terrain_physics.viewer import page
 from tests.oracles.clip import clip_of
 
 FRAME = 1 / 60
@@ -245,17 +246,17 @@ def small():
 
 
 def test_pages_are_the_same_each_time_saved_or_not(tmp_path):
-    recording, page, again = small(), tmp_path / "a.html", tmp_path / "b.html"
+    recording, first, again = small(), tmp_path / "a.html", tmp_path / "b.html"
     recording.save(tmp_path / "saved")
-    recording.save_html(page, title="fall")
+    recording.save_html(first, title="fall")
     Recording.load(tmp_path / "saved").save_html(again, title="fall")
-    assert page.read_bytes() == again.read_bytes()
-    assert clip_of(page.read_text(encoding="utf-8"))[0]["title"] == "fall"
+    assert first.read_bytes() == again.read_bytes()
+    assert clip_of(first.read_text(encoding="utf-8"))[0]["title"] == "fall"
 
 
 def test_a_replay_that_goes_another_way_is_not_shown(tmp_path):
-    page = tmp_path / "page.html"
-    page.write_text("as before")
+    file = tmp_path / "page.html"
+    file.write_text("as before")
     recording = small()
 
     def other():
@@ -264,11 +265,11 @@ def test_a_replay_that_goes_another_way_is_not_shown(tmp_path):
         return hero
 
     with pytest.raises(ValueError, match=r"recorded, got another state of 0 after frame 0"):
-        recording.save_html(page, other)
+        recording.save_html(file, other)
     with pytest.raises(TypeError, match="title must be"):
-        recording.save_html(page, title=3)
-    assert page.read_text(encoding="utf-8") == "as before"
-    assert list(tmp_path.iterdir()) == [page]
+        recording.save_html(file, title=3)
+    assert file.read_text(encoding="utf-8") == "as before"
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_bounds_hold(monkeypatch, tmp_path):
@@ -290,6 +291,9 @@ def test_a_notebook_shows_a_frame_or_why_not(monkeypatch):
     monkeypatch.setattr(recordings, "_MOST_SHOWN_UPDATES", 20)
     shown = recording._repr_html_()
     assert "0.50 s&gt; has 30 updates of characters, and 20 are replayed in a notebook" in shown
+    monkeypatch.undo()
+    monkeypatch.setattr(page, "MOST_FRAMED_BYTES", 1000)
+    assert "a page in a notebook must have at most 1000 bytes, got" in recording._repr_html_()
     monkeypatch.undo()
     monkeypatch.setattr(journal, "MOST_SAVED_BYTES", 3)
     assert (
