@@ -21,6 +21,7 @@ from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.poses import Pose
 from terrain_physics.ground.queries import GroundQueries
 from terrain_physics.heightmap.cells import Ranges
+from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.ground_files import MOST_NUMBERS, SavedGround, SavedPart, as_marks
 from terrain_physics.surface.surface import queries_of
 
@@ -89,20 +90,32 @@ class Journal:
         The grounds themselves at the start; None of more than `MOST_SAVED_BYTES`.
     """
 
-    __slots__ = ("__weakref__", "_events", "_grounds", "_size", "_storages", "contents", "saved")
+    __slots__ = (
+        "__weakref__",
+        "_events",
+        "_grounds",
+        "_saved_bytes",
+        "_size",
+        "_storages",
+        "contents",
+        "saved",
+    )
 
     def __init__(self, grounds: Sequence[Part | Ground]) -> None:
         self._events: list[Event] = []
         self._size = 0
         self.contents: list[Contents] = []
         self.saved: list[SavedGround] | None = []
+        self._saved_bytes = 0
         for ground in self._watch(grounds):
             self.contents.append(contents_of(ground))
             self._save(ground)
 
     def _save(self, ground: Part | Ground) -> None:
-        """Keep a ground, unless all of them are too large."""
-        if self.saved is None:
+        """Keep a ground, unless all of them are too large: nothing is copied then."""
+        self._saved_bytes += sum(map(_size_of, _storages_of(ground).values()))
+        if self.saved is None or self._saved_bytes > MOST_SAVED_BYTES:
+            self.saved = None
             return
         kind, parts, about = saved_ground(ground)
         # Meshes hand out arrays that they go on with.
@@ -111,8 +124,6 @@ class Journal:
             for part in parts
         ]
         self.saved.append(SavedGround(kind, own, about))
-        if sum(saved.nbytes for saved in self.saved) > MOST_SAVED_BYTES:
-            self.saved = None
 
     def _watch(self, grounds: Sequence[Part | Ground]) -> Iterator[Part | Ground]:
         """Begin to watch; give each ground while it is as it was at that moment."""
@@ -213,6 +224,13 @@ def _storages_of(ground: Part | Ground) -> dict[int, Any]:
     parts = _parts_of(ground)
     queries: Any = {0: queries_of(ground)} if parts is None else parts.queries
     return {key: part.storage for key, part in queries.items()}
+
+
+def _size_of(storage: Any) -> int:
+    """Return how many bytes a part has in heights and cells, or vertices and faces."""
+    if isinstance(storage, MapStorage):
+        return int(storage.heights.nbytes + storage.cells.nbytes)
+    return int(storage.arrays.vertices.nbytes + storage.arrays.faces.nbytes)
 
 
 @contextmanager

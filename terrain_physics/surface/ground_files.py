@@ -123,11 +123,6 @@ class SavedGround(NamedTuple):
     parts: list[SavedPart]
     about: dict[str, Any]
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all arrays."""
-        return sum(values.nbytes for part in self.parts for values in part.arrays.values())
-
 
 def save_parts(
     path: str | os.PathLike[str], kind: str, parts: Sequence[SavedPart], about: dict[str, Any]

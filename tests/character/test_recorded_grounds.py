@@ -131,6 +131,18 @@ def test_a_scene_that_does_not_fit_is_left_out(tmp_path, monkeypatch):
         small.make_scene()
 
 
+def test_a_ground_that_is_too_large_is_not_copied(monkeypatch):
+    land = HeightMap(np.zeros((30, 30)))
+    hero = CharacterMovement(Ground([land, TriangleMesh.box((1, 1, 1))]), WALKER)
+    size = 900 * 4 + land._storage.cells.nbytes + 8 * 24 + 12 * 12
+    monkeypatch.setattr(journal, "MOST_SAVED_BYTES", size)
+    assert Recording(hero).make_scene() is not None
+    monkeypatch.setattr(journal, "MOST_SAVED_BYTES", size - 1)
+    monkeypatch.setattr(journal, "saved_ground", None)  # which copies
+    with pytest.raises(ValueError, match="got one of a ground above 64 MiB"):
+        Recording(hero).make_scene()
+
+
 def test_a_scene_is_made_anew_with_all_that_it_was():
     land = HeightMap(np.zeros((9, 9)), material_names=["grass", "ice"])
     other = TriangleMesh.box((4, 1, 4))
