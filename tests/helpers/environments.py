@@ -18,6 +18,10 @@ IS_NATIVE = sys.platform == "linux" and platform.machine() == "x86_64"
 HIDDEN = ("PYTHONPATH", "TERRAIN_PHYSICS_NATIVE", "NUMBA_DISABLE_JIT")
 
 
+OWN_PYTHON = {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
+"""What a script is run with, for its `python` to be this one."""
+
+
 def run(
     command: Sequence[object],
     *,

@@ -1,18 +1,17 @@
 """The source archive and the wheel, built once, and an environment that holds the wheel."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.helpers.environments import ROOT, environment, run
+from tests.helpers.environments import OWN_PYTHON, ROOT, environment, run
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built")
-    run([sys.executable, "-m", "build", "--outdir", folder, ROOT], cwd=folder)
+    run([ROOT / ".ci" / "package", folder], cwd=ROOT, env=OWN_PYTHON)
     return folder
 
 

@@ -1,5 +1,8 @@
 """What a user gets: the wheel, built from the source archive, in a bare environment elsewhere."""
 
+import os
+import subprocess
+import sys
 import tarfile
 import zipfile
 from email.parser import Parser
@@ -8,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from terrain_physics import __version__
-from tests.helpers.environments import IS_NATIVE, ROOT, environment, run
+from tests.helpers.environments import IS_NATIVE, OWN_PYTHON, ROOT, environment, run
 
 pytestmark = pytest.mark.packaging
 
@@ -109,6 +112,29 @@ def test_source_archive_holds_what_the_tests_need(built: Path) -> None:
         "tests/package/test_packaging.py",
     } <= names
     assert not [name for name in names if "__pycache__" in name or name.startswith(".venv")]
+
+
+def test_all_tests_of_the_source_archive_are_found(built: Path, tmp_path: Path) -> None:
+    (file,) = built.glob("*.tar.gz")
+    with tarfile.open(file) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (folder,) = tmp_path.iterdir()
+    collect = [sys.executable, "-m", "pytest", "--collect-only", "-q"]
+    found, expected = (run(collect, cwd=place).decode() for place in (folder, ROOT))
+    assert found.splitlines()[:-1] == expected.splitlines()[:-1]
+
+
+def test_nothing_is_released_without_a_date() -> None:
+    ended = subprocess.run(
+        [ROOT / ".ci" / "package", "--release", "nowhere"],
+        cwd=ROOT,
+        env=dict(os.environ) | OWN_PYTHON,
+        capture_output=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    told = f"not to be released: CHANGELOG.md has no date for {__version__}\n"
+    assert ended.stderr.decode() == told
 
 
 def test_installed_counter_answers_the_sample(scripts: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The README is what people run: its Python blocks run, its commands are the ones CI runs."""
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -38,3 +39,17 @@ def test_ci_runs_the_two_commands_of_the_readme():
 @pytest.mark.parametrize("target", re.findall(r"\]\(([^)]+)\)", TEXT))
 def test_links_lead_somewhere(target):
     assert (ROOT / target).exists()
+
+
+def test_on_a_package_index_links_get_an_address():
+    """The address is whoever's that publishes; here there is none."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    settings = project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    (rule,) = settings["substitutions"]
+    assert re.sub(rule["pattern"], rule["replacement"], TEXT) == TEXT
+    address = "https://example.invalid/"
+    there = re.sub(rule["pattern"], rule["replacement"] + address, TEXT)
+    links = re.findall(r"\]\(([^)]+)\)", there)
+    assert links
+    assert all(link.startswith(("https://", "#")) for link in links)
+    assert there.replace(address, "") == TEXT
