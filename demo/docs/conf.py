@@ -1,6 +1,7 @@
 """Settings of the documentation site: ``poe docs`` builds it into ``build/docs``."""
 
 import inspect
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,6 @@ myst_heading_anchors = 3
 default_role = "py:obj"
 numpydoc_show_class_members = False
 autodoc_typehints = "none"
-autodoc_preserve_defaults = True
 autodoc_default_options = {"members": True}
 add_module_names = False
 python_maximum_signature_line_length = 88
@@ -57,6 +57,15 @@ pygments_dark_style = "monokai"
 copybutton_selector = "div:not(.highlight-output) > div.highlight > pre"
 
 
+# Defaults as Python shows them, and as people write them.
+_WRITTEN = {
+    f"{0xFFFF_FFFF}": "0xFFFF_FFFF",
+    f"{math.radians(30)}": "math.radians(30)",
+    "mappingproxy({})": "{}",
+    "=inf": "=math.inf",
+}
+
+
 def is_left_out(_app: Sphinx, *told: Any) -> bool | None:
     """Leave out fields of named tuples: the docstring of the tuple describes them."""
     _what, _name, value, is_skipped, _options = told
@@ -64,15 +73,19 @@ def is_left_out(_app: Sphinx, *told: Any) -> bool | None:
 
 
 def signature_of(_app: Sphinx, *told: Any) -> tuple[str, str] | None:
-    """Show how a class is made, not what the ``__new__`` of its base takes: anything."""
+    """Show defaults as people write them, and of a class its own parameters, not its base's."""
     what, _name, value, _options, given, returned = told
-    if what != "class" or not (given or "").startswith("(*_"):
+    if not given:
         return None
-    parameters = inspect.signature(value).parameters.values()
-    if any(parameter.name == "_" for parameter in parameters):
+    if what == "class":
+        own = inspect.signature(value).parameters.values()
+        plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in own]
+        given = str(inspect.Signature(plain))
+    if given.startswith("(*_"):  # a base that nobody makes
         return "", returned
-    plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
-    return str(inspect.Signature(plain)), returned
+    for shown, written in _WRITTEN.items():
+        given = given.replace(shown, written)
+    return given, returned
 
 
 def setup(app: Sphinx) -> None:

@@ -105,7 +105,9 @@ def axes_and_ids() -> Frame:
     frame.balls.append(balls([(0.0, corner, 0.0)], 0.08, colors.GOLD))
     place = (3.0, land.height_at(3, 2), 2.0)
     frame.balls.append(balls([place], 0.08, colors.GOLD))
-    frame.labels.append(Label("heights[2, 3]", (3.1, place[1], 2.35)))
+    aside = (3.0, place[1] - 0.25, 3.4)
+    frame.lines.append(lines([(place, aside)], colors.GOLD))
+    frame.labels.append(Label("heights[2, 3]", aside))
     picked = found.vertices[found.ids == 2 * (1 * 4 + 1) + 1]  # row 1, column 1, half 1
     frame.tints.append(Tint(picked, colors.rows(colors.ORANGE, len(picked)), 0.6))
     return frame
