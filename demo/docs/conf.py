@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from terrain_physics import __version__  # the checkout's own
 
 project = "terrain_physics"
-author = "The terrain_physics authors"
+author = copyright = "The terrain_physics authors"
 version = release = __version__
 
 extensions = [
