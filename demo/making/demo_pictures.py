@@ -1,4 +1,4 @@
-"""Draw the demo's pictures for README.md: ``python -m demo.making.demo_pictures [NAME ...]``.
+"""Draw the demo's pictures for the site: ``python -m demo.making.demo_pictures [NAME ...]``.
 
 Each is a frame of the demo itself, drawn by its software renderer at twice the size and halved.
 The walk that moves comes from ``python -m demo --scene walk --record assets/demo/walk.webp``.

@@ -1,4 +1,4 @@
-"""Draw what games of engines show, for README.md: ``python -m demo.making.engine_pictures [NAME]``.
+"""Draw what games of engines show, for the site: ``python -m demo.making.engine_pictures [NAME]``.
 
 Each is the last frame of the example itself. It needs the extra ``engines``, and raylib a screen:
 ``xvfb-run`` gives it one.

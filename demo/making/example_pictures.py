@@ -1,4 +1,4 @@
-"""Draw the examples' pictures for README.md: ``python -m demo.making.example_pictures [NAME ...]``.
+"""Draw the examples' pictures for the site: ``python -m demo.making.example_pictures [NAME ...]``.
 
 Each is what the example itself draws with ``--picture``.
 """

@@ -681,7 +681,7 @@ class HeightMap(Surface):
             origin stay exact.
         axes : {"y-up", "z-up", "y-up-left"}, default "y-up"
             Those of the arrays: "z-up" for Panda3D, "y-up-left" for ursina. Triangles are
-            counter-clockwise in all of them; see README for engines that want them clockwise.
+            counter-clockwise in all of them; some engines want them clockwise.
 
         Returns
         -------

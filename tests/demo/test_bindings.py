@@ -11,6 +11,7 @@ from demo import bindings, command_line, options
 from demo.bindings import USUAL, load
 from demo.controls import Events, help_of, hint_of
 from tests.demo.stand_in import key, open_app, press
+from tests.helpers.pages import DOCS
 
 
 @pytest.fixture
@@ -115,13 +116,13 @@ def test_the_command_line_ends_with_2_before_a_window_opens(
     assert line.startswith(f"demo: {path}: keys.jump must be a key")
 
 
-def test_the_example_of_the_readme_is_right(write: Any) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```toml\n(\[keys\].*?)```", readme, re.DOTALL)
+def test_the_example_of_the_site_is_right(write: Any) -> None:
+    page = (DOCS / "guide" / "demo.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```toml\n(\[keys\].*?)```", page, re.DOTALL)
     chosen = load(write(example))
     assert chosen.keys["throw"] == ("t", "return")
     assert chosen.look == (2, 3)
-    actions = readme.partition("Other actions: ")[2].partition(". Digits")[0]
+    actions = page.partition("Other actions: ")[2].partition(". Digits")[0]
     assert {*re.findall(r"`(\w+)`", actions), "jump", "throw", "run"} == USUAL.keys.keys()
 
 

@@ -53,7 +53,7 @@ def test_wheel_holds_the_package_and_its_demo_and_nothing_else(wheel: Path) -> N
         f"terrain_physics-{__version__}.dist-info",
     }
     expected = files_of(ROOT / "terrain_physics", "_build")
-    expected |= {f"terrain_physics_{name}" for name in files_of(ROOT / "demo", "making")}
+    expected |= {f"terrain_physics_{name}" for name in files_of(ROOT / "demo", "docs", "making")}
     expected.add("terrain_physics_demo/assets/land.png")
     if IS_NATIVE:
         expected |= {f"terrain_physics/_kernels/_native_{level}.abi3.so" for level in LEVELS}
@@ -108,6 +108,8 @@ def test_source_archive_holds_what_the_tests_need(built: Path) -> None:
         "terrain_physics/viewer/three.min.js",
         "demo/making/three_bundle.py",
         "assets/contest/sample.in",
+        "demo/docs/conf.py",
+        "demo/docs/cookbook/jump.md",
         "demo/examples/minimal_loop.py",
         "tests/package/test_packaging.py",
     } <= names

@@ -1,4 +1,4 @@
-"""README's "What you can rely on": each promise has tests, which are named here, or stand here."""
+"""The site's "What you can rely on": each promise has tests, named here, or standing here."""
 
 import ast
 import asyncio
@@ -11,13 +11,10 @@ import numpy as np
 import pytest
 
 from terrain_physics import CharacterGroup, HeightMap, SphereCollider
+from tests.helpers.pages import DOCS
 
 TESTS = Path(__file__).parents[1]
-SECTION = re.search(
-    r"^## What you can rely on\n(.*?)^## ",
-    (TESTS.parent / "README.md").read_text(encoding="utf-8"),
-    flags=re.MULTILINE | re.DOTALL,
-)
+PAGE = (DOCS / "rely.md").read_text(encoding="utf-8").partition("## Limits")[0]
 
 # By promise: files of tests, and which of them hold it.
 PROMISES: dict[str, dict[str, tuple[str, ...]]] = {
@@ -111,9 +108,8 @@ def functions_of(path: Path) -> set[str]:
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
-def test_each_promise_of_the_readme_is_named_here() -> None:
-    assert SECTION is not None
-    assert re.findall(r"^- \*\*(.+?)\*\*", SECTION[1], flags=re.MULTILINE) == list(PROMISES)
+def test_each_promise_of_the_page_is_named_here() -> None:
+    assert re.findall(r"^- \*\*(.+?)\*\*", PAGE, flags=re.MULTILINE) == list(PROMISES)
 
 
 @pytest.mark.parametrize("promise", PROMISES)

@@ -3,31 +3,26 @@
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from tests.helpers.pages import blocks, run
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```", TEXT, flags=re.MULTILINE | re.DOTALL)
-
-
-def test_python_blocks_run_one_after_another(monkeypatch, capsys):
+def test_python_blocks_run_one_after_another(monkeypatch):
     monkeypatch.chdir(ROOT)
-    code = blocks("python")
-    assert len(code) >= 2
-    names: dict[str, Any] = {}
-    for block in code:
-        exec(compile(block, "README.md", "exec"), names)  # noqa: S102
-    assert capsys.readouterr().out.startswith("32 (32, 3, 3) (32, 3)")
+    printed = list(run(ROOT / "README.md", ROOT))
+    assert len(printed) >= 2
+    assert [text for _, text, _ in printed] == [shown for _, _, shown in printed]
 
 
 def test_ci_runs_the_two_commands_of_the_readme():
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    install, test = blocks("sh")[0].splitlines()
+    commands = next(block for block in blocks(TEXT) if block.language == "sh")
+    install, test = commands.code.splitlines()
     assert '-e ".[demo,test]"' in install
     assert '-e ".[demo,test]"' in script
     assert "-m terrain_physics count < assets/contest/sample.in" in install
@@ -53,3 +48,7 @@ def test_on_a_package_index_links_get_an_address():
     assert links
     assert all(link.startswith(("https://", "#")) for link in links)
     assert there.replace(address, "") == TEXT
+
+
+def test_it_is_short():
+    assert TEXT.count("\n") < 170

@@ -1,0 +1,88 @@
+"""The built site: Sphinx has nothing to warn of, and every link leads to a place that is there."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from tests.helpers.pages import DOCS, PAGES, ROOT
+
+pytestmark = [
+    pytest.mark.docs,
+    pytest.mark.skipif(
+        importlib.util.find_spec("sphinx") is None, reason="the extra docs is not installed"
+    ),
+]
+
+
+class Page(HTMLParser):
+    """What a page of HTML links to, and what can be linked to in it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.targets: set[str] = set()
+        self.places: set[str] = {"", "top"}
+        self.feed(text)
+
+    def handle_starttag(self, _: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if value and name == "id":
+                self.places.add(value)
+            elif value and name in {"href", "src"}:
+                self.targets.add(value)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
+    built = subprocess.run(
+        [*command, "-d", str(folder / "doctrees"), str(DOCS), str(folder / "html")],
+        cwd=ROOT,
+        env=dict(os.environ, PYTHONWARNINGS="ignore"),
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    return folder / "html"
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Page]:
+    return {file: Page(file.read_text(encoding="utf-8")) for file in site.rglob("*.html")}
+
+
+def test_each_source_became_a_page(site: Path, pages: dict[Path, Page]) -> None:
+    for source in PAGES:
+        assert site / source.relative_to(DOCS).with_suffix(".html") in pages
+
+
+def test_every_link_leads_somewhere(pages: dict[Path, Page]) -> None:
+    wrong = []
+    for file, page in pages.items():
+        for target in page.targets:
+            parts = urlsplit(target)
+            if parts.scheme or parts.netloc:
+                continue
+            place = (file.parent / unquote(parts.path)).resolve() if parts.path else file
+            there = pages.get(place)
+            if not place.is_file() or (
+                there is not None and unquote(parts.fragment) not in there.places
+            ):
+                wrong.append(f"{file.name}: {target}")
+    assert not wrong
+
+
+def test_nothing_comes_from_another_host(site: Path) -> None:
+    for file in site.rglob("*.html"):
+        text = file.read_text(encoding="utf-8")
+        for tag in ("<script", "<link", "<img", "<iframe"):
+            for piece in text.split(tag)[1:]:
+                assert "://" not in piece.partition(">")[0], f"{file.name}: {tag}{piece[:120]}"
