@@ -213,7 +213,7 @@ class GLRenderer:
         self._anchor = triangles[0, 0] if len(triangles) else np.zeros(3)
         packed = np.empty((len(triangles), 3, 7), dtype="f4")
         packed[:, :, :3] = triangles - self._anchor
-        packed[:, :, 3:] = (meshes.lit / [255.0, 255.0, 255.0, 1.0])[:, np.newaxis]
+        packed[:, :, 3:] = (meshes.lit / 255.0)[:, np.newaxis]
         self._face_buffer.release()
         self._face_buffer = self.context.buffer(packed.tobytes() or bytes(28))
 

@@ -132,7 +132,7 @@ class SoftwareRenderer:
         corners = np.empty((len(meshes.vertices), 4))
         see_points(meshes.vertices, *view, corners)
         colors = meshes.colors(wireframe=frame.wireframe)
-        solid, flipped, shadows, place, far, texels, levels = _arrays_of(ground)
+        solid, flipped, shadows, place, far, pairs, levels = _arrays_of(ground)
         ends = 0 if ground is not None and ground.extends else 1
         lines = 2 if frame.wireframe else 1 if frame.grid else 0
         depth, surface = self._depth, self._surface
@@ -163,7 +163,7 @@ class SoftwareRenderer:
         def band(first: int) -> None:
             last = min(first + BAND, self.size[1])
             shade(
-                depth, surface, first, last, *view, sun, cast, place, far, texels, levels,
+                depth, surface, first, last, *view, sun, cast, pairs_of(cast), place, far, pairs, levels,
                 self._grain, self._grain_levels, look.clouds(), colors, flipped, lines, ends,
                 self._rough,
             )  # fmt: skip
@@ -255,16 +255,21 @@ def _grain() -> tuple[Words, NDArray[np.int32]]:
     return np.concatenate(words), np.array(starts, dtype=np.int32)
 
 
+def pairs_of(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return each of some 32 bits with the next ones above them; nothing is copied."""
+    return np.ndarray((values.size - 1,), dtype=np.uint64, buffer=values.data, strides=(4,))
+
+
 def _arrays_of(ground: Ground | None) -> tuple[Any, ...]:
     """Return what the loops read of the ground, or of none."""
     if ground is not None:
         return (
             ground.solid, ground.flipped, ground.shadows, ground.place, ground.far,
-            ground.flat_texels, ground.levels,
+            pairs_of(ground.flat_texels), ground.levels,
         )  # fmt: skip
     cell = np.zeros((1, 1), dtype=np.uint8)
     place = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0])
     return (
         cell, cell, np.full((2, 2), -1e30, dtype=np.float32), place, look.view_distance(200.0),
-        np.zeros(4, dtype=np.uint32), np.array([0, 2, 2], dtype=np.int32),
+        np.zeros(3, dtype=np.uint64), np.array([0, 2, 2], dtype=np.int32),
     )  # fmt: skip
