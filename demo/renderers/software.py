@@ -1,6 +1,6 @@
-"""The renderer that needs no graphics driver: a z-buffer in strips, one task of a thread each.
+"""The renderer that needs no graphics driver: a z-buffer in bands of rows, one task of a thread each.
 
-A strip is the same whichever thread draws it, so any number of threads gives the same picture.
+A band is the same whichever thread draws it, so any number of threads gives the same picture.
 """
 
 import os
@@ -22,7 +22,7 @@ from .labels import draw_labels
 from .outlines import frame_lines
 from .overlays import draw_lines, draw_tints
 from .patches import SIDE, patch_vertices, visible_patches
-from .raster import FACE, GROUND, fill_faces, fill_ground, see_points
+from .raster import FACE, fill_faces, fill_ground, mark_ground, see_points
 from .scenery import Faces, Scenery
 from .shade import shade
 from .sun import cast_shadows
@@ -30,9 +30,8 @@ from .sun import cast_shadows
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint32]
 
-STRIP = 160
-"""Columns of a strip: enough strips that threads end together, wide enough for its triangles."""
-BAND = 24
+BAND = 48
+"""Rows of a band: few enough for the nearer caches, and that threads end together."""
 LINE_WIDTH = 1.6
 
 
@@ -63,13 +62,15 @@ class SoftwareRenderer:
         self.size = width, height = max(int(size[0]), 16), max(int(size[1]), 16)
         if self.visible:
             self._window = pygame.display.set_mode(self.size, pygame.RESIZABLE)
-        self._picture = pygame.Surface(self.size, 0, 32)
         self._depth = np.zeros((height, width), dtype=np.float32)
         self._surface = np.zeros((height, width), dtype=np.uint32)
         self._rough = np.zeros((height, width), dtype=np.uint32)
         self._scratch = np.zeros((height, width), dtype=np.float32)
         self._marks = np.zeros((height, width), dtype=np.uint32)
         self._pixels: Words = np.zeros((height, width), dtype=np.uint32)
+        # The picture is these pixels, without their fourth byte, which stays zero.
+        self._picture = pygame.image.frombuffer(self._pixels, self.size, "BGRA")
+        self._picture.set_alpha(None)
 
     def prepare(self, frame: Frame) -> None:
         """Compile what drawing such a frame needs; in any thread, nothing is drawn."""
@@ -137,38 +138,24 @@ class SoftwareRenderer:
         lines = 2 if frame.wireframe else 1 if frame.grid else 0
         depth, surface = self._depth, self._surface
 
-        def strip(left: int) -> None:
-            right = min(left + STRIP, self.size[0])
-            depth[:, left:right] = 0.0
-            surface[:, left:right] = 0
+        def band(top: int) -> None:
+            bottom = min(top + BAND, self.size[1])
+            depth[top:bottom] = 0.0
             fill_ground(
-                patches, spans, seen, solid, flipped, view.lens, GROUND, left, right, depth, surface
+                patches, spans, seen, solid, flipped, view.lens, top, bottom, depth, surface
             )
-            fill_faces(corners, meshes.faces, view.lens, 0, FACE, left, right, depth, surface)
+            mark_ground(depth, surface, top, bottom)
+            fill_faces(corners, meshes.faces, view.lens, 0, FACE, top, bottom, depth, surface)
             draw_bodies(
-                bodies,
-                places,
-                *view,
-                to_sun,
-                shadows,
-                place,
-                cast,
-                sun,
-                left,
-                right,
-                depth,
+                bodies, places, *view, to_sun, shadows, place, cast, sun, top, bottom, depth,
                 surface,
-            )
-
-        def band(first: int) -> None:
-            last = min(first + BAND, self.size[1])
+            )  # fmt: skip
             shade(
-                depth, surface, first, last, *view, sun, cast, pairs_of(cast), place, far, pairs, levels,
-                self._grain, self._grain_levels, look.clouds(), colors, flipped, lines, ends,
-                self._rough,
+                depth, surface, top, bottom, *view, sun, cast, pairs_of(cast), place, far, pairs,
+                levels, self._grain, self._grain_levels, look.clouds(), colors, flipped, lines,
+                ends, self._rough,
             )  # fmt: skip
 
-        self._share(strip, range(0, self.size[0], STRIP))
         self._share(band, range(0, self.size[1], BAND))
 
     def _see_ground(self, frame: Frame, ground: Ground | None, view: _View) -> tuple[Any, ...]:
@@ -193,7 +180,6 @@ class SoftwareRenderer:
 
     def _finish(self, frame: Frame, meshes: Faces, view: _View) -> None:
         """Smooth the edges and draw what lies over the picture."""
-        # Not the picture's own pixels: it is locked for as long as somebody holds them.
         pixels = self._pixels
         ends, colors = frame_lines(frame, meshes)
         shades = np.concatenate(
@@ -211,26 +197,34 @@ class SoftwareRenderer:
             last = min(first + BAND, self.size[1])
             smooth_edges(self._depth, self._surface, self._rough, first, last, pixels)
 
-        def strip(left: int) -> None:
-            right = min(left + STRIP, self.size[0])
+        def overlay(top: int) -> None:
+            bottom = min(top + BAND, self.size[1])
             draw_tints(
-                corners, shades, view.lens, 0, 1, left, right, self._depth, self._scratch,
+                corners, shades, view.lens, 0, 1, top, bottom, self._depth, self._scratch,
                 self._marks, pixels,
             )  # fmt: skip
-            draw_lines(ends, colors, *view, LINE_WIDTH, left, right, self._depth, pixels)
+            draw_lines(ends, colors, *view, LINE_WIDTH, top, bottom, self._depth, pixels)
 
         self._share(band, range(0, self.size[1], BAND))
         if len(ends) or len(shades):
-            self._share(strip, range(0, self.size[0], STRIP))
-        pygame.surfarray.blit_array(self._picture, pixels.T)
+            self._share(overlay, range(0, self.size[1], BAND))
 
     def _share(self, task: Callable[[int], None], starts: range) -> None:
-        """Run tasks in the threads, or here if there is only one."""
-        if self.threads == 1:
-            for start in starts:
+        """Run tasks here and in the other threads; each takes the next when it is done with one.
+
+        Nobody is waited for who has not begun.
+        """
+        left = iter(starts)
+
+        def work() -> None:
+            for start in left:
                 task(start)
-        else:
-            list(self._pool.map(task, starts))
+
+        helpers = [self._pool.submit(work) for _ in range(self.threads - 1)]
+        work()
+        for helper in helpers:
+            if not helper.cancel():
+                helper.result()
 
 
 def _processors() -> int:

@@ -86,7 +86,7 @@ def _cast_faces(
     seen: Floats,
     faces: NDArray[np.int64],
     mark: int,
-    left: int,
+    top: int,
     cast: Singles,
     marks: NDArray[np.uint32],
 ) -> None:
@@ -95,6 +95,6 @@ def _cast_faces(
         a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
         fill_triangle(
             seen[a, 0], seen[a, 1], seen[a, 2], seen[b, 0], seen[b, 1], seen[b, 2],
-            seen[c, 0], seen[c, 1], seen[c, 2], mark, left, cast.shape[1], cast.shape[0],
+            seen[c, 0], seen[c, 1], seen[c, 2], mark, top, cast.shape[0],
             cast, marks,
         )  # fmt: skip
