@@ -16,7 +16,7 @@ from .. import camera as cameras
 from ..frame import Frame
 from . import look
 from .bodies import draw_bodies, pack_bodies, place_bodies
-from .edges import smooth_edges
+from .edges import REACH, smooth_edges
 from .ground import Ground
 from .labels import draw_labels
 from .outlines import frame_lines
@@ -89,7 +89,7 @@ class SoftwareRenderer:
         ground = self._follow(frame)
         meshes = self._scenery.follow(frame, ground)
         self._draw_solids(frame, ground, meshes, view)
-        self._finish(frame, meshes, view)
+        self._draw_overlays(frame, meshes, view)
         draw_labels(self._picture, frame)
 
     def overlay(self, panel: pygame.Surface) -> None:
@@ -121,7 +121,7 @@ class SoftwareRenderer:
         return self._ground
 
     def _draw_solids(self, frame: Frame, ground: Ground | None, meshes: Faces, view: _View) -> None:
-        """Draw ground, faces, bodies and sky, still with rough edges."""
+        """Draw ground, faces, bodies and sky, band by band while it is in the nearer caches."""
         bodies = pack_bodies(frame)
         if frame.wireframe:
             bodies = bodies[:0]
@@ -155,8 +155,17 @@ class SoftwareRenderer:
                 levels, self._grain, self._grain_levels, look.clouds(), colors, flipped, lines,
                 ends, self._rough,
             )  # fmt: skip
+            height = self.size[1]
+            smooth(top + REACH if top else 0, bottom - REACH if bottom < height else height)
+
+        def seam(top: int) -> None:
+            smooth(top - REACH, min(top + REACH, self.size[1]))
+
+        def smooth(first: int, last: int) -> None:
+            smooth_edges(depth, surface, self._rough, first, last, self._pixels)
 
         self._share(band, range(0, self.size[1], BAND))
+        self._share(seam, range(BAND, self.size[1], BAND))
 
     def _see_ground(self, frame: Frame, ground: Ground | None, view: _View) -> tuple[Any, ...]:
         """Return the ground's patches in sight, where they lie across, and their vertices."""
@@ -178,8 +187,8 @@ class SoftwareRenderer:
         self._share(some, range(0, len(patches), part))
         return patches, spans, seen.reshape(-1, 4)
 
-    def _finish(self, frame: Frame, meshes: Faces, view: _View) -> None:
-        """Smooth the edges and draw what lies over the picture."""
+    def _draw_overlays(self, frame: Frame, meshes: Faces, view: _View) -> None:
+        """Draw what lies over the picture."""
         pixels = self._pixels
         ends, colors = frame_lines(frame, meshes)
         shades = np.concatenate(
@@ -193,10 +202,6 @@ class SoftwareRenderer:
         corners = np.empty((3 * len(shades), 4))
         see_points(np.concatenate([np.empty((0, 3)), *places]), *view, corners)
 
-        def band(first: int) -> None:
-            last = min(first + BAND, self.size[1])
-            smooth_edges(self._depth, self._surface, self._rough, first, last, pixels)
-
         def overlay(top: int) -> None:
             bottom = min(top + BAND, self.size[1])
             draw_tints(
@@ -205,7 +210,6 @@ class SoftwareRenderer:
             )  # fmt: skip
             draw_lines(ends, colors, *view, LINE_WIDTH, top, bottom, self._depth, pixels)
 
-        self._share(band, range(0, self.size[1], BAND))
         if len(ends) or len(shades):
             self._share(overlay, range(0, self.size[1], BAND))
 
