@@ -2,6 +2,7 @@
 
 import contextlib
 import platform
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -129,7 +130,11 @@ class GLRenderer:
             draw_labels(picture, frame)
             self.overlay(picture)
 
-    def overlay(self, panel: pygame.Surface) -> None:
+    def overlay(
+        self,
+        panel: pygame.Surface,
+        boxes: Sequence[pygame.Rect] | None = None,  # noqa: ARG002 one texture holds them all
+    ) -> None:
         """Lay a picture with transparency over what was drawn, from the upper left corner."""
         width, height = panel.get_size()
         texture = self.context.texture((width, height), 4, pygame.image.tobytes(panel, "RGBA"))

@@ -166,9 +166,7 @@ def fill_face(
     if in_front == 0:
         return
     if in_front < 3:
-        fill_cut(
-            seen, a, b, c, focal, middle_x, middle_y, word, top, bottom, depth, surface
-        )
+        fill_cut(seen, a, b, c, focal, middle_x, middle_y, word, top, bottom, depth, surface)
         return
     ax, ay, bx, by, cx, cy = seen[a, 0], seen[a, 1], seen[b, 0], seen[b, 1], seen[c, 0], seen[c, 1]
     if max(ax, bx, cx) < 0.0 or min(ax, bx, cx) > depth.shape[1]:

@@ -49,7 +49,7 @@ Pairs = NDArray[np.uint64]
 Numbers = NDArray[np.int32]
 
 GROUND_KIND = np.uint32(GROUND >> 24)
-CHUNK = 320
+CHUNK = 640
 """Pixels of a row that are handled at once: many, but few enough for the nearest cache."""
 SLACK = 0.02
 """How much farther than ground a body's shadow begins, in meters."""
@@ -119,7 +119,7 @@ def _haze(dx: float, dy: float, dz: float, sun: Floats) -> Any:
 def _put_lines(
     depth: Singles, surface: Words, i: int, other: int, left: int, right: int, eye: Floats,
     view: Floats, from_: Floats, step: Floats, place: Floats, flipped: NDArray[np.uint8],
-    wires: bool, ramp: Singles, colors: Singles,
+    wires: int, ramp: Singles, colors: Singles,
 ) -> None:  # fmt: skip
     """Put the lines of its cells, or of its triangles, over a row of the ground's colors."""
     scale_x, scale_z = 1.0 / place[2], 1.0 / place[3]
@@ -173,7 +173,7 @@ def _put_light(sun: Floats, eye: Floats, from_: Floats, step: Floats, light: Sin
 def _put_void(
     from_: Floats, step: Floats, words: Words, void: Floats, colors: Singles, fogs: Singles
 ) -> None:
-    """Write what is in holes and beyond the end of the ground: dark, as deep as fog lets one see."""
+    """Write what is in holes and past the ground's end: dark, as deep as fog lets one see."""
     for k in range(words.shape[0]):
         if words[k] == 0:
             dx, dy, dz = from_[0] + k * step[0], from_[1], from_[2] + k * step[2]
@@ -291,9 +291,7 @@ def shade(
             ground, faces, drawn, detailed = count_kinds(near, words)
             put_depths(near, ray, ramp, depths, fogs)
             if ground > 0:
-                mixed = put_places(
-                    depths, ray, ramp, map_place, most, us, vs, own_levels, mixes
-                )
+                mixed = put_places(depths, ray, ramp, map_place, most, us, vs, own_levels, mixes)
                 _put_colors(pairs, starts, map_place, places, us, vs, own_levels, colors)
                 if mixed:
                     put_places(depths, ray, ramp, map_place, most, us, vs, own_levels, mixes)
@@ -331,7 +329,7 @@ def shade(
                 other = i + 1 if i + 1 < last else max(i - 1, first)
                 _put_lines(
                     depth, surface, i, other, left, right, eye, view, from_, step, place, flipped,
-                    lines > 1, ramp, colors,
+                    lines - 1, ramp, colors,
                 )  # fmt: skip
             h0 = _haze(from_[0], from_[1], from_[2], sun)
             end = count - 1

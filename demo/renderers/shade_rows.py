@@ -64,7 +64,7 @@ def _byte(word: np.uint32, shift: np.uint32) -> np.float32:
 
 
 @by_vectors
-def count_kinds(near: Singles, words: Words) -> tuple[float, float, float, float]:
+def count_kinds(near: Singles, words: Words) -> tuple[Any, Any, Any, Any]:
     """Return how many pixels show ground, faces and bodies, and how many are near enough for noise.
 
     ``near``: 1 / depth.

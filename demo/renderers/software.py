@@ -1,10 +1,10 @@
-"""The renderer that needs no graphics driver: a z-buffer in bands of rows, one task of a thread each.
+"""The renderer that needs no graphics driver: a z-buffer in bands of rows, each a thread's task.
 
 A band is the same whichever thread draws it, so any number of threads gives the same picture.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -69,7 +69,7 @@ class SoftwareRenderer:
         self._marks = np.zeros((height, width), dtype=np.uint32)
         self._pixels: Words = np.zeros((height, width), dtype=np.uint32)
         # The picture is these pixels, without their fourth byte, which stays zero.
-        self._picture = pygame.image.frombuffer(self._pixels, self.size, "BGRA")
+        self._picture = pygame.image.frombuffer(self._pixels.data, self.size, "BGRA")
         self._picture.set_alpha(None)
 
     def prepare(self, frame: Frame) -> None:
@@ -92,9 +92,10 @@ class SoftwareRenderer:
         self._draw_overlays(frame, meshes, view)
         draw_labels(self._picture, frame)
 
-    def overlay(self, panel: pygame.Surface) -> None:
+    def overlay(self, panel: pygame.Surface, boxes: Sequence[pygame.Rect] | None = None) -> None:
         """Lay a picture with transparency over what was drawn, from the upper left corner."""
-        self._picture.blit(panel, (0, 0))
+        for box in [panel.get_rect()] if boxes is None else boxes:
+            self._picture.blit(panel, box, box)
 
     def present(self) -> None:
         """Show what was drawn, if there is a window."""
