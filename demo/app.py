@@ -273,7 +273,7 @@ class App:
                 self.views, self.grid, self.rig.mode, self.renderer.name, self.picked,
                 self.events.mouse, help=self.help_left > 0.0, sound=self.sounds.on,
             )  # fmt: skip
-            self.renderer.overlay(self.panel.draw(simulation, status, seconds))
+            self.renderer.overlay(self.panel.draw(simulation, status, seconds), self.panel.boxes)
         paneled = time.perf_counter()
         self.renderer.present()
         done = time.perf_counter()

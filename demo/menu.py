@@ -44,8 +44,8 @@ class Menu:
 
     def draw(
         self, ink: Ink, surface: pygame.Surface, mouse: tuple[int, int], on: Collection[str]
-    ) -> None:
-        """Draw it; what is under the mouse is lit, and so are commands whose matter is on."""
+    ) -> list[pygame.Rect]:
+        """Draw it and return where; lit are what is under the mouse and commands that are on."""
         button = pygame.Rect(0, 0, ink.px(72), ink.px(30))
         button.bottomright = surface.get_width() - ink.px(12), surface.get_height() - ink.px(12)
         self.button = button
@@ -53,12 +53,11 @@ class Menu:
         words = ink.text("Menu", 13, ACCENT if button.collidepoint(mouse) else TEXT)
         surface.blit(words, words.get_rect(center=button.center))
         self.places = {}
-        if self.is_open:
-            self._draw_list(ink, surface, mouse, on)
+        return [button, self._draw_list(ink, surface, mouse, on)] if self.is_open else [button]
 
     def _draw_list(
         self, ink: Ink, surface: pygame.Surface, mouse: tuple[int, int], on: Collection[str]
-    ) -> None:
+    ) -> pygame.Rect:
         assert self.button is not None  # noqa: S101 drawn just before
         row, gap = ink.px(_ROW), ink.px(_GAP)
         box = pygame.Rect(0, 0, ink.px(_WIDTH), row * len(ENTRIES) + 3 * gap)
@@ -75,3 +74,4 @@ class Menu:
             text = ink.text(words, 13, ACCENT if command in on else TEXT)
             surface.blit(text, text.get_rect(midleft=(box.left + ink.px(14), place.centery)))
             top += row
+        return box

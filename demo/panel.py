@@ -14,7 +14,7 @@ from .menu import Menu
 from .scene import Scene
 from .simulation import Simulation
 from .views import VIEWS, candidates_of
-from .widgets import ACCENT, FAINT, TEXT, Slider, draw_graph, window_ink
+from .widgets import ACCENT, FAINT, GLASS, TEXT, Color4, Slider, draw_graph, window_ink
 
 WIDTH = 236
 GRAPH_FRAMES = 120
@@ -81,6 +81,7 @@ class Panel:
     def resize(self, size: tuple[int, int]) -> None:
         """Follow the window."""
         self.surface = pygame.Surface(size, pygame.SRCALPHA)
+        self.boxes: list[pygame.Rect] = []
         self.ink = window_ink(size)
 
     def use_rules(self, rules: Rules) -> None:
@@ -132,8 +133,10 @@ class Panel:
         return place[0] < self.ink.px(WIDTH + 12)
 
     def draw(self, simulation: Simulation, status: Status, seconds: float) -> pygame.Surface:
-        """Draw all anew and return the surface."""
-        self.surface.fill((0, 0, 0, 0))
+        """Draw all anew and return the surface; nothing is on it outside of `boxes`."""
+        for box in self.boxes:
+            self.surface.fill((0, 0, 0, 0), box)
+        self.boxes.clear()
         if self.visible:
             self._words_left -= seconds
             if self._words_left <= 0.0 or simulation.paused or not self._words:
@@ -148,8 +151,19 @@ class Panel:
             self._draw_line(status.picked, above=self.visible)
         if self.visible:
             on = {f"scene {simulation.scene.name}"} | ({"sound"} if status.sound else set())
-            self.menu.draw(self.ink, self.surface, status.mouse, on)
+            for box in self.menu.draw(self.ink, self.surface, status.mouse, on):
+                self._add(box)
         return self.surface
+
+    def _box(self, width: int, height: int, place: tuple[int, int], color: Color4 = GLASS) -> None:
+        self.surface.blit(self.ink.box(width, height, color), place)
+        self._add(pygame.Rect(place, (width, height)))
+
+    def _add(self, box: pygame.Rect) -> None:
+        """Take down where something is drawn; what overlaps becomes one."""
+        while (other := box.collidelist(self.boxes)) >= 0:
+            box = box.union(self.boxes.pop(other))
+        self.boxes.append(box)
 
     def _figures(self, simulation: Simulation, status: Status) -> list[tuple[str, str]]:
         scene, times = simulation.scene, self.times
@@ -190,7 +204,7 @@ class Panel:
             px(14) + px(33) * len(self.sliders),
         )
         top = px(12)
-        surface.blit(ink.box(width, heights[0]), (left, top))
+        self._box(width, heights[0], (left, top))
         y = top + px(10)
         for name, value in self._words:
             surface.blit(ink.text(name, 12, FAINT), (inner, y))
@@ -207,7 +221,7 @@ class Panel:
             line=16.7,
         )
         top += heights[0] + px(8)
-        surface.blit(ink.box(width, heights[1]), (left, top))
+        self._box(width, heights[1], (left, top))
         y = top + px(8)
         entries = [(view.key, view.title, view.name in status.views) for view in VIEWS]
         for key, title, on in (*entries, (self._grid_key, "grid", status.grid)):
@@ -216,7 +230,7 @@ class Panel:
             y += row
         top += heights[1] + px(8)
         if top + heights[2] <= surface.get_height():
-            surface.blit(ink.box(width, heights[2]), (left, top))
+            self._box(width, heights[2], (left, top))
             y = top + px(9)
             for slider in self.sliders:
                 y += slider.draw(ink, surface, inner, y, width - px(24))
@@ -238,7 +252,7 @@ class Panel:
         height = ink.px(18) * len(texts) + ink.px(14)
         x = self.surface.get_width() - width - ink.px(12)
         y = ink.px(52)
-        self.surface.blit(ink.box(width, height), (x, y))
+        self._box(width, height, (x, y))
         for index, text in enumerate(texts):
             self.surface.blit(text, (x + ink.px(12), y + ink.px(9) + index * ink.px(18)))
 
@@ -252,7 +266,7 @@ class Panel:
         width, height = text.get_width() + ink.px(28), ink.px(32)
         x = self.surface.get_width() - width - ink.px(12)
         color = (120, 60, 20, 190) if simulation.paused else (16, 22, 32, 176)
-        self.surface.blit(ink.box(width, height, color), (x, ink.px(12)))
+        self._box(width, height, (x, ink.px(12)), color)
         self.surface.blit(text, (x + ink.px(14), ink.px(12) + (height - text.get_height()) // 2))
 
     def _draw_help(self) -> None:
@@ -266,7 +280,7 @@ class Panel:
         left = self.ink.px(WIDTH + 12) if self.visible else 0
         x = left + (self.surface.get_width() - left - width) // 2
         y = (self.surface.get_height() - height) // 2
-        self.surface.blit(ink.box(width, height, (16, 22, 32, 205)), (x, y))
+        self._box(width, height, (x, y), (16, 22, 32, 205))
         for index, (key, text) in enumerate(zip(keys, texts, strict=True)):
             at = y + ink.px(14) + index * row
             self.surface.blit(key, (x + ink.px(16), at))
@@ -281,5 +295,5 @@ class Panel:
         y = self.surface.get_height() - height - ink.px(12)
         if above:
             y -= height + ink.px(6)
-        self.surface.blit(ink.box(width, height), (x, y))
+        self._box(width, height, (x, y))
         self.surface.blit(text, (x + ink.px(14), y + (height - text.get_height()) // 2))

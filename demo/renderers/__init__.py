@@ -1,6 +1,7 @@
 """Renderers: a `Frame` in, a picture out. OpenGL where there is a driver, else the processor."""
 
 import sys
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -24,8 +25,11 @@ class Renderer(Protocol):
     def draw(self, frame: Frame) -> None:
         """Draw a frame; nothing is shown yet."""
 
-    def overlay(self, panel: pygame.Surface) -> None:
-        """Lay a picture with transparency over what was drawn, from the upper left corner."""
+    def overlay(self, panel: pygame.Surface, boxes: Sequence[pygame.Rect] | None = None) -> None:
+        """Lay a picture with transparency over what was drawn, from the upper left corner.
+
+        There is nothing on it outside of ``boxes``, if they are given; they do not overlap.
+        """
 
     def present(self) -> None:
         """Show what was drawn, if there is a window."""

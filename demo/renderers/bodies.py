@@ -20,6 +20,7 @@ BALL, BOX, CAPSULE = 0.0, 1.0, 2.0
 # A body's row: kind, center, rotation by rows, then half extents, or the radius and half the way
 # from a to b along the third axis, the color as light, the radius of a ball around it.
 KIND, CENTER, TURN, SIZE, COLOR, AROUND, WIDTH = 0, 1, 4, 13, 16, 19, 20
+_STEEPEST = 1e6
 
 
 def pack_bodies(frame: Frame) -> Floats:
@@ -209,6 +210,20 @@ def _reach(row: Floats, x: float, y: float, z: float) -> float:
 
 
 @inlined
+def _tangents(aside: float, ahead: float, radius: float) -> tuple[float, float]:
+    """Slopes between which a circle is seen from the origin, also one that reaches behind it."""
+    away = math.sqrt(aside * aside + ahead * ahead)
+    if away <= radius:
+        return -_STEEPEST, _STEEPEST
+    middle, half = math.atan2(aside, ahead), math.asin(radius / away)
+    flat = math.atan(_STEEPEST)
+    return (
+        math.tan(min(max(middle - half, -flat), flat)),
+        math.tan(min(max(middle + half, -flat), flat)),
+    )
+
+
+@inlined
 def _screen_box(row: Floats, eye: Floats, view: Floats, lens: Floats) -> Any:
     """Least and greatest pixel x and y of a body, if it is in front, and its greatest 1 / depth."""
     x, y, z = row[CENTER] - eye[0], row[CENTER + 1] - eye[1], row[CENTER + 2] - eye[2]
@@ -216,10 +231,15 @@ def _screen_box(row: Floats, eye: Floats, view: Floats, lens: Floats) -> Any:
     deep = _reach(row, view[2, 0], view[2, 1], view[2, 2])
     if w + deep < NEAR:
         return 0.0, -1.0, 0.0, -1.0, 0.0
-    if w - deep < NEAR:
-        return 0.0, 1e6, 0.0, 1e6, np.inf
     u = view[0, 0] * x + view[0, 1] * y + view[0, 2] * z
     v = view[1, 0] * x + view[1, 1] * y + view[1, 2] * z
+    if w - deep < NEAR:
+        left, right = _tangents(u, w, row[AROUND])
+        below, above = _tangents(v, w, row[AROUND])
+        return (
+            lens[1] + left * lens[0], lens[1] + right * lens[0],
+            lens[2] - above * lens[0], lens[2] - below * lens[0], np.inf,
+        )  # fmt: skip
     wide = _reach(row, view[0, 0], view[0, 1], view[0, 2])
     high = _reach(row, view[1, 0], view[1, 1], view[1, 2])
     near, far = lens[0] / (w - deep), lens[0] / (w + deep)
@@ -245,17 +265,17 @@ def place_bodies(bodies: Floats, eye: Floats, view: Floats, lens: Floats, out: F
 def draw_bodies(
     bodies: Floats, places: Floats, eye: Floats, view: Floats, lens: Floats, to_sun: Floats,
     shadows: Singles, place: Floats,
-    cast: Singles, sun: Floats, left: int, right: int, depth: Singles, surface: Words,
+    cast: Singles, sun: Floats, top: int, bottom: int, depth: Singles, surface: Words,
 ) -> None:  # fmt: skip
-    """Draw lit bodies into the columns of a strip. ``places``: from `place_bodies`."""
+    """Draw lit bodies into the rows of a band. ``places``: from `place_bodies`."""
     light, shrink, off = (to_sun[0], to_sun[1], to_sun[2]), 1.0 / lens[0], 1.5 / sun[11]
     for k in range(bodies.shape[0]):
         x0, x1, y0, y1 = places[k, 0], places[k, 1], places[k, 2], places[k, 3]
-        if x1 < left or x0 >= right:
+        if y1 < top or y0 >= bottom:
             continue
         row, nearest = bodies[k], places[k, 4]
-        first_x, last_x = max(left, int(max(x0, 0.0))), min(right, int(min(x1, 1e6)) + 1)
-        first_y, last_y = max(0, int(max(y0, 0.0))), min(depth.shape[0], int(min(y1, 1e6)) + 1)
+        first_x, last_x = int(max(x0, 0.0)), min(depth.shape[1], int(min(x1, 1e6)) + 1)
+        first_y, last_y = max(top, int(max(y0, 0.0))), min(bottom, int(min(y1, 1e6)) + 1)
         if first_x >= last_x or first_y >= last_y:
             continue
         o = _turned(row, eye[0] - row[CENTER], eye[1] - row[CENTER + 1], eye[2] - row[CENTER + 2])
@@ -264,7 +284,7 @@ def draw_bodies(
         above = _turned(row, view[1, 0], view[1, 1], view[1, 2])
         color = (row[COLOR], row[COLOR + 1], row[COLOR + 2])
         r = row[AROUND]
-        top = hill_light(shadows, place, row[CENTER], row[CENTER + 1] + r, row[CENTER + 2])
+        crown = hill_light(shadows, place, row[CENTER], row[CENTER + 1] + r, row[CENTER + 2])
         foot = hill_light(shadows, place, row[CENTER], row[CENTER + 1] - r, row[CENTER + 2])
         middle = (0.5 * (first_x + last_x) - lens[1]) * shrink
         for i in range(first_y, last_y):
@@ -301,8 +321,8 @@ def draw_bodies(
                 dy = view[2, 1] + a * view[0, 1] + b * view[1, 1]
                 dz = view[2, 2] + a * view[0, 2] + b * view[1, 2]
                 x, y, z = eye[0] + t * dx, eye[1] + t * dy, eye[2] + t * dz
-                sunny = top
-                if top != foot:
+                sunny = crown
+                if crown != foot:
                     sunny = hill_light(shadows, place, x, y, z)
                 sunny *= 1.0 - shadow_share(
                     cast, sun, x + off * n[0], y + off * n[1], z + off * n[2], 0.5 * off

@@ -9,6 +9,10 @@ from .raster import GROUND
 Singles = NDArray[np.float32]
 Words = NDArray[np.uint32]
 Bytes = NDArray[np.uint8]
+Numbers = NDArray[np.int32]
+
+REACH = 3
+"""From so many rows away a pixel is blurred."""
 
 _GROUND, _CONTRAST = np.int32(GROUND >> 24), np.int32(120)
 _KIND_SHIFT, _JUMP = np.uint32(24), np.float32(0.06)
@@ -31,17 +35,21 @@ def _blend(a: int, b: int, share: int) -> int:
 
 
 @by_vectors
-def _put_outlines(
-    above: Singles, near: Singles, below: Singles, surface: Words, upper: Words, here: Words,
-    lower: Words, out: Words, marks: Bytes,
-) -> None:  # fmt: skip
-    """Copy a row of pixels, and mark those on outlines with contrast; not the first and the last.
+def _put_lumas(colors: Words, lumas: Numbers) -> None:
+    for k in range(colors.shape[0]):
+        lumas[k] = _luma(colors[k])
 
-    ``above``, ``near``, ``below``: depths of three rows; ``upper``, ``here``, ``lower``: colors.
+
+@by_vectors
+def _put_outlines(
+    above: Singles, near: Singles, below: Singles, surface: Words, upper: Numbers, here: Numbers,
+    lower: Numbers, marks: Bytes,
+) -> None:  # fmt: skip
+    """Mark the pixels on outlines with contrast, not the first and the last.
+
+    ``above``, ``near``, ``below``: depths of three rows; ``upper``, ``here``, ``lower``: lumas.
     """
-    for first in range(out.shape[0]):
-        out[first] = here[first]
-    for first in range(out.shape[0] - 2):
+    for first in range(near.shape[0] - 2):
         before, k, after = np.uint64(first), np.uint64(first + 1), np.uint64(first + 2)
         depth = near[k]
         slack = _JUMP * depth
@@ -49,9 +57,8 @@ def _put_outlines(
             abs(above[k] - depth), abs(below[k] - depth),
             abs(near[before] - depth), abs(near[after] - depth),
         )  # fmt: skip
-        nw, ne = _luma(upper[before]), _luma(upper[after])
-        sw, se = _luma(lower[before]), _luma(lower[after])
-        middle = _luma(here[k])
+        nw, ne, sw, se = upper[before], upper[after], lower[before], lower[after]
+        middle = here[k]
         contrast = np.int32(max(middle, nw, ne, sw, se) - min(middle, nw, ne, sw, se))
         drawn = np.int32(surface[k] >> _KIND_SHIFT) > _GROUND
         marks[k] = np.uint8(1 if (jump > slack or drawn) and contrast >= _CONTRAST else 0)
@@ -61,25 +68,34 @@ def _put_outlines(
 def smooth_edges(
     depth: Singles, surface: Words, colors: Words, first: int, last: int, out: Words
 ) -> None:
-    """Copy rows of pixels, softened along the outlines of things.
+    """Copy rows of pixels, softened along the outlines of things; reads `REACH` rows beyond.
 
     After Lottes, FXAA: an edge's direction from the brightness around a pixel, then a blur along
     it. Only where kind or depth jumps, so that the ground keeps its grain.
     """
     height, width = colors.shape
-    marks = np.zeros(width, dtype=np.uint8)
+    marks = np.zeros((width + 7) // 8 * 8, dtype=np.uint8)
+    eights = marks.view(np.uint64)
+    lumas = np.empty((3, width), dtype=np.int32)
+    for i in range(max(first - 1, 0), min(first + 1, height)):
+        _put_lumas(colors[i], lumas[i % 3])
     for i in range(first, last):
+        for j in range(width):
+            out[i, j] = colors[i, j]
+        if i + 1 < height:
+            _put_lumas(colors[i + 1], lumas[(i + 1) % 3])
         if i == 0 or i == height - 1:
-            for j in range(width):
-                out[i, j] = colors[i, j]
             continue
         _put_outlines(
-            depth[i - 1], depth[i], depth[i + 1], surface[i], colors[i - 1], colors[i],
-            colors[i + 1], out[i], marks,
+            depth[i - 1], depth[i], depth[i + 1], surface[i], lumas[(i - 1) % 3], lumas[i % 3],
+            lumas[(i + 1) % 3], marks,
         )  # fmt: skip
-        for j in range(1, width - 1):
-            if marks[j]:
-                out[i, j] = _blurred(colors, i, j)
+        for eight in range(eights.shape[0]):
+            if eights[eight] == 0:
+                continue
+            for j in range(8 * eight, 8 * eight + 8):
+                if marks[j]:
+                    out[i, j] = _blurred(colors, i, j)
 
 
 @inlined

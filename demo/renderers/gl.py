@@ -2,6 +2,7 @@
 
 import contextlib
 import platform
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -129,7 +130,11 @@ class GLRenderer:
             draw_labels(picture, frame)
             self.overlay(picture)
 
-    def overlay(self, panel: pygame.Surface) -> None:
+    def overlay(
+        self,
+        panel: pygame.Surface,
+        boxes: Sequence[pygame.Rect] | None = None,  # noqa: ARG002 one texture holds them all
+    ) -> None:
         """Lay a picture with transparency over what was drawn, from the upper left corner."""
         width, height = panel.get_size()
         texture = self.context.texture((width, height), 4, pygame.image.tobytes(panel, "RGBA"))
@@ -213,7 +218,7 @@ class GLRenderer:
         self._anchor = triangles[0, 0] if len(triangles) else np.zeros(3)
         packed = np.empty((len(triangles), 3, 7), dtype="f4")
         packed[:, :, :3] = triangles - self._anchor
-        packed[:, :, 3:] = (meshes.lit / [255.0, 255.0, 255.0, 1.0])[:, np.newaxis]
+        packed[:, :, 3:] = (meshes.lit / 255.0)[:, np.newaxis]
         self._face_buffer.release()
         self._face_buffer = self.context.buffer(packed.tobytes() or bytes(28))
 

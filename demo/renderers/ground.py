@@ -26,7 +26,7 @@ Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint32]
 Span = tuple[int, int]
 
-PATCH = 16
+PATCH = 8
 """Cells along the side of the finest patch, and quads along the side of every patch."""
 REACH = 8  # paint looks at the heights this many samples away
 MOST_TEXELS = 4_300_000

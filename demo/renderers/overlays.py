@@ -19,14 +19,14 @@ LIFT = 1.004
 
 @compiled
 def draw_tints(
-    corners: Floats, colors: Floats, lens: Floats, one_sided: int, mark: int, left: int,
-    right: int, depth: Singles, scratch: Singles, marks: Words, pixels: Words,
+    corners: Floats, colors: Floats, lens: Floats, one_sided: int, mark: int, top: int,
+    bottom: int, depth: Singles, scratch: Singles, marks: Words, pixels: Words,
 ) -> None:  # fmt: skip
-    """Blend triangles over the columns of a strip. ``corners``: seen points, three a triangle.
+    """Blend triangles over the rows of a band. ``corners``: seen points, three a triangle.
 
     ``colors``: red, green, blue, opacity. ``scratch`` and ``marks`` are zero before and after.
     """
-    height = depth.shape[0]
+    width = depth.shape[1]
     for k in range(colors.shape[0]):
         least_x, most_x, least_y, most_y = 1e9, -1e9, 1e9, -1e9
         for c in range(3 * k, 3 * k + 3):
@@ -36,15 +36,15 @@ def draw_tints(
             else:
                 least_x, most_x, least_y, most_y = 0.0, 1e9, 0.0, 1e9
                 break
-        if most_x < left or least_x > right or most_y < 0.0 or least_y > height:
+        if most_x < 0.0 or least_x > width or most_y < top or least_y > bottom:
             continue
         fill_face(
             corners, 3 * k, 3 * k + 1, 3 * k + 2, one_sided, lens[0], lens[1], lens[2],
-            mark, left, right, height, scratch, marks,
+            mark, top, bottom, scratch, marks,
         )  # fmt: skip
         opacity = colors[k, 3]
-        for i in range(max(0, int(least_y)), min(height, int(min(most_y, 1e6)) + 1)):
-            for j in range(max(left, int(least_x)), min(right, int(min(most_x, 1e6)) + 1)):
+        for i in range(max(top, int(least_y)), min(bottom, int(min(most_y, 1e6)) + 1)):
+            for j in range(max(0, int(least_x)), min(width, int(min(most_x, 1e6)) + 1)):
                 if marks[i, j] == 0:
                     continue
                 if scratch[i, j] * LIFT >= depth[i, j]:
@@ -61,12 +61,11 @@ def draw_tints(
 
 @compiled
 def draw_lines(
-    ends: Floats, colors: Floats, eye: Floats, view: Floats, lens: Floats, width: float,
-    left: int, right: int,
-    depth: Singles, pixels: Words,
+    ends: Floats, colors: Floats, eye: Floats, view: Floats, lens: Floats, thick: float,
+    top: int, bottom: int, depth: Singles, pixels: Words,
 ) -> None:  # fmt: skip
-    """Draw soft-edged lines, (n, 6), into the columns of a strip, behind what is nearer."""
-    height = depth.shape[0]
+    """Draw soft-edged lines, (n, 6), into the rows of a band, behind what is nearer."""
+    width = depth.shape[1]
     point, seen = np.empty((2, 3)), np.empty((2, 4))
     for k in range(ends.shape[0]):
         for c in range(6):
@@ -85,9 +84,9 @@ def draw_lines(
             see_points(point, eye, view, lens, seen)
         x0, y0, i0 = seen[0, 0], seen[0, 1], seen[0, 2]
         x1, y1, i1 = seen[1, 0], seen[1, 1], seen[1, 2]
-        if max(x0, x1) < left - 2.0 or min(x0, x1) > right + 2.0:
+        if max(x0, x1) < -2.0 or min(x0, x1) > width + 2.0:
             continue
-        if max(y0, y1) < -2.0 or min(y0, y1) > height + 2.0:
+        if max(y0, y1) < top - 2.0 or min(y0, y1) > bottom + 2.0:
             continue
         upright = abs(y1 - y0) > abs(x1 - x0)
         if upright:
@@ -96,8 +95,8 @@ def draw_lines(
             x0, y0, i0, x1, y1, i1 = x1, y1, i1, x0, y0, i0
         run = max(x1 - x0, 1e-9)
         slope, fall = (y1 - y0) / run, (i1 - i0) / run
-        half = 0.5 * width * math.sqrt(1.0 + slope * slope)
-        lowest, highest = (0, height) if upright else (left, right)
+        half = 0.5 * thick * math.sqrt(1.0 + slope * slope)
+        lowest, highest = (top, bottom) if upright else (0, width)
         first = max(lowest, math.floor(max(x0 - 0.5, lowest - 1.0)))
         last = min(highest, math.ceil(min(x1 + 0.5, highest + 1.0)))
         for along in range(first, last):
@@ -109,7 +108,7 @@ def draw_lines(
             y, inverse = y0 + slope * (middle - x0), i0 + fall * (at - x0)
             for side in range(math.floor(y - half - 0.5), math.floor(y + half + 0.5) + 1):
                 i, j = (along, side) if upright else (side, along)
-                if i < 0 or i >= height or j < left or j >= right:
+                if i < top or i >= bottom or j < 0 or j >= width:
                     continue
                 cover = min(1.0, half + 0.5 - abs(side + 0.5 - y)) * caps
                 if cover <= 0.0 or inverse * LIFT < depth[i, j]:

@@ -185,7 +185,7 @@ def patch_vertices(
     """Write pixel x, y, 1 / depth and depth of the vertices of patches, (n, SIDE, SIDE, 4).
 
     What is nearer than `NEAR` has 1 / depth 0 and, in place of pixels, x and y of view space.
-    ``spans``: least and greatest pixel x of each patch.
+    ``spans``: least and greatest pixel y of each patch.
     """
     x0, z0, cell_x, cell_z = place[0], place[1], place[2], place[3]
     focal, middle_x, middle_y = lens[0], lens[1], lens[2]
@@ -215,8 +215,8 @@ def patch_vertices(
                     out[k, i, j, 0], out[k, i, j, 1], out[k, i, j, 2] = across, up, 0.0
                     least, greatest = -np.inf, np.inf
                 else:
-                    pixel = middle_x + focal * across / depth
-                    out[k, i, j, 0], out[k, i, j, 1] = pixel, middle_y - focal * up / depth
+                    pixel = middle_y - focal * up / depth
+                    out[k, i, j, 0], out[k, i, j, 1] = middle_x + focal * across / depth, pixel
                     out[k, i, j, 2] = 1.0 / depth
                     least, greatest = min(least, pixel), max(greatest, pixel)
                 out[k, i, j, 3] = depth

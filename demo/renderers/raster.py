@@ -24,17 +24,51 @@ FACE = 2 << 24
 LIT = 255 << 24
 
 MOST_FACES = 1 << 24
+LANES = 16
+"""Pixels of a row that are filled at once; no picture is narrower."""
+_LANE, _NOTHING = np.arange(LANES, dtype=np.float32), np.float32(0.0)
+
+
+@inlined
+def _deepen(
+    depth: Singles, row: int, start: int, stop: int, first: float, across: float, lowest: float,
+    highest: float,
+) -> None:  # fmt: skip
+    """Fill a row's part, sixteen pixels at a time; those outside are as far as nothing."""
+    begin, step = np.float32(first), np.float32(across)
+    least, most = np.float32(lowest), np.float32(highest)
+    count = np.float32(stop - start)
+    for block in range(start // LANES, (stop + LANES - 1) // LANES):
+        left = min(block * LANES, depth.shape[1] - LANES)
+        shift = np.float32(left - start)
+        for lane in range(LANES):
+            place = shift + _LANE[lane]
+            value = min(max(begin + step * place, least), most)
+            value = value if place >= _NOTHING and place < count else _NOTHING
+            at = np.uint64(left + lane)
+            depth[np.uint64(row), at] = max(depth[np.uint64(row), at], value)
 
 
 @compiled
+def mark_ground(depth: Singles, surface: Words, top: int, bottom: int) -> None:
+    """Write what rows show where only ground was filled."""
+    for row in range(top, bottom):
+        for column in range(depth.shape[1]):
+            surface[row, column] = GROUND if depth[row, column] > 0.0 else SKY
+
+
+@inlined
 def fill_triangle(
     ax: float, ay: float, ai: float, bx: float, by: float, bi: float, cx: float, cy: float,
     ci: float,
-    word: int, left: int, right: int, bottom: int, depth: Singles, surface: Words,
+    word: int, top: int, bottom: int, depth: Singles, surface: Words,
 ) -> None:  # fmt: skip
-    """Fill the pixels from column ``left`` to before ``right`` that nothing nearer covers."""
+    """Fill the pixels from row ``top`` to before ``bottom`` that nothing nearer covers.
+
+    The word `GROUND` is not written: `mark_ground` does it for all at once.
+    """
     # Most triangles are so small that many of them hold no pixel's middle.
-    first = max(0, math.ceil(max(min(ay, by, cy), -1.0) - 0.5))
+    first = max(top, math.ceil(max(min(ay, by, cy), -1.0) - 0.5))
     last = min(bottom, math.ceil(min(max(ay, by, cy), bottom + 1.0) - 0.5))
     if first >= last or math.ceil(min(ax, bx, cx) - 0.5) >= math.ceil(max(ax, bx, cx) - 0.5):
         return
@@ -55,16 +89,21 @@ def fill_triangle(
     long_slope = (cx - ax) / (cy - ay)
     upper_slope = (bx - ax) / (by - ay) if by > ay else 0.0
     lower_slope = (cx - bx) / (cy - by) if cy > by else 0.0
-    near, far = left - 1.0, right + 1.0
+    width = depth.shape[1]
     for row in range(first, last):
         middle = row + 0.5
         x0 = ax + (middle - ay) * long_slope
         x1 = ax + (middle - ay) * upper_slope if middle < by else bx + (middle - by) * lower_slope
         if x1 < x0:
             x0, x1 = x1, x0
-        start = max(left, math.ceil(max(x0, near) - 0.5))
-        stop = min(right, math.ceil(min(x1, far) - 0.5))
+        start = max(0, math.ceil(max(x0, -1.0) - 0.5))
+        stop = min(width, math.ceil(min(x1, width + 1.0) - 0.5))
+        if start >= stop:
+            continue
         offset = base + down * middle + across * 0.5
+        if word == GROUND:
+            _deepen(depth, row, start, stop, offset + across * start, across, lowest, highest)
+            continue
         for column in range(start, stop):
             value = np.float32(min(max(offset + across * column, lowest), highest))
             if value > depth[row, column]:
@@ -87,7 +126,7 @@ def _cut(
 @compiled
 def fill_cut(
     seen: Floats, a: int, b: int, c: int, focal: float, middle_x: float, middle_y: float,
-    word: int, left: int, right: int, bottom: int, depth: Singles, surface: Words,
+    word: int, top: int, bottom: int, depth: Singles, surface: Words,
 ) -> None:  # fmt: skip
     """Fill the part in front of the near plane of a triangle that crosses it."""
     for _ in range(2):  # turn the corners until a is the one in front, or the one behind
@@ -102,46 +141,44 @@ def fill_cut(
         qx, qy = _cut(seen, a, c, focal, middle_x, middle_y)
         fill_triangle(
             seen[a, 0], seen[a, 1], seen[a, 2], px, py, near, qx, qy, near,
-            word, left, right, bottom, depth, surface,
+            word, top, bottom, depth, surface,
         )  # fmt: skip
     else:
         px, py = _cut(seen, b, a, focal, middle_x, middle_y)
         qx, qy = _cut(seen, c, a, focal, middle_x, middle_y)
         fill_triangle(
             seen[b, 0], seen[b, 1], seen[b, 2], seen[c, 0], seen[c, 1], seen[c, 2], px, py, near,
-            word, left, right, bottom, depth, surface,
+            word, top, bottom, depth, surface,
         )  # fmt: skip
         fill_triangle(
             px, py, near, seen[c, 0], seen[c, 1], seen[c, 2], qx, qy, near,
-            word, left, right, bottom, depth, surface,
+            word, top, bottom, depth, surface,
         )  # fmt: skip
 
 
-@compiled
+@inlined
 def fill_face(
     seen: Floats, a: int, b: int, c: int, one_sided: int, focal: float, middle_x: float,
-    middle_y: float, word: int, left: int, right: int, bottom: int, depth: Singles, surface: Words,
+    middle_y: float, word: int, top: int, bottom: int, depth: Singles, surface: Words,
 ) -> None:  # fmt: skip
     """Fill a triangle of vertices as `patch_vertices` writes them, (n, 4)."""
     in_front = (seen[a, 2] > 0.0) + (seen[b, 2] > 0.0) + (seen[c, 2] > 0.0)
     if in_front == 0:
         return
     if in_front < 3:
-        fill_cut(
-            seen, a, b, c, focal, middle_x, middle_y, word, left, right, bottom, depth, surface
-        )
+        fill_cut(seen, a, b, c, focal, middle_x, middle_y, word, top, bottom, depth, surface)
         return
     ax, ay, bx, by, cx, cy = seen[a, 0], seen[a, 1], seen[b, 0], seen[b, 1], seen[c, 0], seen[c, 1]
-    if max(ax, bx, cx) < left or min(ax, bx, cx) > right:
+    if max(ax, bx, cx) < 0.0 or min(ax, bx, cx) > depth.shape[1]:
         return
-    if max(ay, by, cy) < 0.0 or min(ay, by, cy) > bottom:
+    if max(ay, by, cy) < top or min(ay, by, cy) > bottom:
         return
     # Counter-clockwise in the world is clockwise on a screen whose y grows down.
     if one_sided and (bx - ax) * (cy - ay) - (cx - ax) * (by - ay) >= 0.0:
         return
     fill_triangle(
         ax, ay, seen[a, 2], bx, by, seen[b, 2], cx, cy, seen[c, 2],
-        word, left, right, bottom, depth, surface,
+        word, top, bottom, depth, surface,
     )  # fmt: skip
 
 
@@ -149,14 +186,13 @@ def fill_face(
 def fill_ground(
     patches: Places, spans: Floats, seen: Floats, solid: NDArray[np.uint8],
     flipped: NDArray[np.uint8],
-    lens: Floats, word: int, left: int, right: int, depth: Singles, surface: Words,
+    lens: Floats, top: int, bottom: int, depth: Singles, surface: Words,
 ) -> None:  # fmt: skip
-    """Fill the columns of a strip with the ground's patches. ``lens``: focal length, middle."""
+    """Fill the rows of a band with the ground's patches. ``lens``: focal length, middle."""
     focal, middle_x, middle_y = lens[0], lens[1], lens[2]
-    bottom = depth.shape[0]
     rows, columns = solid.shape
     for k in range(patches.shape[0]):
-        if spans[k, 1] < left or spans[k, 0] > right:
+        if spans[k, 1] < top or spans[k, 0] > bottom:
             continue
         start = k * SIDE * SIDE
         for i in range(SIDE - 1):
@@ -167,8 +203,8 @@ def fill_ground(
                 if (
                     seen[a, 2] > 0.0 and seen[b, 2] > 0.0 and seen[c, 2] > 0.0 and seen[d, 2] > 0.0
                     and (
-                        max(seen[a, 0], seen[b, 0], seen[c, 0], seen[d, 0]) < left
-                        or min(seen[a, 0], seen[b, 0], seen[c, 0], seen[d, 0]) > right
+                        max(seen[a, 1], seen[b, 1], seen[c, 1], seen[d, 1]) < top
+                        or min(seen[a, 1], seen[b, 1], seen[c, 1], seen[d, 1]) > bottom
                     )
                 ):  # fmt: skip
                     continue
@@ -187,24 +223,12 @@ def fill_ground(
                             continue
                     row, column = min(max(row, 0), rows - 1), min(max(column, 0), columns - 1)
                     flip = flipped[row, column] != 0
-                sided = 0 if skirt else 1
-                if flip:
+                for half in range(2):
+                    third = d if flip else (c if half == 0 else d)
+                    first, second = (b, c) if flip and half else (a, b if half == 0 else c)
                     fill_face(
-                        seen, a, b, d, sided, focal, middle_x, middle_y,
-                        word, left, right, bottom, depth, surface,
-                    )  # fmt: skip
-                    fill_face(
-                        seen, b, c, d, sided, focal, middle_x, middle_y,
-                        word, left, right, bottom, depth, surface,
-                    )  # fmt: skip
-                else:
-                    fill_face(
-                        seen, a, b, c, sided, focal, middle_x, middle_y,
-                        word, left, right, bottom, depth, surface,
-                    )  # fmt: skip
-                    fill_face(
-                        seen, a, c, d, sided, focal, middle_x, middle_y,
-                        word, left, right, bottom, depth, surface,
+                        seen, first, second, third, 0 if skirt else 1, focal, middle_x, middle_y,
+                        GROUND, top, bottom, depth, surface,
                     )  # fmt: skip
 
 
@@ -227,13 +251,12 @@ def see_points(points: Floats, eye: Floats, view: Floats, lens: Floats, out: Flo
 
 @compiled
 def fill_faces(
-    seen: Floats, faces: Places, lens: Floats, one_sided: int, word: int, left: int, right: int,
+    seen: Floats, faces: Places, lens: Floats, one_sided: int, word: int, top: int, bottom: int,
     depth: Singles, surface: Words,
 ) -> None:  # fmt: skip
-    """Fill the columns of a strip with the faces of meshes; ``word`` is the first one's."""
-    bottom = depth.shape[0]
+    """Fill the rows of a band with the faces of meshes; ``word`` is the first one's."""
     for k in range(faces.shape[0]):
         fill_face(
             seen, faces[k, 0], faces[k, 1], faces[k, 2], one_sided, lens[0], lens[1], lens[2],
-            word + k, left, right, bottom, depth, surface,
+            word + k, top, bottom, depth, surface,
         )  # fmt: skip

@@ -10,6 +10,7 @@ from . import look
 from .ground import Ground
 
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 Places = NDArray[np.int64]
 
 CRUST = 2.0
@@ -19,16 +20,16 @@ CRUST = 2.0
 class Faces(NamedTuple):
     """Vertices (v, 3), corner numbers (m, 3), edges without doubles (e, 2), lit colors (m, 4).
 
-    Colors are 0..255; the fourth column is how much darker a face is in a shadow, 0..1. Edges are
+    Colors are 0..255; the fourth column is how much darker a face is in a shadow, 0..255. Edges are
     only those of meshes, and only of frames that show wires.
     """
 
     vertices: Floats
     faces: Places
     edges: Places
-    lit: Floats
+    lit: Singles
 
-    def colors(self, *, wireframe: bool) -> Floats:
+    def colors(self, *, wireframe: bool) -> Singles:
         """Return the colors to draw with."""
         if not wireframe:
             return self.lit
@@ -48,7 +49,7 @@ class Scenery:
             np.empty((0, 3)),
             np.empty((0, 3), np.int64),
             np.empty((0, 2), np.int64),
-            np.empty((0, 4)),
+            np.empty((0, 4), np.float32),
         )
 
     def follow(self, frame: Frame, ground: Ground | None) -> Faces:
@@ -90,7 +91,7 @@ def _edges(corners: Places) -> Places:
     return np.unique(np.sort(pairs), axis=0)
 
 
-def _lit(triangles: Floats, albedo: Floats, frame: Frame, ground: Ground | None) -> Floats:
+def _lit(triangles: Floats, albedo: Floats, frame: Frame, ground: Ground | None) -> Singles:
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     normals /= np.maximum(np.linalg.norm(normals, axis=1), 1e-30)[:, np.newaxis]
     lambert = np.maximum(normals @ np.array(look.unit(frame.sun)), 0.0)
@@ -99,9 +100,10 @@ def _lit(triangles: Floats, albedo: Floats, frame: Frame, ground: Ground | None)
     up = (0.5 + 0.5 * normals[:, 1])[:, np.newaxis]
     soft = np.array(look.SKY_LIGHT) * up + np.array(look.BOUNCED_LIGHT) * (1.0 - up)
     hard = np.array(look.SUN_LIGHT) * lambert[:, np.newaxis]
-    lit = np.empty((len(triangles), 4))
+    lit = np.empty((len(triangles), 4), dtype=np.float32)
     lit[:, :3] = np.minimum(255.0 * np.sqrt(albedo * (soft + hard)), 255.0)
-    lit[:, 3] = 1.0 - np.sqrt(soft.sum(axis=1) / np.maximum((soft + hard).sum(axis=1), 1e-30))
+    share = soft.sum(axis=1) / np.maximum((soft + hard).sum(axis=1), 1e-30)
+    lit[:, 3] = 255.0 * (1.0 - np.sqrt(share))
     return lit
 
 

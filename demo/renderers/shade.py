@@ -4,43 +4,52 @@ Pixels are words 0x00RRGGBB.
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .bodies import shadow_share
 from .compiled import compiled, inlined
 from .look import (
     BELOW,
     BEYOND,
     DETAIL_METERS,
-    GRID_LINE,
     HORIZON,
     NOISE_SIZE,
     SUN_GLOW,
-    WIRE,
-    WIRE_GROUND,
     ZENITH,
 )
+from .raster import GROUND
 from .shade_rows import (
-    DETAIL_FAR,
+    count_kinds,
+    fetch,
     mix_texels,
+    put_cells,
+    put_corners,
+    put_covers,
     put_depths,
+    put_drawn,
+    put_faces,
     put_grain,
+    put_grain_places,
     put_pixels,
     put_places,
+    put_shadow_places,
     put_shadows,
+    put_sky,
     put_texels,
+    put_wires,
+    touches_shadows,
 )
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Words = NDArray[np.uint32]
+Pairs = NDArray[np.uint64]
 Numbers = NDArray[np.int32]
 
-GROUND_KIND, FACE_KIND = 1, 2
-CHUNK = 320
+GROUND_KIND = np.uint32(GROUND >> 24)
+CHUNK = 640
 """Pixels of a row that are handled at once: many, but few enough for the nearest cache."""
 SLACK = 0.02
 """How much farther than ground a body's shadow begins, in meters."""
@@ -106,56 +115,42 @@ def _haze(dx: float, dy: float, dz: float, sun: Floats) -> Any:
     )
 
 
-@inlined
-def _line(u: float, u_right: float, u_below: float, width: float) -> float:
-    """How much of a pixel the nearest line at a whole number covers."""
-    span = abs(u_right - u) + abs(u_below - u)
-    if span > 0.6:
-        return 0.0
-    away = abs(u - math.floor(u + 0.5)) / max(span, 1e-9)
-    return min(max(0.5 * width + 0.5 - away, 0.0), 1.0) * min(1.0, (0.6 - span) * 4.0)
-
-
 @compiled
-def _draw_lines(
-    depth: Singles, surface: Words, i: int, left: int, right: int, eye: Floats, view: Floats,
-    from_: Floats, step: Floats, place: Floats, flipped: NDArray[np.uint8], lines: int,
-    colors: Singles,
+def _put_lines(
+    depth: Singles, surface: Words, i: int, other: int, left: int, right: int, eye: Floats,
+    view: Floats, from_: Floats, step: Floats, place: Floats, flipped: NDArray[np.uint8],
+    wires: int, ramp: Singles, colors: Singles,
 ) -> None:  # fmt: skip
     """Put the lines of its cells, or of its triangles, over a row of the ground's colors."""
-    height, width = depth.shape
-    below = min(i + 1, height - 1)
-    # What is added to a ray one pixel farther down; the one to the right is ``step``.
-    size = math.sqrt(step[0] * step[0] + step[1] * step[1] + step[2] * step[2])
-    down_x, down_z = -view[1, 0] * size, -view[1, 2] * size
-    x, z, scale_x, scale_z = eye[0] - place[0], eye[2] - place[1], 1.0 / place[2], 1.0 / place[3]
-    for j in range(left, right):
-        k = j - left
-        if surface[i, j] >> np.uint32(24) != GROUND_KIND:
-            continue
-        turn = 1 if j + 1 < width else -1
-        dx, dz = from_[0] + k * step[0], from_[2] + k * step[2]
-        w = 1.0 / depth[i, j]
-        wr = 1.0 / max(depth[i, j + turn], 1e-9)
-        wb = 1.0 / max(depth[below, j], 1e-9)
-        u, v = (x + w * dx) * scale_x, (z + w * dz) * scale_z
-        u_right = (x + wr * (dx + turn * step[0])) * scale_x
-        v_right = (z + wr * (dz + turn * step[2])) * scale_z
-        u_below, v_below = (x + wb * (dx + down_x)) * scale_x, (z + wb * (dz + down_z)) * scale_z
-        cover = max(_line(u, u_right, u_below, 1.2), _line(v, v_right, v_below, 1.2))
-        if lines == 1:
-            for c in range(3):
-                colors[c, k] += 0.62 * cover * (GRID_LINE[c] - colors[c, k])
-            continue
-        row = min(max(math.floor(v), 0), flipped.shape[0] - 1)
-        column = min(max(math.floor(u), 0), flipped.shape[1] - 1)
+    scale_x, scale_z = 1.0 / place[2], 1.0 / place[3]
+    u, v = (eye[0] - place[0]) * scale_x, (eye[2] - place[1]) * scale_z
+    # What is added to a ray in the other row; the one to the right is ``step``.
+    size = (i - other) * math.sqrt(step[0] * step[0] + step[1] * step[1] + step[2] * step[2])
+    grid = np.array(
+        [
+            u - math.floor(u), v - math.floor(v), from_[0] * scale_x, from_[2] * scale_z,
+            step[0] * scale_x, step[2] * scale_z, size * view[1, 0] * scale_x,
+            size * view[1, 2] * scale_z,
+        ]
+    ).astype(np.float32)  # fmt: skip
+    near, words = depth[i, left:right], surface[i, left:right]
+    beside = near.copy()
+    beside[: depth.shape[1] - left - 1] = depth[i, left + 1 : right + 1]
+    ways = np.zeros(right - left, dtype=np.float32)
+    for k in range(right - left if wires else 0):
+        w = 1.0 / max(near[k], 1e-9)
+        row = math.floor(v + w * (from_[2] + k * step[2]) * scale_z)
+        column = math.floor(u + w * (from_[0] + k * step[0]) * scale_x)
+        row = min(max(row, 0), flipped.shape[0] - 1)
+        column = min(max(column, 0), flipped.shape[1] - 1)
         # From a to c u + v is whole; from b to d u - v.
-        way = -1.0 if flipped[row, column] else 1.0
-        cross = _line(u + way * v, u_right + way * v_right, u_below + way * v_below, 1.2)
-        cover = 0.85 * max(cover, cross)
-        light = 0.35 + 0.5 * (colors[0, k] + colors[1, k] + colors[2, k]) / 765.0
-        for c in range(3):
-            colors[c, k] = WIRE_GROUND[c] * light + cover * (WIRE[c] - WIRE_GROUND[c] * light)
+        ways[k] = -1.0 if flipped[row, column] else 1.0
+    covers = np.empty(right - left, dtype=np.float32)
+    put_covers(words, near, beside, depth[other, left:right], ramp, grid, ways, covers)
+    if wires:
+        put_wires(words, covers, colors)
+    else:
+        put_cells(covers, colors)
 
 
 @inlined
@@ -170,84 +165,84 @@ def _put_light(sun: Floats, eye: Floats, from_: Floats, step: Floats, light: Sin
             light[c] = (here - sun[9 + c]) * sun[11] - 0.5
             light[3 + c], light[6 + c] = ahead * sun[11], aside * sun[11]
         else:
-            light[c], light[3 + c], light[6 + c] = here + SLACK, ahead, aside
+            light[c], light[3 + c], light[6 + c] = here, ahead, aside
+    light[9], light[10] = SLACK, 3.0 / sun[11]
 
 
 @compiled
-def _put_rest(
-    from_: Floats, step: Floats, words: Words, depths: Singles, eye: Floats,
-    sun: Floats, cast: Singles, void: Floats, face_colors: Floats, clouds: Singles,
-    colors: Singles, fogs: Singles,
-) -> None:  # fmt: skip
-    """Write the colors of a row's pixels that show no ground; ``colors``: (4, n)."""
-    shadowed = cast.shape[0] > 1
-    known = -100
-    left_sky = right_sky = (0.0, 0.0, 0.0)
+def _put_void(
+    from_: Floats, step: Floats, words: Words, void: Floats, colors: Singles, fogs: Singles
+) -> None:
+    """Write what is in holes and past the ground's end: dark, as deep as fog lets one see."""
     for k in range(words.shape[0]):
-        word = int(words[k])
-        kind = word >> 24
-        if kind == GROUND_KIND:
-            continue
-        if kind == 0 and from_[1] >= 0.0:
-            # The sky is smooth: every eighth pixel is computed, those between are mixed.
-            anchor = k & ~7
-            if anchor != known:
-                if anchor != known + 8:
-                    right_sky = _sky_at(anchor, from_, step, sun, clouds)
-                left_sky = right_sky
-                right_sky = _sky_at(anchor + 8, from_, step, sun, clouds)
-                known = anchor
-            t = 0.125 * (k - anchor)
-            red = left_sky[0] + t * (right_sky[0] - left_sky[0])
-            green = left_sky[1] + t * (right_sky[1] - left_sky[1])
-            blue = left_sky[2] + t * (right_sky[2] - left_sky[2])
-            fogs[k] = 0.0
-        elif (
-            kind == 0
-        ):  # a hole, or beyond the end of the ground: dark, as deep as fog lets one see
+        if words[k] == 0:
             dx, dy, dz = from_[0] + k * step[0], from_[1], from_[2] + k * step[2]
-            red, green, blue = void[0], void[1], void[2]
             t = min(void[3] * (dx * dx + dy * dy + dz * dz) / (dy * dy), 1e6)
             fogs[k] = 1.0 - 1.0 / (1.0 + t + 0.5 * t * t + 0.33 * t * t * t)
-        elif kind == FACE_KIND:
-            face = word & 0xFFFFFF
-            taken = face_colors[face, 3]
-            if shadowed and taken > 0.0:
-                w = float(depths[k])
-                x, y = eye[0] + w * (from_[0] + k * step[0]), eye[1] + w * from_[1]
-                z = eye[2] + w * (from_[2] + k * step[2])
-                taken *= shadow_share(cast, sun, x, y, z, 3.0 / sun[11])
-            else:
-                taken = 0.0
-            red = face_colors[face, 0] * (1.0 - 1.06 * taken)
-            green = face_colors[face, 1] * (1.0 - taken)
-            blue = face_colors[face, 2] * (1.0 - 0.86 * taken)
-        else:
-            red, green, blue = (
-                float((word >> 16) & 255),
-                float((word >> 8) & 255),
-                float(word & 255),
-            )
-        colors[0, k], colors[1, k], colors[2, k] = red, green, blue
+            colors[0, k], colors[1, k], colors[2, k] = void[0], void[1], void[2]
+            colors[3, k] = 0.0
+
+
+@compiled
+def _put_anchors(
+    from_: Floats, step: Floats, words: Words, sun: Floats, clouds: Singles, anchors: Singles
+) -> None:
+    """Write the sky's color at every eighth pixel where there is sky nearby; it is smooth."""
+    count = words.shape[0]
+    known = -8
+    for first in range(0, count, 8):
+        sky = False
+        for k in range(first, min(first + 8, count)):
+            sky |= words[k] == 0
+        if not sky:
+            continue
+        for k in range(max(first, known + 8), first + 9, 8):
+            at = k >> 3
+            anchors[0, at], anchors[1, at], anchors[2, at] = _sky_at(k, from_, step, sun, clouds)
+            known = k
+
+
+class _Places(NamedTuple):
+    """Room for the numbers of texels of a row, and for what is there."""
+
+    upper: Numbers
+    lower: Numbers
+    pairs_above: Pairs
+    pairs_below: Pairs
+    quads: Words
+
+
+@compiled
+def _put_colors(
+    pairs: Pairs, starts: Numbers, map_place: Singles, places: _Places, us: Singles, vs: Singles,
+    levels: Numbers, colors: Singles,
+) -> None:  # fmt: skip
+    """Write the map's colors at places; see `put_texels`. ``us`` and ``vs`` are used up."""
+    upper, lower = places.upper[: us.shape[0]], places.lower[: us.shape[0]]
+    put_corners(starts, map_place, us, vs, levels, upper, lower)
+    fetch(pairs, upper, places.pairs_above)
+    fetch(pairs, lower, places.pairs_below)
+    put_texels(places.pairs_above, places.pairs_below, us, vs, colors)
 
 
 @compiled
 def shade(
     depth: Singles, surface: Words, first: int, last: int, eye: Floats, view: Floats, lens: Floats,
-    sun: Floats, cast: Singles, place: Floats, far: float, texels: Words, levels: Numbers,
-    grain: Words, grain_levels: Numbers, clouds: Singles, face_colors: Floats,
+    sun: Floats, cast: Singles, cast_pairs: Pairs, place: Floats, far: float, pairs: Pairs,
+    levels: Numbers, grain: Words, grain_levels: Numbers, clouds: Singles, face_colors: Singles,
     flipped: NDArray[np.uint8], lines: int, ends: int, out: Words,
 ) -> None:  # fmt: skip
     """Color the rows of a band. ``lines``: 0 none, 1 the cells', 2 the triangles' alone.
 
     ``ends``: 1 if the ground has an end, past which one sees the sky. ``place``: see `paint`.
-    Rows of pixels are level: the camera does not roll.
+    ``pairs``: see `put_texels`. Rows of pixels are level: the camera does not roll.
     """
     focal, middle_x, middle_y = lens[0], lens[1], lens[2]
     width = depth.shape[1]
     wide = min(width, CHUNK)
     texels_x, texels_z = place[10] / place[2], place[10] / place[3]
-    most = np.int32(levels.shape[0] // 3 - 1)
+    starts = levels[::3].copy()
+    most = np.int32(starts.shape[0] - 1)
     thick = 3.2 / (far * far)
     drop = eye[1] - place[4] + 2.0
     void = np.empty(4)
@@ -270,8 +265,14 @@ def shade(
     grain_place = np.array(
         [eye[0] * finest % NOISE_SIZE, eye[2] * finest % NOISE_SIZE, finest / focal]
     ).astype(np.float32)
-    light, haze = np.empty(9, dtype=np.float32), np.empty(6, dtype=np.float32)
+    light, haze = np.empty(11, dtype=np.float32), np.empty(6, dtype=np.float32)
     colors, coarser = np.empty((4, wide), dtype=np.float32), np.empty((4, wide), dtype=np.float32)
+    places = _Places(
+        np.empty(wide, dtype=np.int32), np.empty(wide, dtype=np.int32),
+        np.empty(wide, dtype=np.uint64), np.empty(wide, dtype=np.uint64),
+        np.empty(wide, dtype=np.uint32),
+    )  # fmt: skip
+    anchors = np.zeros((3, wide // 8 + 2), dtype=np.float32)
     all_depths, all_fogs = np.empty(wide, dtype=np.float32), np.empty(wide, dtype=np.float32)
     all_us, all_vs = np.empty(wide, dtype=np.float32), np.empty(wide, dtype=np.float32)
     all_mixes, all_levels = np.empty(wide, dtype=np.float32), np.empty(wide, dtype=np.int32)
@@ -287,41 +288,48 @@ def shade(
                 from_[c] = view[2, c] + b * view[1, c] + (left + 0.5 - middle_x) * step[c]
                 ray[c], ray[3 + c] = from_[c], step[c]
             near, words = depth[i, left:right], surface[i, left:right]
-            ground, nearest = 0, np.float32(0.0)
-            for k in range(count):
-                ground += (words[k] >> np.uint32(24)) == GROUND_KIND
-                nearest = max(nearest, near[k])
+            ground, faces, drawn, detailed = count_kinds(near, words)
             put_depths(near, ray, ramp, depths, fogs)
             if ground > 0:
-                put_places(depths, ray, ramp, map_place, most, us, vs, own_levels, mixes)
-                put_texels(texels, levels, us, vs, own_levels, colors)
-                begin, end = 0, count
-                while begin < count and mixes[begin] == 0.0:
-                    begin += 1
-                while end > begin and mixes[end - 1] == 0.0:
-                    end -= 1
-                if begin < end:
-                    for k in range(begin, end):
+                mixed = put_places(depths, ray, ramp, map_place, most, us, vs, own_levels, mixes)
+                _put_colors(pairs, starts, map_place, places, us, vs, own_levels, colors)
+                if mixed:
+                    put_places(depths, ray, ramp, map_place, most, us, vs, own_levels, mixes)
+                    for k in range(count):
                         own_levels[k] = min(own_levels[k] + 1, most)
-                    put_texels(
-                        texels, levels, us[begin:end], vs[begin:end], own_levels[begin:end],
-                        coarser,
-                    )  # fmt: skip
-                    mix_texels(colors, coarser, mixes[begin:end], begin)
-                if nearest * DETAIL_FAR > 1.0:
-                    put_grain(depths, ray, ramp, grain_place, grain_levels, grain, colors)
-                if cast.shape[0] > 1:
-                    _put_light(sun, eye, from_, step, light)
-                    put_shadows(depths, ramp, cast, light, colors)
-                if lines > 0:
-                    _draw_lines(
-                        depth, surface, i, left, right, eye, view, from_, step, place, flipped,
-                        lines, colors,
-                    )  # fmt: skip
-            if ground < count:
-                _put_rest(
-                    from_, step, words, depths, eye, sun, cast, void, face_colors, clouds, colors,
-                    fogs,
+                    _put_colors(pairs, starts, map_place, places, us, vs, own_levels, coarser)
+                    mix_texels(colors, coarser, mixes)
+                if detailed > 0:
+                    put_grain_places(
+                        depths, ray, ramp, grain_place, grain_levels, us, vs, places.upper[:count]
+                    )
+                    fetch(grain, places.upper[:count], places.quads)
+                    put_grain(places.quads, depths, us, vs, colors)
+            if faces > 0:
+                put_faces(words, face_colors, colors)
+            if drawn > 0:
+                put_drawn(words, colors)
+            if ground + faces + drawn < count:
+                if from_[1] >= 0.0:
+                    _put_anchors(from_, step, words, sun, clouds, anchors)
+                    put_sky(words, anchors, colors, fogs)
+                else:
+                    _put_void(from_, step, words, void, colors, fogs)
+            if cast.shape[0] > 1 and ground + faces > 0:
+                _put_light(sun, eye, from_, step, light)
+                if touches_shadows(depths, ramp, cast, light):
+                    put_shadow_places(
+                        words, depths, ramp, cast, light, us, vs, mixes, places.upper, places.lower
+                    )
+                    fetch(cast_pairs, places.upper[:count], places.pairs_above)
+                    fetch(cast_pairs, places.lower[:count], places.pairs_below)
+                    put_shadows(places.pairs_above, places.pairs_below, us, vs, mixes, colors)
+            if lines > 0 and ground > 0:
+                # The row below, unless another thread may be at it.
+                other = i + 1 if i + 1 < last else max(i - 1, first)
+                _put_lines(
+                    depth, surface, i, other, left, right, eye, view, from_, step, place, flipped,
+                    lines - 1, ramp, colors,
                 )  # fmt: skip
             h0 = _haze(from_[0], from_[1], from_[2], sun)
             end = count - 1

@@ -4,14 +4,19 @@ Numbers are float32 throughout, arrays do not overlap, and nothing branches: so 
 eight or sixteen pixels at a time. What is no ground is computed too, and thrown away.
 """
 
+import math
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import by_vectors, inlined
-from .look import DETAIL_METERS, NOISE_SIZE
+from .compiled import by_vectors, compiled, inlined
+from .look import DETAIL_METERS, GRID_LINE, NOISE_SIZE, WIRE, WIRE_GROUND
+from .raster import FACE, GROUND, LIT, SKY
 
 Singles = NDArray[np.float32]
 Words = NDArray[np.uint32]
+Pairs = NDArray[np.uint64]
 Numbers = NDArray[np.int32]
 
 DETAIL_FAR = 70.0
@@ -19,10 +24,11 @@ DETAIL_FAR = 70.0
 
 _ZERO, _HALF, _ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 _THIRD, _TINY, _BYTE = np.float32(0.33), np.float32(1e-9), np.float32(255.0)
-_ENTRIES, _NOISE = np.int32(3), np.int32(NOISE_SIZE)
+_NOISE, _FIRST, _PAIR = np.int32(NOISE_SIZE), np.uint64(0), np.uint64(32)
+_ABOVE_ALL = np.float32(1e30)
 _FAR = np.float32(DETAIL_FAR)
 _WHOLE = np.float32(1.0 / 255.0)
-_BLUR, _PART, _INSIDE = np.float32(0.4), np.float32(2.0**-23), np.float32(1.001)
+_BLUR, _PART, _TEXEL_PART = np.float32(0.4), np.float32(2.0**-23), np.float32(0.001)
 _FADE, _GRAIN, _GRAY = np.float32(1.0 / DETAIL_FAR), np.float32(0.34 / 128.0), np.float32(128.0)
 _FINEST = np.float32(NOISE_SIZE / DETAIL_METERS)
 # Added before rounding down, where numbers may be negative: a multiple of the noise's size.
@@ -32,6 +38,11 @@ _NOTHING, _UNIT, _BYTES = np.int32(0), np.int32(1), np.int32(255)
 _SIGN, _BELOW_ONE, _FRACTION = np.int32(23), np.int32(126), np.int32(0x7FFFFF)
 _EXPONENT, _COARSEST_GRAIN = np.int32(127), np.int32(5)
 _RED_DARK, _BLUE_DARK = np.float32(1.06), np.float32(0.86)
+_LINE_WIDTH, _DENSE, _FADING = np.float32(1.2), np.float32(0.6), np.float32(4.0)
+_WIRES, _CELLS, _DULL, _BRIGHT = (np.float32(x) for x in (0.85, 0.62, 0.35, 0.5 / 765.0))
+_CELL_TONE, _WIRE_TONE, _DARK_TONE = np.array([GRID_LINE, WIRE, WIRE_GROUND], dtype=np.float32)
+_SKY, _GROUND, _FACE, _LIT = (np.uint32(word) for word in (SKY, GROUND, FACE, LIT))
+_EIGHT, _SEVEN, _EIGHTH, _NEXT = np.int32(3), np.int32(7), np.float32(0.125), np.uint32(1)
 
 
 @inlined
@@ -50,6 +61,22 @@ def _halved(level: np.int32) -> np.float32:
 @inlined
 def _byte(word: np.uint32, shift: np.uint32) -> np.float32:
     return np.float32(np.int32(np.int32(word >> shift) & _BYTES))
+
+
+@by_vectors
+def count_kinds(near: Singles, words: Words) -> tuple[Any, Any, Any, Any]:
+    """Return how many pixels show ground, faces and bodies, and how many are near enough for noise.
+
+    ``near``: 1 / depth.
+    """
+    ground = faces = drawn = detailed = _ZERO
+    for k in range(words.shape[0]):
+        word = words[k]
+        ground += _ONE if word >= _GROUND and word < _FACE else _ZERO
+        faces += _ONE if word >= _FACE and word < _LIT else _ZERO
+        drawn += _ONE if word >= _LIT else _ZERO
+        detailed += _ONE if near[k] > _FADE else _ZERO
+    return ground, faces, drawn, detailed
 
 
 @by_vectors
@@ -73,13 +100,15 @@ def put_depths(near: Singles, ray: Singles, ramp: Singles, depths: Singles, fogs
 def put_places(
     depths: Singles, ray: Singles, ramp: Singles, map_place: Singles, most: np.int32,
     us: Singles, vs: Singles, levels: Numbers, mixes: Singles,
-) -> None:  # fmt: skip
+) -> bool:  # fmt: skip
     """Write where pixels lie in texels of the finest level, and the levels to take them from.
 
     ``map_place``: u and v of the camera, texels per meter along both, greatest u and v, and the
     level's measure: 2 ** level meters times this are the greatest depth of a level. Outside the
-    map colors run on as streaks, so they are blurred: between a level and the next, by ``mixes``.
+    map colors run on as streaks, so they are blurred: between a level and the next, by ``mixes``;
+    returns whether any is.
     """
+    mixed = _ZERO
     for k in range(depths.shape[0]):
         w = depths[k]
         u = map_place[0] + w * (ray[0] + ramp[k] * ray[3]) * map_place[2]
@@ -92,28 +121,50 @@ def put_places(
         blurred = coarse >= level and past > _ZERO
         levels[k] = coarse if blurred else level
         mixes[k] = np.float32(np.int32(bits & _FRACTION)) * _PART if blurred else _ZERO
+        mixed += mixes[k]
+    return bool(mixed > _ZERO)
+
+
+@compiled
+def fetch(source: Any, places: Numbers, out: Any) -> None:
+    """Copy what lies at places: one by one, which is faster than a vector's gathering."""
+    for k in range(places.shape[0]):
+        out[k] = source[np.uint32(places[k])]
 
 
 @by_vectors
-def put_texels(
-    texels: Words, table: Numbers, us: Singles, vs: Singles, levels: Numbers, colors: Singles
-) -> None:
-    """Write red, green, blue and the sun's share at places, interpolated; ``colors``: (4, n).
+def put_corners(
+    starts: Numbers, map_place: Singles, us: Singles, vs: Singles, levels: Numbers,
+    upper: Numbers, lower: Numbers,
+) -> None:  # fmt: skip
+    """Turn places into the numbers of the texels above and below, and shares of the next ones.
 
-    ``table``: start, rows and columns of each level.
+    ``starts``: where each level begins. Its size is computed: looking it up would take longer.
+    """
+    most_row, most_column = np.int32(map_place[5]), np.int32(map_place[4])
+    for k in range(us.shape[0]):
+        level = levels[k]
+        scale = _halved(level)
+        last_row, last_column = np.int32(most_row >> level), np.int32(most_column >> level)
+        u = min(max(us[k] * scale, _ZERO), np.float32(last_column) - _TEXEL_PART)
+        v = min(max(vs[k] * scale, _ZERO), np.float32(last_row) - _TEXEL_PART)
+        j, i = np.int32(u), np.int32(v)
+        us[k], vs[k] = u - np.float32(j), v - np.float32(i)
+        columns = np.int32(last_column + _UNIT)
+        first = np.int32(starts[np.uint32(level)] + np.int32(i * columns) + j)
+        upper[k], lower[k] = first, np.int32(first + columns)
+
+
+@by_vectors
+def put_texels(upper: Pairs, lower: Pairs, us: Singles, vs: Singles, colors: Singles) -> None:
+    """Write red, green, blue and the sun's share, interpolated; ``colors``: (4, n).
+
+    ``upper``, ``lower``: pairs of texels beside each other, as 64 bits.
     """
     for k in range(us.shape[0]):
-        at = np.uint32(np.int32(levels[k] * _ENTRIES))
-        start, rows, columns = table[at], table[np.uint32(at + 1)], table[np.uint32(at + 2)]
-        scale = _halved(levels[k])
-        u = min(max(us[k] * scale, _ZERO), np.float32(columns) - _INSIDE)
-        v = min(max(vs[k] * scale, _ZERO), np.float32(rows) - _INSIDE)
-        j, i = np.int32(u), np.int32(v)
-        p, q = u - np.float32(j), v - np.float32(i)
-        first = np.int32(start + np.int32(i * columns) + j)
-        under = np.int32(first + columns)
-        a, b = texels[np.uint32(first)], texels[np.uint32(first + 1)]
-        c, d = texels[np.uint32(under)], texels[np.uint32(under + 1)]
+        p, q = us[k], vs[k]
+        a, b = np.uint32(upper[k]), np.uint32(upper[k] >> _PAIR)
+        c, d = np.uint32(lower[k]), np.uint32(lower[k] >> _PAIR)
         for channel in range(4):
             shift = np.uint32(8 * channel)
             left, right = _byte(a, shift), _byte(b, shift)
@@ -124,24 +175,23 @@ def put_texels(
 
 
 @by_vectors
-def mix_texels(finer: Singles, coarser: Singles, mixes: Singles, first: int) -> None:
-    """Mix colors from column ``first`` on with those of the next level, all of shape (4, n)."""
+def mix_texels(finer: Singles, coarser: Singles, mixes: Singles) -> None:
+    """Mix colors with those of the next level, all of shape (4, n)."""
     for channel in range(4):
         for k in range(mixes.shape[0]):
-            at = np.uint64(first) + np.uint64(k)
-            color = finer[channel, at]
-            finer[channel, at] = color + mixes[k] * (coarser[channel, k] - color)
+            color = finer[channel, k]
+            finer[channel, k] = color + mixes[k] * (coarser[channel, k] - color)
 
 
 @by_vectors
-def put_grain(
-    depths: Singles, ray: Singles, ramp: Singles, noise_place: Singles, table: Numbers,
-    quads: Words, colors: Singles,
+def put_grain_places(
+    depths: Singles, ray: Singles, ramp: Singles, noise_place: Singles, starts: Numbers,
+    us: Singles, vs: Singles, places: Numbers,
 ) -> None:  # fmt: skip
-    """Multiply the fine noise onto colors, interpolated where it is magnified.
+    """Write where to take the fine noise from, and shares of the next places where it is magnified.
 
     ``noise_place``: u and v of the camera, and the greatest depth of the finest level.
-    ``table``: where each level begins. ``quads``: four neighboring bytes of noise in each word.
+    ``starts``: where each level begins.
     """
     for k in range(depths.shape[0]):
         w = depths[k]
@@ -152,16 +202,25 @@ def put_grain(
         v = noise_place[1] * shrink + near * (ray[2] + ramp[k] * ray[5]) + _BIAS
         j, i = np.int32(u), np.int32(v)
         smooth = _ONE if level == _NOTHING else _ZERO
-        p, q = smooth * (u - np.float32(j)), smooth * (v - np.float32(i))
+        us[k], vs[k] = smooth * (u - np.float32(j)), smooth * (v - np.float32(i))
         size = np.int32(_NOISE >> level)
         wrap = np.int32(size - _UNIT)
         at = np.int32(np.int32(np.int32(i & wrap) * size) + np.int32(j & wrap))
-        quad = quads[np.uint32(np.int32(table[np.uint32(level)] + at))]
+        places[k] = np.int32(starts[np.uint32(level)] + at)
+
+
+@by_vectors
+def put_grain(
+    quads: Words, depths: Singles, us: Singles, vs: Singles, colors: Singles
+) -> None:  # fmt: skip
+    """Multiply the fine noise onto colors; ``quads``: four neighboring bytes of it in each word."""
+    for k in range(depths.shape[0]):
+        p, q, quad = us[k], vs[k], quads[k]
         left, right = _byte(quad, np.uint32(0)), _byte(quad, np.uint32(8))
         top = left + p * (right - left)
         left, right = _byte(quad, np.uint32(16)), _byte(quad, np.uint32(24))
         low = left + p * (right - left)
-        fade = _GRAIN * max(_ONE - w * _FADE, _ZERO)
+        fade = _GRAIN * max(_ONE - depths[k] * _FADE, _ZERO)
         bright = _ONE + fade * (top + q * (low - top) - _GRAY)
         colors[0, k] *= bright
         colors[1, k] *= bright
@@ -169,44 +228,158 @@ def put_grain(
 
 
 @by_vectors
-def put_shadows(
-    depths: Singles, ramp: Singles, cast: Singles, light: Singles, colors: Singles
-) -> None:  # fmt: skip
-    """Take from colors what bodies take of the sun, softened over four texels.
+def put_drawn(words: Words, colors: Singles) -> None:
+    """Write the colors of bodies, which are in their words."""
+    for k in range(words.shape[0]):
+        drawn = words[k] >= _LIT
+        for channel in range(3):
+            color = _byte(words[k], np.uint32(16 - 8 * channel))
+            colors[channel, k] = color if drawn else colors[channel, k]
+        colors[3, k] = _ZERO if drawn else colors[3, k]
 
-    ``light``: u, v and height towards the sun of the camera, and the same of the first pixel's ray
-    and of what is added for each next one; u and v in texels of the map ``cast``, less a half.
-    The height has the slack that keeps ground from its own shadow.
-    """
-    most_i, most_j = np.int32(cast.shape[0] - 2), np.int32(cast.shape[1] - 2)
-    end_u, end_v = np.float32(most_j) + _ONE, np.float32(most_i) + _ONE
+
+@by_vectors
+def put_faces(words: Words, lit: Singles, colors: Singles) -> None:
+    """Write the colors of meshes' faces and the sun's share; ``lit``: (m, 4)."""
+    for k in range(words.shape[0]):
+        word = words[k]
+        shown = word >= _FACE and word < _LIT
+        face = np.uint32(np.int32(word - _FACE) if shown else _NOTHING)
+        for channel in range(4):
+            colors[channel, k] = lit[face, channel] if shown else colors[channel, k]
+
+
+@by_vectors
+def put_sky(words: Words, anchors: Singles, colors: Singles, fogs: Singles) -> None:
+    """Write the colors of sky, mixed from those of every eighth pixel; ``anchors``: (3, n)."""
+    for k in range(words.shape[0]):
+        sky = words[k] == _SKY
+        anchor = np.uint32(np.int32(k) >> _EIGHT)
+        t = np.float32(np.int32(np.int32(k) & _SEVEN)) * _EIGHTH
+        for channel in range(3):
+            left, right = anchors[channel, anchor], anchors[channel, np.uint32(anchor + _NEXT)]
+            color = left + t * (right - left)
+            colors[channel, k] = color if sky else colors[channel, k]
+        colors[3, k] = _ZERO if sky else colors[3, k]
+        fogs[k] = _ZERO if sky else fogs[k]
+
+
+@by_vectors
+def touches_shadows(depths: Singles, ramp: Singles, cast: Singles, light: Singles) -> bool:
+    """Tell whether any pixel lies on the map of shadows."""
+    end_u, end_v = np.float32(cast.shape[1] - 1), np.float32(cast.shape[0] - 1)
     touched = _ZERO
     for k in range(depths.shape[0]):
         u = light[0] + depths[k] * (light[3] + ramp[k] * light[6])
         v = light[1] + depths[k] * (light[4] + ramp[k] * light[7])
         touched += _ONE if min(u, end_u - u, v, end_v - v) > _ZERO else _ZERO
-    if touched == _ZERO:
-        return
+    return bool(touched > _ZERO)
+
+
+@by_vectors
+def put_shadow_places(
+    words: Words, depths: Singles, ramp: Singles, cast: Singles, light: Singles,
+    us: Singles, vs: Singles, highs: Singles, upper: Numbers, lower: Numbers,
+) -> None:  # fmt: skip
+    """Write where pixels are on the map of shadows ``cast``, and how high towards the sun.
+
+    ``light``: u, v and height towards the sun of the camera, and the same of the first pixel's ray
+    and of what is added for each next one; u and v in texels of the map, less a half. Last the
+    slacks, in meters, that keep ground and faces from their own shadow.
+    """
+    most_i, most_j = np.int32(cast.shape[0] - 2), np.int32(cast.shape[1] - 2)
+    columns = np.int32(cast.shape[1])
+    end_u, end_v = np.float32(most_j) + _ONE, np.float32(most_i) + _ONE
     for k in range(depths.shape[0]):
         w = depths[k]
         u = light[0] + w * (light[3] + ramp[k] * light[6])
         v = light[1] + w * (light[4] + ramp[k] * light[7])
         high = w * (light[5] + ramp[k] * light[8]) + light[2]
-        inside = min(u, end_u - u, v, end_v - v) > _ZERO
+        high += light[10] if words[k] >= _FACE else light[9]
+        highs[k] = high if min(u, end_u - u, v, end_v - v) > _ZERO else _ABOVE_ALL
         u, v = min(max(u, _ZERO), end_u), min(max(v, _ZERO), end_v)
         j, i = min(np.int32(u), most_j), min(np.int32(v), most_i)
-        p, q = u - np.float32(j), v - np.float32(i)
-        r, c = np.uint32(i), np.uint32(j)
-        under, right = np.uint32(i + _UNIT), np.uint32(j + _UNIT)
-        a = _ONE if cast[r, c] > high else _ZERO
-        b = _ONE if cast[r, right] > high else _ZERO
-        d = _ONE if cast[under, c] > high else _ZERO
-        e = _ONE if cast[under, right] > high else _ZERO
-        top, low = a + p * (b - a), d + p * (e - d)
-        taken = (top + q * (low - top)) * (colors[3, k] * _WHOLE) if inside else _ZERO
+        us[k], vs[k] = u - np.float32(j), v - np.float32(i)
+        first = np.int32(np.int32(i * columns) + j)
+        upper[k], lower[k] = first, np.int32(first + columns)
+
+
+@inlined
+def _hides(pair: np.uint64, part: np.uint64, high: np.float32) -> np.float32:
+    return _ONE if np.uint32(pair >> part).view(np.float32) > high else _ZERO
+
+
+@by_vectors
+def put_shadows(
+    above: Pairs, below: Pairs, us: Singles, vs: Singles, highs: Singles, colors: Singles
+) -> None:
+    """Take from colors what bodies take of the sun, softened over four texels of the map."""
+    for k in range(us.shape[0]):
+        a, b = _hides(above[k], _FIRST, highs[k]), _hides(above[k], _PAIR, highs[k])
+        d, e = _hides(below[k], _FIRST, highs[k]), _hides(below[k], _PAIR, highs[k])
+        top, low = a + us[k] * (b - a), d + us[k] * (e - d)
+        taken = (top + vs[k] * (low - top)) * (colors[3, k] * _WHOLE)
         colors[0, k] *= _ONE - _RED_DARK * taken
         colors[1, k] *= _ONE - taken
         colors[2, k] *= _ONE - _BLUE_DARK * taken
+
+
+@inlined
+def _line(u: np.float32, u_right: np.float32, u_below: np.float32) -> np.float32:
+    """How much of a pixel the nearest line at a whole number covers."""
+    span = abs(u_right - u) + abs(u_below - u)
+    away = abs(u - np.float32(math.floor(u + _HALF))) / max(span, _TINY)
+    cover = min(max(_HALF * _LINE_WIDTH + _HALF - away, _ZERO), _ONE)
+    return cover * min(max((_DENSE - span) * _FADING, _ZERO), _ONE)
+
+
+@by_vectors
+def put_covers(
+    words: Words, near: Singles, beside: Singles, under: Singles, ramp: Singles, grid: Singles,
+    ways: Singles, covers: Singles,
+) -> None:  # fmt: skip
+    """Write how much of each pixel of ground lines of the cells cover, or of the triangles.
+
+    ``near``, ``beside``, ``under``: 1 / depth of the pixels, of those to the right, of another
+    row. ``grid``: u and v, in cells, of the camera from any cell's corner, then of the first
+    pixel's ray, of what is added for each next one, and for the other row. ``ways``: 1 where
+    diagonals go one way, -1 the other, 0 where only cells are drawn.
+    """
+    for k in range(words.shape[0]):
+        u_ray, v_ray = grid[2] + ramp[k] * grid[4], grid[3] + ramp[k] * grid[5]
+        w, w_right = _ONE / (near[k] + _TINY), _ONE / (beside[k] + _TINY)
+        w_below = _ONE / (under[k] + _TINY)
+        u, v = grid[0] + w * u_ray, grid[1] + w * v_ray
+        u_right = grid[0] + w_right * (u_ray + grid[4])
+        v_right = grid[1] + w_right * (v_ray + grid[5])
+        u_below = grid[0] + w_below * (u_ray + grid[6])
+        v_below = grid[1] + w_below * (v_ray + grid[7])
+        cells = max(_line(u, u_right, u_below), _line(v, v_right, v_below))
+        way = ways[k]
+        cross = _line(u + way * v, u_right + way * v_right, u_below + way * v_below)
+        cover = _WIRES * max(cells, cross) if way != _ZERO else _CELLS * cells
+        covers[k] = cover if words[k] >= _GROUND and words[k] < _FACE else _ZERO
+
+
+@by_vectors
+def put_cells(covers: Singles, colors: Singles) -> None:
+    """Put the lines of the cells over colors of ground."""
+    for channel in range(3):
+        for k in range(covers.shape[0]):
+            color = colors[channel, k]
+            colors[channel, k] = color + covers[k] * (_CELL_TONE[channel] - color)
+
+
+@by_vectors
+def put_wires(words: Words, covers: Singles, colors: Singles) -> None:
+    """Write the lines of the triangles in place of colors of ground, which they dimly show."""
+    for k in range(covers.shape[0]):
+        light = _DULL + (colors[0, k] + colors[1, k] + colors[2, k]) * _BRIGHT
+        ground = words[k] >= _GROUND and words[k] < _FACE
+        for channel in range(3):
+            bare = _DARK_TONE[channel] * light
+            wired = bare + covers[k] * (_WIRE_TONE[channel] - bare)
+            colors[channel, k] = wired if ground else colors[channel, k]
 
 
 @by_vectors

@@ -1,10 +1,10 @@
-"""The renderer that needs no graphics driver: a z-buffer in strips, one task of a thread each.
+"""The renderer that needs no graphics driver: a z-buffer in bands of rows, each a thread's task.
 
-A strip is the same whichever thread draws it, so any number of threads gives the same picture.
+A band is the same whichever thread draws it, so any number of threads gives the same picture.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -16,13 +16,13 @@ from .. import camera as cameras
 from ..frame import Frame
 from . import look
 from .bodies import draw_bodies, pack_bodies, place_bodies
-from .edges import smooth_edges
+from .edges import REACH, smooth_edges
 from .ground import Ground
 from .labels import draw_labels
 from .outlines import frame_lines
 from .overlays import draw_lines, draw_tints
 from .patches import SIDE, patch_vertices, visible_patches
-from .raster import FACE, GROUND, fill_faces, fill_ground, see_points
+from .raster import FACE, fill_faces, fill_ground, mark_ground, see_points
 from .scenery import Faces, Scenery
 from .shade import shade
 from .sun import cast_shadows
@@ -30,9 +30,8 @@ from .sun import cast_shadows
 Floats = NDArray[np.float64]
 Words = NDArray[np.uint32]
 
-STRIP = 160
-"""Columns of a strip: enough strips that threads end together, wide enough for its triangles."""
-BAND = 24
+BAND = 48
+"""Rows of a band: few enough for the nearer caches, and that threads end together."""
 LINE_WIDTH = 1.6
 
 
@@ -63,13 +62,15 @@ class SoftwareRenderer:
         self.size = width, height = max(int(size[0]), 16), max(int(size[1]), 16)
         if self.visible:
             self._window = pygame.display.set_mode(self.size, pygame.RESIZABLE)
-        self._picture = pygame.Surface(self.size, 0, 32)
         self._depth = np.zeros((height, width), dtype=np.float32)
         self._surface = np.zeros((height, width), dtype=np.uint32)
         self._rough = np.zeros((height, width), dtype=np.uint32)
         self._scratch = np.zeros((height, width), dtype=np.float32)
         self._marks = np.zeros((height, width), dtype=np.uint32)
         self._pixels: Words = np.zeros((height, width), dtype=np.uint32)
+        # The picture is these pixels, without their fourth byte, which stays zero.
+        self._picture = pygame.image.frombuffer(self._pixels.data, self.size, "BGRA")
+        self._picture.set_alpha(None)
 
     def prepare(self, frame: Frame) -> None:
         """Compile what drawing such a frame needs; in any thread, nothing is drawn."""
@@ -88,12 +89,13 @@ class SoftwareRenderer:
         ground = self._follow(frame)
         meshes = self._scenery.follow(frame, ground)
         self._draw_solids(frame, ground, meshes, view)
-        self._finish(frame, meshes, view)
+        self._draw_overlays(frame, meshes, view)
         draw_labels(self._picture, frame)
 
-    def overlay(self, panel: pygame.Surface) -> None:
+    def overlay(self, panel: pygame.Surface, boxes: Sequence[pygame.Rect] | None = None) -> None:
         """Lay a picture with transparency over what was drawn, from the upper left corner."""
-        self._picture.blit(panel, (0, 0))
+        for box in [panel.get_rect()] if boxes is None else boxes:
+            self._picture.blit(panel, box, box)
 
     def present(self) -> None:
         """Show what was drawn, if there is a window."""
@@ -120,7 +122,7 @@ class SoftwareRenderer:
         return self._ground
 
     def _draw_solids(self, frame: Frame, ground: Ground | None, meshes: Faces, view: _View) -> None:
-        """Draw ground, faces, bodies and sky, still with rough edges."""
+        """Draw ground, faces, bodies and sky, band by band while it is in the nearer caches."""
         bodies = pack_bodies(frame)
         if frame.wireframe:
             bodies = bodies[:0]
@@ -132,44 +134,39 @@ class SoftwareRenderer:
         corners = np.empty((len(meshes.vertices), 4))
         see_points(meshes.vertices, *view, corners)
         colors = meshes.colors(wireframe=frame.wireframe)
-        solid, flipped, shadows, place, far, texels, levels = _arrays_of(ground)
+        solid, flipped, shadows, place, far, pairs, levels = _arrays_of(ground)
         ends = 0 if ground is not None and ground.extends else 1
         lines = 2 if frame.wireframe else 1 if frame.grid else 0
         depth, surface = self._depth, self._surface
 
-        def strip(left: int) -> None:
-            right = min(left + STRIP, self.size[0])
-            depth[:, left:right] = 0.0
-            surface[:, left:right] = 0
+        def band(top: int) -> None:
+            bottom = min(top + BAND, self.size[1])
+            depth[top:bottom] = 0.0
             fill_ground(
-                patches, spans, seen, solid, flipped, view.lens, GROUND, left, right, depth, surface
+                patches, spans, seen, solid, flipped, view.lens, top, bottom, depth, surface
             )
-            fill_faces(corners, meshes.faces, view.lens, 0, FACE, left, right, depth, surface)
+            mark_ground(depth, surface, top, bottom)
+            fill_faces(corners, meshes.faces, view.lens, 0, FACE, top, bottom, depth, surface)
             draw_bodies(
-                bodies,
-                places,
-                *view,
-                to_sun,
-                shadows,
-                place,
-                cast,
-                sun,
-                left,
-                right,
-                depth,
+                bodies, places, *view, to_sun, shadows, place, cast, sun, top, bottom, depth,
                 surface,
-            )
-
-        def band(first: int) -> None:
-            last = min(first + BAND, self.size[1])
-            shade(
-                depth, surface, first, last, *view, sun, cast, place, far, texels, levels,
-                self._grain, self._grain_levels, look.clouds(), colors, flipped, lines, ends,
-                self._rough,
             )  # fmt: skip
+            shade(
+                depth, surface, top, bottom, *view, sun, cast, pairs_of(cast), place, far, pairs,
+                levels, self._grain, self._grain_levels, look.clouds(), colors, flipped, lines,
+                ends, self._rough,
+            )  # fmt: skip
+            height = self.size[1]
+            smooth(top + REACH if top else 0, bottom - REACH if bottom < height else height)
 
-        self._share(strip, range(0, self.size[0], STRIP))
+        def seam(top: int) -> None:
+            smooth(top - REACH, min(top + REACH, self.size[1]))
+
+        def smooth(first: int, last: int) -> None:
+            smooth_edges(depth, surface, self._rough, first, last, self._pixels)
+
         self._share(band, range(0, self.size[1], BAND))
+        self._share(seam, range(BAND, self.size[1], BAND))
 
     def _see_ground(self, frame: Frame, ground: Ground | None, view: _View) -> tuple[Any, ...]:
         """Return the ground's patches in sight, where they lie across, and their vertices."""
@@ -191,9 +188,8 @@ class SoftwareRenderer:
         self._share(some, range(0, len(patches), part))
         return patches, spans, seen.reshape(-1, 4)
 
-    def _finish(self, frame: Frame, meshes: Faces, view: _View) -> None:
-        """Smooth the edges and draw what lies over the picture."""
-        # Not the picture's own pixels: it is locked for as long as somebody holds them.
+    def _draw_overlays(self, frame: Frame, meshes: Faces, view: _View) -> None:
+        """Draw what lies over the picture."""
         pixels = self._pixels
         ends, colors = frame_lines(frame, meshes)
         shades = np.concatenate(
@@ -207,30 +203,33 @@ class SoftwareRenderer:
         corners = np.empty((3 * len(shades), 4))
         see_points(np.concatenate([np.empty((0, 3)), *places]), *view, corners)
 
-        def band(first: int) -> None:
-            last = min(first + BAND, self.size[1])
-            smooth_edges(self._depth, self._surface, self._rough, first, last, pixels)
-
-        def strip(left: int) -> None:
-            right = min(left + STRIP, self.size[0])
+        def overlay(top: int) -> None:
+            bottom = min(top + BAND, self.size[1])
             draw_tints(
-                corners, shades, view.lens, 0, 1, left, right, self._depth, self._scratch,
+                corners, shades, view.lens, 0, 1, top, bottom, self._depth, self._scratch,
                 self._marks, pixels,
             )  # fmt: skip
-            draw_lines(ends, colors, *view, LINE_WIDTH, left, right, self._depth, pixels)
+            draw_lines(ends, colors, *view, LINE_WIDTH, top, bottom, self._depth, pixels)
 
-        self._share(band, range(0, self.size[1], BAND))
         if len(ends) or len(shades):
-            self._share(strip, range(0, self.size[0], STRIP))
-        pygame.surfarray.blit_array(self._picture, pixels.T)
+            self._share(overlay, range(0, self.size[1], BAND))
 
     def _share(self, task: Callable[[int], None], starts: range) -> None:
-        """Run tasks in the threads, or here if there is only one."""
-        if self.threads == 1:
-            for start in starts:
+        """Run tasks here and in the other threads; each takes the next when it is done with one.
+
+        Nobody is waited for who has not begun.
+        """
+        left = iter(starts)
+
+        def work() -> None:
+            for start in left:
                 task(start)
-        else:
-            list(self._pool.map(task, starts))
+
+        helpers = [self._pool.submit(work) for _ in range(self.threads - 1)]
+        work()
+        for helper in helpers:
+            if not helper.cancel():
+                helper.result()
 
 
 def _processors() -> int:
@@ -255,16 +254,21 @@ def _grain() -> tuple[Words, NDArray[np.int32]]:
     return np.concatenate(words), np.array(starts, dtype=np.int32)
 
 
+def pairs_of(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return each of some 32 bits with the next ones above them; nothing is copied."""
+    return np.ndarray((values.size - 1,), dtype=np.uint64, buffer=values.data, strides=(4,))
+
+
 def _arrays_of(ground: Ground | None) -> tuple[Any, ...]:
     """Return what the loops read of the ground, or of none."""
     if ground is not None:
         return (
             ground.solid, ground.flipped, ground.shadows, ground.place, ground.far,
-            ground.flat_texels, ground.levels,
+            pairs_of(ground.flat_texels), ground.levels,
         )  # fmt: skip
     cell = np.zeros((1, 1), dtype=np.uint8)
     place = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0])
     return (
         cell, cell, np.full((2, 2), -1e30, dtype=np.float32), place, look.view_distance(200.0),
-        np.zeros(4, dtype=np.uint32), np.array([0, 2, 2], dtype=np.int32),
+        np.zeros(3, dtype=np.uint64), np.array([0, 2, 2], dtype=np.int32),
     )  # fmt: skip

@@ -73,10 +73,9 @@ def cast_shadows(
 
     def band(first: int) -> None:
         last = min(first + _BAND, count)
+        _cast_faces(seen, meshes.faces, 1, first, last, cast, marks)
         cast_bodies(bodies, sun, first, last, cast)
 
-    if len(meshes.faces):
-        _cast_faces(seen, meshes.faces, 1, 0, cast, marks)
     share(band, range(0, count, _BAND))
     return cast, sun
 
@@ -86,15 +85,16 @@ def _cast_faces(
     seen: Floats,
     faces: NDArray[np.int64],
     mark: int,
-    left: int,
+    top: int,
+    bottom: int,
     cast: Singles,
     marks: NDArray[np.uint32],
 ) -> None:
-    """Fill the shadow map with triangles; ``seen``: texel x and y, height towards the sun."""
+    """Fill rows of the shadow map with faces; ``seen``: texel x and y, height towards the sun."""
     for k in range(faces.shape[0]):
         a, b, c = faces[k, 0], faces[k, 1], faces[k, 2]
         fill_triangle(
             seen[a, 0], seen[a, 1], seen[a, 2], seen[b, 0], seen[b, 1], seen[b, 2],
-            seen[c, 0], seen[c, 1], seen[c, 2], mark, left, cast.shape[1], cast.shape[0],
+            seen[c, 0], seen[c, 1], seen[c, 2], mark, top, bottom,
             cast, marks,
         )  # fmt: skip

@@ -32,7 +32,7 @@ class Counting:
         self.drawn += 1
         self.last = frame
 
-    def overlay(self, panel: pygame.Surface) -> None:
+    def overlay(self, panel: pygame.Surface, boxes: object = None) -> None:  # noqa: ARG002
         assert panel.get_size() == self.size
         self.overlaid += 1
         self.panel = pygame.surfarray.array_alpha(panel)
