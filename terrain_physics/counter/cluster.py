@@ -90,23 +90,24 @@ def count(
         "triangles": pieces.pieces_of("triangles", triangles),
         "spheres": pieces.pieces_of("spheres", spheres),
     }
-    spool = tempfile.TemporaryFile() if out is None else None  # noqa: SIM115 read by whoever writes
-    with _connected(scheduler, patience) as client:
+    with ExitStack() as kept, _connected(scheduler, patience) as client:
         planned = ranges.plan(_lazy(parts["triangles"], 9), _lazy(parts["spheres"], 4))
         blocks = list(planned.counts.to_delayed().ravel())
-        if spool is not None:
-            for counts in _in_order(client, blocks):
-                spool.write(np.ascontiguousarray(counts, np.int64).data)
-                advance(len(counts))
-        elif out is not None:
+        counts: Iterator[NDArray[np.int64]] = iter(())
+        if out is None:
+            spool = kept.enter_context(tempfile.TemporaryFile())
+            for block in _in_order(client, blocks):
+                spool.write(np.ascontiguousarray(block, np.int64).data)
+                advance(len(block))
+            counts = _spooled(spool, kept.pop_all())
+        else:
             with _new_folder(out) as folder:
                 _write_parquet(client, blocks, folder, advance)
-    seconds = time.perf_counter() - start
-    return Counted(iter(()) if spool is None else _spooled(spool), planned, seconds)
+        return Counted(counts, planned, time.perf_counter() - start)
 
 
-def _spooled(spool: IO[bytes]) -> Iterator[NDArray[np.int64]]:
-    with spool:
+def _spooled(spool: IO[bytes], kept: ExitStack) -> Iterator[NDArray[np.int64]]:
+    with kept:
         spool.seek(0)
         while data := spool.read(8 * _ROWS_AT_ONCE):
             yield np.frombuffer(data, np.int64)
@@ -221,7 +222,7 @@ def _cluster(scheduler: str) -> Iterator[Any]:
     with distributed.LocalCluster(
         n_workers=int(workers or processors()),
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address=":0",
         silence_logs=logging.CRITICAL,
     ) as cluster:
         yield cluster
