@@ -8,11 +8,10 @@ import errno
 import logging
 import shutil
 import tempfile
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -90,19 +89,20 @@ def count(
         "triangles": pieces.pieces_of("triangles", triangles),
         "spheres": pieces.pieces_of("spheres", spheres),
     }
-    with ExitStack() as kept, _connected(scheduler, patience) as client:
-        planned = ranges.plan(_lazy(parts["triangles"], 9), _lazy(parts["spheres"], 4))
+    with ExitStack() as kept, _connected(scheduler, patience) as workers:
+        rows, balls = _lazy(parts["triangles"], 9), _lazy(parts["spheres"], 4)
+        planned = ranges.plan(rows, balls, workers.results)
         blocks = list(planned.counts.to_delayed().ravel())
         counts: Iterator[NDArray[np.int64]] = iter(())
         if out is None:
             spool = kept.enter_context(tempfile.TemporaryFile())
-            for block in _in_order(client, blocks):
+            for block in workers.results(blocks):
                 spool.write(np.ascontiguousarray(block, np.int64).data)
                 advance(len(block))
             counts = _spooled(spool, kept.pop_all())
         else:
             with _new_folder(out) as folder:
-                _write_parquet(client, blocks, folder, advance)
+                _write_parquet(workers, blocks, folder, advance)
         return Counted(counts, planned, time.perf_counter() - start)
 
 
@@ -127,7 +127,9 @@ def _lazy(parts: Sequence[pieces.Piece], columns: int) -> Any:
 # Writing
 
 
-def _write_parquet(client: Any, blocks: Sequence[Any], folder: Path, advance: Advance) -> None:
+def _write_parquet(
+    workers: "_Workers", blocks: Sequence[Any], folder: Path, advance: Advance
+) -> None:
     from dask.delayed import delayed
 
     write = delayed(_write_part)
@@ -135,7 +137,7 @@ def _write_parquet(client: Any, blocks: Sequence[Any], folder: Path, advance: Ad
         write(block, str(folder / f"part-{number:06}.parquet"))
         for number, block in enumerate(blocks)
     ]
-    for count in _in_order(client, parts):
+    for count in workers.results(parts):
         advance(count)
 
 
@@ -170,19 +172,12 @@ def _new_folder(name: str) -> Iterator[Path]:
         shutil.rmtree(hidden, ignore_errors=True)
 
 
-def _in_order(client: Any, blocks: Sequence[Any]) -> Iterator[Any]:
-    """Yield the results of lazy blocks in order, and let go of each."""
-    futures = list(reversed(client.compute(list(blocks))))
-    while futures:
-        yield futures.pop().result()
-
-
 # The cluster
 
 
 @contextmanager
-def _connected(scheduler: str, patience: float) -> Iterator[Any]:
-    """Yield a client; what goes wrong with the cluster becomes a `ClusterError`."""
+def _connected(scheduler: str, patience: float) -> Iterator["_Workers"]:
+    """Yield the workers of a cluster; what goes wrong with the cluster becomes a `ClusterError`."""
     try:
         import dask
         import distributed
@@ -201,16 +196,15 @@ def _connected(scheduler: str, patience: float) -> Iterator[Any]:
             raise ClusterError(
                 f"no workers at {scheduler} within {patience:g} s: {error}"
             ) from None
-        watch = stack.enter_context(_watched(client, patience))
         try:
-            yield client
+            yield _Workers(client, patience)
         except (TextError, ClusterError):
             raise
         except Exception as error:
             if isinstance(error, OSError) and error.filename is not None:
                 raise
-            reason = watch.reason or f"{type(error).__name__}: {error}"
-            raise ClusterError(f"the cluster failed: {' '.join(reason.split())}") from None
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise ClusterError(f"the cluster failed: {reason}") from None
 
 
 @contextmanager
@@ -228,42 +222,37 @@ def _cluster(scheduler: str) -> Iterator[Any]:
         yield cluster
 
 
-class _Watch:
-    """Gives up workers that are silent, and all if there have been none for a while."""
+class _Workers:
+    """Workers of a cluster, watched by whoever waits for them.
+
+    Those that are silent are given up; if there have been none for a while, so is the count.
+    """
 
     def __init__(self, client: Any, patience: float) -> None:
         self._client, self._patience = client, patience
         self._seen = time.monotonic()
-        self._ended = threading.Event()
-        self.reason = ""
 
-    def look(self) -> None:
-        """Look now and then, until the end."""
-        while not self._ended.wait(_LOOK):
-            with suppress(Exception):  # who waits for a result meets the same
-                if self._client.run_on_scheduler(_without_silent, patience=self._patience):
-                    self._seen = time.monotonic()
-            if time.monotonic() - self._seen > self._patience:
-                self.reason = f"no worker was heard of for {self._patience:g} s"
-                with suppress(Exception):
-                    self._client.cancel(list(self._client.futures), force=True)
-                return
+    def results(self, values: Sequence[Any]) -> Iterator[Any]:
+        """Yield what lazy values are, in order, and let go of each."""
+        futures = list(reversed(self._client.compute(list(values))))
+        while futures:
+            yield self._result(futures.pop())
 
-    def end(self) -> None:
-        """Look no more."""
-        self._ended.set()
+    def _result(self, future: Any) -> Any:
+        self._seen = time.monotonic()
+        while True:
+            try:
+                return future.result(timeout=_LOOK)
+            except TimeoutError:
+                if future.status != "pending":
+                    raise
+                self._look()
 
-
-@contextmanager
-def _watched(client: Any, patience: float) -> Iterator[_Watch]:
-    watch = _Watch(client, patience)
-    thread = threading.Thread(target=watch.look, daemon=True)
-    thread.start()
-    try:
-        yield watch
-    finally:
-        watch.end()
-        thread.join(2.0 * _LOOK)
+    def _look(self) -> None:
+        if self._client.run_on_scheduler(_without_silent, patience=self._patience):
+            self._seen = time.monotonic()
+        elif time.monotonic() - self._seen > self._patience:
+            raise ClusterError(f"no worker was heard of for {self._patience:g} s")
 
 
 async def _without_silent(dask_scheduler: Any, patience: float) -> int:

@@ -24,6 +24,7 @@ COLUMNS = {
 _PIECE = 1 << 25  # bytes of text
 _SCAN = 1 << 16  # bytes that are looked at together for the end of a line
 _ROWS_AT_ONCE = 1 << 18
+_WHOLE_ROWS = "a line must hold whole rows where workers share a file: this one does not"
 _PACKED, _PARQUET = b"\x1f\x8b", b"PAR1"
 
 
@@ -113,6 +114,7 @@ def read(piece: Piece) -> NDArray[np.float64]:
         if piece.kind == _PACKED:
             return _rows(piece, stream)
         first = _line_start(stream, piece.first)
+        _refuse_split_rows(piece, stream, first)
         lines = _Lines(stream, first, _line_start(stream, piece.last))
         try:
             return _rows(piece, lines)
@@ -164,15 +166,28 @@ def _line_start(stream: BinaryIO, place: int) -> int:
 
 def _in_whole_file(piece: Piece, stream: BinaryIO, first: int, error: TextError) -> TextError:
     """Return an error with the line of the whole file."""
-    message = error.message
-    if error.is_end and piece.last < piece.size:
-        message = "a line must hold whole rows where workers share a file: this one ends within one"
-    before = 0
+    message = _WHOLE_ROWS if error.is_end and piece.last < piece.size else error.message
+    return TextError(error.name, _lines_before(stream, first) + (error.line or 1), message)
+
+
+def _refuse_split_rows(piece: Piece, stream: BinaryIO, first: int) -> None:
+    """Refuse a piece whose first line does not hold whole rows: its rows would begin elsewhere."""
+    if (piece.first, piece.last) == (0, piece.size):
+        return
+    stream.seek(first)
+    begin = stream.read(_SCAN).lstrip()
+    line, end, _ = begin.partition(b"\n")
+    if end and len(line.split()) % len(COLUMNS[piece.what]):
+        raise TextError(piece.file, _lines_before(stream, first) + 1, _WHOLE_ROWS)
+
+
+def _lines_before(stream: BinaryIO, place: int) -> int:
+    lines = 0
     stream.seek(0)
-    while first > 0 and (data := stream.read(min(first, 1 << 20))):
-        before += data.count(b"\n")
-        first -= len(data)
-    return TextError(error.name, before + (error.line or 1), message, is_end=error.is_end)
+    while place > 0 and (data := stream.read(min(place, 1 << 20))):
+        lines += data.count(b"\n")
+        place -= len(data)
+    return lines
 
 
 def _row_group(piece: Piece) -> NDArray[np.float64]:

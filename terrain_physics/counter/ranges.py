@@ -31,6 +31,7 @@ _AT_ONCE = 16  # parts that one task adds up
 _COLUMNS = ["ax", "ay", "az", "bx", "by", "bz", "cx", "cy", "cz"]
 
 Array = NDArray[np.float64]
+Compute = Callable[[Sequence[Any]], Iterable[Any]]
 _Piece = tuple[NDArray[np.int64], Array]
 _Counted = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -75,25 +76,34 @@ class _Ranges(NamedTuple):
     boxes: Array
 
 
-def plan(triangles: Any, spheres: Any) -> Plan:
+def _computed(values: Sequence[Any]) -> Iterable[Any]:
+    """Return what lazy values are, by the scheduler that Dask is set to."""
+    import dask
+
+    results: tuple[Any, ...] = dask.compute(*values)
+    return results
+
+
+def plan(triangles: Any, spheres: Any, compute: Compute = _computed) -> Plan:
     """Return what is going to be counted; looks at all triangles and spheres once.
 
     Parameters
     ----------
     triangles : lazy array, shape (n, 9) or (n, 3, 3)
     spheres : array_like or lazy array, shape (q, 4)
+    compute : callable, optional
+        Returns the results of lazy values.
     """
-    import dask
     import dask.array as da
 
     table = _triangle_table(triangles)
     blocks = list(table.to_delayed().ravel())
     sphere_blocks = _blocks("spheres", spheres, 4)
-    curve = _curve_through(blocks)
-    found, shells = dask.compute(
-        _merged(_merged_ranges, [_ranges_of(k, block, curve) for k, block in enumerate(blocks)]),
-        [_shells_of(k, block) for k, block in enumerate(sphere_blocks)],
+    curve = _curve_through(blocks, compute)
+    ranges = _merged(
+        _merged_ranges, [_ranges_of(k, block, curve) for k, block in enumerate(blocks)]
     )
+    found, *shells = compute([ranges, *(_shells_of(k, b) for k, b in enumerate(sphere_blocks))])
     counters = _counters(table, curve, found)
     counted, pairs = [], 0
     for block, (count, lower, upper) in zip(sphere_blocks, shells, strict=True):
@@ -152,12 +162,10 @@ def _table(name: str, number: int, columns: int, block: Any) -> tuple[Array, Arr
 # The curve
 
 
-def _curve_through(blocks: Sequence[Any]) -> _Curve:
+def _curve_through(blocks: Sequence[Any], compute: Compute) -> _Curve:
     """Return a curve cut into ranges of about as many triangles each, by a sample of them."""
-    import dask
-
     chosen = np.unique(np.linspace(0, len(blocks) - 1, _SAMPLED_BLOCKS).astype(int))
-    samples = dask.compute(*(_delayed(_sample, blocks[k]) for k in chosen))
+    samples = list(compute([_delayed(_sample, blocks[k]) for k in chosen]))
     triangles = np.concatenate([rows for rows, _, _ in samples])
     numbers = np.concatenate([numbers for _, numbers, _ in samples])
     stands_for = np.concatenate(

@@ -202,9 +202,7 @@ def disturbed(folder, workers, disturb, *options):
         processes = list(client.run(os.getpid).values())
 
         def wait_and_disturb():
-            while not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
-                time.sleep(0.05)
-            time.sleep(1.0)
+            time.sleep(1.5)
             disturb(processes)
 
         thread = threading.Thread(target=wait_and_disturb)
