@@ -244,7 +244,7 @@ class _Workers:
             try:
                 return future.result(timeout=_LOOK)
             except TimeoutError:
-                if future.status != "pending":
+                if future.status == "error":  # of the task itself
                     raise
                 self._look()
 
