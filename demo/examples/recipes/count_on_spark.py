@@ -4,6 +4,7 @@ Needs ``pip install pyspark pyarrow pandas`` and Java 17.
 ``python -m demo.examples.recipes.count_on_spark``
 """
 
+import os
 import sys
 from collections.abc import Iterator
 
@@ -21,11 +22,9 @@ COLUMNS = ["r", "x", "y", "z"]
 
 def main() -> None:
     triangles, spheres = scene(20_000, 40_000)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else tasks take the system's Python
     spark = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.pyspark.python", sys.executable)
-        .getOrCreate()
+        SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     )
     # One thread in each task: Spark runs as many tasks as there are processors.
     shared = spark.sparkContext.broadcast(TouchCounter(triangles, threads=1))
