@@ -9,9 +9,12 @@ Without the extra ``dask`` this process answers.
 import argparse
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +22,6 @@ from numpy.typing import NDArray
 from terrain_physics import HeightMap
 
 from ._drawing import SIZE, save_pixels
-
-try:
-    import dask
-    import dask.array as da
-    import distributed
-except ImportError:
-    dask = da = distributed = None
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +42,9 @@ def large_land() -> HeightMap:
 
 
 def scan_lazily(land: HeightMap, side: int, cells: int) -> tuple[Floats, Floats]:
-    """Return how many of side x side places lie below each level, and heights for a picture."""
+    """Return how many of side x side places lie at each level, and heights for a picture."""
+    dask: Any = import_module("dask")  # typed in part only
+    da: Any = import_module("dask.array")
     step = (land.heights.shape[0] - 1) / (side - 1)
     places = da.arange(side) * step
     rows = max(1, 2_000_000 // side // cells) * cells  # of a block: 16 MB of heights
@@ -73,8 +71,10 @@ def scan_here(land: HeightMap, side: int, cells: int) -> tuple[Floats, Floats]:
 
 
 @contextmanager
-def workers(scheduler: str | None) -> Iterator[str]:
+def workers(scheduler: str | None) -> Generator[str]:
     """Let Dask compute on a cluster within this block; yield what it is."""
+    import distributed
+
     if scheduler is not None:
         with distributed.Client(scheduler):
             yield f"the workers of {scheduler}"
@@ -106,7 +106,7 @@ def main() -> None:
     side = math.isqrt(chosen.places) // cells * cells
     land = large_land()
     start = time.perf_counter()
-    if dask is None:
+    if find_spec("distributed") is None:
         where = "this process"
         counts, small = scan_here(land, side, cells)
     else:

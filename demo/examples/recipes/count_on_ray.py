@@ -3,6 +3,8 @@
 Needs ``pip install ray``. ``python -m demo.examples.recipes.count_on_ray``
 """
 
+from typing import Any
+
 import numpy as np
 import ray
 from numpy.typing import NDArray
@@ -12,8 +14,7 @@ from terrain_physics import TouchCounter
 from ..count_in_processes import scene
 
 
-@ray.remote  # type: ignore[untyped-decorator, unused-ignore]
-def count(counter: TouchCounter, spheres: NDArray[np.float64]) -> NDArray[np.int64]:
+def count_block(counter: TouchCounter, spheres: NDArray[np.float64]) -> NDArray[np.int64]:
     return counter.count(spheres)
 
 
@@ -22,6 +23,7 @@ def main() -> None:
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     # One thread in each task: Ray runs as many tasks as there are processors.
     shared = ray.put(TouchCounter(triangles, threads=1))
+    count: Any = ray.remote(count_block)
     tasks = [count.remote(shared, block) for block in np.array_split(spheres, 8)]
     counts = np.concatenate(ray.get(tasks))
     ray.shutdown()

@@ -7,6 +7,7 @@ Needs ``pip install pyspark pyarrow pandas`` and Java 17.
 import os
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,7 @@ def main() -> None:
     # One thread in each task: Spark runs as many tasks as there are processors.
     shared = spark.sparkContext.broadcast(TouchCounter(triangles, threads=1))
 
-    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def count(batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             rows = np.column_stack([batch.column(name).to_numpy() for name in COLUMNS])
             counts = pa.array(shared.value.count(rows))
