@@ -60,7 +60,7 @@ _MODULES = {
     "closest_point_on_segment_many": "geometry.closest_point",
     "closest_point_on_triangle": "geometry.closest_point",
     "closest_point_on_triangle_many": "geometry.closest_point",
-    "count_touching": "counter.counter",
+    "count_touching": "counter.touching",
     "crossing_segment": "geometry.intersect_triangles",
     "crossing_segment_many": "geometry.intersect_triangles",
     "intersect": "geometry.dispatch",

@@ -20,7 +20,7 @@ from terrain_physics.character.results import Squeeze as Squeeze
 from terrain_physics.character.state import CharacterState as CharacterState
 from terrain_physics.character.view import CharacterView as CharacterView
 from terrain_physics.counter.counter import TouchCounter as TouchCounter
-from terrain_physics.counter.counter import count_touching as count_touching
+from terrain_physics.counter.touching import count_touching as count_touching
 from terrain_physics.geometry.closest_point import (
     closest_point_on_segment as closest_point_on_segment,
 )

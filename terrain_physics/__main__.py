@@ -28,6 +28,16 @@ With --triangles and --spheres a problem is spread over files that hold rows of 
 four, numbers and no n or q. Counts add up over the files of triangles, which are in
 memory one at a time.
 
+With --partial the counts go to a file instead; --merge adds up such files, of the same
+spheres and other triangles, and prints the sums: for batch systems, a job for each part.
+
+With --scheduler a cluster of Dask counts: local[:WORKERS] processes of this machine, or the
+workers of a scheduler's ADDRESS, as tcp://HOST:8786. Files of --triangles and --spheres are
+read by the workers, so they must be where the workers are. They may be patterns in quotes,
+folders of Parquet, and Parquet with the columns ax ay az bx by bz cx cy cz, or r x y z. Text is
+shared among workers at line ends: each line holds whole rows. Both sides may be larger than
+the memory of one machine; spheres that are near each other should follow each other.
+
 A file may be compressed by gzip. Answers appear once all is read. Bad input: file and line on
 standard error, exit 2, no answers."""
 
@@ -39,7 +49,10 @@ examples:
   echo '1 2  0 0 0  4 0 0  0 0 4   1  1 1 1   1  1 9 1' | python -m terrain_physics count
 prints 1 and 0.
   python -m terrain_physics count --stats --verify 10 big.in.gz > big.out
-  python -m terrain_physics count --triangles east.txt west.txt --spheres spheres.txt"""
+  python -m terrain_physics count --triangles east.txt west.txt --spheres spheres.txt
+  python -m terrain_physics count --partial east.part --triangles east.txt --spheres s.txt
+  python -m terrain_physics count --merge east.part west.part
+  python -m terrain_physics count --scheduler local:2 --triangles 't/*.txt' --spheres s.parquet"""
 
 _VIEW_HELP = """\
 Makes one HTML file of a recording that Recording.save wrote. It shows bodies and ground in
@@ -78,7 +91,35 @@ def _parser() -> argparse.ArgumentParser:
     count.add_argument(
         "--triangles", nargs="+", metavar="F", help="files of triangles, nine numbers each"
     )
-    count.add_argument("--spheres", metavar="F", help="file of spheres, four numbers each")
+    count.add_argument(
+        "--spheres",
+        nargs="+",
+        metavar="F",
+        help="file of spheres, four numbers each; with --scheduler, one or more",
+    )
+    count.add_argument(
+        "--partial", metavar="OUT", help="write the counts to a file for --merge, print nothing"
+    )
+    count.add_argument(
+        "--merge", nargs="+", metavar="PART", help="add up files that --partial has written"
+    )
+    count.add_argument(
+        "--scheduler",
+        type=_scheduler,
+        metavar="WHERE",
+        help="local, local:WORKERS or the address of a scheduler of Dask, whose workers count",
+    )
+    count.add_argument(
+        "--worker-timeout",
+        type=_at_least(1),
+        metavar="S",
+        help="with --scheduler: give up a worker that is silent for S seconds; default: 60",
+    )
+    count.add_argument(
+        "--out",
+        metavar="FOLDER",
+        help="with --scheduler: write the counts there, as Parquet, from the workers; a new folder",
+    )
     count.add_argument(
         "--threads", type=_at_least(1), metavar="N", help="default: one for each processor"
     )
@@ -153,27 +194,76 @@ def _at_least(least: int) -> Callable[[str], int]:
     return integer
 
 
+def _scheduler(text: str) -> str:
+    kind, _, workers = text.partition(":")
+    if kind == "local" and (text == kind or (workers.isascii() and workers.isdigit())):
+        if text == kind or 1 <= int(workers[:9]) <= 1024:
+            return text
+    elif "://" in text:
+        return text
+    raise argparse.ArgumentTypeError(
+        "must be local, local:WORKERS with 1 to 1024 workers, or an address as "
+        f"tcp://HOST:8786, got {text!r}"
+    )
+
+
 def _count(chosen: argparse.Namespace) -> int:
+    _refuse_what_does_not_go_together(chosen)
+
+    from terrain_physics.counter import command
+
+    stats: command.Stats = ("json" if chosen.json else "text") if chosen.stats else None
+    if chosen.merge is not None:
+        return command.run_merge(chosen.merge)
+    if chosen.scheduler is not None:
+        return command.run_on_cluster(
+            chosen.scheduler,
+            chosen.triangles,
+            chosen.spheres,
+            patience=chosen.worker_timeout or 60,
+            out=chosen.out,
+            stats=stats,
+        )
+    return command.run(
+        chosen.files,
+        chosen.triangles,
+        chosen.spheres and chosen.spheres[0],
+        threads=chosen.threads,
+        stats=stats,
+        verify=chosen.verify,
+        partial=chosen.partial,
+    )
+
+
+def _refuse_what_does_not_go_together(chosen: argparse.Namespace) -> None:
     parser: argparse.ArgumentParser = chosen.parser
+    spheres = chosen.spheres or ()
     if (chosen.triangles is None) != (chosen.spheres is None):
         parser.error("--triangles and --spheres go together")
     if chosen.triangles is not None and chosen.files:
         parser.error("a FILE is a whole problem and cannot go with --triangles and --spheres")
     if chosen.json and not chosen.stats:
         parser.error("--json goes with --stats")
-    if [*chosen.files, *(chosen.triangles or ()), chosen.spheres].count("-") > 1:
+    if [*chosen.files, *(chosen.triangles or ()), *spheres].count("-") > 1:
         parser.error("standard input can be read only once")
-
-    from terrain_physics.counter import command
-
-    return command.run(
-        chosen.files,
-        chosen.triangles,
-        chosen.spheres,
-        threads=chosen.threads,
-        stats=("json" if chosen.json else "text") if chosen.stats else None,
-        verify=chosen.verify,
-    )
+    if chosen.merge is not None and any(
+        (chosen.files, spheres, chosen.partial, chosen.scheduler, chosen.stats, chosen.verify)
+    ):
+        parser.error("--merge goes alone")
+    if chosen.partial is not None and (chosen.triangles is None or chosen.scheduler is not None):
+        parser.error("--partial goes with --triangles and --spheres, and without --scheduler")
+    if chosen.scheduler is None:
+        if chosen.out is not None or chosen.worker_timeout is not None:
+            parser.error("--out and --worker-timeout go with --scheduler")
+        if len(spheres) > 1:
+            parser.error("several files of --spheres go with --scheduler")
+        return
+    if chosen.triangles is None:
+        parser.error("--scheduler goes with --triangles and --spheres")
+    if "-" in {*chosen.triangles, *spheres}:
+        parser.error("--scheduler cannot read standard input: workers read files")
+    if chosen.threads is not None or chosen.verify:
+        parser.error("--threads and --verify do not go with --scheduler")
 
 
 def _view(chosen: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,8 +74,26 @@ class _Pool:
     def _mark_thread(self) -> None:
         self._busy.is_set = True
 
+    @contextmanager
+    def not_asked(self) -> Iterator[None]:
+        """Let this thread ask for no help until the block ends."""
+        before = getattr(self._busy, "is_set", False)
+        self._busy.is_set = True
+        try:
+            yield
+        finally:
+            self._busy.is_set = before
+
 
 _POOL = _Pool()
+
+
+def alone() -> AbstractContextManager[None]:
+    """Return a context in which this thread works alone, whatever `Workers` it has.
+
+    For threads of others, which share the processors already.
+    """
+    return _POOL.not_asked()
 
 
 class _Failed(NamedTuple):

@@ -18,8 +18,8 @@ from terrain_physics._threads import Workers
 from terrain_physics.character.colliders import CapsuleCollider
 from terrain_physics.character.group import CharacterGroup
 from terrain_physics.character.movement import CharacterMovement
-from terrain_physics.counter.counter import count_touching
 from terrain_physics.counter.text import NumberReader, write_counts
+from terrain_physics.counter.touching import count_touching
 from terrain_physics.geometry.dispatch import intersect
 from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Ray, Sphere, Triangle
 from terrain_physics.ground.ground import Ground

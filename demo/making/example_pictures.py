@@ -16,6 +16,7 @@ from . import ASSETS
 OUT = ASSETS / "examples"
 NAMES = (
     "third_person_game", "strategy_game", "bouncing_ball", "geodata", "moderngl_terrain",
+    "cluster_flood",
 )  # fmt: skip
 
 

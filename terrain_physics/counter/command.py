@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.counter.tree import Tree
 from terrain_physics._threads import Workers
-from terrain_physics.counter import counter
+from terrain_physics.counter import cluster, counter
+from terrain_physics.counter.partial import Identity, PartialError, merged
 from terrain_physics.counter.text import NumberReader, TextError, write_counts
 
 WRONG_COUNT = 1
@@ -248,18 +249,27 @@ class _Command:
         problem.finish()
         self.answers += problem.counts
 
-    def parts(self, triangle_files: Sequence[str], sphere_file: str) -> None:
-        """Answer a problem spread over files: counts add up over the files of triangles."""
+    def parts(
+        self, triangle_files: Sequence[str], sphere_file: str, identity: Identity | None
+    ) -> None:
+        """Answer a problem spread over files: counts add up over the files of triangles.
+
+        ``identity``, if there is one, is told what was counted.
+        """
         problem = _Problem(self._workers, _name(sphere_file), **self._options)
         several = len(triangle_files) > 1
         with ExitStack() as stack:
             spheres = problem.timed("parse", self._read, stack, sphere_file)
             blocks = spheres.spheres(None, counter.SPHERES_AT_ONCE)
+            if identity is not None:
+                blocks = identity.passing(blocks)
             # The text is parsed once: later rounds read the spheres from this file.
             spool = stack.enter_context(tempfile.TemporaryFile()) if several else None
             for index, file in enumerate(triangle_files):
                 with ExitStack() as inner:
                     triangles = problem.timed("parse", self._triangles, inner, file)
+                if identity is not None:
+                    identity.add_triangles(_name(file), triangles)
                 if spool is not None:
                     blocks = _spooled(spool) if index else _spooling(blocks, spool)
                 problem.count(triangles, blocks, None, may_grow=several)
@@ -293,20 +303,86 @@ def run(
     threads: int | None,
     stats: Stats,
     verify: int,
+    partial: str | None,
 ) -> int:
-    """Count, print, and return the exit status."""
+    """Count, print or write a partial count, and return the exit status."""
+
+    def counts() -> Counts:
+        command = _Command(Workers(threads), stats=stats, verify=verify)
+        if triangles is not None and spheres is not None:
+            identity = None if partial is None else Identity()
+            command.parts(triangles, spheres, identity)
+            if identity is not None and partial is not None:
+                identity.write(partial, command.answers)
+                return []
+        else:
+            for file in files or ["-"]:
+                command.whole(file)
+        return command.answers
+
+    return _answered(counts)
+
+
+def run_merge(paths: Sequence[str]) -> int:
+    """Add up partial counts, print the sums, and return the exit status."""
+    return _answered(lambda: [merged(paths)])
+
+
+def run_on_cluster(
+    scheduler: str,
+    triangles: Sequence[str],
+    spheres: Sequence[str],
+    *,
+    patience: float,
+    out: str | None,
+    stats: Stats,
+) -> int:
+    """Have a cluster count, print or write Parquet, and return the exit status."""
+
+    def counts() -> Iterable[NDArray[np.integer[Any]]]:
+        with _Progress(None) as progress:
+            found = cluster.count(
+                scheduler, triangles, spheres, patience=patience, out=out, advance=progress.advance
+            )
+        if stats is not None:
+            _tell_of_cluster(found, stats)
+        return found.counts
+
+    return _answered(counts)
+
+
+def _tell_of_cluster(found: cluster.Counted, stats: Stats) -> None:
+    plan = found.plan
+    told = {
+        "n": plan.triangle_count,
+        "q": plan.sphere_count,
+        "block_pairs": plan.pair_count,
+        "all_block_pairs": plan.all_pairs,
+        "seconds": found.seconds,
+    }
+    if stats == "json":
+        import json  # here, because most runs do without
+
+        _tell(json.dumps(told))
+        return
+    _tell(
+        f"n {plan.triangle_count}, q {plan.sphere_count}, block pairs {plan.pair_count} of "
+        f"{plan.all_pairs}, {found.seconds:.3f} s"
+    )
+
+
+def _answered(answer: Callable[[], Iterable[NDArray[np.integer[Any]]]]) -> int:
+    """Print counts, or what is wrong, and return the exit status."""
     if sys.stdout is None:
         _tell("terrain-physics: cannot write the answers: standard output is closed")
         return BAD_INPUT
     try:
-        command = _Command(Workers(threads), stats=stats, verify=verify)
-        if triangles is not None and spheres is not None:
-            command.parts(triangles, spheres)
-        else:
-            for file in files or ["-"]:
-                command.whole(file)
-    except TextError as error:
+        answers = answer()
+    except (TextError, PartialError) as error:
         _tell(error)
+        return BAD_INPUT
+    except cluster.ClusterError as error:
+        _tell(f"terrain-physics: {error}")
         return BAD_INPUT
     except WrongCountError as error:
         _tell(error)
@@ -315,10 +391,10 @@ def run(
         name = error.filename or "stdin"
         _tell(f"terrain-physics: cannot read {name}: {error.strerror}")
         return BAD_INPUT
-    return _write(command.answers)
+    return _write(answers)
 
 
-def _write(answers: Counts) -> int:
+def _write(answers: Iterable[NDArray[np.integer[Any]]]) -> int:
     try:
         for counts in answers:
             sys.stdout.buffer.write(write_counts(counts))

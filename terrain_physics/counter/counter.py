@@ -15,6 +15,7 @@ from terrain_physics._kernels.counter import audit, sphere_groups
 from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.counter.tree import BLOCK, LANES, NOWHERE, Tree, fill_leaves
 from terrain_physics._kernels.math import space_curve
+from terrain_physics._lazy import answers_rows, is_lazy
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 
@@ -30,51 +31,6 @@ copy, which the caller cannot change while it is counted.
 _ROW_COST, _CHUNK_COST, _SPHERE_COST, _PAIR_COST = 8, 30_000, 1_000, 4
 
 _CHUNKS_AT_ONCE = 8  # at most: those of large spheres take far longer
-
-
-def count_touching(
-    triangles: Any, spheres: Any, *, threads: int | None = None
-) -> NDArray[np.int64]:
-    """Return for each sphere how many of the triangles its surface touches.
-
-    A sphere touches a triangle if the least distance of its center to the triangle is <= radius +
-    1e-10 and the greatest is >= radius - 1e-10, in meters: touching from outside or from inside
-    counts, lying wholly inside does not. The counts are exact, and the same for any number of
-    threads; only a triangle thinner than a billionth of its length may count as a segment.
-
-    Parameters
-    ----------
-    triangles : array_like, shape (n, 9) or (n, 3, 3)
-        Corners ax ay az bx by bz cx cy cz, in meters. A triangle without area counts as the
-        segment or the point it is.
-    spheres : array_like, shape (q, 4)
-        Radius and center, r x y z, in meters.
-    threads : int, optional
-        How many threads count; None: one for each processor.
-
-    Returns
-    -------
-    ndarray of int64, shape (q,)
-        Numbers of triangles, in the order of the spheres.
-
-    Raises
-    ------
-    TypeError
-        If the arrays do not hold real numbers.
-    ValueError
-        If a shape is wrong, a number is not finite or a radius is negative; the message names
-        array, row, rule and value.
-
-    Examples
-    --------
-    >>> floor = [[0, 0, 0, 4, 0, 0, 0, 0, 4]]
-    >>> count_touching(floor, [[1, 1, 1, 1], [1, 1, 1.5, 1], [9, 0, 0, 0]])
-    array([1, 0, 0])
-    """
-    workers = Workers(threads)
-    corners = _checks.real_array("triangles", _table("triangles", triangles, 9))
-    sphere_rows = _table("spheres", spheres, 4)
-    return _count_in_blocks(workers, build_tree(workers, corners), sphere_rows)
 
 
 @public
@@ -118,8 +74,13 @@ class TouchCounter:
 
     def __init__(self, triangles: Any, *, threads: int | None = None) -> None:
         workers = Workers(threads)
+        if is_lazy(triangles):
+            raise TypeError(
+                "triangles must be in memory, got a collection of Dask: compute it, or call "
+                "count_touching, which takes lazy triangles"
+            )
         # A copy: near ties are decided by these numbers, and the caller may change theirs.
-        corners = _checks.real_array("triangles", _table("triangles", triangles, 9))
+        corners = _checks.real_array("triangles", table_of("triangles", triangles, 9))
         self._tree = build_tree(workers, corners)
         self._threads = threads
 
@@ -128,6 +89,7 @@ class TouchCounter:
         """How many triangles there are."""
         return len(self._tree.triangles)
 
+    @answers_rows(spheres=(4,))
     def count(self, spheres: Any) -> NDArray[np.int64]:
         """Return for each sphere how many of the triangles its surface touches.
 
@@ -137,7 +99,9 @@ class TouchCounter:
         Parameters
         ----------
         spheres : array_like, shape (q, 4)
-            Radius and center, r x y z, in meters.
+            Radius and center, r x y z, in meters. Of a lazy array or data frame of Dask the counts
+            are a lazy array with the same blocks, each counted by the one thread that works on it;
+            the counter goes to each worker once, and bad numbers are refused when they are met.
 
         Returns
         -------
@@ -152,8 +116,11 @@ class TouchCounter:
             If its shape is wrong, a number is not finite or a radius is negative; the message
             names row, rule and value.
         """
-        spheres = _table("spheres", spheres, 4)
-        return _count_in_blocks(Workers(self._threads), self._tree, spheres)
+        spheres = table_of("spheres", spheres, 4)
+        return count_in_blocks(Workers(self._threads), self._tree, spheres)
+
+    def __deepcopy__(self, _: Any) -> "TouchCounter":
+        return self  # it never changes
 
     def __getstate__(self) -> tuple[tuple[NDArray[Any], ...], int | None]:
         return tuple(self._tree), self._threads
@@ -167,7 +134,7 @@ class TouchCounter:
         return f"<TouchCounter of {self.triangle_count} triangles>"
 
 
-def _table(name: str, value: Any, columns: int) -> NDArray[Any]:
+def table_of(name: str, value: Any, columns: int) -> NDArray[Any]:
     """Return an array (n, columns) of real numbers, perhaps the caller's."""
     table = _checks.real_numbers(name, value)
     if table.size == 0 and table.ndim == 1:
@@ -180,7 +147,7 @@ def _table(name: str, value: Any, columns: int) -> NDArray[Any]:
     return table
 
 
-def _bounds(
+def bounds_of(
     workers: Workers, name: str, table: NDArray[np.float64], start: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the least and the greatest value of each column; refuse NaN and infinity.
@@ -238,13 +205,13 @@ def _frame(workers: Workers, triangles: NDArray[np.float64]) -> NDArray[np.float
     """Return the ``frame`` of a `Tree`."""
     if len(triangles) == 0:
         return np.zeros(8)
-    lower, upper = _bounds(workers, "triangles", triangles)
+    lower, upper = bounds_of(workers, "triangles", triangles)
     return space_curve.frame_around(
         lower.reshape(3, 3).min(axis=0), upper.reshape(3, 3).max(axis=0)
     )
 
 
-def _count_in_blocks(workers: Workers, tree: Tree, given: NDArray[Any]) -> NDArray[np.int64]:
+def count_in_blocks(workers: Workers, tree: Tree, given: NDArray[Any]) -> NDArray[np.int64]:
     """Return the counts of the caller's spheres (q, 4), of which each block is copied."""
     counts = np.empty(len(given), np.int64)
     for first in range(0, len(given), SPHERES_AT_ONCE):
@@ -267,7 +234,7 @@ def count_with(
     Errors name rows of the whole array, in which the block starts at row ``start``.
     """
     counts = np.zeros(len(spheres), np.int64)
-    lower, upper = _bounds(workers, "spheres", spheres, start)
+    lower, upper = bounds_of(workers, "spheres", spheres, start)
     if lower[0] < 0.0:
         row = int(np.flatnonzero(spheres[:, 0] < 0.0)[0])
         raise ValueError(f"spheres[{start + row}] must have a radius >= 0, got {spheres[row, 0]}")

@@ -37,7 +37,27 @@ _UTF16_MARKS = b"\xff\xfe", b"\xfe\xff"  # UTF-32 has them too
 
 
 class TextError(ValueError):
-    """Text that is not in the format; the message starts with its name and line."""
+    """Input that is not in the format; the message starts with its name and line.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    line : int or None
+        None where there are no lines.
+    message : str
+        What is wrong.
+    is_end : bool
+        Whether the input ends too early.
+    """
+
+    def __init__(self, name: str, line: int | None, message: str, is_end: bool = False) -> None:  # noqa: FBT001, FBT002 a pickle passes them by position
+        super().__init__(name, line, message, is_end)
+        self.name, self.line, self.message, self.is_end = name, line, message, is_end
+
+    def __str__(self) -> str:
+        place = self.name if self.line is None else f"{self.name}:{self.line}"
+        return f"{place}: {self.message}"
 
 
 class _Problem(NamedTuple):
@@ -311,11 +331,11 @@ class NumberReader:
         )
 
     def _ends(self, message: str) -> TextError:
-        return TextError(f"{self._name}:{self._lines()[1]}: {message}")
+        return TextError(self._name, self._lines()[1], message, is_end=True)
 
     def _error(self, problem: _Problem) -> TextError:
         line = self._line + self._text.count(b"\n", 0, problem.position)
-        return TextError(f"{self._name}:{line}: {problem.message}")
+        return TextError(self._name, line, problem.message)
 
 
 def _most_numbers(stream: BinaryIO) -> int | None:

@@ -14,6 +14,7 @@ from terrain_physics._checks import MOST_RESULTS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, FARTHEST, SPHERE
 from terrain_physics._kernels.types import Floats
+from terrain_physics._lazy import answers_places, answers_rows
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, Ray
@@ -60,6 +61,12 @@ class Surface:
     Methods ending in ``s`` or ``_many`` take and return arrays. They use one thread per processor,
     or as many as ``threads`` says; small batches use one thread. Batch answers equal the single
     answers bit for bit, whatever the number of threads.
+
+    Those that answer row by row (heights, normals, rays, counts, sweeps, closest points) answer
+    lazy arrays of Dask lazily: the answer, or each of its arrays, is a lazy array with the same
+    blocks, of known type and shape. The ground is copied as it is when it is asked, and goes to
+    each worker once. A block is answered by the one thread that works on it, whatever ``threads``
+    says. Bad numbers are refused when they are computed; the message says in which block.
 
     Bad arguments raise ValueError or TypeError, which name the argument, the rule and the value.
     Coordinates and sizes must be below 1e38 m, so that float32 vectors hold the answers. Boxes that
@@ -122,6 +129,7 @@ class Surface:
         heights_there = self.heights_at(x, z, mask=mask)
         return heights_there if heights_there.ndim else float(heights_there)
 
+    @answers_places("x", "z")
     def heights_at(
         self,
         x: ArrayLike,
@@ -196,6 +204,7 @@ class Surface:
         normals_there = self.normals_at(x, z, mask=mask)
         return normals_there if normals_there.ndim > 1 else glm.vec3(normals_there)
 
+    @answers_places("x", "z")
     def normals_at(
         self,
         x: ArrayLike,
@@ -390,6 +399,7 @@ class Surface:
         queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
         return queries.ray(origin, ray.direction64, max_distance)
 
+    @answers_rows(origins=(3,), directions=(3,), max_distance=())
     def raycast_many(
         self,
         origins: ArrayLike,
@@ -631,6 +641,7 @@ class Surface:
         refuse_far("shapes", rows)
         return self._met_by(mask).contacts(kind, rows, keep, threads, most)
 
+    @answers_rows(shapes=(4,))
     def contact_counts(
         self,
         shapes: ArrayLike | Shape | Sequence[Shape],
@@ -657,6 +668,7 @@ class Surface:
         kind, rows = rows_of("shapes", shapes)
         return self._counts_of_rows(kind, rows, threads, mask)
 
+    @answers_rows(capsules=(7,))
     def capsule_contact_counts(
         self, capsules: ArrayLike, *, threads: int | None = None, mask: int = ALL_LAYERS
     ) -> NDArray[np.int64]:
@@ -680,6 +692,7 @@ class Surface:
         """
         return self._counts_of_rows(CAPSULE, capsule_rows("capsules", capsules), threads, mask)
 
+    @answers_rows(centers=(3,), half_extents=(3,), rotations=(3, 3))
     def obb_contact_counts(
         self,
         centers: ArrayLike,
@@ -788,6 +801,7 @@ class Surface:
         queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
         return queries.sweep(kind, row, way)
 
+    @answers_rows(spheres=(4,), motions=(3,))
     def sweep_spheres(
         self,
         spheres: ArrayLike,
@@ -829,6 +843,7 @@ class Surface:
         rows = sphere_rows("spheres", spheres)
         return self._sweep_rows(SPHERE, "spheres", rows, motions, threads, mask)
 
+    @answers_rows(capsules=(7,), motions=(3,))
     def sweep_capsules(
         self,
         capsules: ArrayLike,
@@ -863,6 +878,7 @@ class Surface:
         rows = capsule_rows("capsules", capsules)
         return self._sweep_rows(CAPSULE, "capsules", rows, motions, threads, mask)
 
+    @answers_rows(centers=(3,), half_extents=(3,), rotations=(3, 3), motions=(3,))
     def sweep_obbs(
         self,
         centers: ArrayLike,
@@ -904,6 +920,7 @@ class Surface:
         rows = box_rows(centers, half_extents, rotations)
         return self._sweep_rows(BOX, "boxes", rows, motions, threads, mask)
 
+    @answers_rows(shapes=(4,), motions=(3,))
     def sweep_many(
         self,
         shapes: ArrayLike | Shape | Sequence[Shape],
@@ -993,6 +1010,7 @@ class Surface:
         queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
         return queries.closest_point(place)
 
+    @answers_rows(points=(3,))
     def closest_points(
         self, points: ArrayLike, *, threads: int | None = None, mask: int = ALL_LAYERS
     ) -> ClosestPoints:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from terrain_physics.counter.counter import count_touching
+from terrain_physics.counter.touching import count_touching
 from tests.benchmarks.counter_peers import (
     cgal_program,
     count_with_cgal,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from terrain_physics._kernels.geometry.sphere_surface import touches
 from terrain_physics._kernels.math import space_curve
 from terrain_physics.counter import counter
-from terrain_physics.counter.counter import count_touching
+from terrain_physics.counter.touching import count_touching
 from tests.counter import data_sets
 from tests.oracles import counter as oracle
 

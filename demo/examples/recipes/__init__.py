@@ -1,0 +1,1 @@
+"""Counting on other cluster engines than Dask, to copy from; each runs by itself: ``python -m``."""

@@ -1,0 +1,358 @@
+"""Counts for lazy triangles, of which there may be more than one machine holds.
+
+Triangles are cut into ranges of a Hilbert curve by a sample of them. One pass over all triangles
+and spheres finds the boxes of the ranges and of the blocks of spheres. So it is known, before
+anything is counted, which block may meet which range; others are no work. When the counts are
+computed, Dask brings together the triangles of each range, and each range gets its tree. Each block
+of spheres is cut into those that may meet a range, and the counts of all ranges are added up in a
+tree. Spheres go to the trees, never trees to the spheres, as they are smaller.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics import _checks
+from terrain_physics._kernels.counter import ranges as kernels
+from terrain_physics._kernels.math import space_curve
+from terrain_physics._lazy import is_lazy, lazy_array
+from terrain_physics._threads import Workers, alone
+from terrain_physics.counter.counter import TouchCounter, bounds_of, table_of
+
+RANGE_ROWS = 1 << 19
+"""Triangles of a range, roughly; its tree takes 66 MB."""
+
+_SAMPLED_BLOCKS, _SAMPLED_ROWS = 32, 4096  # at most, and of each block
+_OUTLIERS = 0.005  # of the sample, at either end of an axis, do not widen the curve's box
+_AT_ONCE = 16  # parts that one task adds up
+_COLUMNS = ["ax", "ay", "az", "bx", "by", "bz", "cx", "cy", "cz"]
+
+Array = NDArray[np.float64]
+Compute = Callable[[Sequence[Any]], Iterable[Any]]
+_Piece = tuple[NDArray[np.int64], Array]
+_Counted = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+class Plan(NamedTuple):
+    """What is going to be counted.
+
+    Attributes
+    ----------
+    counts : array of Dask, int64, shape (q,)
+        Numbers of triangles, with the blocks of the spheres.
+    triangle_count, sphere_count : int
+        How many there are.
+    pair_count : int
+        Pairs of a block of spheres and a range of triangles that may meet.
+    all_pairs : int
+        All such pairs.
+    """
+
+    counts: Any
+    triangle_count: int
+    sphere_count: int
+    pair_count: int
+    all_pairs: int
+
+
+class _Curve(NamedTuple):
+    """Where the ranges begin along the curve; the keys there, in ascending order."""
+
+    frame: Array
+    splitters: NDArray[np.uint64]
+
+    @property
+    def range_count(self) -> int:
+        return len(self.splitters) + 1
+
+
+class _Ranges(NamedTuple):
+    """How many triangles ranges hold, and the boxes around them: lower x y z, upper x y z."""
+
+    counts: NDArray[np.int64]
+    boxes: Array
+
+
+def _computed(values: Sequence[Any]) -> Iterable[Any]:
+    """Return what lazy values are, by the scheduler that Dask is set to."""
+    import dask
+
+    results: tuple[Any, ...] = dask.compute(*values)
+    return results
+
+
+def plan(triangles: Any, spheres: Any, compute: Compute = _computed) -> Plan:
+    """Return what is going to be counted; looks at all triangles and spheres once.
+
+    Parameters
+    ----------
+    triangles : lazy array, shape (n, 9) or (n, 3, 3)
+    spheres : array_like or lazy array, shape (q, 4)
+    compute : callable, optional
+        Returns the results of lazy values.
+    """
+    import dask.array as da
+
+    table = _triangle_table(triangles)
+    blocks = list(table.to_delayed().ravel())
+    sphere_blocks = _blocks("spheres", spheres, 4)
+    curve = _curve_through(blocks, compute)
+    ranges = _merged(
+        _merged_ranges, [_ranges_of(k, block, curve) for k, block in enumerate(blocks)]
+    )
+    found, *shells = compute([ranges, *(_shells_of(k, b) for k, b in enumerate(sphere_blocks))])
+    counters = _counters(table, curve, found)
+    counted, pairs = [], 0
+    for block, (count, lower, upper) in zip(sphere_blocks, shells, strict=True):
+        met = _ranges_met(lower, upper, found.boxes) if count else []
+        pairs += len(met)
+        counts = _counts(block, count, [counters[k] for k in met], found.boxes[met])
+        counted.append(da.from_delayed(counts, (count,), np.int64))
+    return Plan(
+        da.concatenate(counted),
+        int(found.counts.sum()),
+        sum(count for count, _, _ in shells),
+        pairs,
+        len(sphere_blocks) * curve.range_count,
+    )
+
+
+def _delayed(function: Callable[..., Any], *arguments: Any) -> Any:
+    from dask.delayed import delayed
+
+    return delayed(function, pure=True)(*arguments)
+
+
+def _triangle_table(triangles: Any) -> Any:
+    """Return lazy triangles as a lazy array (n, 9)."""
+    if len(getattr(triangles, "shape", ())) != 3:
+        return lazy_array("triangles", triangles, (9,))
+    corners = lazy_array("triangles", triangles, (3, 3))
+    flat = np.empty((0, 9), corners.dtype)
+    return corners.map_blocks(_flat, drop_axis=2, chunks=(corners.chunks[0], (9,)), meta=flat)
+
+
+def _flat(corners: Any) -> Any:
+    return corners.reshape(-1, 9)
+
+
+def _blocks(name: str, value: Any, columns: int) -> list[Any]:
+    import dask.array as da
+
+    if is_lazy(value):
+        return list(lazy_array(name, value, (columns,)).to_delayed().ravel())
+    held = _checks.copied(table_of(name, value, columns))
+    return list(da.from_array(held, (RANGE_ROWS, columns)).to_delayed().ravel())
+
+
+def _table(name: str, number: int, columns: int, block: Any) -> tuple[Array, Array, Array]:
+    """Return a block as an array of its own, and its bounds; refuse numbers that are not finite."""
+    table = _checks.real_array(name, table_of(name, block, columns))
+    if not len(table):
+        return table, np.full(columns, np.inf), np.full(columns, -np.inf)
+    try:
+        return table, *bounds_of(Workers(1), name, table)
+    except ValueError as error:
+        raise ValueError(f"{error}, in block {number}") from None
+
+
+# The curve
+
+
+def _curve_through(blocks: Sequence[Any], compute: Compute) -> _Curve:
+    """Return a curve cut into ranges of about as many triangles each, by a sample of them."""
+    chosen = np.unique(np.linspace(0, len(blocks) - 1, _SAMPLED_BLOCKS).astype(int))
+    samples = list(compute([_delayed(_sample, blocks[k]) for k in chosen]))
+    triangles = np.concatenate([rows for rows, _, _ in samples])
+    numbers = np.concatenate([numbers for _, numbers, _ in samples])
+    stands_for = np.concatenate(
+        [np.full(len(rows), count / max(len(rows), 1)) for rows, _, count in samples]
+    )
+    if not len(triangles):
+        return _Curve(np.zeros(8), np.empty(0, np.uint64))
+    thirds = (triangles / 3.0).reshape(-1, 3, 3).sum(axis=1)
+    frame = space_curve.frame_around(*np.quantile(thirds, [_OUTLIERS, 1.0 - _OUTLIERS], axis=0))
+    keys = _keys(triangles, frame) & ~space_curve.ROW_BITS | numbers.astype(np.uint64)
+    order = np.argsort(keys)
+    until = np.cumsum(stands_for[order])
+    total = until[-1] * len(blocks) / len(chosen)
+    ranges = int(-(-total // RANGE_ROWS))
+    places = np.searchsorted(until, until[-1] * np.arange(1, ranges) / ranges)
+    return _Curve(frame, np.unique(keys[order][places]))
+
+
+def _sample(block: Any) -> tuple[Array, NDArray[np.int64], int]:
+    """Return some triangles of a block, their rows in it, and how many there are in all."""
+    count = len(block)
+    rows = np.unique(np.linspace(0, count - 1, min(count, _SAMPLED_ROWS)).astype(np.int64))
+    triangles = _checks.real_array("triangles", table_of("triangles", block[rows], 9))
+    finite = np.isfinite(triangles).all(axis=1)  # others are refused in the pass over all
+    return triangles[finite], rows[finite], count
+
+
+def _keys(triangles: Array, frame: Array) -> NDArray[np.uint64]:
+    """Return the place of each triangle on the curve, and its row: many may share one place."""
+    keys = np.empty(len(triangles), np.uint64)
+    space_curve.triangle_keys(triangles, 0, len(triangles), frame, keys)
+    return keys
+
+
+# The pass over all
+
+
+def _ranges_of(number: int, block: Any, curve: _Curve) -> Any:
+    return _delayed(_bounded, number, block, curve)
+
+
+def _bounded(number: int, block: Any, curve: _Curve) -> _Ranges:
+    triangles, _, _ = _table("triangles", number, 9, block)
+    return _assigned(triangles, curve)[1]
+
+
+def _assigned(triangles: Array, curve: _Curve) -> tuple[NDArray[np.int64], _Ranges]:
+    """Return the range of each triangle, and what the ranges hold."""
+    counts = np.zeros(curve.range_count, np.int64)
+    boxes = np.tile([np.inf] * 3 + [-np.inf] * 3, (curve.range_count, 1))
+    ranges = np.empty(len(triangles), np.int64)
+    frame, splitters = (
+        np.array(curve.frame),
+        np.array(curve.splitters),
+    )  # what came from elsewhere may be read-only
+    keys = _keys(triangles, frame)
+    kernels.assign_ranges(triangles, keys, splitters, ranges, counts, boxes)
+    return ranges, _Ranges(counts, boxes)
+
+
+def _merged_ranges(parts: Sequence[_Ranges]) -> _Ranges:
+    boxes = np.concatenate(
+        [
+            np.min([part.boxes[:, :3] for part in parts], axis=0),
+            np.max([part.boxes[:, 3:] for part in parts], axis=0),
+        ],
+        axis=1,
+    )
+    return _Ranges(np.sum([part.counts for part in parts], axis=0), boxes)
+
+
+def _shells_of(number: int, block: Any) -> Any:
+    return _delayed(_bounded_shells, number, block)
+
+
+def _bounded_shells(number: int, block: Any) -> tuple[int, Array, Array]:
+    """Return how many spheres there are, and the least and greatest r, x, y, z."""
+    spheres, lower, upper = _table("spheres", number, 4, block)
+    if len(spheres) and lower[0] < 0.0:
+        row = int(np.flatnonzero(spheres[:, 0] < 0.0)[0])
+        raise ValueError(
+            f"spheres[{row}] must have a radius >= 0, got {spheres[row, 0]}, in block {number}"
+        )
+    return len(spheres), lower, upper
+
+
+def _ranges_met(lower: Array, upper: Array, boxes: Array) -> list[int]:
+    """Return the ranges whose boxes surfaces of spheres within bounds may reach into."""
+    gaps = np.maximum(np.maximum(boxes[:, :3] - upper[1:], lower[1:] - boxes[:, 3:]), 0.0)
+    spans = np.maximum(boxes[:, 3:] - lower[1:], upper[1:] - boxes[:, :3])
+    with np.errstate(invalid="ignore"):  # boxes of empty ranges are infinite
+        gap = np.hypot(np.hypot(gaps[:, 0], gaps[:, 1]), gaps[:, 2])
+        far = np.hypot(np.hypot(spans[:, 0], spans[:, 1]), spans[:, 2])
+        margin = 1e-12 * (far + upper[0]) + 1e-9
+        out = (gap > upper[0] + margin) | (far < lower[0] - margin)
+    return np.flatnonzero(~out & (boxes[:, 0] <= boxes[:, 3])).tolist()
+
+
+# Counting
+
+
+def _counters(triangles: Any, curve: _Curve, found: _Ranges) -> list[Any]:
+    """Return a counter of the triangles of each range, lazily."""
+    import dask.dataframe as dd
+    import pandas as pd
+
+    if curve.range_count == 1:
+        return [_delayed(_counter_of_all, list(triangles.to_delayed().ravel()))]
+    frame = dd.from_dask_array(triangles, columns=_COLUMNS)
+    nothing = pd.DataFrame(np.empty((0, 9)), columns=_COLUMNS)
+    with_ranges = frame.map_partitions(_with_ranges, curve, meta=_with_ranges(nothing, curve))
+    divisions = [*range(curve.range_count), curve.range_count]
+    parts = with_ranges.set_index("range", divisions=divisions).to_delayed()
+    return [_delayed(_counter_of_range, part, int(found.counts[k])) for k, part in enumerate(parts)]
+
+
+def _with_ranges(frame: Any, curve: _Curve) -> Any:
+    """Return a data frame of triangles with the range of each."""
+    import pandas as pd
+
+    triangles = _checks.real_array("triangles", frame.to_numpy())
+    table = pd.DataFrame(triangles, columns=_COLUMNS)
+    return table.assign(range=_assigned(triangles, curve)[0])
+
+
+def _counter_of_all(blocks: Sequence[Any]) -> TouchCounter:
+    with alone():
+        return TouchCounter(np.concatenate([table_of("triangles", block, 9) for block in blocks]))
+
+
+def _counter_of_range(frame: Any, expected: int) -> TouchCounter:
+    if len(frame) != expected:
+        raise ValueError(
+            f"triangles must be the same each time they are read: a range has {len(frame)} of them "
+            f"now, {expected} before"
+        )
+    with alone():
+        return TouchCounter(frame.to_numpy())
+
+
+def _counts(block: Any, count: int, counters: Sequence[Any], boxes: Array) -> Any:
+    """Return the counts of a block of spheres, lazily."""
+    if not counters:
+        return _delayed(np.zeros, count, np.int64)
+    pieces = _delayed(_cut, block, boxes)
+    counted = [_delayed(_count, counter, pieces[k]) for k, counter in enumerate(counters)]
+    return _merged(partial(_added, count), counted, at_least_once=True)
+
+
+def _cut(block: Any, boxes: Array) -> list[_Piece]:
+    """Return, for each box, the spheres that may meet it, and their rows in the block."""
+    spheres = _checks.real_array("spheres", table_of("spheres", block, 4))
+    rows = np.empty(len(spheres), np.int64)
+    pieces = []
+    for box in np.array(boxes):  # what came from elsewhere may be read-only
+        met = rows[: kernels.rows_meeting(spheres, box, rows)].copy()
+        pieces.append((met, spheres[met]))
+    return pieces
+
+
+def _count(counter: TouchCounter, piece: _Piece) -> _Counted:
+    rows, spheres = piece
+    with alone():
+        return rows, counter.count(spheres)
+
+
+def _added(count: int, parts: Sequence[Any]) -> NDArray[np.int64]:
+    """Return the sums of counts, each of all spheres of a block or of some rows of it."""
+    total = np.zeros(count, np.int64)
+    for part in parts:
+        if isinstance(part, tuple):
+            rows, counts = part
+            total[rows] += counts
+        else:
+            total += part
+    return total
+
+
+def _merged(
+    merge: Callable[[Sequence[Any]], Any], parts: Iterable[Any], *, at_least_once: bool = False
+) -> Any:
+    """Return what parts make together, merged in a tree."""
+    level = list(parts)
+    while len(level) > 1 or at_least_once:
+        level = [
+            _delayed(merge, level[first : first + _AT_ONCE])
+            for first in range(0, len(level), _AT_ONCE)
+        ]
+        at_least_once = False
+    return level[0]

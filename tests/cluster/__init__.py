@@ -1,0 +1,1 @@
+"""Lazy arrays and clusters of Dask; all tests have the marker `cluster`."""

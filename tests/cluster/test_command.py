@@ -1,0 +1,257 @@
+"""The command `count --scheduler`: files read by workers, and workers that fail."""
+
+import gzip
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from terrain_physics import count_touching
+from terrain_physics.counter import cluster, pieces, ranges
+from tests.counter import data_sets
+from tests.counter.command import count
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+pytestmark = pytest.mark.cluster
+
+
+def rows(table):
+    return "".join(" ".join(map(repr, row)) + "\n" for row in table.tolist())
+
+
+def lines(counts):
+    return "".join(f"{number}\n" for number in counts.tolist())
+
+
+def write_parquet(file, what, table, size):
+    columns = dict(zip(pieces.COLUMNS[what], table.T, strict=True))
+    pq.write_table(pa.table(columns), file, row_group_size=size)
+
+
+@pytest.fixture(scope="module")
+def problem(tmp_path_factory):
+    """Return a folder with a problem in all forms, and the answer."""
+    folder = tmp_path_factory.mktemp("problem")
+    triangles, spheres = data_sets.clustered_large(700, 200.0)
+    (folder / "t1.txt").write_text(rows(triangles[:300]))
+    (folder / "t2.txt").write_bytes(
+        gzip.compress(rows(triangles[300:500]).encode())
+        + gzip.compress(rows(triangles[500:]).encode())
+    )
+    (folder / "t.txt").write_text(rows(triangles))
+    (folder / "s.txt").write_text(rows(spheres))
+    (folder / "s.parquet").mkdir()
+    write_parquet(folder / "s.parquet" / "0.parquet", "spheres", spheres[:400], 150)
+    write_parquet(folder / "s.parquet" / "1.parquet", "spheres", spheres[400:], 1000)
+    write_parquet(folder / "t.parquet", "triangles", triangles, 200)
+    counts = count_touching(triangles, spheres)
+    assert counts.any()
+    return folder, counts
+
+
+@pytest.fixture(autouse=True)
+def _small_pieces(monkeypatch):
+    monkeypatch.setattr(pieces, "_PIECE", 5000)
+    monkeypatch.setattr(ranges, "RANGE_ROWS", 200)
+
+
+def on(client, *arguments):
+    return count("--scheduler", client.scheduler.address, *arguments)
+
+
+@pytest.mark.parametrize("triangles", ["t.txt", "t.parquet", "t[12].txt"])
+@pytest.mark.parametrize("spheres", ["s.txt", "s.parquet"])
+def test_every_form_gives_the_counts_of_one_process(two_workers, problem, triangles, spheres):
+    folder, counts = problem
+    outcome = on(two_workers, "--triangles", folder / triangles, "--spheres", folder / spheres)
+    assert outcome == (0, lines(counts), "")
+
+
+def test_a_cluster_of_its_own(problem):
+    folder, counts = problem
+    outcome = count(
+        "--scheduler", "local:1", "--stats",
+        "--triangles", folder / "t1.txt", folder / "t2.txt", "--spheres", folder / "s.txt",
+    )  # fmt: skip
+    assert (outcome.status, outcome.out) == (0, lines(counts))
+    assert "n 700, q 700, block pairs " in outcome.err
+
+
+def test_parts_of_parquet(two_workers, problem, tmp_path):
+    folder, counts = problem
+    where = "--triangles", folder / "t.txt", "--spheres", folder / "s.parquet"
+    assert on(two_workers, *where, "--out", tmp_path / "counts") == (0, "", "")
+    files = sorted((tmp_path / "counts").iterdir())
+    assert [file.name for file in files] == [f"part-{k:06}.parquet" for k in range(4)]
+    found = np.concatenate([pq.read_table(file)["count"].to_numpy() for file in files])
+    np.testing.assert_array_equal(found, counts)
+    again = on(two_workers, *where, "--out", tmp_path / "counts")
+    assert (again.status, again.out) == (2, "")
+    assert "counts: it exists already" in again.err
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "counts"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (
+            lambda text: text.replace("\n", " x\n", 650).replace(" x\n", "\n", 649),
+            ":650: expected a",
+        ),
+        (lambda text: f"{text}1 2", ":701: the input ends after 2 of the 4 numbers of a row"),
+        (lambda text: text.replace("\n", "\n\n", 1) + "-1 0 0 0\n", ":702: a radius must be >= 0"),
+        (lambda text: text.replace(" ", "\n"), "a line must hold whole rows where workers share"),
+    ],
+)
+def test_bad_text_is_named_with_its_line(two_workers, problem, tmp_path, spoil, message):
+    folder, _ = problem
+    bad = tmp_path / "bad.txt"
+    bad.write_text(spoil((folder / "s.txt").read_text()))
+    outcome = on(
+        two_workers,
+        "--triangles", folder / "t.txt", "--spheres", folder / "s.txt", bad,
+        "--out", tmp_path / "counts",
+    )  # fmt: skip
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.startswith(str(bad))
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == [bad]
+
+
+def test_bad_parquet_is_named_with_its_row(two_workers, problem, tmp_path):
+    folder, _ = problem
+    spheres = np.ones((50, 4))
+    spheres[33, 2] = np.nan
+    write_parquet(tmp_path / "nan.parquet", "spheres", spheres, 20)
+    write_parquet(tmp_path / "negative.parquet", "spheres", -spheres[:30], 20)
+    (tmp_path / "cut.parquet").write_bytes((tmp_path / "nan.parquet").read_bytes()[:-30])
+    for name, message in {
+        "nan": "row 33, column y: must be a finite number, got nan",
+        "negative": "row 0, column r: must be a radius >= 0, got -1.0",
+        "cut": "must be a Parquet file, and whole",
+        "missing": "no such file, and no pattern that any matches",
+    }.items():
+        file = tmp_path / f"{name}.parquet"
+        outcome = on(two_workers, "--triangles", folder / "t.txt", "--spheres", file)
+        assert (outcome.status, outcome.out) == (2, "")
+        assert outcome.err.startswith(f"{file}: {message}")
+    outcome = on(two_workers, "--triangles", folder / "s.parquet", "--spheres", folder / "s.txt")
+    assert "must have the columns ax ay az bx by bz cx cy cz, lacks ax" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--scheduler", "local:0"], "must be local, local:WORKERS"),
+        (["--scheduler", "somewhere"], "must be local, local:WORKERS"),
+        (["--scheduler", "local"], "--scheduler goes with --triangles and --spheres"),
+        (["--out", "x"], "--out and --worker-timeout go with --scheduler"),
+        (["--triangles", "t", "--spheres", "a", "b"], "several files of --spheres go with"),
+        (
+            ["--scheduler", "local", "--triangles", "-", "--spheres", "s"],
+            "cannot read standard input",
+        ),
+        (
+            ["--scheduler", "local", "--verify", "3", "--triangles", "t", "--spheres", "s"],
+            "--threads and --verify do not go with --scheduler",
+        ),
+    ],
+)
+def test_options_that_do_not_go_together(arguments, message, capsys):
+    with pytest.raises(SystemExit) as ended:
+        count(*arguments)
+    assert ended.value.code == 2
+
+
+def test_a_scheduler_that_is_not_there(problem):
+    folder, _ = problem
+    outcome = count(
+        "--scheduler", "tcp://127.0.0.1:9", "--worker-timeout", 1,
+        "--triangles", folder / "t.txt", "--spheres", folder / "s.txt",
+    )  # fmt: skip
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "no workers at tcp://127.0.0.1:9 within 1 s" in outcome.err
+
+
+@pytest.fixture(scope="module")
+def long_problem(tmp_path_factory):
+    """Return a folder with a problem that takes a worker a few seconds, and the answer."""
+    folder = tmp_path_factory.mktemp("long")
+    triangles, spheres = data_sets.clustered_large(60_000, 300.0)
+    write_parquet(folder / "t.parquet", "triangles", triangles, 8000)
+    write_parquet(folder / "s.parquet", "spheres", spheres, 8000)
+    return folder, count_touching(triangles, spheres)
+
+
+def disturbed(folder, workers, disturb, *options):
+    """Count on a cluster; a second after the first worker is at work, do something to one."""
+    with (
+        distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        ) as local,
+        distributed.Client(local, set_as_default=False) as client,
+    ):
+        processes = list(client.run(os.getpid).values())
+
+        def wait_and_disturb():
+            time.sleep(1.5)
+            disturb(processes)
+
+        thread = threading.Thread(target=wait_and_disturb)
+        thread.start()
+        outcome = on(
+            client, "--triangles", folder / "t.parquet", "--spheres", folder / "s.parquet", *options
+        )
+        thread.join()
+        for process in processes:
+            if Path(f"/proc/{process}").exists():
+                os.kill(process, signal.SIGKILL)
+    return outcome
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_worker_is_killed_or_stopped(long_problem, monkeypatch, how):
+    monkeypatch.setattr(ranges, "RANGE_ROWS", 8000)
+    folder, counts = long_problem
+    outcome = disturbed(
+        folder, 2, lambda processes: os.kill(processes[0], how), "--worker-timeout", 3
+    )
+    assert outcome == (0, lines(counts), "")
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks for processes in /proc")
+def test_all_workers_are_stopped(long_problem, monkeypatch, tmp_path):
+    monkeypatch.setattr(ranges, "RANGE_ROWS", 8000)
+    outcome = disturbed(
+        long_problem[0],
+        1,
+        lambda processes: os.kill(processes[0], signal.SIGSTOP),
+        *("--worker-timeout", 3, "--out", tmp_path / "counts"),
+    )
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "no worker was heard of for 3 s" in outcome.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_missing_is_named(monkeypatch, problem):
+    folder, _ = problem
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    outcome = count(
+        "--scheduler", "local", "--triangles", folder / "t.txt", "--spheres", folder / "s.txt"
+    )
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "needs what pip install 'terrain-physics[dask]' brings" in outcome.err
+
+
+def test_nobody_is_silent_in_a_cluster_that_works(two_workers):
+    left = two_workers.run_on_scheduler(cluster._without_silent, patience=60.0)
+    assert left == 2

@@ -1,0 +1,126 @@
+"""Partial counts: written by `count --partial`, added up by `count --merge`."""
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from terrain_physics import count_touching
+from tests.counter import data_sets
+from tests.counter.command import count
+
+
+def rows(table):
+    return "".join(" ".join(map(repr, row)) + "\n" for row in table.tolist())
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    """Return a folder with three parts of a problem, counted, and all counts as text."""
+    folder = tmp_path_factory.mktemp("parts")
+    triangles, spheres = data_sets.clustered_large(400, 200.0)
+    (folder / "spheres").write_text(rows(spheres))
+    for number, part in enumerate(np.array_split(triangles, 3)):
+        (folder / f"t{number}").write_text(rows(part))
+        assert partial(folder, number, folder / f"{number}.part") == (0, "", "")
+    counts = count_touching(triangles, spheres)
+    assert counts.any()
+    return folder, "".join(f"{number}\n" for number in counts.tolist())
+
+
+def partial(folder, number, out, spheres="spheres"):
+    return count(
+        "--partial", out, "--triangles", folder / f"t{number}", "--spheres", folder / spheres
+    )
+
+
+def test_parts_add_up(parts):
+    folder, expected = parts
+    files = [folder / f"{number}.part" for number in (2, 0, 1)]
+    assert count("--merge", *files) == (0, expected, "")
+
+
+def test_several_files_of_triangles_are_one_part(parts, tmp_path):
+    folder, expected = parts
+    several = count(
+        "--partial", tmp_path / "p", "--triangles", folder / "t0", folder / "t1",
+        "--spheres", folder / "spheres",
+    )  # fmt: skip
+    assert several == (0, "", "")
+    assert count("--merge", tmp_path / "p", folder / "2.part") == (0, expected, "")
+    twice = count("--merge", tmp_path / "p", folder / "1.part")
+    assert (twice.status, twice.out) == (2, "")
+    assert f"1.part: counts triangles that {tmp_path / 'p'} has counted" in twice.err
+
+
+def test_the_same_triangles_twice_are_refused(parts, tmp_path):
+    folder, _ = parts
+    outcome = count(
+        "--partial", tmp_path / "p", "--triangles", folder / "t0", folder / "t0",
+        "--spheres", folder / "spheres",
+    )  # fmt: skip
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "holds the triangles of an earlier file of --triangles" in outcome.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_parts_of_another_problem_are_refused(parts, tmp_path):
+    folder, _ = parts
+    spheres = (folder / "spheres").read_text()
+    (folder / "others").write_text(spheres.replace("1", "2", 1))
+    assert partial(folder, 1, tmp_path / "other", "others").status == 0
+    outcome = count("--merge", folder / "0.part", tmp_path / "other")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err == f"{tmp_path / 'other'}: counts other spheres than {folder / '0.part'}\n"
+
+
+@pytest.mark.parametrize("place", [0, 60, 400, -30])
+def test_damaged_files_are_refused(parts, tmp_path, place):
+    folder, _ = parts
+    content = bytearray((folder / "0.part").read_bytes())
+    content[place] ^= 0x5A
+    (tmp_path / "bad").write_bytes(content)
+    outcome = count("--merge", folder / "1.part", tmp_path / "bad")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"{tmp_path / 'bad'}: ")
+    assert outcome.err.count("\n") == 1
+
+
+def test_what_is_no_part_is_refused(parts, tmp_path):
+    folder, _ = parts
+    (tmp_path / "cut").write_bytes((folder / "0.part").read_bytes()[:-40])
+    with zipfile.ZipFile(tmp_path / "packed", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("about.json", "{}")
+        archive.writestr("counts.npy", bytes(100_000))
+    for file in (tmp_path / "cut", tmp_path / "packed", folder / "t0"):
+        outcome = count("--merge", file)
+        assert (outcome.status, outcome.out) == (2, "")
+        assert outcome.err.startswith(f"{file}: must be a file that --partial has written, and")
+    outcome = count("--merge", tmp_path / "missing")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "missing: No such file or directory" in outcome.err
+    outcome = count("--merge", tmp_path)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "must be a regular file" in outcome.err
+
+
+def test_where_nothing_can_be_written(parts, tmp_path):
+    folder, _ = parts
+    outcome = partial(folder, 0, tmp_path / "no" / "folder")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "cannot be written: No such folder" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--merge", "a", "--stats"],
+        ["--merge", "a", "--triangles", "t", "--spheres", "s"],
+        ["--partial", "p", "whole"],
+        ["--partial", "p", "--scheduler", "local", "--triangles", "t", "--spheres", "s"],
+    ],
+)
+def test_options_that_do_not_go_together(arguments):
+    with pytest.raises(SystemExit) as ended:
+        count(*arguments)
+    assert ended.value.code == 2
