@@ -216,7 +216,7 @@ def _put_by_game(frame: Frame | None, last: dict[str, Any], seen: dict[str, Any]
     if frame is None:
         return set()
     written = np.unique(frame.rows[(frame.places < 3)]).tolist()
-    found = seen["places"].keys() - last["places"].keys()
+    found: set[Key] = seen["places"].keys() - last["places"].keys()
     for row in written:
         key = frame.keys[row]
         before = last["places"].get(key)
