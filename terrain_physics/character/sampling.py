@@ -154,7 +154,7 @@ class _BodySampler:
         return {
             "keys": moment.state.keys,
             "places": {key: number for number, key in enumerate(moment.state.keys)},
-            "shape": self._shapes_of(rules),
+            "rules": rules,
             "center": state[:, POSITION] + offset,
             "rotation": quaternions(turns),
             "state": state[:, columns.GROUND_KIND].astype(np.uint8),
@@ -178,7 +178,8 @@ class _BodySampler:
                 f"a page must show at most {MOST_BODY_SAMPLES} bodies times moments, {RATE:g} a "
                 f"second, got {len(self._numbers)} bodies for more than {now:.0f} s"
             )
-        sample = {name: seen[name] for name in ("shape", "center", "rotation", "state", "touch")}
+        sample = {name: seen[name] for name in ("center", "rotation", "state", "touch")}
+        sample["shape"] = self._shapes_of(seen["rules"])
         sample["who"] = np.array(who, dtype=np.int64)
         sample["is_put"] = np.array(
             [key in self._put and key in self._shown for key in keys], dtype=np.bool_

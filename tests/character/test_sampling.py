@@ -321,6 +321,15 @@ def test_no_way_leads_to_who_left_and_came_again():
     assert bodies.is_put[:, 0].tolist() == [False, False, False, True, False]
 
 
+def test_shapes_are_those_that_are_shown():
+    hero = CharacterMovement(HeightMap(np.zeros((3, 3))), SphereCollider(0.5), position=(1, 2, 1))
+    recording = Recording(hero)
+    for frame in range(6):
+        assert hero.resize(SphereCollider(0.25 if frame == 3 else 0.5))
+        recording.update(FRAME)
+    assert clip_from(recording).bodies.shapes == [("ball", (0.5, 0.5, 0.5))]
+
+
 # Pages
 
 
