@@ -269,22 +269,28 @@ def _refuse_what_does_not_go_together(chosen: argparse.Namespace) -> None:
 def _view(chosen: argparse.Namespace) -> int:
     from terrain_physics.character.recording import Recording
 
+    if not chosen.output:
+        chosen.parser.error("PAGE must be the name of a file, got none")
     if os.path.realpath(chosen.file) == os.path.realpath(chosen.output):
         chosen.parser.error("PAGE must be another file than FILE, which it would replace")
+    handled = chosen.file
     try:
-        Recording.load(chosen.file).save_html(chosen.output, title=chosen.title)
-    except (OSError, ValueError) as error:
-        if sys.stderr is not None:  # None stands for standard output
-            print(f"terrain-physics: {_reason(error, chosen.file)}", file=sys.stderr)
-        return BAD_INPUT
+        recording = Recording.load(chosen.file)
+        handled = chosen.output
+        recording.save_html(chosen.output, title=chosen.title)
+    except OSError as error:
+        return _refused(f"{error.filename or handled}: {error.strerror}")
+    except ValueError as error:
+        reason, file = str(error), f"{chosen.file}: "
+        return _refused(reason if reason.startswith(file) else file + reason)
     return 0
 
 
-def _reason(error: OSError | ValueError, file: str) -> str:
-    """Return what is wrong with a file, or with another one that the error names."""
-    if isinstance(error, OSError):
-        return f"{error.filename or file}: {error.strerror}"
-    return str(error) if str(error).startswith(f"{file}:") else f"{file}: {error}"
+def _refused(reason: str) -> int:
+    """Tell why there is no page."""
+    if sys.stderr is not None:  # None stands for standard output
+        print(f"terrain-physics: {reason}", file=sys.stderr)
+    return BAD_INPUT
 
 
 def _warm_up(processes: int) -> int:

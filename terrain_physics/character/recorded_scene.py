@@ -126,10 +126,12 @@ class RecordedScene(NamedTuple):
                 first, end = end, end + _checks.whole("size", size, 0, len(content) - end)
                 saved.append(SavedPart.unpacked(part, content[first:end].tobytes()))
             grounds.append(SavedGround(kind, saved, own))
-        if end != len(content) or not grounds:
+        if end != len(content):
             raise ValueError(end)
         on = [_checks.whole("on", number, 0, len(grounds) - 1) for number in about["on"]]
         scene = cls(_KINDS[about["kind"]], state, on, _HEADS[about["heads"]], grounds)
         if len(on) != len(keys) or (scene.kind == "character" and len(keys) != 1):
             raise ValueError(len(on))
+        if not grounds and scene.kind != "characters":  # a mapping may be empty
+            raise ValueError(scene.kind)
         return scene

@@ -234,15 +234,15 @@ class Recording:
         ------
         TypeError, ValueError
             As `make_scene` and `replay`; if the replay goes another way than what was recorded; for
-            more than 2^22 characters times moments shown, more than 2^21 triangles of the ground,
-            those that edits bring included, and a page of more than 64 MiB. Nothing is written
-            then.
+            more than 2^22 characters times moments shown, as many parts of the ground times
+            moments, more than 2^21 triangles of the ground, those that edits bring included, more
+            than 59 hours, and a page of more than 64 MiB. Nothing is written then.
 
         Notes
         -----
         Where a ground has too many triangles, maps are shown around the ways of the characters, 32
-        cells farther than any of them comes; it is replayed twice then. Places are exact to 1/512
-        of the smallest half extent of a body, 0.5 mm for a person.
+        cells farther than any of them comes; it is replayed up to three times then. Places are
+        exact to 1/512 of the smallest half extent of a body, 0.5 mm for a person.
 
         Examples
         --------
@@ -263,6 +263,8 @@ class Recording:
         if title is not None:
             _checks.instance("title", title, str)
         shown = pathlib.PurePath(name).stem if title is None else title
+        # Bytes of a path that are no UTF-8 are lone surrogates, which no page holds.
+        shown = shown.encode("utf-8", "replace").decode("utf-8")
         with written_whole(name) as file:
             file.write(self._page(make_scene or self.make_scene, shown).encode())
 

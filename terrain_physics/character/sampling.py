@@ -28,6 +28,9 @@ MOST_BODY_SAMPLES = 1 << 22
 MOST_TRIANGLES = 1 << 21
 """Of a ground, all parts and what became of them together."""
 
+MOST_PART_SAMPLES = 1 << 22
+"""Parts of the ground times samples of a clip."""
+
 MARGIN = 32
 """Cells of a map that are shown around where bodies go, if it is too large to be shown whole."""
 
@@ -39,32 +42,38 @@ _KINDS = {SPHERE: "ball", BOX: "box", CAPSULE: "capsule"}
 _PUT = 1.0  # meters that the game must put a body away for no way to lead there
 
 
+class _TooManyTrianglesError(ValueError):
+    """A ground has more than `MOST_TRIANGLES`."""
+
+
 def sampled(play: Callable[[], Iterator[Moment]], title: str) -> Clip:
     """Return a clip of a replay, which ``play`` begins.
 
     ValueError for more than the limits above, and for a replay that goes another way than what was
     recorded.
     """
-    bodies = _BodySampler()
-    now = 0.0
-    slope: float | None = None
+    try:
+        return _sampled(play, title, None)
+    except _TooManyTrianglesError:
+        pass  # what was sampled is given up before the next attempt
+    return _sampled(play, title, _reach(play()))
+
+
+def _sampled(play: Callable[[], Iterator[Moment]], title: str, reach: Box2 | None) -> Clip:
+    """Return a clip whose maps are shown around a reach, or whole."""
+    bodies, parts = _BodySampler(), _PartSampler(reach)
+    now = slope = 0.0
     for moment in play():
         _refuse_difference(moment)
-        if slope is None:
+        if moment.frame is None:
             slope = _slope_of(moment)
-            parts = _PartSampler(_reach(play()) if _are_too_large(moment.grounds) else None)
-        now += 0.0 if moment.frame is None else moment.frame.delta_time
+        else:
+            now += moment.frame.delta_time
         if bodies.look(moment, now):
             parts.look(moment.grounds, bodies.count)
     if bodies.end(now):
         parts.look(moment.grounds, bodies.count)
-    return Clip(title, bodies.times, bodies.made(), parts.parts, slope or 0.0)
-
-
-def _are_too_large(grounds: list[Any]) -> bool:
-    """Tell whether grounds cannot be shown whole."""
-    parts = [part for ground in grounds for part in _parts_of(ground).values()]
-    return sum(map(_triangle_count, parts)) > MOST_TRIANGLES
+    return Clip(title, bodies.times, bodies.made(), parts.parts, slope)
 
 
 def _reach(moments: Iterator[Moment]) -> Box2:
@@ -106,6 +115,7 @@ class _BodySampler:
         self._blocked: list[Floats] = []
         self._last: dict[str, Any] | None = None
         self._put: set[Key] = set()  # since the last sample
+        self._shown: set[Key] = set()  # in the last sample
 
     @property
     def count(self) -> int:
@@ -144,7 +154,7 @@ class _BodySampler:
         return {
             "keys": moment.state.keys,
             "places": {key: number for number, key in enumerate(moment.state.keys)},
-            "shape": self._shapes_of(rules),
+            "rules": rules,
             "center": state[:, POSITION] + offset,
             "rotation": quaternions(turns),
             "state": state[:, columns.GROUND_KIND].astype(np.uint8),
@@ -168,12 +178,15 @@ class _BodySampler:
                 f"a page must show at most {MOST_BODY_SAMPLES} bodies times moments, {RATE:g} a "
                 f"second, got {len(self._numbers)} bodies for more than {now:.0f} s"
             )
-        sample = {name: seen[name] for name in ("shape", "center", "rotation", "state", "touch")}
+        sample = {name: seen[name] for name in ("center", "rotation", "state", "touch")}
+        sample["shape"] = self._shapes_of(seen["rules"])
         sample["who"] = np.array(who, dtype=np.int64)
-        sample["is_put"] = np.array([key in self._put for key in keys], dtype=np.bool_)
+        sample["is_put"] = np.array(
+            [key in self._put and key in self._shown for key in keys], dtype=np.bool_
+        )
         self._samples.append(sample)
         self._blocked.append(_blockers(seen["result"], self.count, sample["who"]))
-        self._put = set()
+        self._put, self._shown = set(), set(keys)
         self.times.append(now)
 
     def made(self) -> Bodies:
@@ -200,11 +213,11 @@ class _BodySampler:
 
 
 def _put_by_game(frame: Frame | None, last: dict[str, Any], seen: dict[str, Any]) -> set[Key]:
-    """Return who was put elsewhere by the game, and came no way."""
+    """Return who was put elsewhere by the game, or came anew, and came no way."""
     if frame is None:
         return set()
     written = np.unique(frame.rows[(frame.places < 3)]).tolist()
-    found = set()
+    found: set[Key] = seen["places"].keys() - last["places"].keys()
     for row in written:
         key = frame.keys[row]
         before = last["places"].get(key)
@@ -260,6 +273,7 @@ class _PartSampler:
         self._reach = reach
         self._known: dict[tuple[int, int], _Followed] = {}
         self._triangles = 0
+        self._samples = 0
 
     def look(self, grounds: list[Any], count: int) -> None:
         """Note the parts as they are, for samples up to ``count``, that one left out."""
@@ -268,6 +282,12 @@ class _PartSampler:
             for index, ground in enumerate(grounds)
             for key, part in _parts_of(ground).items()
         }
+        self._samples += len(there)
+        if self._samples > MOST_PART_SAMPLES:
+            raise ValueError(
+                f"a page must show at most {MOST_PART_SAMPLES} parts of the ground times moments, "
+                f"{RATE:g} a second, got {len(there)} parts at moment {count}"
+            )
         for gone in self._known.keys() - there.keys():
             del self._known[gone]
         for name, (ground, part) in there.items():
@@ -283,7 +303,7 @@ class _PartSampler:
     def _count_in(self, triangles: int) -> None:
         self._triangles += triangles
         if self._triangles > MOST_TRIANGLES:
-            raise ValueError(
+            raise _TooManyTrianglesError(
                 f"a page must show at most {MOST_TRIANGLES} triangles of the ground, those that "
                 f"edits bring included, got {self._triangles}"
             )
@@ -334,44 +354,67 @@ class _Followed:
         self._region = region
         # Its own frame is shifted, so that numbers are small wherever on earth it is.
         around = (0, 0)
+        self._matrix: Floats | None = None
+        self._width = 0  # of a map: cells of a row that are shown
         if isinstance(part, HeightMap):
+            self._width = part.cell_count[1] if region is None else region[3] - region[2]
             around = part.sample_count if goes_on and region is None else around
             kind, cell, self._origin = "map", part.cell_size, np.array(part.origin64)
         else:
             low, high = part.vertices.min(axis=0), part.vertices.max(axis=0)
             kind, cell, self._origin = "mesh", (0.0, 0.0), 0.5 * (low + high)
-        self._vertices, faces, materials = self._triangles()
-        surface = Surface(first, faces, materials)
-        self.shown = Part(kind, cell, around, region is not None, first, self._vertices, [surface])
+        self._vertices, faces, materials = self._triangles(region)
+        shown = self._vertices.copy()
+        self.shown = Part(kind, cell, around, region is not None, first, shown, [])
+        self._add(Surface(first, faces, materials))
 
-    def _triangles(self) -> tuple[Floats, NDArray[np.int32], Bytes]:
+    def _triangles(self, region: Region | None) -> tuple[Floats, NDArray[np.int32], Bytes]:
         """Return vertices in the shifted frame, faces and their materials, as they are now."""
         part = self._part
         if isinstance(part, TriangleMesh):
             return part.vertices - self._origin, part.faces.copy(), part.materials.copy()
-        vertices, _, indices = part.to_mesh(self._region, relative_to=self._origin)
+        vertices, _, indices = part.to_mesh(region, relative_to=self._origin)
         faces = indices.astype(np.int32).reshape(-1, 3)
-        row, _, column, column_end = self._region or (0, 0, 0, part.cell_count[1])
-        rows, columns_ = np.divmod(faces, column_end - column + 1)
-        cells = row + rows.sum(axis=1) // 3, column + columns_.sum(axis=1) // 3  # of the middles
-        return vertices.astype(np.float64), faces, part.materials[:][cells]
+        row, row_end, column, column_end = region or (0, part.cell_count[0], 0, part.cell_count[1])
+        rows, columns_ = _cells_of(faces, column_end - column)
+        return (
+            vertices.astype(np.float64),
+            faces,
+            part.materials[row:row_end, column:column_end][rows, columns_],
+        )
 
     def follow(self, ground: Any, key: int, count: int) -> int:
         """Note the part for samples up to ``count``; return how many triangles came."""
         came = 0
         if self._part.version != self._version:
-            self._version = self._part.version
-            came = self._note_edit(count - 1)
+            since, self._version = self._version, self._part.version
+            came = self._note_edit(count - 1, since)
         in_ground = isinstance(ground, Ground)
-        matrix = ground.transform(key) if in_ground else np.eye(4)
-        self.shown.position.append(matrix[:3, :3] @ self._origin + matrix[:3, 3])
-        self.shown.rotation.append(quaternions(matrix[np.newaxis, :3, :3])[0])
+        self._note_place(ground.transform(key) if in_ground else np.eye(4))
         self.shown.is_solid.append(not in_ground or ground.layers_of(key) != 0)
         return came
 
-    def _note_edit(self, sample: int) -> int:
-        """Note how the part was edited before a sample; return how many triangles changed."""
-        vertices, faces, materials = self._triangles()
+    def _note_place(self, matrix: Floats) -> None:
+        """Note where the part is; one that stays shares its numbers with the sample before."""
+        shown = self.shown
+        if self._matrix is not None and np.array_equal(matrix, self._matrix):
+            shown.position.append(shown.position[-1])
+            shown.rotation.append(shown.rotation[-1])
+            return
+        self._matrix = matrix
+        shown.position.append(matrix[:3, :3] @ self._origin + matrix[:3, 3])
+        shown.rotation.append(quaternions(matrix[np.newaxis, :3, :3])[0])
+
+    def _note_edit(self, sample: int, since: int) -> int:
+        """Note edits since a version, before a sample; return how many triangles changed."""
+        edit = None if isinstance(self._part, TriangleMesh) else self._moved_of(self._part, since)
+        if edit is not None:
+            rows, vertices = edit
+            self._vertices[rows] = vertices
+            if len(rows):
+                self.shown.edits.append(Edit(sample, rows, vertices))
+            return len(rows)
+        vertices, faces, materials = self._triangles(self._region)
         rows = np.flatnonzero((vertices != self._vertices).any(axis=1))
         if len(rows):
             self.shown.edits.append(Edit(sample, rows, vertices[rows]))
@@ -379,5 +422,58 @@ class _Followed:
         last = self.shown.surfaces[-1]
         if np.array_equal(last.faces, faces) and np.array_equal(last.materials, materials):
             return len(rows)
-        self.shown.surfaces.append(Surface(sample, faces, materials))
+        self._add(Surface(sample, faces, materials))
         return len(rows) + len(faces)
+
+    def _add(self, surface: Surface) -> None:
+        """Show other triangles from now on."""
+        self.shown.surfaces.append(surface)
+        if self._width:
+            row, column = _cells_of(surface.faces, self._width)
+            self._cells = row * self._width + column
+
+    def _moved_of(self, part: HeightMap, since: int) -> tuple[Longs, Floats] | None:
+        """Return rows of vertices that edits since a version moved, and the vertices.
+
+        None if they changed more than that. Only what was edited is looked at.
+        """
+        row_0, row_1, column_0, column_1 = self._region or Region(
+            0, part.cell_count[0], 0, part.cell_count[1]
+        )
+        found: dict[int, Floats] = {}
+        for edited in part.changes_since(since):
+            region = Region(
+                max(edited.row_start, row_0),
+                min(edited.row_stop, row_1),
+                max(edited.column_start, column_0),
+                min(edited.column_stop, column_1),
+            )
+            if region.row_start >= region.row_stop or region.column_start >= region.column_stop:
+                continue
+            vertices, faces, materials = self._triangles(region)
+            rows = np.arange(region.row_start, region.row_stop + 1) - row_0
+            columns_ = np.arange(region.column_start, region.column_stop + 1) - column_0
+            numbers = np.add.outer(rows * (self._width + 1), columns_).ravel()
+            first, stop = columns_[0], columns_[-1]
+            own = self._rows_of_faces(rows[:-1], first, stop)
+            last = self.shown.surfaces[-1]
+            if not np.array_equal(last.faces[own], numbers[faces]):
+                return None
+            if not np.array_equal(last.materials[own], materials):
+                return None
+            moved = (vertices != self._vertices[numbers]).any(axis=1)
+            found |= dict(zip(numbers[moved].tolist(), vertices[moved], strict=True))
+        rows = np.array(sorted(found), dtype=np.int64)
+        return rows, np.array([found[row] for row in rows.tolist()]).reshape(-1, 3)
+
+    def _rows_of_faces(self, rows: Longs, first: int, stop: int) -> Longs:
+        """Return which of the last faces are in cells of some rows, from a column to another."""
+        starts = np.searchsorted(self._cells, rows * self._width + first)
+        stops = np.searchsorted(self._cells, rows * self._width + stop)
+        return np.concatenate([np.arange(a, b) for a, b in zip(starts, stops, strict=True)])
+
+
+def _cells_of(faces: NDArray[np.int32], width: int) -> tuple[Longs, Longs]:
+    """Return rows and columns of the cells that faces are in, of so many cells a row."""
+    rows, columns_ = np.divmod(faces.astype(np.int64), width + 1)
+    return rows.sum(axis=1) // 3, columns_.sum(axis=1) // 3  # of the middles

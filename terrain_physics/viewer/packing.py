@@ -26,6 +26,8 @@ _UNITS, _TURNS = 127, 32767
 
 _TICK = 1e-4  # seconds
 
+_MOST_TICKS = 2**31 - 1
+
 _FINEST, _COARSEST = -20, 10  # steps as powers of two
 
 _MOST_STEPS = 2**30
@@ -59,8 +61,13 @@ class _Streams:
 def packed(clip: Clip) -> bytes:
     """Return the bytes of a clip.
 
-    ValueError for lengths beyond 2^30 times the coarsest step.
+    ValueError for lengths beyond 2^30 times the coarsest step, and times beyond 2^31 ticks.
     """
+    if clip.times[-1] >= _MOST_TICKS * _TICK:
+        raise ValueError(
+            f"recording must be shorter than {_MOST_TICKS * _TICK:.0f} s to be shown, got "
+            f"{clip.times[-1]:.0f} s"
+        )
     origin = _origin_of(clip)
     streams = _Streams(_step_of(clip, origin))
     streams.add("time", 4, np.rint(np.array([clip.times]) / _TICK))
@@ -88,7 +95,11 @@ def _origin_of(clip: Clip) -> NDArray[np.float64]:
     """Return a place near most bodies, or parts, in whole meters: browsers draw in float32."""
     places = clip.bodies.center[clip.bodies.shape >= 0]
     if not len(places):
-        places = np.concatenate([np.array(part.position) for part in clip.parts])
+        places = np.concatenate(
+            [np.zeros((0, 3)), *(np.array(part.position) for part in clip.parts)]
+        )
+    if not len(places):
+        return np.zeros(3)
     origin: NDArray[np.float64] = np.round(np.median(places, axis=0))
     return origin
 

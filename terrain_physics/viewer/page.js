@@ -652,6 +652,7 @@ class Viewer {
 
   press(event) {
     if (event.target.matches("select, input") && event.key !== "Escape") return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return; // the browser's own
     const { sample } = this.clip.at(this.time);
     const step = (by) => {
       this.pause();
@@ -666,9 +667,10 @@ class Viewer {
       Escape: () => this.follow(-1),
       f: () => { this.follow(-1); this.fit(); },
     };
-    if (!(event.key in actions) || (event.key === " " && event.target.matches("button"))) return;
+    const key = event.key === "F" ? "f" : event.key;
+    if (!Object.hasOwn(actions, key) || (key === " " && event.target.matches("button"))) return;
     event.preventDefault();
-    actions[event.key]();
+    actions[key]();
   }
 
   pick({ clientX, clientY }) {

@@ -27,9 +27,10 @@ def page_of(clip: Clip) -> str:
         "clip": base64.b64encode(packed(clip)).decode("ascii"),
     }
     page = _PLACE.sub(lambda place: content[place[1]], _text("page.html"))
-    if len(page) > MOST_BYTES:
+    size = len(page.encode())
+    if size > MOST_BYTES:
         raise ValueError(
-            f"a page must have at most {MOST_BYTES} bytes, got {len(page)}: record fewer "
+            f"a page must have at most {MOST_BYTES} bytes, got {size}: record fewer "
             "characters, a shorter time, or a smaller ground"
         )
     return page
@@ -37,9 +38,10 @@ def page_of(clip: Clip) -> str:
 
 def framed(page: str) -> str:
     """Return a page as a frame for a notebook; ValueError for more than `MOST_FRAMED_BYTES`."""
-    if len(page) > MOST_FRAMED_BYTES:
+    size = len(page.encode())
+    if size > MOST_FRAMED_BYTES:
         raise ValueError(
-            f"a page in a notebook must have at most {MOST_FRAMED_BYTES} bytes, got {len(page)}: "
+            f"a page in a notebook must have at most {MOST_FRAMED_BYTES} bytes, got {size}: "
             "save_html writes it to a file"
         )
     source = html.escape(page, quote=True)

@@ -234,6 +234,102 @@ def test_regions_are_within_their_map(monkeypatch, low, high, region):
     assert sampling._region_near(land, (np.array(low, float), np.array(high, float))) == region
 
 
+def test_edits_of_a_region_are_those_of_the_whole():
+    rng = np.random.default_rng(5)
+    heights, materials = rng.uniform(0, 1, (30, 40)), np.zeros((29, 39), dtype=np.uint8)
+    land = HeightMap(heights, diagonal="shortest", materials=materials)
+    hero = CharacterMovement(land, SphereCollider(0.5), position=(20, 2, 20))
+    recording = Recording(hero)
+    seen = [land.to_mesh()]
+    for frame in range(24):
+        if frame % 2:
+            land.carve(rng.uniform(2, 28, 2), radius=2.5, depth=0.3)
+            land.carve(rng.uniform(2, 28, 2), radius=1.5, depth=1e-4)
+        if frame == 10:
+            land.holes[3, 4:6] = True
+        if frame == 16:
+            land.materials[7, 9] = 3
+        recording.update(1 / 20)
+        seen.append(land.to_mesh())
+    (part,) = clip_from(recording).parts
+    vertices = part.vertices.copy()
+    edits, surfaces = iter(part.edits), iter(part.surfaces)
+    edit, surface, following = next(edits), next(surfaces), next(surfaces)
+    for sample, expected in enumerate(seen):
+        if edit is not None and edit.first == sample:
+            vertices[edit.rows] = edit.vertices
+            edit = next(edits, None)
+        if following is not None and following.first == sample:
+            surface, following = following, next(surfaces, None)
+        assert np.array_equal(vertices, expected.vertices)
+        assert np.array_equal(surface.faces.ravel(), expected.indices)
+    assert (edit, following) == (None, None)
+    assert set(surface.materials.tolist()) == {0, 3}
+    some = [edit.first for edit in part.edits]
+    assert len(some) > len({surface.first for surface in part.surfaces} & {*some})
+
+
+def test_only_what_was_edited_is_looked_at(monkeypatch):
+    land = HeightMap(np.zeros((40, 40)))
+    hero = CharacterMovement(land, SphereCollider(0.5), position=(20, 2, 20))
+    recording = Recording(hero)
+    for _ in range(5):
+        land.carve((5, 5), radius=2, depth=0.1)
+        recording.update(1 / 20)
+    sizes = []
+    whole = HeightMap.to_mesh
+
+    def noted(self, region=None, **given):
+        found = whole(self, region, **given)
+        sizes.append(len(found.vertices))
+        return found
+
+    monkeypatch.setattr(HeightMap, "to_mesh", noted)
+    (part,) = clip_from(recording).parts
+    assert len(part.edits) == 5
+    assert sizes[0] == 1600
+    assert len(sizes) == 6
+    assert max(sizes[1:]) <= 49
+
+
+def test_a_map_that_edits_make_too_large_is_shown_around_the_bodies(monkeypatch):
+    land = HeightMap(np.zeros((40, 40)))
+    hero = CharacterMovement(land, SphereCollider(0.5), position=(20, 2, 20))
+    recording = Recording(hero)
+    for _ in range(5):
+        land.carve((20, 20), radius=2, depth=0.1)
+        recording.update(1 / 20)
+    monkeypatch.setattr(sampling, "MARGIN", 3)
+    monkeypatch.setattr(sampling, "MOST_TRIANGLES", 2 * 39**2)
+    (part,) = clip_from(recording).parts
+    assert part.is_cut
+    assert len(part.edits) == 5
+
+
+def test_no_way_leads_to_who_left_and_came_again():
+    group = CharacterGroup(HeightMap(np.zeros((9, 9))), SphereCollider(0.5))
+    group.add("a", (2, 0.5, 2))
+    recording = Recording(group)
+    for frame in range(12):
+        if frame == 6:
+            group.remove("a")
+        if frame == 7:
+            group.add("a", (7, 0.5, 7))
+        recording.update(FRAME)
+    bodies = clip_from(recording).bodies
+    assert (bodies.shape >= 0).all()
+    assert bodies.is_put[:, 0].tolist() == [False, False, False, True, False]
+
+
+def test_shapes_are_those_that_are_shown():
+    hero = CharacterMovement(HeightMap(np.zeros((3, 3))), SphereCollider(0.5), position=(1, 2, 1))
+    recording = Recording(hero)
+    for frame in range(6):
+        assert hero.resize(SphereCollider(0.25 if frame == 3 else 0.5))
+        recording.update(FRAME)
+    assert clip_from(recording).bodies.shapes == [("ball", (0.5, 0.5, 0.5))]
+
+
 # Pages
 
 
@@ -252,6 +348,23 @@ def test_pages_are_the_same_each_time_saved_or_not(tmp_path):
     Recording.load(tmp_path / "saved").save_html(again, title="fall")
     assert first.read_bytes() == again.read_bytes()
     assert clip_of(first.read_text(encoding="utf-8"))[0]["title"] == "fall"
+
+
+def test_titles_that_are_no_text_are_shown_with_marks(tmp_path):
+    file = tmp_path / "page.html"
+    small().save_html(file, title="a\udcffb")  # as the system gives names that are no UTF-8
+    assert clip_of(file.read_text(encoding="utf-8"))[0]["title"] == "a?b"
+
+
+def test_nobody_on_nothing_is_saved_and_shown(tmp_path):
+    recording = Recording({})
+    recording.update(FRAME)
+    recording.save(tmp_path / "saved")
+    saved = Recording.load(tmp_path / "saved")
+    assert saved.make_scene() == {}
+    saved.save_html(tmp_path / "page.html")
+    header, _ = clip_of((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert (header["names"], header["parts"]) == ([], [])
 
 
 def test_a_replay_that_goes_another_way_is_not_shown(tmp_path):
@@ -276,6 +389,10 @@ def test_bounds_hold(monkeypatch, tmp_path):
     recording = small()
     monkeypatch.setattr(sampling, "MOST_BODY_SAMPLES", 5)
     with pytest.raises(ValueError, match="at most 5 bodies times moments, 20 a second, got 1 bod"):
+        recording.save_html(tmp_path / "page.html")
+    monkeypatch.undo()
+    monkeypatch.setattr(sampling, "MOST_PART_SAMPLES", 5)
+    with pytest.raises(ValueError, match=r"at most 5 parts of the ground times .* 1 parts"):
         recording.save_html(tmp_path / "page.html")
     monkeypatch.undo()
     monkeypatch.setattr(sampling, "MOST_TRIANGLES", 1)

@@ -215,6 +215,18 @@ def test_a_click_follows_a_body_and_a_drag_turns_the_land(opened):
     assert opened.told == []
 
 
+def test_keys_of_the_browser_are_left_to_it(opened):
+    opened.run("viewer.follow(0)")
+    opened.run("viewer.view.focus()")
+    send = "document.getElementById('view').dispatchEvent(new KeyboardEvent('keydown', %s))"
+    given = "{key: 'f', ctrlKey: %s, bubbles: true, cancelable: true}"
+    assert opened.run(send % (given % "true"))  # nobody prevented what the browser does
+    assert opened.run("viewer.followed") == 0
+    assert not opened.run(send % (given.replace("'f'", "'F'") % "false"))
+    assert opened.run("viewer.followed") == -1
+    assert opened.told == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_has_all_controls_on_its_screen(chromium, address, scheme):
     size = {"width": 390, "height": 844}

@@ -1,5 +1,7 @@
 """`terrain-physics view`: a page, or a clear refusal and nothing written."""
 
+import errno
+
 import numpy as np
 import pytest
 
@@ -74,3 +76,20 @@ def test_a_recording_without_its_scene_is_refused_by_name(file, tmp_path, capsys
     assert status == 2
     assert error.startswith(f"terrain-physics: {old}: recording must hold its scene, got")
     assert list(tmp_path.iterdir()) == [old]
+
+
+def test_a_page_must_have_a_name(file, capsys):
+    with pytest.raises(SystemExit) as ended:
+        view(capsys, file, "-o", "")
+    assert ended.value.code == 2
+    assert "PAGE must be the name of a file" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_that_of_the_page(file, tmp_path, capsys, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Recording, "save_html", full)
+    page = tmp_path / "page.html"
+    reason = f"terrain-physics: {page}: No space left on device\n"
+    assert view(capsys, file, "-o", page) == (2, "", reason)

@@ -116,3 +116,11 @@ def test_nobody_and_nothing_can_be_shown_too():
     header, streams = unpacked(packed(given))
     assert header["names"] == []
     assert streams["center"] == []
+    alone = given._replace(parts=[])
+    assert unpacked(packed(alone))[0]["origin"] == [0, 0, 0]
+
+
+def test_what_is_too_long_is_refused():
+    given = clip(3, 1, 2)
+    with pytest.raises(ValueError, match="recording must be shorter than 214748 s to be shown"):
+        packed(given._replace(times=[0.0, 3e5]))
