@@ -46,6 +46,8 @@ def written_whole(name: str) -> Iterator[BinaryIO]:
         raise FileNotFoundError(errno.ENOENT, "No such folder", name)
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "Is a folder", name)
+    if target.exists() and not target.is_file():  # a device or a pipe would be replaced
+        raise FileExistsError(errno.EEXIST, "Is there and no regular file", name)
     part = target.with_name(f".{uuid.uuid4().hex}.part")
     try:
         with part.open("xb") as file:

@@ -46,7 +46,8 @@ def framed(page: str) -> str:
         )
     source = html.escape(page, quote=True)
     style = "width:100%;height:480px;border:0;border-radius:8px"
-    return f'<iframe srcdoc="{source}" style="{style}" allowfullscreen></iframe>'
+    may = 'sandbox="allow-scripts" allowfullscreen'
+    return f'<iframe {may} srcdoc="{source}" style="{style}"></iframe>'
 
 
 def refused(reason: str) -> str:

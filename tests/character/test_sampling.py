@@ -404,7 +404,7 @@ def test_bounds_hold(monkeypatch, tmp_path):
 def test_a_notebook_shows_a_frame_or_why_not(monkeypatch):
     recording = small()
     assert repr(recording) == "<Recording: 30 frames, 0.50 s>"
-    assert recording._repr_html_().startswith("<iframe srcdoc=")
+    assert recording._repr_html_().startswith('<iframe sandbox="allow-scripts" ')
     monkeypatch.setattr(recordings, "_MOST_SHOWN_UPDATES", 20)
     shown = recording._repr_html_()
     assert "0.50 s&gt; has 30 updates of characters, and 20 are replayed in a notebook" in shown

@@ -194,6 +194,14 @@ def test_a_link_is_followed(tmp_path):
     np.testing.assert_array_equal(load_heights(tmp_path / "real.npy"), LAND)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe.npy")
+    with pytest.raises(FileExistsError, match=r"no regular file: .*pipe\.npy"):
+        save_heights(tmp_path / "pipe.npy", LAND)
+    assert Path(tmp_path / "pipe.npy").is_fifo()
+
+
 def test_an_error_while_writing_leaves_the_file_as_it_was(tmp_path, monkeypatch):
     (tmp_path / "a.png").write_bytes(b"as it was")
 
