@@ -34,7 +34,8 @@ print(_jit.native.__name__.rpartition("_")[2])
 @pytest.fixture(scope="module")
 def tester(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of programs of an environment with the wheel and pytest, without numba."""
-    return environment(tmp_path_factory.mktemp("tester"), wheel, *TEST_TOOLS)
+    # `.ci/wheel` calls pip.
+    return environment(tmp_path_factory.mktemp("tester"), wheel, "pip", *TEST_TOOLS)
 
 
 @pytest.fixture(scope="module")
