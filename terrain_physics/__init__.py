@@ -21,6 +21,7 @@ _MODULES = {
     "ClosestPoint": "surface.results",
     "ClosestPoints": "surface.results",
     "Contact": "surface.results",
+    "ContactBuffer": "surface.contact_buffer",
     "Contacts": "surface.results",
     "Difference": "character.playback",
     "FixedStep": "character.fixed_step",

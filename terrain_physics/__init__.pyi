@@ -142,6 +142,7 @@ from terrain_physics.heightmap.heightmap import HeightMap as HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh as TriangleMesh
 from terrain_physics.octree.octree import Octree as Octree
 from terrain_physics.octree.octree import OctreeHit as OctreeHit
+from terrain_physics.surface.contact_buffer import ContactBuffer as ContactBuffer
 from terrain_physics.surface.results import ClosestPoint as ClosestPoint
 from terrain_physics.surface.results import ClosestPoints as ClosestPoints
 from terrain_physics.surface.results import Contact as Contact
@@ -168,6 +169,7 @@ __all__ = [
     "ClosestPoint",
     "ClosestPoints",
     "Contact",
+    "ContactBuffer",
     "Contacts",
     "Difference",
     "FixedStep",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from terrain_physics._kernels.ground.rows import put_rows
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Bytes, Floats, Longs
+from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.results import ClosestPoints, Contacts, RayHits, SweepHits, Triangles
 
 # Parts have lower numbers than 2 to this, and there is no memory for 2^40 queries.
@@ -48,12 +49,14 @@ def joined_contacts(
     answers: Sequence[Contacts],
     owners: Sequence[Owners],
     materials: Sequence[Bytes],
+    room: ContactRoom,
     *,
     deepest: bool,
 ) -> Contacts:
     """Return contacts by query, part and the part's own order; or only the deepest of each query.
 
-    None of the answers is empty. ``materials`` are the ground's numbers for theirs.
+    None of the answers is empty. ``materials`` are the ground's numbers for theirs. Contacts are
+    written to ``room``, where none of the answers is.
     """
     queries = [answer.query for answer in answers]
     keys = keys_of(queries, owners)
@@ -63,10 +66,10 @@ def joined_contacts(
     if deepest:
         depths = np.concatenate([answer.depth for answer in answers])[order]
         order = order[_first_deepest(np.concatenate(queries)[order], depths)]
-    ints = np.empty((2, len(order)), dtype=np.int64)
+    room.reserve(len(order))
+    ints, floats = room.first(len(order))
     np.take(np.concatenate(queries), order, out=ints[0])
     np.take(np.concatenate([owner.ids for owner in owners]), order, out=ints[1])
-    floats = np.empty((3, len(order), 3))
     places = np.full(len(keys), -1)
     places[order] = np.arange(len(order))
     start = 0

@@ -23,6 +23,7 @@ from terrain_physics.ground.answers import (
 from terrain_physics.ground.parts import GroundParts, PartQueries
 from terrain_physics.ground.sources import Source
 from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.queries import Queries
 from terrain_physics.surface.results import (
@@ -166,18 +167,22 @@ class GroundQueries(Queries):
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
         def ask(sources: list[Source]) -> Contacts:
             answers = [source.queries.contacts_of_one(shape, keep, most) for source in sources]
-            return _joined(sources, answers, most, deepest=keep == "deepest")
+            return _joined(sources, answers, most, ContactRoom(), deepest=keep == "deepest")
 
         return self._asked(ask)
 
     def contacts(
-        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
+        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
         with self._asking() as sources:
+            is_only = len(sources) == 1 and sources[0].is_in_order  # else they are joined in it
             answers = [
-                source.queries.contacts(kind, rows, keep, threads, most) for source in sources
+                source.queries.contacts(
+                    kind, rows, keep, threads, most, room if is_only else ContactRoom()
+                )
+                for source in sources
             ]
-        return _joined(sources, answers, most, deepest=keep == "deepest")
+        return _joined(sources, answers, most, room, deepest=keep == "deepest")
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
         with self._asking() as sources:
@@ -277,7 +282,12 @@ def _nearest_hit(
 
 
 def _joined(
-    sources: Sequence[Source], answers: Sequence[Contacts], most: int, *, deepest: bool
+    sources: Sequence[Source],
+    answers: Sequence[Contacts],
+    most: int,
+    room: ContactRoom,
+    *,
+    deepest: bool,
 ) -> Contacts:
     if not deepest:
         _checks.refuse_more("contacts", sum(map(len, answers)), most)
@@ -296,4 +306,4 @@ def _joined(
         source.materials(owner.parts, answer.material)
         for (source, answer), owner in zip(found, owners, strict=True)
     ]
-    return joined_contacts(touched, owners, materials, deepest=deepest)
+    return joined_contacts(touched, owners, materials, room, deepest=deepest)

@@ -15,6 +15,7 @@ from terrain_physics._kernels.heightmap import contact_rows as kernels
 from terrain_physics._kernels.heightmap.find_contacts import NO_ROW, Place, find_contacts
 from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._threads import Workers
+from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.shapes import for_kernels
 
@@ -50,14 +51,16 @@ class ContactQuery:
         parts = workers.run(count, self._count, _COST, most=_PART)
         return np.concatenate([np.empty(0, dtype=np.int64), *parts])
 
-    def contacts(self, workers: Workers, most: int) -> tuple[Longs, Floats, Longs]:
+    def contacts(
+        self, workers: Workers, most: int, room: ContactRoom
+    ) -> tuple[Longs, Floats, Longs]:
         """Return (queries and triangles, penetrations, normals and points, cells): see `Contacts`.
 
         Cells are row * columns + column of the map's nearest; none if not asked for. More than
-        ``most`` contacts are refused.
+        ``most`` contacts are refused. Contacts are written to ``room``.
         """
         heights, cells, _, frame = self._views
-        rows = _Rows(self._count, most)
+        rows = _Rows(self._count, most, room)
 
         def work(first: int, last: int) -> list[Longs]:
             place, nearest = (first, NO_ROW, 0), []
@@ -77,7 +80,9 @@ class ContactQuery:
         parts = workers.run(work, self._count, _COST, most=_PART, give_up=rows.give_up)
         return *rows.all(), np.concatenate([np.empty(0, dtype=np.int64), *chain(*parts)])
 
-    def deepest(self, workers: Workers, most: int) -> tuple[Longs, Floats, Longs]:
+    def deepest(
+        self, workers: Workers, most: int, room: ContactRoom
+    ) -> tuple[Longs, Floats, Longs]:
         """Return the same for the deepest contact of each shape."""
 
         def work(first: int, last: int) -> list[tuple[Longs, Floats, Longs]]:
@@ -98,11 +103,8 @@ class ContactQuery:
 
         parts: list[Any] = list(chain(*workers.run(work, self._count, _COST, most=_PART)))
         _checks.refuse_more("contacts", sum(len(part[0][0]) for part in parts), most)
-        return (
-            np.concatenate([np.empty((2, 0), dtype=np.int64), *(p[0] for p in parts)], axis=1),
-            np.concatenate([np.empty((3, 0, 3)), *(p[1] for p in parts)], axis=1),
-            np.concatenate([np.empty(0, dtype=np.int64), *(p[2] for p in parts)]),
-        )
+        ints, floats = _joined([part[:2] for part in parts], room)
+        return ints, floats, np.concatenate([np.empty(0, np.int64), *(p[2] for p in parts)])
 
     def _deepest_of(self, touches: list[Longs]) -> tuple[tuple[Longs, Floats, Longs], Longs]:
         """Return the deepest contact of each shape in a list, and where in the list they are."""
@@ -134,16 +136,30 @@ class ContactQuery:
         return out
 
 
-class _Rows:
-    """Arrays that parts are written to, one behind the other, before the total is known."""
+def _joined(pieces: list[tuple[Longs, Floats]], room: ContactRoom) -> tuple[Longs, Floats]:
+    """Return the contacts of all pieces, one behind the other, in a room."""
+    total = sum(ints.shape[1] for ints, _ in pieces)
+    room.reserve(total)
+    ints, floats = room.first(total)
+    if pieces:
+        np.concatenate([piece[0] for piece in pieces], axis=1, out=ints)
+        np.concatenate([piece[1] for piece in pieces], axis=1, out=floats)
+    return ints, floats
 
-    def __init__(self, shapes: int, most: int) -> None:
-        self._shapes, self._most = shapes, most
+
+class _Rows:
+    """Arrays that parts are written to, one behind the other, before the total is known.
+
+    The first of them is the room that there is.
+    """
+
+    def __init__(self, shapes: int, most: int, room: ContactRoom) -> None:
+        self._shapes, self._most, self._room = shapes, most, room
         self._turn = threading.Condition()
         self._next = self._total = 0
         self._is_over = False
-        self._pieces: list[tuple[Longs, Floats]] = []
-        self._used: list[int] = []
+        self._pieces = [(room.ints, room.floats)]
+        self._used = [0]
 
     def take(self, first: int, done: int, last: int, count: int) -> tuple[Longs, Floats, int]:
         """Return (flat arrays, where in them) for contacts of the part first .. last.
@@ -159,7 +175,7 @@ class _Rows:
                 self._total += count
                 if self._total > self._most:
                     raise _checks.too_many("contacts", self._most)
-                if not self._pieces or self._used[-1] + count > self._pieces[-1][0].shape[1]:
+                if self._used[-1] + count > self._pieces[-1][0].shape[1]:
                     room = count
                     if done < self._shapes:
                         left = self._total * (self._shapes - done) / max(done, 1)
@@ -192,12 +208,13 @@ class _Rows:
             self._turn.notify_all()
 
     def all(self) -> tuple[Longs, Floats]:
-        """Return all contacts."""
-        ints = [piece[0][:, :used] for piece, used in zip(self._pieces, self._used, strict=True)]
-        floats = [piece[1][:, :used] for piece, used in zip(self._pieces, self._used, strict=True)]
-        if len(ints) == 1:
-            return ints[0], floats[0]
-        return (
-            np.concatenate([np.empty((2, 0), dtype=np.int64), *ints], axis=1),
-            np.concatenate([np.empty((3, 0, 3)), *floats], axis=1),
-        )
+        """Return all contacts, which are in the room now."""
+        pieces = [
+            (ints[:, :used], floats[:, :used])
+            for (ints, floats), used in zip(self._pieces, self._used, strict=True)
+            if used
+        ]
+        if len(pieces) > 1:
+            return _joined(pieces, self._room)
+        self._room.ints, self._room.floats = self._pieces[-1]
+        return self._room.first(self._used[-1])

@@ -28,6 +28,7 @@ from terrain_physics.heightmap.contacts import ContactQuery
 from terrain_physics.heightmap.framed import FramedMap, Materials
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays
 from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.queries import Queries
@@ -155,7 +156,7 @@ class MapQueries(Queries):
                 return found
         kind, row = row_of("shapes", shape)
         refuse_far_row("shapes", row)
-        return self.contacts(kind, np.array([row]), keep, None, most)
+        return self.contacts(kind, np.array([row]), keep, None, most, ContactRoom())
 
     def _contacts_of_ball(self, x: float, y: float, z: float, radius: float) -> Contacts | None:
         """Return all contacts of a ball; None where that is a task for `ContactQuery`."""
@@ -174,7 +175,7 @@ class MapQueries(Queries):
         return Contacts(ints, floats, made_of)
 
     def contacts(
-        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
+        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
         workers = Workers(threads)
         if len(rows) == 1 and kind == SPHERE and keep == "all" and most >= MOST_HALVES:
@@ -185,9 +186,8 @@ class MapQueries(Queries):
             query = ContactQuery(
                 views, kind, rows, None if materials is None else storage.cell_count
             )
-            deepest = keep == "deepest"
-            found = query.deepest(workers, most) if deepest else query.contacts(workers, most)
-            ints, floats, cells = found
+            ask = query.deepest if keep == "deepest" else query.contacts
+            ints, floats, cells = ask(workers, most, room)
             made_of = None if materials is None else materials.take(cells)
         return Contacts(ints, floats, made_of)
 

@@ -35,6 +35,7 @@ from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics._threads import Workers
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import NO_MAPS, GroundArrays
 from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.queries import Queries
@@ -169,7 +170,7 @@ class MeshQueries(Queries):
             return Contacts(ints, floats, self.storage.materials_of(table, ints[1]))
 
     def contacts(
-        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
+        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
         visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
         kept = DEEPEST if keep == "deepest" else ALL
@@ -179,13 +180,16 @@ class MeshQueries(Queries):
             ends = np.cumsum(counts)
             total = int(ends[-1]) if len(ends) else 0
             _checks.refuse_more("contacts", total, most)
-            ints, floats = np.empty((2, total), np.int64), np.empty((3, total, 3))
+            room.reserve(total)
 
             def put(first: int, last: int) -> None:
                 for begin, end, keys, found in parts[first:last]:
-                    put_contacts(visits, begin, end, keys, found, ends, counts, ints, floats)
+                    put_contacts(
+                        visits, begin, end, keys, found, ends, counts, room.ints, room.floats
+                    )
 
             workers.run(put, len(parts), _WRITING_COST)
+            ints, floats = room.first(total)
             return Contacts(ints, floats, self.storage.materials_of(table, ints[1]))
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:

@@ -10,6 +10,7 @@ from pyglm import glm
 from terrain_physics._checks import Floats3
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics.surface.changes import ChangeLog
+from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
 from terrain_physics.surface.results import (
     ClosestPoint,
@@ -95,9 +96,12 @@ class Queries(ABC):
 
     @abstractmethod
     def contacts(
-        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int
+        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
-        """Return the contacts of rows, all or the deepest of each."""
+        """Return the contacts of rows, all or the deepest of each.
+
+        Many are written to ``room``.
+        """
 
     @abstractmethod
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:

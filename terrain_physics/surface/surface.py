@@ -18,6 +18,7 @@ from terrain_physics._lazy import answers_places, answers_rows
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, Ray
+from terrain_physics.surface.contact_buffer import ContactBuffer, room_in
 from terrain_physics.surface.limits import (
     checked_places,
     refuse_far,
@@ -462,6 +463,7 @@ class Surface:
         threads: int | None = None,
         max_results: int = MOST_RESULTS,
         mask: int = ALL_LAYERS,
+        out: ContactBuffer | None = None,
     ) -> Contacts:
         """Return the contacts of shapes with the triangles.
 
@@ -483,6 +485,9 @@ class Surface:
             More contacts than this, of all shapes together, are refused before memory is gone.
         mask : int, default 0xFFFF_FFFF
             Which layers to ask, a bit for each; see `Surface`.
+        out : ContactBuffer, optional
+            Memory for the contacts of many shapes: quicker for who asks again and again about
+            100,000. They last until the buffer's next use.
 
         Returns
         -------
@@ -493,12 +498,12 @@ class Surface:
         Raises
         ------
         TypeError
-            For shapes of different kinds (the message names the first that differs) and for
-            anything that is not a shape.
+            For shapes of different kinds (the message names the first that differs), for anything
+            that is not a shape, and for an ``out`` that is no buffer.
         ValueError
             For rows of another width, non-finite values, negative radii, a shape over more than 100
-            million cells of a map, for a shape at 1e38 m or beyond, and for more contacts than
-            ``max_results``.
+            million cells of a map, for a shape at 1e38 m or beyond, for more contacts than
+            ``max_results``, and for a buffer that another call is writing to.
 
         Examples
         --------
@@ -515,11 +520,14 @@ class Surface:
         if isinstance(shapes, SHAPES):
             if threads is not None:
                 Workers(threads)  # refuses what is no number of threads
+            if out is not None:
+                _checks.instance("out", out, ContactBuffer)
             queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
             return queries.contacts_of_one(shapes, keep, max_results)
         kind, rows = rows_of("shapes", shapes)
         refuse_far("shapes", rows)
-        return self._met_by(mask).contacts(kind, rows, keep, threads, max_results)
+        with room_in(out) as room:
+            return self._met_by(mask).contacts(kind, rows, keep, threads, max_results, room)
 
     def sphere_contacts(
         self,
@@ -529,6 +537,7 @@ class Surface:
         threads: int | None = None,
         max_results: int = MOST_RESULTS,
         mask: int = ALL_LAYERS,
+        out: ContactBuffer | None = None,
     ) -> Contacts:
         """Return the contacts of spheres with the triangles.
 
@@ -536,7 +545,7 @@ class Surface:
         ----------
         spheres : array_like, shape (n, 4)
             Rows x, y, z, radius in meters; radius >= 0.
-        keep, threads, max_results, mask
+        keep, threads, max_results, mask, out
             As for `contacts`.
 
         Returns
@@ -552,7 +561,7 @@ class Surface:
             `contacts`.
         """
         rows = sphere_rows("spheres", spheres)
-        return self._contacts_of_rows(SPHERE, rows, keep, threads, max_results, mask)
+        return self._contacts_of_rows(SPHERE, rows, keep, threads, max_results, mask, out)
 
     def capsule_contacts(
         self,
@@ -562,6 +571,7 @@ class Surface:
         threads: int | None = None,
         max_results: int = MOST_RESULTS,
         mask: int = ALL_LAYERS,
+        out: ContactBuffer | None = None,
     ) -> Contacts:
         """Return the contacts of capsules with the triangles.
 
@@ -569,7 +579,7 @@ class Surface:
         ----------
         capsules : array_like, shape (n, 7)
             Rows of both ends of the axis and the radius, in meters; radius >= 0.
-        keep, threads, max_results, mask
+        keep, threads, max_results, mask, out
             As for `contacts`.
 
         Returns
@@ -586,7 +596,7 @@ class Surface:
             `contacts`.
         """
         rows = capsule_rows("capsules", capsules)
-        return self._contacts_of_rows(CAPSULE, rows, keep, threads, max_results, mask)
+        return self._contacts_of_rows(CAPSULE, rows, keep, threads, max_results, mask, out)
 
     def obb_contacts(
         self,
@@ -598,6 +608,7 @@ class Surface:
         threads: int | None = None,
         max_results: int = MOST_RESULTS,
         mask: int = ALL_LAYERS,
+        out: ContactBuffer | None = None,
     ) -> Contacts:
         """Return the contacts of turned boxes with the triangles.
 
@@ -609,7 +620,7 @@ class Surface:
             In meters; half extents >= 0.
         rotations : array_like, shape (n, 3, 3) or (1, 3, 3)
             Orthonormal matrices with the box axes as columns.
-        keep, threads, max_results, mask
+        keep, threads, max_results, mask, out
             As for `contacts`.
 
         Returns
@@ -625,7 +636,7 @@ class Surface:
             rotations and row counts that do not match; for size and distance as `contacts`.
         """
         rows = box_rows(centers, half_extents, rotations)
-        return self._contacts_of_rows(BOX, rows, keep, threads, max_results, mask)
+        return self._contacts_of_rows(BOX, rows, keep, threads, max_results, mask, out)
 
     def _contacts_of_rows(
         self,
@@ -635,11 +646,13 @@ class Surface:
         threads: int | None,
         max_results: int,
         mask: int,
+        out: ContactBuffer | None,
     ) -> Contacts:
         _checks.choice("keep", keep, ("all", "deepest"))
         most = _checks.most_results(max_results)
         refuse_far("shapes", rows)
-        return self._met_by(mask).contacts(kind, rows, keep, threads, most)
+        with room_in(out) as room:
+            return self._met_by(mask).contacts(kind, rows, keep, threads, most, room)
 
     @answers_rows(shapes=(4,))
     def contact_counts(

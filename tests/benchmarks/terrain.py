@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demo.scenes import load_land
-from terrain_physics import HeightMap, Sphere
+from terrain_physics import ContactBuffer, HeightMap, Sphere
 from tests.benchmarks.timing import median_seconds, print_table
 
 
@@ -58,9 +58,11 @@ def main(*, smoke: bool = False) -> None:
     calls: dict[str, Any] = {
         "balls, radius 0.5, counted": partial(land.contact_counts, balls, threads=1),
         "balls, radius 0.5": partial(land.contacts, balls, threads=1),
+        "  in a buffer": partial(land.contacts, balls, threads=1, out=ContactBuffer()),
         "  two threads": partial(land.contacts, balls, threads=2),
         "  only the deepest": partial(land.contacts, balls, keep="deepest", threads=1),
         "balls, radius 0.2 to 3": partial(land.contacts, mixed, threads=1),
+        "  in a buffer ": partial(land.contacts, mixed, threads=1, out=ContactBuffer()),
         "  two threads ": partial(land.contacts, mixed, threads=2),
         "boxes 0.8 x 1.8 x 0.8, turned": partial(boxes, 1),
         "  two threads  ": partial(boxes, 2),

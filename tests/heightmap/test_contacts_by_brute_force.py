@@ -20,6 +20,7 @@ from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.heightmap.broad_phase import corner_places
 from terrain_physics._kernels.heightmap.grid import half_corners
 from terrain_physics.heightmap import contacts
+from terrain_physics.surface.contact_room import ContactRoom
 from tests.helpers.heightmaps import boxes, coordinates, maps
 
 pytestmark = pytest.mark.kernels
@@ -299,7 +300,7 @@ def test_parts_behind_too_many_contacts_wait_for_none(monkeypatch, threads):
 
 
 def test_none_waits_for_a_part_that_is_never_begun():
-    rows = contacts._Rows(4, 9)
+    rows = contacts._Rows(4, 9, ContactRoom())
     with ThreadPoolExecutor(1) as pool:
         second = pool.submit(rows.take, 2, 4, 4, 0)
         rows.give_up()

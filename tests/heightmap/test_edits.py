@@ -64,8 +64,8 @@ def test_contacts_are_of_what_the_ground_was_made_of_when_they_were_asked(monkey
     land = land_with_materials()
     find = ContactQuery.contacts
 
-    def find_and_paint(query: ContactQuery, workers: Any, most: int) -> Any:
-        found = find(query, workers, most)
+    def find_and_paint(query: ContactQuery, *how: Any) -> Any:
+        found = find(query, *how)
         land.materials[:] = 7
         return found
 

@@ -1,0 +1,81 @@
+"""Memory of the caller's that results are written to, call after call."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from terrain_physics import _checks
+from terrain_physics._public import public
+from terrain_physics.surface.contact_room import ContactRoom
+
+_MOST = 2**40
+
+
+@public
+class ContactBuffer:
+    """Memory for the contacts of one call after the other: ``land.contacts(shapes, out=buffer)``.
+
+    Large arrays come from the system page by page at each call, and go back to it: for 100,000
+    shapes and more that is a fifth to a third of the time. A buffer keeps them. It grows when there
+    are more contacts than ever before, and never shrinks.
+
+    What a result in a buffer holds changes with the next call that gets the buffer: copy what must
+    last. That call need not succeed.
+
+    Parameters
+    ----------
+    capacity : int, default 0
+        How many contacts there is room for at first; each takes 88 bytes.
+
+    Raises
+    ------
+    ValueError
+        If the capacity is not an integer >= 0.
+
+    Examples
+    --------
+    >>> from terrain_physics import ContactBuffer, HeightMap
+    >>> land = HeightMap([[0, 0], [0, 0]], border="open")
+    >>> buffer = ContactBuffer()
+    >>> for height in (2.0, 0.5):  # in each frame
+    ...     print(land.contacts([(0.25, height, 0.25, 1)] * 3, out=buffer))
+    <Contacts: 0>
+    <Contacts: 6>
+    """
+
+    __slots__ = ("_lock", "_room")
+
+    def __init__(self, capacity: int = 0) -> None:
+        self._room = ContactRoom(_checks.whole("capacity", capacity, 0, _MOST))
+        self._lock = threading.Lock()
+
+    @property
+    def capacity(self) -> int:
+        """How many contacts there is room for."""
+        return self._room.capacity
+
+    def __repr__(self) -> str:
+        return f"<ContactBuffer: room for {self.capacity}>"
+
+
+@contextmanager
+def room_in(out: ContactBuffer | None) -> Iterator[ContactRoom]:
+    """Give one call the memory of a buffer, or new memory.
+
+    Raises
+    ------
+    TypeError
+        For what is neither a buffer nor None.
+    ValueError
+        If another call is writing to the buffer.
+    """
+    if out is None:
+        yield ContactRoom()
+        return
+    _checks.instance("out", out, ContactBuffer)
+    if not out._lock.acquire(blocking=False):  # noqa: SLF001 of its own file
+        raise ValueError("out must be used by one call at a time: take a buffer for each thread")
+    try:
+        yield out._room  # noqa: SLF001
+    finally:
+        out._lock.release()  # noqa: SLF001
