@@ -115,6 +115,6 @@ def test_what_is_no_buffer_is_refused() -> None:
         for other in (land.contacts(balls), np.empty((9, 3)), True):
             with pytest.raises(TypeError, match="out must be a ContactBuffer, got "):
                 land.contacts(shapes, out=other)
-    for capacity in (-1, 2.5, True, "many", 2**41):
+    for capacity in (-1, 2.5, "many", 2**41):
         with pytest.raises((TypeError, ValueError), match="capacity must be "):
             ContactBuffer(capacity)  # type: ignore[arg-type]
