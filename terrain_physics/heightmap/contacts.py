@@ -6,7 +6,6 @@ A part's touches are listed and written at once, while the list is still in a ne
 import threading
 from concurrent.futures import CancelledError
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
@@ -39,16 +38,16 @@ class ContactQuery:
 
     def counts(self, workers: Workers) -> Longs:
         """Return how many triangles each shape touches."""
+        counts = np.zeros(self._count, dtype=np.int64)
 
-        def count(first: int, last: int) -> Longs:
-            place, pieces = (first, NO_ROW, 0), []
+        def count(first: int, last: int) -> None:
+            place = (first, NO_ROW, 0)
             while place[0] < last:
                 found, who, _, _, place = self._find(place, last)
-                pieces.append(np.bincount(who[:found] - first, minlength=last - first))
-            return pieces[0] if len(pieces) == 1 else np.sum(pieces, axis=0)
+                counts[first:last] += np.bincount(who[:found] - first, minlength=last - first)
 
-        parts = workers.run(count, self._count, _COST, most=_PART)
-        return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+        workers.run(count, self._count, _COST, most=_PART)
+        return counts
 
     def contacts(self, workers: Workers, most: int) -> tuple[Longs, Floats, Longs]:
         """Return (queries and triangles, penetrations, normals and points, cells): see `Contacts`.
@@ -96,13 +95,17 @@ class ContactQuery:
                 pieces.append(piece)
             return pieces
 
-        parts: list[Any] = list(chain(*workers.run(work, self._count, _COST, most=_PART)))
-        _checks.refuse_more("contacts", sum(len(part[0][0]) for part in parts), most)
-        return (
-            np.concatenate([np.empty((2, 0), dtype=np.int64), *(p[0] for p in parts)], axis=1),
-            np.concatenate([np.empty((3, 0, 3)), *(p[1] for p in parts)], axis=1),
-            np.concatenate([np.empty(0, dtype=np.int64), *(p[2] for p in parts)]),
-        )
+        # At most one for each shape; memory that is not written to costs nothing.
+        ints, floats = np.empty((2, self._count), np.int64), np.empty((3, self._count, 3))
+        cells, total = np.empty(self._count, np.int64), 0
+        for piece in chain.from_iterable(workers.each(work, self._count, _COST, most=_PART)):
+            some = slice(total, total + len(piece[0][0]))
+            ints[:, some], floats[:, some] = piece[0], piece[1]
+            if self._cell_count is not None:
+                cells[some] = piece[2]
+            total = some.stop
+            _checks.refuse_more("contacts", total, most)
+        return ints[:, :total], floats[:, :total], cells[:total]
 
     def _deepest_of(self, touches: list[Longs]) -> tuple[tuple[Longs, Floats, Longs], Longs]:
         """Return the deepest contact of each shape in a list, and where in the list they are."""

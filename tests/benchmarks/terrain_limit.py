@@ -96,7 +96,7 @@ class Limit:
         self._room = (most + _WRITTEN_AT_ONCE + 1023) // 1024 * 1024 + 80
         self.counts, self.heights = np.empty(count, np.int64), np.empty(count)
         self.hits, self.triangles = np.empty((7, count)), np.empty(count, np.int64)
-        self.contacts = {
+        self.contacts: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {
             "float": (np.empty((2, self._room), np.int32), np.empty((9, self._room), np.float32)),
             "double": (np.empty((2, self._room), np.int64), np.empty((9, self._room))),
         }
