@@ -6,7 +6,6 @@ A part's touches are listed and written at once, while the list is still in a ne
 import threading
 from concurrent.futures import CancelledError
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
@@ -40,16 +39,16 @@ class ContactQuery:
 
     def counts(self, workers: Workers) -> Longs:
         """Return how many triangles each shape touches."""
+        counts = np.zeros(self._count, dtype=np.int64)
 
-        def count(first: int, last: int) -> Longs:
-            place, pieces = (first, NO_ROW, 0), []
+        def count(first: int, last: int) -> None:
+            place = (first, NO_ROW, 0)
             while place[0] < last:
                 found, who, _, _, place = self._find(place, last)
-                pieces.append(np.bincount(who[:found] - first, minlength=last - first))
-            return pieces[0] if len(pieces) == 1 else np.sum(pieces, axis=0)
+                counts[first:last] += np.bincount(who[:found] - first, minlength=last - first)
 
-        parts = workers.run(count, self._count, _COST, most=_PART)
-        return np.concatenate([np.empty(0, dtype=np.int64), *parts])
+        workers.run(count, self._count, _COST, most=_PART)
+        return counts
 
     def contacts(
         self, workers: Workers, most: int, room: ContactRoom
@@ -101,10 +100,17 @@ class ContactQuery:
                 pieces.append(piece)
             return pieces
 
-        parts: list[Any] = list(chain(*workers.run(work, self._count, _COST, most=_PART)))
-        _checks.refuse_more("contacts", sum(len(part[0][0]) for part in parts), most)
-        ints, floats = _joined([part[:2] for part in parts], room)
-        return ints, floats, np.concatenate([np.empty(0, np.int64), *(p[2] for p in parts)])
+        room.reserve(self._count)  # at most one for each shape
+        ints, floats = room.first(self._count)
+        cells, total = np.empty(self._count, np.int64), 0
+        for piece in chain.from_iterable(workers.each(work, self._count, _COST, most=_PART)):
+            some = slice(total, total + len(piece[0][0]))
+            ints[:, some], floats[:, some] = piece[0], piece[1]
+            if self._cell_count is not None:
+                cells[some] = piece[2]
+            total = some.stop
+            _checks.refuse_more("contacts", total, most)
+        return *room.first(total), cells[:total]
 
     def _deepest_of(self, touches: list[Longs]) -> tuple[tuple[Longs, Floats, Longs], Longs]:
         """Return the deepest contact of each shape in a list, and where in the list they are."""
@@ -134,17 +140,6 @@ class ContactQuery:
         out = np.empty(len(row), dtype=np.int64)
         kernels.put_nearest_cells(*self._cell_count, row, code, out)
         return out
-
-
-def _joined(pieces: list[tuple[Longs, Floats]], room: ContactRoom) -> tuple[Longs, Floats]:
-    """Return the contacts of all pieces, one behind the other, in a room."""
-    total = sum(ints.shape[1] for ints, _ in pieces)
-    room.reserve(total)
-    ints, floats = room.first(total)
-    if pieces:
-        np.concatenate([piece[0] for piece in pieces], axis=1, out=ints)
-        np.concatenate([piece[1] for piece in pieces], axis=1, out=floats)
-    return ints, floats
 
 
 class _Rows:
@@ -214,7 +209,12 @@ class _Rows:
             for (ints, floats), used in zip(self._pieces, self._used, strict=True)
             if used
         ]
-        if len(pieces) > 1:
-            return _joined(pieces, self._room)
-        self._room.ints, self._room.floats = self._pieces[-1]
-        return self._room.first(self._used[-1])
+        room = self._room
+        if len(pieces) < 2:
+            room.ints, room.floats = self._pieces[-1]
+            return room.first(self._used[-1])
+        room.reserve(self._total)
+        all_ints, all_floats = room.first(self._total)
+        np.concatenate([ints for ints, _ in pieces], axis=1, out=all_ints)
+        np.concatenate([floats for _, floats in pieces], axis=1, out=all_floats)
+        return all_ints, all_floats

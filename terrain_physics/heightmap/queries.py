@@ -43,7 +43,6 @@ from terrain_physics.surface.results import (
     Triangles,
     new_hit,
     sweep_hit_of,
-    sweep_hits_of,
 )
 from terrain_physics.surface.shapes import Shape, row_of
 
@@ -214,19 +213,26 @@ class MapQueries(Queries):
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
-        numbers, whole = np.empty((count, 8)), np.empty((count, 2), dtype=np.int64)
-        flat = rows.reshape(-1)
+        fraction, distance = np.empty(count), np.empty(count)
+        normal, point = np.empty((count, 3)), np.empty((count, 3))
+        triangle, cell = np.empty(count, np.int64), np.empty(count, np.int64)
         with self.storage.reading() as ((heights, cells, blocks, frame), materials):
 
             def work(first: int, last: int) -> None:
+                numbers = np.empty((last - first, 8))
+                whole = np.empty((last - first, 2), dtype=np.int64)
                 sweep_hits(
-                    heights, cells, blocks, frame, kind, flat, motions, first, last,
-                    numbers, whole,
+                    heights, cells, blocks, frame, kind, _part(rows, first, last).reshape(-1),
+                    _part(motions, first, last), 0, last - first, numbers, whole,
                 )  # fmt: skip
+                some = slice(first, last)
+                fraction[some], distance[some] = numbers[:, 7], numbers[:, 0]
+                normal[some], point[some] = numbers[:, 4:7], numbers[:, 1:4]
+                triangle[some], cell[some] = whole[:, 0], whole[:, 1]
 
             Workers(threads).run(work, count, _SHAPE_COST)
-            made_of = _materials_at(materials, numbers[:, 0], whole[:, 1])
-        return sweep_hits_of(numbers, whole[:, 0].copy(), made_of)
+            made_of = _materials_at(materials, distance, cell)
+        return SweepHits(fraction, distance, normal, point, triangle, made_of)
 
     # Closest points
 
@@ -251,9 +257,7 @@ class MapQueries(Queries):
                 closest_rows(*views, points, first, last, places, distances, triangles, nearest)
 
             Workers(threads).run(work, count, _SHAPE_COST)
-            # Without any ground there is no cell either.
-            found = np.where(np.isinf(distances), np.nan, distances)
-            made_of = _materials_at(materials, found, nearest)
+            made_of = _materials_at(materials, distances, nearest)
         return ClosestPoints(places, distances, triangles, made_of)
 
     @property
@@ -339,5 +343,10 @@ def _materials_at(materials: Materials | None, distances: Floats, cells: Longs) 
     if materials is None:
         return np.zeros(len(cells), dtype=np.uint8)
     found = materials.take(cells)
-    found[np.isnan(distances)] = 0
+    found[~np.isfinite(distances)] = 0  # infinite: without any ground there is no nearest cell
     return found
+
+
+def _part(rows: Floats, first: int, last: int) -> Floats:
+    """Return the rows of a range; a single one serves for all."""
+    return rows if len(rows) == 1 else rows[first:last]

@@ -93,7 +93,7 @@ def _cell_at(
     return a, b, c, d, u, v, flip != 0, good, np.uint32(row * np.uint32(columns) + column)
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def put_spans(
     heights: Singles,
     cells: Bytes,
@@ -145,7 +145,7 @@ def _within(place: float, start: float, size: float, count: int) -> tuple[bool, 
     return inside, index, u - float(index)
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def _bits_in_tiles(
     cells: Bytes,
     table: Longs,
@@ -172,7 +172,7 @@ def _bits_in_tiles(
         bits[k] = np.int32(np.int64(cells[np.uint64(place)]) ^ turned)
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def _spans_in_tiles(
     heights: Singles,
     table: Longs,
@@ -218,7 +218,7 @@ def _spans_in_tiles(
         marks[k] = np.int32(0) if good else np.int32(1)
 
 
-@kernel(noalias=True)
+@kernel(apart=True, noalias=True)
 def slopes_to_normals(
     across: Floats, along: Floats, cell_x: float, cell_z: float, levels: Floats
 ) -> None:
@@ -276,7 +276,8 @@ def surface_at(
                 across, along, levels, marks[:count], triangles,
             )  # fmt: skip
         else:
-            marks[:] = 1
+            for k in range(count):
+                marks[k] = 1
         if wants_normals:
             slopes_to_normals(across[:count], along[:count], grid.cell_x, grid.cell_z, levels)
             for k in range(count):

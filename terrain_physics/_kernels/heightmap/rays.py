@@ -201,12 +201,13 @@ def ray_hits(
     """
     land = survey(heights, cells, blocks, frame)
     work, triangles = np.empty((5, CHUNK)), np.empty(CHUNK, dtype=np.int64)
-    marks = np.ones(CHUNK, dtype=np.int32)
+    marks = np.empty(CHUNK, dtype=np.int32)
     looked_up = can_be_looked_up(land.grid)
     for begin in range(first, last, CHUNK):
         end = min(begin + CHUNK, last)
         left = marks[: end - begin]
-        left[:] = 1
+        for k in range(end - begin):  # to assign a slice compiles for longer
+            left[k] = 1
         if looked_up and are_upright(directions, begin, end):
             put_upright_hits(
                 land.grid, origins, directions, most, begin, distances, points, normals, whole,
