@@ -4,6 +4,7 @@ Nothing is written before all counts are there. A worker that is killed is repla
 do its work again; one that falls silent is given up after a while, and treated the same.
 """
 
+import asyncio
 import errno
 import logging
 import shutil
@@ -190,11 +191,13 @@ def _connected(scheduler: str, patience: float) -> Iterator["_Workers"]:
         try:
             is_local = scheduler == "local" or scheduler.startswith("local:")
             address = stack.enter_context(_cluster(scheduler)) if is_local else scheduler
+            if not is_local:
+                _greet(scheduler, patience)
             client = stack.enter_context(distributed.Client(address, timeout=patience))
             client.wait_for_workers(1, timeout=patience)
-        except (OSError, TimeoutError, ValueError) as error:
+        except Exception as error:  # whatever answers there
             raise ClusterError(
-                f"no workers at {scheduler} within {patience:g} s: {error}"
+                f"no workers at {scheduler} within {patience:g} s: {_told(error)}"
             ) from None
         try:
             yield _Workers(client, patience)
@@ -203,8 +206,27 @@ def _connected(scheduler: str, patience: float) -> Iterator["_Workers"]:
         except Exception as error:
             if isinstance(error, OSError) and error.filename is not None:
                 raise
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise ClusterError(f"the cluster failed: {reason}") from None
+            raise ClusterError(f"the cluster failed: {_told(error)}") from None
+
+
+def _told(error: Exception) -> str:
+    """Return an error in a line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _greet(address: str, patience: float) -> None:
+    """Make sure that a scheduler is there, in time: clients wait forever for an odd greeting."""
+    from distributed.core import rpc
+    from distributed.security import Security
+
+    async def identity() -> Any:
+        arguments = Security().get_connection_args("client")
+        async with rpc(address, connection_args=arguments) as scheduler:
+            return await scheduler.identity()
+
+    found = asyncio.run(asyncio.wait_for(identity(), patience))
+    if found["type"] != "Scheduler":
+        raise ValueError(f"this is the address of a {found['type']}")
 
 
 @contextmanager

@@ -3,8 +3,10 @@
 import gzip
 import os
 import signal
+import socket
 import threading
 import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import numpy as np
@@ -171,14 +173,43 @@ def test_options_that_do_not_go_together(arguments, message, capsys):
     assert ended.value.code == 2
 
 
-def test_a_scheduler_that_is_not_there(problem):
+@pytest.fixture
+def answering():
+    """Return a function that returns an address where whoever comes is told something odd."""
+    with ExitStack() as kept:
+
+        def answer(listening, content):
+            with suppress(OSError):
+                connection, _ = listening.accept()
+                kept.enter_context(connection).sendall(content)
+
+        def listen(content):
+            listening = kept.enter_context(socket.create_server(("127.0.0.1", 0)))
+            threading.Thread(target=answer, args=[listening, content], daemon=True).start()
+            return f"tcp://127.0.0.1:{listening.getsockname()[1]}"
+
+        yield listen
+
+
+def test_a_scheduler_that_is_not_there(two_workers, problem, answering):
     folder, _ = problem
-    outcome = count(
-        "--scheduler", "tcp://127.0.0.1:9", "--worker-timeout", 1,
-        "--triangles", folder / "t.txt", "--spheres", folder / "s.txt",
-    )  # fmt: skip
-    assert (outcome.status, outcome.out) == (2, "")
-    assert "no workers at tcp://127.0.0.1:9 within 1 s" in outcome.err
+    worker = next(iter(two_workers.scheduler_info()["workers"]))
+    for address, reason in {
+        "tcp://127.0.0.1:9": "",
+        answering(b""): "TimeoutError",
+        answering(b"HTTP/1.1 400 Bad Request\r\n\r\n"): "MemoryError",
+        worker: "this is the address of a Worker",
+        "tls://127.0.0.1:9": "TLS expects",
+        "bogus://here": "unknown address scheme 'bogus'",
+    }.items():
+        outcome = count(
+            "--scheduler", address, "--worker-timeout", 1,
+            "--triangles", folder / "t.txt", "--spheres", folder / "s.txt",
+        )  # fmt: skip
+        assert (outcome.status, outcome.out) == (2, "")
+        assert f"no workers at {address} within 1 s: " in outcome.err
+        assert reason in outcome.err
+        assert outcome.err.count("\n") == 1
 
 
 @pytest.fixture(scope="module")
