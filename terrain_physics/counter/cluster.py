@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -96,15 +96,26 @@ def count(
         blocks = list(planned.counts.to_delayed().ravel())
         counts: Iterator[NDArray[np.int64]] = iter(())
         if out is None:
-            spool = kept.enter_context(tempfile.TemporaryFile())
-            for block in workers.results(blocks):
-                spool.write(np.ascontiguousarray(block, np.int64).data)
-                advance(len(block))
+            spool = kept.enter_context(tempfile.TemporaryFile(buffering=0))
+            _keep(spool, workers.results(blocks), advance)
             counts = _spooled(spool, kept.pop_all())
         else:
             with _new_folder(out) as folder:
                 _write_parquet(workers, blocks, folder, advance)
         return Counted(counts, planned, time.perf_counter() - start)
+
+
+def _keep(spool: IO[bytes], blocks: Iterable[Any], advance: Advance) -> None:
+    for block in blocks:
+        left = np.ascontiguousarray(block, np.int64).view(np.uint8).data
+        try:
+            while left:
+                left = left[spool.write(left) :]
+        except OSError as error:
+            raise ClusterError(
+                f"cannot keep the counts in {tempfile.gettempdir()}: {error.strerror}"
+            ) from None
+        advance(len(block))
 
 
 def _spooled(spool: IO[bytes], kept: ExitStack) -> Iterator[NDArray[np.int64]]:
@@ -149,7 +160,7 @@ def _write_part(counts: NDArray[np.int64], file: str) -> int:
 
     begun = f"{file}.{uuid.uuid4().hex}"
     try:
-        pq.write_table(pa.table({"count": counts}), begun)
+        pq.write_table(pa.table({"count": counts}), begun, write_page_checksum=True)
         Path(begun).replace(file)
     finally:
         Path(begun).unlink(missing_ok=True)
@@ -209,9 +220,10 @@ def _connected(scheduler: str, patience: float) -> Iterator["_Workers"]:
             raise ClusterError(f"the cluster failed: {_told(error)}") from None
 
 
-def _told(error: Exception) -> str:
-    """Return an error in a line."""
-    return " ".join(f"{type(error).__name__}: {error}".split())
+def _told(error: BaseException) -> str:
+    """Return an error, and what led to it, in a line."""
+    told = " ".join(f"{type(error).__name__}: {error}".split())
+    return told if error.__cause__ is None else f"{told}, by {_told(error.__cause__)}"
 
 
 def _greet(address: str, patience: float) -> None:

@@ -100,6 +100,44 @@ def test_parts_of_parquet(two_workers, problem, tmp_path):
     assert sorted(tmp_path.iterdir()) == [tmp_path / "counts"]
 
 
+def limit_files(size):
+    """Let this process write no more than some bytes to a file, as on a disk that is full."""
+    resource = pytest.importorskip("resource")
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most if size is None else size, most))
+
+
+def test_a_disk_of_workers_is_full(two_workers, problem, tmp_path, monkeypatch):
+    folder, counts = problem
+    where = "--triangles", folder / "t.txt", "--spheres", folder / "s.txt"
+    limits = {"cannot write {}: ": 1 << 20, "the cluster failed: ": 200}
+    try:
+        for reason, rows in limits.items():
+            monkeypatch.setattr(ranges, "RANGE_ROWS", rows)  # 200: triangles are shuffled
+            two_workers.run(limit_files, 100)
+            outcome = on(two_workers, *where, "--out", tmp_path / "counts")
+            assert (outcome.status, outcome.out) == (2, "")
+            assert outcome.err.startswith("terrain-physics: " + reason.format(tmp_path / "counts"))
+            assert "File too large" in outcome.err
+            assert outcome.err.count("\n") == 1
+            assert not list(tmp_path.iterdir())
+    finally:
+        two_workers.run(limit_files, None)
+    assert on(two_workers, *where).out == lines(counts)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no full device")
+def test_the_disk_where_counts_wait_is_full(two_workers, problem, monkeypatch):
+    folder, _ = problem
+    monkeypatch.setattr(
+        cluster.tempfile, "TemporaryFile", lambda **_: Path("/dev/full").open("wb", 0)
+    )
+    outcome = on(two_workers, "--triangles", folder / "t.txt", "--spheres", folder / "s.txt")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "cannot keep the counts in " in outcome.err
+    assert "No space left on device" in outcome.err
+
+
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
