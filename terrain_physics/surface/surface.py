@@ -14,7 +14,7 @@ from terrain_physics._checks import MOST_RESULTS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, FARTHEST, SPHERE
 from terrain_physics._kernels.types import Floats
-from terrain_physics._lazy import answers_places, answers_rows
+from terrain_physics._lazy import answers_places, answers_rows, refuse_lazy
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, Ray
@@ -46,6 +46,9 @@ from terrain_physics.surface.shapes import (
 )
 
 _Many = NDArray[Any] | Sequence[float]
+
+# Where a row has any number of answers, no lazy array can be promised.
+_BY_BLOCKS = "ask block by block, as with dask.delayed"
 
 # The shortest calls take a mask by position, too: keywords only would cost each of them 20 ns.
 
@@ -326,6 +329,7 @@ class Surface:
             its upper one, a box over more than 100 million cells of a map, and more than
             ``max_results``.
         """
+        refuse_lazy(_BY_BLOCKS, lowers=lowers, uppers=uppers)
         most = _checks.most_results(max_results)
         wider = _checks.non_negative("margin", margin)
         low, high = _checks.points("lowers", lowers), _checks.points("uppers", uppers)
@@ -517,6 +521,7 @@ class Surface:
                 Workers(threads)  # refuses what is no number of threads
             queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
             return queries.contacts_of_one(shapes, keep, max_results)
+        refuse_lazy(_BY_BLOCKS, shapes=shapes)
         kind, rows = rows_of("shapes", shapes)
         refuse_far("shapes", rows)
         return self._met_by(mask).contacts(kind, rows, keep, threads, max_results)
@@ -551,6 +556,7 @@ class Surface:
             For other shapes, non-finite values and negative radii; for size and distance as
             `contacts`.
         """
+        refuse_lazy(_BY_BLOCKS, spheres=spheres)
         rows = sphere_rows("spheres", spheres)
         return self._contacts_of_rows(SPHERE, rows, keep, threads, max_results, mask)
 
@@ -585,6 +591,7 @@ class Surface:
             For other shapes, non-finite values and negative radii; for size and distance as
             `contacts`.
         """
+        refuse_lazy(_BY_BLOCKS, capsules=capsules)
         rows = capsule_rows("capsules", capsules)
         return self._contacts_of_rows(CAPSULE, rows, keep, threads, max_results, mask)
 
@@ -624,6 +631,7 @@ class Surface:
             For other shapes, non-finite values, negative half extents, matrices that are no
             rotations and row counts that do not match; for size and distance as `contacts`.
         """
+        refuse_lazy(_BY_BLOCKS, centers=centers, half_extents=half_extents, rotations=rotations)
         rows = box_rows(centers, half_extents, rotations)
         return self._contacts_of_rows(BOX, rows, keep, threads, max_results, mask)
 

@@ -4,6 +4,7 @@ import gzip
 import os
 import signal
 import socket
+import tempfile
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -129,10 +130,9 @@ def test_a_disk_of_workers_is_full(two_workers, problem, tmp_path, monkeypatch):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no full device")
 def test_the_disk_where_counts_wait_is_full(two_workers, problem, monkeypatch):
     folder, _ = problem
-    monkeypatch.setattr(
-        cluster.tempfile, "TemporaryFile", lambda **_: Path("/dev/full").open("wb", 0)
-    )
-    outcome = on(two_workers, "--triangles", folder / "t.txt", "--spheres", folder / "s.txt")
+    with Path("/dev/full").open("wb", buffering=0) as full:
+        monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: full)
+        outcome = on(two_workers, "--triangles", folder / "t.txt", "--spheres", folder / "s.txt")
     assert (outcome.status, outcome.out) == (2, "")
     assert "cannot keep the counts in " in outcome.err
     assert "No space left on device" in outcome.err

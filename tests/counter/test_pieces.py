@@ -53,7 +53,7 @@ def test_lines_that_split_rows_are_refused_or_read_as_they_are(
     file = tmp_path / "text"
     file.write_text("\n".join(map(" ".join, lines)))
     monkeypatch.setattr(pieces, "_PIECE", size)
-    with pytest.raises(TextError, match="text:[0-9]+: a line must hold whole rows"):
+    with pytest.raises(TextError, match=r"text:[0-9]+: a line must hold whole rows"):
         read(file)
     monkeypatch.setattr(pieces, "_PIECE", 1 << 20)
     np.testing.assert_array_equal(np.concatenate(read(file)), ROWS)
@@ -77,7 +77,7 @@ def test_patterns_are_in_the_order_of_their_numbers(tmp_path, monkeypatch):
 
 
 def test_what_workers_cannot_read_is_refused(tmp_path):
-    with pytest.raises(TextError, match="^'': no such file"):
+    with pytest.raises(TextError, match=r"^'': no such file"):
         read("")
     with pytest.raises(TextError, match=r"none\*: no such file, and no pattern"):
         read(tmp_path / "none*")
@@ -90,7 +90,7 @@ def test_what_workers_cannot_read_is_refused(tmp_path):
     file.write_text("1 2 3 4\n")
     parts = pieces.pieces_of("spheres", [str(file)])
     file.unlink()
-    with pytest.raises(TextError, match="text: a worker cannot read .*text: No such file"):
+    with pytest.raises(TextError, match=r"text: a worker cannot read .*text: No such file"):
         pieces.read(parts[0])
 
 
