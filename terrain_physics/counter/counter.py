@@ -126,6 +126,10 @@ class TouchCounter:
         # Buffers passed outside of the pickle may be read-only; kernels take writable ones only.
         self._tree = Tree(*(np.require(array, requirements=["C", "A", "W"]) for array in arrays))
 
+    def __sizeof__(self) -> int:
+        # Dask rather moves what is smaller, and spills by size.
+        return object.__sizeof__(self) + sum(array.nbytes for array in self._tree)
+
     def __repr__(self) -> str:
         return f"<TouchCounter of {self.triangle_count} triangles>"
 

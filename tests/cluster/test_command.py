@@ -111,10 +111,10 @@ def limit_files(size):
 def test_a_disk_of_workers_is_full(two_workers, problem, tmp_path, monkeypatch):
     folder, counts = problem
     where = "--triangles", folder / "t.txt", "--spheres", folder / "s.txt"
-    limits = {"cannot write {}: ": 1 << 20, "the cluster failed: ": 200}
     try:
-        for reason, rows in limits.items():
-            monkeypatch.setattr(ranges, "RANGE_ROWS", rows)  # 200: triangles are shuffled
+        # Triangles that are shuffled are written to disk.
+        for reason, parts in {"cannot write {}: ": 2048, "the cluster failed: ": 0}.items():
+            monkeypatch.setattr(ranges, "_MOST_PARTS", parts)
             two_workers.run(limit_files, 100)
             outcome = on(two_workers, *where, "--out", tmp_path / "counts")
             assert (outcome.status, outcome.out) == (2, "")
