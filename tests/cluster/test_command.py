@@ -292,7 +292,7 @@ def test_a_worker_is_killed_or_stopped(long_problem, monkeypatch, how):
     monkeypatch.setattr(ranges, "RANGE_ROWS", 8000)
     folder, counts = long_problem
     outcome = disturbed(
-        folder, 2, lambda processes: os.kill(processes[0], how), "--worker-timeout", 3
+        folder, 2, lambda processes: os.kill(processes[0], how), "--worker-timeout", 8
     )
     assert outcome == (0, lines(counts), "")
 
