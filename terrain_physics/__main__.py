@@ -34,9 +34,10 @@ spheres and other triangles, and prints the sums: for batch systems, a job for e
 With --scheduler a cluster of Dask counts: local[:WORKERS] processes of this machine, or the
 workers of a scheduler's ADDRESS, as tcp://HOST:8786. Files of --triangles and --spheres are
 read by the workers, so they must be where the workers are. They may be patterns in quotes,
-folders of Parquet, and Parquet with the columns ax ay az bx by bz cx cy cz, or r x y z. Text is
-shared among workers at line ends: each line holds whole rows. Both sides may be larger than
-the memory of one machine; spheres that are near each other should follow each other.
+folders of Parquet, and Parquet with the columns ax ay az bx by bz cx cy cz, or r x y z. Files of
+a pattern or a folder are in the order of the numbers in their names: part.2 before part.10.
+Text is shared among workers at line ends: each line holds whole rows. Both sides may be larger
+than the memory of one machine; spheres that are near each other should follow each other.
 
 A file may be compressed by gzip. Answers appear once all is read. Bad input: file and line on
 standard error, exit 2, no answers."""

@@ -71,6 +71,14 @@ class _Question(NamedTuple):
     empty: Mapping[str, Any]
 
 
+class _Axis(NamedTuple):
+    """An axis of an array; blocks of axes with the same label go together."""
+
+    array: str
+    number: int
+    label: int
+
+
 def _answering(
     question_of: Callable[[dict[str, Any]], _Question], names: tuple[str, ...]
 ) -> Callable[[Callable[_Asked, _Answer]], Callable[_Asked, _Answer]]:
@@ -108,9 +116,11 @@ def _rows(shapes: Mapping[str, tuple[int, ...]], values: dict[str, Any]) -> _Que
             (constants if array.shape[0] == 1 else arrays)[name] = array
             continue
         held_array = np.asarray(value)
+        if held_array.dtype == object and held_array.size > 1:
+            raise TypeError(f"{name} must be an array, or one shape, beside lazy arrays")
         alone_of_its_kind = held_array.ndim <= len(shapes[name]) or len(held_array) == 1
         (constants if alone_of_its_kind else held)[name] = value
-    if not arrays:  # one row each, of which some are lazy
+    if not arrays and not held:  # one row each, of which some are lazy
         name = next(name for name, value in constants.items() if is_lazy(value))
         arrays[name] = constants.pop(name)
     lengths = {name: array.shape[0] for name, array in arrays.items()}
@@ -119,13 +129,14 @@ def _rows(shapes: Mapping[str, tuple[int, ...]], values: dict[str, Any]) -> _Que
         stated = ", ".join(f"{name} has {length}" for name, length in lengths.items())
         raise ValueError(f"arrays must have the same number of rows or one, but {stated}")
     for name, value in held.items():
-        like = next(iter(arrays.values()))
-        if math.isnan(like.shape[0]):
+        # The only block, if what is lazy is one row for all.
+        blocks = next((array.chunks[0] for array in arrays.values()), (len(value),))
+        if any(map(math.isnan, blocks)):
             raise ValueError(
                 f"{name} must be lazy, with the same blocks, beside a lazy array of unknown length"
             )
         values_held = _checks.copied(_checks.real_numbers(name, value))
-        arrays[name] = da.from_array(values_held, (like.chunks[0], *values_held.shape[1:]))
+        arrays[name] = da.from_array(values_held, (blocks, *values_held.shape[1:]))
     arrays = dict(zip(arrays, _aligned(list(arrays.values())), strict=True))
     indexed = {
         name: (array, (_ROW, *(_COLUMN + axis for axis in range(1, array.ndim))))
@@ -190,8 +201,8 @@ def lazy_array(name: str, value: Any, row: tuple[int, ...] | None) -> Any:
     import dask.array as da
 
     array = value
-    if hasattr(value, "to_dask_array"):
-        array = value.to_dask_array()
+    if hasattr(value, "to_dask_array") and isinstance(value.ndim, int) and value.ndim > 0:
+        array = _frame_of_numbers(name, value).to_dask_array()
     elif hasattr(value, "dims") and hasattr(value, "data"):
         array = value.data
     if not isinstance(array, da.Array):
@@ -207,6 +218,29 @@ def lazy_array(name: str, value: Any, row: tuple[int, ...] | None) -> Any:
         wanted = "".join(f", {length}" for length in row) or ","
         raise ValueError(f"{name} must have shape (n{wanted}), got {array.shape}")
     return array.rechunk(dict.fromkeys(range(1, array.ndim), -1))
+
+
+def _frame_of_numbers(name: str, frame: Any) -> Any:
+    """Return a data frame or series whose nullable numbers are float64, with NaN for nothing."""
+    import pandas as pd
+
+    types = pd.api.types
+    kinds = [frame.dtype] if frame.ndim == 1 else frame.dtypes
+    if not any(map(types.is_extension_array_dtype, kinds)):
+        return frame
+    for kind in kinds:
+        if not types.is_any_real_numeric_dtype(kind):
+            raise TypeError(f"{name} must hold real numbers, got dtype {kind}")
+    return frame.astype("float64")
+
+
+def refuse_lazy(instead: str, **arrays: object) -> None:
+    """Refuse lazy arrays, by their names, where the size of an answer is not known before."""
+    for name, value in arrays.items():
+        if is_lazy(value):
+            raise TypeError(
+                f"{name} must be in memory, got a collection of Dask: compute it, or {instead}"
+            )
 
 
 def shared(value: Any) -> Any:
@@ -233,7 +267,8 @@ def _lazily(
     axes = tuple(range(len(question.chunks)))
     where = _beginnings(question.chunks[0]) if axes else "the only block"
     arguments = [where, axes[:1] or None, *pairs, shared(owner), None]
-    ask = partial(_ask, question_name, tuple(question.arrays), tuple(others))
+    unknown = _unknown(question)
+    ask = partial(_ask, question_name, tuple(question.arrays), tuple(others), unknown)
     for value in others.values():
         # A lazy array of one row is computed once and goes with every block.
         arguments += [value.to_delayed().ravel()[0] if is_lazy(value) else value, None]
@@ -258,6 +293,16 @@ def _lazily(
             for number, (name, field) in enumerate(template._asdict().items())
         }
     )  # fmt: skip
+
+
+def _unknown(question: _Question) -> tuple[_Axis, ...]:
+    """Return the axes of arrays whose lengths Dask does not know, and could not compare."""
+    return tuple(
+        _Axis(name, number, label)
+        for name, (array, labels) in question.arrays.items()
+        for number, label in enumerate(labels)
+        if math.isnan(array.shape[number])
+    )
 
 
 def _blocks(
@@ -296,17 +341,34 @@ def _beginnings(lengths: tuple[Any, ...]) -> Any:
 
 
 def _ask(
-    question: str, arrays: tuple[str, ...], others: tuple[str, ...], where: Any, *values: Any
+    question: str,
+    arrays: tuple[str, ...],
+    others: tuple[str, ...],
+    unknown: tuple[_Axis, ...],
+    where: Any,
+    *values: Any,
 ) -> Any:
     """Ask one block: rows of arrays, the owner of the method, and what all are asked with."""
     blocks = {name: _only(value) for name, value in zip(arrays, values, strict=False)}
     owner, *rest = values[len(arrays) :]
     try:
+        _refuse_other_lengths(blocks, unknown)
         with alone():
             return getattr(owner, question)(**blocks, **dict(zip(others, rest, strict=True)))
     except (TypeError, ValueError) as error:
         begins = where if isinstance(where, str) else where[0]
         raise type(error)(f"{error}, in {begins}") from None
+
+
+def _refuse_other_lengths(blocks: dict[str, Any], unknown: tuple[_Axis, ...]) -> None:
+    """Refuse blocks that do not go together: one of a single row would serve for all rows."""
+    lengths: dict[int, dict[str, int]] = {}
+    for axis in unknown:
+        lengths.setdefault(axis.label, {})[axis.array] = blocks[axis.array].shape[axis.number]
+    for told in lengths.values():
+        if len(set(told.values())) > 1:
+            stated = ", ".join(f"{name} has {length}" for name, length in told.items())
+            raise ValueError(f"lazy arrays must have the same number of rows, but {stated}")
 
 
 def _only(block: Any) -> Any:

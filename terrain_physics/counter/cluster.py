@@ -4,13 +4,14 @@ Nothing is written before all counts are there. A worker that is killed is repla
 do its work again; one that falls silent is given up after a while, and treated the same.
 """
 
+import asyncio
 import errno
 import logging
 import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -95,15 +96,26 @@ def count(
         blocks = list(planned.counts.to_delayed().ravel())
         counts: Iterator[NDArray[np.int64]] = iter(())
         if out is None:
-            spool = kept.enter_context(tempfile.TemporaryFile())
-            for block in workers.results(blocks):
-                spool.write(np.ascontiguousarray(block, np.int64).data)
-                advance(len(block))
+            spool = kept.enter_context(tempfile.TemporaryFile(buffering=0))
+            _keep(spool, workers.results(blocks), advance)
             counts = _spooled(spool, kept.pop_all())
         else:
             with _new_folder(out) as folder:
                 _write_parquet(workers, blocks, folder, advance)
         return Counted(counts, planned, time.perf_counter() - start)
+
+
+def _keep(spool: IO[bytes], blocks: Iterable[Any], advance: Advance) -> None:
+    for block in blocks:
+        left = np.ascontiguousarray(block, np.int64).view(np.uint8).data
+        try:
+            while left:
+                left = left[spool.write(left) :]
+        except OSError as error:
+            raise ClusterError(
+                f"cannot keep the counts in {tempfile.gettempdir()}: {error.strerror}"
+            ) from None
+        advance(len(block))
 
 
 def _spooled(spool: IO[bytes], kept: ExitStack) -> Iterator[NDArray[np.int64]]:
@@ -148,7 +160,7 @@ def _write_part(counts: NDArray[np.int64], file: str) -> int:
 
     begun = f"{file}.{uuid.uuid4().hex}"
     try:
-        pq.write_table(pa.table({"count": counts}), begun)
+        pq.write_table(pa.table({"count": counts}), begun, write_page_checksum=True)
         Path(begun).replace(file)
     finally:
         Path(begun).unlink(missing_ok=True)
@@ -190,11 +202,13 @@ def _connected(scheduler: str, patience: float) -> Iterator["_Workers"]:
         try:
             is_local = scheduler == "local" or scheduler.startswith("local:")
             address = stack.enter_context(_cluster(scheduler)) if is_local else scheduler
+            if not is_local:
+                _greet(scheduler, patience)
             client = stack.enter_context(distributed.Client(address, timeout=patience))
             client.wait_for_workers(1, timeout=patience)
-        except (OSError, TimeoutError, ValueError) as error:
+        except Exception as error:  # whatever answers there
             raise ClusterError(
-                f"no workers at {scheduler} within {patience:g} s: {error}"
+                f"no workers at {scheduler} within {patience:g} s: {_told(error)}"
             ) from None
         try:
             yield _Workers(client, patience)
@@ -203,8 +217,28 @@ def _connected(scheduler: str, patience: float) -> Iterator["_Workers"]:
         except Exception as error:
             if isinstance(error, OSError) and error.filename is not None:
                 raise
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise ClusterError(f"the cluster failed: {reason}") from None
+            raise ClusterError(f"the cluster failed: {_told(error)}") from None
+
+
+def _told(error: BaseException) -> str:
+    """Return an error, and what led to it, in a line."""
+    told = " ".join(f"{type(error).__name__}: {error}".split())
+    return told if error.__cause__ is None else f"{told}, by {_told(error.__cause__)}"
+
+
+def _greet(address: str, patience: float) -> None:
+    """Make sure that a scheduler is there, in time: clients wait forever for an odd greeting."""
+    from distributed.core import rpc
+    from distributed.security import Security
+
+    async def identity() -> Any:
+        arguments = Security().get_connection_args("client")
+        async with rpc(address, connection_args=arguments) as scheduler:
+            return await scheduler.identity()
+
+    found = asyncio.run(asyncio.wait_for(identity(), patience))
+    if found["type"] != "Scheduler":
+        raise ValueError(f"this is the address of a {found['type']}")
 
 
 @contextmanager

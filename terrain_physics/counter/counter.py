@@ -15,7 +15,7 @@ from terrain_physics._kernels.counter import audit, sphere_groups
 from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.counter.tree import BLOCK, LANES, NOWHERE, Tree, fill_leaves
 from terrain_physics._kernels.math import space_curve
-from terrain_physics._lazy import answers_rows, is_lazy
+from terrain_physics._lazy import answers_rows, refuse_lazy
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 
@@ -74,11 +74,7 @@ class TouchCounter:
 
     def __init__(self, triangles: Any, *, threads: int | None = None) -> None:
         workers = Workers(threads)
-        if is_lazy(triangles):
-            raise TypeError(
-                "triangles must be in memory, got a collection of Dask: compute it, or call "
-                "count_touching, which takes lazy triangles"
-            )
+        refuse_lazy("call count_touching, which takes lazy triangles", triangles=triangles)
         # A copy: near ties are decided by these numbers, and the caller may change theirs.
         corners = _checks.real_array("triangles", table_of("triangles", triangles, 9))
         self._tree = build_tree(workers, corners)
@@ -129,6 +125,10 @@ class TouchCounter:
         arrays, self._threads = state
         # Buffers passed outside of the pickle may be read-only; kernels take writable ones only.
         self._tree = Tree(*(np.require(array, requirements=["C", "A", "W"]) for array in arrays))
+
+    def __sizeof__(self) -> int:
+        # Dask rather moves what is smaller, and spills by size.
+        return object.__sizeof__(self) + sum(array.nbytes for array in self._tree)
 
     def __repr__(self) -> str:
         return f"<TouchCounter of {self.triangle_count} triangles>"

@@ -7,6 +7,7 @@ holds a hash of the counts.
 
 import hashlib
 import json
+import operator
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,11 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import _archives, _files
+from terrain_physics import _archives, _checks, _files
 
 _FORMAT = 1
 _ABOUT, _COUNTS = "about.json", "counts.npy"
 _LARGEST_ABOUT = 1 << 24  # bytes
+_MOST_TRIANGLES = 1 << 40  # of a part: the sums of millions of parts are below 2^63
 
 
 class PartialError(ValueError):
@@ -108,9 +110,9 @@ def _read(path: str) -> _Partial:
             with zipfile.ZipFile(file) as archive:
                 members = _archives.members_of(file, archive)
                 return _partial(path, archive, members[_ABOUT], members[_COUNTS])
-        except PartialError:
+        except (PartialError, OSError, MemoryError):
             raise
-        except (zipfile.BadZipFile, KeyError, TypeError, ValueError, EOFError) as error:
+        except Exception as error:  # whatever damage leads to
             raise PartialError(
                 f"{path}: must be a file that --partial has written, and whole ({error})"
             ) from None
@@ -125,9 +127,16 @@ def _partial(
         raise zipfile.BadZipFile("too long a description")
     about = json.loads(_archives.content_of(archive, described))
     if about["format"] != _FORMAT:
-        raise PartialError(f"{path}: has the format {about['format']}, which this version lacks")
+        raise PartialError(
+            f"{path}: has the format {_checks.shorten(about['format'])}, which this version lacks"
+        )
     counts = _archives.array_of(archive, counted, "<i8", 1)
     if hashlib.sha256(counts.data).hexdigest() != about["counts"]:
         raise zipfile.BadZipFile("a checksum differs")
-    triangles = {str(key): int(number) for key, number in dict(about["triangles"]).items()}
+    triangles = {str(key): operator.index(n) for key, n in dict(about["triangles"]).items()}
+    all_triangles = sum(triangles.values())
+    if min(triangles.values(), default=0) < 0 or all_triangles > _MOST_TRIANGLES:
+        raise ValueError("a number of triangles that cannot be")
+    if len(counts) and not 0 <= counts.min() <= counts.max() <= all_triangles:
+        raise ValueError("a count that cannot be")  # printing trusts counts
     return _Partial(str(about["spheres"]), triangles, counts)

@@ -5,6 +5,7 @@ piece. Of Parquet each row group is a piece.
 """
 
 import glob
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -12,6 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from terrain_physics import _files
 from terrain_physics._threads import Workers
 from terrain_physics.counter.text import NumberReader, TextError
 
@@ -35,7 +37,10 @@ class Piece(NamedTuple):
     ----------
     what : str
         "triangles" or "spheres".
-    file : str
+    name : str
+        Of the file, as it was given.
+    path : str
+        Where workers find it.
     first, last : int
         Bytes of text from which on, and before which, lines begin; or a row group, and the next.
     size : int
@@ -45,7 +50,8 @@ class Piece(NamedTuple):
     """
 
     what: str
-    file: str
+    name: str
+    path: str
     first: int
     last: int
     size: int
@@ -53,69 +59,90 @@ class Piece(NamedTuple):
 
 
 def pieces_of(what: str, names: Sequence[str]) -> list[Piece]:
-    """Return the pieces of files, in order; a name may be a pattern or a folder of Parquet."""
-    return [piece for name in names for file in _files(name) for piece in _pieces(what, file)]
+    """Return the pieces of files, in order; a name may be a pattern or a folder of Parquet.
+
+    What one name stands for is in the order of the numbers in it, as Dask reads it: 2 before 10.
+    """
+    return [piece for name in names for file in _named_by(name) for piece in _pieces(what, file)]
 
 
-def _files(name: str) -> list[str]:
-    path = Path(name)
-    if path.is_dir():
-        found = sorted(str(file) for file in path.glob("*.parquet"))
+def _named_by(name: str) -> list[str]:
+    if name and Path(name).is_dir():
+        found = [str(file) for file in Path(name).glob("*.parquet")]
         rule = "must be a file, or a folder that holds *.parquet"
-    elif path.exists():
+    elif name and Path(name).exists():
         return [name]
     else:
-        found = sorted(glob.glob(name))  # noqa: PTH207 a Path would not keep the name as it is given
+        found = glob.glob(name)  # noqa: PTH207 a Path would not keep the name as it is given
         rule = "no such file, and no pattern that any matches"
     if not found:
-        raise TextError(name, None, rule)
-    return found
+        raise TextError(name or "''", None, rule)
+    return sorted(found, key=_by_numbers)
 
 
-def _pieces(what: str, file: str) -> Iterator[Piece]:
-    with Path(file).open("rb") as stream:
+def _by_numbers(name: str) -> list[str | int]:
+    return [int(part) if part.isdecimal() else part for part in re.split(r"([0-9]+)", name)]
+
+
+def _pieces(what: str, name: str) -> Iterator[Piece]:
+    try:
+        size = _files.checked_size(name)
+    except ValueError:
+        raise TextError(name, None, "must be a regular file: workers read it") from None
+    path = str(Path(name).absolute())
+    with Path(name).open("rb") as stream:
         kind = stream.read(4)
-        size = stream.seek(0, 2)
     if kind == _PARQUET:
-        groups = _parquet(what, file).metadata.num_row_groups
+        with _parquet(what, name, path) as opened:
+            groups = opened.metadata.num_row_groups
         for group in range(groups):
-            yield Piece(what, file, group, group + 1, size, kind)
+            yield Piece(what, name, path, group, group + 1, size, kind)
     elif kind.startswith(_PACKED):
-        yield Piece(what, file, 0, size, size, _PACKED)
+        yield Piece(what, name, path, 0, size, size, _PACKED)
     else:
         count = -(-size // _PIECE) or 1
         for k in range(count):
-            yield Piece(what, file, k * size // count, (k + 1) * size // count, size, b"")
+            first, last = k * size // count, (k + 1) * size // count
+            yield Piece(what, name, path, first, last, size, b"")
 
 
-def _parquet(what: str, file: str) -> Any:
+def _parquet(what: str, name: str, path: str) -> Any:
     """Return an open Parquet file that has the columns."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        opened = pq.ParquetFile(file)
+        opened = pq.ParquetFile(path, page_checksum_verification=True)
     except pa.ArrowException as error:
-        raise TextError(file, None, f"must be a Parquet file, and whole ({error})") from None
+        raise TextError(name, None, f"must be a Parquet file, and whole ({error})") from None
     names = opened.schema_arrow.names
-    missing = [name for name in COLUMNS[what] if name not in names]
-    if missing:
-        raise TextError(
-            file, None, f"must have the columns {' '.join(COLUMNS[what])}, lacks {missing[0]}"
-        )
+    for column in COLUMNS[what]:
+        if names.count(column) != 1:
+            lacks = "lacks" if column not in names else "has more than one"
+            raise TextError(
+                name, None, f"must have the columns {' '.join(COLUMNS[what])}, {lacks} {column}"
+            )
     return opened
 
 
 def read(piece: Piece) -> NDArray[np.float64]:
     """Return the rows of a piece."""
-    if piece.kind == _PARQUET:
-        return _row_group(piece)
-    with Path(piece.file).open("rb", buffering=0) as stream:
+    try:
+        return _row_group(piece) if piece.kind == _PARQUET else _text(piece)
+    except OSError as error:
+        reason = error.strerror or error
+        raise TextError(piece.name, None, f"a worker cannot read {piece.path}: {reason}") from None
+
+
+def _text(piece: Piece) -> NDArray[np.float64]:
+    with Path(piece.path).open("rb", buffering=0) as stream:
         if piece.kind == _PACKED:
             return _rows(piece, stream)
-        first = _line_start(stream, piece.first)
+        first = _line_start(stream, piece.first, piece.last)
+        if first == piece.last:
+            return np.empty((0, len(COLUMNS[piece.what])))
         _refuse_split_rows(piece, stream, first)
-        lines = _Lines(stream, first, _line_start(stream, piece.last))
+        lines = _Lines(stream, first, _line_start(stream, piece.last, piece.size))
         try:
             return _rows(piece, lines)
         except TextError as error:
@@ -123,7 +150,7 @@ def read(piece: Piece) -> NDArray[np.float64]:
 
 
 def _rows(piece: Piece, stream: Any) -> NDArray[np.float64]:
-    reader = NumberReader(Workers(1), stream, piece.file)
+    reader = NumberReader(Workers(1), stream, piece.name)
     if piece.what == "triangles":
         return reader.triangles()
     return np.concatenate([np.empty((0, 4)), *reader.spheres(None, _ROWS_AT_ONCE)])
@@ -150,13 +177,13 @@ class _Lines:
         return len(data)
 
 
-def _line_start(stream: BinaryIO, place: int) -> int:
-    """Return where the first line begins that does not begin before a place."""
+def _line_start(stream: BinaryIO, place: int, end: int) -> int:
+    """Return where the first line begins that does not begin before a place; the end at most."""
     if place == 0:
         return 0
     place -= 1
     stream.seek(place)
-    while data := stream.read(_SCAN):
+    while place < end and (data := stream.read(min(_SCAN, end - place))):
         found = data.find(b"\n")
         if found >= 0:
             return place + found + 1
@@ -178,7 +205,7 @@ def _refuse_split_rows(piece: Piece, stream: BinaryIO, first: int) -> None:
     begin = stream.read(_SCAN).lstrip()
     line, end, _ = begin.partition(b"\n")
     if end and len(line.split()) % len(COLUMNS[piece.what]):
-        raise TextError(piece.file, _lines_before(stream, first) + 1, _WHOLE_ROWS)
+        raise TextError(piece.name, _lines_before(stream, first) + 1, _WHOLE_ROWS)
 
 
 def _lines_before(stream: BinaryIO, place: int) -> int:
@@ -194,18 +221,18 @@ def _row_group(piece: Piece) -> NDArray[np.float64]:
     import pyarrow as pa
 
     names = COLUMNS[piece.what]
-    with _parquet(piece.what, piece.file) as opened:
+    with _parquet(piece.what, piece.name, piece.path) as opened:
         before = sum(opened.metadata.row_group(group).num_rows for group in range(piece.first))
         try:
             table = opened.read_row_group(piece.first, columns=list(names), use_threads=False)
         except (pa.ArrowException, OSError) as error:
-            raise TextError(piece.file, None, f"the file is damaged: {error}") from None
+            raise TextError(piece.name, None, f"the file is damaged: {error}") from None
     rows = np.empty((table.num_rows, len(names)))
     for k, name in enumerate(names):
         column = table.column(name)
         if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
             raise TextError(
-                piece.file, None, f"column {name} must hold real numbers, got {column.type}"
+                piece.name, None, f"column {name} must hold real numbers, got {column.type}"
             )
         rows[:, k] = column.to_numpy()  # NaN where nothing is there
     bad = ~np.isfinite(rows)
@@ -215,6 +242,6 @@ def _row_group(piece: Piece) -> NDArray[np.float64]:
         rule = "must be a radius >= 0"
     for row, k in np.argwhere(bad)[:1].tolist():
         raise TextError(
-            piece.file, None, f"row {before + row}, column {names[k]}: {rule}, got {rows[row, k]}"
+            piece.name, None, f"row {before + row}, column {names[k]}: {rule}, got {rows[row, k]}"
         )
     return rows

@@ -14,7 +14,7 @@ from terrain_physics._checks import MOST_RESULTS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, FARTHEST, SPHERE
 from terrain_physics._kernels.types import Floats
-from terrain_physics._lazy import answers_places, answers_rows
+from terrain_physics._lazy import answers_places, answers_rows, refuse_lazy
 from terrain_physics._public import public
 from terrain_physics._threads import Workers
 from terrain_physics.geometry.shapes import AABB, Ray
@@ -47,6 +47,9 @@ from terrain_physics.surface.shapes import (
 )
 
 _Many = NDArray[Any] | Sequence[float]
+
+# Where a row has any number of answers, no lazy array can be promised.
+_BY_BLOCKS = "ask block by block, as with dask.delayed"
 
 # The shortest calls take a mask by position, too: keywords only would cost each of them 20 ns.
 
@@ -327,6 +330,7 @@ class Surface:
             its upper one, a box over more than 100 million cells of a map, and more than
             ``max_results``.
         """
+        refuse_lazy(_BY_BLOCKS, lowers=lowers, uppers=uppers)
         most = _checks.most_results(max_results)
         wider = _checks.non_negative("margin", margin)
         low, high = _checks.points("lowers", lowers), _checks.points("uppers", uppers)
@@ -524,6 +528,7 @@ class Surface:
                 _checks.instance("out", out, ContactBuffer)
             queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
             return queries.contacts_of_one(shapes, keep, max_results)
+        refuse_lazy(_BY_BLOCKS, shapes=shapes)
         kind, rows = rows_of("shapes", shapes)
         refuse_far("shapes", rows)
         with room_in(out) as room:
@@ -560,6 +565,7 @@ class Surface:
             For other shapes, non-finite values and negative radii; for size and distance as
             `contacts`.
         """
+        refuse_lazy(_BY_BLOCKS, spheres=spheres)
         rows = sphere_rows("spheres", spheres)
         return self._contacts_of_rows(SPHERE, rows, keep, threads, max_results, mask, out)
 
@@ -595,6 +601,7 @@ class Surface:
             For other shapes, non-finite values and negative radii; for size and distance as
             `contacts`.
         """
+        refuse_lazy(_BY_BLOCKS, capsules=capsules)
         rows = capsule_rows("capsules", capsules)
         return self._contacts_of_rows(CAPSULE, rows, keep, threads, max_results, mask, out)
 
@@ -635,6 +642,7 @@ class Surface:
             For other shapes, non-finite values, negative half extents, matrices that are no
             rotations and row counts that do not match; for size and distance as `contacts`.
         """
+        refuse_lazy(_BY_BLOCKS, centers=centers, half_extents=half_extents, rotations=rotations)
         rows = box_rows(centers, half_extents, rotations)
         return self._contacts_of_rows(BOX, rows, keep, threads, max_results, mask, out)
 

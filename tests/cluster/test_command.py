@@ -3,8 +3,11 @@
 import gzip
 import os
 import signal
+import socket
+import tempfile
 import threading
 import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +101,43 @@ def test_parts_of_parquet(two_workers, problem, tmp_path):
     assert sorted(tmp_path.iterdir()) == [tmp_path / "counts"]
 
 
+def limit_files(size):
+    """Let this process write no more than some bytes to a file, as on a disk that is full."""
+    resource = pytest.importorskip("resource")
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most if size is None else size, most))
+
+
+def test_a_disk_of_workers_is_full(two_workers, problem, tmp_path, monkeypatch):
+    folder, counts = problem
+    where = "--triangles", folder / "t.txt", "--spheres", folder / "s.txt"
+    try:
+        # Triangles that are shuffled are written to disk.
+        for reason, parts in {"cannot write {}: ": 2048, "the cluster failed: ": 0}.items():
+            monkeypatch.setattr(ranges, "_MOST_PARTS", parts)
+            two_workers.run(limit_files, 100)
+            outcome = on(two_workers, *where, "--out", tmp_path / "counts")
+            assert (outcome.status, outcome.out) == (2, "")
+            assert outcome.err.startswith("terrain-physics: " + reason.format(tmp_path / "counts"))
+            assert "File too large" in outcome.err
+            assert outcome.err.count("\n") == 1
+            assert not list(tmp_path.iterdir())
+    finally:
+        two_workers.run(limit_files, None)
+    assert on(two_workers, *where).out == lines(counts)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no full device")
+def test_the_disk_where_counts_wait_is_full(two_workers, problem, monkeypatch):
+    folder, _ = problem
+    with Path("/dev/full").open("wb", buffering=0) as full:
+        monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: full)
+        outcome = on(two_workers, "--triangles", folder / "t.txt", "--spheres", folder / "s.txt")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "cannot keep the counts in " in outcome.err
+    assert "No space left on device" in outcome.err
+
+
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -171,14 +211,43 @@ def test_options_that_do_not_go_together(arguments, message, capsys):
     assert ended.value.code == 2
 
 
-def test_a_scheduler_that_is_not_there(problem):
+@pytest.fixture
+def answering():
+    """Return a function that returns an address where whoever comes is told something odd."""
+    with ExitStack() as kept:
+
+        def answer(listening, content):
+            with suppress(OSError):
+                connection, _ = listening.accept()
+                kept.enter_context(connection).sendall(content)
+
+        def listen(content):
+            listening = kept.enter_context(socket.create_server(("127.0.0.1", 0)))
+            threading.Thread(target=answer, args=[listening, content], daemon=True).start()
+            return f"tcp://127.0.0.1:{listening.getsockname()[1]}"
+
+        yield listen
+
+
+def test_a_scheduler_that_is_not_there(two_workers, problem, answering):
     folder, _ = problem
-    outcome = count(
-        "--scheduler", "tcp://127.0.0.1:9", "--worker-timeout", 1,
-        "--triangles", folder / "t.txt", "--spheres", folder / "s.txt",
-    )  # fmt: skip
-    assert (outcome.status, outcome.out) == (2, "")
-    assert "no workers at tcp://127.0.0.1:9 within 1 s" in outcome.err
+    worker = next(iter(two_workers.scheduler_info()["workers"]))
+    for address, reason in {
+        "tcp://127.0.0.1:9": "",
+        answering(b""): "TimeoutError",
+        answering(b"HTTP/1.1 400 Bad Request\r\n\r\n"): "MemoryError",
+        worker: "this is the address of a Worker",
+        "tls://127.0.0.1:9": "TLS expects",
+        "bogus://here": "unknown address scheme 'bogus'",
+    }.items():
+        outcome = count(
+            "--scheduler", address, "--worker-timeout", 1,
+            "--triangles", folder / "t.txt", "--spheres", folder / "s.txt",
+        )  # fmt: skip
+        assert (outcome.status, outcome.out) == (2, "")
+        assert f"no workers at {address} within 1 s: " in outcome.err
+        assert reason in outcome.err
+        assert outcome.err.count("\n") == 1
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +292,7 @@ def test_a_worker_is_killed_or_stopped(long_problem, monkeypatch, how):
     monkeypatch.setattr(ranges, "RANGE_ROWS", 8000)
     folder, counts = long_problem
     outcome = disturbed(
-        folder, 2, lambda processes: os.kill(processes[0], how), "--worker-timeout", 3
+        folder, 2, lambda processes: os.kill(processes[0], how), "--worker-timeout", 8
     )
     assert outcome == (0, lines(counts), "")
 

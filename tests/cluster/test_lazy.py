@@ -8,7 +8,15 @@ import threading
 import numpy as np
 import pytest
 
-from terrain_physics import AABB, Ground, HeightMap, TouchCounter, TriangleMesh, count_touching
+from terrain_physics import (
+    AABB,
+    Ground,
+    HeightMap,
+    Sphere,
+    TouchCounter,
+    TriangleMesh,
+    count_touching,
+)
 from terrain_physics import _threads as threads
 from tests.counter import data_sets
 from tests.helpers.grounds import rough
@@ -111,6 +119,9 @@ def test_one_row_serves_for_all():
     land = HeightMap(rough())
     expected = land.raycast_many(POINTS, [(0, -1, 0)], 4)
     same(land.raycast_many(cut(POINTS, 40), [(0, -1, 0)], 4), expected)
+    same(land.raycast_many(POINTS, da.from_array(np.array([(0, -1, 0)])), 4), expected)
+    one_sphere = land.sweep_many([Sphere((3, 9, 3), 1)], WAYS)
+    same(land.sweep_many([Sphere((3, 9, 3), 1)], cut(WAYS, 40)), one_sphere)
     down = da.from_array(np.array([(0, -1, 0)]))
     same(land.raycast_many(cut(POINTS, 40), down, 4), expected)
     same(land.raycast_many(POINTS[:1], down), land.raycast_many(POINTS[:1], [(0, -1, 0)]))
@@ -127,6 +138,41 @@ def test_data_frames_of_unknown_length():
     np.testing.assert_array_equal(heights.compute(), land.heights_at(wanted[:, 0], wanted[:, 2]))
     counts = land.contact_counts(some).compute()
     np.testing.assert_array_equal(counts, land.contact_counts(wanted))
+
+
+@pytest.mark.parametrize("kind", ["Int64", "Float32", "double[pyarrow]"])
+def test_data_frames_of_nullable_numbers(kind):
+    pandas = pytest.importorskip("pandas")
+    if "pyarrow" in kind:
+        pytest.importorskip("pyarrow")
+    land = HeightMap(rough())
+    whole = np.round(SPHERES)
+    frame = dd.from_pandas(pandas.DataFrame(whole, columns=[*"xyzr"]).astype(kind), npartitions=3)
+    np.testing.assert_array_equal(land.contact_counts(frame), land.contact_counts(whole))
+    heights = land.heights_at(frame.x, frame.z)
+    np.testing.assert_array_equal(heights, land.heights_at(whole[:, 0], whole[:, 2]))
+    missing = frame.x.where(frame.x > 5)
+    with pytest.raises(ValueError, match="x must be finite, got nan"):
+        land.heights_at(missing, 2.0).compute()
+
+
+def test_blocks_of_unknown_lengths_must_be_of_the_same_lengths():
+    land = HeightMap(rough())
+    some, others = np.ones(COUNT, bool), np.ones(COUNT, bool)
+    some[41:80] = others[41:80] = False
+    others[40] = others[100] = False  # an empty block beside one of a single row, and 29 beside 30
+    some, others = cut(some, 40), cut(others, 40)
+    message = "must have the same number of rows, but {0} has {2}, {1} has {3}"
+    for places in (slice(None, 80), slice(80, None)):
+        xs, zs = cut(XS, 40)[places][some[places]], cut(ZS, 40)[places][others[places]]
+        lengths = (1, 0) if places.start is None else (40, 39)
+        with pytest.raises(ValueError, match=message.format("x", "z", *lengths)):
+            land.heights_at(xs, zs).compute(scheduler="synchronous")
+    with pytest.raises(ValueError, match=message.format("origins", "directions", 1, 0)):
+        dask.compute(
+            land.raycast_many(cut(POINTS, 40)[:80][some[:80]], cut(WAYS, 40)[:80][others[:80]]),
+            scheduler="synchronous",
+        )
 
 
 def test_labeled_arrays():
@@ -215,6 +261,38 @@ def test_each_block_is_answered_by_one_thread(monkeypatch):
             lambda land: land.heights_at(dask.delayed(3.0), 1.0),
             TypeError,
             "x must be an array, or a data frame or an array of Dask, got Delayed",
+        ),
+        (
+            lambda land: land.heights_at(dd.from_dask_array(cut(XS, 9)).sum(), 1.0),
+            TypeError,
+            "x must be an array, or a data frame or an array of Dask, got Scalar",
+        ),
+        (
+            lambda land: land.heights_at(dd.from_dask_array(cut(XS, 9)).astype(str), 1.0),
+            TypeError,
+            "x must hold real numbers, got dtype str",
+        ),
+        (
+            lambda land: land.sweep_many([Sphere((1, 2, 3), 1)] * 150, cut(WAYS, 9)),
+            TypeError,
+            "shapes must be an array, or one shape, beside lazy arrays",
+        ),
+        (
+            lambda land: land.contacts(cut(SPHERES, 9)),
+            TypeError,
+            "shapes must be in memory, got a collection of Dask: compute it, or ask block by block",
+        ),
+        (lambda land: land.sphere_contacts(cut(SPHERES, 9)), TypeError, "spheres must be in mem"),
+        (lambda land: land.capsule_contacts(cut(CAPSULES, 9)), TypeError, "capsules must be in"),
+        (
+            lambda land: land.obb_contacts(POINTS, cut(HALVES, 9), TURNS),
+            TypeError,
+            "half_extents must be in memory",
+        ),
+        (
+            lambda land: land.triangles_in_many(POINTS, cut(POINTS, 9)),
+            TypeError,
+            "uppers must be in memory",
         ),
     ],
 )

@@ -62,16 +62,31 @@ def test_counts_are_those_of_one_process(two_workers, problem, parts):
         np.testing.assert_array_equal(lazy.compute(scheduler=scheduler), expected)
 
 
-@pytest.mark.parametrize("order", ["given", "reversed"])
-def test_a_shuffle_between_workers(two_workers, order):
-    triangles, spheres = PROBLEMS["clustered"]()
-    triangles = triangles if order == "given" else triangles[::-1]
+@pytest.fixture
+def _shuffled(monkeypatch):
+    """Have Dask shuffle triangles, as it does with many blocks."""
+    monkeypatch.setattr(ranges, "_MOST_PARTS", 0)
+
+
+@pytest.mark.usefixtures("_shuffled")
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_a_shuffle_between_workers(two_workers, problem):
+    triangles, spheres = PROBLEMS[problem]()
     with two_workers.as_current():
-        lazy = count_touching(cut(triangles, 7), cut(spheres, 2))
+        lazy = count_touching(cut(triangles[::-1], 7), cut(spheres, 2))
         counts = two_workers.compute(lazy).result()
     np.testing.assert_array_equal(counts, count_touching(triangles, spheres))
 
 
+@pytest.mark.usefixtures("_shuffled")
+def test_a_shuffle_into_one_range(monkeypatch):
+    monkeypatch.setattr(ranges, "RANGE_ROWS", 10_000)
+    triangles, spheres = PROBLEMS["uniform"]()
+    counts = count_touching(cut(triangles, 3), spheres).compute()
+    np.testing.assert_array_equal(counts, count_touching(triangles, spheres))
+
+
+@pytest.mark.usefixtures("_shuffled")
 def test_processes():
     triangles, spheres = PROBLEMS["clustered"]()
     with dask.config.set(scheduler="processes", num_workers=2):
@@ -79,7 +94,9 @@ def test_processes():
     np.testing.assert_array_equal(counts, count_touching(triangles, spheres))
 
 
-def test_blocks_may_be_empty():
+@pytest.mark.parametrize("most_parts", [0, 2048])
+def test_blocks_may_be_empty(monkeypatch, most_parts):
+    monkeypatch.setattr(ranges, "_MOST_PARTS", most_parts)
     triangles, spheres = PROBLEMS["uniform"]()
     nothing = da.from_array(np.empty((0, 9)))
     no_spheres = da.from_array(np.empty((0, 4)))

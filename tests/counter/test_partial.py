@@ -1,5 +1,8 @@
 """Partial counts: written by `count --partial`, added up by `count --merge`."""
 
+import hashlib
+import io
+import json
 import zipfile
 
 import numpy as np
@@ -102,6 +105,55 @@ def test_what_is_no_part_is_refused(parts, tmp_path):
     outcome = count("--merge", tmp_path)
     assert (outcome.status, outcome.out) == (2, "")
     assert "must be a regular file" in outcome.err
+
+
+def forged(file, counts, about):
+    """Write a part whose checksum holds, whatever its counts and its description are."""
+    counts = np.array(counts, np.int64)
+    if isinstance(about, dict):
+        checksum = hashlib.sha256(counts.data).hexdigest()
+        about = json.dumps({"format": 1, "spheres": "s", "counts": checksum, **about})
+    content = io.BytesIO()
+    np.lib.format.write_array(content, counts, (1, 0))
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("about.json", about)
+        archive.writestr("counts.npy", content.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("counts", "about", "message"),
+    [
+        ([-(2**63), 1], {"triangles": {"a": 5}}, "a count that cannot be"),
+        ([1, 6], {"triangles": {"a": 5}}, "a count that cannot be"),
+        ([2**62], {"triangles": {"a": 2**63}}, "a number of triangles that cannot be"),
+        ([0], {"triangles": {"a": -5}}, "a number of triangles that cannot be"),
+        ([0], {"triangles": {"a": float("inf")}}, "cannot be interpreted as an integer"),
+        ([0], {"format": [2] * 999}, "has the format [2, 2, "),
+        ([0], "[" * 100_000, "recursion"),
+    ],
+)
+def test_forged_files_are_refused(tmp_path, counts, about, message):
+    forged(tmp_path / "good", [1, 5], {"triangles": {"a": 5}})
+    assert count("--merge", tmp_path / "good") == (0, "1\n5\n", "")
+    forged(tmp_path / "bad", counts, about)
+    outcome = count("--merge", tmp_path / "bad")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.startswith(f"{tmp_path / 'bad'}: ")
+    assert message in outcome.err
+    assert len(outcome.err) < 400
+
+
+def test_damage_leads_to_no_other_error(parts, tmp_path):
+    folder, _ = parts
+    content = (folder / "0.part").read_bytes()
+    rng = np.random.default_rng(3)
+    for place in [*range(12), *range(len(content) - 150, len(content))]:
+        damaged = bytearray(content)
+        damaged[place] = rng.integers(256)
+        (tmp_path / "bad").write_bytes(damaged)
+        outcome = count("--merge", tmp_path / "bad")
+        assert outcome.status in {0, 2}
+        assert outcome.err.count("\n") == (outcome.status == 2)
 
 
 def test_where_nothing_can_be_written(parts, tmp_path):

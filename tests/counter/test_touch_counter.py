@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -61,6 +62,11 @@ def test_copies_count_the_same_with_the_same_code(copied):
     assert np.array_equal(other.count(spheres), expected)
     assert len(getattr(count_chunks, "signatures", ())) == compiled
     assert expected.any()
+
+
+def test_its_size_is_that_of_what_it_holds():
+    small, large = (sys.getsizeof(TouchCounter([TRIANGLE] * count)) for count in (1, 10_001))
+    assert 72 * 10_000 < large - small < 200 * 10_000  # Dask looks at it before it moves one
 
 
 def test_it_keeps_its_own_triangles():
