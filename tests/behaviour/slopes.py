@@ -86,3 +86,18 @@ def push_uphill(shape, degrees, off, zigzag, resolver):
         mover.update(FRAME)
         highest = max(highest, mover.position64[1] - level)
     return Uphill(highest, level - mover.position64[1])
+
+
+def held_against(shape, degrees, resolver, rate, level):
+    """Slide for a second under a game that writes the horizontal velocity before each update.
+
+    Returns how far down it gets, as part of the way of a body that is left alone.
+    """
+    mover = put_on(shape, degrees, resolver=resolver)
+    mover.update(1.0 / rate)
+    height, fall = mover.position64[1], -float(mover.velocity.y)
+    for _ in range(rate):
+        mover.velocity.x, mover.velocity.z = level
+        mover.update(1.0 / rate)
+    free = fall + 0.5 * GRAVITY * math.sin(math.radians(degrees)) ** 2
+    return (height - mover.position64[1]) / free

@@ -66,3 +66,23 @@ def beside_wall(collider, stand, rise, rate, *, count=4):
             frames += 1
         times.append(frames / rate if frames < 6 * rate else math.inf)
     return tuple(times)
+
+
+def hop(ground, collider, stand, tread, rate, speed, jump, when, *, count=8):
+    """Jump on the way up; return how long the body hangs on the edges of steps at most."""
+    mover = character(
+        ground, collider, (lands.STAIRS_AT - 0.5, stand, 0.5 * lands.STAIRS_WIDE),
+        step_offset=OFFSET, slope_limit=math.radians(30),
+    )  # fmt: skip
+    top = lands.STAIRS_AT + tread * (count - 1)
+    longest = hangs = 0
+    for frame in range(3 * rate):
+        if mover.position64[0] > top:
+            break
+        mover.velocity.x = speed
+        if frame % rate == round(when * rate):
+            mover.velocity.y = jump
+        mover.update(1 / rate)
+        hangs = hangs + 1 if mover.ground_report().state == "steep" else 0
+        longest = max(longest, hangs)
+    return longest / rate

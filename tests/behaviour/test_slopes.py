@@ -47,6 +47,16 @@ def test_nobody_climbs_a_steep_slope(degrees, shape, resolver):
             assert uphill.sunk > 0.1
 
 
+@pytest.mark.parametrize("rate", [20, 60, 144, 360])
+@pytest.mark.parametrize("shape", COLLIDERS)
+@pytest.mark.parametrize("degrees", STEEP)
+def test_pushing_against_a_steep_slope_holds_nobody_up(degrees, shape, rate):
+    for level in ((0.0, 0.0), (3.0, 0.0), (2.0, 2.0), (0.0, -1.0)):
+        for resolver in RESOLVERS:
+            part = slopes.held_against(shape, degrees, resolver, rate, level)
+            assert part == pytest.approx(1.0, abs=0.01)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("shape", COLLIDERS)
 def test_nobody_climbs_any_slope_beyond_the_limit(shape):

@@ -78,3 +78,18 @@ def test_all_stairs(kind, shape, resolver):
                 assert_passed(kind, shape, rise, tread, degrees, resolver)
             for rise in (0.31, 0.4):
                 assert_stopped(kind, shape, rise, tread, degrees, resolver)
+
+
+@pytest.mark.parametrize("kind", LANDS)
+@pytest.mark.parametrize("shape", ["sphere", "capsule"])
+@pytest.mark.parametrize("rate", [20, 60, 144, 360])
+def test_a_jump_up_the_stairs_does_not_hang_on_an_edge(kind, shape, rate):
+    collider, stand = BODIES[shape]
+    ground = built(kind, 0.25, 0.6)
+    longest = max(
+        stairs.hop(ground, collider, stand, 0.6, rate, speed, jump, when)
+        for speed in (1.5, 3.0, 4.5)
+        for jump in (2.0, 3.0)
+        for when in (0.1, 0.25, 0.4)
+    )
+    assert longest < 0.3  # the way down that edge, free

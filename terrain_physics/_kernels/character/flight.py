@@ -12,6 +12,7 @@ from terrain_physics._kernels.character.grounding import (
     along_planes,
     ground_by_planes,
     ground_by_sum,
+    leads_into_none,
     settle_velocity,
 )
 from terrain_physics._kernels.character.gully import settle_in_gully
@@ -69,20 +70,43 @@ class Flight(NamedTuple):
     strayed: bool  # whether pushes led out of what was looked at first
 
 
+@kernel(inline=True, lent=True)
+def _slide(scene: Scene, count: int, velocity: Vec3, cosine: float) -> Vec3:
+    """Return the horizontal velocity of a fall that a number of steep planes lead aside.
+
+    It keeps the downward speed, which it has from sliding so far: to lose a part at each update
+    would hold up whoever is driven against the slope, the longer the more often that is. A fall
+    that leads into none, and one that the planes hold up, is led nowhere.
+    """
+    nowhere = (0.0, 0.0, 0.0)
+    if not velocity[1] < 0.0 or leads_into_none(scene.planes, count, velocity, 0.0):
+        return nowhere
+    led = along_planes(scene.planes, count, (0.0, velocity[1], 0.0))
+    kept = led[1] / velocity[1]
+    if kept <= 1.0 - cosine * cosine:  # no line down is steeper than the slope limit
+        return nowhere
+    return (led[0] / kept, 0.0, led[2] / kept)
+
+
 @kernel(apart=True, lent=True)
 def _not_into_steep(scene: Scene, offset: Vec3, velocity: Vec3, cosine: float) -> Vec3:
     """Return a velocity whose horizontal part leads into no steep slope that is touched.
 
-    Else the slope would turn pushing into climbing.
+    Else the slope would turn pushing into climbing. What slides down such a slope goes on to.
     """
     count, _, _ = list_contacts(scene, offset)
-    planes = int(np.int64(0))
+    steep = planes = int(np.int64(0))
+    for i in range(count):
+        if 0.0 <= scene.contacts[i, PUSH + 1] < cosine:
+            steep = add_plane(scene.planes, steep, three(scene.contacts, i, PUSH))
+    slide = _slide(scene, steep, velocity, cosine)
     for i in range(count):
         if 0.0 <= scene.contacts[i, PUSH + 1] < cosine:
             depth, wall = as_wall(1.0, three(scene.contacts, i, PUSH))
             if depth > 0.0:
                 planes = add_plane(scene.planes, planes, wall)
-    level = along_planes(scene.planes, planes, (velocity[0], 0.0, velocity[2]))
+    level = (velocity[0] - slide[0], 0.0, velocity[2] - slide[2])
+    level = add(slide, along_planes(scene.planes, planes, level))
     return (level[0], velocity[1], level[2])
 
 
