@@ -13,8 +13,10 @@ from terrain_physics import (
     Ground,
     HeightMap,
     Ray,
+    Sphere,
     SphereCollider,
     TriangleMesh,
+    intersect,
 )
 from terrain_physics.character.colliders import CapsuleCollider
 from terrain_physics.character.group import CharacterGroup
@@ -91,6 +93,30 @@ class TestReport:
             assert report.point is not None
             point = report.point
             assert point.y == pytest.approx(ground.height_at(point.x, point.z), abs=1e-4)
+
+    @pytest.mark.parametrize("degrees", [0, 20, 29, 40])
+    @pytest.mark.parametrize(
+        "collider",
+        [
+            SphereCollider(0.5),
+            CapsuleCollider(0.4, 1.8),
+            BoxCollider((0.4, 0.9, 0.3)),
+            BoxCollider((0.3, 0.4, 0.5), rotation=glm.angleAxis(0.5, glm.vec3(0, 1, 0))),
+        ],
+    )
+    def test_the_point_is_one_of_the_body(self, degrees, collider):
+        """On the ground and of the body, not only in the plane that holds it."""
+        heights = slope(degrees)
+        for ground in (HeightMap(heights), TriangleMesh(*grid(heights))):
+            mover = CharacterMovement(
+                ground, collider, position=(20.3, ground.height_at(20.3, 20.4) + 2.2, 20.4)
+            )
+            run(mover, 60)
+            point = mover.ground_report().point
+            assert point is not None
+            assert point.y == pytest.approx(ground.height_at(point.x, point.z), abs=2e-4)
+            shape = collider.transformed(glm.translate(mover.position))
+            assert intersect(shape, Sphere(point, 2e-4)) is not None
 
     def test_wedged(self):
         steep = math.tan(math.radians(70))

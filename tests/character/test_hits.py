@@ -499,3 +499,15 @@ class TestValues:
         old.__setstate__((1, values[:29], seconds))
         assert form == layout.FORMAT
         assert (old.blocked, old.blocked_by, len(values)) == (False, None, layout.STATE_SIZE)
+
+
+def test_a_point_hit_is_one_of_the_body() -> None:
+    """Of a capsule that falls onto the edge of a step, and not one beside it."""
+    stairs = TriangleMesh.stairs(width=3, rise=0.25, tread=0.6, steps=6)
+    mover = CharacterMovement(stairs, CapsuleCollider(0.4, 1.8), position=(0.378, 3.0, 0.0))
+    while not mover.hits():
+        mover.update(FRAME)
+    hit, *_ = mover.hits()
+    assert hit.point.x == pytest.approx(0.6, abs=1e-3)
+    assert hit.point.y == pytest.approx(0.5, abs=1e-3)
+    assert hit.normal.x == pytest.approx((0.378 - 0.6) / 0.4, abs=5e-3)

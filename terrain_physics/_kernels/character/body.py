@@ -31,6 +31,9 @@ SLOP = 1e-6  # meters
 
 NO_CONTACT = -np.inf
 
+# Points of a body whose direction is off square to a normal by no more are equally far against it.
+ALIKE = 1e-9
+
 # Share of a distance by which another one counts as certainly more: the normal of a sliver may be
 # off by a hundredth of that, and all else by rounding.
 _CERTAINTY = 1e-4
@@ -59,6 +62,30 @@ def reach_along(body: Body, normal: Vec3) -> float:
         + abs(m[1] * normal[0] + m[4] * normal[1] + m[7] * normal[2]) * e[1]
         + abs(m[2] * normal[0] + m[5] * normal[1] + m[8] * normal[2]) * e[2]
     )
+
+
+@kernel(inline=True)
+def _end_against(side: Vec3, normal: Vec3) -> Vec3:
+    """Return the end of a line, from its middle, that is farthest against a normal; 0: both are."""
+    along = dot(side, normal)
+    if abs(along) <= ALIKE * length(side):
+        return (0.0, 0.0, 0.0)
+    return scale(side, -math.copysign(1.0, along))
+
+
+@kernel(lent=True)
+def foremost(body: Body, normal: Vec3) -> Vec3:
+    """Return the point of a body, from its center, that is farthest against a unit normal.
+
+    Of a line or a face that is, its middle.
+    """
+    if body.kind != BOX:
+        return subtract(_end_against(body.axis, normal), scale(normal, body.radius))
+    m, e = body.rotation, body.extents
+    x = _end_against((m[0] * e[0], m[3] * e[0], m[6] * e[0]), normal)
+    y = _end_against((m[1] * e[1], m[4] * e[1], m[7] * e[1]), normal)
+    z = _end_against((m[2] * e[2], m[5] * e[2], m[8] * e[2]), normal)
+    return add(add(x, y), z)
 
 
 @kernel(lent=True)

@@ -14,7 +14,7 @@ from terrain_physics._kernels.character.body import (
     SLOP,
     contact,
     corners_from,
-    reach_along,
+    foremost,
 )
 from terrain_physics._kernels.character.grounding import plane_normal, rise_of_slope
 from terrain_physics._kernels.character.internal_edges import is_off_rim
@@ -141,12 +141,12 @@ def _slot(rows: Floats, count: int, normal: Vec3, strength: float) -> int:
 @kernel
 def _touched_point(scene: Scene, offset: Vec3, k: int, normal: Vec3) -> Vec3:
     """Return the point of a candidate that a body touches which lies against that normal."""
-    foremost = add_scaled(offset, normal, -reach_along(scene.body, normal))
+    own = add(offset, foremost(scene.body, normal))
     if k < 0:
-        return foremost
-    a, b, c, face = corners_from(scene.candidates, k, foremost)
+        return own
+    a, b, c, face = corners_from(scene.candidates, k, own)
     _, point = closest_on_triangle(a, b, c, True, face)
-    return add(foremost, point)
+    return add(own, point)
 
 
 @kernel

@@ -150,13 +150,15 @@ def _land(
 @kernel
 def _bump(
     mover: Mover, motion: Motion, scene: Scene, place: Vec3, velocity: Vec3, left: float
-) -> Motion:
+) -> tuple[bool, Motion]:
     """Stop a body at the ceiling that it meets at a place, to the end of the step.
 
     It has the speed of a fall that began there, so that how long it stays up is the same for steps
-    of any length.
+    of any length. Returns that the flight goes on if the body has come into something else before.
     """
     touching, tally = list_contacts(scene, place), motion.tally
+    if touching.depth > CONVERGED_DEPTH:
+        return False, motion
     velocity = along_planes(scene.planes, planes_touched(scene, touching.contacts), velocity)
     _, velocity = through_air(velocity, mover.gravity, left)
     tally = Tally(
@@ -169,7 +171,7 @@ def _bump(
         tally.hits,
     )
     footing = Footing(False, False, motion.footing.normal, False, 0.0)
-    return Motion(motion.base, place, velocity, footing, tally)
+    return True, Motion(motion.base, place, velocity, footing, tally)
 
 
 @kernel(apart=True, lent=True)
@@ -206,8 +208,10 @@ def meet(
                 )
                 return True, with_hits(landed, hits), rest
         elif upright < 0.0 and scene.contacts[which, DEPTH] <= SLOP:
-            hits = note_bump(log, mover, motion, place, velocity, scene, k, normal)
-            bumped = _bump(mover, motion, scene, place, velocity, pace.seconds - seconds)
-            return True, with_hits(bumped, hits), pace
+            left = pace.seconds - seconds
+            bumps, bumped = _bump(mover, motion, scene, place, velocity, left)
+            if bumps:
+                hits = note_bump(log, mover, motion, place, velocity, scene, k, normal)
+                return True, with_hits(bumped, hits), pace
         list_contacts(scene, aim.offset)
     return False, motion, pace

@@ -3,7 +3,7 @@
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import reach_along
+from terrain_physics._kernels.character.body import foremost
 from terrain_physics._kernels.character.layout import (
     AIRBORNE,
     GROUND_KIND,
@@ -18,7 +18,7 @@ from terrain_physics._kernels.character.layout import (
 from terrain_physics._kernels.character.resolve import CANDIDATE, PUSH, Scene, meet_plane
 from terrain_physics._kernels.character.work import PLANE, spend
 from terrain_physics._kernels.ground.candidates import OF_MOVER, PART, TRIANGLE, three
-from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot
+from terrain_physics._kernels.math.vec3 import Vec3, add, dot
 from terrain_physics._kernels.types import Floats
 
 # By how much of their cosines contacts may differ that hold a body up alike.
@@ -73,7 +73,7 @@ def foremost_contact(scene: Scene, count: int, normal: Vec3) -> int:
 @kernel(inline=True, lent=True)
 def foremost_point(scene: Scene, center: Vec3, normal: Vec3) -> Vec3:
     """Return the point of a body that lies against ground of a normal."""
-    return add_scaled(center, normal, -reach_along(scene.body, normal))
+    return add(center, foremost(scene.body, normal))
 
 
 @kernel(inline=True, lent=True)
