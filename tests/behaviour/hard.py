@@ -164,3 +164,18 @@ def thrown_at_sheet(collider, resolver, *, count=20, seed=0):
             passed += x > 10.0
             deepest = max(deepest, depth_in_triangles(mover, collider, corners))
     return passed, deepest
+
+
+def flown_under_a_bridge(resolver, *, count=60):
+    """Drive boxes up beside a steep bank to a bridge; return how many are left in either."""
+    land, mesh, _ = nooks()["bridge over a steep valley"]
+    ground, rng, stuck = Ground([land, mesh]), np.random.default_rng(0), 0
+    for seed in range(count):
+        place = (rng.uniform(18.53, 18.6), rng.uniform(4.0, 4.09), 23.4)
+        mover = character(
+            ground, ALL["box"], place, resolver=resolver, seed=seed, slope_limit=math.radians(50)
+        )
+        mover.update(FRAME)
+        mover.velocity = (rng.uniform(-6.0, -2.0), rng.uniform(2.0, 5.0), 0.0)
+        stuck += not mover.update(FRAME).converged
+    return stuck

@@ -52,6 +52,11 @@ def test_wedged_between_a_map_and_a_mesh(nook, shape, resolver):
 
 
 @pytest.mark.parametrize("resolver", RESOLVERS)
+def test_a_ceiling_stops_nobody_in_a_bank(resolver):
+    assert hard.flown_under_a_bridge(resolver) == 0
+
+
+@pytest.mark.parametrize("resolver", RESOLVERS)
 @pytest.mark.parametrize("shape", hard.ALL)
 def test_thrown_at_a_wall_without_thickness(shape, resolver):
     passed, deepest = hard.thrown_at_sheet(hard.ALL[shape], resolver, count=6)
