@@ -33,11 +33,12 @@ axis, and the meters along the ray for each meter along the axis."""
 def ray_frame(direction: Vec3) -> RayFrame:
     """Return what `ray_frame_triangle` needs of a direction; computed once for each ray."""
     x, y, z = direction
-    if abs(z) >= abs(x) and abs(z) >= abs(y):
-        return 2, x / z, y / z, 1.0 / z
-    if abs(x) >= abs(y):
-        return 0, y / x, z / x, 1.0 / x
-    return 1, z / y, x / y, 1.0 / y
+    # Chosen before they are divided, so that no branch depends on the direction.
+    axis = 0 if abs(x) >= abs(y) else 1
+    along, one, other = (x, y, z) if axis == 0 else (y, z, x)
+    axis = 2 if abs(z) >= abs(along) else axis
+    along, one, other = (z, x, y) if axis == 2 else (along, one, other)
+    return axis, one / along, other / along, 1.0 / along
 
 
 @kernel

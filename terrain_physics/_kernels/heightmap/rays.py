@@ -7,6 +7,15 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.rays import RayFrame, ray_frame, shear, sheared_triangle
+from terrain_physics._kernels.heightmap.approach import (
+    APPROACH_SIZE,
+    BATCH,
+    approach,
+    approach_at,
+    are_blocks_fetched,
+    fetch_blocks,
+    put_approach,
+)
 from terrain_physics._kernels.heightmap.clipping import (
     AHEAD,
     FARTHEST,
@@ -33,6 +42,9 @@ from terrain_physics._kernels.heightmap.grid import (
 )
 from terrain_physics._kernels.heightmap.heights import CHUNK
 from terrain_physics._kernels.heightmap.traversal import (
+    NOT_BEGUN,
+    Stretch,
+    Way,
     crossing,
     first_stretch,
     misses_cell,
@@ -93,21 +105,20 @@ def _meet_cell(
 
 
 @kernel(apart=True, lent=True)
-def _meet(land: Land, origin: Vec3, direction: Vec3, most: float) -> Met:
-    """Return the first hit of an oblique ray."""
+def _meet(
+    land: Land, origin: Vec3, direction: Vec3, most: float, way: Way, stretch: Stretch
+) -> Met:
+    """Return the first hit of an oblique ray, from a stretch of its first strip on."""
     grid, frame = land.grid, ray_frame(direction)
-    way = way_over(land, origin, direction, (0.0, 0.0, 0.0), most)
     ends = ends_of_ground(grid, origin, direction, (0.0, 0.0, 0.0), way.start, way.end)
     met, limit = Met(math.inf, 0, 0, -1), min(most, FARTHEST)
     first_turn, last_turn = parts_of(land, way)
     for turn in range(first_turn, last_turn):
         strip = strip_of(land, way, turn, limit)
-        stretch = first_stretch(land, strip)
-        top = stretch.level
+        begin = first_stretch(land, strip)
+        if turn > first_turn or stretch.level == NOT_BEGUN.level:
+            stretch = begin
         while True:
-            stretch = next_stretch(land, way, strip, stretch, top, limit)
-            if stretch.first == stretch.last:
-                break
             line, near = stretch.first, crossing(strip, stretch.first)
             while line != stretch.last:
                 far = crossing(strip, line + strip.step)
@@ -129,6 +140,9 @@ def _meet(land: Land, origin: Vec3, direction: Vec3, most: float) -> Met:
                         grid, ends, origin, direction, frame, limit, row, column, stored, met
                     )
                     limit = min(limit, met.distance)
+            stretch = next_stretch(land, way, strip, stretch, begin.level, limit)
+            if stretch.first == stretch.last:
+                break
     return met
 
 
@@ -149,17 +163,20 @@ def _is_upright(direction: Vec3) -> bool:
     return bool(direction[0] == 0.0 and direction[2] == 0.0)
 
 
-@kernel(apart=True, lent=True)
+@kernel(inline=True, lent=True)
 def _cast(
-    land: Land, origin: Vec3, direction: Vec3, most: float
+    land: Land, origin: Vec3, direction: Vec3, most: float, way: Way, stretch: Stretch
 ) -> tuple[float, Vec3, Vec3, int, int]:
-    """Return (distance, point, normal, triangle, nearest cell) of one ray; NaN: missed."""
+    """Return (distance, point, normal, triangle, nearest cell) of one ray; NaN: missed.
+
+    An oblique one has come a way up to a stretch.
+    """
     grid = land.grid
     if _is_upright(direction):
         met, level = _meet_upright(grid, origin, -direction[1], most)
         point = (origin[0], level, origin[2])
     else:
-        met = _meet(land, origin, direction, most)
+        met = _meet(land, origin, direction, most, way, stretch)
         point = add_scaled(origin, direction, met.distance)
     if met.half < 0:
         return np.nan, (np.nan, np.nan, np.nan), (np.nan, np.nan, np.nan), -1, 0
@@ -201,7 +218,8 @@ def ray_hits(
     """
     land = survey(heights, cells, blocks, frame)
     work, triangles = np.empty((5, CHUNK)), np.empty(CHUNK, dtype=np.int64)
-    marks = np.empty(CHUNK, dtype=np.int32)
+    marks, approaches = np.empty(CHUNK, dtype=np.int32), np.empty((BATCH, APPROACH_SIZE))
+    fetches_blocks = are_blocks_fetched(land)
     looked_up = can_be_looked_up(land.grid)
     for begin in range(first, last, CHUNK):
         end = min(begin + CHUNK, last)
@@ -213,20 +231,37 @@ def ray_hits(
                 land.grid, origins, directions, most, begin, distances, points, normals, whole,
                 work, left, triangles,
             )  # fmt: skip
-        for index in range(begin, end):
-            if left[index - begin] == 0:
-                continue
-            ahead = min(index + AHEAD, last - 1)
-            if _is_upright(row3(directions, row_of(directions, ahead))):
-                fetch_ahead(land.grid, row3(origins, row_of(origins, ahead)))
-            origin = row3(origins, row_of(origins, index))
-            direction = row3(directions, row_of(directions, index))
-            limit = float(most[row_of(most, index)])
-            distance, point, normal, triangle, cell = _cast(land, origin, direction, limit)
-            distances[index] = distance
-            for k in range(3):
-                points[index, k], normals[index, k] = point[k], normal[k]
-            whole[0, index], whole[1, index] = triangle, cell
+        for start in range(begin, end, BATCH):
+            stop = min(start + BATCH, end)
+            for index in range(start, stop):
+                origin = row3(origins, row_of(origins, index))
+                direction = row3(directions, row_of(directions, index))
+                limit = float(most[row_of(most, index)])
+                if _is_upright(direction):
+                    if left[index - begin] != 0:
+                        fetch_ahead(land.grid, origin)
+                    continue
+                if fetches_blocks:
+                    ahead = min(index + AHEAD, last - 1)
+                    towards = row3(directions, row_of(directions, ahead))
+                    if not _is_upright(towards):
+                        fetch_blocks(land, row3(origins, row_of(origins, ahead)), towards)
+                way, stretch = approach(land, origin, direction, limit)
+                put_approach(approaches, index - start, way, stretch)
+            for index in range(start, stop):
+                if left[index - begin] == 0:
+                    continue
+                origin = row3(origins, row_of(origins, index))
+                direction = row3(directions, row_of(directions, index))
+                limit = float(most[row_of(most, index)])
+                way, stretch = approach_at(approaches, index - start)
+                distance, point, normal, triangle, cell = _cast(
+                    land, origin, direction, limit, way, stretch
+                )
+                distances[index] = distance
+                for k in range(3):
+                    points[index, k], normals[index, k] = point[k], normal[k]
+                whole[0, index], whole[1, index] = triangle, cell
 
 
 @kernel
@@ -244,4 +279,6 @@ def ray_hit(
     most: float,
 ) -> tuple[float, Vec3, Vec3, int, int]:
     """Return (distance, point, normal, triangle, nearest cell) of one ray; NaN: missed."""
-    return _cast(survey(heights, cells, blocks, frame), (x, y, z), (dx, dy, dz), most)
+    land, origin, direction = survey(heights, cells, blocks, frame), (x, y, z), (dx, dy, dz)
+    way = way_over(land, origin, direction, (0.0, 0.0, 0.0), most)
+    return _cast(land, origin, direction, most, way, NOT_BEGUN)

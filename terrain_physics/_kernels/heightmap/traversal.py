@@ -104,6 +104,10 @@ class Stretch(NamedTuple):
     level: int  # of the blocks to resume with; -1: without blocks
 
 
+NOT_BEGUN = Stretch(0, 0, 0, -2)
+"""Before the first one of a strip."""
+
+
 class Blocks(NamedTuple):
     """The blocks of a level, along a strip and across it."""
 
