@@ -80,6 +80,9 @@ def _character() -> None:
     group = CharacterGroup(land, body)
     group.add(0, (0, 0.4, 0))
     group.height_scan([(0, 1)])
+    crowd = CharacterGroup(land, body, collide=True)
+    crowd.add_many([0, 1], [(0, 0.4, 0), (0.5, 0.4, 0)])
+    crowd.update(1 / 60)
 
 
 def _small_mesh() -> TriangleMesh:
