@@ -68,8 +68,9 @@ def standing(name: str = "digging") -> Any:
 
 
 def wait(app: Any, frames: int) -> None:
+    """Let time go by; nobody looks."""
     for _ in range(frames):
-        app.frame(1 / 60, [])
+        app.frame(1 / 60, [], drawn=False)
 
 
 # What they sound like
