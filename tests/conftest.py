@@ -1,12 +1,15 @@
 """Settings for all tests."""
 
+import gc
 import signal
+from collections.abc import Generator
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from terrain_physics import _threads, warm_up
+from terrain_physics._kernels import _jit
 from tests.helpers import machine_code
 
 # What is far too little to be shared out in a game is shared out in tests.
@@ -31,6 +34,22 @@ _gaps_of_workers: set[str] = set()
 def pytest_xdist_setupnodes(specs: list[object]) -> None:
     """Compile what all workers need before they start, so that none does it twice."""
     warm_up(processes=len(specs))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect the tests without looking for garbage among them: nearly all of it stays."""
+    with _jit.collecting_rarely():
+        return (yield)
+
+
+def pytest_collection_finish() -> None:
+    """Leave the modules and the thousands of tests out when Python looks for garbage.
+
+    That is an eighth of the time that the tests take.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -255,7 +255,13 @@ def _grain() -> tuple[Words, NDArray[np.int32]]:
 
 
 def pairs_of(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return each of some 32 bits with the next ones above them; nothing is copied."""
+    """Return each of some 32 bits with the next ones above them; nothing is copied of a map.
+
+    Of one number or two a copy is made with more: one pair or none would be contiguous, and for
+    such arrays all loops would be compiled once more.
+    """
+    if values.size < 3:
+        values = np.resize(values, 3)
     return np.ndarray((values.size - 1,), dtype=np.uint64, buffer=values.data, strides=(4,))
 
 
@@ -270,5 +276,5 @@ def _arrays_of(ground: Ground | None) -> tuple[Any, ...]:
     place = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0])
     return (
         cell, cell, np.full((2, 2), -1e30, dtype=np.float32), place, look.view_distance(200.0),
-        np.zeros(3, dtype=np.uint64), np.array([0, 2, 2], dtype=np.int32),
+        pairs_of(np.zeros(4, dtype=np.uint32)), np.array([0, 2, 2], dtype=np.int32),
     )  # fmt: skip

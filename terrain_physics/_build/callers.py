@@ -4,29 +4,48 @@ Tests call others too, which wheels need no machine code for.
 """
 
 import ast
+import gc
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parents[1]
 _KERNELS = f"{_PACKAGE.name}._kernels"
 
 
-def used_kernels() -> set[str]:
+@cache
+def used_kernels() -> frozenset[str]:
     """Return the names of these kernels, below the package of kernels."""
     defined = set(_defined_kernels())
-    return {
+    return frozenset(
         name
         for module, tree in _modules(_PACKAGE)
         if not module.startswith((_KERNELS, f"{_PACKAGE.name}._build"))
         for name in _names_taken(tree)
         if name in defined
-    }
+    )
 
 
 def _modules(folder: Path) -> Iterator[tuple[str, ast.Module]]:
     for file in sorted(folder.rglob("*.py")):
         name = ".".join(file.relative_to(_PACKAGE.parent).with_suffix("").parts)
-        yield name.removesuffix(".__init__"), ast.parse(file.read_text(encoding="utf-8"))
+        yield name.removesuffix(".__init__"), _parsed(file.read_text(encoding="utf-8"))
+
+
+def _parsed(source: str) -> ast.Module:
+    """Parse, without looking for garbage meanwhile.
+
+    Python 3.11 counts the depth of all trees in one place. Garbage that is found while one is made
+    may complain as it goes; a traceback is written then, whose carets take another tree, and the
+    first one ends with "SystemError: AST constructor recursion depth mismatch".
+    """
+    looks = gc.isenabled()
+    gc.disable()
+    try:
+        return ast.parse(source)
+    finally:
+        if looks:
+            gc.enable()
 
 
 def _within(name: str) -> str:

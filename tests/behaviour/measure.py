@@ -11,6 +11,13 @@ from terrain_physics import BoxCollider
 from tests.helpers import penetration
 
 
+def _cross(a, b):
+    """Return the cross products of vectors (.., 3); of few of them NumPy's take far longer."""
+    ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
+    bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
+    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
+
+
 def _clamped(p, a, b):
     """Return the squared distance of points to segments."""
     ab = b - a
@@ -22,12 +29,12 @@ def _clamped(p, a, b):
 def distances(points, corners):
     """Return the distances of points (.., 3) to triangles (.., 3, 3)."""
     a, b, c = corners[..., 0, :], corners[..., 1, :], corners[..., 2, :]
-    normal = np.cross(b - a, c - a)
+    normal = _cross(b - a, c - a)
     size = np.linalg.norm(normal, axis=-1)
     above = ((points - a) * normal).sum(-1) / size
     inside = np.ones(above.shape, dtype=bool)
     for p, q in ((a, b), (b, c), (c, a)):
-        inside &= (np.cross(q - p, points - p) * normal).sum(-1) >= 0.0
+        inside &= (_cross(q - p, points - p) * normal).sum(-1) >= 0.0
     edges = np.minimum(_clamped(points, a, b), _clamped(points, b, c))
     edges = np.sqrt(np.minimum(edges, _clamped(points, c, a)))
     return np.where(inside, np.abs(above), edges)
@@ -42,17 +49,16 @@ def ball_gaps(heights, centers, radius, reach):
     rows, columns = heights.shape
     row = np.clip(np.floor(centers[:, 2]).astype(int), 0, rows - 2)
     column = np.clip(np.floor(centers[:, 0]).astype(int), 0, columns - 2)
-    best = np.full(len(centers), np.inf)
-    for down in range(-reach, reach + 1):
-        for right in range(-reach, reach + 1):
-            r = np.clip(row + down, 0, rows - 2)
-            k = np.clip(column + right, 0, columns - 2)
-            a = np.stack([k, heights[r + 1, k], r + 1], -1).astype(np.float64)
-            b = np.stack([k + 1, heights[r + 1, k + 1], r + 1], -1).astype(np.float64)
-            c = np.stack([k + 1, heights[r, k + 1], r], -1).astype(np.float64)
-            d = np.stack([k, heights[r, k], r], -1).astype(np.float64)
-            for corners in (np.stack([a, c, d], 1), np.stack([a, b, c], 1)):
-                best = np.minimum(best, distances(centers, corners))
+    around = np.arange(-reach, reach + 1)
+    r = np.clip(row[:, None] + around, 0, rows - 2)[:, :, None]
+    k = np.clip(column[:, None] + around, 0, columns - 2)[:, None, :]
+    r, k = np.broadcast_arrays(r, k)
+    a = np.stack([k, heights[r + 1, k], r + 1], -1).astype(np.float64)
+    b = np.stack([k + 1, heights[r + 1, k + 1], r + 1], -1).astype(np.float64)
+    c = np.stack([k + 1, heights[r, k + 1], r], -1).astype(np.float64)
+    d = np.stack([k, heights[r, k], r], -1).astype(np.float64)
+    corners = np.stack([np.stack([a, c, d], -2), np.stack([a, b, c], -2)])
+    best = distances(centers[:, None, None], corners).min((0, 2, 3))
     below = penetration.surface(heights, centers[:, 0], centers[:, 2]) > centers[:, 1]
     return np.where(below, -best, best) - radius
 
@@ -72,8 +78,8 @@ def _depths_of_box(half_extents, corners):
     half_extents = np.asarray(half_extents, dtype=float)
     edges = corners[:, [1, 2, 0]] - corners
     axes = [np.broadcast_to(axis, (len(corners), 3)) for axis in np.eye(3)]
-    axes.append(np.cross(edges[:, 0], edges[:, 1]))
-    axes += [np.cross(edges[:, i], axis) for i in range(3) for axis in np.eye(3)]
+    axes.append(_cross(edges[:, 0], edges[:, 1]))
+    axes += [_cross(edges[:, i], axis) for i in range(3) for axis in np.eye(3)]
     depth = np.full(len(corners), np.inf)
     for axis in axes:
         size = np.linalg.norm(axis, axis=-1)
@@ -90,12 +96,14 @@ def _depths_of_capsule(axis, radius, corners):
 
     The distance to a triangle is convex along the axis, so thirds of it lead to the least.
     """
+    if not axis.any():  # a ball
+        return radius - distances(axis, corners)
     low, high = np.full(len(corners), -1.0), np.ones(len(corners))
     for _ in range(60):
-        first, second = low + (high - low) / 3, high - (high - low) / 3
-        nearer = distances(first[:, None] * axis, corners) < distances(
-            second[:, None] * axis, corners
-        )
+        thirds = low + (high - low) / 3, high - (high - low) / 3
+        first, second = thirds
+        to_first, to_second = distances(np.array(thirds)[..., None] * axis, corners)
+        nearer = to_first < to_second
         low, high = np.where(nearer, low, first), np.where(nearer, second, high)
     return radius - distances(0.5 * (low + high)[:, None] * axis, corners)
 
@@ -108,8 +116,9 @@ def depth_in_triangles(mover, collider, corners):
     else:
         reach = 0.5 * getattr(collider, "height", 2 * collider.radius)
     corners = corners - center
-    near = (np.abs(corners).min(1) <= reach) | (corners.min(1) < 0) & (corners.max(1) > 0)
-    corners = corners[near.all(1)]
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    lower, upper = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
+    corners = corners[((lower <= reach) & (upper >= -reach)).all(1)]
     if len(corners) == 0:
         return -math.inf
     if isinstance(collider, BoxCollider):

@@ -22,7 +22,7 @@ class Counting:
         self.size = size
         self.drawn = self.overlaid = self.presented = self.prepared = 0
         self.last: Frame | None = None
-        self.panel: np.ndarray | None = None
+        self._panel = pygame.Surface(size, pygame.SRCALPHA)
         self.closed = False
 
     def prepare(self, frame: Frame) -> None:  # noqa: ARG002
@@ -35,7 +35,12 @@ class Counting:
     def overlay(self, panel: pygame.Surface, boxes: object = None) -> None:  # noqa: ARG002
         assert panel.get_size() == self.size
         self.overlaid += 1
-        self.panel = pygame.surfarray.array_alpha(panel)
+        self._panel = panel.copy()
+
+    @property
+    def panel(self) -> np.ndarray:
+        """How opaque each pixel of the last panel is, by column and row."""
+        return pygame.surfarray.array_alpha(self._panel)
 
     def present(self) -> None:
         self.presented += 1

@@ -121,13 +121,19 @@ def test_any_map(data, case):
 
 
 def one_by_one(case, point, holes=None):
-    """Return (id, squared distance) of what is nearest on the map, all triangles asked by itself.
+    """Return (squared distance, id) of what is nearest on the map, each triangle asked by itself.
 
-    By the kernel of one triangle: to be met to the last bit.
+    By the kernel of one triangle: to be met to the last bit. Only triangles whose bounds are
+    farther off than the nearest of all corners are not asked.
     """
     best = (math.inf, -1)
     surface = Surface(case.oracle, holes)
-    for number, corners in zip(surface.ids.tolist(), surface.corners.tolist(), strict=True):
+    to_corners = np.linalg.norm(surface.corners - point, axis=2)
+    lower, upper = surface.corners.min(axis=1), surface.corners.max(axis=1)
+    to_bounds = np.linalg.norm(np.maximum(0.0, np.maximum(lower - point, point - upper)), axis=1)
+    near = to_bounds <= to_corners.min(initial=math.inf) * (1.0 + 1e-6) + 1e-6
+    ids, triangles = surface.ids[near].tolist(), surface.corners[near].tolist()
+    for number, corners in zip(ids, triangles, strict=True):
         a, b, c = (tuple(p - q for p, q in zip(corner, point, strict=True)) for corner in corners)
         offset = closest_on_triangle(a, b, c, *triangle_normal(a, b, c))[1]
         square = offset[0] * offset[0] + offset[1] * offset[1] + offset[2] * offset[2]

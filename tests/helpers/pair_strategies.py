@@ -1,11 +1,15 @@
 """What hypothesis draws for pairs of solid shapes: crossing, parallel, inside, touching, apart."""
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
 from tests.helpers.strategies import (
+    HEIGHTS,
+    RATIOS,
+    SIDES,
     SIZES,
     UNIT,
     Array,
@@ -48,6 +52,7 @@ def vectors(draw: st.DrawFn) -> Array:
     return unit if kind == "axis" else np.zeros(3)
 
 
+@cache
 def shares() -> st.SearchStrategy[float]:
     """Return a place along a segment, as likely an end or the middle as any."""
     return st.sampled_from([0.0, 0.5, 1.0]) | st.floats(0.0, 1.0)
@@ -116,8 +121,7 @@ def capsule_cases(draw: st.DrawFn, shapes: st.SearchStrategy[Array] | None = Non
     place = draw(weights()) @ triangle
     side = draw(st.sampled_from(["on", "normal", "any"]))
     if side == "normal":
-        height = draw(st.sampled_from([1.0, -1.0, 1e-9, -1e-9]) | st.floats(-1.2, 1.2))
-        place = place + normal * (radius * height)
+        place = place + normal * (radius * draw(HEIGHTS))
     elif side == "any":
         place = place + radius * np.array([draw(UNIT) for _ in range(3)])
     start = place - draw(shares()) * axis
@@ -130,9 +134,8 @@ def capsule_cases(draw: st.DrawFn, shapes: st.SearchStrategy[Array] | None = Non
 @st.composite
 def halves(draw: st.DrawFn) -> Array:
     """Return half extents; a third of them makes the box a plate, a rod or a point."""
-    ratios = st.sampled_from([1.0, 1.0, 0.5, 0.0]) | st.floats(0.01, 1.0)
     largest = 10.0 ** draw(st.floats(-2.0, 1.0))
-    return as_array(largest * np.array([draw(ratios) for _ in range(3)]))
+    return as_array(largest * np.array([draw(RATIOS) for _ in range(3)]))
 
 
 @st.composite
@@ -150,8 +153,7 @@ def box_pairs(draw: st.DrawFn) -> BoxPair:
         turn = np.array([1.0, *(angle * draw(UNIT) for _ in range(3))])
         other_rotation = other_rotation @ rotation_from(turn)
     half, other_half = draw(halves()), draw(halves())
-    signs = st.sampled_from([-1.0, 0.0, 1.0]) | UNIT
-    inside, other_inside = (np.array([draw(signs) for _ in range(3)]) for _ in range(2))
+    inside, other_inside = (np.array([draw(SIDES) for _ in range(3)]) for _ in range(2))
     center = other_rotation @ (other_inside * other_half) - rotation @ (inside * half)
     if draw(st.integers(0, 3)) == 0:
         center = center + max(half.max(), other_half.max()) * draw(vectors())

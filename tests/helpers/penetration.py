@@ -35,9 +35,10 @@ def surface(heights, x, z):
     column = np.minimum(np.floor(x).astype(int), columns - 2)
     row = np.minimum(np.floor(z).astype(int), rows - 2)
     u, v = x - column, z - row
-    wide = heights.astype(np.float64)
-    a, b = wide[row + 1, column], wide[row + 1, column + 1]
-    c, d = wide[row, column + 1], wide[row, column]
+    a, b, c, d = (
+        heights[row + down, column + right].astype(np.float64)
+        for down, right in ((1, 0), (1, 1), (0, 1), (0, 0))
+    )
     return np.where(
         u + v <= 1.0,
         (1.0 - u - v) * d + u * c + v * a,

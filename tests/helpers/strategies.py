@@ -4,6 +4,7 @@ Every case is drawn near the origin at size one, mostly with a point common to b
 scaled and moved away. So contacts are as likely at every size and place.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,15 @@ UNIT = st.floats(-1.0, 1.0).map(lambda x: round(x * 2.0**40) * 2.0**-40)
 """No number but zero is so small that its powers vanish."""
 SIZES = st.integers(-10, 13).map(lambda power: 2.0**power)
 """From a millimeter to eight kilometers. Powers of two: flat triangles stay exactly flat."""
+
+# Made once: hypothesis checks each alternative anew, which takes longer than to draw from it.
+RATIOS = st.sampled_from([1.0, 1.0, 0.5, 0.0]) | st.floats(0.01, 1.0)
+"""Of half extents to the largest one; 0 makes a sheet."""
+SIDES = st.sampled_from([-1.0, 0.0, 1.0]) | UNIT
+"""Places within a box along one of its axes."""
+HEIGHTS = st.sampled_from([1.0, -1.0, 1e-9, -1e-9]) | st.floats(-1.2, 1.2)
+"""Of a center over a face, in radii."""
+_SHARES = st.sampled_from([0.5, 0.25]) | st.floats(0.01, 0.99)
 
 
 class SphereCase(NamedTuple):
@@ -92,6 +102,7 @@ def plain_triangles(draw: st.DrawFn) -> Array:
     return as_array(corners / 2.0)
 
 
+@cache
 def triangles() -> st.SearchStrategy[Array]:
     """Return triangles of size one: plain, thin and without area."""
     return st.one_of(plain_triangles(), plain_triangles(), thin_triangles(), flat_triangles())
@@ -111,7 +122,7 @@ def weights(draw: st.DrawFn) -> Array:
     kind = draw(st.sampled_from(["corner", "edge", "inside", "anywhere"]))
     if kind == "corner":
         return as_array(np.eye(3)[draw(st.integers(0, 2))])
-    share = draw(st.sampled_from([0.5, 0.25]) | st.floats(0.01, 0.99))
+    share = draw(_SHARES)
     if kind == "edge":
         return np.roll([share, 1.0 - share, 0.0], draw(st.integers(0, 2)))
     if kind == "inside":
@@ -132,8 +143,7 @@ def sphere_cases(draw: st.DrawFn, shapes: st.SearchStrategy[Array] | None = None
         normal /= np.linalg.norm(normal)
     side = draw(st.sampled_from(["on", "normal", "any", "any"]))
     if side == "normal":
-        height = draw(st.sampled_from([1.0, -1.0, 1e-9, -1e-9]) | st.floats(-1.2, 1.2))
-        center = center + normal * (radius * height)
+        center = center + normal * (radius * draw(HEIGHTS))
     elif side == "any":
         center = center + radius * np.array([draw(UNIT) for _ in range(3)])
     size = draw(SIZES)
@@ -169,10 +179,9 @@ def box_cases(draw: st.DrawFn, shapes: st.SearchStrategy[Array] | None = None) -
     triangle = draw(triangles() if shapes is None else shapes)
     rotation = draw(turned_with(triangle))
     largest = 10.0 ** draw(st.floats(-2.0, 1.0))
-    ratios = st.sampled_from([1.0, 1.0, 0.5, 0.0]) | st.floats(0.01, 1.0)  # 0: a sheet
-    half = largest * np.array([draw(ratios) for _ in range(3)])
+    half = largest * np.array([draw(RATIOS) for _ in range(3)])
     # A point of the triangle and a point of the box meet: the shapes intersect, or are near.
-    inside = np.array([draw(st.sampled_from([-1.0, 0.0, 1.0]) | UNIT) for _ in range(3)])
+    inside = np.array([draw(SIDES) for _ in range(3)])
     center = draw(weights()) @ triangle - rotation @ (inside * half)
     if draw(st.integers(0, 3)) == 0:
         center = center + largest * np.array([draw(UNIT) for _ in range(3)])

@@ -72,8 +72,9 @@ def _compiled() -> None:
 
 
 @needs_timers
+@pytest.mark.parametrize("answers", [300, pytest.param(1000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("handled", ["ask", "edit", "update"])
-def test_a_signal_handler_gets_an_answer(handled: str) -> None:
+def test_a_signal_handler_gets_an_answer(handled: str, answers: int) -> None:
     run(
         _SETUP
         + f"""
@@ -81,11 +82,11 @@ answers = []
 def handler(*_):
     {handled}()
     answers.append(1)
-    if len(answers) < 1000:  # later ones would end the process while it ends
+    if len(answers) < {answers}:  # later ones would end the process while it ends
         signal.setitimer(signal.ITIMER_REAL, 0.0005)
 signal.signal(signal.SIGALRM, handler)
 signal.setitimer(signal.ITIMER_REAL, 0.001)
-while len(answers) < 1000:
+while len(answers) < {answers}:
     ask()
     edit()
     if handled != "update":  # an update within an update of the same body

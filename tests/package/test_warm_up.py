@@ -62,6 +62,11 @@ for ground in (land, roof, Ground([land, roof]), Ground([land, tile])):
     result = group.update(1 / 60)
     group.states, group.materials, group.parts, result.material_changed, group.hits()
     group.height_scan([(0, 1)]), group.raycast([(0, 1, 0)], [(0, -1, 0)])
+    crowd = CharacterGroup(ground, body, collide=True)
+    crowd.add_many("ab", [(2, 0.9, 2), (2.5, 0.9, 2)])
+    for frame in range(3):
+        crowd.walk([1, 0], 2)
+        crowd.update(1 / 60)
 both = Ground([land, roof])
 both.set_layers(1, 2)
 both.raycast(Ray((1, 9, 1), (0, -1, 0)), mask=2), both.closest_points([(1, 9, 1)], mask=4)
