@@ -218,7 +218,8 @@ def ray_hits(
     """
     land = survey(heights, cells, blocks, frame)
     work, triangles = np.empty((5, CHUNK)), np.empty(CHUNK, dtype=np.int64)
-    marks, approaches = np.empty(CHUNK, dtype=np.int32), np.empty((BATCH, APPROACH_SIZE))
+    marks = np.empty(CHUNK, dtype=np.int32)
+    approaches = np.zeros((BATCH, APPROACH_SIZE))  # upright rays leave their rows as they are
     fetches_blocks = are_blocks_fetched(land)
     looked_up = can_be_looked_up(land.grid)
     for begin in range(first, last, CHUNK):
