@@ -99,7 +99,7 @@ if HAS_NUMBA and not numba.config.DISABLE_JIT:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def prefetch(_typing_context: Any, values: Any, place: Any) -> Any:
-        """Ask memory for an element of a flat array that will be read soon, and do not wait."""
+        """Ask memory for the element at a flat place of an array, and do not wait for it."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             ir, name = llvmlite.ir, "llvm.prefetch.p0"
@@ -193,7 +193,7 @@ else:
         values[int(place) : int(place) + 8] = others[int(start) : int(start) + 8]
 
     def prefetch(values: Any, place: int) -> None:
-        """Ask memory for an element of a flat array that will be read soon, and do not wait."""
+        """Ask memory for the element at a flat place of an array, and do not wait for it."""
 
     def borrow(values: Any) -> Any:
         """Return an array as one whose references are not counted; its owner must outlive it."""

@@ -51,6 +51,23 @@ def arrays(scale: int, repeats: int) -> None:
     print_table("Counting touched triangles: build and count", rows)
 
 
+def growth(scale: int, repeats: int) -> None:
+    """Print what a sphere takes of ever more triangles and spheres, of the same density."""
+    rows = []
+    for full_count in (2_000, 20_000, 200_000, 2_000_000):
+        count = full_count // scale
+        half = 1000.0 * (count / 200_000) ** (1.0 / 3.0)
+        triangles, spheres = data_sets.uniform_large(count, 50.0, half=half)
+        calls: dict[str, Callable[[], object]] = {
+            str(threads): partial(count_touching, triangles, spheres, threads=threads)
+            for threads in (1, 2)
+        }
+        times = median_seconds(calls, repeats)
+        one, two = times["1"] * 1e9 / count, times["2"] * 1e9 / count
+        rows.append((f"n = q = {count:,}", f"{one:4.0f} ns; two threads {one / two:.2f} times"))
+    print_table("Counting touched triangles: a sphere, where density stays the same", rows)
+
+
 def peers(scale: int, repeats: int) -> None:
     """Print the time of a k-d tree beside ours, in turn; where it is slow, on some spheres only.
 
@@ -155,6 +172,7 @@ def main(*, smoke: bool = False) -> None:
     """Print all tables; with ``smoke``, of small sizes."""
     scale, repeats = (200, 1) if smoke else (1, 5)
     arrays(scale, repeats)
+    growth(scale, repeats)
     peers(scale, repeats)
     cgal(scale, repeats)
     processes(scale, repeats)

@@ -37,11 +37,11 @@ def surface(rng: np.random.Generator, count: int) -> Floats:
     return np.column_stack([x, 60.0 * np.sin(x / 170.0) * np.cos(z / 130.0), z])
 
 
-def uniform_large(count: int, radius: float, seed: int = 1) -> Problem:
-    """Return a uniform set: centers in a 2000-cube, edges 5..30, radii 1..radius."""
+def uniform_large(count: int, radius: float, seed: int = 1, half: float = 1000.0) -> Problem:
+    """Return a uniform set: centers in a cube of 2 half, edges 5..30, radii 1..radius."""
     rng = np.random.default_rng(seed)
-    triangles = triangles_around(rng, rng.uniform(-1000.0, 1000.0, (count, 3)), 5.0, 30.0)
-    return triangles, spheres_around(rng, rng.uniform(-1000.0, 1000.0, (count, 3)), 1.0, radius)
+    triangles = triangles_around(rng, rng.uniform(-half, half, (count, 3)), 5.0, 30.0)
+    return triangles, spheres_around(rng, rng.uniform(-half, half, (count, 3)), 1.0, radius)
 
 
 def clustered_large(count: int, radius: float, seed: int = 1) -> Problem:

@@ -116,12 +116,13 @@ def count_chunks(
     last: int,
     counts: Longs,
 ) -> None:
-    """Add to counts (q,) the triangles touched by each sphere of chunks first..last."""
+    """Write to counts (q,), zeros so far, what each sphere of chunks first..last touches."""
     # Read once, here: each access to a field counts references, for which threads would compete.
     triangles, order, leaves = tree.triangles, tree.order, tree.leaves
     leaf_boxes, block_boxes = tree.leaf_boxes, tree.block_boxes
     box = np.empty(BOX_ROWS, np.float32)
     unsure = np.empty(LANES, np.int32)
+    found = np.empty(BLOCK, np.int64)  # counts of a chunk: rows of counts lie anywhere in memory
     for chunk in range(first, last):
         for part in range(BOX_ROWS):
             value = boxes[chunk, part, 0]
@@ -132,6 +133,9 @@ def count_chunks(
             box[part] = value
         if box[HIGH] < _ZERO:
             continue
+        start = chunk * BLOCK
+        for k in range(BLOCK):
+            found[k] = 0
         for upper in range(len(block_boxes)):
             blocks = _boxes_met(
                 block_boxes,
@@ -157,15 +161,18 @@ def count_chunks(
                     while members != 0:
                         member = count_trailing_zeros(members)
                         members = np.int32(members & (members - 1))
-                        row = int(np.int64(keys[group * LANES + member] & ROW_BITS))
+                        place = group * LANES + member
                         touched = _count_sphere(
                             leaves, leaf_boxes, block, groups, group, member, unsure
                         )
                         if touched >= _OPEN:
-                            counts[row] += _count_exactly(
+                            row = int(np.int64(keys[place] & ROW_BITS))
+                            found[place - start] += _count_exactly(
                                 triangles, order, block, int(touched // _OPEN), unsure, spheres, row
                             )
-                        counts[row] += int(touched % _OPEN)
+                        found[place - start] += int(touched % _OPEN)
+        for place in range(start, min(start + BLOCK, len(keys))):
+            counts[int(np.int64(keys[place] & ROW_BITS))] = found[place - start]
 
 
 @kernel(inline=True, contract=True)

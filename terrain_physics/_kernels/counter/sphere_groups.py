@@ -33,6 +33,7 @@ import math
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import prefetch
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.counter.tree import LANES, NOWHERE
 from terrain_physics._kernels.geometry.sphere_surface import TOLERANCE
@@ -119,6 +120,8 @@ def fill_groups(
         for lane in range(LANES):
             for part in range(SPHERE_ROWS):
                 groups[group, part, lane] = _NEVER
+        for ahead in range((group + 1) * LANES, min((group + 2) * LANES, len(keys))):
+            prefetch(spheres, 4 * (keys[ahead] & ROW_BITS))  # the next group's lie anywhere
         chunk, place = group // LANES, group % LANES
         for axis in range(3):
             boxes[chunk, axis, place] = NOWHERE

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from terrain_physics._kernels._intrinsics import prefetch
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.space_curve import ROW_BITS
 from terrain_physics._kernels.types import Floats, Longs, Singles, Words
@@ -55,6 +56,10 @@ def fill_leaves(
     count = len(keys)
     for leaf in range(first, last):
         filled = min(LANES, count - leaf * LANES)
+        for ahead in range((leaf + 1) * LANES, min((leaf + 2) * LANES, count)):
+            place = 9 * (keys[ahead] & ROW_BITS)
+            prefetch(triangles, place)  # the next leaf's lie anywhere, each in two lines of a cache
+            prefetch(triangles, place + 8)
         for lane in range(filled):
             row = np.int64(keys[leaf * LANES + lane] & ROW_BITS)
             order[leaf * LANES + lane] = row
