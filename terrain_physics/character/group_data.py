@@ -24,9 +24,8 @@ from terrain_physics.character.rows import Rows
 from terrain_physics.character.state import (
     CharacterState,
     digits,
-    fields_by_name,
     format_of,
-    load_fields,
+    pickled_by_name,
     refuse_format,
     refuse_other_format,
     refuse_unfit,
@@ -39,6 +38,7 @@ _FIRST_CAPACITY = 16
 
 
 @public
+@pickled_by_name
 @dataclass(frozen=True, slots=True)
 class GroupState:
     """Everything about a group that changes, exact; pickle it, send it, restore it.
@@ -69,9 +69,6 @@ class GroupState:
     rows: bytes
     format: int = columns.FORMAT
     material_rules: tuple[tuple[Key, MaterialRules], ...] = ()
-
-    __getstate__ = fields_by_name
-    __setstate__ = load_fields
 
     def __post_init__(self) -> None:
         """Copy what its owner may write to, such as a bytearray."""

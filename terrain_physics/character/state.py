@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from textwrap import indent
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from terrain_physics.character.placement import (
     refuse_any_too_wide,
 )
 from terrain_physics.character.rows import Rows
+
+_Saved = TypeVar("_Saved")
 
 # By how much the axes of a saved body may not be square: those of transforms are rounded.
 _OFF_SQUARE = 1e-3
@@ -89,7 +91,18 @@ def load_fields(saved: Any, content: Any) -> None:
         object.__setattr__(saved, name, content[name])
 
 
+def pickled_by_name(kind: type[_Saved]) -> type[_Saved]:
+    """Have a dataclass pickle its fields by name.
+
+    Up to Python 3.11.3 a frozen dataclass with slots overrides methods of its own that do it.
+    """
+    for name, method in (("__getstate__", fields_by_name), ("__setstate__", load_fields)):
+        setattr(kind, name, method)
+    return kind
+
+
 @public
+@pickled_by_name
 @dataclass(frozen=True, slots=True)
 class CharacterState:
     """Everything about a character that changes, exact; pickle it, send it, restore it.
@@ -122,9 +135,6 @@ class CharacterState:
     collider: Collider
     format: int = columns.FORMAT
     material_rules: MaterialRules = ()
-
-    __getstate__ = fields_by_name
-    __setstate__ = load_fields
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as JSON knows it: numbers by name, and exact.

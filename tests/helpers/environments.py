@@ -62,15 +62,16 @@ def seconds(command: Sequence[object], *, cwd: Path) -> float:
 
 def environment(place: Path, *packages: object, python: str = sys.executable) -> Path:
     """Make an environment that holds these packages; return the folder of its programs."""
+    paths = {"base": "", "platbase": ""}
+    folder = place / Path(sysconfig.get_path("scripts", "venv", paths)).name
     if python == sys.executable:
         # Without a pip of its own: Debian's Python cannot make one.
         venv.create(place, with_pip=False, symlinks=os.name != "nt")
+        pip = [sys.executable, "-m", "pip", "--python", folder / "python"]
     else:
-        run([python, "-m", "venv", "--without-pip", place], cwd=place)
-    paths = {"base": "", "platbase": ""}
-    folder = place / Path(sysconfig.get_path("scripts", "venv", paths)).name
-    pip = [sys.executable, "-m", "pip", "--python", folder / "python", "install", "--quiet"]
-    run([*pip, *packages], cwd=place)
+        run([python, "-m", "venv", place], cwd=place)
+        pip = [folder / "python", "-m", "pip"]  # another Python's may be too old for it
+    run([*pip, "install", "--quiet", *packages], cwd=place)
     return folder
 
 
@@ -86,5 +87,7 @@ def other_pythons() -> list[str]:
 
 
 def _runs(program: str) -> bool:
-    check = subprocess.run([program, "-c", "import venv"], capture_output=True, check=False)
+    check = subprocess.run(
+        [program, "-c", "import ensurepip, venv"], capture_output=True, check=False
+    )
     return check.returncode == 0
