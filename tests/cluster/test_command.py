@@ -261,7 +261,7 @@ def long_problem(tmp_path_factory):
 
 
 def disturbed(folder, workers, disturb, *options):
-    """Count on a cluster; a second after the first worker is at work, do something to one."""
+    """Count on a cluster; as soon as workers are at work, do something to one."""
     with (
         distributed.LocalCluster(
             n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50
@@ -271,7 +271,9 @@ def disturbed(folder, workers, disturb, *options):
         processes = list(client.run(os.getpid).values())
 
         def wait_and_disturb():
-            time.sleep(1.5)
+            while not any(client.processing().values()):
+                time.sleep(0.01)
+            time.sleep(0.2)
             disturb(processes)
 
         thread = threading.Thread(target=wait_and_disturb)

@@ -12,6 +12,7 @@ from terrain_physics._kernels._jit import HAS_NUMBA
 ROOT = Path(__file__).parents[2]
 
 PROGRAM = """
+import gc
 import numpy as np
 from numba.core.runtime import rtsys
 import terrain_physics as tp
@@ -52,6 +53,8 @@ for number, maker in enumerate(grounds):
     }
     for name, job in jobs.items():
         job()  # a mesh keeps who its neighbors are
+        gc.collect()  # what failed while this compiled holds arrays of its callers
+        gc.freeze()
         before = held()
         job()
         if held() != before:
