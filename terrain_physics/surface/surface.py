@@ -103,7 +103,7 @@ class Surface:
     def height_at(self, x: _Many, z: _Many | float, *, mask: int = ...) -> Floats: ...
     @overload
     def height_at(self, x: float, z: _Many, *, mask: int = ...) -> Floats: ...
-    def height_at(self, x: Any, z: Any, mask: int = ALL_LAYERS) -> Any:
+    def height_at(self, x: Any, z: Any, *, mask: int = ALL_LAYERS) -> Any:
         """Return the height of the highest surface in meters.
 
         Parameters
@@ -178,7 +178,7 @@ class Surface:
     def normal_at(self, x: _Many, z: _Many | float, *, mask: int = ...) -> Floats: ...
     @overload
     def normal_at(self, x: float, z: _Many, *, mask: int = ...) -> Floats: ...
-    def normal_at(self, x: Any, z: Any, mask: int = ALL_LAYERS) -> Any:
+    def normal_at(self, x: Any, z: Any, *, mask: int = ALL_LAYERS) -> Any:
         """Return the unit normal of the highest surface.
 
         Parameters
