@@ -296,7 +296,8 @@ def affine(
     """Return the (3, 3) linear part and the translation of a 4 x 4 matrix, read as a `rotation`."""
     matrix = _square(name, rule, value)
     if matrix.shape != (4, 4):
-        raise ValueError(f"{name} must be {rule}, got shape {matrix.shape}")
+        hint = "; of a place make glm.translate(glm.vec3(x, y, z))" if matrix.shape == (3,) else ""
+        raise ValueError(f"{name} must be {rule}, got shape {matrix.shape}{hint}")
     refuse_non_finite(name, matrix)
     last = matrix[3].tolist()
     if last != _LAST and np.abs(matrix[3] - _LAST).max() > 1e-6:
