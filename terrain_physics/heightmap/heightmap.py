@@ -219,8 +219,8 @@ class HeightMap(Surface):
             file can hold, of black and white in a picture: 0..255 or 0..65535 become low..high.
             Default: the numbers are heights in meters, times ``height_scale``.
         flip : {"rows", "columns", "both"}, optional
-            Reverse the order of the rows, the columns or both. Pictures have north at the top, in
-            row 0; row 0 of a height map has the least z.
+            Reverse the order of the rows, the columns or both. Row 0, the top of a picture, has the
+            least z: its north is -Z unless the rows are reversed.
         shape : (int, int), optional
             Rows and columns of an ``.r16``, ``.raw``, ``.hgt`` or ``.hgt.gz`` file that is not
             square.
