@@ -235,7 +235,10 @@ def rotation(name: str, value: Any) -> Floats9:
         return _from_quaternion(name, value)
     matrix = _square(name, "a quaternion or a 3 x 3 matrix", value)
     if matrix.shape != (3, 3):
-        raise ValueError(f"{name} must be a quaternion or a 3 x 3 matrix, got shape {matrix.shape}")
+        hint = "; of four numbers make glm.quat(w, x, y, z)" if matrix.shape == (4,) else ""
+        raise ValueError(
+            f"{name} must be a quaternion or a 3 x 3 matrix, got shape {matrix.shape}{hint}"
+        )
     refuse_non_finite(name, matrix)
     return floats9(orthonormal(name, matrix[np.newaxis])[0])
 
@@ -287,11 +290,14 @@ def _square(name: str, rule: str, value: Any) -> NDArray[np.float64]:
 _LAST = [0.0, 0.0, 0.0, 1.0]
 
 
-def affine(name: str, value: Any) -> tuple[NDArray[np.float64], Floats3]:
+def affine(
+    name: str, value: Any, rule: str = "a 4 x 4 matrix"
+) -> tuple[NDArray[np.float64], Floats3]:
     """Return the (3, 3) linear part and the translation of a 4 x 4 matrix, read as a `rotation`."""
-    matrix = _square(name, "a 4 x 4 matrix", value)
+    matrix = _square(name, rule, value)
     if matrix.shape != (4, 4):
-        raise ValueError(f"{name} must be a 4 x 4 matrix, got shape {matrix.shape}")
+        hint = "; of a place make glm.translate(glm.vec3(x, y, z))" if matrix.shape == (3,) else ""
+        raise ValueError(f"{name} must be {rule}, got shape {matrix.shape}{hint}")
     refuse_non_finite(name, matrix)
     last = matrix[3].tolist()
     if last != _LAST and np.abs(matrix[3] - _LAST).max() > 1e-6:

@@ -50,7 +50,8 @@ def checked_collider(collider: Any) -> Collider:
     """Return a body, or raise TypeError."""
     if not isinstance(collider, (SphereCollider, BoxCollider, CapsuleCollider)):
         raise TypeError(
-            f"collider must be a sphere, a box or a capsule, got {_checks.shorten(collider)}"
+            "collider must be a SphereCollider, a BoxCollider or a CapsuleCollider, got "
+            f"{_checks.shorten(collider)}"
         )
     return collider
 

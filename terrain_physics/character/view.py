@@ -430,7 +430,10 @@ class CharacterView(CharacterRules):
         """Check a state and go on from it as if it had always been this character's."""
         saved = row_of(state, self.ground)
         if saved.rules[columns.KIND] != self.collider.kind:
-            raise ValueError("state must come from a character with the same kind of collider")
+            raise ValueError(
+                "state must come from a character with the same kind of collider, got "
+                f"{_checks.shorten(state.collider)} for {_checks.shorten(self.collider)}"
+            )
         self._row().put(saved)
         self._keep_collider(state.collider)
         self._keep_material_rules(state.material_rules)

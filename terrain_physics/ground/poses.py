@@ -11,6 +11,8 @@ from terrain_physics.surface.limits import refuse_far_row
 # Of what was saved: rotations are orthonormal when they are taken over.
 _ROUNDING = 1e-12
 
+_RULE = "a 4 x 4 matrix or (position, rotation)"
+
 
 class Pose(NamedTuple):
     """A rigid motion.
@@ -35,7 +37,7 @@ class Pose(NamedTuple):
             position = _checks.vector(f"{name}[0]", transform[0])
             rotation = _checks.rotation(f"{name}[1]", transform[1])
         else:
-            linear, position = _checks.affine(name, transform)
+            linear, position = _checks.affine(name, transform, _RULE)
             rotation = _checks.rotation(name, np.array(linear))
         refuse_far_row(name, [*position])
         return cls(np.array(rotation).reshape(3, 3), np.array(position))

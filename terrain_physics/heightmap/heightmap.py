@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Self, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -189,8 +189,11 @@ class HeightMap(Surface):
         holes: ArrayLike | None = None,
         materials: ArrayLike | None = None,
         material_names: Sequence[str] | None = None,
+        height_range: Sequence[float] | None = None,
+        flip: Literal["rows", "columns", "both"] | None = None,
+        shape: Sequence[int] | None = None,
+        byte_order: Literal["little", "big"] = "little",
         mmap: bool = False,
-        **file_options: Any,
     ) -> Self:
         """Return a height map read from a file.
 
@@ -211,13 +214,22 @@ class HeightMap(Surface):
             As for `HeightMap`.
         holes, materials, material_names
             As for `HeightMap`; only ``.ground`` files hold them.
+        height_range : (float, float), optional
+            The heights in meters of the lowest and the highest number that an 8 or 16-bit unsigned
+            file can hold, of black and white in a picture: 0..255 or 0..65535 become low..high.
+            Default: the numbers are heights in meters, times ``height_scale``.
+        flip : {"rows", "columns", "both"}, optional
+            Reverse the order of the rows, the columns or both. Row 0, the top of a picture, has the
+            least z: its north is -Z unless the rows are reversed.
+        shape : (int, int), optional
+            Rows and columns of an ``.r16``, ``.raw``, ``.hgt`` or ``.hgt.gz`` file that is not
+            square.
+        byte_order : {"little", "big"}
+            The byte order of an ``.r16`` or ``.raw`` file.
         mmap : bool, default False
             Map a ``.npy`` file of float32 into memory instead of reading it. Edits copy the pages
             that they change, and the file stays as it is. Nobody may change it meanwhile: to cut
             it short ends the process.
-        **file_options
-            As for `terrain_physics.heightmap.files.load_heights`: ``height_range``, ``flip``,
-            ``shape``, ``byte_order``.
 
         Returns
         -------
@@ -249,8 +261,15 @@ class HeightMap(Surface):
             "materials": materials,
             "material_names": material_names,
         }
+        file_options: dict[str, Any] = {
+            "height_range": height_range,
+            "flip": flip,
+            "shape": shape,
+            "byte_order": byte_order,
+            "mmap": mmap,
+        }
         if holds_all(path):
-            given = options | {"mmap": mmap} | file_options
+            given = options | file_options
             refuse_options(path, given, cls.load.__kwdefaults__ or {})
             (part,), _ = load_parts(path, KIND)
             with damaged_otherwise(path):
@@ -258,7 +277,7 @@ class HeightMap(Surface):
             land = cls.__new__(cls)
             land._adopt(storage)  # noqa: SLF001
             return land
-        heights, placement = load_placed(path, mmap=mmap, **file_options)
+        heights, placement = load_placed(path, **file_options)
         options["cell_size"], options["origin"] = placed(
             file_name(path), placement, cell_size, origin
         )
@@ -267,7 +286,7 @@ class HeightMap(Surface):
             land._storage.own_heights()
         else:
             land = cls(heights, **options)
-        if land.height_scale == 1.0 and file_options.get("height_range") is None:
+        if land.height_scale == 1.0 and height_range is None:
             warn_of_numbers(path, heights)
         return land
 
@@ -745,7 +764,14 @@ class HeightMap(Surface):
         number = _checks.whole("level", level, 0, self.block_levels - 1)
         return block_bounds(self._storage, number)
 
-    def save(self, path: str | os.PathLike[str], **file_options: Any) -> tuple[float, float] | None:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        height_range: Sequence[float] | None = None,
+        flip: Literal["rows", "columns", "both"] | None = None,
+        byte_order: Literal["little", "big"] = "little",
+    ) -> tuple[float, float] | None:
         """Write the map to a ``.ground`` file, or its samples, before scale and origin, to another.
 
         A ``.ground`` file holds everything, versions included: a zip archive of arrays and JSON,
@@ -758,9 +784,13 @@ class HeightMap(Surface):
         path : path
             ``.ground``, or ``.npy``, ``.png`` (16 bit gray), ``.r16`` or ``.raw``; an existing file
             is replaced only when the new one is complete.
-        **file_options
-            As for `terrain_physics.heightmap.files.save_heights`: ``height_range``, ``flip``,
-            ``byte_order``.
+        height_range : (float, float), optional
+            The heights in meters of the lowest and the highest 16-bit number; no height may be
+            outside. Default: the least and the greatest height. Not for ``.npy``.
+        flip : {"rows", "columns", "both"}, optional
+            Reverse the order of the rows, the columns or both in the file.
+        byte_order : {"little", "big"}
+            The byte order of an ``.r16`` or ``.raw`` file.
 
         Returns
         -------
@@ -787,8 +817,13 @@ class HeightMap(Surface):
         >>> again.holes[:], again.materials[:]
         (array([[False,  True]]), array([[7, 8]], dtype=uint8))
         """
+        file_options: dict[str, Any] = {
+            "height_range": height_range,
+            "flip": flip,
+            "byte_order": byte_order,
+        }
         if holds_all(path):
-            refuse_options(path, file_options, {})
+            refuse_options(path, file_options, type(self).save.__kwdefaults__ or {})
             save_parts(path, KIND, [saved_map(self._storage)], {})
             return None
         return save_heights(path, np.array(self), **file_options)

@@ -13,6 +13,8 @@ Names = tuple[str, ...] | None
 
 MOST_MATERIALS = 256
 
+_NO_NAMES = "there are no material_names"
+
 
 def checked_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names of up to 256 materials, all different."""
@@ -40,6 +42,8 @@ def material_number(name: str, value: Any, names: Names) -> int:
     """Return the number of one material, given by its number or by its name."""
     if isinstance(value, str) and names is not None:
         return names.index(_checks.choice(name, value, names))
+    if isinstance(value, str):
+        raise TypeError(f"{name} must be a number where {_NO_NAMES}, got {value!r}")
     return _checks.whole(name, value, 0, _most(names))
 
 
@@ -51,12 +55,19 @@ def _most(names: Names) -> int:
 def material_rows(value: ArrayLike, shape: tuple[int, ...], *, names: Names) -> Bytes:
     """Return a new array of materials that fits a shape of cells or faces."""
     raw = material_numbers(value, names=names)
+    if raw.dtype.kind == "U":
+        raise TypeError(
+            f"materials must be numbers where {_NO_NAMES}, got {_checks.shorten(value)}"
+        )
     if raw.dtype.kind not in "biu":
         raise TypeError(f"materials must be whole numbers, got dtype {raw.dtype}")
     try:
         raw = np.broadcast_to(raw, shape)
     except ValueError:
-        raise ValueError(f"materials must have shape {shape}, got {raw.shape}") from None
+        each = "cell" if len(shape) == 2 else "face"
+        raise ValueError(
+            f"materials must have shape {shape}, one for each {each}, got {raw.shape}"
+        ) from None
     most = _most(names)
     bad = (raw < 0) | (raw > most)
     if bad.any():

@@ -125,7 +125,7 @@ class Surface:
         ValueError
             For NaN and infinity.
         """
-        queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
+        queries = self._queries if mask is ALL_LAYERS else self._met_at_place(mask)
         if type(x) is type(z) is float and -FARTHEST < x < FARTHEST and -FARTHEST < z < FARTHEST:
             return queries.height(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
@@ -200,7 +200,7 @@ class Surface:
         ValueError
             For NaN and infinity.
         """
-        queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
+        queries = self._queries if mask is ALL_LAYERS else self._met_at_place(mask)
         if type(x) is type(z) is float and -FARTHEST < x < FARTHEST and -FARTHEST < z < FARTHEST:
             return queries.normal(x, z)
         if isinstance(x, (float, int)) and isinstance(z, (float, int)):
@@ -1065,6 +1065,17 @@ class Surface:
         if mask is ALL_LAYERS:
             return self._queries
         return self._queries.met_by(_checks.whole("mask", mask, 0, ALL_LAYERS))
+
+    def _met_at_place(self, mask: int) -> Queries:
+        """Return the same, where a height that was given with a place stands for the mask.
+
+        By name only, a mask would take a tenth of the time of `height_at`.
+        """
+        if isinstance(mask, float):
+            raise TypeError(
+                f"mask must be a whole number, got {mask}; a place is x and z, without a height"
+            )
+        return self._met_by(mask)
 
     @property
     def version(self) -> int:

@@ -22,7 +22,11 @@ class TestBadInput:
             ({"key": True}, TypeError, "key must be a str or an int, got True"),
             ({"position": (1, np.nan, 0)}, ValueError, r"'x': position\.y must be finite"),
             ({"velocity": (1, 2)}, ValueError, "'x': velocity must be three numbers"),
-            ({"collider": 3}, TypeError, "'x': collider must be a sphere, a box or a capsule"),
+            (
+                {"collider": 3},
+                TypeError,
+                "'x': collider must be a SphereCollider, a BoxCollider or a CapsuleCollider",
+            ),
             ({"collider": SphereCollider(1e7)}, ValueError, "'x': collider and scale must cover"),
             ({"gravity": np.inf}, ValueError, "'x': gravity must be finite"),
             ({"speed": 3}, TypeError, "'x': rules must be of gravity, .*, got 'speed'"),
@@ -41,7 +45,7 @@ class TestBadInput:
     def test_constructor(self):
         with pytest.raises(TypeError, match="ground must be a HeightMap, a TriangleMesh"):
             CharacterGroup(np.zeros((3, 3)))  # type: ignore[arg-type]
-        with pytest.raises(TypeError, match="collider must be a sphere"):
+        with pytest.raises(TypeError, match="collider must be a SphereCollider"):
             CharacterGroup(FLOOR, 1.0)  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="threads must be None or an integer >= 1, got 0"):
             CharacterGroup(FLOOR, threads=0)
@@ -49,7 +53,7 @@ class TestBadInput:
             CharacterGroup(FLOOR, speed=3)
         with pytest.raises(ValueError, match="seed must be from 0"):
             CharacterGroup(FLOOR, seed=-1)
-        with pytest.raises(TypeError, match=r"'x': collider must be a sphere.*got None"):
+        with pytest.raises(TypeError, match=r"'x': collider must be a SphereCollider.*got None"):
             CharacterGroup(FLOOR).add("x", (0, 0, 0))
 
     def test_arrays_times_and_keys(self):

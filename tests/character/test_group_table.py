@@ -218,7 +218,11 @@ class TestComingAndGoing:
                 r"^'x': velocity must be finite, got \[inf, 0.0, 0.0\]$",
             ),
             ({"velocities": (1, 2, 3)}, ValueError, r"^velocities must have shape \(2, 3\)"),
-            ({"collider": 3}, TypeError, "^collider must be a sphere, a box or a capsule, got 3$"),
+            (
+                {"collider": 3},
+                TypeError,
+                "^collider must be a SphereCollider, a BoxCollider or a CapsuleCollider, got 3$",
+            ),
             ({"collider": SphereCollider(1e7)}, ValueError, "^collider and scale must cover"),
             (
                 {"collider": SphereCollider(1e7), "rotations": [glm.quat(), glm.quat()]},

@@ -132,7 +132,9 @@ class TestState:
         mover = ball()
         before = mover.state_hash()
         box = CharacterMovement(FLOOR, BoxCollider((1, 1, 1)))
-        with pytest.raises(ValueError, match="same kind of collider"):
+        with pytest.raises(
+            ValueError, match=r"same kind of collider, got BoxCollider.* for Sphere"
+        ):
             mover.restore(box.state())
         with pytest.raises(TypeError, match="state must be a CharacterState"):
             mover.restore("state")
@@ -231,7 +233,9 @@ class TestBadInput:
     def test_ground_and_collider(self):
         with pytest.raises(TypeError, match="ground must be a HeightMap"):
             CharacterMovement(np.zeros((3, 3)), SphereCollider(1))  # type: ignore[arg-type]
-        with pytest.raises(TypeError, match="collider must be a sphere, a box or a capsule"):
+        with pytest.raises(
+            TypeError, match="collider must be a SphereCollider, a BoxCollider or a CapsuleCollider"
+        ):
             CharacterMovement(FLOOR, 0.5)  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="collider and scale must cover at most"):
             CharacterMovement(FLOOR, SphereCollider(1e7))
@@ -320,7 +324,11 @@ def test_a_copy_goes_its_own_way_with_the_same_bits(way):
 @pytest.mark.parametrize(
     ("damage", "error", "message"),
     [
-        ({"collider": None}, TypeError, "collider must be a sphere, a box or a capsule, got None"),
+        (
+            {"collider": None},
+            TypeError,
+            "collider must be a SphereCollider, a BoxCollider or a CapsuleCollider, got None",
+        ),
         (
             {"kind_of_ground": 7.0},
             ValueError,

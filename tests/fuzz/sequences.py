@@ -159,7 +159,7 @@ class World:
         scan = self.group.height_scan(offsets)
         for member, heights in zip(self.group.values(), scan, strict=True):
             x, _, z = member.position64
-            alone = [self.ground.height_at(x + dx, z + dz, member.mask) for dx, dz in offsets]
+            alone = [self.ground.height_at(x + dx, z + dz, mask=member.mask) for dx, dz in offsets]
             assert np.array_equal(heights, alone, equal_nan=True)
 
     def _teleport(self) -> None:

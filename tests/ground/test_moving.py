@@ -121,6 +121,13 @@ SHEARED[0, 1] = 0.5
         (1, MIRRORED, ValueError, "transform must not mirror"),
         (1, np.full((4, 4), np.nan), ValueError, "transform must be finite"),
         (1, np.eye(3), ValueError, "transform must be a 4 x 4 matrix"),
+        (
+            1,
+            (1, 2, 3),
+            ValueError,
+            r"transform must be a 4 x 4 matrix or \(position, rotation\), got",
+        ),
+        (1, ((0, 0, 0), (1, 0, 0, 0)), ValueError, r"make glm\.quat\(w, x, y, z\)"),
         (1, ((0, 0), glm.quat()), ValueError, r"transform\[0\] must be three numbers"),
         (1, ((0, 0, math.inf), glm.quat()), ValueError, r"transform\[0\].z must be finite"),
         (1, ((0, 0, 0), (1, 2, 3)), ValueError, r"transform\[1\] must be a quaternion"),

@@ -245,7 +245,7 @@ def test_a_refused_brush_changes_nothing(edit, error, message):
 
 def test_names_are_for_maps_that_have_some():
     land = HeightMap(np.zeros((3, 3)))
-    with pytest.raises(TypeError, match="material must be a whole number, got 'rock'"):
+    with pytest.raises(TypeError, match="a number where there are no material_names, got 'rock'"):
         land.paint((1, 1), 1, "rock")
     land.paint((1, 1), 1, 255)
     assert (land.materials == 255).all()

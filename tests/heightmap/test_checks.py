@@ -244,6 +244,18 @@ def test_places_are_refused(question, x, z, error, message):
         getattr(HeightMap(RAMP), question)(x, z)
 
 
+@pytest.mark.parametrize("question", ["height_at", "normal_at"])
+def test_a_place_has_no_height(question):
+    land = HeightMap(RAMP)
+    with pytest.raises(TypeError, match=r"got 2.5; a place is x and z, without a height"):
+        getattr(land, question)(*glm.vec3(1, 7, 2.5))
+
+
+def test_materials_of_cells_are_told_from_those_of_samples():
+    with pytest.raises(ValueError, match=r"materials must have shape \(2, 3\), one for each cell"):
+        HeightMap(RAMP, materials=np.zeros((3, 4), int))
+
+
 def test_huge_but_finite_places_are_answered():
     land = HeightMap(RAMP)
     assert land.height_at([1e37, 9.7e37], -9.7e37).tolist() == [3.0, 3.0]

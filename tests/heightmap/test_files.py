@@ -74,6 +74,8 @@ def test_npy_is_mapped(tmp_path):
         HeightMap.load(path, mmap=True, flip="rows")
     with pytest.raises(TypeError, match="mmap must be a bool, got 'no'"):
         HeightMap.load(path, mmap="no")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"HeightMap\.load\(\) got an unexpected .* 'max_height'"):
+        HeightMap.load(path, max_height=9)  # type: ignore[call-arg]
     land.save(tmp_path / "a.ground")
     copy = HeightMap.load(tmp_path / "a.ground", mmap=False)
     np.testing.assert_array_equal(copy[:], land[:])

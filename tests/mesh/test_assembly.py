@@ -118,6 +118,11 @@ def test_faces_keep_their_ids():
     [
         (np.eye(3), ValueError, r"matrix must be a 4 x 4 matrix, got shape \(3, 3\)"),
         (glm.mat3(), ValueError, r"matrix must be a 4 x 4 matrix, got shape \(3, 3\)"),
+        (
+            (1, 2, 3),
+            ValueError,
+            r"got shape \(3,\); of a place make glm\.translate\(glm\.vec3\(x, y, z\)\)",
+        ),
         ("turn", TypeError, "matrix must be a 4 x 4 matrix, got 'turn'"),
         (None, TypeError, "matrix must be a 4 x 4 matrix, got None"),
         (np.diag([1, 1, math.nan, 1]), ValueError, r"matrix must be finite, got nan at \[2, 2\]"),

@@ -64,8 +64,14 @@ def test_what_the_caller_writes_later_changes_nothing():
 @pytest.mark.parametrize(
     ("materials", "names", "error", "message"),
     [
-        ([1, 2, 3], None, ValueError, r"materials must have shape \(8,\), got \(3,\)"),
+        ([1, 2, 3], None, ValueError, r"materials must have shape \(8,\), one for each face, got"),
         ([1.0] * 8, None, TypeError, "materials must be whole numbers, got dtype float64"),
+        (
+            ["mud"] * 8,
+            None,
+            TypeError,
+            "materials must be numbers where there are no material_names",
+        ),
         (256, None, ValueError, "materials must be from 0 to 255, got 256"),
         ([0] * 7 + [-1], None, ValueError, r"materials must be from 0 to 255, got -1 at \[7\]"),
         (4, _NAMES, ValueError, "materials must be from 0 to 3, got 4"),
