@@ -396,7 +396,7 @@ def run(module: str, folder: Any) -> subprocess.CompletedProcess[str]:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=600,  # on a cold cache it compiles first
+        timeout=3600,  # on a cold cache it compiles first
         check=False,
     )
 

@@ -28,4 +28,4 @@ def display() -> Iterator[str]:
     finally:
         os.close(read)
         screen.kill()
-        screen.wait(timeout=10)
+        screen.wait(timeout=600)

@@ -27,7 +27,7 @@ def test_plays_to_its_end(name, tmp_path, request):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=600,  # on a cold cache it compiles first
+        timeout=3600,  # on a cold cache it compiles first
         check=False,
     )
     if done.returncode == NOT_HERE:

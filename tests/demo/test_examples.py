@@ -28,7 +28,7 @@ def test_example(name: str) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=600,  # on a cold cache it compiles first
+        timeout=3600,  # on a cold cache it compiles first
         check=False,
     )
     assert finished.returncode == 0, finished.stderr

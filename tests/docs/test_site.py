@@ -47,7 +47,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         env=dict(os.environ, PYTHONWARNINGS="ignore"),
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=3600,
         check=False,
     )
     assert built.returncode == 0, built.stderr

@@ -18,7 +18,7 @@ from tests.helpers.draws import Draws
 from tests.helpers.grounds import everything, one_by_one, questions
 
 THREADS, ROUNDS = 4, 12
-SOON = 100.0
+SOON = 900.0
 """Seconds that no thread takes."""
 
 _MAKERS: tuple[drawn_grounds.Maker, ...] = (

@@ -37,7 +37,7 @@ def run(
         env=inherited | dict(env or {}),
         input=stdin,
         capture_output=True,
-        timeout=1800,
+        timeout=6 * 3600,  # only against a hang: it may compile everything
         check=False,
     )
     assert finished.returncode == 0, finished.stdout.decode() + finished.stderr.decode()

@@ -73,4 +73,4 @@ def _printed(page: Path, block: Block, names: dict[str, Any]) -> str:
 def _printed_by_program(file: Path, code: str) -> str:
     file.write_text(code, encoding="utf-8")
     command = [sys.executable, "-W", "error", str(file)]
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=3600).stdout

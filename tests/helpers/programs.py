@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-SECONDS = 120  # that none takes, even on a busy machine, if it compiles nothing
+SECONDS = 1800  # only against a hang
 
 
 def run(program: str, seconds: float = SECONDS) -> None:

@@ -38,7 +38,7 @@ def together(*works: Callable[[], object], seconds: float = 0.4) -> None:
         over.wait(seconds)
         over.set()
         for thread in threads:
-            thread.join(20)
+            thread.join(900)
     finally:
         sys.setswitchinterval(before)
     assert not any(thread.is_alive() for thread in threads)

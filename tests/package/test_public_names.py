@@ -31,7 +31,7 @@ def run(code: str, *options: str, path: Path = PACKAGE.parent) -> subprocess.Com
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=1800,
     )
 
 

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.browser
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""
 )
+_PATIENCE = 900_000  # milliseconds, only against a hang
 GROUNDED, IN_THE_AIR = "#1fa971", "#3d8bfd"
 
 
@@ -65,7 +66,7 @@ def chromium():
         pytest.skip("needs Chromium")
     options = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=options)
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=options, timeout=_PATIENCE)
         yield browser
         browser.close()
 
@@ -76,6 +77,7 @@ class Opened:
     def __init__(self, chromium, address, **options):
         given = {"viewport": {"width": 900, "height": 600}, "reduced_motion": "reduce"}
         self.context = chromium.new_context(**given | options)
+        self.context.set_default_timeout(_PATIENCE)
         self.page = self.context.new_page()
         self.told: list[str] = []
         self.asked: list[str] = []
@@ -83,7 +85,7 @@ class Opened:
         self.page.on("pageerror", lambda error: self.told.append(str(error)))
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.goto(address)
-        self.page.wait_for_selector("html[data-state]", state="attached", timeout=60_000)
+        self.page.wait_for_selector("html[data-state]", state="attached")
 
     def __enter__(self):
         return self
@@ -96,7 +98,7 @@ class Opened:
 
     def show(self, time):
         self.run(f"viewer.pause(); viewer.seek({time})")
-        self.page.wait_for_selector(f'html[data-drawn="{time}"]', state="attached", timeout=60_000)
+        self.page.wait_for_selector(f'html[data-drawn="{time}"]', state="attached")
 
     def picture(self):
         """Return colors (h, w, 3) of what is drawn, without the panels."""
@@ -187,7 +189,7 @@ def test_it_plays_and_stops_at_the_end(opened):
     opened.show(3)
     opened.page.click("#play")
     opened.page.wait_for_selector("#play.on")
-    opened.page.wait_for_selector("#play:not(.on)", timeout=60_000)
+    opened.page.wait_for_selector("#play:not(.on)")
     assert opened.run("viewer.time") == opened.run("viewer.clip.duration")
     opened.page.keyboard.press("Home")
     assert opened.run("viewer.time") == 0
@@ -208,8 +210,8 @@ def test_a_click_follows_a_body_and_a_drag_turns_the_land(opened):
     opened.page.mouse.down()
     opened.page.mouse.move(500, 250, steps=4)
     opened.page.mouse.up()
-    opened.page.wait_for_timeout(300)
-    assert math.dist(before, opened.run("viewer.camera.position.toArray()")) > 1
+    moved = "(b) => Math.hypot(...viewer.camera.position.toArray().map((v, k) => v - b[k])) > 1"
+    opened.page.wait_for_function(moved, arg=before)
     opened.page.keyboard.press("Escape")
     assert opened.page.is_hidden("#card")
     assert opened.told == []
@@ -259,7 +261,7 @@ def test_a_notebook_shows_the_same_in_a_frame(chromium, tmp_path):
     page.on("console", lambda message: told.append(message.text))
     page.goto(file.as_uri())
     page.frame_locator("iframe").locator("html[data-state=ready]").wait_for(
-        state="attached", timeout=60_000
+        state="attached", timeout=_PATIENCE
     )
     context.close()
     assert told == []
