@@ -1,7 +1,7 @@
 """The questions to a height map, answered by kernels."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from math import inf, isnan
 from typing import Any
@@ -15,7 +15,11 @@ from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.closest_point import closest_one, closest_rows
 from terrain_physics._kernels.heightmap.heights import surface_at
-from terrain_physics._kernels.heightmap.one_sphere import MOST_HALVES, contacts_of_sphere
+from terrain_physics._kernels.heightmap.one_shape import (
+    MOST_HALVES,
+    contacts_of_shape,
+    contacts_of_sphere,
+)
 from terrain_physics._kernels.heightmap.rays import ray_hit, ray_hits
 from terrain_physics._kernels.heightmap.sweeps import sweep_hits
 from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
@@ -23,7 +27,6 @@ from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.surface.shapes import SPHERE
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics._threads import Workers
-from terrain_physics.geometry.shapes import Sphere
 from terrain_physics.heightmap.contacts import ContactQuery
 from terrain_physics.heightmap.framed import FramedMap, Materials
 from terrain_physics.heightmap.storage import MapStorage
@@ -44,14 +47,15 @@ from terrain_physics.surface.results import (
     new_hit,
     sweep_hit_of,
 )
-from terrain_physics.surface.shapes import Shape, row_of
+from terrain_physics.surface.shapes import Shape, for_kernels, row_of
 
 # Nanoseconds that one takes on one thread, roughly.
 _POINT_COST, _RAY_COST, _SHAPE_COST = 8, 300, 1_500
 
 _HEIGHT, _NORMAL = CachedDispatch(kernels.height_at), CachedDispatch(kernels.normal_at)
 _RAY, _SWEEP = CachedDispatch(ray_hit), CachedDispatch(sweep_hits)
-_ONE_SPHERE, _CLOSEST = CachedDispatch(contacts_of_sphere), CachedDispatch(closest_one)
+_ONE_SPHERE, _ONE_SHAPE = CachedDispatch(contacts_of_sphere), CachedDispatch(contacts_of_shape)
+_CLOSEST = CachedDispatch(closest_one)
 
 
 class MapQueries(Queries):
@@ -150,19 +154,25 @@ class MapQueries(Queries):
     # Shapes
 
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
-        if type(shape) is Sphere and keep == "all" and most >= MOST_HALVES:
-            if (found := self._contacts_of_ball(*shape.center64, shape.radius)) is not None:
-                return found
         kind, row = row_of("shapes", shape)
+        if most >= MOST_HALVES and (found := self._contacts_nearby(kind, row, keep)) is not None:
+            return found
         refuse_far_row("shapes", row)
         return self.contacts(kind, np.array([row]), keep, None, most, ContactRoom())
 
-    def _contacts_of_ball(self, x: float, y: float, z: float, radius: float) -> Contacts | None:
-        """Return all contacts of a ball; None where that is a task for `ContactQuery`."""
-        storage = self.storage
+    def _contacts_nearby(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
+        """Return the contacts of a shape over few cells; None: a task for `ContactQuery`."""
+        storage, deepest = self.storage, keep == "deepest"
+        if kind != SPHERE:
+            shape = for_kernels(np.array(row))
         with storage.lock:
-            heights, cells, _, frame = storage.views
-            ints, floats = _ONE_SPHERE.call(heights, cells, frame, x, y, z, radius)
+            heights, cells, blocks, frame = storage.views
+            if kind == SPHERE:
+                x, y, z, radius = row
+                found = _ONE_SPHERE.call(heights, cells, blocks, frame, x, y, z, radius, deepest)
+            else:
+                found = _ONE_SHAPE.call(heights, cells, blocks, frame, kind, shape, deepest)
+            ints, floats = found
             if ints.size == 2 and ints[0, 0] < 0:
                 return None
             if storage.materials is None:
@@ -177,8 +187,8 @@ class MapQueries(Queries):
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
         workers = Workers(threads)
-        if len(rows) == 1 and kind == SPHERE and keep == "all" and most >= MOST_HALVES:
-            if (contacts := self._contacts_of_ball(*rows[0].tolist())) is not None:
+        if len(rows) == 1 and most >= MOST_HALVES:
+            if (contacts := self._contacts_nearby(kind, rows[0].tolist(), keep)) is not None:
                 return contacts
         storage = self.storage
         with storage.reading() as (views, materials):
@@ -192,8 +202,8 @@ class MapQueries(Queries):
 
     def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
         workers = Workers(threads)
-        if len(rows) == 1 and kind == SPHERE:
-            if (contacts := self._contacts_of_ball(*rows[0].tolist())) is not None:
+        if len(rows) == 1:
+            if (contacts := self._contacts_nearby(kind, rows[0].tolist(), "all")) is not None:
                 return np.array([len(contacts)], np.int64)
         with self.storage.reading() as (views, _):
             return ContactQuery(views, kind, rows, None).counts(workers)

@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyglm import glm
 
-from terrain_physics import AABB, OBB, Capsule, HeightMap, Sphere
+from terrain_physics import AABB, OBB, Capsule, Ground, HeightMap, Sphere
+from terrain_physics._kernels.heightmap.one_shape import MOST_HALVES
 from terrain_physics.surface.results import Contact, Contacts
+from tests.helpers.grounds import cut, rough
 from tests.helpers.heightmaps import MapCase, both, coordinates, maps
 from tests.oracles import box_hulls as oracle_bulk
 from tests.oracles.heightmap_contacts import distance_of_segment, pushes_of_ball
@@ -343,3 +345,58 @@ def test_a_long_query_sees_the_map_as_it_was():
         stop.set()
         editor.join()
     assert counts <= {0, len(before)}
+
+
+def _land(**options: Any) -> HeightMap:
+    heights = rough()
+    heights[3, 7] = np.nan
+    return HeightMap(heights, holes=np.arange(960).reshape(24, 40) % 37 == 0, **options)
+
+
+LANDS: dict[str, Any] = {
+    "open": lambda: _land(border="open"),
+    "extended, of materials": lambda: _land(
+        border="extend", materials=np.arange(960).reshape(24, 40) % 7
+    ),
+    "small cells, far away": lambda: _land(
+        diagonal="alternating", cell_size=(0.3, 0.7), origin=(1e5, 40.0, -3e6), border="extend"
+    ),
+    "tiles": lambda: Ground(cut(rough(), (0, 10, 24), (0, 13, 40), cell_size=0.5).tiles),
+}
+
+
+@pytest.mark.parametrize("name", LANDS)
+@pytest.mark.parametrize("keep", ["all", "deepest"])
+def test_one_shape_is_answered_as_in_a_batch(name, keep):
+    """One alone goes another way: shapes of few cells, of many, too far away, and exact touches."""
+    land = LANDS[name]()
+    x, y, z = getattr(land, "origin64", (0.0, 0.0, 0.0))
+    cell = 0.5 if isinstance(land, Ground) else min(land.cell_size)
+    rng = np.random.default_rng(7)
+    count, seen = 60, set()
+    xs, zs = x + cell * rng.uniform(-4, 44, count), z + cell * rng.uniform(-4, 28, count)
+    ys = np.nan_to_num(land.heights_at(xs, zs), nan=y) + rng.normal(0, 0.4, count)
+    places = np.stack([xs, ys, zs], axis=1)
+    sizes = cell * 10 ** rng.uniform(-1.5, 1.1, count)
+    places[0], sizes[0] = (x + 3 * cell, land.height_at(x + 3 * cell, z) + 1.0, z), 1.0
+    turns, _ = np.linalg.qr(rng.normal(size=(count, 3, 3)))
+    turns[:, :, 0] *= np.linalg.det(turns)[:, None]
+    ends = places + sizes[:, None] * rng.normal(size=(count, 3))
+    halves = sizes[:, None] * rng.uniform(0.1, 1.0, (count, 3))
+    shapes: dict[str, list[Any]] = {
+        "ball": [Sphere(*row) for row in zip(places, sizes, strict=True)],
+        "capsule": [Capsule(*row) for row in zip(places, ends, 0.3 * sizes, strict=True)],
+        "box": [OBB(*row) for row in zip(places, halves, turns, strict=True)],
+        "upright box": [AABB(c - h, c + h) for c, h in zip(places, halves, strict=True)],
+    }
+    for kind, those in shapes.items():
+        many = land.contacts(those, keep=keep)
+        for i, shape in enumerate(those):
+            here, alone = many.query == i, land.contacts(shape, keep=keep)
+            assert not alone.query.any()
+            for field in ("triangle", "penetration", "normal", "point", "depth", "material"):
+                expected = getattr(many, field)[here]
+                assert getattr(alone, field).tobytes() == expected.tobytes(), (kind, i, field)
+            seen.add((kind, min(len(alone), 2), len(alone) > MOST_HALVES))
+    assert seen >= {(kind, n, False) for kind in shapes for n in (0, 1 if keep == "deepest" else 2)}
+    assert keep == "deepest" or (("ball", 2, True) in seen and ("box", 2, True) in seen)

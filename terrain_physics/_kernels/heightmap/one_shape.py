@@ -1,0 +1,201 @@
+"""The contacts of one shape over few cells of a height map: what a game asks between frames.
+
+Each triangle near the shape is asked by the function of that pair, one after the other. For a few
+this is quicker than the stages for many, which fill arrays before they begin.
+"""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
+from terrain_physics._kernels.geometry.sphere_triangle import (
+    APART,
+    IN_DOUBT,
+    sphere_at_origin,
+    sphere_on_edge,
+)
+from terrain_physics._kernels.heightmap.broad_phase import (
+    half_triangle,
+    height_limits,
+    near_cells,
+    outline,
+)
+from terrain_physics._kernels.heightmap.contact_rows import put_sphere_rows, put_triangle
+from terrain_physics._kernels.heightmap.grid import (
+    Grid,
+    corner_heights,
+    has_ground,
+    in_map,
+    is_flipped,
+    unpack_grid,
+)
+from terrain_physics._kernels.heightmap.triangle_columns import ROOM, corners_at
+from terrain_physics._kernels.math.vec3 import Vec3, length, subtract
+from terrain_physics._kernels.surface.contact import contact, put_vector
+from terrain_physics._kernels.surface.shapes import FARTHEST, bounds_at, row_vector
+from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
+
+# Halves of cells that the shape may lie over at most.
+MOST_HALVES = 128
+
+# Halves are padded to a multiple of this: a vector loop would do the rest one by one.
+LANES = 8
+
+
+@kernel
+def _list_halves(grid: Grid, blocks: Singles, lower: Vec3, upper: Vec3, halves: Longs) -> int:
+    """List the halves of cells at the heights of a shape within lower..upper; return how many.
+
+    ``halves`` is flat, with two numbers for each: its row, and the code of `broad_phase.pack`. -1
+    means that the shape lies over more than `MOST_HALVES`.
+    """
+    row_0, row_1 = near_cells(lower[2], upper[2], grid.z0, grid.cell_z, grid.rows, grid.extend)
+    column_0, column_1 = near_cells(
+        lower[0], upper[0], grid.x0, grid.cell_x, grid.columns, grid.extend
+    )
+    if 2.0 * (row_1 - row_0) * (column_1 - column_0) > MOST_HALVES:
+        return -1
+    slack = outline(grid, blocks)[2]
+    low, high = height_limits(lower, upper, slack)
+    n = 0
+    for row in range(int(row_0), int(row_1)):
+        for column in range(int(column_0), int(column_1)):
+            a, b, c, d = corner_heights(grid, row, column)
+            if min(a, b, c, d) > high or max(a, b, c, d) < low or not has_ground(grid, row, column):
+                continue
+            flipped = 1 if is_flipped(grid, row, column) else 0
+            for half in range(2):
+                halves[2 * n], halves[2 * n + 1] = row, 4 * column + 2 * flipped + half
+                n += 1
+    return n
+
+
+@kernel(inline=True)
+def _half(halves: Longs, k: int) -> tuple[int, int]:
+    return int(halves[2 * k]), int(halves[2 * k + 1])
+
+
+@kernel(inline=True)
+def _corners(grid: Grid, halves: Longs, k: int) -> tuple[Vec3, Vec3, Vec3]:
+    row, code = _half(halves, k)
+    return half_triangle(grid, row, code >> 2, (code >> 1) & 1, code & 1)
+
+
+@kernel
+def _put_contact(
+    halves: Longs, rows: Floats, k: int, move: Vec3, direction: Vec3, point: Vec3, count: int,
+    deepest: bool,
+) -> int:  # fmt: skip
+    """Keep the contact of half k, behind ``count`` others or, if it is deeper, in their place."""
+    if deepest:
+        if count > 0 and not length(move) > length(row_vector(rows, 0)):
+            return count
+        count = 0
+    halves[2 * count], halves[2 * count + 1] = halves[2 * k], halves[2 * k + 1]
+    put_vector(rows, count, move)
+    put_vector(rows, MOST_HALVES + count, direction)
+    put_vector(rows, 2 * MOST_HALVES + count, point)
+    return count + 1
+
+
+@kernel
+def _result(grid: Grid, halves: Longs, rows: Floats, count: int) -> tuple[Longs, Floats]:
+    """Return the contacts that were kept as arrays of their own."""
+    ints, floats = np.empty((2, count), dtype=np.int64), np.empty((3, count, 3), dtype=np.float64)
+    for k in range(count):
+        row, code = _half(halves, k)
+        column = code >> 2
+        is_inside = in_map(grid, row, column)
+        ints[0, k] = 0
+        ints[1, k] = 2 * (row * grid.columns + column) + (code & 1) if is_inside else -1
+        for part in range(3):
+            for i in range(3):
+                floats[part, k, i] = rows[3 * (part * MOST_HALVES + k) + i]
+    return ints, floats
+
+
+@kernel
+def _too_much() -> tuple[Longs, Floats]:
+    return np.full((2, 1), -1, dtype=np.int64), np.zeros((3, 1, 3), dtype=np.float64)
+
+
+@kernel
+def contacts_of_sphere(
+    heights: Singles,
+    cells: Bytes,
+    blocks: Singles,
+    frame: Floats,
+    x: float,
+    y: float,
+    z: float,
+    radius: float,
+    deepest: bool,
+) -> tuple[Longs, Floats]:
+    """Return what `contacts_of_shape` does, of a sphere: compiled in a third of the time."""
+    if max(abs(x), abs(y), abs(z), radius) >= FARTHEST:
+        return _too_much()
+    grid = unpack_grid(heights, cells, frame)
+    halves, rows = np.empty(2 * MOST_HALVES, dtype=np.int64), np.empty(9 * MOST_HALVES)
+    center = (x, y, z)
+    lower, upper = (x - radius, y - radius, z - radius), (x + radius, y + radius, z + radius)
+    n, count = _list_halves(grid, blocks, lower, upper, halves), 0
+    if n < 0:
+        return _too_much()
+    columns, verdicts = np.empty(13 * ROOM), np.empty(MOST_HALVES, dtype=np.int32)
+    spheres, corners = columns[: 4 * ROOM], columns[4 * ROOM :]
+    full = (n + LANES - 1) // LANES * LANES
+    for k in range(full):
+        spheres[k], spheres[ROOM + k], spheres[2 * ROOM + k] = x, y, z
+        spheres[3 * ROOM + k] = radius
+        a, b, c = _corners(grid, halves, min(k, n - 1))
+        put_triangle(corners, k, subtract(a, center), subtract(b, center), subtract(c, center))
+    moves, directions = rows[: 3 * MOST_HALVES], rows[3 * MOST_HALVES : 6 * MOST_HALVES]
+    points = rows[6 * MOST_HALVES :]
+    put_sphere_rows(spheres, corners, moves, directions, points, verdicts[:full])
+    for k in range(n):
+        if verdicts[k] == APART:
+            continue
+        move, direction, point = (
+            row_vector(moves, 3 * k),
+            row_vector(directions, 3 * k),
+            row_vector(points, 3 * k),
+        )
+        if verdicts[k] == IN_DOUBT:
+            a, b, c = corners_at(corners, k)
+            _, move, direction, off = sphere_at_origin(radius, a, b, c, False)
+            move, direction = sphere_on_edge(radius, a, b, c, move, direction, off)
+        count = _put_contact(halves, rows, k, move, direction, point, count, deepest)
+    return _result(grid, halves, rows, count)
+
+
+@kernel
+def contacts_of_shape(
+    heights: Singles,
+    cells: Bytes,
+    blocks: Singles,
+    frame: Floats,
+    kind: int,
+    shape: Floats,
+    deepest: bool,
+) -> tuple[Longs, Floats]:
+    """Return (queries and triangles (2, n), penetrations, directions and points (3, n, 3)).
+
+    All of one row, or only the deepest, the first of those equally deep. n = 1 with the query -1
+    means that the shape lies over more than `MOST_HALVES`, or is too far off.
+    """
+    for k in range(shape.shape[0]):
+        if abs(float(shape[k])) >= FARTHEST:
+            return _too_much()
+    grid = unpack_grid(heights, cells, frame)
+    halves, rows = np.empty(2 * MOST_HALVES, dtype=np.int64), np.empty(9 * MOST_HALVES)
+    faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
+    lower, upper = bounds_at(kind, shape, 0)
+    n, count = _list_halves(grid, blocks, lower, upper, halves), 0
+    if n < 0:
+        return _too_much()
+    for k in range(n):
+        a, b, c = _corners(grid, halves, k)
+        touching, move, direction, point = contact(kind, shape, 0, a, b, c, False, faces)
+        if touching:
+            count = _put_contact(halves, rows, k, move, direction, point, count, deepest)
+    return _result(grid, halves, rows, count)
