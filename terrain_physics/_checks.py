@@ -15,10 +15,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.math.rotations import put_orthonormal
 from terrain_physics._kernels.math.rows import put_units
 
 _Checked = TypeVar("_Checked")
+
+_PUT_UNITS = CachedDispatch(put_units)
 
 Floats3 = tuple[float, float, float]
 Floats9 = tuple[float, float, float, float, float, float, float, float, float]
@@ -31,6 +34,11 @@ MOST_RESULTS = 20_000_000
 # Largest error of a unit length or a dot product of axes. glm.quat and glm.mat3 hold float32: a
 # product of a few thousand rotations stays within this.
 ROTATION_TOLERANCE = 1e-4
+
+_FLOAT64 = np.dtype(np.float64)
+
+_ANY_REACH = np.array([math.inf])
+_ANY_REACH.setflags(write=False)
 
 # So many numbers are checked one by one: NumPy takes a microsecond to look at any.
 _FEW = 32
@@ -352,7 +360,11 @@ def array(name: str, value: Any, *shapes: tuple[int | None, ...]) -> NDArray[np.
     if result.shape == (0,) and shapes[0][0] is None:  # an empty list stands for no rows
         result = result.reshape([length or 0 for length in shapes[0]])
     result.setflags(write=False)
-    if not any(_fits(result.shape, shape) for shape in shapes):
+    have = result.shape
+    if len(have) == 2 and shapes[0] == (None, have[1]):  # most are rows
+        refuse_non_finite(name, result)
+        return result
+    if not any(_fits(have, shape) for shape in shapes):
         wanted = " or ".join(_shape_text(shape) for shape in shapes)
         raise ValueError(f"{name} must have shape {wanted}, got {result.shape}")
     refuse_non_finite(name, result)
@@ -381,6 +393,8 @@ def copied(value: Any) -> NDArray[Any]:
 
 def real_array(name: str, value: Any) -> NDArray[np.float64]:
     """Return real numbers as a new C-contiguous float64 array; a single number gets no axis."""
+    if type(value) is np.ndarray and value.dtype is _FLOAT64:  # a microsecond less
+        return value.copy()
     given = real_numbers(name, value)
     if given.dtype.itemsize <= 8:
         return np.array(given, np.float64, order="C")
@@ -483,7 +497,9 @@ def triangles(name: str, value: Any) -> NDArray[np.float64]:
 
 def refuse_negative(what: str, name: str, values: NDArray[np.float64]) -> None:
     """Raise ValueError naming the first row (n, k) that holds a negative number."""
-    if not values.size or values.min() >= 0.0:
+    if values.size <= _FEW and all(value >= 0.0 for value in values.ravel().tolist()):
+        return
+    if values.min() >= 0.0:
         return
     for row, column in np.argwhere(values < 0.0)[:1].tolist():
         raise ValueError(f"{what} must be >= 0, got {values[row, column]} in {name}[{row}]")
@@ -518,6 +534,8 @@ def obbs(prefix: str, centers: Any, half_extents: Any, rotation_matrices: Any) -
 
 def reaches(name: str, value: Any) -> NDArray[np.float64]:
     """Return how far rays reach (n,), from 0 to infinity; (1,) of one number for all of them."""
+    if value is math.inf:
+        return _ANY_REACH
     if not isinstance(value, (list, tuple)) and getattr(value, "ndim", 0) == 0:
         result = np.array([between(name, value, 0.0, math.inf)])
     else:
@@ -535,7 +553,7 @@ def directions(name: str, value: Any) -> NDArray[np.float64]:
     """Return directions (n, 3), given with any length but zero, with length 1; read-only."""
     rows = points(name, value)
     result = np.empty(rows.shape)
-    row = put_units(rows, result)
+    row = _PUT_UNITS.call(rows, result)
     if row >= 0:
         raise ValueError(f"{name}[{row}] must not be zero, got (0.0, 0.0, 0.0)")
     result.setflags(write=False)

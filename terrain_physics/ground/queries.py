@@ -296,10 +296,12 @@ def _joined(
         return answers[0]
     if len(found) == 1 and found[0][0].is_in_order:
         source, answer = found[0]
-        owner = source.owners(answer.triangle)
-        if owner.ids is answer.triangle:  # of meshes: they are the ground's
+        own, made_of = answer.triangle, answer.material
+        owner = source.owners(own)
+        materials = source.materials(owner.parts, made_of)
+        if owner.ids is own and materials is made_of:
             return answer
-        return answer.with_triangles(owner.ids, source.materials(owner.parts, answer.material))
+        return answer.with_triangles(owner.ids, None if materials is made_of else materials)
     owners = [source.owners(answer.triangle) for source, answer in found]
     touched = [answer for _, answer in found]
     materials = [

@@ -53,9 +53,11 @@ class MapSource(NamedTuple):
         """Return the owners of triangles (n,); -1 stays, and is of the first map."""
         if self.union is not None:
             return Owners(*self.union.owners(triangles, self.parts, self.parts << ID_BITS))
-        ids = triangles + (self.first << ID_BITS)
-        ids[triangles < 0] = -1
-        return Owners(ids, np.full(len(triangles), self.first))
+        first, ids = self.first, triangles
+        if first > 0:
+            ids = triangles + (first << ID_BITS)
+            ids[triangles < 0] = -1
+        return Owners(ids, np.full(len(triangles), first))
 
     def owner(self, triangle: int) -> tuple[int, int]:
         """Return the ground's id of a triangle, and the map that it is of."""

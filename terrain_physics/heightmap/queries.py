@@ -53,9 +53,10 @@ from terrain_physics.surface.shapes import Shape, for_kernels, row_of
 _POINT_COST, _RAY_COST, _SHAPE_COST = 8, 300, 1_500
 
 _HEIGHT, _NORMAL = CachedDispatch(kernels.height_at), CachedDispatch(kernels.normal_at)
-_RAY, _SWEEP = CachedDispatch(ray_hit), CachedDispatch(sweep_hits)
+_SURFACE, _SWEEP = CachedDispatch(surface_at), CachedDispatch(sweep_hits)
+_RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(ray_hits)
 _ONE_SPHERE, _ONE_SHAPE = CachedDispatch(contacts_of_sphere), CachedDispatch(contacts_of_shape)
-_CLOSEST = CachedDispatch(closest_one)
+_CLOSEST, _CLOSEST_ROWS = CachedDispatch(closest_one), CachedDispatch(closest_rows)
 
 
 class MapQueries(Queries):
@@ -142,7 +143,7 @@ class MapQueries(Queries):
         with self.storage.reading() as ((heights, cells, blocks, frame), materials):
 
             def work(first: int, last: int) -> None:
-                ray_hits(
+                _RAYS.call(
                     heights, cells, blocks, frame, origins, directions, longest, first, last,
                     distances, points, normals, whole,
                 )  # fmt: skip
@@ -231,7 +232,7 @@ class MapQueries(Queries):
             def work(first: int, last: int) -> None:
                 numbers = np.empty((last - first, 8))
                 whole = np.empty((last - first, 2), dtype=np.int64)
-                sweep_hits(
+                _SWEEP.call(
                     heights, cells, blocks, frame, kind, _part(rows, first, last).reshape(-1),
                     _part(motions, first, last), 0, last - first, numbers, whole,
                 )  # fmt: skip
@@ -264,7 +265,9 @@ class MapQueries(Queries):
         with self.storage.reading() as (views, materials):
 
             def work(first: int, last: int) -> None:
-                closest_rows(*views, points, first, last, places, distances, triangles, nearest)
+                _CLOSEST_ROWS.call(
+                    *views, points, first, last, places, distances, triangles, nearest
+                )
 
             Workers(threads).run(work, count, _SHAPE_COST)
             made_of = _materials_at(materials, distances, nearest)
@@ -342,7 +345,7 @@ def _surface_at(
     out = np.empty((xs.size, 3 if normals else 1))
 
     def work(first: int, last: int) -> None:
-        surface_at(heights, cells, frame, xs, zs, first, last, normals, out)
+        _SURFACE.call(heights, cells, frame, xs, zs, first, last, normals, out)
 
     Workers(threads).run(work, xs.size, _POINT_COST)
     return out

@@ -60,9 +60,11 @@ _ONE_VISIT.setflags(write=False)
 # Nanoseconds that one takes on one thread, roughly.
 _RAY_COST, _SHAPE_COST, _WRITING_COST = 500, 2_000, 250_000
 
-_HEIGHT, _RAY = CachedDispatch(height_at), CachedDispatch(ray_hit)
-_CLOSEST = CachedDispatch(closest_one)
+_HEIGHT, _HEIGHTS = CachedDispatch(height_at), CachedDispatch(height_rows)
+_RAY, _RAYS = CachedDispatch(ray_hit), CachedDispatch(raycast_rows)
+_CLOSEST, _CLOSEST_ROWS = CachedDispatch(closest_one), CachedDispatch(closest_rows)
 _SWEEP, _CONTACTS = CachedDispatch(sweep_rows), CachedDispatch(contacts_of_one)
+_LIST, _PUT = CachedDispatch(list_contacts), CachedDispatch(put_contacts)
 
 # First and last visit, keys, rows: see `list_contacts`.
 _Found = tuple[int, int, Longs, Floats]
@@ -104,7 +106,7 @@ class MeshQueries(Queries):
         with self.storage.reading as table:
 
             def look(first: int, last: int) -> None:
-                height_rows(table, self._mask, xs, zs, first, last, heights, normals)
+                _HEIGHTS.call(table, self._mask, xs, zs, first, last, heights, normals)
 
             Workers(threads).run(look, len(xs), _RAY_COST)
         return heights, normals
@@ -150,7 +152,7 @@ class MeshQueries(Queries):
         with self.storage.reading as table:
 
             def cast(first: int, last: int) -> None:
-                raycast_rows(table, self._mask, origins, directions, longest, first, last, *hits)
+                _RAYS.call(table, self._mask, origins, directions, longest, first, last, *hits)
 
             Workers(threads).run(cast, count, _RAY_COST)
             return RayHits(*hits, self.storage.materials_of(table, triangles))
@@ -160,21 +162,27 @@ class MeshQueries(Queries):
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
         kind, row = row_of("shapes", shape)
         refuse_far_row("shapes", row)
-        flat = for_kernels(np.array(row))
+        return self._contacts_of_row(kind, for_kernels(np.array(row)), keep, most)
+
+    def _contacts_of_row(self, kind: int, row: Floats, keep: str, most: int) -> Contacts:
         kept = DEEPEST if keep == "deepest" else ALL
         with self.storage.asked as table:
-            ints, floats = _CONTACTS.call(table, self._mask, kind, flat, _ONE_VISIT, kept, most)
+            ints, floats = _CONTACTS.call(table, self._mask, kind, row, _ONE_VISIT, kept, most)
             if not len(ints):  # there was no more room
                 raise _checks.too_many("contacts", most)
+            if not ints.size:
+                return Contacts(ints, floats)
             _checks.refuse_more("contacts", ints.shape[1], most)
             return Contacts(ints, floats, self.storage.materials_of(table, ints[1]))
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
+        workers = Workers(threads)
+        if len(rows) == 1:
+            return self._contacts_of_row(kind, for_kernels(rows), keep, most)
         visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
         kept = DEEPEST if keep == "deepest" else ALL
-        workers = Workers(threads)
         with self.storage.reading as table:
             parts = _list(workers, table, self._mask, kind, rows, kept, visits, counts, most)
             ends = np.cumsum(counts)
@@ -184,9 +192,7 @@ class MeshQueries(Queries):
 
             def put(first: int, last: int) -> None:
                 for begin, end, keys, found in parts[first:last]:
-                    put_contacts(
-                        visits, begin, end, keys, found, ends, counts, room.ints, room.floats
-                    )
+                    _PUT.call(visits, begin, end, keys, found, ends, counts, room.ints, room.floats)
 
             workers.run(put, len(parts), _WRITING_COST)
             ints, floats = room.first(total)
@@ -215,7 +221,7 @@ class MeshQueries(Queries):
         with self.storage.reading_to_sweep as table:
 
             def work(first: int, last: int) -> None:
-                sweep_rows(
+                _SWEEP.call(
                     table, self._mask, kind, flat, motions, visits, first, last,
                     numbers, triangles,
                 )  # fmt: skip
@@ -243,7 +249,9 @@ class MeshQueries(Queries):
         with self.storage.reading as table:
 
             def search(first: int, last: int) -> None:
-                closest_rows(table, self._mask, along, first, last, places, distances, triangles)
+                _CLOSEST_ROWS.call(
+                    table, self._mask, along, first, last, places, distances, triangles
+                )
 
             Workers(threads).run(search, count, _RAY_COST)
             found = triangles[rows]
@@ -321,7 +329,7 @@ def _list(
     so_far = np.zeros(1, np.int64)
 
     def find(first: int, last: int) -> _Found:
-        keys, found = list_contacts(
+        keys, found = _LIST.call(
             table, mask, kind, shapes, visits, first, last, kept, counts, most, so_far
         )
         if not len(keys):  # there was no more room

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from terrain_physics import _checks
 from terrain_physics._public import public
@@ -58,8 +58,7 @@ class ContactBuffer:
         return f"<ContactBuffer: room for {self.capacity}>"
 
 
-@contextmanager
-def room_in(out: ContactBuffer | None) -> Iterator[ContactRoom]:
+def room_in(out: ContactBuffer | None) -> AbstractContextManager[ContactRoom]:
     """Give one call the memory of a buffer, or new memory.
 
     Raises
@@ -70,9 +69,13 @@ def room_in(out: ContactBuffer | None) -> Iterator[ContactRoom]:
         If another call is writing to the buffer.
     """
     if out is None:
-        yield ContactRoom()
-        return
+        return nullcontext(ContactRoom())
     _checks.instance("out", out, ContactBuffer)
+    return _lent(out)
+
+
+@contextmanager
+def _lent(out: ContactBuffer) -> Iterator[ContactRoom]:
     if not out._lock.acquire(blocking=False):  # noqa: SLF001 of its own file
         raise ValueError("out must be used by one call at a time: take a buffer for each thread")
     try:

@@ -8,6 +8,13 @@ from terrain_physics._kernels.types import Floats, Longs
 _SPARE = 1.25
 
 
+def _arrays(capacity: int) -> tuple[Longs, Floats]:
+    return np.empty((2, capacity), np.int64), np.empty((3, capacity, 3))
+
+
+_NO_ROOM = _arrays(0)  # nothing can be written to it
+
+
 class ContactRoom:
     """Arrays of contacts, as `Contacts` has them, with room for more than there are.
 
@@ -19,9 +26,11 @@ class ContactRoom:
 
     __slots__ = ("floats", "ints")
 
+    ints: Longs
+    floats: Floats
+
     def __init__(self, capacity: int = 0) -> None:
-        self.ints: Longs = np.empty((2, capacity), np.int64)
-        self.floats: Floats = np.empty((3, capacity, 3))
+        self.ints, self.floats = _NO_ROOM if capacity == 0 else _arrays(capacity)
 
     @property
     def capacity(self) -> int:
@@ -32,7 +41,7 @@ class ContactRoom:
         """Make room for a number of contacts; those that are there may go."""
         if count > self.capacity:
             size = int(_SPARE * count) if self.capacity else count
-            self.ints, self.floats = np.empty((2, size), np.int64), np.empty((3, size, 3))
+            self.ints, self.floats = _arrays(size)
 
     def first(self, count: int) -> tuple[Longs, Floats]:
         """Return views of the first contacts."""

@@ -438,7 +438,9 @@ class Contacts:
         Outside a map that of the nearest cell.
         """
         if self._material is None:
-            return np.broadcast_to(np.uint8(0), (len(self),))
+            none = np.zeros(len(self), np.uint8)
+            none.flags.writeable = False
+            return none
         return self._material
 
     def columns(self) -> dict[str, NDArray[Any]]:
