@@ -125,6 +125,29 @@ def test_a_capsule_touches_when_its_axis_is_within_the_radius(way, radius, turn,
     check(distance, radius, length, travel, normal, size * 8.0 + radius)
 
 
+@settings(max_examples=150, deadline=None)
+@given(ways(), st.sampled_from([0.0, 1e-6, 0.05, 0.5]), st.sampled_from([0.0, 0.02, 1.0]), SIZES)
+def test_the_rest_of_the_way_changes_no_touch(way, radius, half, size):
+    """What a way cannot reach is found without a look at edges: never what it just reaches."""
+    direction, _, triangle = way
+    a, b, c = map(tuple, triangle * size)
+    line, axis, radius = tuple(direction), (0.0, half * size, 0.0), radius * size
+
+    def sweeps(length):
+        return (
+            sweep_sphere(radius, line, length, a, b, c, False),
+            sweep_capsule(axis, radius, line, length, a, b, c, False),
+        )
+
+    for shape, (travel, normal) in enumerate(sweeps(1e3 * size)):
+        if travel == math.inf:
+            continue
+        for length in (travel, travel * (1.0 + 1e-12), travel + 1e-9 * size, 2.0 * travel):
+            assert sweeps(length)[shape] == (travel, normal)
+        if travel > 0.0:
+            assert sweeps(travel * (1.0 - 1e-9))[shape][0] == math.inf
+
+
 @settings(max_examples=60, deadline=None)
 @given(ways(), st.tuples(*[st.sampled_from([0.1, 0.5, 1.0])] * 3), rotations())
 def test_a_box_touches_where_its_line_enters_the_exact_minkowski_difference(way, half, turn):

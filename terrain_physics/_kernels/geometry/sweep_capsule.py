@@ -22,7 +22,9 @@ from terrain_physics._kernels.geometry.sweep_sphere import (
     is_inside,
     meet_side,
     meet_sphere,
+    size_of,
     start_normal,
+    stays_before,
     stopped,
 )
 from terrain_physics._kernels.math.vec3 import (
@@ -107,10 +109,11 @@ def _meet_parallelogram(
 
 
 @kernel
-def _touch_at_start(
+def _look_at_start(
     half_axis: Vec3,
     radius: float,
     direction: Vec3,
+    distance: float,
     a: Vec3,
     b: Vec3,
     c: Vec3,
@@ -118,11 +121,13 @@ def _touch_at_start(
     normal: Vec3,
     two_sided: bool,
 ) -> tuple[bool, float, Vec3]:
-    """Return (whether they touch, and if so what the sweep returns)."""
+    """Return (whether the start tells what the sweep returns, and if so that)."""
     on_axis, on_triangle = nearest_pair(half_axis, a, b, c, has_area, normal)
     gap = subtract(on_axis, on_triangle)
     if dot(gap, gap) > radius * radius:
-        return False, math.inf, normal
+        x, y, z = half_axis
+        size = radius + distance + (abs(x) + abs(y) + abs(z)) + size_of(a, b, c)
+        return stays_before(radius, direction, distance, scale(gap, -1.0), size), *FREE
     above = dot(normal, subtract(on_axis, a))
     size = radius + length(half_axis) + length(a) + length(b) + length(c)
     aside = normal if has_area else direction_off_segment(a, b, c)
@@ -224,10 +229,10 @@ def sweep_capsule(
         if known == DECIDED:
             return travel, front
     if known == NEAR:
-        touching, travel, front = _touch_at_start(
-            half_axis, radius, direction, a, b, c, has_area, normal, two_sided
+        is_told, travel, front = _look_at_start(
+            half_axis, radius, direction, distance, a, b, c, has_area, normal, two_sided
         )
-        if touching:
+        if is_told:
             return travel, front
     best, on_face, found = _meet_rim(half_axis, radius, direction, a, b, c)
     if best > distance:

@@ -35,6 +35,10 @@ SLIDE = 1e-6
 # behind. A deeper shape is in the ground and leaves through the front.
 FROM_BEHIND = 1e-3
 
+# Parts of all sizes. What is nearer than the first is left to be decided elsewhere, and so are
+# shapes nearer than the second, whose shortest way to each other rounding turns too much.
+DOUBT, LEAST_GAP = 1e-9, 1e-4
+
 FREE = (math.inf, (0.0, 0.0, 0.0))
 
 
@@ -54,6 +58,32 @@ def is_inside(point: Vec3, normal: Vec3, a: Vec3, b: Vec3, c: Vec3) -> bool:
         dot(normal, cross(a, b)) >= 0.0
         and dot(normal, cross(b, c)) >= 0.0
         and dot(normal, cross(c, a)) >= 0.0
+    )
+
+
+@kernel(inline=True)
+def stays_before(
+    radius: float, direction: Vec3, distance: float, towards: Vec3, size: float
+) -> bool:
+    """Tell whether a rounded shape surely does not reach a triangle.
+
+    ``towards`` is the shortest vector to it from what is rounded: all of the triangle lies behind
+    the plane there that is square to it. ``size`` is the sum of all sizes.
+    """
+    gap = length(towards)
+    room = gap - radius - DOUBT * size
+    return bool(
+        room > 0.0 and gap > LEAST_GAP * size and room * gap > dot(direction, towards) * distance
+    )
+
+
+@kernel(inline=True)
+def size_of(a: Vec3, b: Vec3, c: Vec3) -> float:
+    """Return the sum of the corners' coordinates, without signs."""
+    return (
+        (abs(a[0]) + abs(a[1]) + abs(a[2]))
+        + (abs(b[0]) + abs(b[1]) + abs(b[2]))
+        + (abs(c[0]) + abs(c[1]) + abs(c[2]))
     )
 
 
@@ -123,9 +153,10 @@ def start_normal(
 
 
 @kernel
-def _touch_at_start(
+def _look_at_start(
     radius: float,
     direction: Vec3,
+    distance: float,
     a: Vec3,
     b: Vec3,
     c: Vec3,
@@ -133,10 +164,11 @@ def _touch_at_start(
     normal: Vec3,
     two_sided: bool,
 ) -> tuple[bool, float, Vec3]:
-    """Return (whether they touch, and if so the result of the sweep)."""
+    """Return (whether the start tells the result of the sweep, and if so the result)."""
     feature, point = closest_on_triangle(a, b, c, has_area, normal)
     if dot(point, point) > radius * radius:
-        return False, math.inf, normal
+        size = radius + distance + size_of(a, b, c)
+        return stays_before(radius, direction, distance, point, size), *FREE
     above = -dot(normal, a)
     gap = scale(normal, above) if feature == FACE else scale(point, -1.0)
     size = radius + length(a) + length(b) + length(c)
@@ -171,10 +203,10 @@ def sweep_sphere(
                 return stopped(travel, direction, front)
             near = False
     if near:
-        touching, travel, start = _touch_at_start(
-            radius, direction, a, b, c, has_area, normal, two_sided
+        is_told, travel, start = _look_at_start(
+            radius, direction, distance, a, b, c, has_area, normal, two_sided
         )
-        if touching:
+        if is_told:
             return travel, start
     best, foot = math.inf, a
     for k in range(3):

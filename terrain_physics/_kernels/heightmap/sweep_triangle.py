@@ -1,6 +1,4 @@
-"""A moving body against one triangle of a height map: how far it travels, and where it touches."""
-
-import math
+"""A moving body and a triangle of a height map that it touches: what stops it, and where."""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.sweep_sphere import stopped
@@ -14,23 +12,22 @@ from terrain_physics._kernels.heightmap.grid import Grid, corner_heights, is_fli
 from terrain_physics._kernels.heightmap.internal_edges import BLOCKED, look_around
 from terrain_physics._kernels.math.vec3 import Vec3, dot, scale
 from terrain_physics._kernels.surface.shapes import Body
-from terrain_physics._kernels.surface.sweep import point_of_touch, travel
+from terrain_physics._kernels.surface.sweep import point_of_touch
 from terrain_physics._kernels.types import Floats
 
 
 @kernel(lent=True)
-def touch_triangle(
-    grid: Grid, body: Body, direction: Vec3, distance: float,
-    row: int, column: int, half: int, a: Vec3, b: Vec3, c: Vec3, faces: Floats,
+def stopped_by_ground(
+    grid: Grid, direction: Vec3, row: int, column: int, half: int, a: Vec3, b: Vec3, c: Vec3,
+    way: float, normal: Vec3,
 ) -> tuple[float, Vec3]:  # fmt: skip
-    """Return (travel, normal) of a body until it touches one triangle of the ground.
+    """Return (travel, normal) of a body that would touch one triangle after so long a way.
 
-    Corners are relative to its center. The next triangle's edge, an internal edge, would stop a
-    shape that lies in the ground by a hair. A touch whose normal leads into a neighbor counts as
-    one of the face, which stops only what moves into it.
+    Corners are relative to its center at the start. The next triangle's edge, an internal edge,
+    would stop a shape that lies in the ground by a hair. A touch whose normal leads into a neighbor
+    counts as one of the face, which stops only what moves into it.
     """
-    way, normal = travel(body, direction, distance, a, b, c, False, faces)
-    if way < math.inf and look_around(grid, row, column, half, a, b, c, normal) == BLOCKED:
+    if look_around(grid, row, column, half, a, b, c, normal) == BLOCKED:
         front = front_normal(grid, row, column, half)
         return stopped(way, direction, scale(front, -1.0) if dot(front, a) > 0.0 else front)
     return way, normal

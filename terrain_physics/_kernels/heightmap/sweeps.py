@@ -28,7 +28,7 @@ from terrain_physics._kernels.heightmap.grid import (
     is_flipped,
     stored_corners,
 )
-from terrain_physics._kernels.heightmap.sweep_triangle import place_of_touch, touch_triangle
+from terrain_physics._kernels.heightmap.sweep_triangle import place_of_touch, stopped_by_ground
 from terrain_physics._kernels.heightmap.traversal import (
     crossing,
     first_stretch,
@@ -42,7 +42,7 @@ from terrain_physics._kernels.heightmap.traversal import (
 from terrain_physics._kernels.math.rows import row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, subtract
 from terrain_physics._kernels.surface.shapes import Body, body_at, row_vector, row_width
-from terrain_physics._kernels.surface.sweep import split_motion
+from terrain_physics._kernels.surface.sweep import split_motion, travel
 from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
 
 
@@ -68,13 +68,17 @@ def _touch_cell(
     c, d = subtract(c, center), subtract(d, center)
     flipped = is_flipped(grid, row, column)
     for half in range(2):
+        if (0.0, row, column, half) > found[:4]:  # it touches an earlier one at its start
+            continue
         p, q, r = half_of(a, b, c, d, flipped, half)
-        distance, normal = touch_triangle(
-            grid, body, direction, limit, row, column, half, p, q, r, faces
-        )
+        distance, normal = travel(body, direction, limit, p, q, r, False, faces)
         if distance <= limit and (distance, row, column, half) < found[:4]:
-            limit = distance
-            found = Touch(distance, row, column, half, normal)
+            distance, normal = stopped_by_ground(
+                grid, direction, row, column, half, p, q, r, distance, normal
+            )
+            if distance < math.inf:
+                limit = distance
+                found = Touch(distance, row, column, half, normal)
     return found
 
 
