@@ -35,9 +35,7 @@ JIT: list[str] = PROJECT["optional-dependencies"]["jit"]
     ("system", "machine"),
     [("linux", "x86_64"), ("linux", "aarch64"), ("win32", "AMD64"), ("darwin", "arm64")],
 )
-def test_the_latest_numba_serves_all_but_intel_macs(
-    system: str, machine: str, python: str
-) -> None:
+def test_the_latest_numba_serves_all_but_intel_macs(system: str, machine: str, python: str) -> None:
     (asked,) = numba_for(JIT, system, machine, python)
     assert str(asked.specifier) == ">=0.61"
     wheels_hold_machine_code = (system, machine) == ("linux", "x86_64")
