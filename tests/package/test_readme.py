@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from terrain_physics import __version__
 from tests.helpers.pages import blocks, run
 
 ROOT = Path(__file__).parents[2]
@@ -33,22 +34,42 @@ def test_ci_runs_the_two_commands_of_the_readme():
 
 @pytest.mark.parametrize("target", re.findall(r"\]\(([^)]+)\)", TEXT))
 def test_links_lead_somewhere(target):
-    assert (ROOT / target).exists()
+    assert (ROOT / target.partition("#")[0]).exists()
 
 
-def test_on_a_package_index_links_get_an_address():
-    """The address is whoever's that publishes; here there is none."""
+def on_a_package_index(address: str) -> str:
+    """Return the README as a package index shows it, if this is the repository's address."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     settings = project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
-    (rule,) = settings["substitutions"]
-    assert re.sub(rule["pattern"], rule["replacement"], TEXT) == TEXT
+    *kinds, last = settings["substitutions"]
+    assert last["replacement"] == r"\1\2", "the address is the publisher's; here there is none"
+    text = TEXT
+    for rule in kinds:
+        text = re.sub(rule["pattern"], rule["replacement"], text)
+    text = re.sub(last["pattern"], rf"\1{address}\2", text)
+    return text.replace("$HFPR_VERSION", __version__)
+
+
+def test_on_a_package_index_pages_are_shown_and_pictures_handed_out():
     address = "https://example.invalid/"
-    there = re.sub(rule["pattern"], rule["replacement"] + address, TEXT)
-    links = re.findall(r"\]\(([^)]+)\)", there)
-    assert links
-    assert all(link.startswith(("https://", "#")) for link in links)
-    assert there.replace(address, "") == TEXT
+    text = on_a_package_index(address)
+    found = re.findall(r"(!?)\[[^\]]*\]\(([^)]+)\)", text)
+    assert len(found) == len(re.findall(r"\]\(", TEXT))
+    assert {bool(mark) for mark, _ in found} == {True, False}
+    for mark, link in found:
+        folder = f"{address}{'raw' if mark else 'blob'}/v{__version__}/"
+        assert link.startswith(folder)
+        assert (ROOT / link.removeprefix(folder).partition("#")[0]).is_file()
+    plain = text.replace(f"{address}raw/v{__version__}/", "")
+    assert plain.replace(f"{address}blob/v{__version__}/", "") == TEXT
+
+
+def test_links_without_an_address_are_not_released():
+    script = (ROOT / ".ci" / "package").read_text(encoding="utf-8")
+    (pattern,) = re.findall(r"grep -qE '(.+?)' <<<\"\$metadata\"", script)
+    assert re.search(pattern, on_a_package_index(""))
+    assert not re.search(pattern, on_a_package_index("https://example.invalid/"))
 
 
 def test_it_is_short():
-    assert TEXT.count("\n") < 170
+    assert TEXT.count("\n") <= 150
