@@ -167,12 +167,12 @@ class MapQueries(Queries):
         if kind != SPHERE:
             shape = for_kernels(np.array(row))
         with storage.lock:
-            heights, cells, blocks, frame = storage.views
+            heights, cells, _, frame = storage.views
             if kind == SPHERE:
                 x, y, z, radius = row
-                found = _ONE_SPHERE.call(heights, cells, blocks, frame, x, y, z, radius, deepest)
+                found = _ONE_SPHERE.call(heights, cells, frame, x, y, z, radius, deepest)
             else:
-                found = _ONE_SHAPE.call(heights, cells, blocks, frame, kind, shape, deepest)
+                found = _ONE_SHAPE.call(heights, cells, frame, kind, shape, deepest)
             ints, floats = found
             if ints.size == 2 and ints[0, 0] < 0:
                 return None

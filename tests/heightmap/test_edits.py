@@ -159,7 +159,7 @@ def test_an_edited_map_is_a_new_map_of_the_same_numbers(data, diagonal):
         (lambda land: land.holes.__setitem__(np.ones((4, 5), bool), True), IndexError, "shape"),
         (lambda land: land.materials.__setitem__(np.s_[0, 0], 256), ValueError, "from 0 to 255"),
         (lambda land: land.materials.__setitem__(np.s_[0, 0], 0.5), TypeError, "whole numbers"),
-        (lambda land: land.materials.__setitem__(np.s_[0, 0], "rock"), TypeError, "must be numbers where there are no"),
+        (lambda land: land.materials.__setitem__(np.s_[0, 0], "rock"), TypeError, "be numbers"),
         (lambda land: setattr(land, "materials", np.full((3, 4), 256)), ValueError, r"at \[0, 0\]"),
         (lambda land: setattr(land, "holes", np.ones((4, 5), bool)), ValueError, r"\(3, 4\)"),
         (lambda land: setattr(land, "holes", np.zeros((3, 4))), TypeError, "bool"),

@@ -18,7 +18,6 @@ from terrain_physics._kernels.heightmap.broad_phase import (
     half_triangle,
     height_limits,
     near_cells,
-    outline,
 )
 from terrain_physics._kernels.heightmap.contact_rows import put_sphere_rows, put_triangle
 from terrain_physics._kernels.heightmap.grid import (
@@ -43,7 +42,7 @@ LANES = 8
 
 
 @kernel
-def _list_halves(grid: Grid, blocks: Singles, lower: Vec3, upper: Vec3, halves: Longs) -> int:
+def _list_halves(grid: Grid, lower: Vec3, upper: Vec3, halves: Longs) -> int:
     """List the halves of cells at the heights of a shape within lower..upper; return how many.
 
     ``halves`` is flat, with two numbers for each: its row, and the code of `broad_phase.pack`. -1
@@ -55,13 +54,15 @@ def _list_halves(grid: Grid, blocks: Singles, lower: Vec3, upper: Vec3, halves: 
     )
     if 2.0 * (row_1 - row_0) * (column_1 - column_0) > MOST_HALVES:
         return -1
-    slack = outline(grid, blocks)[2]
-    low, high = height_limits(lower, upper, slack)
+    # Rounding moves a touch by no more than that part of the sizes of shape and triangle.
+    low, high = height_limits(lower, upper, 1e-9 * (grid.cell_x + grid.cell_z))
     n = 0
     for row in range(int(row_0), int(row_1)):
         for column in range(int(column_0), int(column_1)):
             a, b, c, d = corner_heights(grid, row, column)
-            if min(a, b, c, d) > high or max(a, b, c, d) < low or not has_ground(grid, row, column):
+            least, greatest = min(a, b, c, d), max(a, b, c, d)
+            slack = 1e-12 * (greatest - least)
+            if least - slack > high or greatest + slack < low or not has_ground(grid, row, column):
                 continue
             flipped = 1 if is_flipped(grid, row, column) else 0
             for half in range(2):
@@ -123,7 +124,6 @@ def _too_much() -> tuple[Longs, Floats]:
 def contacts_of_sphere(
     heights: Singles,
     cells: Bytes,
-    blocks: Singles,
     frame: Floats,
     x: float,
     y: float,
@@ -138,7 +138,7 @@ def contacts_of_sphere(
     halves, rows = np.empty(2 * MOST_HALVES, dtype=np.int64), np.empty(9 * MOST_HALVES)
     center = (x, y, z)
     lower, upper = (x - radius, y - radius, z - radius), (x + radius, y + radius, z + radius)
-    n, count = _list_halves(grid, blocks, lower, upper, halves), 0
+    n, count = _list_halves(grid, lower, upper, halves), 0
     if n < 0:
         return _too_much()
     columns, verdicts = np.empty(13 * ROOM), np.empty(MOST_HALVES, dtype=np.int32)
@@ -172,7 +172,6 @@ def contacts_of_sphere(
 def contacts_of_shape(
     heights: Singles,
     cells: Bytes,
-    blocks: Singles,
     frame: Floats,
     kind: int,
     shape: Floats,
@@ -190,7 +189,7 @@ def contacts_of_shape(
     halves, rows = np.empty(2 * MOST_HALVES, dtype=np.int64), np.empty(9 * MOST_HALVES)
     faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
     lower, upper = bounds_at(kind, shape, 0)
-    n, count = _list_halves(grid, blocks, lower, upper, halves), 0
+    n, count = _list_halves(grid, lower, upper, halves), 0
     if n < 0:
         return _too_much()
     for k in range(n):
