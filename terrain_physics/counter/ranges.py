@@ -297,9 +297,11 @@ def _bounded_shells(number: int, block: Any) -> tuple[int, Array, Array]:
 
 def _ranges_met(lower: Array, upper: Array, boxes: Array) -> list[int]:
     """Return the ranges whose boxes surfaces of spheres within bounds may reach into."""
-    gaps = np.maximum(np.maximum(boxes[:, :3] - upper[1:], lower[1:] - boxes[:, 3:]), 0.0)
-    spans = np.maximum(boxes[:, 3:] - lower[1:], upper[1:] - boxes[:, :3])
-    with np.errstate(invalid="ignore"):  # boxes of empty ranges are infinite
+    # Boxes of empty ranges are infinite, and so are distances near 1e308: such a gap is larger than
+    # any radius, and such a span leaves nothing out.
+    with np.errstate(invalid="ignore", over="ignore"):
+        gaps = np.maximum(np.maximum(boxes[:, :3] - upper[1:], lower[1:] - boxes[:, 3:]), 0.0)
+        spans = np.maximum(boxes[:, 3:] - lower[1:], upper[1:] - boxes[:, :3])
         gap = np.hypot(np.hypot(gaps[:, 0], gaps[:, 1]), gaps[:, 2])
         far = np.hypot(np.hypot(spans[:, 0], spans[:, 1]), spans[:, 2])
         margin = 1e-12 * (far + upper[0]) + 1e-9

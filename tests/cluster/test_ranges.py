@@ -192,6 +192,18 @@ def test_far_apart_is_no_work():
     assert ranges.plan(cut(triangles, 3), cut(within, 2)).pair_count == 0
 
 
+@pytest.mark.parametrize("size", [1e200, 1e307, 1.7e308])
+def test_far_out(size):
+    rng = np.random.default_rng(4)
+    triangles = rng.uniform(-1.0, 1.0, (900, 9)) * size
+    centers = np.sort(rng.uniform(-1.0, 1.0, (600, 3)), axis=0) * size
+    spheres = np.column_stack([rng.uniform(0.0, 0.5, 600) * size, centers])
+    counts = count_touching(triangles, spheres)
+    assert counts.any()
+    lazy = count_touching(cut(triangles, 3), cut(spheres, 6))
+    np.testing.assert_array_equal(lazy.compute(scheduler="synchronous"), counts)
+
+
 def test_bad_numbers_are_refused_by_the_call():
     triangles, spheres = PROBLEMS["uniform"]()
     spoiled = triangles.copy()
