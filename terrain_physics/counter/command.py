@@ -41,8 +41,8 @@ class WrongCountError(Exception):
 class _Progress:
     """A bar on standard error, if that is a terminal and the work takes long enough."""
 
-    def __init__(self, total: int | None) -> None:
-        self._total = total
+    def __init__(self, total: int | None = None) -> None:
+        self._step, self._total, self._unit = "", total, " spheres"
         self._done = 0
         self._bar: Any = None
         self._start = time.monotonic() if _is_seen() else float("inf")
@@ -51,20 +51,35 @@ class _Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
         if self._bar is not None:
             self._bar.close()
+            self._bar = None
 
-    def advance(self, spheres: int) -> None:
-        self._done += spheres
+    def begin(self, step: str, total: int | None, unit: str) -> None:
+        """Show a bar of another step of the work."""
+        self._close()
+        self._step, self._total, self._unit = step, total, unit
+        self._done = 0
+        self.advance(0)
+
+    def advance(self, count: int) -> None:
+        """Show how many are done; with 0 more, how much time has passed."""
+        self._done += count
         if self._bar is not None:
-            self._bar.update(spheres)
+            self._bar.update(count)
+            if not count:
+                self._bar.refresh()
         elif time.monotonic() - self._start > _PATIENCE:
             import tqdm  # here, because most runs end earlier
 
             self._bar = tqdm.tqdm(
+                desc=self._step or None,
                 total=self._total,
                 initial=self._done,
-                unit=" spheres",
+                unit=self._unit,
                 unit_scale=True,
                 leave=False,
                 file=sys.stderr,
@@ -347,9 +362,10 @@ def run_on_cluster(
     """Have a cluster count, print or write Parquet, and return the exit status."""
 
     def counts() -> Iterable[NDArray[np.integer[Any]]]:
-        with _Progress(None) as progress:
+        with _Progress() as progress:
+            progress.begin("waiting for workers", None, " parts")
             found = cluster.count(
-                scheduler, triangles, spheres, patience=patience, out=out, advance=progress.advance
+                scheduler, triangles, spheres, patience=patience, out=out, progress=progress
             )
         if stats is not None:
             _tell_of_cluster(found, stats)

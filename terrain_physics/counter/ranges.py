@@ -1,13 +1,13 @@
 """Counts for lazy triangles, of which there may be more than one machine holds.
 
-Triangles are cut into ranges of a Hilbert curve by a sample of some blocks. One pass over all triangles
-and spheres finds the boxes of the ranges and of the blocks of spheres. So it is known, before
-anything is counted, which block may meet which range; others are no work. If the pass finds a range
-that is too large, as where the blocks that were sampled are not like the others, the ranges are cut
-again by a sample of all blocks, and there is another pass over the triangles. When the counts are
-computed, Dask brings together the triangles of each range, and each range gets its tree. Each block
-of spheres is cut into those that may meet a range, and the counts of all ranges are added up in a
-tree. Spheres go to the trees, never trees to the spheres, as they are smaller.
+Triangles are cut into ranges of a Hilbert curve by a sample of some blocks. One pass over all
+triangles and spheres finds the boxes of the ranges and of the blocks of spheres. So it is known,
+before anything is counted, which block may meet which range; others are no work. If the pass finds
+a range that is too large, as where the blocks that were sampled are not like the others, the ranges
+are cut again by a sample of all blocks, and there is another pass over the triangles. When the
+counts are computed, Dask brings together the triangles of each range, and each range gets its tree.
+Each block of spheres is cut into those that may meet a range, and the counts of all ranges are
+added up in a tree. Spheres go to the trees, never trees to the spheres, as they are smaller.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -36,7 +36,7 @@ _MOST_PARTS = 2048  # of blocks in ranges; more are shuffled, which costs more a
 _COLUMNS = ["ax", "ay", "az", "bx", "by", "bz", "cx", "cy", "cz"]
 
 Array = NDArray[np.float64]
-Compute = Callable[[Sequence[Any]], Iterable[Any]]
+Compute = Callable[[str, Sequence[Any]], Iterable[Any]]
 _Piece = tuple[NDArray[np.int64], Array]
 _Counted = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -89,7 +89,7 @@ class _Ranges(NamedTuple):
     boxes: Array
 
 
-def _computed(values: Sequence[Any]) -> Iterable[Any]:
+def _computed(_: str, values: Sequence[Any]) -> Iterable[Any]:
     """Return what lazy values are, by the scheduler that Dask is set to."""
     import dask
 
@@ -105,20 +105,21 @@ def plan(triangles: Any, spheres: Any, compute: Compute = _computed) -> Plan:
     triangles : lazy array, shape (n, 9) or (n, 3, 3)
     spheres : array_like or lazy array, shape (q, 4)
     compute : callable, optional
-        Returns the results of lazy values.
+        Is told what is being done, and returns the results of lazy values.
     """
     import dask.array as da
 
     table = _triangle_table(triangles)
     blocks = list(table.to_delayed().ravel())
     sphere_blocks = _blocks("spheres", spheres, 4)
-    curve = _curve_through(_some_of(blocks), compute)
-    found, *shells = compute(
-        [_ranges_of(blocks, curve), *(_shells_of(k, b) for k, b in enumerate(sphere_blocks))]
-    )
+    curve = _curve_through(compute("sampling triangles", _some_of(blocks)))
+    parts = _ranges_of(blocks, curve)
+    bounded = [_shells_of(k, block) for k, block in enumerate(sphere_blocks)]
+    read = list(compute("reading triangles and spheres", [*parts, *bounded]))
+    found, shells = _merged_ranges(read[: len(parts)]), read[len(parts) :]
     if found.counts.max() > _MOST_OF_RANGE * RANGE_ROWS:
-        curve = _curve_through(_evenly_of(blocks), compute)
-        (found,) = compute([_ranges_of(blocks, curve)])
+        curve = _curve_through(compute("sampling all triangles", _evenly_of(blocks)))
+        found = _merged_ranges(list(compute("reading triangles again", _ranges_of(blocks, curve))))
     counters = _counters(table, curve, found)
     counted, pairs = [], 0
     for block, (count, lower, upper) in zip(sphere_blocks, shells, strict=True):
@@ -184,9 +185,9 @@ def _bounded_table(name: str, number: int, columns: int, block: Any) -> tuple[Ar
 # The curve
 
 
-def _curve_through(samples: Sequence[Any], compute: Compute) -> _Curve:
-    """Return a curve cut into ranges of about as many triangles each, by lazy samples of them."""
-    found = list(compute(samples))
+def _curve_through(samples: Iterable[_Sample]) -> _Curve:
+    """Return a curve cut into ranges of about as many triangles each, by samples of them."""
+    found = list(samples)
     triangles = np.concatenate([sample.triangles for sample in found])
     rows = np.concatenate([sample.rows for sample in found])
     stands_for = np.concatenate(
@@ -244,10 +245,10 @@ def _keys(triangles: Array, frame: Array) -> NDArray[np.uint64]:
 # The pass over all
 
 
-def _ranges_of(blocks: Sequence[Any], curve: _Curve) -> Any:
-    """Return what the ranges hold of all blocks, lazily."""
+def _ranges_of(blocks: Sequence[Any], curve: _Curve) -> list[Any]:
+    """Return what the ranges hold of some blocks each, lazily."""
     parts = [_delayed(_bounded, k, block, curve) for k, block in enumerate(blocks)]
-    return _merged(_merged_ranges, parts)
+    return _some_merged(_merged_ranges, parts)
 
 
 def _bounded(number: int, block: Any, curve: _Curve) -> _Ranges:
@@ -373,7 +374,7 @@ def _counts(block: Any, count: int, counters: Sequence[Any], boxes: Array) -> An
         return _delayed(np.zeros, count, np.int64)
     pieces = _delayed(_cut, block, boxes)
     counted = [_delayed(_count, counter, pieces[k]) for k, counter in enumerate(counters)]
-    return _merged(partial(_added, count), counted, at_least_once=True)
+    return _merged(partial(_added, count), counted)
 
 
 def _cut(block: Any, boxes: Array) -> list[_Piece]:
@@ -405,15 +406,16 @@ def _added(count: int, parts: Sequence[Any]) -> NDArray[np.int64]:
     return total
 
 
-def _merged(
-    merge: Callable[[Sequence[Any]], Any], parts: Iterable[Any], *, at_least_once: bool = False
-) -> Any:
+def _merged(merge: Callable[[Sequence[Any]], Any], parts: Sequence[Any]) -> Any:
     """Return what parts make together, merged in a tree."""
-    level = list(parts)
-    while len(level) > 1 or at_least_once:
-        level = [
-            _delayed(merge, level[first : first + _AT_ONCE])
-            for first in range(0, len(level), _AT_ONCE)
-        ]
-        at_least_once = False
+    level = _some_merged(merge, parts)
+    while len(level) > 1:
+        level = _some_merged(merge, level)
     return level[0]
+
+
+def _some_merged(merge: Callable[[Sequence[Any]], Any], parts: Sequence[Any]) -> list[Any]:
+    return [
+        _delayed(merge, list(parts[first : first + _AT_ONCE]))
+        for first in range(0, len(parts), _AT_ONCE)
+    ]
