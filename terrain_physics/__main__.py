@@ -11,8 +11,11 @@ python -m terrain_physics man
 
 import argparse
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import NoReturn
 
 from terrain_physics._version import __version__
@@ -30,6 +33,9 @@ memory one at a time.
 
 With --partial the counts go to a file instead; --merge adds up such files, of the same
 spheres and other triangles, and prints the sums: for batch systems, a job for each part.
+It refuses damaged files and the same file of triangles twice. It cannot know of a part that is
+missing, so say with --expect how many there are; and it does not notice files that share only
+some of their triangles: --stats tells how many triangles there are in all.
 
 With --scheduler a cluster of Dask counts: local[:WORKERS] processes of this machine, or the
 workers of a scheduler's ADDRESS, as tcp://HOST:8786. Files of --triangles and --spheres are
@@ -37,7 +43,10 @@ read by the workers, so they must be where the workers are. They may be patterns
 folders of Parquet, and Parquet with the columns ax ay az bx by bz cx cy cz, or r x y z. Files of
 a pattern or a folder are in the order of the numbers in their names: part.2 before part.10.
 Text is shared among workers at line ends: each line holds whole rows. Both sides may be larger
-than the memory of one machine; spheres that are near each other should follow each other.
+than the memory of one machine; spheres that are near each other should follow each other. A
+worker holds what it reads at once: 32 MB of text, but a whole row group of Parquet, and all of a
+file that is packed by gzip. A worker that is silent is removed from its scheduler, for everyone
+who uses that scheduler, and ends when it wakes up.
 
 A file may be compressed by gzip. Answers appear once all is read. Bad input: file and line on
 standard error, exit 2, no answers."""
@@ -52,7 +61,7 @@ prints 1 and 0.
   python -m terrain_physics count --stats --verify 10 big.in.gz > big.out
   python -m terrain_physics count --triangles east.txt west.txt --spheres spheres.txt
   python -m terrain_physics count --partial east.part --triangles east.txt --spheres s.txt
-  python -m terrain_physics count --merge east.part west.part
+  python -m terrain_physics count --merge --expect 2 east.part west.part
   python -m terrain_physics count --scheduler local:2 --triangles 't/*.txt' --spheres s.parquet"""
 
 _VIEW_HELP = """\
@@ -70,6 +79,7 @@ _NEEDS_SHELL = "It needs what pip install 'terrain-physics[shell]' brings."
 
 INTERRUPTED = 130  # as shells report a process ended by Ctrl-C
 PIPE_CLOSED = 141  # the same for a closed pipe
+TERMINATED = 143  # the same for SIGTERM
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -105,6 +115,12 @@ def _parser() -> argparse.ArgumentParser:
         "--merge", nargs="+", metavar="PART", help="add up files that --partial has written"
     )
     count.add_argument(
+        "--expect",
+        type=_at_least(1),
+        metavar="N",
+        help="with --merge: refuse another number of PARTs than N",
+    )
+    count.add_argument(
         "--scheduler",
         type=_scheduler,
         metavar="WHERE",
@@ -127,7 +143,8 @@ def _parser() -> argparse.ArgumentParser:
     count.add_argument(
         "--stats",
         action="store_true",
-        help="tell n, q, pairs touched, pairs tested and times on standard error",
+        help="tell n, q, pairs touched, pairs tested and times on standard error; with --merge "
+        "how many parts, triangles and spheres",
     )
     count.add_argument(
         "--json", action="store_true", help="with --stats: tell them as JSON, a line a problem"
@@ -215,7 +232,7 @@ def _count(chosen: argparse.Namespace) -> int:
 
     stats: command.Stats = ("json" if chosen.json else "text") if chosen.stats else None
     if chosen.merge is not None:
-        return command.run_merge(chosen.merge)
+        return command.run_merge(chosen.merge, expected=chosen.expect, stats=stats)
     if chosen.scheduler is not None:
         return command.run_on_cluster(
             chosen.scheduler,
@@ -236,6 +253,28 @@ def _count(chosen: argparse.Namespace) -> int:
     )
 
 
+class _TerminatedError(BaseException):
+    """SIGTERM has come."""
+
+
+@contextmanager
+def _unwinding_when_terminated() -> Iterator[None]:
+    """Let SIGTERM end this block by an error, so that what was begun is removed; a second kills."""
+    if threading.current_thread() is not threading.main_thread():  # others cannot handle signals
+        yield
+        return
+
+    def end(*_: object) -> NoReturn:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        raise _TerminatedError
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+
+
 def _refuse_what_does_not_go_together(chosen: argparse.Namespace) -> None:
     parser: argparse.ArgumentParser = chosen.parser
     spheres = chosen.spheres or ()
@@ -248,9 +287,15 @@ def _refuse_what_does_not_go_together(chosen: argparse.Namespace) -> None:
     if [*chosen.files, *(chosen.triangles or ()), *spheres].count("-") > 1:
         parser.error("standard input can be read only once")
     if chosen.merge is not None and any(
-        (chosen.files, spheres, chosen.partial, chosen.scheduler, chosen.stats, chosen.verify)
+        (chosen.files, spheres, chosen.partial, chosen.scheduler, chosen.verify)
     ):
-        parser.error("--merge goes alone")
+        parser.error("--merge goes alone, or with --expect and --stats")
+    if chosen.expect is not None and chosen.merge is None:
+        parser.error("--expect goes with --merge")
+    for option, written in (("--partial", chosen.partial), ("--out", chosen.out)):
+        for file in (*(chosen.triangles or ()), *spheres) if written else ():
+            if os.path.realpath(file) == os.path.realpath(written):
+                parser.error(f"{option} must be another file than {file}, which it would replace")
     if chosen.partial is not None and (chosen.triangles is None or chosen.scheduler is not None):
         parser.error("--partial goes with --triangles and --spheres, and without --scheduler")
     if chosen.scheduler is None:
@@ -384,13 +429,15 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command and return the exit status.
 
     0; 1 if ``--verify`` finds a wrong count; 2 for bad input; 130 after Ctrl-C; 141 if nobody reads
-    on.
+    on; 143 after SIGTERM, where something is left to clear away.
     """
     try:
         chosen = _parser().parse_args(arguments)
         match chosen.command:
             case "count":
-                return _count(chosen)
+                may_leave_files = chosen.scheduler is not None or chosen.partial is not None
+                with _unwinding_when_terminated() if may_leave_files else nullcontext():
+                    return _count(chosen)
             case "view":
                 return _view(chosen)
             case "warm-up":
@@ -404,6 +451,8 @@ def run(arguments: Sequence[str]) -> int:
         return _info()
     except KeyboardInterrupt:
         return INTERRUPTED
+    except _TerminatedError:
+        return TERMINATED
     except BrokenPipeError:
         return PIPE_CLOSED
 

@@ -196,7 +196,8 @@ def _places(values: dict[str, Any]) -> _Question:
 def lazy_array(name: str, value: Any, row: tuple[int, ...] | None) -> Any:
     """Return a lazy array of real numbers whose rows have a shape and are not cut.
 
-    Data frames and series become arrays; of a labeled array the lazy one in it is taken.
+    Data frames and series become arrays; of a labeled array the lazy one in it is taken. An axis
+    of length 1 is one block: what serves for all has no empty blocks beside it.
     """
     import dask.array as da
 
@@ -212,12 +213,13 @@ def lazy_array(name: str, value: Any, row: tuple[int, ...] | None) -> Any:
         )
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
+    single = {axis: -1 for axis, length in enumerate(array.shape) if length == 1}
     if row is None:
-        return array
+        return array.rechunk(single)
     if array.shape[1:] != row or array.ndim != 1 + len(row):
         wanted = "".join(f", {length}" for length in row) or ","
         raise ValueError(f"{name} must have shape (n{wanted}), got {array.shape}")
-    return array.rechunk(dict.fromkeys(range(1, array.ndim), -1))
+    return array.rechunk(single | dict.fromkeys(range(1, array.ndim), -1))
 
 
 def _frame_of_numbers(name: str, frame: Any) -> Any:

@@ -81,7 +81,7 @@ def workers(scheduler: str | None) -> Generator[str]:
         return
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=40
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=40
         ) as cluster,
         distributed.Client(cluster),
     ):

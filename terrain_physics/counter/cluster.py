@@ -7,14 +7,15 @@ do its work again; one that falls silent is given up after a while, and treated 
 import asyncio
 import errno
 import logging
+import os
 import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from terrain_physics.counter import pieces, ranges
 from terrain_physics.counter.text import TextError
 
 _LOOK = 1.0  # seconds between looks at the workers
+_GOODBYE = 5.0  # seconds at most to close what may not answer
 _ROWS_AT_ONCE = 1 << 20
 
 
@@ -49,7 +51,14 @@ class Counted(NamedTuple):
     seconds: float
 
 
-Advance = Callable[[int], None]
+class Progress(Protocol):
+    """Who is told how far the work is."""
+
+    def begin(self, step: str, total: int | None, unit: str) -> None:
+        """Note that another step begins, of so many units if that is known."""
+
+    def advance(self, done: int) -> None:
+        """Note that so many units more are done; 0: some time has passed."""
 
 
 def count(
@@ -59,7 +68,7 @@ def count(
     *,
     patience: float,
     out: str | None,
-    advance: Callable[[int], Any],
+    progress: Progress,
 ) -> Counted:
     """Count, and return the counts, or write them as Parquet to a new folder ``out``.
 
@@ -73,8 +82,8 @@ def count(
         Seconds for which workers may be silent, or missing.
     out : str, optional
         A folder that is not there yet, where workers can write.
-    advance : callable
-        Is told how many spheres more are counted.
+    progress : Progress
+        Is told what is being done.
 
     Raises
     ------
@@ -90,22 +99,30 @@ def count(
         "triangles": pieces.pieces_of("triangles", triangles),
         "spheres": pieces.pieces_of("spheres", spheres),
     }
-    with ExitStack() as kept, _connected(scheduler, patience) as workers:
+    # What cannot be written is refused before anything is read.
+    with (
+        ExitStack() as kept,
+        _folder_or_not(out) as folder,
+        _connected(scheduler, patience) as client,
+    ):
+        workers = _Workers(client, patience, progress)
+        workers.wait()
         rows, balls = _lazy(parts["triangles"], 9), _lazy(parts["spheres"], 4)
-        planned = ranges.plan(rows, balls, workers.results)
+        planned = ranges.plan(rows, balls, workers.step)
         blocks = list(planned.counts.to_delayed().ravel())
+        progress.begin("counting", planned.sphere_count, " spheres")
         counts: Iterator[NDArray[np.int64]] = iter(())
-        if out is None:
+        if folder is None:
             spool = kept.enter_context(tempfile.TemporaryFile(buffering=0))
-            _keep(spool, workers.results(blocks), advance)
+            _keep(spool, workers.results(blocks), progress)
             counts = _spooled(spool, kept.pop_all())
         else:
-            with _new_folder(out) as folder:
-                _write_parquet(workers, blocks, folder, advance)
+            with _writing(out):
+                _write_parquet(workers, blocks, folder, progress)
         return Counted(counts, planned, time.perf_counter() - start)
 
 
-def _keep(spool: IO[bytes], blocks: Iterable[Any], advance: Advance) -> None:
+def _keep(spool: IO[bytes], blocks: Iterable[Any], progress: Progress) -> None:
     for block in blocks:
         left = np.ascontiguousarray(block, np.int64).view(np.uint8).data
         try:
@@ -115,7 +132,7 @@ def _keep(spool: IO[bytes], blocks: Iterable[Any], advance: Advance) -> None:
             raise ClusterError(
                 f"cannot keep the counts in {tempfile.gettempdir()}: {error.strerror}"
             ) from None
-        advance(len(block))
+        progress.advance(len(block))
 
 
 def _spooled(spool: IO[bytes], kept: ExitStack) -> Iterator[NDArray[np.int64]]:
@@ -140,7 +157,7 @@ def _lazy(parts: Sequence[pieces.Piece], columns: int) -> Any:
 
 
 def _write_parquet(
-    workers: "_Workers", blocks: Sequence[Any], folder: Path, advance: Advance
+    workers: "_Workers", blocks: Sequence[Any], folder: Path, progress: Progress
 ) -> None:
     from dask.delayed import delayed
 
@@ -150,7 +167,7 @@ def _write_parquet(
         for number, block in enumerate(blocks)
     ]
     for count in workers.results(parts):
-        advance(count)
+        progress.advance(count)
 
 
 def _write_part(counts: NDArray[np.int64], file: str) -> int:
@@ -167,29 +184,44 @@ def _write_part(counts: NDArray[np.int64], file: str) -> int:
     return len(counts)
 
 
+def _folder_or_not(name: str | None) -> AbstractContextManager[Path | None]:
+    return nullcontext() if name is None else _new_folder(name)
+
+
 @contextmanager
 def _new_folder(name: str) -> Iterator[Path]:
     """Yield a hidden folder that gets its name when the block ends without an error."""
     target = Path(name).absolute()
     hidden = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
     try:
-        if target.exists():
-            raise FileExistsError(errno.EEXIST, "it exists already")
-        hidden.mkdir()
+        with _writing(name):
+            if os.path.lexists(target):
+                raise FileExistsError(errno.EEXIST, "it exists already")
+            hidden.mkdir()
         yield hidden
-        hidden.rename(target)
-    except OSError as error:
-        raise ClusterError(f"cannot write {name}: {error.strerror or error}") from None
+        with _writing(name):
+            hidden.rename(target)
     finally:
         shutil.rmtree(hidden, ignore_errors=True)
+
+
+@contextmanager
+def _writing(name: str | None) -> Iterator[None]:
+    """Say of what the system refuses that it was to be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:  # a lost connection
+            raise
+        raise ClusterError(f"cannot write {name}: {error.strerror}") from None
 
 
 # The cluster
 
 
 @contextmanager
-def _connected(scheduler: str, patience: float) -> Iterator["_Workers"]:
-    """Yield the workers of a cluster; what goes wrong with the cluster becomes a `ClusterError`."""
+def _connected(scheduler: str, patience: float) -> Iterator[Any]:
+    """Yield a client of a cluster; what goes wrong with the cluster becomes a `ClusterError`."""
     try:
         import dask
         import distributed
@@ -197,21 +229,21 @@ def _connected(scheduler: str, patience: float) -> Iterator["_Workers"]:
         raise ClusterError(
             f"--scheduler needs what pip install 'terrain-physics[dask]' brings ({error})"
         ) from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    _silence()
     with ExitStack() as stack, dask.config.set({"distributed.comm.timeouts.connect": patience}):
         try:
             is_local = scheduler == "local" or scheduler.startswith("local:")
             address = stack.enter_context(_cluster(scheduler)) if is_local else scheduler
             if not is_local:
                 _greet(scheduler, patience)
-            client = stack.enter_context(distributed.Client(address, timeout=patience))
-            client.wait_for_workers(1, timeout=patience)
+            client = distributed.Client(address, timeout=patience)
+            stack.callback(_close, client)
         except Exception as error:  # whatever answers there
             raise ClusterError(
                 f"no workers at {scheduler} within {patience:g} s: {_told(error)}"
             ) from None
         try:
-            yield _Workers(client, patience)
+            yield client
         except (TextError, ClusterError):
             raise
         except Exception as error:
@@ -241,6 +273,20 @@ def _greet(address: str, patience: float) -> None:
         raise ValueError(f"this is the address of a {found['type']}")
 
 
+def _silence() -> None:
+    """Let nothing through of what Dask logs: what the user has to know is in our errors."""
+    for name in ("distributed", "tornado", "asyncio", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in {"distributed", "tornado", "asyncio"}:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+def _close(client: Any) -> None:
+    """Close a client, which tells its scheduler; do not wait for one that does not answer."""
+    with suppress(Exception):
+        client.close(timeout=_GOODBYE)
+    client.status = "closed"  # else it is closed once more, and waited for, when it is freed
+
+
 @contextmanager
 def _cluster(scheduler: str) -> Iterator[Any]:
     """Yield a cluster of processes of one thread each, on this machine."""
@@ -250,7 +296,7 @@ def _cluster(scheduler: str) -> Iterator[Any]:
     with distributed.LocalCluster(
         n_workers=int(workers or processors()),
         threads_per_worker=1,
-        dashboard_address=":0",
+        dashboard_address="127.0.0.1:0",  # else other machines could look
         silence_logs=logging.CRITICAL,
     ) as cluster:
         yield cluster
@@ -262,9 +308,22 @@ class _Workers:
     Those that are silent are given up; if there have been none for a while, so is the count.
     """
 
-    def __init__(self, client: Any, patience: float) -> None:
-        self._client, self._patience = client, patience
+    def __init__(self, client: Any, patience: float, progress: Progress) -> None:
+        self._client, self._patience, self._progress = client, patience, progress
         self._seen = time.monotonic()
+
+    def wait(self) -> None:
+        """Wait until there are any."""
+        self._seen = time.monotonic()
+        while not self._look():
+            time.sleep(_LOOK / 10)
+
+    def step(self, what: str, values: Sequence[Any]) -> Iterator[Any]:
+        """Yield what lazy values are, in order, as a step of the work that has a name."""
+        self._progress.begin(what, len(values), " parts")
+        for result in self.results(values):
+            self._progress.advance(1)
+            yield result
 
     def results(self, values: Sequence[Any]) -> Iterator[Any]:
         """Yield what lazy values are, in order, and let go of each."""
@@ -281,12 +340,21 @@ class _Workers:
                 if future.status == "error":  # of the task itself
                     raise
                 self._look()
+                self._progress.advance(0)
 
-    def _look(self) -> None:
-        if self._client.run_on_scheduler(_without_silent, patience=self._patience):
+    def _look(self) -> bool:
+        """Tell whether there are any; give up those that are silent, and a silent scheduler."""
+        try:
+            left: int = self._client.run_on_scheduler(
+                _without_silent, patience=self._patience, callback_timeout=self._patience
+            )
+        except TimeoutError:
+            raise ClusterError(f"the scheduler was not heard of for {self._patience:g} s") from None
+        if left:
             self._seen = time.monotonic()
         elif time.monotonic() - self._seen > self._patience:
             raise ClusterError(f"no worker was heard of for {self._patience:g} s")
+        return left > 0
 
 
 async def _without_silent(dask_scheduler: Any, patience: float) -> int:

@@ -41,8 +41,8 @@ class WrongCountError(Exception):
 class _Progress:
     """A bar on standard error, if that is a terminal and the work takes long enough."""
 
-    def __init__(self, total: int | None) -> None:
-        self._total = total
+    def __init__(self, total: int | None = None) -> None:
+        self._step, self._total, self._unit = "", total, " spheres"
         self._done = 0
         self._bar: Any = None
         self._start = time.monotonic() if _is_seen() else float("inf")
@@ -51,20 +51,35 @@ class _Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
         if self._bar is not None:
             self._bar.close()
+            self._bar = None
 
-    def advance(self, spheres: int) -> None:
-        self._done += spheres
+    def begin(self, step: str, total: int | None, unit: str) -> None:
+        """Show a bar of another step of the work."""
+        self._close()
+        self._step, self._total, self._unit = step, total, unit
+        self._done = 0
+        self.advance(0)
+
+    def advance(self, count: int) -> None:
+        """Show how many are done; with 0 more, how much time has passed."""
+        self._done += count
         if self._bar is not None:
-            self._bar.update(spheres)
+            self._bar.update(count)
+            if not count:
+                self._bar.refresh()
         elif time.monotonic() - self._start > _PATIENCE:
             import tqdm  # here, because most runs end earlier
 
             self._bar = tqdm.tqdm(
+                desc=self._step or None,
                 total=self._total,
                 initial=self._done,
-                unit=" spheres",
+                unit=self._unit,
                 unit_scale=True,
                 leave=False,
                 file=sys.stderr,
@@ -186,26 +201,22 @@ class _Problem:
 
     def _tell_stats(self) -> None:
         touched = sum(int(counts.sum(dtype=np.int64)) for counts in self.counts)
-        if self._stats == "json":
-            import json  # here, because most runs do without
-
-            told = {
-                "problem": self._name,
-                "n": self._triangles,
-                "q": self._spheres,
-                "pairs_touched": touched,
-                "pairs_tested": self._tested,
-                "is_estimate": self._is_estimate,
-                "seconds": self._seconds,
-            }
-            _tell(json.dumps(told))
-            return
+        told = {
+            "problem": self._name,
+            "n": self._triangles,
+            "q": self._spheres,
+            "pairs_touched": touched,
+            "pairs_tested": self._tested,
+            "is_estimate": self._is_estimate,
+            "seconds": self._seconds,
+        }
         about = "about " if self._is_estimate else ""
         times = ", ".join(f"{what} {time:.3f} s" for what, time in self._seconds.items())
-        _tell(
+        line = (
             f"{self._name}: n {self._triangles}, q {self._spheres}, pairs touched {touched}, "
             f"pairs tested {about}{self._tested}, {times}"
         )
+        _tell_as(self._stats, told, line)
 
 
 def _taken(counts: Counts, rows: NDArray[np.int64]) -> list[int]:
@@ -323,9 +334,20 @@ def run(
     return _answered(counts)
 
 
-def run_merge(paths: Sequence[str]) -> int:
-    """Add up partial counts, print the sums, and return the exit status."""
-    return _answered(lambda: [merged(paths)])
+def run_merge(paths: Sequence[str], *, expected: int | None, stats: Stats) -> int:
+    """Add up so many partial counts, print the sums, and return the exit status."""
+
+    def counts() -> Counts:
+        if expected is not None and len(paths) != expected:
+            raise PartialError(f"--merge: there must be {expected} parts, got {len(paths)}")
+        found = merged(paths)
+        if stats is not None:
+            told = {"parts": len(paths), "n": found.triangle_count, "q": len(found.counts)}
+            line = ", ".join(f"{what} {number}" for what, number in told.items())
+            _tell_as(stats, told, line)
+        return [found.counts]
+
+    return _answered(counts)
 
 
 def run_on_cluster(
@@ -340,9 +362,10 @@ def run_on_cluster(
     """Have a cluster count, print or write Parquet, and return the exit status."""
 
     def counts() -> Iterable[NDArray[np.integer[Any]]]:
-        with _Progress(None) as progress:
+        with _Progress() as progress:
+            progress.begin("waiting for workers", None, " parts")
             found = cluster.count(
-                scheduler, triangles, spheres, patience=patience, out=out, advance=progress.advance
+                scheduler, triangles, spheres, patience=patience, out=out, progress=progress
             )
         if stats is not None:
             _tell_of_cluster(found, stats)
@@ -360,15 +383,20 @@ def _tell_of_cluster(found: cluster.Counted, stats: Stats) -> None:
         "all_block_pairs": plan.all_pairs,
         "seconds": found.seconds,
     }
-    if stats == "json":
-        import json  # here, because most runs do without
-
-        _tell(json.dumps(told))
-        return
-    _tell(
+    line = (
         f"n {plan.triangle_count}, q {plan.sphere_count}, block pairs {plan.pair_count} of "
         f"{plan.all_pairs}, {found.seconds:.3f} s"
     )
+    _tell_as(stats, told, line)
+
+
+def _tell_as(stats: Stats, told: dict[str, Any], line: str) -> None:
+    """Write statistics to standard error, as JSON or as a line."""
+    if stats == "json":
+        import json  # here, because most runs do without
+
+        line = json.dumps(told)
+    _tell(line)
 
 
 def _answered(answer: Callable[[], Iterable[NDArray[np.integer[Any]]]]) -> int:

@@ -75,19 +75,28 @@ class _Partial(NamedTuple):
     counts: NDArray[np.int64]
 
 
-def merged(paths: Sequence[str]) -> NDArray[np.int64]:
+class Merged(NamedTuple):
+    """The sums of partial counts, and of how many triangles they are."""
+
+    counts: NDArray[np.int64]
+    triangle_count: int
+
+
+def merged(paths: Sequence[str]) -> Merged:
     """Return the sums of partial counts of the same spheres.
 
     Raises
     ------
     PartialError
         For a file that is no partial count or is damaged, one of other spheres, and one with
-        triangles that an earlier one has counted.
+        a file of triangles that an earlier one has counted. Files that share only some of their
+        triangles are not noticed, nor is one that is missing.
     OSError
         If a file cannot be read.
     """
     first = _read(paths[0])
     total, seen = first.counts.copy(), dict.fromkeys(first.triangles, paths[0])
+    triangle_count = sum(first.triangles.values())
     for path in paths[1:]:
         part = _read(path)
         if part.spheres != first.spheres or len(part.counts) != len(total):
@@ -97,7 +106,8 @@ def merged(paths: Sequence[str]) -> NDArray[np.int64]:
                 raise PartialError(f"{path}: counts triangles that {seen[key]} has counted")
         seen |= dict.fromkeys(part.triangles, path)
         total += part.counts
-    return total
+        triangle_count += sum(part.triangles.values())
+    return Merged(total, triangle_count)
 
 
 def _read(path: str) -> _Partial:

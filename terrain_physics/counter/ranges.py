@@ -1,11 +1,13 @@
 """Counts for lazy triangles, of which there may be more than one machine holds.
 
-Triangles are cut into ranges of a Hilbert curve by a sample of them. One pass over all triangles
-and spheres finds the boxes of the ranges and of the blocks of spheres. So it is known, before
-anything is counted, which block may meet which range; others are no work. When the counts are
-computed, Dask brings together the triangles of each range, and each range gets its tree. Each block
-of spheres is cut into those that may meet a range, and the counts of all ranges are added up in a
-tree. Spheres go to the trees, never trees to the spheres, as they are smaller.
+Triangles are cut into ranges of a Hilbert curve by a sample of some blocks. One pass over all
+triangles and spheres finds the boxes of the ranges and of the blocks of spheres. So it is known,
+before anything is counted, which block may meet which range; others are no work. If the pass finds
+a range that is too large, as where the blocks that were sampled are not like the others, the ranges
+are cut again by a sample of all blocks, and there is another pass over the triangles. When the
+counts are computed, Dask brings together the triangles of each range, and each range gets its tree.
+Each block of spheres is cut into those that may meet a range, and the counts of all ranges are
+added up in a tree. Spheres go to the trees, never trees to the spheres, as they are smaller.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -23,16 +25,18 @@ from terrain_physics._threads import Workers, alone
 from terrain_physics.counter.counter import TouchCounter, bounds_of, table_of
 
 RANGE_ROWS = 1 << 19
-"""Triangles of a range, roughly; its tree takes 66 MB."""
+"""Triangles of a range, roughly, and no more than twice as many; its tree takes 66 MB."""
 
 _SAMPLED_BLOCKS, _SAMPLED_ROWS = 32, 4096  # at most, and of each block
+_SAMPLED_OF_RANGE = 256  # about so many, if the blocks sampled first did not stand for the others
+_MOST_OF_RANGE = 2  # times RANGE_ROWS
 _OUTLIERS = 0.005  # of the sample, at either end of an axis, do not widen the curve's box
 _AT_ONCE = 16  # parts that one task adds up
 _MOST_PARTS = 2048  # of blocks in ranges; more are shuffled, which costs more and grows less
 _COLUMNS = ["ax", "ay", "az", "bx", "by", "bz", "cx", "cy", "cz"]
 
 Array = NDArray[np.float64]
-Compute = Callable[[Sequence[Any]], Iterable[Any]]
+Compute = Callable[[str, Sequence[Any]], Iterable[Any]]
 _Piece = tuple[NDArray[np.int64], Array]
 _Counted = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -70,6 +74,14 @@ class _Curve(NamedTuple):
         return len(self.splitters) + 1
 
 
+class _Sample(NamedTuple):
+    """Some triangles of a block, their rows in it, and how many triangles each stands for."""
+
+    triangles: Array
+    rows: NDArray[np.int64]
+    each_stands_for: float
+
+
 class _Ranges(NamedTuple):
     """How many triangles ranges hold, and the boxes around them: lower x y z, upper x y z."""
 
@@ -77,7 +89,7 @@ class _Ranges(NamedTuple):
     boxes: Array
 
 
-def _computed(values: Sequence[Any]) -> Iterable[Any]:
+def _computed(_: str, values: Sequence[Any]) -> Iterable[Any]:
     """Return what lazy values are, by the scheduler that Dask is set to."""
     import dask
 
@@ -93,18 +105,21 @@ def plan(triangles: Any, spheres: Any, compute: Compute = _computed) -> Plan:
     triangles : lazy array, shape (n, 9) or (n, 3, 3)
     spheres : array_like or lazy array, shape (q, 4)
     compute : callable, optional
-        Returns the results of lazy values.
+        Is told what is being done, and returns the results of lazy values.
     """
     import dask.array as da
 
     table = _triangle_table(triangles)
     blocks = list(table.to_delayed().ravel())
     sphere_blocks = _blocks("spheres", spheres, 4)
-    curve = _curve_through(blocks, compute)
-    ranges = _merged(
-        _merged_ranges, [_ranges_of(k, block, curve) for k, block in enumerate(blocks)]
-    )
-    found, *shells = compute([ranges, *(_shells_of(k, b) for k, b in enumerate(sphere_blocks))])
+    curve = _curve_through(compute("sampling triangles", _some_of(blocks)))
+    parts = _ranges_of(blocks, curve)
+    bounded = [_shells_of(k, block) for k, block in enumerate(sphere_blocks)]
+    read = list(compute("reading triangles and spheres", [*parts, *bounded]))
+    found, shells = _merged_ranges(read[: len(parts)]), read[len(parts) :]
+    if found.counts.max() > _MOST_OF_RANGE * RANGE_ROWS:
+        curve = _curve_through(compute("sampling all triangles", _evenly_of(blocks)))
+        found = _merged_ranges(list(compute("reading triangles again", _ranges_of(blocks, curve))))
     counters = _counters(table, curve, found)
     counted, pairs = [], 0
     for block, (count, lower, upper) in zip(sphere_blocks, shells, strict=True):
@@ -170,35 +185,54 @@ def _bounded_table(name: str, number: int, columns: int, block: Any) -> tuple[Ar
 # The curve
 
 
-def _curve_through(blocks: Sequence[Any], compute: Compute) -> _Curve:
-    """Return a curve cut into ranges of about as many triangles each, by a sample of them."""
-    chosen = np.unique(np.linspace(0, len(blocks) - 1, _SAMPLED_BLOCKS).astype(int))
-    samples = list(compute([_delayed(_sample, blocks[k]) for k in chosen]))
-    triangles = np.concatenate([rows for rows, _, _ in samples])
-    numbers = np.concatenate([numbers for _, numbers, _ in samples])
+def _curve_through(samples: Iterable[_Sample]) -> _Curve:
+    """Return a curve cut into ranges of about as many triangles each, by samples of them."""
+    found = list(samples)
+    triangles = np.concatenate([sample.triangles for sample in found])
+    rows = np.concatenate([sample.rows for sample in found])
     stands_for = np.concatenate(
-        [np.full(len(rows), count / max(len(rows), 1)) for rows, _, count in samples]
+        [np.full(len(sample.rows), sample.each_stands_for) for sample in found]
     )
     if not len(triangles):
         return _Curve(np.zeros(8), np.empty(0, np.uint64))
     thirds = (triangles / 3.0).reshape(-1, 3, 3).sum(axis=1)
     frame = space_curve.frame_around(*np.quantile(thirds, [_OUTLIERS, 1.0 - _OUTLIERS], axis=0))
-    keys = _keys(triangles, frame) & ~space_curve.ROW_BITS | numbers.astype(np.uint64)
+    keys = _keys(triangles, frame) & ~space_curve.ROW_BITS | rows.astype(np.uint64)
     order = np.argsort(keys)
     until = np.cumsum(stands_for[order])
-    total = until[-1] * len(blocks) / len(chosen)
-    ranges = int(-(-total // RANGE_ROWS))
+    ranges = int(-(-until[-1] // RANGE_ROWS))
     places = np.searchsorted(until, until[-1] * np.arange(1, ranges) / ranges)
     return _Curve(frame, np.unique(keys[order][places]))
 
 
-def _sample(block: Any) -> tuple[Array, NDArray[np.int64], int]:
-    """Return some triangles of a block, their rows in it, and how many there are in all."""
+def _some_of(blocks: Sequence[Any]) -> list[Any]:
+    """Return samples of some blocks, which stand for the others: the others are not read."""
+    chosen = np.unique(np.linspace(0, len(blocks) - 1, _SAMPLED_BLOCKS).astype(int))
+    return [_delayed(_spread_sample, blocks[k], len(blocks) / len(chosen)) for k in chosen]
+
+
+def _spread_sample(block: Any, blocks: float) -> _Sample:
+    """Return some triangles of a block, which stands for so many blocks."""
     count = len(block)
     rows = np.unique(np.linspace(0, count - 1, min(count, _SAMPLED_ROWS)).astype(np.int64))
+    return _sample(block, rows, blocks * count / max(len(rows), 1))
+
+
+def _evenly_of(blocks: Sequence[Any]) -> list[Any]:
+    """Return samples of all blocks, in which each triangle is as likely, so of each range."""
+    share = min(1.0, _SAMPLED_OF_RANGE / RANGE_ROWS)
+    return [_delayed(_random_sample, block, share, k) for k, block in enumerate(blocks)]
+
+
+def _random_sample(block: Any, share: float, seed: int) -> _Sample:
+    rows = np.flatnonzero(np.random.default_rng(seed).random(len(block)) < share)
+    return _sample(block, rows, 1.0 / share)
+
+
+def _sample(block: Any, rows: NDArray[np.int64], each_stands_for: float) -> _Sample:
     triangles = _checks.real_array("triangles", table_of("triangles", block[rows], 9))
     finite = np.isfinite(triangles).all(axis=1)  # others are refused in the pass over all
-    return triangles[finite], rows[finite], count
+    return _Sample(triangles[finite], rows[finite], each_stands_for)
 
 
 def _keys(triangles: Array, frame: Array) -> NDArray[np.uint64]:
@@ -211,8 +245,10 @@ def _keys(triangles: Array, frame: Array) -> NDArray[np.uint64]:
 # The pass over all
 
 
-def _ranges_of(number: int, block: Any, curve: _Curve) -> Any:
-    return _delayed(_bounded, number, block, curve)
+def _ranges_of(blocks: Sequence[Any], curve: _Curve) -> list[Any]:
+    """Return what the ranges hold of some blocks each, lazily."""
+    parts = [_delayed(_bounded, k, block, curve) for k, block in enumerate(blocks)]
+    return _some_merged(_merged_ranges, parts)
 
 
 def _bounded(number: int, block: Any, curve: _Curve) -> _Ranges:
@@ -262,9 +298,11 @@ def _bounded_shells(number: int, block: Any) -> tuple[int, Array, Array]:
 
 def _ranges_met(lower: Array, upper: Array, boxes: Array) -> list[int]:
     """Return the ranges whose boxes surfaces of spheres within bounds may reach into."""
-    gaps = np.maximum(np.maximum(boxes[:, :3] - upper[1:], lower[1:] - boxes[:, 3:]), 0.0)
-    spans = np.maximum(boxes[:, 3:] - lower[1:], upper[1:] - boxes[:, :3])
-    with np.errstate(invalid="ignore"):  # boxes of empty ranges are infinite
+    # Boxes of empty ranges are infinite, and so are distances near 1e308: such a gap is larger than
+    # any radius, and such a span leaves nothing out.
+    with np.errstate(invalid="ignore", over="ignore"):
+        gaps = np.maximum(np.maximum(boxes[:, :3] - upper[1:], lower[1:] - boxes[:, 3:]), 0.0)
+        spans = np.maximum(boxes[:, 3:] - lower[1:], upper[1:] - boxes[:, :3])
         gap = np.hypot(np.hypot(gaps[:, 0], gaps[:, 1]), gaps[:, 2])
         far = np.hypot(np.hypot(spans[:, 0], spans[:, 1]), spans[:, 2])
         margin = 1e-12 * (far + upper[0]) + 1e-9
@@ -336,7 +374,7 @@ def _counts(block: Any, count: int, counters: Sequence[Any], boxes: Array) -> An
         return _delayed(np.zeros, count, np.int64)
     pieces = _delayed(_cut, block, boxes)
     counted = [_delayed(_count, counter, pieces[k]) for k, counter in enumerate(counters)]
-    return _merged(partial(_added, count), counted, at_least_once=True)
+    return _merged(partial(_added, count), counted)
 
 
 def _cut(block: Any, boxes: Array) -> list[_Piece]:
@@ -368,15 +406,16 @@ def _added(count: int, parts: Sequence[Any]) -> NDArray[np.int64]:
     return total
 
 
-def _merged(
-    merge: Callable[[Sequence[Any]], Any], parts: Iterable[Any], *, at_least_once: bool = False
-) -> Any:
+def _merged(merge: Callable[[Sequence[Any]], Any], parts: Sequence[Any]) -> Any:
     """Return what parts make together, merged in a tree."""
-    level = list(parts)
-    while len(level) > 1 or at_least_once:
-        level = [
-            _delayed(merge, level[first : first + _AT_ONCE])
-            for first in range(0, len(level), _AT_ONCE)
-        ]
-        at_least_once = False
+    level = _some_merged(merge, parts)
+    while len(level) > 1:
+        level = _some_merged(merge, level)
     return level[0]
+
+
+def _some_merged(merge: Callable[[Sequence[Any]], Any], parts: Sequence[Any]) -> list[Any]:
+    return [
+        _delayed(merge, list(parts[first : first + _AT_ONCE]))
+        for first in range(0, len(parts), _AT_ONCE)
+    ]

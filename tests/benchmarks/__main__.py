@@ -4,6 +4,7 @@ import argparse
 
 from tests.benchmarks import (
     bounding,
+    cluster,
     counter,
     crowd,
     demo,
@@ -34,6 +35,7 @@ from tests.benchmarks import (
 _TABLES = {
     "game": game.main,
     "counter": counter.main,
+    "cluster": cluster.main,
     "pairs": pairs.main,
     "triangles": triangle_pairs.main,
     "rays": rays.main,

@@ -1,9 +1,12 @@
 """The command `count --scheduler`: files read by workers, and workers that fail."""
 
 import gzip
+import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -14,7 +17,7 @@ import numpy as np
 import pytest
 
 from terrain_physics import count_touching
-from terrain_physics.counter import cluster, pieces, ranges
+from terrain_physics.counter import cluster, command, pieces, ranges
 from tests.counter import data_sets
 from tests.counter.command import count
 
@@ -99,6 +102,62 @@ def test_parts_of_parquet(two_workers, problem, tmp_path):
     assert (again.status, again.out) == (2, "")
     assert "counts: it exists already" in again.err
     assert sorted(tmp_path.iterdir()) == [tmp_path / "counts"]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("old", "it exists already"), ("no/counts", "No such file or directory")],
+)
+def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_read(
+    problem, tmp_path, name, reason
+):
+    folder, _ = problem
+    (tmp_path / "old").mkdir()
+    nowhere = "--scheduler", "tcp://127.0.0.1:9"  # not asked
+    where = "--triangles", folder / "t.txt", "--spheres", folder / "s.txt"
+    outcome = count(*nowhere, *where, "--out", tmp_path / name)
+    message = f"terrain-physics: cannot write {tmp_path / name}: {reason}\n"
+    assert outcome == (2, "", message)
+    assert list(tmp_path.iterdir()) == [tmp_path / "old"]
+
+
+def test_no_input_is_replaced_by_parts(problem, tmp_path, capsys):
+    folder, _ = problem
+    where = "--triangles", folder / "t.txt", "--spheres", folder / "s.parquet"
+    (tmp_path / "link").symlink_to(folder / "s.parquet")
+    for out in (folder / "s.parquet", tmp_path / "link"):
+        with pytest.raises(SystemExit) as ended:
+            count("--scheduler", "local", *where, "--out", out)
+        assert ended.value.code == 2
+    assert (folder / "s.parquet").is_dir()
+
+
+def test_what_is_done_is_shown_on_a_terminal(two_workers, problem, monkeypatch):
+    folder, counts = problem
+    monkeypatch.setattr(command, "_PATIENCE", -1.0)
+    monkeypatch.setattr(cluster, "_LOOK", 0.01)
+    outcome = count(
+        "--scheduler", two_workers.scheduler.address,
+        "--triangles", folder / "t.txt", "--spheres", folder / "s.txt", terminal=True,
+    )  # fmt: skip
+    assert (outcome.status, outcome.out) == (0, lines(counts))
+    steps = "waiting for workers", "sampling triangles", "reading triangles and spheres", "counting"
+    places = [outcome.err.index(step) for step in steps]
+    assert places == sorted(places)
+    assert "/700 " in outcome.err[places[-1] :]
+
+
+def test_a_cluster_of_its_own_is_for_this_machine_only():
+    psutil = pytest.importorskip("psutil")
+    with cluster._cluster("local:1"):
+        this = psutil.Process()
+        listening = {
+            connection.laddr.ip
+            for process in (this, *this.children(recursive=True))
+            for connection in process.net_connections("inet")
+            if connection.status == psutil.CONN_LISTEN
+        }
+    assert listening == {"127.0.0.1"}
 
 
 def limit_files(size):
@@ -265,7 +324,10 @@ def disturbed(folder, workers, disturb, *options):
     """Count on a cluster; as soon as workers are at work, do something to one."""
     with (
         distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=50,
         ) as local,
         distributed.Client(local, set_as_default=False) as client,
     ):
@@ -318,6 +380,74 @@ def test_all_workers_are_stopped(long_problem, monkeypatch, tmp_path):
     assert (outcome.status, outcome.out) == (2, "")
     assert "no worker was heard of for 20 s" in outcome.err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def by_hand(tmp_path):
+    """Yield the address of a scheduler and a worker that were started by hand, and its process."""
+    file = tmp_path / "scheduler.json"
+
+    def start(*arguments):
+        return subprocess.Popen(
+            [sys.executable, "-m", "dask", *arguments, "--scheduler-file", file, "--no-dashboard"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0")
+    worker = start("worker", "--nthreads", "1", "--no-nanny")
+    try:
+        while not file.exists():
+            time.sleep(0.1)
+        yield json.loads(file.read_text())["address"], scheduler
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
+
+
+def at_work(address, folder, *options):
+    """Start the command as a process; return it when a worker is at work for it."""
+    started = subprocess.Popen(
+        [sys.executable, "-m", "terrain_physics", "count", "--scheduler", address,
+         "--triangles", folder / "t.parquet", "--spheres", folder / "s.parquet", *options],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    with distributed.Client(address, set_as_default=False) as client:
+        while not any(client.processing().values()) and started.poll() is None:
+            time.sleep(0.01)
+    return started
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("SIGKILL", "the cluster failed: "),
+        ("SIGSTOP", "the scheduler was not heard of for 5 s"),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such signals")
+def test_the_scheduler_is_killed_or_stopped(by_hand, long_problem, tmp_path, how, message):
+    address, scheduler = by_hand
+    files = set(tmp_path.iterdir())
+    options = "--worker-timeout", "5", "--out", tmp_path / "counts"
+    started = at_work(address, long_problem[0], *options)
+    scheduler.send_signal(getattr(signal, how))
+    out, err = started.communicate(timeout=120)
+    assert (started.returncode, out) == (2, b""), err
+    assert err.decode().startswith(f"terrain-physics: {message}")
+    assert err.count(b"\n") == 1
+    assert set(tmp_path.iterdir()) == files
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGTERM that a program can handle")
+def test_a_command_that_is_terminated_leaves_nothing(by_hand, long_problem, tmp_path):
+    address, _ = by_hand
+    files = set(tmp_path.iterdir())
+    started = at_work(address, long_problem[0], "--out", tmp_path / "counts")
+    started.terminate()
+    assert started.communicate(timeout=120) == (b"", b"")
+    assert started.returncode == 143
+    assert set(tmp_path.iterdir()) == files
 
 
 def test_what_is_missing_is_named(monkeypatch, problem):

@@ -127,6 +127,28 @@ def test_one_row_serves_for_all():
     same(land.raycast_many(POINTS[:1], down), land.raycast_many(POINTS[:1], [(0, -1, 0)]))
 
 
+@pytest.mark.parametrize("blocks", [(0, 1), (1, 0), (0, 1, 0)])
+def test_one_row_may_lie_between_empty_blocks(blocks):
+    """As a filter leaves it that matched one row."""
+    land = HeightMap(rough())
+
+    def cut_so(array):
+        return da.from_array(array, (blocks, *array.shape[1:]))
+
+    x, z = cut_so(XS[:1]), cut_so(ZS[:1])
+    same(land.heights_at(x, 2.0), land.heights_at(XS[:1], 2.0))
+    same(land.heights_at(x, z), land.heights_at(XS[:1], ZS[:1]))
+    same(land.heights_at(x, cut(ZS, 40)), land.heights_at(XS[:1], ZS))
+    same(land.normals_at(x[:, np.newaxis], cut(ZS, 40)), land.normals_at(XS[:1, np.newaxis], ZS))
+    points, way, ball = cut_so(POINTS[:1]), cut_so(WAYS[:1]), cut_so(SPHERES[:1])
+    same(land.raycast_many(points, way), land.raycast_many(POINTS[:1], WAYS[:1]))
+    same(land.sweep_many(ball, way), land.sweep_many(SPHERES[:1], WAYS[:1]))
+    expected = land.raycast_many(POINTS[:12], WAYS[:1])
+    same(land.raycast_many(cut(POINTS[:12], 5), way), expected)
+    same(land.raycast_many(POINTS[:12], way), expected)
+    same(land.contact_counts(ball), land.contact_counts(SPHERES[:1]))
+
+
 def test_data_frames_of_unknown_length():
     pandas = pytest.importorskip("pandas")
     land = HeightMap(rough())

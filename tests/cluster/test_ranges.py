@@ -62,6 +62,53 @@ def test_counts_are_those_of_one_process(two_workers, problem, parts):
         np.testing.assert_array_equal(lazy.compute(scheduler=scheduler), expected)
 
 
+def sizes(monkeypatch, triangles, spheres):
+    """Return how many triangles are in each range, and the plan."""
+    found = []
+
+    def seen(table, curve, ranges_found, counters=ranges._counters):
+        found.append(ranges_found.counts)
+        return counters(table, curve, ranges_found)
+
+    monkeypatch.setattr(ranges, "_counters", seen)
+    planned = ranges.plan(triangles, spheres)
+    return found[0], planned
+
+
+def test_blocks_that_are_sampled_may_be_empty(monkeypatch):
+    """As where a filter, or a loop that writes files, leaves every other block without rows."""
+    triangles, spheres = data_sets.uniform_large(6200, 200.0)
+    lengths = (*[0, 200] * 31, 0)
+    lazy = da.from_array(triangles, (lengths, 9))
+    monkeypatch.setattr(ranges, "RANGE_ROWS", 500)
+    counts, planned = sizes(monkeypatch, lazy, cut(spheres, 3))
+    assert counts.sum() == planned.triangle_count == 6200
+    assert counts.max() <= 1000
+    np.testing.assert_array_equal(planned.counts, count_touching(triangles, spheres))
+
+
+@pytest.mark.parametrize("range_rows", [200, 1000])
+def test_blocks_that_are_sampled_may_lie_elsewhere(monkeypatch, range_rows):
+    triangles, spheres = data_sets.uniform_large(12_600, 50.0)
+    sampled = np.unique(np.linspace(0, 125, ranges._SAMPLED_BLOCKS).astype(int))
+    triangles.reshape(126, 100, 9)[np.setdiff1d(np.arange(126), sampled)] += 1e5
+    spheres[::2, 1:] += 1e5
+    monkeypatch.setattr(ranges, "RANGE_ROWS", range_rows)
+    counts, planned = sizes(monkeypatch, da.from_array(triangles, (100, 9)), spheres)
+    assert counts.max() <= 2 * range_rows
+    assert len(counts) <= 1.5 * len(triangles) / range_rows
+    np.testing.assert_array_equal(planned.counts, count_touching(triangles, spheres))
+
+
+def test_the_ranges_of_skewed_triangles_are_no_larger(monkeypatch):
+    for problem in PROBLEMS.values():
+        triangles, spheres = problem()
+        counts, _ = sizes(monkeypatch, cut(triangles, 7), spheres)
+        assert counts.max() <= 300
+        monkeypatch.undo()
+        monkeypatch.setattr(ranges, "RANGE_ROWS", 150)
+
+
 @pytest.fixture
 def _shuffled(monkeypatch):
     """Have Dask shuffle triangles, as it does with many blocks."""
@@ -143,6 +190,18 @@ def test_far_apart_is_no_work():
     assert not planned.counts.compute().any()
     within = np.column_stack([np.full(40, 1e6), np.zeros((40, 3))])  # all wholly inside
     assert ranges.plan(cut(triangles, 3), cut(within, 2)).pair_count == 0
+
+
+@pytest.mark.parametrize("size", [1e200, 1e307, 1.7e308])
+def test_far_out(size):
+    rng = np.random.default_rng(4)
+    triangles = rng.uniform(-1.0, 1.0, (900, 9)) * size
+    centers = np.sort(rng.uniform(-1.0, 1.0, (600, 3)), axis=0) * size
+    spheres = np.column_stack([rng.uniform(0.0, 0.5, 600) * size, centers])
+    counts = count_touching(triangles, spheres)
+    assert counts.any()
+    lazy = count_touching(cut(triangles, 3), cut(spheres, 6))
+    np.testing.assert_array_equal(lazy.compute(scheduler="synchronous"), counts)
 
 
 def test_bad_numbers_are_refused_by_the_call():

@@ -3,7 +3,11 @@
 import hashlib
 import io
 import json
+import signal
+import subprocess
+import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +15,8 @@ import pytest
 from terrain_physics import count_touching
 from tests.counter import data_sets
 from tests.counter.command import count
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def rows(table):
@@ -163,10 +169,67 @@ def test_where_nothing_can_be_written(parts, tmp_path):
     assert "cannot be written: No such folder" in outcome.err
 
 
+@pytest.mark.parametrize("name", ["t", "s", "link", "../{}/t"])
+def test_no_input_is_replaced(parts, tmp_path, name, capsys):
+    folder, _ = parts
+    (tmp_path / "t").write_bytes((folder / "t0").read_bytes())
+    (tmp_path / "s").write_bytes((folder / "spheres").read_bytes())
+    (tmp_path / "link").symlink_to(tmp_path / "t")
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    out = tmp_path / name.format(tmp_path.name)
+    with pytest.raises(SystemExit) as ended:
+        count("--partial", out, "--triangles", tmp_path / "t", "--spheres", tmp_path / "s")
+    assert ended.value.code == 2
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_a_part_that_is_missing_is_refused_if_it_is_expected(parts):
+    folder, expected = parts
+    files = [folder / f"{number}.part" for number in range(3)]
+    assert count("--merge", *files, "--expect", 3) == (0, expected, "")
+    message = "--merge: there must be 3 parts, got 2\n"
+    assert count("--merge", *files[1:], "--expect", 3) == (2, "", message)
+
+
+def test_the_sizes_of_what_is_merged_are_told(parts):
+    folder, expected = parts
+    files = [folder / f"{number}.part" for number in range(3)]
+    assert count("--merge", *files, "--stats") == (0, expected, "parts 3, n 400, q 400\n")
+    told = count("--merge", *files, "--stats", "--json")
+    assert (told.status, told.out) == (0, expected)
+    assert json.loads(told.err) == {"parts": 3, "n": 400, "q": 400}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGTERM that a program can handle")
+def test_a_partial_count_that_is_terminated_leaves_nothing(parts, tmp_path):
+    folder, _ = parts
+    # The file of the counts is begun when it is told that it is terminated.
+    program = (
+        "import os, signal, zipfile\n"
+        "from terrain_physics import __main__ as command_line\n"
+        "zipfile.ZipFile = lambda *_: os.kill(os.getpid(), signal.SIGTERM)\n"
+        "command_line.main()"
+    )
+    arguments = "--triangles", folder / "t0", "--spheres", folder / "spheres"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "count", "--partial", tmp_path / "p", *arguments],
+        capture_output=True, check=False, cwd=ROOT,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (143, b"", b"")
+    assert not list(tmp_path.iterdir())
+
+
+def test_signals_are_handled_as_before_afterwards(parts, tmp_path):
+    before = signal.getsignal(signal.SIGTERM)
+    partial(parts[0], 0, tmp_path / "p")
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["--merge", "a", "--stats"],
+        ["--merge", "a", "--scheduler", "local"],
+        ["--expect", "2", "whole"],
         ["--merge", "a", "--triangles", "t", "--spheres", "s"],
         ["--partial", "p", "whole"],
         ["--partial", "p", "--scheduler", "local", "--triangles", "t", "--spheres", "s"],
