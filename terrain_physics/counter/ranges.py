@@ -25,7 +25,7 @@ from terrain_physics._threads import Workers, alone
 from terrain_physics.counter.counter import TouchCounter, bounds_of, table_of
 
 RANGE_ROWS = 1 << 19
-"""Triangles of a range, roughly, and no more than twice as many; its tree takes 66 MB."""
+"""Triangles of a range, roughly; twice as many are very unlikely. Its tree takes 66 MB."""
 
 _SAMPLED_BLOCKS, _SAMPLED_ROWS = 32, 4096  # at most, and of each block
 _SAMPLED_OF_RANGE = 256  # about so many, if the blocks sampled first did not stand for the others
