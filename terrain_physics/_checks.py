@@ -361,10 +361,8 @@ def array(name: str, value: Any, *shapes: tuple[int | None, ...]) -> NDArray[np.
         result = result.reshape([length or 0 for length in shapes[0]])
     result.setflags(write=False)
     have = result.shape
-    if len(have) == 2 and shapes[0] == (None, have[1]):  # most are rows
-        refuse_non_finite(name, result)
-        return result
-    if not any(_fits(have, shape) for shape in shapes):
+    are_rows = len(have) == 2 and shapes[0] == (None, have[1])  # most are, so asked first
+    if not are_rows and not any(_fits(have, shape) for shape in shapes):
         wanted = " or ".join(_shape_text(shape) for shape in shapes)
         raise ValueError(f"{name} must have shape {wanted}, got {result.shape}")
     refuse_non_finite(name, result)
@@ -497,9 +495,8 @@ def triangles(name: str, value: Any) -> NDArray[np.float64]:
 
 def refuse_negative(what: str, name: str, values: NDArray[np.float64]) -> None:
     """Raise ValueError naming the first row (n, k) that holds a negative number."""
-    if values.size <= _FEW and all(value >= 0.0 for value in values.ravel().tolist()):
-        return
-    if values.min() >= 0.0:
+    is_few = values.size <= _FEW
+    if all(v >= 0.0 for v in values.ravel().tolist()) if is_few else values.min() >= 0.0:
         return
     for row, column in np.argwhere(values < 0.0)[:1].tolist():
         raise ValueError(f"{what} must be >= 0, got {values[row, column]} in {name}[{row}]")

@@ -301,7 +301,7 @@ def _joined(
         materials = source.materials(owner.parts, made_of)
         if owner.ids is own and materials is made_of:
             return answer
-        return answer.with_triangles(owner.ids, None if materials is made_of else materials)
+        return answer.with_triangles(owner.ids, materials)
     owners = [source.owners(answer.triangle) for source, answer in found]
     touched = [answer for _, answer in found]
     materials = [

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from math import inf, isnan
 from typing import Any
 
@@ -159,21 +159,19 @@ class MapQueries(Queries):
         if most >= MOST_HALVES and (found := self._contacts_nearby(kind, row, keep)) is not None:
             return found
         refuse_far_row("shapes", row)
-        return self.contacts(kind, np.array([row]), keep, None, most, ContactRoom())
+        return self._contacts_of_many(kind, np.array([row]), keep, None, most, ContactRoom())
 
     def _contacts_nearby(self, kind: int, row: Sequence[float], keep: str) -> Contacts | None:
         """Return the contacts of a shape over few cells; None: a task for `ContactQuery`."""
         storage, deepest = self.storage, keep == "deepest"
-        if kind != SPHERE:
-            shape = for_kernels(np.array(row))
+        shape = None if kind == SPHERE else for_kernels(np.array(row))
         with storage.lock:
             heights, cells, _, frame = storage.views
-            if kind == SPHERE:
+            if shape is None:
                 x, y, z, radius = row
-                found = _ONE_SPHERE.call(heights, cells, frame, x, y, z, radius, deepest)
+                ints, floats = _ONE_SPHERE.call(heights, cells, frame, x, y, z, radius, deepest)
             else:
-                found = _ONE_SHAPE.call(heights, cells, frame, kind, shape, deepest)
-            ints, floats = found
+                ints, floats = _ONE_SHAPE.call(heights, cells, frame, kind, shape, deepest)
             if ints.size == 2 and ints[0, 0] < 0:
                 return None
             if storage.materials is None:
@@ -187,11 +185,16 @@ class MapQueries(Queries):
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
-        workers = Workers(threads)
         if len(rows) == 1 and most >= MOST_HALVES:
             if (contacts := self._contacts_nearby(kind, rows[0].tolist(), keep)) is not None:
+                Workers(threads)  # refuses what is no number of threads
                 return contacts
-        storage = self.storage
+        return self._contacts_of_many(kind, rows, keep, threads, most, room)
+
+    def _contacts_of_many(
+        self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
+    ) -> Contacts:
+        workers, storage = Workers(threads), self.storage
         with storage.reading() as (views, materials):
             query = ContactQuery(
                 views, kind, rows, None if materials is None else storage.cell_count
@@ -302,8 +305,11 @@ class MapQueries(Queries):
 
     @contextmanager
     def reading(self) -> Iterator[GroundArrays]:
-        with self.storage.reading():
-            yield self.storage.ground_arrays
+        with ExitStack() as held:
+            with self.storage.lock:  # no edit in between
+                held.enter_context(self.storage.reading())
+                arrays = self.storage.ground_arrays
+            yield arrays
 
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
         """Return the id and the material; outside the map the material of the nearest cell."""

@@ -57,6 +57,9 @@ from terrain_physics.surface.shapes import Shape, for_kernels, row_of
 _ONE_VISIT = np.zeros(1, np.int64)
 _ONE_VISIT.setflags(write=False)
 
+# Contacts that a short question may have.
+_FEW = 1024
+
 # Nanoseconds that one takes on one thread, roughly.
 _RAY_COST, _SHAPE_COST, _WRITING_COST = 500, 2_000, 250_000
 
@@ -162,25 +165,26 @@ class MeshQueries(Queries):
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
         kind, row = row_of("shapes", shape)
         refuse_far_row("shapes", row)
-        return self._contacts_of_row(kind, for_kernels(np.array(row)), keep, most)
+        return self.contacts(kind, np.array([row]), keep, None, most, ContactRoom())
 
-    def _contacts_of_row(self, kind: int, row: Floats, keep: str, most: int) -> Contacts:
+    def _few_contacts(self, kind: int, row: Floats, keep: str) -> Contacts | None:
+        """Return the contacts of one row; None if they are many: no edit waits for those."""
         kept = DEEPEST if keep == "deepest" else ALL
         with self.storage.asked as table:
-            ints, floats = _CONTACTS.call(table, self._mask, kind, row, _ONE_VISIT, kept, most)
-            if not len(ints):  # there was no more room
-                raise _checks.too_many("contacts", most)
+            ints, floats = _CONTACTS.call(table, self._mask, kind, row, _ONE_VISIT, kept, _FEW)
+            if not len(ints) or ints.shape[1] > _FEW:
+                return None
             if not ints.size:
                 return Contacts(ints, floats)
-            _checks.refuse_more("contacts", ints.shape[1], most)
             return Contacts(ints, floats, self.storage.materials_of(table, ints[1]))
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
         workers = Workers(threads)
-        if len(rows) == 1:
-            return self._contacts_of_row(kind, for_kernels(rows), keep, most)
+        if len(rows) == 1 and most >= _FEW:
+            if (found := self._few_contacts(kind, for_kernels(rows), keep)) is not None:
+                return found
         visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
         kept = DEEPEST if keep == "deepest" else ALL
         with self.storage.reading as table:

@@ -149,6 +149,23 @@ def test_the_rest_of_the_way_changes_no_touch(way, radius, half, size):
             assert sweeps(travel - just)[shape][0] == math.inf
 
 
+def test_a_corner_that_rounding_takes_for_the_nearest_place_hides_no_touch():
+    """The nearest place is on an edge beside it: square to the way there, the edge sticks out."""
+    radius, direction = (
+        0.006874733579461626,
+        (0.696086648394029, 0.2930704268453829, 0.6554182655649998),
+    )
+    corners = (
+        (6.965797552437732, 2.9290118125215026, 6.54970242323277),
+        (0.026210005877219777, -0.5409792256050014, -1.3116770281703998),
+        (0.00494773792756383, -0.001698177304303237, -0.004495377899059281),
+    )
+    short, long = (sweep_sphere(radius, direction, n, *corners, False) for n in (9.7123, 19.0))
+    assert short == long
+    place = short[0] * np.array([direction])
+    assert distance_to_triangle(place, np.array(corners))[0] == pytest.approx(radius, rel=1e-9)
+
+
 @settings(max_examples=60, deadline=None)
 @given(ways(), st.tuples(*[st.sampled_from([0.1, 0.5, 1.0])] * 3), rotations())
 def test_a_box_touches_where_its_line_enters_the_exact_minkowski_difference(way, half, turn):

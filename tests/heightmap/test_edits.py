@@ -1,5 +1,7 @@
 """Edits of a map: the same as a new map; a query that runs keeps what it began with."""
 
+import threading
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,9 @@ from terrain_physics import HeightMap
 from terrain_physics._kernels.heightmap import blocks
 from terrain_physics.heightmap import storage as map_data
 from terrain_physics.heightmap.contacts import ContactQuery
+from terrain_physics.heightmap.storage import MapStorage
+from terrain_physics.surface.ground_arrays import addresses
+from terrain_physics.surface.surface import queries_of
 
 RNG = np.random.default_rng(5)
 
@@ -248,3 +253,27 @@ def test_pits_and_hills_are_round_and_smooth():
     np.testing.assert_allclose(land.heights, wanted, atol=1e-6)
     land.raise_((1, 0, 2), 4.0, 1.5)
     np.testing.assert_allclose(land.heights, 0.0, atol=1e-6)
+
+
+def test_what_a_group_reads_is_copied_by_an_edit_that_comes_as_it_begins(monkeypatch):
+    """The arrays that a long query is shown are those that edits leave alone while it lasts."""
+    land = HeightMap(np.zeros((9, 9)))
+    queries = queries_of(land)
+    reading, edits = MapStorage.reading, []
+
+    @contextmanager
+    def reading_and_edited(storage):
+        with reading(storage) as shown:
+            edits.append(threading.Thread(target=land.carve, args=((4, 4), 2.0, 1.0)))
+            edits[0].start()
+            edits[0].join(0.2)  # it goes on only where the lock is not held
+            yield shown
+
+    monkeypatch.setattr(MapStorage, "reading", reading_and_edited)
+    with queries.reading() as arrays:
+        monkeypatch.undo()
+        edits[0].join()
+        land.carve((4, 4), 2.0, 1.0)
+        address, _ = addresses(queries.storage.heights)
+        assert arrays.maps[0, 0] != address
+    assert land.height_at(4, 4) < 0.0

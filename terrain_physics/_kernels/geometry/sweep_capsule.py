@@ -121,7 +121,7 @@ def _look_at_start(
     normal: Vec3,
     two_sided: bool,
 ) -> tuple[bool, float, Vec3]:
-    """Return (whether the start tells what the sweep returns, and if so that)."""
+    """Return (whether the start tells the result, the result): it touches, or cannot get there."""
     on_axis, on_triangle = nearest_pair(half_axis, a, b, c, has_area, normal)
     gap = subtract(on_axis, on_triangle)
     if dot(gap, gap) > radius * radius:

@@ -35,9 +35,11 @@ SLIDE = 1e-6
 # behind. A deeper shape is in the ground and leaves through the front.
 FROM_BEHIND = 1e-3
 
-# Parts of all sizes. What is nearer than the first is left to be decided elsewhere, and so are
-# shapes nearer than the second, whose shortest way to each other rounding turns too much.
-DOUBT, LEAST_GAP = 1e-9, 1e-4
+# Parts of all sizes: how far a triangle may reach before the plane at its nearest point, and how
+# long the way there is at least. The nearest point is chosen by rounded squares of distances, so
+# that it may be off along the triangle, and the plane leans by up to sqrt(rounding / LEAST_GAP),
+# 2e-6.
+DOUBT, LEAST_GAP = 1e-5, 1e-4
 
 FREE = (math.inf, (0.0, 0.0, 0.0))
 
@@ -164,7 +166,7 @@ def _look_at_start(
     normal: Vec3,
     two_sided: bool,
 ) -> tuple[bool, float, Vec3]:
-    """Return (whether the start tells the result of the sweep, and if so the result)."""
+    """Return (whether the start tells the result, the result): it touches, or cannot get there."""
     feature, point = closest_on_triangle(a, b, c, has_area, normal)
     if dot(point, point) > radius * radius:
         size = radius + distance + size_of(a, b, c)

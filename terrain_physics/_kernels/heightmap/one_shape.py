@@ -23,9 +23,9 @@ from terrain_physics._kernels.heightmap.contact_rows import put_sphere_rows, put
 from terrain_physics._kernels.heightmap.grid import (
     Grid,
     corner_heights,
-    has_ground,
     in_map,
     is_flipped,
+    is_ground,
     unpack_grid,
 )
 from terrain_physics._kernels.heightmap.triangle_columns import ROOM, corners_at
@@ -62,7 +62,9 @@ def _list_halves(grid: Grid, lower: Vec3, upper: Vec3, halves: Longs) -> int:
             a, b, c, d = corner_heights(grid, row, column)
             least, greatest = min(a, b, c, d), max(a, b, c, d)
             slack = 1e-12 * (greatest - least)
-            if least - slack > high or greatest + slack < low or not has_ground(grid, row, column):
+            if least - slack > high or greatest + slack < low:
+                continue
+            if not is_ground(grid, row, column, a, b, c, d):
                 continue
             flipped = 1 if is_flipped(grid, row, column) else 0
             for half in range(2):
