@@ -6,10 +6,13 @@ import numpy as np
 
 from terrain_physics import (
     OBB,
+    Capsule,
+    Ground,
     HeightMap,
     Ray,
     Sphere,
     Triangle,
+    TriangleMesh,
     intersect_obb_triangle,
     intersect_sphere_triangle,
 )
@@ -25,6 +28,8 @@ def main(*, smoke: bool = False) -> None:
     at_x, at_z = 0.5 * side + 0.3, 0.4 * side + 0.7
     y = land.height_at(at_x, at_z)
     ball, box = Sphere((at_x, y + 0.3, at_z), 0.5), OBB((at_x, y + 0.3, at_z), (0.5, 0.5, 0.5))
+    capsule = Capsule((at_x, y + 0.3, at_z), (at_x, y + 1.3, at_z), 0.5)
+    ground = Ground([land, TriangleMesh.box((4.0, 1.0, 4.0))])
     down, slanted = Ray((at_x, y + 50, at_z), (0, -1, 0)), Ray((at_x, y + 50, at_z), (0.5, -1, 0.8))
     floor, resting = Triangle((0, 0, 0), (0, 0, 4), (4, 0, 0)), Sphere((1, 0.75, 1), 1)
     crate = OBB((1, 0.75, 1), (1, 1, 1))
@@ -39,6 +44,9 @@ def main(*, smoke: bool = False) -> None:
         "raycast slanted": lambda: land.raycast(slanted, 300.0),
         "contacts of a ball": lambda: land.contacts(ball),
         "contacts of a box": lambda: land.contacts(box),
+        "contacts of a capsule": lambda: land.contacts(capsule),
+        "deepest contact of a ball": lambda: land.contacts(ball, keep="deepest"),
+        "contacts of a ball, two parts": lambda: ground.contacts(ball),
         "sweep of a ball, 2 m": lambda: land.sweep(ball, (2.0, 0.0, 0.0)),
         "intersect_sphere_triangle": lambda: intersect_sphere_triangle(resting, floor),
         "intersect_obb_triangle": lambda: intersect_obb_triangle(crate, floor),
