@@ -298,10 +298,10 @@ def _joined(
         source, answer = found[0]
         own, made_of = answer.triangle, answer.material
         owner = source.owners(own)
-        materials = source.materials(owner.parts, made_of)
-        if owner.ids is own and materials is made_of:
+        named = source.materials(owner.parts, made_of)
+        if owner.ids is own and named is made_of:
             return answer
-        return answer.with_triangles(owner.ids, materials)
+        return answer.with_triangles(owner.ids, named)
     owners = [source.owners(answer.triangle) for source, answer in found]
     touched = [answer for _, answer in found]
     materials = [

@@ -258,7 +258,7 @@ def test_pits_and_hills_are_round_and_smooth():
 def test_what_a_group_reads_is_copied_by_an_edit_that_comes_as_it_begins(monkeypatch):
     """The arrays that a long query is shown are those that edits leave alone while it lasts."""
     land = HeightMap(np.zeros((9, 9)))
-    queries = queries_of(land)
+    queries: Any = queries_of(land)
     reading, edits = MapStorage.reading, []
 
     @contextmanager
