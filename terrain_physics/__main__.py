@@ -16,7 +16,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from terrain_physics._version import __version__
 
@@ -81,6 +81,8 @@ INTERRUPTED = 130  # as shells report a process ended by Ctrl-C
 PIPE_CLOSED = 141  # the same for a closed pipe
 TERMINATED = 143  # the same for SIGTERM
 
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 no other name
+
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
@@ -88,6 +90,30 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"terrain_physics {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_count(commands)
+    _add_view(commands)
+    warm_up = commands.add_parser(
+        "warm-up", help="compile what a game needs now, so that no later start has to wait"
+    )
+    warm_up.add_argument(
+        "--processes", type=_at_least(1), default=1, metavar="N", help="that compile at once"
+    )
+    commands.add_parser(
+        "info", help="print versions, processors and where compiled functions are kept"
+    )
+    demo = commands.add_parser(
+        "demo",
+        help="open the demo, which has options of its own: demo --help",
+        add_help=False,
+        prefix_chars="\0",  # whatever follows is for the demo's own parser
+    )
+    demo.add_argument("options", nargs="*", metavar="OPTION")
+    demo.set_defaults(parser=parser)
+    _add_shell_commands(commands)
+    return parser
+
+
+def _add_count(commands: _Commands) -> None:
     count = commands.add_parser(
         "count",
         help="count the triangles that the surface of each sphere touches",
@@ -156,6 +182,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="K",
         help="recount K random spheres by brute force; exit 1, no answers, if one differs",
     )
+
+
+def _add_view(commands: _Commands) -> None:
     view = commands.add_parser(
         "view",
         help="make a page of a recording that is turned with the mouse",
@@ -168,23 +197,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     view.set_defaults(parser=view)
     view.add_argument("--title", metavar="TEXT", help="of the page; default: the name of PAGE")
-    warm_up = commands.add_parser(
-        "warm-up", help="compile what a game needs now, so that no later start has to wait"
-    )
-    warm_up.add_argument(
-        "--processes", type=_at_least(1), default=1, metavar="N", help="that compile at once"
-    )
-    commands.add_parser(
-        "info", help="print versions, processors and where compiled functions are kept"
-    )
-    demo = commands.add_parser(
-        "demo",
-        help="open the demo, which has options of its own: demo --help",
-        add_help=False,
-        prefix_chars="\0",  # whatever follows is for the demo's own parser
-    )
-    demo.add_argument("options", nargs="*", metavar="OPTION")
-    demo.set_defaults(parser=parser)
+
+
+def _add_shell_commands(commands: _Commands) -> None:
     completion = commands.add_parser(
         "completion",
         help="print a script that completes these commands in a shell",
@@ -200,7 +215,6 @@ def _parser() -> argparse.ArgumentParser:
         f"man ./terrain-physics.1 shows it. {_NEEDS_SHELL}",
     )
     man.set_defaults(parser=man)
-    return parser
 
 
 def _at_least(least: int) -> Callable[[str], int]:
