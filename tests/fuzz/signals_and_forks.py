@@ -62,8 +62,9 @@ class _World:
 def case(seed: int) -> None:
     """Interrupt, or fork."""
     world = _World(seed)
-    for operation in (world.ask_many, world.edit, world.make_and_move, world.update):
-        operation()  # compiles
+    for _ in range(8):  # what edits lead to is asked, too: numba lets nobody in while it loads
+        for operation in (world.ask, world.ask_many, world.edit, world.make_and_move, world.update):
+            operation()
     if not hasattr(os, "fork"):
         return
     (_interrupt if seed % 2 else _fork)(world)

@@ -59,8 +59,8 @@ def begin():
     CharacterMovement(world, SphereCollider(0.5), position=(20, 5, 20)).update(0.1)
     x, z = np.random.default_rng(0).uniform(1, 30, (2, 50))
     assert (world.heights_at(x, z) == [world.height_at(*place) for place in zip(x, z)]).all()
-# Again once there are materials and holes, which other kernels look at: numba does not let a handler
-# interrupt it while it loads one, and load another.
+# Again once there are materials and holes, which other kernels look at: numba does not let a
+# handler that interrupts it as it loads one load another.
 for each in (ask, edit, update, begin, ask, edit, update, begin):
     each()
 """
