@@ -268,12 +268,22 @@ class GroundMeshes(Meshes):
         self._count(number, version)
 
     def skinned(self) -> MeshTable:
-        """Return the table, with how the triangles of all meshes hang together."""
-        table = self.followed()
-        while self._without_skin:
-            number = self._without_skin.pop()
-            table.put_skin(number, self._shown[number].neighbors)
-        return table
+        """Return the table, with how the triangles of all meshes hang together.
+
+        To find that takes long. A signal handler that asks meanwhile finds it too, and one that
+        refits, adds or removes meshes makes this begin again.
+        """
+        while True:
+            table = self.followed()
+            number = next(iter(self._without_skin), None)
+            if number is None:
+                return table
+            shown = self._shown[number]
+            before = shown.table
+            neighbors = shown.neighbors
+            if table is self._table and self._shown.get(number) is shown and shown.table is before:
+                table.put_skin(number, neighbors)
+                self._without_skin.discard(number)
 
     def _note(self, number: int) -> None:
         """Remember that something changes where a mesh is now."""

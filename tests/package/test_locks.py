@@ -249,3 +249,38 @@ def test_what_is_read_is_of_one_moment() -> None:
 
     at_once(edit, read)
     assert {len(values) for values in different} == {1}
+
+
+@pytest.mark.parametrize("comes", ["sweep()", "raise KeyboardInterrupt"])
+def test_who_comes_while_a_mesh_is_made_ready_for_sweeps(comes: str) -> None:
+    """How its triangles hang together is found by the first sweep; who came then read nothing."""
+    run(
+        _SETUP
+        + f"""
+from terrain_physics.mesh.storage import MeshStorage
+rng = np.random.default_rng(2)
+turn = np.eye(4)
+crates = []
+for turn[0, 3] in (4.0, 6.0, 9.0):
+    crates.append(TriangleMesh.box((2, 2, 2)).transformed(turn))
+world = Ground([one, *crates])
+balls = np.column_stack([rng.uniform((0, 0, 0), (12, 4, 8), (500, 3)), np.full(500, 0.5)])
+ways = rng.normal(0, 3, (500, 3))
+sweep = lambda: world.sweep_spheres(balls, ways)
+found = MeshStorage.neighbors
+come = []
+def interrupted(mesh):
+    neighbors = found.__get__(mesh)
+    if not come:
+        come.append(1)
+        {comes}
+    return neighbors
+MeshStorage.neighbors = property(interrupted)
+try:
+    hits = sweep()
+except KeyboardInterrupt:
+    hits = sweep()
+world = Ground([one, *crates])
+assert come and all(map(np.array_equal, hits, sweep(), [True] * len(hits)))
+"""
+    )
