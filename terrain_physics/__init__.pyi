@@ -4,16 +4,10 @@ from terrain_physics.character.colliders import BoxCollider as BoxCollider
 from terrain_physics.character.colliders import CapsuleCollider as CapsuleCollider
 from terrain_physics.character.colliders import SphereCollider as SphereCollider
 from terrain_physics.character.fixed_step import FixedStep as FixedStep
-from terrain_physics.character.group import CharacterGroup as CharacterGroup
 from terrain_physics.character.group_data import GroupState as GroupState
-from terrain_physics.character.group_results import GroupResult as GroupResult
 from terrain_physics.character.hits import MoveHit as MoveHit
 from terrain_physics.character.hits import MoveHits as MoveHits
-from terrain_physics.character.member import GroupMember as GroupMember
 from terrain_physics.character.movement import CharacterMovement as CharacterMovement
-from terrain_physics.character.playback import Difference as Difference
-from terrain_physics.character.recording import Recording as Recording
-from terrain_physics.character.recording import replay as replay
 from terrain_physics.character.results import GroundReport as GroundReport
 from terrain_physics.character.results import MoveResult as MoveResult
 from terrain_physics.character.results import Squeeze as Squeeze
@@ -134,6 +128,9 @@ from terrain_physics.geometry.shapes import Segment as Segment
 from terrain_physics.geometry.shapes import Sphere as Sphere
 from terrain_physics.geometry.shapes import Triangle as Triangle
 from terrain_physics.ground.ground import Ground as Ground
+from terrain_physics.group.group import CharacterGroup as CharacterGroup
+from terrain_physics.group.member import GroupMember as GroupMember
+from terrain_physics.group.results import GroupResult as GroupResult
 from terrain_physics.heightmap.blocks import BlockBounds as BlockBounds
 from terrain_physics.heightmap.cells import MapCells as MapCells
 from terrain_physics.heightmap.cells import Region as Region
@@ -142,6 +139,9 @@ from terrain_physics.heightmap.heightmap import HeightMap as HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh as TriangleMesh
 from terrain_physics.octree.octree import Octree as Octree
 from terrain_physics.octree.octree import OctreeHit as OctreeHit
+from terrain_physics.recording.playback import Difference as Difference
+from terrain_physics.recording.recording import Recording as Recording
+from terrain_physics.recording.recording import replay as replay
 from terrain_physics.surface.contact_buffer import ContactBuffer as ContactBuffer
 from terrain_physics.surface.results import ClosestPoint as ClosestPoint
 from terrain_physics.surface.results import ClosestPoints as ClosestPoints

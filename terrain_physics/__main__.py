@@ -327,7 +327,7 @@ def _refuse_what_does_not_go_together(chosen: argparse.Namespace) -> None:
 
 
 def _view(chosen: argparse.Namespace) -> int:
-    from terrain_physics.character.recording import Recording
+    from terrain_physics.recording.recording import Recording
 
     if not chosen.output:
         chosen.parser.error("PAGE must be the name of a file, got none")
@@ -374,7 +374,7 @@ def _info() -> int:
 
     from terrain_physics._kernels import _jit
     from terrain_physics._kernels.counter.count import count_chunks
-    from terrain_physics._threads import processors
+    from terrain_physics._support.threads import processors
 
     print(f"terrain_physics {__version__}")
     print(f"Python {platform.python_version()}")

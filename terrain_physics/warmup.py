@@ -13,16 +13,16 @@ import numpy as np
 from terrain_physics._kernels import _jit
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics._kernels.counter.count import count_chunks
-from terrain_physics._kernels.heightmap.find_contacts import find_contacts
-from terrain_physics._threads import Workers
+from terrain_physics._kernels.heightmap.batch_contacts.find_contacts import find_contacts
+from terrain_physics._support.threads import Workers
 from terrain_physics.character.colliders import CapsuleCollider
-from terrain_physics.character.group import CharacterGroup
 from terrain_physics.character.movement import CharacterMovement
 from terrain_physics.counter.text import NumberReader, write_counts
 from terrain_physics.counter.touching import count_touching
 from terrain_physics.geometry.dispatch import intersect
 from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Ray, Sphere, Triangle
 from terrain_physics.ground.ground import Ground
+from terrain_physics.group.group import CharacterGroup
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
 

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from terrain_physics import _threads, warm_up
+from terrain_physics import warm_up
 from terrain_physics._kernels import _jit
+from terrain_physics._support import threads
 from tests.helpers import machine_code
 
 # What is far too little to be shared out in a game is shared out in tests.
-_threads._SHORTEST_TASK = 1_000
+threads._SHORTEST_TASK = 1_000
 
 # A shell has what it starts in the background ignore Ctrl-C; children inherit that, and some tests
 # send it.

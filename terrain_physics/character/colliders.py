@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3, Floats9
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3, Floats9
 from terrain_physics.geometry.shapes import OBB, Capsule, Sphere
 
 # Cosine between axes that were square before a transform, above which it shears.
@@ -49,7 +49,7 @@ def _rotations(units: Floats) -> Floats:
     mirrored = np.linalg.det(units) < 0.0
     if mirrored.any():
         units[mirrored, :, 0] *= -1.0
-    return _checks.orthonormal("matrix", units)
+    return checks.orthonormal("matrix", units)
 
 
 def _rows(extents: Floats, linears: Floats, offset: Floats3, rotations: Floats) -> Floats:
@@ -63,10 +63,10 @@ def _rows(extents: Floats, linears: Floats, offset: Floats3, rotations: Floats) 
 
 def _in_world(collider: "Collider", matrix: Any) -> tuple[Floats3, Floats3, Floats9]:
     """Return the half extents, center and rotation of a body by its owner's 4 x 4 matrix."""
-    linear, (x, y, z) = _checks.affine("matrix", matrix)
+    linear, (x, y, z) = checks.affine("matrix", matrix)
     (row,) = collider.placed(linear[np.newaxis])
     (ex, ey, ez), (dx, dy, dz) = row[:3].tolist(), row[3:6].tolist()
-    return (ex, ey, ez), (x + dx, y + dy, z + dz), _checks.floats9(row[6:])
+    return (ex, ey, ez), (x + dx, y + dy, z + dz), checks.floats9(row[6:])
 
 
 @public
@@ -93,8 +93,8 @@ class SphereCollider:
     kind = SPHERE
 
     def __init__(self, radius: float, offset: Any = (0.0, 0.0, 0.0)) -> None:
-        object.__setattr__(self, "radius", _checks.positive("radius", radius))
-        object.__setattr__(self, "offset64", _checks.vector("offset", offset))
+        object.__setattr__(self, "radius", checks.positive("radius", radius))
+        object.__setattr__(self, "offset64", checks.vector("offset", offset))
 
     def placed(self, linears: Floats) -> Floats:
         """Return rows of half extents, offset and rotation (n, 15) in the world.
@@ -151,12 +151,12 @@ class BoxCollider:
     def __init__(
         self, half_extents: Any, offset: Any = (0.0, 0.0, 0.0), rotation: Any = None
     ) -> None:
-        extents = _checks.vector("half_extents", half_extents)
+        extents = checks.vector("half_extents", half_extents)
         for axis, extent in zip("xyz", extents, strict=True):
-            _checks.positive(f"half_extents.{axis}", extent)
-        matrix = _checks.rotation("rotation", np.eye(3) if rotation is None else rotation)
+            checks.positive(f"half_extents.{axis}", extent)
+        matrix = checks.rotation("rotation", np.eye(3) if rotation is None else rotation)
         object.__setattr__(self, "half_extents64", extents)
-        object.__setattr__(self, "offset64", _checks.vector("offset", offset))
+        object.__setattr__(self, "offset64", checks.vector("offset", offset))
         object.__setattr__(self, "rotation64", matrix)
 
     def placed(self, linears: Floats) -> Floats:
@@ -219,9 +219,9 @@ class CapsuleCollider:
     kind = CAPSULE
 
     def __init__(self, radius: float, height: float, offset: Any = (0.0, 0.0, 0.0)) -> None:
-        object.__setattr__(self, "radius", _checks.positive("radius", radius))
-        object.__setattr__(self, "height", _checks.positive("height", height))
-        object.__setattr__(self, "offset64", _checks.vector("offset", offset))
+        object.__setattr__(self, "radius", checks.positive("radius", radius))
+        object.__setattr__(self, "height", checks.positive("height", height))
+        object.__setattr__(self, "offset64", checks.vector("offset", offset))
         if self.height < 2.0 * self.radius:
             raise ValueError(
                 f"height must be at least twice the radius, got {self.height} and {self.radius}"
@@ -290,5 +290,5 @@ def collider_from(description: Any) -> Collider:
         return _BY_NAME[description["kind"]](**given)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(
-            f"collider must be one from to_dict, got {_checks.shorten(description)}: {error}"
+            f"collider must be one from to_dict, got {checks.shorten(description)}: {error}"
         ) from None

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import _checks
 from terrain_physics._public import public
+from terrain_physics._support import checks
 from terrain_physics.character.frame_time import step_time
 
 # Time is counted in whole units, so that no sum is ever rounded. Any float of 4 ns or more is a
@@ -64,7 +64,7 @@ class FixedStep:
 
     def __init__(self, seconds: float, *, max_steps: int = 8) -> None:
         self._seconds = step_time("seconds", seconds, "for {0:g} steps a second use 1 / {0:g}")
-        self._max_steps = _checks.whole("max_steps", max_steps, 1, 2**31)
+        self._max_steps = checks.whole("max_steps", max_steps, 1, 2**31)
         self._length = _units(self._seconds)
         self._owed = self._dropped = self._count = 0
 
@@ -111,7 +111,7 @@ class FixedStep:
         TypeError, ValueError
             For a time that is no number, below 0, NaN or infinite. Nothing has changed then.
         """
-        owed = self._owed + _units(_checks.non_negative("frame_seconds", frame_seconds, " seconds"))
+        owed = self._owed + _units(checks.non_negative("frame_seconds", frame_seconds, " seconds"))
         due = (owed + self._length // _NEARLY) // self._length
         self._owed = owed - due * self._length
         done = min(due, self._max_steps)
@@ -140,13 +140,12 @@ class FixedStep:
             For something else than finite numbers, and for shapes that differ.
         """
         start, end = (
-            _checks.real_array(name, value)
-            for name, value in (("before", before), ("after", after))
+            checks.real_array(name, value) for name, value in (("before", before), ("after", after))
         )
         if start.shape != end.shape:
             raise ValueError(f"after must have shape {start.shape} as before, got {end.shape}")
-        _checks.refuse_non_finite("before", start)
-        _checks.refuse_non_finite("after", end)
+        checks.refuse_non_finite("before", start)
+        checks.refuse_non_finite("after", end)
         return np.asarray(start + (end - start) * self.alpha)
 
     def reset(self) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol, Self, overload
 
-from terrain_physics import _checks
+from terrain_physics._support import checks
 
 # In seconds. An update of more would be a jump, whatever the game allows.
 SHORTEST_STEP, LONGEST_STEP = 1e-6, 1.0
@@ -10,7 +10,7 @@ SHORTEST_STEP, LONGEST_STEP = 1e-6, 1.0
 
 def step_time(name: str, value: Any, likely: str) -> float:
     """Return the seconds of a step; of a number too great, tell what was likely meant."""
-    seconds = _checks.finite(name, value)
+    seconds = checks.finite(name, value)
     if not (SHORTEST_STEP <= seconds <= LONGEST_STEP):
         hint = f"; {likely.format(seconds)}" if seconds > LONGEST_STEP else ""
         raise ValueError(
@@ -33,7 +33,7 @@ class FrameTime:
         """Return how long an update lasts; refuse what is no time."""
         if type(delta_time) is float and 0.0 <= delta_time <= self.max_delta:  # every frame
             return delta_time
-        return min(_checks.non_negative("delta_time", delta_time, " seconds"), self.max_delta)
+        return min(checks.non_negative("delta_time", delta_time, " seconds"), self.max_delta)
 
     def copy(self) -> "FrameTime":
         """Return the same times, to be changed apart."""

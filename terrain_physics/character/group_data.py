@@ -9,11 +9,11 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats9
-from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.types import Floats, Longs, Words
 from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats9
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
 from terrain_physics.character.guest import Guest
@@ -75,7 +75,7 @@ class GroupState:
         try:
             rows = bytes(memoryview(self.rows))
         except TypeError:
-            given = _checks.shorten(self.rows)
+            given = checks.shorten(self.rows)
             raise TypeError(f"rows must be bytes, got {given}") from None
         object.__setattr__(self, "rows", rows)
 
@@ -117,7 +117,7 @@ class GroupState:
         ):
             raise ValueError(
                 "characters must be a list of dicts with a key, as from to_dict, "
-                f"got {_checks.shorten(parts)}"
+                f"got {checks.shorten(parts)}"
             )
         keys = tuple(part["key"] for part in parts)
         seed = word_from("seed", content["seed"])
@@ -152,14 +152,14 @@ def checked_key(key: Any) -> Key:
     if isinstance(key, np.integer):
         return int(key)
     if not isinstance(key, (str, int)) or isinstance(key, bool):
-        raise TypeError(f"key must be a str or an int, got {_checks.shorten(key)}")
+        raise TypeError(f"key must be a str or an int, got {checks.shorten(key)}")
     return key
 
 
 def checked_keys(keys: Any) -> list[Key]:
     """Return the keys that an iterable gives, each as str or int."""
     given = keys.tolist() if isinstance(keys, np.ndarray) else keys
-    known = list(_checks.listed("keys", given))
+    known = list(checks.listed("keys", given))
     return known if {*map(type, known)} <= {str, int} else [checked_key(key) for key in known]
 
 
@@ -253,7 +253,7 @@ class GroupData:
         """Return which row is a character's, or raise KeyError."""
         name = checked_key(key)
         if name not in self._places:
-            raise KeyError(f"no character has the key {_checks.shorten(name)}")
+            raise KeyError(f"no character has the key {checks.shorten(name)}")
         return self._places[name]
 
     def places(self, keys: Sequence[Key]) -> Longs:
@@ -345,7 +345,7 @@ class GroupData:
         before = {key: self.row(key).copy() for key in self._guests}
         try:
             for key, guest in self._guests.items():
-                _checks.of_whom(key, guest.adopt)
+                checks.of_whom(key, guest.adopt)
         except (TypeError, ValueError):
             for key, row in before.items():
                 self.row(key).put(row)
@@ -369,7 +369,7 @@ class GroupData:
         known = set(self._places)
         for key in keys:
             if key in known:
-                raise ValueError(f"key must be new, got {_checks.shorten(key)} again")
+                raise ValueError(f"key must be new, got {checks.shorten(key)} again")
             known.add(key)
 
     def remove(self, keys: Sequence[Key]) -> None:
@@ -377,7 +377,7 @@ class GroupData:
         self.places(keys)
         if len(set(keys)) < len(keys):
             ((key, _),) = Counter(keys).most_common(1)
-            raise ValueError(f"keys must be different, got {_checks.shorten(key)} twice")
+            raise ValueError(f"keys must be different, got {checks.shorten(key)} twice")
         self._dismiss(keys)
         for key in keys:
             del self._places[key], self._colliders[key]
@@ -391,7 +391,7 @@ class GroupData:
     def take_over(self, state: Any) -> None:
         """Check a state, naming the first key, and go on from it as if it had always been here."""
         if not isinstance(state, GroupState):
-            raise TypeError(f"state must be a GroupState, got {_checks.shorten(state)}")
+            raise TypeError(f"state must be a GroupState, got {checks.shorten(state)}")
         refuse_format("state", state.format)
         keys, count = tuple(checked_key(key) for key in state.keys), len(state.keys)
         if len(set(keys)) != count or len(state.colliders) != count:
@@ -401,7 +401,7 @@ class GroupData:
             raise ValueError(
                 f"state must hold {8 * width} bytes for each of {count} keys, got {len(state.rows)}"
             )
-        seed = _checks.whole("seed", state.seed, 0, 2**64 - 1)
+        seed = checks.whole("seed", state.seed, 0, 2**64 - 1)
         saved = np.frombuffer(state.rows, dtype="<u8").reshape(count, width)
         rows = Rows.unpacked(columns.SAVED.upgraded(saved, state.format))
         names = [f"state of {key!r}" for key in keys]
@@ -439,6 +439,6 @@ def _by_key(material_rules: Any, keys: tuple[Key, ...]) -> dict[Key, Any]:
     if not given.keys() <= set(keys):
         raise ValueError(
             "material_rules must be pairs of a key of the state and its rules, "
-            f"got {_checks.shorten(material_rules)}"
+            f"got {checks.shorten(material_rules)}"
         )
     return given

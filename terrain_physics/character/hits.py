@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pyglm import glm
 
-from terrain_physics._kernels.character import hits as kernels
-from terrain_physics._kernels.character.layout import HITS
+from terrain_physics._kernels.character.reports import hits as kernels
+from terrain_physics._kernels.character.state.layout import HITS
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics._public import public
 from terrain_physics.character.rows import Rows

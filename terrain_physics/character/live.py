@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 from pyglm import glm
 
-from terrain_physics._checks import Floats3
+from terrain_physics._support.checks import Floats3
 
 
 class _Xyz(Protocol):

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics import _checks
-from terrain_physics._kernels.character.layout import (
+from terrain_physics._kernels.character.state.layout import (
     LEAST_SPEED_FACTOR,
     MATERIAL_RULES,
     MATERIAL_RULES_BITS,
     MOST_SPEED_FACTOR,
 )
 from terrain_physics._kernels.types import Floats
+from terrain_physics._support import checks
 from terrain_physics.surface.materials import MOST_MATERIALS, Names
 
 MaterialRules = tuple[tuple[str | int, float, float], ...]
@@ -35,7 +35,7 @@ def put_material_rules(rows: Floats, value: Any) -> MaterialRules:
     if not isinstance(value, Mapping):
         raise TypeError(
             "material_rules must be a mapping from materials to their friction and speed, "
-            f"got {_checks.shorten(value)}"
+            f"got {checks.shorten(value)}"
         )
     if len(value) > MOST_MATERIALS:
         raise ValueError(
@@ -58,7 +58,7 @@ def saved_material_rules(value: Any) -> MaterialRules:
         pass
     raise ValueError(
         "material_rules must be rows of a material, its friction and its speed, "
-        f"got {_checks.shorten(value)}"
+        f"got {checks.shorten(value)}"
     )
 
 
@@ -106,21 +106,21 @@ def _checked(material: Any, own: Any) -> tuple[str | int, float, float]:
     if isinstance(material, str):
         material = str.__str__(material)  # of an enum of texts, the text
     else:
-        material = _checks.whole("material_rules: a material", material, 0, MOST_MATERIALS - 1)
-    name = f"material_rules[{_checks.shorten(material)}]"
+        material = checks.whole("material_rules: a material", material, 0, MOST_MATERIALS - 1)
+    name = f"material_rules[{checks.shorten(material)}]"
     if not isinstance(own, Mapping):
         raise TypeError(
-            f"{name} must be a mapping of {' and '.join(_NAMES)}, got {_checks.shorten(own)}"
+            f"{name} must be a mapping of {' and '.join(_NAMES)}, got {checks.shorten(own)}"
         )
     for rule in own:
         if rule not in _NAMES:
             close = get_close_matches(rule, _NAMES, n=1) if isinstance(rule, str) else []
             meant = "".join(f"; did you mean {word}?" for word in close)
             raise ValueError(
-                f"{name} must be of {' and '.join(_NAMES)}, got {_checks.shorten(rule)}{meant}"
+                f"{name} must be of {' and '.join(_NAMES)}, got {checks.shorten(rule)}{meant}"
             )
-    friction = _checks.non_negative(f"{name}: friction", own.get("friction", 1.0))
-    speed = _checks.between(
+    friction = checks.non_negative(f"{name}: friction", own.get("friction", 1.0))
+    speed = checks.between(
         f"{name}: speed", own.get("speed", 1.0), LEAST_SPEED_FACTOR, MOST_SPEED_FACTOR
     )
     return material, friction + 0.0, speed

@@ -6,18 +6,18 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3, Floats9
 from terrain_physics._kernels._jit import CachedDispatch
-from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.character.sleep.wake import wake_near
+from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.character.update import update_characters
-from terrain_physics._kernels.character.waking import wake_near
 from terrain_physics._kernels.math.rigid import sine_and_cosine
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3, Floats9
 from terrain_physics.character.colliders import Collider
-from terrain_physics.character.crowd import ALONE
 from terrain_physics.character.frame_time import FrameTime, MaxDelta
+from terrain_physics.character.ground_material import put_factors
 from terrain_physics.character.group_data import GroupData, Key
 from terrain_physics.character.guest import Guest
 from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
@@ -26,7 +26,7 @@ from terrain_physics.character.material_rules import (
     MaterialRules,
     put_material_rules,
 )
-from terrain_physics.character.owner import Owner, checked_owner
+from terrain_physics.character.owners.owner import Owner, checked_owner
 from terrain_physics.character.placement import (
     UPRIGHT,
     AnyGround,
@@ -58,8 +58,8 @@ from terrain_physics.character.state import (
     first_random_state,
     refuse_other_format,
 )
-from terrain_physics.character.underfoot import put_factors
 from terrain_physics.character.view import CharacterView
+from terrain_physics.group.crowd import ALONE
 from terrain_physics.surface.axes import Axes
 from terrain_physics.surface.surface import queries_of
 
@@ -312,10 +312,10 @@ class CharacterMovement(CharacterView):
                 raise ValueError("position must be left to the owner where there is one")
             start = owner.position()
         elif position is not None:
-            start = _checks.vector("position", position)
+            start = checks.vector("position", position)
         if rotation is not None:
             self._refuse_rotation()
-            linear = _checks.rotation("rotation", rotation)
+            linear = checks.rotation("rotation", rotation)
         return unsigned_zeros(start), linear or UPRIGHT
 
     def _put_owner(self, owner: Owner, start: Floats3) -> Floats3:
@@ -569,9 +569,9 @@ class CharacterMovement(CharacterView):
         """Take over what the game wrote since the last update: all of it, or nothing."""
         position = velocity = None
         if self._position != self._position.shown:  # also where the game wrote a NaN
-            position = _checks.vector("position", self._position)
+            position = checks.vector("position", self._position)
         if self._velocity != self._velocity.shown:
-            velocity = _checks.vector("velocity", self._velocity)
+            velocity = checks.vector("velocity", self._velocity)
         if self._owner is not None:
             self._adopt_owner(self._owner)
         state = self._state()
@@ -608,11 +608,11 @@ class CharacterMovement(CharacterView):
     def _turn_owner_back(self) -> None:
         """Turn an owner that turns with the ground as the body is turned."""
         if self._owner is not None and self.turn_with_ground:
-            self._owner.turn_to(_checks.floats9(self._row().linear))
+            self._owner.turn_to(checks.floats9(self._row().linear))
 
     def _adopt_owner(self, owner: Owner) -> None:
         shown, linear = owner.position(), owner.linear()
-        known = owner.turned, _checks.floats9(self._row().linear)
+        known = owner.turned, checks.floats9(self._row().linear)
         if linear is not None and linear not in known:
             self._place(linear)
             owner.turned = None

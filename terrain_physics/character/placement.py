@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3, Floats9
-from terrain_physics._kernels.character import layout as columns
-from terrain_physics._kernels.character.constraint_planes import put_constraint_planes
-from terrain_physics._kernels.character.grounding import MOST_PLANES
-from terrain_physics._kernels.character.resize import SHAPE_SIZE, resize_body
+from terrain_physics._kernels.character.contacts.constraint_planes import put_constraint_planes
+from terrain_physics._kernels.character.contacts.grounding import MOST_PLANES
+from terrain_physics._kernels.character.contacts.resize import SHAPE_SIZE, resize_body
+from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.types import Floats
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3, Floats9
 from terrain_physics.character.colliders import (
     BoxCollider,
     CapsuleCollider,
@@ -41,7 +41,7 @@ def checked_ground(ground: Any) -> AnyGround:
     """Return the ground of characters, or raise TypeError."""
     if not isinstance(ground, (HeightMap, TriangleMesh, Ground)):
         raise TypeError(
-            f"ground must be a HeightMap, a TriangleMesh or a Ground, got {_checks.shorten(ground)}"
+            f"ground must be a HeightMap, a TriangleMesh or a Ground, got {checks.shorten(ground)}"
         )
     return ground
 
@@ -51,7 +51,7 @@ def checked_collider(collider: Any) -> Collider:
     if not isinstance(collider, (SphereCollider, BoxCollider, CapsuleCollider)):
         raise TypeError(
             "collider must be a SphereCollider, a BoxCollider or a CapsuleCollider, got "
-            f"{_checks.shorten(collider)}"
+            f"{checks.shorten(collider)}"
         )
     return collider
 
@@ -163,10 +163,10 @@ def resize(ground: AnyGround, old: Collider, collider: Any, row: Rows) -> bool:
     """Give a character another body if that fits; else change nothing. See `CharacterView`."""
     if type(collider) is not type(old):
         raise TypeError(
-            f"collider must be a {type(old).__name__} as before, got {_checks.shorten(collider)}"
+            f"collider must be a {type(old).__name__} as before, got {checks.shorten(collider)}"
         )
     wanted = row.rules.copy()
-    wanted[:SHAPE_SIZE] = placed_shape(ground, collider, _checks.floats9(row.linear))
+    wanted[:SHAPE_SIZE] = placed_shape(ground, collider, checks.floats9(row.linear))
     queries = queries_of(ground)
     with queries.lock:
         table = queries.ground_arrays.table

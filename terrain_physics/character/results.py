@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from pyglm import glm
 
-from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.character import layout as columns
-from terrain_physics._kernels.character.hits import HITS_SIZE
+from terrain_physics._kernels.character.reports.hits import HITS_SIZE
+from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.types import Floats, Words
 
 POSITION = slice(columns.POSITION, columns.POSITION + 3)

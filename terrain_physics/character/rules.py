@@ -10,13 +10,13 @@ from typing import Any, Generic, Literal, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import _checks
-from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats
+from terrain_physics._support import checks
+from terrain_physics.character.attribute_guard import Spelled
 from terrain_physics.character.material_rules import MaterialRules, put_material_rules, shown
 from terrain_physics.character.rows import Rows, forget_rest
-from terrain_physics.character.spelling import Spelled
 
 GroundRule = Literal["contact", "sum"]
 Resolver = Literal["shuffled", "simultaneous"]
@@ -111,7 +111,7 @@ class _Slope(Rule[float]):
         return float(rules[self.place])
 
     def write(self, rules: Floats, value: Any) -> None:
-        limit = _checks.finite(self.name, value)
+        limit = checks.finite(self.name, value)
         if not (0.0 <= limit <= math.pi / 2):
             hint = f"; for degrees use math.radians({limit:g})" if 0.0 < limit <= 90.0 else ""
             raise ValueError(f"{self.name} must be from 0 to pi / 2 radians, got {limit}{hint}")
@@ -140,7 +140,7 @@ class _Whole(Rule[int]):
         return int(rules[self.place])
 
     def write(self, rules: Floats, value: Any) -> None:
-        rules[..., self.place] = _checks.whole(self.name, value, self._least, self._most)
+        rules[..., self.place] = checks.whole(self.name, value, self._least, self._most)
 
     def _numbers(self, values: NDArray[Any]) -> Floats | None:
         if values.dtype.kind not in "iu":
@@ -158,7 +158,7 @@ class _Flag(Rule[bool]):
 
     def write(self, rules: Floats, value: Any) -> None:
         if not isinstance(value, (bool, np.bool_)):
-            raise TypeError(f"{self.name} must be True or False, got {_checks.shorten(value)}")
+            raise TypeError(f"{self.name} must be True or False, got {checks.shorten(value)}")
         rules[..., self.place] = value
 
     def _numbers(self, values: NDArray[Any]) -> Floats | None:
@@ -178,7 +178,7 @@ class _Mass(Rule[float]):
 
     def write(self, rules: Floats, value: Any) -> None:
         is_immovable = isinstance(value, (float, np.floating)) and value == math.inf
-        rules[..., self.place] = 0.0 if is_immovable else _checks.positive(self.name, value)
+        rules[..., self.place] = 0.0 if is_immovable else checks.positive(self.name, value)
 
     def _numbers(self, values: NDArray[Any]) -> Floats | None:
         if values.dtype.kind not in "iuf" or not (values > 0).all():
@@ -208,7 +208,7 @@ class _Choice(Rule[Word]):
         return np.array(self.words).take(rules[:, self.place].astype(np.int64))
 
     def write(self, rules: Floats, value: Any) -> None:
-        word = _checks.choice(self.name, value, self.words)
+        word = checks.choice(self.name, value, self.words)
         rules[..., self.place] = self.words.index(word)
 
     def _numbers(self, values: NDArray[Any]) -> Floats | None:
@@ -231,7 +231,7 @@ def _reals(values: NDArray[Any], least: float, most: float) -> Floats | None:
 
 def _downward(name: str, value: Any) -> float:
     """Return a gravity, which has no sign."""
-    gravity = _checks.finite(name, value)
+    gravity = checks.finite(name, value)
     if gravity < 0.0:
         raise ValueError(
             f"{name} must be >= 0 m/s^2, downward, got {gravity}; gravity_scale may be negative"
@@ -243,13 +243,13 @@ class CharacterRules(Spelled, ABC):
     """What the game sets of a character, and may change at any time; see `CharacterMovement`."""
 
     gravity = _Number(_downward, 0.0)
-    gravity_scale = _Number(_checks.finite)
+    gravity_scale = _Number(checks.finite)
     slope_limit = _Slope()
     ground_rule: _Choice[GroundRule] = _Choice("contact", "sum")
-    ground_friction = _Number(_checks.non_negative, 0.0)
+    ground_friction = _Number(checks.non_negative, 0.0)
     resolver: _Choice[Resolver] = _Choice("shuffled", "simultaneous")
-    snap_distance = _Number(_checks.non_negative, 0.0)
-    step_offset = _Number(_checks.non_negative, 0.0)
+    snap_distance = _Number(checks.non_negative, 0.0)
+    step_offset = _Number(checks.non_negative, 0.0)
     slope_speed: _Choice[SlopeSpeed] = _Choice("horizontal", "surface")
     max_rounds = _Whole(1, columns.MOST_ROUNDS)
     mask = _Mask(0, ALL_LAYERS)
@@ -300,7 +300,7 @@ _RULES = {name: rule for name, rule in vars(CharacterRules).items() if isinstanc
 
 def rule_to_read(name: Any) -> Rule[Any]:
     """Return the rule with a name, or refuse that."""
-    return _RULES[_checks.choice("name", name, tuple(_RULES))]
+    return _RULES[checks.choice("name", name, tuple(_RULES))]
 
 
 def _rule_to_set(name: str) -> Rule[Any]:
@@ -334,20 +334,20 @@ def put_rules_of_each(
             # An array of a list may hold its values as of another type.
             given = value if isinstance(value, (list, tuple)) else values.tolist()
             for row, own, key in zip(rules, given, keys, strict=True):
-                _checks.of_whom(key, rule.write, row, own)
+                checks.of_whom(key, rule.write, row, own)
         changed.append(rule)
     return changed
 
 
 def _one_or_each(name: str, value: Any, count: int) -> NDArray[Any]:
     """Return a new array of one value, without axes, or of one for each of ``count``."""
-    _checks.refuse_masked(name, value)
+    checks.refuse_masked(name, value)
     try:
-        values = _checks.copied(value)
+        values = checks.copied(value)
     except ValueError:  # rows of several lengths
         values = np.empty((0, 0))
     if values.shape not in {(), (count,)}:
         raise ValueError(
-            f"{name} must be one value or have shape ({count},), got {_checks.shorten(value)}"
+            f"{name} must be one value or have shape ({count},), got {checks.shorten(value)}"
         )
     return values

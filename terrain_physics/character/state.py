@@ -8,13 +8,13 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats9
-from terrain_physics._kernels.character import layout as columns
-from terrain_physics._kernels.character.hits import HITS_SIZE
+from terrain_physics._kernels.character.reports.hits import HITS_SIZE
+from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
 from terrain_physics._kernels.types import Flags, Floats
 from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats9
 from terrain_physics.character.colliders import Collider, collider_from, described
 from terrain_physics.character.material_rules import (
     MaterialRules,
@@ -36,7 +36,7 @@ _OFF_SQUARE = 1e-3
 
 def refuse_format(what: str, form: Any) -> None:
     """Refuse the numbers of a later version, whose columns are not known here."""
-    if _checks.whole(f"format of {what}", form, 1, 2**63) > columns.FORMAT:
+    if checks.whole(f"format of {what}", form, 1, 2**63) > columns.FORMAT:
         raise ValueError(
             f"{what} must be of format {columns.FORMAT} or earlier, got format {form}: "
             "a later version of terrain_physics saved it, and can load it"
@@ -61,13 +61,13 @@ def digits(word: int) -> str:
 def word_from(name: str, text: Any) -> int:
     """Return the 64 bits that `digits` gave."""
     if not isinstance(text, str) or re.fullmatch("[0-9a-f]{16}", text) is None:
-        raise ValueError(f"{name} must be 16 hexadecimal digits, got {_checks.shorten(text)}")
+        raise ValueError(f"{name} must be 16 hexadecimal digits, got {checks.shorten(text)}")
     return int(text, 16)
 
 
 def format_of(what: str, content: Any, *names: str) -> int:
     """Return the format of a state as a dict with these names, or refuse what is none."""
-    _checks.instance("content", content, dict)
+    checks.instance("content", content, dict)
     for name in ("format", *names):
         if name not in content:
             raise ValueError(f"content must be from to_dict, got none of {name!r}")
@@ -177,7 +177,7 @@ class CharacterState:
         return cls(
             tuple(columns.STATE.unnamed("values", content["values"], form)),
             tuple(columns.RULES.unnamed("rules", content["rules"], form)),
-            _checks.floats9(_checks.array("linear", content["linear"], (columns.LINEAR_SIZE,))),
+            checks.floats9(checks.array("linear", content["linear"], (columns.LINEAR_SIZE,))),
             word_from("random_state", content["random_state"]),
             collider_from(content["collider"]),
             form,
@@ -203,7 +203,7 @@ def state_of(row: Rows, collider: Collider, material_rules: MaterialRules) -> Ch
     return CharacterState(
         tuple(row.state.tolist()),
         tuple(row.rules.tolist()),
-        _checks.floats9(row.linear),
+        checks.floats9(row.linear),
         int(row.random[0]),
         collider,
         material_rules=material_rules,
@@ -213,18 +213,18 @@ def state_of(row: Rows, collider: Collider, material_rules: MaterialRules) -> Ch
 def row_of(state: Any, ground: AnyGround) -> Rows:
     """Return the numbers of a state, or refuse it, also where it does not fit the ground."""
     if not isinstance(state, CharacterState):
-        raise TypeError(f"state must be a CharacterState, got {_checks.shorten(state)}")
+        raise TypeError(f"state must be a CharacterState, got {checks.shorten(state)}")
     form = state.format
     refuse_format("state", form)
     values, rules = (
-        layout.upgraded(_checks.array(name, numbers, (len(layout.saved_in(form)),))[None], form)
+        layout.upgraded(checks.array(name, numbers, (len(layout.saved_in(form)),))[None], form)
         for name, numbers, layout in (
             ("values", state.values, columns.STATE),
             ("rules", state.rules, columns.RULES),
         )
     )
-    linear = _checks.array("linear", state.linear, (columns.LINEAR_SIZE,))[None]
-    random_state = _checks.whole("random_state", state.random_state, 0, 2**64 - 1)
+    linear = checks.array("linear", state.linear, (columns.LINEAR_SIZE,))[None]
+    random_state = checks.whole("random_state", state.random_state, 0, 2**64 - 1)
     random = np.array([[random_state]], dtype=np.uint64)
     rows = Rows(values, rules, linear, random, np.zeros((1, HITS_SIZE)))
     refuse_unfit(rows, (state.collider,), (state.material_rules,), ground, ("state",))
@@ -267,7 +267,7 @@ def _known_rules(name: str, rules: Any) -> MaterialRules:
         raise ValueError(f"{name}: {error}") from None
     if known != rules:
         raise ValueError(
-            f"{name}: material_rules must be a tuple in order, got {_checks.shorten(rules)}"
+            f"{name}: material_rules must be a tuple in order, got {checks.shorten(rules)}"
         )
     return known
 
@@ -288,4 +288,4 @@ def first_random_state(seed: int | np.random.Generator) -> int:
     """Return the 64 bits that a seed stands for."""
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(0, 2**64, dtype=np.uint64))
-    return _checks.whole("seed", seed, 0, 2**64 - 1)
+    return checks.whole("seed", seed, 0, 2**64 - 1)

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from pyglm import glm
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3, Floats9
-from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3, Floats9
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
 from terrain_physics.character.hits import MoveHits, impacts_of
@@ -94,7 +94,7 @@ class CharacterView(CharacterRules):
         glm.vec3
         """
         x, y, z = self.position64
-        ox, oy, oz = _checks.vector("origin", origin)
+        ox, oy, oz = checks.vector("origin", origin)
         return glm.vec3(x - ox, y - oy, z - oz) + 0.0
 
     @property
@@ -137,7 +137,7 @@ class CharacterView(CharacterRules):
         >>> mover.velocity
         vec3( 3, -4.905, 0 )
         """
-        across, along = _checks.finite("vx", vx), _checks.finite("vz", vz)
+        across, along = checks.finite("vx", vx), checks.finite("vz", vz)
         self._put_velocity((across, self._vertical_velocity(), along))
 
     @property
@@ -156,7 +156,7 @@ class CharacterView(CharacterRules):
     @rotation.setter
     def rotation(self, value: Rotation) -> None:
         self._refuse_rotation()
-        self._place(_checks.rotation("rotation", value))
+        self._place(checks.rotation("rotation", value))
 
     @property
     @abstractmethod
@@ -309,8 +309,8 @@ class CharacterView(CharacterRules):
         TypeError, ValueError
             For what is not three finite numbers. Nothing has changed then.
         """
-        place = unsigned_zeros(_checks.vector("position", position))
-        speed = unsigned_zeros(_checks.vector("velocity", velocity))
+        place = unsigned_zeros(checks.vector("position", position))
+        speed = unsigned_zeros(checks.vector("velocity", velocity))
         put_in_air(self._state(), place, speed)
         self._show()
 
@@ -339,8 +339,8 @@ class CharacterView(CharacterRules):
         TypeError, ValueError
             For what is not three finite numbers or no seed. Nothing has changed then.
         """
-        place = unsigned_zeros(_checks.vector("position", position))
-        speed = unsigned_zeros(_checks.vector("velocity", velocity))
+        place = unsigned_zeros(checks.vector("position", position))
+        speed = unsigned_zeros(checks.vector("velocity", velocity))
         random_state = self._seed() if seed is None else first_random_state(seed)
         make_new(self._row(), place, speed, random_state)
         self._show()
@@ -432,7 +432,7 @@ class CharacterView(CharacterRules):
         if saved.rules[columns.KIND] != self.collider.kind:
             raise ValueError(
                 "state must come from a character with the same kind of collider, got "
-                f"{_checks.shorten(state.collider)} for {_checks.shorten(self.collider)}"
+                f"{checks.shorten(state.collider)} for {checks.shorten(self.collider)}"
             )
         self._row().put(saved)
         self._keep_collider(state.collider)
@@ -440,12 +440,12 @@ class CharacterView(CharacterRules):
         self._show()
 
     def _put_position(self, value: Any) -> None:
-        self._state()[POSITION] = unsigned_zeros(_checks.vector("position", value))
+        self._state()[POSITION] = unsigned_zeros(checks.vector("position", value))
         self._disturb()
 
     def _put_velocity(self, value: Any) -> Floats3:
         """Take a velocity that the game sets, and return it."""
-        velocity = unsigned_zeros(_checks.vector("velocity", value))
+        velocity = unsigned_zeros(checks.vector("velocity", value))
         state = self._state()
         state[VELOCITY] = velocity
         state[columns.DRIVEN], state[columns.UNDISTURBED] = 1.0, 0.0

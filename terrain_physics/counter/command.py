@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.counter.tree import Tree
-from terrain_physics._threads import Workers
-from terrain_physics.counter import cluster, counter
+from terrain_physics._support.threads import Workers
+from terrain_physics.counter import counter
+from terrain_physics.counter.cluster import run as cluster
 from terrain_physics.counter.partial import Identity, PartialError, merged
 from terrain_physics.counter.text import NumberReader, TextError, write_counts
 

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import _checks
 from terrain_physics._kernels.counter import audit, sphere_groups
 from terrain_physics._kernels.counter.count import count_chunks
 from terrain_physics._kernels.counter.tree import BLOCK, LANES, NOWHERE, Tree, fill_leaves
 from terrain_physics._kernels.math import space_curve
-from terrain_physics._lazy import answers_rows, refuse_lazy
 from terrain_physics._public import public
-from terrain_physics._threads import Workers
+from terrain_physics._support import checks
+from terrain_physics._support.lazy import answers_rows, refuse_lazy
+from terrain_physics._support.threads import Workers
 
 SPHERES_AT_ONCE = 1 << 20
 """Spheres are counted in blocks of this many, so that memory does not grow with their number.
@@ -76,7 +76,7 @@ class TouchCounter:
         workers = Workers(threads)
         refuse_lazy("call count_touching, which takes lazy triangles", triangles=triangles)
         # A copy: near ties are decided by these numbers, and the caller may change theirs.
-        corners = _checks.real_array("triangles", table_of("triangles", triangles, 9))
+        corners = checks.real_array("triangles", table_of("triangles", triangles, 9))
         self._tree = build_tree(workers, corners)
         self._threads = threads
 
@@ -136,7 +136,7 @@ class TouchCounter:
 
 def table_of(name: str, value: Any, columns: int) -> NDArray[Any]:
     """Return an array (n, columns) of real numbers, perhaps the caller's."""
-    table = _checks.real_numbers(name, value)
+    table = checks.real_numbers(name, value)
     if table.size == 0 and table.ndim == 1:
         return np.empty((0, columns))
     if columns == 9 and table.shape[1:] == (3, 3):
@@ -216,7 +216,7 @@ def count_in_blocks(workers: Workers, tree: Tree, given: NDArray[Any]) -> NDArra
     counts = np.empty(len(given), np.int64)
     for first in range(0, len(given), SPHERES_AT_ONCE):
         part = slice(first, first + SPHERES_AT_ONCE)
-        spheres = _checks.real_array("spheres", given[part])
+        spheres = checks.real_array("spheres", given[part])
         counts[part] = count_with(workers, tree, spheres, start=first)
     return counts
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import _archives, _checks, _files
+from terrain_physics._support import archives, checks, files
 
 _FORMAT = 1
 _ABOUT, _COUNTS = "about.json", "counts.npy"
@@ -59,10 +59,10 @@ class Identity:
         }
         try:
             with (
-                _files.written_whole(path) as file,
+                files.written_whole(path) as file,
                 zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
             ):
-                _archives.write_member(archive, _ABOUT, json.dumps(about), zipfile.ZIP_STORED)
+                archives.write_member(archive, _ABOUT, json.dumps(about), zipfile.ZIP_STORED)
                 with archive.open(zipfile.ZipInfo(_COUNTS), "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, whole, (1, 0), allow_pickle=False)
         except OSError as error:
@@ -112,13 +112,13 @@ def merged(paths: Sequence[str]) -> Merged:
 
 def _read(path: str) -> _Partial:
     try:
-        _files.checked_size(path)
+        files.checked_size(path)
     except ValueError as error:
         raise PartialError(str(error)) from None
     with Path(path).open("rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
-                members = _archives.members_of(file, archive)
+                members = archives.members_of(file, archive)
                 return _partial(path, archive, members[_ABOUT], members[_COUNTS])
         except (PartialError, OSError, MemoryError):
             raise
@@ -135,12 +135,12 @@ def _partial(
         raise zipfile.BadZipFile("another packing")
     if described.file_size > _LARGEST_ABOUT:
         raise zipfile.BadZipFile("too long a description")
-    about = json.loads(_archives.content_of(archive, described))
+    about = json.loads(archives.content_of(archive, described))
     if about["format"] != _FORMAT:
         raise PartialError(
-            f"{path}: has the format {_checks.shorten(about['format'])}, which this version lacks"
+            f"{path}: has the format {checks.shorten(about['format'])}, which this version lacks"
         )
-    counts = _archives.array_of(archive, counted, "<i8", 1)
+    counts = archives.array_of(archive, counted, "<i8", 1)
     if hashlib.sha256(counts.data).hexdigest() != about["counts"]:
         raise zipfile.BadZipFile("a checksum differs")
     triangles = {str(key): operator.index(n) for key, n in dict(about["triangles"]).items()}

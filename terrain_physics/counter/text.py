@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.counter import numbers
-from terrain_physics._threads import Workers
+from terrain_physics._support.threads import Workers
 
 _PIECE = 1 << 23  # bytes of text read at once; no token may be longer
 _BYTE_COST, _PART_COST = 1, 1_000_000  # nanoseconds on one thread, roughly

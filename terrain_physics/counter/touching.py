@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import _checks
-from terrain_physics._lazy import is_lazy
-from terrain_physics._threads import Workers
+from terrain_physics._support import checks
+from terrain_physics._support.lazy import is_lazy
+from terrain_physics._support.threads import Workers
+from terrain_physics.counter.cluster.ranges import plan
 from terrain_physics.counter.counter import TouchCounter, build_tree, count_in_blocks, table_of
-from terrain_physics.counter.ranges import plan
 
 
 def count_touching(
@@ -68,6 +68,6 @@ def count_touching(
         return counts
     if is_lazy(spheres):
         return TouchCounter(triangles, threads=threads).count(spheres)
-    corners = _checks.real_array("triangles", table_of("triangles", triangles, 9))
+    corners = checks.real_array("triangles", table_of("triangles", triangles, 9))
     sphere_rows = table_of("spheres", spheres, 4)
     return count_in_blocks(workers, build_tree(workers, corners), sphere_rows)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pyglm import glm
 
-from terrain_physics import _checks
 from terrain_physics._kernels.geometry import closest_point_rows
+from terrain_physics._support import checks
 from terrain_physics.geometry.operands import as_vec3
 from terrain_physics.geometry.shapes import Segment, Triangle
 
@@ -53,8 +53,8 @@ def closest_point_on_triangle(point: Any, triangle: Triangle) -> glm.vec3:
     >>> closest_point_on_triangle((3, 5, 3), floor)
     vec3( 2, 0, 2 )
     """
-    place = _checks.vector("point", point)
-    _checks.instance("triangle", triangle, Triangle)
+    place = checks.vector("point", point)
+    checks.instance("triangle", triangle, Triangle)
     return as_vec3(
         closest_point_rows.point_to_triangle(place, triangle.a64, triangle.b64, triangle.c64)
     )
@@ -89,8 +89,8 @@ def closest_point_on_segment(point: Any, segment: Segment) -> glm.vec3:
     >>> closest_point_on_segment((1, 5, 1), Segment((0, 0, 0), (4, 0, 0)))
     vec3( 1, 0, 0 )
     """
-    place = _checks.vector("point", point)
-    _checks.instance("segment", segment, Segment)
+    place = checks.vector("point", point)
+    checks.instance("segment", segment, Segment)
     return as_vec3(closest_point_rows.point_to_segment(place, segment.a64, segment.b64))
 
 
@@ -121,9 +121,9 @@ def closest_point_on_triangle_many(points: Any, triangles: Any) -> NDArray[np.fl
     array([[1., 0., 1.],
            [0., 0., 0.]])
     """
-    point_rows = _checks.points("points", points)
-    triangle_rows = _checks.triangles("triangles", triangles)
-    out = np.empty((_checks.common_length(points=point_rows, triangles=triangle_rows), 3))
+    point_rows = checks.points("points", points)
+    triangle_rows = checks.triangles("triangles", triangles)
+    out = np.empty((checks.common_length(points=point_rows, triangles=triangle_rows), 3))
     closest_point_rows.closest_on_triangle_rows(point_rows, triangle_rows, out)
     return out
 
@@ -153,8 +153,8 @@ def closest_point_on_segment_many(points: Any, segments: Any) -> NDArray[np.floa
     >>> closest_point_on_segment_many([(1, 5, 1)], [[(0, 0, 0), (4, 0, 0)]])
     array([[1., 0., 0.]])
     """
-    point_rows = _checks.points("points", points)
-    segment_rows = _checks.array("segments", segments, (None, 2, 3), (None, 6)).reshape(-1, 2, 3)
-    out = np.empty((_checks.common_length(points=point_rows, segments=segment_rows), 3))
+    point_rows = checks.points("points", points)
+    segment_rows = checks.array("segments", segments, (None, 2, 3), (None, 6)).reshape(-1, 2, 3)
+    out = np.empty((checks.common_length(points=point_rows, segments=segment_rows), 3))
     closest_point_rows.closest_on_segment_rows(point_rows, segment_rows, out)
     return out

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from pyglm import glm
 
-from terrain_physics._checks import shorten
+from terrain_physics._support.checks import shorten
 from terrain_physics.geometry.intersect_box import (
     intersect_aabb_aabb,
     intersect_aabb_sphere,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import _checks
 from terrain_physics._kernels.geometry.enclosing_sphere import enclosing_spheres
+from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import Sphere
 
 # A few rounds are usual, thirty are rare. The cap ends a search that rounding keeps going.
@@ -64,8 +64,8 @@ def smallest_enclosing_sphere(points: Any) -> Sphere:
     0.0
     """
     if isinstance(points, list | tuple) and points and hasattr(points[0], "x"):
-        points = [_checks.vector(f"points[{i}]", point) for i, point in enumerate(points)]
-    rows = _checks.points("points", points)
+        points = [checks.vector(f"points[{i}]", point) for i, point in enumerate(points)]
+    rows = checks.points("points", points)
     if len(rows) == 0:
         raise ValueError("points must be one or more, got none")
     x, y, z, radius = _spheres(rows[np.newaxis])[0].tolist()
@@ -100,7 +100,7 @@ def smallest_enclosing_sphere_many(points: Any) -> NDArray[np.float64]:
     array([[2. , 0. , 0. , 2. ],
            [0. , 2. , 1.5, 2.5]])
     """
-    sets = _checks.array("points", points, (None, None, 3))
+    sets = checks.array("points", points, (None, None, 3))
     if sets.shape[1] == 0:
         raise ValueError(f"points must be one or more in each set, got shape {sets.shape}")
     return _spheres(sets)

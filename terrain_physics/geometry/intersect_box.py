@@ -10,29 +10,29 @@ from typing import Any
 
 from pyglm import glm
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3, Floats9, Rows
 from terrain_physics._kernels.geometry import obb_obb, solid_pair_rows, solid_pairs
 from terrain_physics._kernels.types import Floats
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3, Floats9, Rows
 from terrain_physics.geometry.operands import as_move, penetrations, sphere_floats
 from terrain_physics.geometry.shapes import AABB, OBB, Sphere
 
 
 def _corners(name: str, shape: AABB) -> tuple[Floats3, Floats3]:
     """Return both corners."""
-    _checks.instance(name, shape, AABB)
+    checks.instance(name, shape, AABB)
     return shape.lower64, shape.upper64
 
 
 def _box(name: str, shape: OBB) -> tuple[Floats3, Floats3, Floats9]:
     """Return center, half extents and rotation."""
-    _checks.instance(name, shape, OBB)
+    checks.instance(name, shape, OBB)
     return shape.center64, shape.half_extents64, shape.rotation64
 
 
 def _aabbs(prefix: str, lowers: Any, uppers: Any) -> Rows:
     names = f"{prefix}lowers", f"{prefix}uppers"
-    low, high = _checks.aabbs(names[0], lowers, names[1], uppers)
+    low, high = checks.aabbs(names[0], lowers, names[1], uppers)
     return {names[0]: low, names[1]: high}
 
 
@@ -214,7 +214,7 @@ def intersect_aabb_sphere_many(lowers: Any, uppers: Any, spheres: Any) -> Floats
     return penetrations(
         solid_pair_rows.aabb_sphere_rows,
         _aabbs("", lowers, uppers),
-        {"spheres": _checks.spheres("spheres", spheres)},
+        {"spheres": checks.spheres("spheres", spheres)},
     )
 
 
@@ -251,8 +251,8 @@ def intersect_obb_sphere_many(
     """
     return penetrations(
         solid_pair_rows.obb_sphere_rows,
-        _checks.obbs("", centers, half_extents, rotations),
-        {"spheres": _checks.spheres("spheres", spheres)},
+        checks.obbs("", centers, half_extents, rotations),
+        {"spheres": checks.spheres("spheres", spheres)},
     )
 
 
@@ -293,6 +293,6 @@ def intersect_obb_obb_many(
     """
     return penetrations(
         solid_pair_rows.obb_obb_rows,
-        _checks.obbs("", centers, half_extents, rotations),
-        _checks.obbs("other_", other_centers, other_half_extents, other_rotations),
+        checks.obbs("", centers, half_extents, rotations),
+        checks.obbs("other_", other_centers, other_half_extents, other_rotations),
     )

@@ -10,17 +10,17 @@ from typing import Any
 
 from pyglm import glm
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels.geometry import solid_pair_rows, solid_pairs
 from terrain_physics._kernels.types import Floats
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3
 from terrain_physics.geometry.operands import as_move, penetrations, sphere_floats
 from terrain_physics.geometry.shapes import Capsule, Sphere
 
 
 def _floats(name: str, shape: Capsule) -> tuple[Floats3, Floats3, float]:
     """Return both ends of the axis, and the radius."""
-    _checks.instance(name, shape, Capsule)
+    checks.instance(name, shape, Capsule)
     return shape.a64, shape.b64, shape.radius
 
 
@@ -142,8 +142,8 @@ def intersect_sphere_sphere_many(spheres: Any, other_spheres: Any) -> Floats:
     """
     return penetrations(
         solid_pair_rows.sphere_sphere_rows,
-        {"spheres": _checks.spheres("spheres", spheres)},
-        {"other_spheres": _checks.spheres("other_spheres", other_spheres)},
+        {"spheres": checks.spheres("spheres", spheres)},
+        {"other_spheres": checks.spheres("other_spheres", other_spheres)},
     )
 
 
@@ -174,8 +174,8 @@ def intersect_capsule_sphere_many(capsules: Any, spheres: Any) -> Floats:
     """
     return penetrations(
         solid_pair_rows.capsule_sphere_rows,
-        {"capsules": _checks.capsules("capsules", capsules)},
-        {"spheres": _checks.spheres("spheres", spheres)},
+        {"capsules": checks.capsules("capsules", capsules)},
+        {"spheres": checks.spheres("spheres", spheres)},
     )
 
 
@@ -205,6 +205,6 @@ def intersect_capsule_capsule_many(capsules: Any, other_capsules: Any) -> Floats
     """
     return penetrations(
         solid_pair_rows.capsule_capsule_rows,
-        {"capsules": _checks.capsules("capsules", capsules)},
-        {"other_capsules": _checks.capsules("other_capsules", other_capsules)},
+        {"capsules": checks.capsules("capsules", capsules)},
+        {"other_capsules": checks.capsules("other_capsules", other_capsules)},
     )

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pyglm import glm
 
-from terrain_physics import _checks
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
 from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT, obb_triangle
@@ -21,6 +20,7 @@ from terrain_physics._kernels.geometry.triangle_rows import (
     obb_triangle_rows,
     sphere_triangle_rows,
 )
+from terrain_physics._support import checks
 from terrain_physics.geometry.operands import as_move
 from terrain_physics.geometry.shapes import OBB, Capsule, Sphere, Triangle
 
@@ -74,8 +74,8 @@ def intersect_sphere_triangle(
     >>> intersect_sphere_triangle(Sphere((1, 2, 1), 1), floor) is None
     True
     """
-    _checks.instance("sphere", sphere, Sphere)
-    _checks.instance("triangle", triangle, Triangle)
+    checks.instance("sphere", sphere, Sphere)
+    checks.instance("triangle", triangle, Triangle)
     touching, move = _SPHERE.call(
         sphere.center64, sphere.radius, triangle.a64, triangle.b64, triangle.c64, bool(two_sided)
     )
@@ -129,8 +129,8 @@ def intersect_obb_triangle(
     >>> intersect_obb_triangle(OBB((1, 0.75, 1), (1, 1, 1)), floor)
     vec3( 0, 0.25, 0 )
     """
-    _checks.instance("obb", obb, OBB)
-    _checks.instance("triangle", triangle, Triangle)
+    checks.instance("obb", obb, OBB)
+    checks.instance("triangle", triangle, Triangle)
     touching, move = _OBB.call(
         obb.center64,
         obb.half_extents64,
@@ -203,8 +203,8 @@ def intersect_capsule_triangle(
     >>> intersect_capsule_triangle(Capsule((1, -0.25, 1), (1, 2, 1), 1), floor)
     vec3( 0, 1.25, 0 )
     """
-    _checks.instance("capsule", capsule, Capsule)
-    _checks.instance("triangle", triangle, Triangle)
+    checks.instance("capsule", capsule, Capsule)
+    checks.instance("triangle", triangle, Triangle)
     touching, move = _CAPSULE.call(
         capsule.a64,
         capsule.b64,
@@ -248,9 +248,9 @@ def intersect_sphere_triangle_many(
     array([[0.  , 0.25, 0.  ],
            [ nan,  nan,  nan]])
     """
-    sphere_rows = _checks.spheres("spheres", spheres)
-    triangle_rows = _checks.triangles("triangles", triangles)
-    count = _checks.common_length(spheres=sphere_rows, triangles=triangle_rows)
+    sphere_rows = checks.spheres("spheres", spheres)
+    triangle_rows = checks.triangles("triangles", triangles)
+    count = checks.common_length(spheres=sphere_rows, triangles=triangle_rows)
     out = np.empty((count, 3))
     sphere_triangle_rows(sphere_rows, triangle_rows, bool(two_sided), out)
     return out + 0.0  # never -0
@@ -291,9 +291,9 @@ def intersect_obb_triangle_many(
     >>> intersect_obb_triangle_many([(1, 0.75, 1)], [(1, 1, 1)], [np.eye(3)], floor)
     array([[0.  , 0.25, 0.  ]])
     """
-    boxes = _checks.obbs("", centers, half_extents, rotations)
-    triangle_rows = _checks.triangles("triangles", triangles)
-    out = np.empty((_checks.common_length(**boxes, triangles=triangle_rows), 3))
+    boxes = checks.obbs("", centers, half_extents, rotations)
+    triangle_rows = checks.triangles("triangles", triangles)
+    out = np.empty((checks.common_length(**boxes, triangles=triangle_rows), 3))
     middles, half, turns = boxes.values()
     obb_triangle_rows(middles, half, turns, triangle_rows, bool(two_sided), out)
     return out + 0.0  # never -0
@@ -329,9 +329,9 @@ def intersect_capsule_triangle_many(
     >>> intersect_capsule_triangle_many([(1, 0.75, 1, 1, 2, 1, 1)], floor)
     array([[0.  , 0.25, 0.  ]])
     """
-    capsule_rows = _checks.capsules("capsules", capsules)
-    triangle_rows = _checks.triangles("triangles", triangles)
-    count = _checks.common_length(capsules=capsule_rows, triangles=triangle_rows)
+    capsule_rows = checks.capsules("capsules", capsules)
+    triangle_rows = checks.triangles("triangles", triangles)
+    count = checks.common_length(capsules=capsule_rows, triangles=triangle_rows)
     out = np.empty((count, 3))
     capsule_triangle_rows(capsule_rows, triangle_rows, bool(two_sided), out)
     return out + 0.0  # never -0

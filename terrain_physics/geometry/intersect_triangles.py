@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import _checks
 from terrain_physics._kernels.geometry.coplanar_triangles import CROSSING
 from terrain_physics._kernels.geometry.triangle_triangle import triangles_cross, triangles_touch
 from terrain_physics._kernels.geometry.triangle_triangle_rows import (
     triangles_cross_rows,
     triangles_touch_rows,
 )
+from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import Segment, Triangle
 
 
@@ -57,8 +57,8 @@ def intersect_triangle_triangle(first: Triangle, second: Triangle) -> bool:
     >>> intersect_triangle_triangle(floor, Triangle((1, 1e-9, 1), (1, 1, 1), (3, 1, 1)))
     False
     """
-    _checks.instance("first", first, Triangle)
-    _checks.instance("second", second, Triangle)
+    checks.instance("first", first, Triangle)
+    checks.instance("second", second, Triangle)
     return bool(
         triangles_touch(first.a64, first.b64, first.c64, second.a64, second.b64, second.c64)
     )
@@ -105,8 +105,8 @@ def crossing_segment(first: Triangle, second: Triangle) -> Segment | None:
     >>> crossing_segment(floor, Triangle((1, 1, 1), (1, 2, 1), (3, 1, 1))) is None
     True
     """
-    _checks.instance("first", first, Triangle)
-    _checks.instance("second", second, Triangle)
+    checks.instance("first", first, Triangle)
+    checks.instance("second", second, Triangle)
     kind, start, end = triangles_cross(
         first.a64, first.b64, first.c64, second.a64, second.b64, second.c64
     )
@@ -184,6 +184,6 @@ def crossing_segment_many(first: Any, second: Any) -> NDArray[np.float64]:
 
 
 def _rows(first: Any, second: Any) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
-    first_rows = _checks.triangles("first", first)
-    second_rows = _checks.triangles("second", second)
-    return first_rows, second_rows, _checks.common_length(first=first_rows, second=second_rows)
+    first_rows = checks.triangles("first", first)
+    second_rows = checks.triangles("second", second)
+    return first_rows, second_rows, checks.common_length(first=first_rows, second=second_rows)

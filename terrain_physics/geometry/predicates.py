@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics import _checks
 from terrain_physics._kernels.geometry import point_in_triangle
 from terrain_physics._kernels.geometry.sphere_surface import touches
 from terrain_physics._kernels.geometry.sphere_surface_rows import (
@@ -13,6 +12,7 @@ from terrain_physics._kernels.geometry.sphere_surface_rows import (
     touches_plane_rows,
 )
 from terrain_physics._kernels.types import Flags, Floats
+from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import Plane, Segment, Sphere, Triangle
 
 
@@ -52,7 +52,7 @@ def surface_touches(sphere: Sphere, surface: Plane | Segment | Triangle) -> bool
     >>> surface_touches(sphere, Triangle((3, 4, 0), (1, 0, 0), (0, 1, 0)))
     True
     """
-    _checks.instance("sphere", sphere, Sphere)
+    checks.instance("sphere", sphere, Sphere)
     center, radius = sphere.center64, sphere.radius
     if isinstance(surface, Triangle):
         return bool(touches(surface.a64, surface.b64, surface.c64, center, radius))
@@ -61,7 +61,7 @@ def surface_touches(sphere: Sphere, surface: Plane | Segment | Triangle) -> bool
     if isinstance(surface, Plane):
         return bool(touches_plane(surface.point64, surface.normal64, center, radius))
     raise TypeError(
-        f"surface must be one of Plane, Segment, Triangle, got {_checks.shorten(surface)}"
+        f"surface must be one of Plane, Segment, Triangle, got {checks.shorten(surface)}"
     )
 
 
@@ -91,11 +91,11 @@ def surface_touches_plane_many(spheres: Any, planes: Any) -> Flags:
     >>> surface_touches_plane_many([(0, 0, 0, 5), (0, 0, 0, 4)], [(0, 5, 0, 0, 1, 0)])
     array([ True, False])
     """
-    plane_rows = _checks.array("planes", planes, (None, 2, 3), (None, 6)).reshape(-1, 2, 3)
+    plane_rows = checks.array("planes", planes, (None, 2, 3), (None, 6)).reshape(-1, 2, 3)
     for row in np.flatnonzero(~plane_rows[:, 1].any(axis=1))[:1]:
         raise ValueError(f"normal must not be zero, got (0.0, 0.0, 0.0) in planes[{row}]")
-    sphere_rows = _checks.spheres("spheres", spheres)
-    out = np.empty(_checks.common_length(spheres=sphere_rows, planes=plane_rows), np.bool_)
+    sphere_rows = checks.spheres("spheres", spheres)
+    out = np.empty(checks.common_length(spheres=sphere_rows, planes=plane_rows), np.bool_)
     touches_plane_rows(sphere_rows, plane_rows, out)
     return out
 
@@ -125,7 +125,7 @@ def surface_touches_segment_many(spheres: Any, segments: Any) -> Flags:
     >>> surface_touches_segment_many([(0, 0, 0, 5)], [(3, 4, 0, 9, 9, 0), (1, 0, 0, 2, 0, 0)])
     array([ True, False])
     """
-    segment_rows = _checks.array("segments", segments, (None, 2, 3), (None, 6)).reshape(-1, 2, 3)
+    segment_rows = checks.array("segments", segments, (None, 2, 3), (None, 6)).reshape(-1, 2, 3)
     return _touches_corners(spheres, "segments", segment_rows)
 
 
@@ -154,12 +154,12 @@ def surface_touches_triangle_many(spheres: Any, triangles: Any) -> Flags:
     >>> surface_touches_triangle_many([(1, 2, 1, 2), (1, 2, 1, 9)], [(0, 0, 0, 0, 0, 4, 4, 0, 0)])
     array([ True, False])
     """
-    return _touches_corners(spheres, "triangles", _checks.triangles("triangles", triangles))
+    return _touches_corners(spheres, "triangles", checks.triangles("triangles", triangles))
 
 
 def _touches_corners(spheres: Any, name: str, corners: Floats) -> Flags:
-    sphere_rows = _checks.spheres("spheres", spheres)
-    count = _checks.common_length(**{"spheres": sphere_rows, name: corners})
+    sphere_rows = checks.spheres("spheres", spheres)
+    count = checks.common_length(**{"spheres": sphere_rows, name: corners})
     out = np.empty(count, np.bool_)
     touches_corners_rows(sphere_rows, corners, out)
     return out
@@ -172,8 +172,8 @@ def _two(name: str, value: Any) -> tuple[float, float]:
     elif isinstance(value, (tuple, list)) and len(value) == 2:
         x, y = value
     else:
-        x, y = _checks.array(name, value, (2,)).tolist()
-    return _checks.finite(f"{name}.x", x), _checks.finite(f"{name}.y", y)
+        x, y = checks.array(name, value, (2,)).tolist()
+    return checks.finite(f"{name}.x", x), checks.finite(f"{name}.y", y)
 
 
 def point_in_triangle_2d(point: Any, a: Any, b: Any, c: Any) -> bool:
@@ -243,12 +243,12 @@ def point_in_triangle_2d_many(points: Any, a: Any, b: Any, c: Any) -> Flags:
     >>> point_in_triangle_2d_many([(1, 1), (3, 2)], (0, 0), (4, 0), (0, 4))
     array([ True, False])
     """
-    point_rows = _checks.array("points", points, (None, 2))
+    point_rows = checks.array("points", points, (None, 2))
     a_rows, b_rows, c_rows = (
-        _checks.array(name, value, (None, 2), (2,)).reshape(-1, 2)
+        checks.array(name, value, (None, 2), (2,)).reshape(-1, 2)
         for name, value in (("a", a), ("b", b), ("c", c))
     )
-    count = _checks.common_length(points=point_rows, a=a_rows, b=b_rows, c=c_rows)
+    count = checks.common_length(points=point_rows, a=a_rows, b=b_rows, c=c_rows)
     out = np.empty(count, np.uint8)
     if len(a_rows) == len(b_rows) == len(c_rows) == 1:
         point_in_triangle.points_in_triangle(point_rows, a_rows, b_rows, c_rows, out)

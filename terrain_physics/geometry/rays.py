@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from terrain_physics import _checks
 from terrain_physics._kernels.geometry.rays import (
     ray_aabb,
     ray_capsule,
@@ -18,12 +17,13 @@ from terrain_physics._kernels.geometry.rays import (
     ray_sphere,
     ray_triangle,
 )
+from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Ray, Sphere, Triangle
 
 
 def _check(ray: Ray, name: str, shape: object, kind: type) -> None:
-    _checks.instance("ray", ray, Ray)
-    _checks.instance(name, shape, kind)
+    checks.instance("ray", ray, Ray)
+    checks.instance(name, shape, kind)
 
 
 def _hit(distance: float) -> float | None:
@@ -227,4 +227,4 @@ def raycast(ray: Ray, shape: AABB | Capsule | OBB | Sphere | Triangle) -> float 
         if isinstance(shape, kind):
             return function(ray, shape)
     known = ", ".join(kind.__name__ for kind in _BY_SHAPE)
-    raise TypeError(f"shape must be one of {known}, got {_checks.shorten(shape)}")
+    raise TypeError(f"shape must be one of {known}, got {checks.shorten(shape)}")

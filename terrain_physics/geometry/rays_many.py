@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics import _checks
 from terrain_physics._kernels.geometry import ray_rows
 from terrain_physics._kernels.types import Floats
+from terrain_physics._support import checks
 
 
 def _rays(origins: Any, directions: Any) -> tuple[Floats, Floats]:
     """Return rays as two arrays (n, 3)."""
-    return _checks.points("origins", origins), _checks.directions("directions", directions)
+    return checks.points("origins", origins), checks.directions("directions", directions)
 
 
 def raycast_triangle_many(origins: Any, directions: Any, triangles: Any) -> Floats:
@@ -44,8 +44,8 @@ def raycast_triangle_many(origins: Any, directions: Any, triangles: Any) -> Floa
     array([ 5., nan])
     """
     origin_rows, direction_rows = _rays(origins, directions)
-    rows = _checks.triangles("triangles", triangles)
-    count = _checks.common_length(origins=origin_rows, directions=direction_rows, triangles=rows)
+    rows = checks.triangles("triangles", triangles)
+    count = checks.common_length(origins=origin_rows, directions=direction_rows, triangles=rows)
     out = np.empty(count)
     ray_rows.ray_triangle_rows(origin_rows, direction_rows, rows, out)
     return out
@@ -77,8 +77,8 @@ def raycast_sphere_many(origins: Any, directions: Any, spheres: Any) -> Floats:
     array([4., 0.])
     """
     origin_rows, direction_rows = _rays(origins, directions)
-    rows = _checks.spheres("spheres", spheres)
-    count = _checks.common_length(origins=origin_rows, directions=direction_rows, spheres=rows)
+    rows = checks.spheres("spheres", spheres)
+    count = checks.common_length(origins=origin_rows, directions=direction_rows, spheres=rows)
     out = np.empty(count)
     ray_rows.ray_sphere_rows(origin_rows, direction_rows, rows, out)
     return out
@@ -110,8 +110,8 @@ def raycast_aabb_many(origins: Any, directions: Any, lowers: Any, uppers: Any) -
     array([ 5., nan])
     """
     origin_rows, direction_rows = _rays(origins, directions)
-    low, high = _checks.aabbs("lowers", lowers, "uppers", uppers)
-    count = _checks.common_length(
+    low, high = checks.aabbs("lowers", lowers, "uppers", uppers)
+    count = checks.common_length(
         origins=origin_rows, directions=direction_rows, lowers=low, uppers=high
     )
     out = np.empty(count)
@@ -150,8 +150,8 @@ def raycast_obb_many(
     array([4.])
     """
     origin_rows, direction_rows = _rays(origins, directions)
-    boxes = _checks.obbs("", centers, half_extents, rotations)
-    count = _checks.common_length(origins=origin_rows, directions=direction_rows, **boxes)
+    boxes = checks.obbs("", centers, half_extents, rotations)
+    count = checks.common_length(origins=origin_rows, directions=direction_rows, **boxes)
     out = np.empty(count)
     middles, half, turns = boxes.values()
     ray_rows.ray_obb_rows(origin_rows, direction_rows, middles, half, turns, out)
@@ -184,8 +184,8 @@ def raycast_capsule_many(origins: Any, directions: Any, capsules: Any) -> Floats
     array([4.5])
     """
     origin_rows, direction_rows = _rays(origins, directions)
-    rows = _checks.capsules("capsules", capsules)
-    count = _checks.common_length(origins=origin_rows, directions=direction_rows, capsules=rows)
+    rows = checks.capsules("capsules", capsules)
+    count = checks.common_length(origins=origin_rows, directions=direction_rows, capsules=rows)
     out = np.empty(count)
     ray_rows.ray_capsule_rows(origin_rows, direction_rows, rows, out)
     return out

@@ -9,11 +9,11 @@ from typing import Any
 
 from pyglm import glm
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3, Floats9
 from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3, Floats9
 
-_checks.UNPACKED |= {glm.vec3, glm.dvec3}
+checks.UNPACKED |= {glm.vec3, glm.dvec3}
 
 _IDENTITY: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -43,8 +43,8 @@ class Sphere:
     radius: float
 
     def __init__(self, center: Any, radius: float) -> None:
-        object.__setattr__(self, "center64", _checks.vector("center", center))
-        object.__setattr__(self, "radius", _checks.non_negative("radius", radius))
+        object.__setattr__(self, "center64", checks.vector("center", center))
+        object.__setattr__(self, "radius", checks.non_negative("radius", radius))
 
     @property
     def center(self) -> glm.vec3:
@@ -67,7 +67,7 @@ class AABB:
     upper64: Floats3
 
     def __init__(self, lower: Any, upper: Any) -> None:
-        low, high = _checks.vector("lower", lower), _checks.vector("upper", upper)
+        low, high = checks.vector("lower", lower), checks.vector("upper", upper)
         for axis, start, end in zip("xyz", low, high, strict=True):
             if start > end:
                 raise ValueError(f"lower.{axis} must be <= upper.{axis}, got {start} > {end}")
@@ -107,11 +107,11 @@ class OBB:
     rotation64: Floats9
 
     def __init__(self, center: Any, half_extents: Any, rotation: Any = None) -> None:
-        extents = _checks.vector("half_extents", half_extents)
+        extents = checks.vector("half_extents", half_extents)
         for axis, extent in zip("xyz", extents, strict=True):
-            _checks.non_negative(f"half_extents.{axis}", extent)
-        matrix = _IDENTITY if rotation is None else _checks.rotation("rotation", rotation)
-        object.__setattr__(self, "center64", _checks.vector("center", center))
+            checks.non_negative(f"half_extents.{axis}", extent)
+        matrix = _IDENTITY if rotation is None else checks.rotation("rotation", rotation)
+        object.__setattr__(self, "center64", checks.vector("center", center))
         object.__setattr__(self, "half_extents64", extents)
         object.__setattr__(self, "rotation64", matrix)
 
@@ -153,9 +153,9 @@ class Triangle:
     c64: Floats3
 
     def __init__(self, a: Any, b: Any, c: Any) -> None:
-        object.__setattr__(self, "a64", _checks.vector("a", a))
-        object.__setattr__(self, "b64", _checks.vector("b", b))
-        object.__setattr__(self, "c64", _checks.vector("c", c))
+        object.__setattr__(self, "a64", checks.vector("a", a))
+        object.__setattr__(self, "b64", checks.vector("b", b))
+        object.__setattr__(self, "c64", checks.vector("c", c))
 
     @property
     def a(self) -> glm.vec3:
@@ -205,8 +205,8 @@ class Ray:
     direction64: Floats3
 
     def __init__(self, origin: Any, direction: Any) -> None:
-        object.__setattr__(self, "origin64", _checks.vector("origin", origin))
-        object.__setattr__(self, "direction64", _checks.unit("direction", direction))
+        object.__setattr__(self, "origin64", checks.vector("origin", origin))
+        object.__setattr__(self, "direction64", checks.unit("direction", direction))
 
     @property
     def origin(self) -> glm.vec3:
@@ -237,9 +237,9 @@ class Capsule:
     radius: float
 
     def __init__(self, a: Any, b: Any, radius: float) -> None:
-        object.__setattr__(self, "a64", _checks.vector("a", a))
-        object.__setattr__(self, "b64", _checks.vector("b", b))
-        object.__setattr__(self, "radius", _checks.non_negative("radius", radius))
+        object.__setattr__(self, "a64", checks.vector("a", a))
+        object.__setattr__(self, "b64", checks.vector("b", b))
+        object.__setattr__(self, "radius", checks.non_negative("radius", radius))
 
     @property
     def a(self) -> glm.vec3:
@@ -267,8 +267,8 @@ class Segment:
     b64: Floats3
 
     def __init__(self, a: Any, b: Any) -> None:
-        object.__setattr__(self, "a64", _checks.vector("a", a))
-        object.__setattr__(self, "b64", _checks.vector("b", b))
+        object.__setattr__(self, "a64", checks.vector("a", a))
+        object.__setattr__(self, "b64", checks.vector("b", b))
 
     @property
     def a(self) -> glm.vec3:
@@ -298,8 +298,8 @@ class Plane:
     normal64: Floats3
 
     def __init__(self, point: Any, normal: Any) -> None:
-        object.__setattr__(self, "point64", _checks.vector("point", point))
-        object.__setattr__(self, "normal64", _checks.unit("normal", normal))
+        object.__setattr__(self, "point64", checks.vector("point", point))
+        object.__setattr__(self, "normal64", checks.unit("normal", normal))
 
     @property
     def point(self) -> glm.vec3:

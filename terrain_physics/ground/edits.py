@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import _checks
+from terrain_physics._support import checks
 from terrain_physics.heightmap.brushes import Brush, Disc
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.edits import paint, set_heights
@@ -39,7 +39,7 @@ def paint_all(maps: Sequence[MapQueries], disc: Disc, material: Any, names: Name
     """Give cells of all maps a material of the ground, which has these names."""
     # What no map has is refused where no map is reached, too.
     if isinstance(material, str) and names is not None:
-        _checks.choice("material", material, names)
+        checks.choice("material", material, names)
     else:
         material_number("material", material, None)
     painted = [

@@ -10,11 +10,11 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from terrain_physics import _checks
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS, FIRST_LAYER
 from terrain_physics._kernels.types import Longs
 from terrain_physics._public import public
+from terrain_physics._support import checks
 from terrain_physics.ground.edits import apply_to_all, highest_at, paint_all
 from terrain_physics.ground.movers import NO_MOVERS, NO_WAY, checked_seconds
 from terrain_physics.ground.parts import GroundParts, PartQueries
@@ -129,7 +129,7 @@ class Ground(Surface):
         if isinstance(parts, (HeightMap, TriangleMesh)):
             raise TypeError(
                 "parts must be a sequence of HeightMap and TriangleMesh, "
-                f"got {_checks.shorten(parts)}"
+                f"got {checks.shorten(parts)}"
             )
         given = list(parts)
         if not given:
@@ -166,7 +166,7 @@ class Ground(Surface):
     def _of_saved(cls, saved: Sequence[SavedPart], about: Any) -> Self:
         keys, next_key = checked_keys(about["keys"], about["next_key"], len(saved))
         parts = dict(zip(keys, map(loaded_part, saved), strict=True))
-        changes = _checks.whole("changes", about["changes"], 0, MOST_EDITS)
+        changes = checks.whole("changes", about["changes"], 0, MOST_EDITS)
         poses = {int(key): Pose.of_saved(rows) for key, rows in about["transforms"].items()}
         if not all(isinstance(parts[key], TriangleMesh) for key in poses):
             raise ValueError("transforms must be of meshes")
@@ -359,7 +359,7 @@ class Ground(Surface):
 
         It has slid for the first 0.1 m, until friction gave it the belt's speed.
         """
-        checked = _checks.vector("velocity", velocity)
+        checked = checks.vector("velocity", velocity)
         refuse_far_row("velocity", checked)
         with self._held.change():
             self._refuse_no_mesh(key)
@@ -405,12 +405,12 @@ class Ground(Surface):
         >>> result.grounded, round(hero.position.y, 4)
         (True, 2.2)
         """
-        checked = NO_WAY if direction is None else _checks.vector("direction", direction)
+        checked = NO_WAY if direction is None else checks.vector("direction", direction)
         size = math.hypot(*checked)
         if direction is not None:
             if not 0.0 < size < math.inf:
                 raise ValueError(
-                    f"direction must have a length > 0, got {_checks.shorten(direction)}"
+                    f"direction must have a length > 0, got {checks.shorten(direction)}"
                 )
             checked = (checked[0] / size, checked[1] / size, checked[2] / size)
         with self._held.change():
@@ -490,7 +490,7 @@ class Ground(Surface):
     def _refuse_unknown(self, key: Any) -> None:
         if (
             isinstance(key, bool)
-            or _checks.whole("key", key, -(2**63), 2**63 - 1) not in self._parts
+            or checks.whole("key", key, -(2**63), 2**63 - 1) not in self._parts
         ):
             raise KeyError(f"key must be that of a part, got {key}")
 
@@ -534,9 +534,9 @@ class Ground(Surface):
         >>> Ground(tiles).part_of([0, (1 << 40) + 1, -1])
         (array([ 0,  1, -1]), array([ 0,  1, -1]))
         """
-        ids = _checks.copied(triangle)
+        ids = checks.copied(triangle)
         if ids.dtype.kind not in "iu" and ids.size:
-            raise TypeError(f"triangle must be an integer, got {_checks.shorten(triangle)}")
+            raise TypeError(f"triangle must be an integer, got {checks.shorten(triangle)}")
         ids = ids.astype(np.int64)
         part, own = ids >> ID_BITS, ids & ((1 << ID_BITS) - 1)
         self._refuse_strangers(ids, part, own)
@@ -588,7 +588,7 @@ class Ground(Surface):
         >>> ground.height_at(4, 2), tiles[0].height_at(4, 2), tiles[1].height_at(4, 2)
         (-1.0, -1.0, -1.0)
         """
-        brush = raising(Disc.of(center, radius), -_checks.finite("depth", depth))
+        brush = raising(Disc.of(center, radius), -checks.finite("depth", depth))
         with self._editing() as maps:
             apply_to_all(maps, brush)
 
@@ -622,7 +622,7 @@ class Ground(Surface):
         >>> ground.height_at(4, 2), ground.height_at(5, 2)
         (1.0, 0.5625)
         """
-        brush = raising(Disc.of(center, radius), _checks.finite("height", height))
+        brush = raising(Disc.of(center, radius), checks.finite("height", height))
         with self._editing() as maps:
             apply_to_all(maps, brush)
 
@@ -672,7 +672,7 @@ class Ground(Surface):
         """
         disc = Disc.of(center, radius)
         with self._editing() as maps:
-            level = highest_at(maps, disc) if height is None else _checks.finite("height", height)
+            level = highest_at(maps, disc) if height is None else checks.finite("height", height)
             apply_to_all(maps, leveling(disc, level, flat, strength))
 
     def smooth(self, center: Any, radius: float, strength: float = 1.0) -> None:
@@ -825,13 +825,11 @@ class Ground(Surface):
 
 def _refuse_others(name: str, part: Any) -> None:
     if not isinstance(part, (HeightMap, TriangleMesh)):
-        raise TypeError(
-            f"{name} must be a HeightMap or a TriangleMesh, got {_checks.shorten(part)}"
-        )
+        raise TypeError(f"{name} must be a HeightMap or a TriangleMesh, got {checks.shorten(part)}")
 
 
 def _checked_layers(name: str, layers: Any) -> int:
-    return _checks.whole(name, layers, 0, ALL_LAYERS)
+    return checks.whole(name, layers, 0, ALL_LAYERS)
 
 
 def _layers_of_each(layers: Any, count: int) -> list[int]:

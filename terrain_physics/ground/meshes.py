@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh.parts import ID_BITS, material_of, put_materials
 from terrain_physics._kernels.types import Bytes, Longs
 from terrain_physics._locks import Rank, new_lock
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.movers import MOST_COUNTED, GroundMovers, Mover
 from terrain_physics.ground.poses import Pose
@@ -199,7 +199,7 @@ class GroundMeshes(Meshes):
 
     def load_movers(self, about: Any) -> None:
         """Take over what `GroundMovers.saved` gave, of the meshes that there are."""
-        count = _checks.whole("count", about["count"], 0, MOST_COUNTED)
+        count = checks.whole("count", about["count"], 0, MOST_COUNTED)
         for name, one in about["parts"].items():
             number = int(name)
             pose, box = self.poses.get(number) or Pose.none(), self._table.bounds(number)

@@ -4,8 +4,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.ground import movers as columns
 from terrain_physics._kernels.ground.movers import put_motion
@@ -16,6 +14,8 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MOVES,
 )
 from terrain_physics._kernels.types import Floats
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.poses import Pose
 from terrain_physics.surface.ground_arrays import NO_MOVERS as NO_ROWS
 
@@ -34,7 +34,7 @@ Box = tuple[Floats3, Floats3]
 
 def checked_seconds(name: str, value: Any) -> float:
     """Return how long a move takes: so long that velocities are finite."""
-    return _checks.between(name, value, 1e-6, 3600.0)
+    return checks.between(name, value, 1e-6, 3600.0)
 
 
 class Move(NamedTuple):
@@ -118,19 +118,19 @@ class Mover:
     def of_saved(cls, about: Any, pose: Pose, box: Box, count: int) -> Self:
         """Return what `saved` gave of a ground that had counted so many moves."""
         mover = cls(pose, box)
-        mover.is_mobile = bool(_checks.whole("is_mobile", about["is_mobile"], 0, 1))
-        mover.seconds = _checks.non_negative("seconds", about["seconds"])
+        mover.is_mobile = bool(checks.whole("is_mobile", about["is_mobile"], 0, 1))
+        mover.seconds = checks.non_negative("seconds", about["seconds"])
         if mover.seconds > 0.0:
             checked_seconds("seconds", mover.seconds)
-        mover.put = _checks.whole("put", about["put"], 0, count)
-        mover.surface = _checks.vector("surface_velocity", about["surface_velocity"])
-        mover.one_way = _checks.vector("one_way", about["one_way"])
+        mover.put = checks.whole("put", about["put"], 0, count)
+        mover.surface = checks.vector("surface_velocity", about["surface_velocity"])
+        mover.one_way = checks.vector("one_way", about["one_way"])
         last = count + 1
         if len(about["moves"]) > MOST_MOVES or (mover.seconds > 0.0 and not about["moves"]):
             raise ValueError("moves must be those that led here")
         for stamp, before, lower, upper in about["moves"]:
-            known = _checks.whole("stamp", stamp, 1, last - 1)
-            around = _checks.vector("lower", lower), _checks.vector("upper", upper)
+            known = checks.whole("stamp", stamp, 1, last - 1)
+            around = checks.vector("lower", lower), checks.vector("upper", upper)
             mover.moves.append(Move(known, Pose.of_saved(before), around))
             last = known
         return mover

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._locks import holding
+from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.lands import Lands
 from terrain_physics.ground.materials import GroundMaterials
 from terrain_physics.ground.meshes import GroundMeshes

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from terrain_physics import _checks
 from terrain_physics._kernels.types import Floats
+from terrain_physics._support import checks
 from terrain_physics.surface.limits import refuse_far_row
 
 # Of what was saved: rotations are orthonormal when they are taken over.
@@ -34,11 +34,11 @@ class Pose(NamedTuple):
         if isinstance(transform, Pose):
             return cls(*transform)
         if isinstance(transform, tuple) and len(transform) == 2:
-            position = _checks.vector(f"{name}[0]", transform[0])
-            rotation = _checks.rotation(f"{name}[1]", transform[1])
+            position = checks.vector(f"{name}[0]", transform[0])
+            rotation = checks.rotation(f"{name}[1]", transform[1])
         else:
-            linear, position = _checks.affine(name, transform, _RULE)
-            rotation = _checks.rotation(name, np.array(linear))
+            linear, position = checks.affine(name, transform, _RULE)
+            rotation = checks.rotation(name, np.array(linear))
         refuse_far_row(name, [*position])
         return cls(np.array(rotation).reshape(3, 3), np.array(position))
 
@@ -50,11 +50,11 @@ class Pose(NamedTuple):
     @classmethod
     def of_saved(cls, numbers: Any) -> Self:
         """Return a pose of the numbers that `saved` gave."""
-        rows = _checks.array("transforms", numbers, (3, 4))
+        rows = checks.array("transforms", numbers, (3, 4))
         rotation, position = rows[:, :3].copy(), rows[:, 3].copy()
         is_orthonormal = np.abs(rotation @ rotation.T - np.eye(3)).max() < _ROUNDING
         if not is_orthonormal or np.linalg.det(rotation) < 0.0:
-            raise ValueError(f"transforms must be rigid, got {_checks.shorten(numbers)}")
+            raise ValueError(f"transforms must be rigid, got {checks.shorten(numbers)}")
         refuse_far_row("transforms", [*position])
         return cls(rotation, position)
 

@@ -8,10 +8,10 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from pyglm import glm
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bytes, Floats, Longs, read_only
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.answers import (
     Hits,
     highest,
@@ -128,7 +128,7 @@ class GroundQueries(Queries):
     def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Longs, Longs]:
         with self._asking() as sources:
             answers = [source.queries.triangle_ids_in(boxes, most) for source in sources]
-        _checks.refuse_more("triangles", sum(len(ids) for _, ids in answers), most)
+        checks.refuse_more("triangles", sum(len(ids) for _, ids in answers), most)
         owners = [s.owners(ids) for s, (_, ids) in zip(sources, answers, strict=True)]
         return joined_lists([offsets for offsets, _ in answers], owners)
 
@@ -290,7 +290,7 @@ def _joined(
     deepest: bool,
 ) -> Contacts:
     if not deepest:
-        _checks.refuse_more("contacts", sum(map(len, answers)), most)
+        checks.refuse_more("contacts", sum(map(len, answers)), most)
     found = [one for one in zip(sources, answers, strict=True) if len(one[1])]
     if not found:
         return answers[0]

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from pyglm import glm
 
-from terrain_physics import _checks
 from terrain_physics._kernels.types import Flags, Floats, Singles
+from terrain_physics._support import checks
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import checked_samples
 from terrain_physics.heightmap.edits import cells_around, set_heights
@@ -32,10 +32,10 @@ class Disc(NamedTuple):
         """Return the disc around a point or around (x, z)."""
         two = isinstance(center, (tuple, list, np.ndarray, glm.vec2, glm.dvec2))
         if two and len(center) == 2:
-            x, z = _checks.finite("center[0]", center[0]), _checks.finite("center[1]", center[1])
+            x, z = checks.finite("center[0]", center[0]), checks.finite("center[1]", center[1])
         else:
-            x, _, z = _checks.vector("center", center)
-        return cls(x, z, _checks.positive("radius", radius))
+            x, _, z = checks.vector("center", center)
+        return cls(x, z, checks.positive("radius", radius))
 
     def samples(self, land: FramedMap, flat: float) -> tuple[Ranges, Floats]:
         """Return the samples around, and how much each counts.
@@ -146,7 +146,7 @@ def leveling(disc: Disc, level: float, flat: Any, strength: Any) -> Brush:
         goal = (level - y0) / land.height_scale
         return _toward(goal, land.samples(place), weights)
 
-    near = _checks.between("flat", flat, 0.0, disc.radius)
+    near = checks.between("flat", flat, 0.0, disc.radius)
     return Brush(disc, change, _share("strength", strength), near)
 
 
@@ -160,7 +160,7 @@ def smoothing(disc: Disc, strength: Any) -> Brush:
 
 
 def _share(name: str, value: Any) -> float:
-    return _checks.between(name, value, 0.0, 1.0)
+    return checks.between(name, value, 0.0, 1.0)
 
 
 def _toward(goal: Floats | float, heights: Singles, weights: Floats) -> Floats:

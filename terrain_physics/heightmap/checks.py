@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pyglm import glm
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.surface.shapes import FARTHEST
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.survey import Survey, survey
 
 # The least thickness: ground without any would be a skin.
@@ -37,7 +37,7 @@ def checked_heights(heights: ArrayLike, *, copy: bool) -> tuple[NDArray[np.float
     else:
         if isinstance(heights, np.ma.MaskedArray):
             heights = np.ma.filled(heights.astype(np.float64), np.nan)
-        wide = _checks.real_numbers("heights", heights)
+        wide = checks.real_numbers("heights", heights)
     if wide.ndim != 2 or min(wide.shape) < 2:
         raise ValueError(
             f"heights must have shape (rows, columns), at least (2, 2), got {wide.shape}"
@@ -70,12 +70,12 @@ def checked_cell_size(cell_size: Any) -> tuple[float, float]:
     """Return the size of a cell along x and z."""
     kinds = (tuple, list, glm.vec2, glm.dvec2)
     if not isinstance(cell_size, kinds) and getattr(cell_size, "ndim", 0) == 0:
-        size = _checks.positive("cell_size", cell_size)
+        size = checks.positive("cell_size", cell_size)
         return size, size
     sizes = list(cell_size)
     if len(sizes) != 2:
-        raise ValueError(f"cell_size must be a number or (x, z), got {_checks.shorten(cell_size)}")
-    return _checks.positive("cell_size[0]", sizes[0]), _checks.positive("cell_size[1]", sizes[1])
+        raise ValueError(f"cell_size must be a number or (x, z), got {checks.shorten(cell_size)}")
+    return checks.positive("cell_size[0]", sizes[0]), checks.positive("cell_size[1]", sizes[1])
 
 
 def refuse_overflow(
@@ -111,7 +111,7 @@ def checked_diagonal(
 ) -> tuple[int, NDArray[np.bool_] | None]:
     """Return the kind of diagonal, and the table of cells split from b to d if there is one."""
     if isinstance(diagonal, str):
-        kind = _checks.choice("diagonal", diagonal, DIAGONALS)
+        kind = checks.choice("diagonal", diagonal, DIAGONALS)
         if kind != "shortest":
             return _CODES[DIAGONALS.index(kind)], None
         return kernels.DIAGONAL_TABLE, shorter_diagonals(heights)
@@ -140,7 +140,7 @@ def bool_cells(
 ) -> NDArray[np.bool_]:
     """Return an array of bool with a value for each cell."""
     try:
-        table = _checks.copied(value)
+        table = checks.copied(value)
     except ValueError:  # ragged
         table = np.array(None)
     cells = (heights.shape[0] - 1, heights.shape[1] - 1)
@@ -155,7 +155,7 @@ def bool_cells(
 
 def hole_cells(value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return marks of holes, broadcast to a shape of cells."""
-    given = _checks.copied(value)
+    given = checks.copied(value)
     if given.dtype != np.bool_:
         raise TypeError(f"holes must be bool, got dtype {given.dtype}")
     try:
@@ -172,21 +172,21 @@ def basic_index(index: Any, shape: tuple[int, ...]) -> tuple[int | slice, int | 
         parts = (*parts[:at], *[slice(None)] * (3 - len(parts)), *parts[at + 1 :])
     parts = (*parts, *[slice(None)] * (2 - len(parts)))
     if len(parts) != 2:
-        raise IndexError(f"index must have at most two axes, got {_checks.shorten(index)}")
+        raise IndexError(f"index must have at most two axes, got {checks.shorten(index)}")
     result: list[int | slice] = []
     for part, count in zip(parts, shape, strict=True):
         if isinstance(part, slice):
             start, stop, step = part.indices(count)
             if step < 0:
-                raise IndexError(f"index must not step backward, got {_checks.shorten(index)}")
+                raise IndexError(f"index must not step backward, got {checks.shorten(index)}")
             result.append(slice(start, max(stop, start), step))
             continue
         try:
-            place = _checks.whole("index", part, -count, count - 1)
+            place = checks.whole("index", part, -count, count - 1)
         except (TypeError, ValueError) as reason:
             raise IndexError(
                 f"index must be [row, column], whole numbers in {shape} or slices, got "
-                f"{_checks.shorten(index)} (places in meters: height_at(x, z), materials.at(x, z))"
+                f"{checks.shorten(index)} (places in meters: height_at(x, z), materials.at(x, z))"
             ) from reason
         result.append(place % count)
     return result[0], result[1]

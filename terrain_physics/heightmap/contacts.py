@@ -9,11 +9,15 @@ from itertools import chain
 
 import numpy as np
 
-from terrain_physics import _checks
-from terrain_physics._kernels.heightmap import contact_rows as kernels
-from terrain_physics._kernels.heightmap.find_contacts import NO_ROW, Place, find_contacts
+from terrain_physics._kernels.heightmap.batch_contacts import contact_rows as kernels
+from terrain_physics._kernels.heightmap.batch_contacts.find_contacts import (
+    NO_ROW,
+    Place,
+    find_contacts,
+)
 from terrain_physics._kernels.types import Floats, Longs
-from terrain_physics._threads import Workers
+from terrain_physics._support import checks
+from terrain_physics._support.threads import Workers
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import MapArrays
 from terrain_physics.surface.shapes import for_kernels
@@ -109,7 +113,7 @@ class ContactQuery:
             if self._cell_count is not None:
                 cells[some] = piece[2]
             total = some.stop
-            _checks.refuse_more("contacts", total, most)
+            checks.refuse_more("contacts", total, most)
         return *room.first(total), cells[:total]
 
     def _deepest_of(self, touches: list[Longs]) -> tuple[tuple[Longs, Floats, Longs], Longs]:
@@ -169,7 +173,7 @@ class _Rows:
             try:
                 self._total += count
                 if self._total > self._most:
-                    raise _checks.too_many("contacts", self._most)
+                    raise checks.too_many("contacts", self._most)
                 if self._used[-1] + count > self._pieces[-1][0].shape[1]:
                     room = count
                     if done < self._shapes:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from terrain_physics import _checks
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Flags, Singles
+from terrain_physics._support import checks
 from terrain_physics.heightmap.cells import Fit, Ranges, Region
 from terrain_physics.heightmap.checks import checked_samples, edited
 from terrain_physics.heightmap.framed import FramedMap
@@ -19,7 +19,7 @@ def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
     place, (row_0, row_1), (column_0, column_1) = edited(index, storage.heights.shape)
     if isinstance(heights, np.ma.MaskedArray):
         heights = np.ma.filled(heights.astype(np.float64), np.nan)
-    wide = _checks.real_numbers("heights", heights)  # copied as they are checked
+    wide = checks.real_numbers("heights", heights)  # copied as they are checked
     shape = storage.heights[place].shape
     try:
         wide = np.broadcast_to(wide, shape)

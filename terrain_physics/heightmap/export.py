@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.surface_mesh import put_triangles, put_vertex_normals
 from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles, read_only
 from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.axes import Axes, frame_of
@@ -66,9 +66,9 @@ def checked_region(region: Any, rows: int, columns: int) -> Region:
     try:
         ends = tuple(map(operator.index, region))
     except TypeError:
-        raise TypeError(f"{rule}, got {_checks.shorten(region)}") from None
+        raise TypeError(f"{rule}, got {checks.shorten(region)}") from None
     if len(ends) != 4:
-        raise ValueError(f"{rule}, got {_checks.shorten(region)}")
+        raise ValueError(f"{rule}, got {checks.shorten(region)}")
     row_0, row_1, column_0, column_1 = ends
     if not (0 <= row_0 < row_1 <= rows and 0 <= column_0 < column_1 <= columns):
         raise ValueError(f"region must be cells within {(rows, columns)}, got {ends}")

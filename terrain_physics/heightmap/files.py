@@ -14,8 +14,8 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
 
-from terrain_physics import _checks
-from terrain_physics._files import checked_size, file_name, written_whole
+from terrain_physics._support import checks
+from terrain_physics._support.files import checked_size, file_name, written_whole
 from terrain_physics.heightmap.formats import (
     PIXEL_LIMIT,
     RAW,
@@ -125,7 +125,7 @@ def load_placed(
     if suffix not in READERS:
         raise ValueError(f"{name}: suffix must be one of {', '.join(READERS)}, got {suffix!r}")
     _check_options(name, suffix, byte_order=byte_order, flip=flip)
-    _checks.instance("mmap", mmap, bool)
+    checks.instance("mmap", mmap, bool)
     if mmap and suffix != ".npy":
         raise ValueError(f"{name}: mmap is for .npy files, got {suffix}")
     if mmap and flip is not None:
@@ -244,11 +244,11 @@ def _suffix(name: str) -> str:
 
 
 def _check_options(name: str, suffix: str, *, byte_order: Any, flip: Any) -> None:
-    _checks.choice("byte_order", byte_order, ("little", "big"))
+    checks.choice("byte_order", byte_order, ("little", "big"))
     if byte_order == "big":
         _refuse_others(name, "byte_order", RAW, suffix)
     if flip is not None:
-        _checks.choice("flip", flip, ("rows", "columns", "both"))
+        checks.choice("flip", flip, ("rows", "columns", "both"))
 
 
 def _refuse_others(name: str, option: str, suffixes: tuple[str, ...], suffix: str) -> None:
@@ -266,7 +266,7 @@ def _flipped(heights: Heights, flip: str | None) -> Heights:
 def _checked_shape(shape: Any) -> tuple[int, int] | None:
     if shape is None:
         return None
-    got = _checks.shorten(shape)
+    got = checks.shorten(shape)
     try:
         rows, columns = (operator.index(count) for count in shape)
     except (TypeError, ValueError):
@@ -282,9 +282,9 @@ def _checked_range(height_range: Any) -> tuple[float, float] | None:
     try:
         low, high = height_range
     except (TypeError, ValueError):
-        got = _checks.shorten(height_range)
+        got = checks.shorten(height_range)
         raise TypeError(f"height_range must be two numbers (low, high), got {got}") from None
-    low, high = _checks.finite("height_range[0]", low), _checks.finite("height_range[1]", high)
+    low, high = checks.finite("height_range[0]", low), checks.finite("height_range[1]", high)
     if low >= high:
         raise ValueError(f"height_range must have low < high, got ({low}, {high})")
     return low, high
@@ -307,7 +307,7 @@ def _in_meters(source: Source, loaded: Loaded, limits: tuple[float, float] | Non
 def _checked_heights(name: str, heights: Any) -> Heights:
     """Return a copy of heights; refuse other shapes and infinite heights."""
     try:
-        values = _checks.copied(heights)
+        values = checks.copied(heights)
     except ValueError:
         raise ValueError("heights must be an array of numbers with rows of one length") from None
     if values.dtype.kind not in "iuf":

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.types import Bytes, Flags, Floats, Longs, Singles
+from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.ground_arrays import GroundArrays, MapArrays

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pyglm import glm
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3
-from terrain_physics._files import file_name
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3
+from terrain_physics._support.files import file_name
 from terrain_physics.heightmap.blocks import BlockBounds, block_bounds, block_levels
 from terrain_physics.heightmap.brushes import Disc, apply, leveling, raising, smoothing
 from terrain_physics.heightmap.cells import MapCells, Region
@@ -141,16 +141,16 @@ class HeightMap(Surface):
     ) -> None:
         samples, found = checked_heights(heights, copy=copy)
         cell_x, cell_z = checked_cell_size(cell_size)
-        scale = _checks.finite("height_scale", height_scale)
+        scale = checks.finite("height_scale", height_scale)
         if scale == 0.0:
             raise ValueError("height_scale must not be 0, got 0.0")
-        place = _checks.vector("origin", origin)
+        place = checks.vector("origin", origin)
         bounds = found.least, found.greatest
         refuse_overflow(bounds, scale, place, (cell_x, cell_z), samples.shape)
-        extend = _checks.choice("border", border, ("extend", "open")) == "extend"
+        extend = checks.choice("border", border, ("extend", "open")) == "extend"
         marked = None if holes is None else bool_cells("holes", holes, samples)
         if thickness is not None:
-            depth = _checks.between("thickness", thickness, TINY, np.inf)
+            depth = checks.between("thickness", thickness, TINY, np.inf)
         else:
             has_holes = found.has_holes or (marked is not None and marked.any())
             depth = THICKNESS_WITH_HOLES if has_holes else np.inf
@@ -444,7 +444,7 @@ class HeightMap(Surface):
         ValueError
             If it is below 0 or above `version`.
         """
-        last = _checks.whole("version", version, 0, self.version)
+        last = checks.whole("version", version, 0, self.version)
         with self._storage.lock:
             return self._storage.regions_since(last)
 
@@ -473,7 +473,7 @@ class HeightMap(Surface):
 
     @thickness.setter
     def thickness(self, value: float) -> None:
-        set_thickness(self._storage, _checks.between("thickness", value, TINY, np.inf))
+        set_thickness(self._storage, checks.between("thickness", value, TINY, np.inf))
 
     def carve(self, center: Any, radius: float, depth: float) -> None:
         """Dig a round pit.
@@ -493,7 +493,7 @@ class HeightMap(Surface):
         TypeError, ValueError
             For other numbers and for heights that would overflow. Nothing changes then.
         """
-        rise = -_checks.finite("depth", depth)
+        rise = -checks.finite("depth", depth)
         apply(self._storage, raising(Disc.of(center, radius), rise))
 
     def raise_(self, center: Any, radius: float, height: float) -> None:
@@ -514,7 +514,7 @@ class HeightMap(Surface):
         TypeError, ValueError
             For other numbers and for heights that would overflow. Nothing changes then.
         """
-        rise = _checks.finite("height", height)
+        rise = checks.finite("height", height)
         apply(self._storage, raising(Disc.of(center, radius), rise))
 
     def flatten(
@@ -560,7 +560,7 @@ class HeightMap(Surface):
             level = (
                 self._queries.height(disc.x, disc.z)
                 if height is None
-                else _checks.finite("height", height)
+                else checks.finite("height", height)
             )
             apply(self._storage, leveling(disc, level, flat, strength))
 
@@ -722,7 +722,7 @@ class HeightMap(Surface):
         part = Region(0, rows, 0, columns)
         if region is not None:
             part = checked_region(region, rows, columns)
-        origin = _checks.vector("relative_to", relative_to)
+        origin = checks.vector("relative_to", relative_to)
         return mesh_arrays(self._storage, part, origin, axes)
 
     @property
@@ -761,7 +761,7 @@ class HeightMap(Surface):
         >>> bounds.cells, bounds.lower.tolist(), bounds.upper.tolist()
         (8, [[[0.0, 0.0, 0.0]]], [[[4.0, 5.0, 2.0]]])
         """
-        number = _checks.whole("level", level, 0, self.block_levels - 1)
+        number = checks.whole("level", level, 0, self.block_levels - 1)
         return block_bounds(self._storage, number)
 
     def save(

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import _checks
+from terrain_physics._support import checks
 from terrain_physics.heightmap.placement import DEGREES, METERS, Axis, Placement
 
 _EASTWARD = {"x", "lon", "longitude", "easting", "projection_x_coordinate"}
@@ -19,7 +19,7 @@ def labeled(array: Any) -> tuple[NDArray[Any], Placement]:
     if dims is None or coords is None or values is None or callable(values):  # as of a Dataset
         raise TypeError(
             "array must have dims, coords and values, as an xarray.DataArray has (dataset[name] "
-            f"is one), got {_checks.shorten(array)}"
+            f"is one), got {checks.shorten(array)}"
         )
     samples = np.asarray(values)
     counts = dict(zip(map(str, dims), samples.shape, strict=True))
@@ -51,7 +51,7 @@ def _axis(name: str, coords: Any, count: int) -> tuple[Axis, str | None]:
     if name not in coords:
         return Axis(0.0, 1.0), None
     coordinate = coords[name]
-    places = _checks.array(f"coordinate {name!r}", coordinate, (count,))
+    places = checks.array(f"coordinate {name!r}", coordinate, (count,))
     step = float(places[-1] - places[0]) / (count - 1)
     even = places[0] + step * np.arange(count)
     if not (np.abs(places - even) <= 0.01 * abs(step)).all() or step == 0.0:

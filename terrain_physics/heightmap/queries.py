@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from pyglm import glm
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.closest_point import closest_one, closest_rows
@@ -26,7 +24,9 @@ from terrain_physics._kernels.heightmap.triangles_in import list_triangles, tria
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.surface.shapes import SPHERE
 from terrain_physics._kernels.types import Bytes, Floats, Longs
-from terrain_physics._threads import Workers
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3
+from terrain_physics._support.threads import Workers
 from terrain_physics.heightmap.contacts import ContactQuery
 from terrain_physics.heightmap.framed import FramedMap, Materials
 from terrain_physics.heightmap.storage import MapStorage
@@ -116,7 +116,7 @@ class MapQueries(Queries):
             total, ids = list_triangles(*views, boxes, most, offsets)
         if total < 0:
             raise ValueError(f"boxes must be over at most 100 million cells, got box {-1 - total}")
-        _checks.refuse_more("triangles", total, most)
+        checks.refuse_more("triangles", total, most)
         return offsets, ids[:total]
 
     # Rays

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import _checks
-from terrain_physics._files import file_name
 from terrain_physics._kernels.heightmap import grid as kernels
+from terrain_physics._support import checks
+from terrain_physics._support.files import file_name
 from terrain_physics.heightmap.checks import diagonal_name
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.surface.ground_files import MOST_EDITS, SavedPart, as_marks
@@ -38,7 +38,7 @@ def refuse_options(
         if name not in defaults or not _is_same(value, defaults[name]):
             raise ValueError(
                 f"{file_name(path)}: {name} must be left out, as a {_SUFFIX} file holds all of a "
-                f"map, got {_checks.shorten(value)}"
+                f"map, got {checks.shorten(value)}"
             )
 
 
@@ -89,4 +89,4 @@ def map_options(saved: SavedPart) -> tuple[dict[str, Any], int]:
     if not header["thickens"]:
         thickness = header["thickness"]
         options["thickness"] = np.inf if thickness is None else thickness
-    return options, _checks.whole("version", header["version"], 0, MOST_EDITS)
+    return options, checks.whole("version", header["version"], 0, MOST_EDITS)

@@ -6,7 +6,7 @@ import numpy as np
 
 from terrain_physics._kernels.heightmap import blocks as kernels
 from terrain_physics._kernels.types import Singles
-from terrain_physics._threads import Workers
+from terrain_physics._support.threads import Workers
 
 # Nanoseconds that a sample takes on one thread, roughly.
 _COST = 0.3

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.tiles import owner_of, put_owners
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.types import Bytes, Longs, Singles
+from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.framed import FramedMap
 from terrain_physics.heightmap.storage import MapStorage

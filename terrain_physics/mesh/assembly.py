@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics import _checks
 from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs
+from terrain_physics._support import checks
 from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.materials import Names, joined_numbers
 
@@ -15,10 +15,10 @@ def moved(
     name: str, matrix: Any, vertices: Floats, faces: Ints | Longs
 ) -> tuple[Floats, Ints | Longs]:
     """Return vertices and faces moved by an affine matrix, fronts on the side they were on."""
-    linear, translation = _checks.affine(name, matrix)
+    linear, translation = checks.affine(name, matrix)
     refuse_far_row(name, [*linear.ravel().tolist(), *translation])
     if np.linalg.matrix_rank(linear) < 3:
-        raise ValueError(f"{name} must be invertible, got {_checks.shorten(linear.tolist())}")
+        raise ValueError(f"{name} must be invertible, got {checks.shorten(linear.tolist())}")
     x, y, z = (vertices[:, [axis]] for axis in range(3))
     # No product of matrices: it may fuse additions, which gives other bits on other processors.
     places = x * linear[:, 0] + y * linear[:, 1] + z * linear[:, 2] + translation

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from terrain_physics import _checks
 from terrain_physics._kernels.types import Bytes, Floats, Ints
+from terrain_physics._support import checks
 from terrain_physics.surface.axes import Axes, frame_of
 from terrain_physics.surface.limits import refuse_far
 from terrain_physics.surface.materials import checked_names, material_rows
@@ -16,7 +16,7 @@ from terrain_physics.surface.materials import checked_names, material_rows
 def checked_vertices(vertices: ArrayLike, axes: Axes = "y-up") -> Floats:
     """Return a read-only copy of vertices (v, 3), in the library's axes."""
     turn = frame_of(axes).to_ours
-    places = turn.rows(_checks.points("vertices", vertices))
+    places = turn.rows(checks.points("vertices", vertices))
     refuse_far("vertices", places)
     places.setflags(write=False)
     return places
@@ -24,9 +24,9 @@ def checked_vertices(vertices: ArrayLike, axes: Axes = "y-up") -> Floats:
 
 def checked_faces(faces: ArrayLike, count: int) -> Ints:
     """Return a read-only copy of faces (n, 3) with ``count`` vertices."""
-    _checks.refuse_masked("faces", faces)
+    checks.refuse_masked("faces", faces)
     try:
-        rows = _checks.copied(faces)
+        rows = checks.copied(faces)
     except ValueError:
         raise ValueError("faces must be an array of integers with rows of one length") from None
     if rows.ndim != 2 or rows.shape[1] != 3 or len(rows) == 0:
@@ -63,5 +63,5 @@ def vertices_and_faces(mesh: Any) -> tuple[ArrayLike, ArrayLike]:
     except AttributeError:
         raise TypeError(
             "mesh must have vertices and faces, as a trimesh.Trimesh has (scene.to_mesh() makes "
-            f"one of a trimesh.Scene), got {_checks.shorten(mesh)}"
+            f"one of a trimesh.Scene), got {checks.shorten(mesh)}"
         ) from None

@@ -7,13 +7,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from terrain_physics import _checks
-from terrain_physics._checks import MOST_RESULTS
 from terrain_physics._kernels.mesh import intersections
 from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.types import Longs
 from terrain_physics._public import public
-from terrain_physics._threads import Workers
+from terrain_physics._support import checks
+from terrain_physics._support.checks import MOST_RESULTS
+from terrain_physics._support.threads import Workers
 from terrain_physics.geometry.shapes import AABB, Sphere
 from terrain_physics.mesh import solids
 from terrain_physics.mesh.assembly import joined, joined_materials, moved
@@ -363,12 +363,12 @@ class TriangleMesh(Surface):
             given = list(meshes)
         except TypeError:
             raise TypeError(
-                f"meshes must be a sequence of TriangleMesh, got {_checks.shorten(meshes)}"
+                f"meshes must be a sequence of TriangleMesh, got {checks.shorten(meshes)}"
             ) from None
         if not given:
             raise ValueError("meshes must hold at least one TriangleMesh, got none")
         for index, mesh in enumerate(given):
-            _checks.instance(f"meshes[{index}]", mesh, TriangleMesh)
+            checks.instance(f"meshes[{index}]", mesh, TriangleMesh)
         names = [mesh.material_names for mesh in given]
         if None in names and any(names):
             raise ValueError(
@@ -537,8 +537,8 @@ class TriangleMesh(Surface):
         ValueError
             If ``threads`` is not at least 1, and for more pairs than ``max_results``.
         """
-        _checks.instance("other", other, TriangleMesh)
-        most = _checks.most_results(max_results)
+        checks.instance("other", other, TriangleMesh)
+        most = checks.most_results(max_results)
         ours, theirs = self._storage.arrays, other._storage.arrays  # noqa: SLF001 of its own kind
         return _few(intersections.touching_pairs(Workers(threads).run, ours, theirs, most), most)
 
@@ -571,7 +571,7 @@ class TriangleMesh(Surface):
         ValueError
             If ``threads`` is not at least 1, and for more pairs than ``max_results``.
         """
-        most = _checks.most_results(max_results)
+        most = checks.most_results(max_results)
         arrays, welded = self._storage.arrays, self.neighbors.welded
         return _few(intersections.self_pairs(Workers(threads).run, arrays, welded, most), most)
 
@@ -627,5 +627,5 @@ def loaded_mesh(saved: SavedPart) -> TriangleMesh:
 def _few(pairs: Longs | None, most: int) -> Longs:
     """Return pairs; refuse them if there are too many."""
     if pairs is None:
-        raise _checks.too_many("pairs", most)
+        raise checks.too_many("pairs", most)
     return pairs

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from pyglm import glm
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh.contacts import (
     ALL,
@@ -32,7 +30,9 @@ from terrain_physics._kernels.mesh.queries import (
 from terrain_physics._kernels.mesh.sweeps import sweep_rows
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Bytes, Floats, Longs
-from terrain_physics._threads import Workers
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3
+from terrain_physics._support.threads import Workers
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
@@ -131,7 +131,7 @@ class MeshQueries(Queries):
         offsets = np.empty(len(boxes) // 6 + 1, np.int64)
         with self.storage.reading as table:
             total, ids = list_near(table, self._mask, boxes, most, offsets)
-        _checks.refuse_more("triangles", total, most)
+        checks.refuse_more("triangles", total, most)
         return offsets, ids
 
     # Rays
@@ -191,7 +191,7 @@ class MeshQueries(Queries):
             parts = _list(workers, table, self._mask, kind, rows, kept, visits, counts, most)
             ends = np.cumsum(counts)
             total = int(ends[-1]) if len(ends) else 0
-            _checks.refuse_more("contacts", total, most)
+            checks.refuse_more("contacts", total, most)
             room.reserve(total)
 
             def put(first: int, last: int) -> None:
@@ -337,7 +337,7 @@ def _list(
             table, mask, kind, shapes, visits, first, last, kept, counts, most, so_far
         )
         if not len(keys):  # there was no more room
-            raise _checks.too_many("contacts", most)
+            raise checks.too_many("contacts", most)
         return first, last, keys, found
 
     return workers.run(find, len(rows), _SHAPE_COST)

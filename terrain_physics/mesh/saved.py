@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import _checks
+from terrain_physics._support import checks
 from terrain_physics.mesh.checks import checked_faces, checked_materials, checked_vertices
 from terrain_physics.mesh.storage import MeshStorage
 from terrain_physics.surface.ground_files import MOST_EDITS, SavedPart
@@ -39,6 +39,6 @@ def mesh_state(saved: SavedPart) -> tuple[Any, ...]:
     order = arrays["order"].astype(np.int32)
     if not np.array_equal(np.sort(order), np.arange(len(faces))):
         raise ValueError("order must hold each face once")
-    version = _checks.whole("version", header["version"], 0, MOST_EDITS)
+    version = checks.whole("version", header["version"], 0, MOST_EDITS)
     materials = arrays.get("materials"), header["material_names"]
     return vertices, faces, version, order, *checked_materials(*materials, len(faces))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics import _checks
 from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._support import checks
 from terrain_physics.surface.limits import refuse_far_number
 
 Solid = tuple[Floats, Longs]
@@ -21,7 +21,7 @@ MOST_PARTS = 100_000
 
 def box(extents: Any) -> Solid:
     """Return a box around the origin, given its edge lengths."""
-    lengths = zip("xyz", _checks.vector("extents", extents), strict=True)
+    lengths = zip("xyz", checks.vector("extents", extents), strict=True)
     x, y, z = (_size(f"extents.{axis}", length) for axis, length in lengths)
     outline = 0.5 * np.array([(-x, -y), (x, -y), (x, y), (-x, y)])
     return _prism(outline, _fan(4), z)
@@ -30,7 +30,7 @@ def box(extents: Any) -> Solid:
 def cylinder(radius: Any, height: Any, sections: Any) -> Solid:
     """Return a cylinder around +Y and the origin, with its corners on the circle."""
     reach, length = _size("radius", radius), _size("height", height)
-    count = _checks.whole("sections", sections, 3, MOST_PARTS)
+    count = checks.whole("sections", sections, 3, MOST_PARTS)
     turns = [2.0 * math.pi * k / count for k in range(count)]
     circle = np.array([(-math.sin(turn), math.cos(turn)) for turn in turns])
     # The sines of two systems differ in their last bits, those of quarter turns from zero.
@@ -42,7 +42,7 @@ def cylinder(radius: Any, height: Any, sections: Any) -> Solid:
 def stairs(width: Any, rise: Any, tread: Any, steps: Any) -> Solid:
     """Return a flight up along +x, solid down to y = 0, that starts at x = 0."""
     width, rise, tread = _size("width", width), _size("rise", rise), _size("tread", tread)
-    count = _checks.whole("steps", steps, 1, MOST_PARTS)
+    count = checks.whole("steps", steps, 1, MOST_PARTS)
     # The outline runs along the floor, with a corner below each riser, and back down the steps: at
     # the top of each riser it has an outer corner, the nosing, at the foot an inner one.
     along = np.arange(count + 1)
@@ -74,7 +74,7 @@ def ramp(width: Any, height: Any, length: Any) -> Solid:
 
 
 def _size(name: str, value: Any) -> float:
-    length = _checks.positive(name, value)
+    length = checks.positive(name, value)
     refuse_far_number(name, length)
     return length
 

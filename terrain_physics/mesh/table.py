@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh import parts as columns
 from terrain_physics._kernels.mesh.adjacency import Neighbors
@@ -13,6 +12,7 @@ from terrain_physics._kernels.mesh.parts import put_part, take_part
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER, MESH_ROW_SIZE
 from terrain_physics._kernels.types import Bytes, Longs
+from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.ground_arrays import addresses, table_over
 
 _CLEAR, _ADD_ROOM = CachedDispatch(clear), CachedDispatch(add_room)

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics import _checks
 from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import AABB, Sphere
 from terrain_physics.octree.forest import Forest
 
@@ -21,12 +21,12 @@ class OctreeObjects:
     def __init__(
         self, rows: Floats, bounds: AABB | None, max_depth: int, leaf_capacity: int
     ) -> None:
-        max_depth = _checks.whole("max_depth", max_depth, 0, _MOST_HALVINGS)
-        leaf_capacity = _checks.whole("leaf_capacity", leaf_capacity, 1, 2**31 - 1)
+        max_depth = checks.whole("max_depth", max_depth, 0, _MOST_HALVINGS)
+        leaf_capacity = checks.whole("leaf_capacity", leaf_capacity, 1, 2**31 - 1)
         if bounds is None:
             bounds = _bounds_of(rows)  # with a large radius, this may lie a little beyond _FARTHEST
         else:
-            _checks.instance("bounds", bounds, AABB)
+            checks.instance("bounds", bounds, AABB)
             refuse_far("bounds", np.array([bounds.lower64, bounds.upper64]))
         lower, upper = np.array(bounds.lower64), np.array(bounds.upper64)
         cube = np.append(0.5 * lower + 0.5 * upper, 0.5 * (upper - lower).max())
@@ -231,7 +231,7 @@ class OctreeObjects:
         self._forest.move(self._forest.rows(ids), rows)
 
     def _row_of(self, shape: Sphere | AABB) -> Floats:
-        _checks.instance("shape", shape, Sphere if self._holds_spheres else AABB)
+        checks.instance("shape", shape, Sphere if self._holds_spheres else AABB)
         if isinstance(shape, Sphere):
             row = np.array([(*shape.center64, shape.radius)])
         else:
@@ -242,21 +242,21 @@ class OctreeObjects:
     def _checked_rows(self, shapes: Any) -> Floats:
         if self._holds_spheres:
             return sphere_rows("shapes", shapes)
-        rows = _checks.array("shapes", shapes, (None, 6))
+        rows = checks.array("shapes", shapes, (None, 6))
         return box_rows("shapes", rows[:, :3], "shapes", rows[:, 3:])
 
 
 def point_rows(name: str, value: Any) -> Floats:
     """Return points (n, 3), none too far away; an empty list has no rows."""
-    rows = _checks.array(name, value, (None, 3), (0,)).reshape(-1, 3)
+    rows = checks.array(name, value, (None, 3), (0,)).reshape(-1, 3)
     refuse_far(name, rows)
     return rows
 
 
 def sphere_rows(name: str, value: Any) -> Floats:
     """Return spheres (n, 4): x, y, z, radius."""
-    rows = _checks.array(name, value, (None, 4), (0,)).reshape(-1, 4)
-    _checks.refuse_negative("radius", name, rows[:, 3:])
+    rows = checks.array(name, value, (None, 4), (0,)).reshape(-1, 4)
+    checks.refuse_negative("radius", name, rows[:, 3:])
     refuse_far(name, rows)
     return rows
 
@@ -301,19 +301,19 @@ def _bounds_of(rows: Floats) -> AABB:
 
 def _one_id(object_id: Any) -> Longs:
     try:
-        return np.array([_checks.whole("object_id", object_id, 0, _LAST_ID)])
+        return np.array([checks.whole("object_id", object_id, 0, _LAST_ID)])
     except ValueError:
-        raise KeyError(f"no object has the id {_checks.shorten(object_id)}") from None
+        raise KeyError(f"no object has the id {checks.shorten(object_id)}") from None
 
 
 def _different_ids(object_ids: Any) -> Longs:
-    _checks.refuse_masked("object_ids", object_ids)
-    ids = _checks.copied(object_ids)
+    checks.refuse_masked("object_ids", object_ids)
+    ids = checks.copied(object_ids)
     if ids.size == 0:
         return _NO_IDS
     if ids.ndim != 1 or ids.dtype.kind not in "iu":
         raise TypeError(
-            f"object_ids must be whole numbers in one row, got {_checks.shorten(object_ids)}"
+            f"object_ids must be whole numbers in one row, got {checks.shorten(object_ids)}"
         )
     for beyond in ids[ids > _LAST_ID][:1]:  # uint64 might not fit
         raise KeyError(f"no object has the id {beyond}")

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from terrain_physics import _checks
-from terrain_physics._checks import MOST_RESULTS
 from terrain_physics._kernels.octree.pairs import (
     GATHERED,
     ROW_BITS,
@@ -19,6 +17,8 @@ from terrain_physics._kernels.octree.pairs import (
 from terrain_physics._kernels.octree.queries import first_met, objects_met
 from terrain_physics._kernels.types import Floats, Longs
 from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics._support.checks import MOST_RESULTS
 from terrain_physics.geometry.shapes import AABB, Ray, Sphere
 from terrain_physics.octree.forest import MOST_ROWS
 from terrain_physics.octree.objects import (
@@ -125,13 +125,13 @@ class Octree(OctreeObjects):
         leaf_capacity: int = 16,
     ) -> None:
         places = point_rows("centers", centers)
-        sizes = _checks.array("radii", radii, (None,), ())
+        sizes = checks.array("radii", radii, (None,), ())
         if sizes.ndim == 1 and len(sizes) != len(places):
             raise ValueError(
                 f"centers and radii must be equally many, got {len(places)} and {len(sizes)}"
             )
         sizes = np.broadcast_to(sizes, len(places)).reshape(-1, 1)
-        _checks.refuse_negative("radius", "radii", sizes)
+        checks.refuse_negative("radius", "radii", sizes)
         refuse_far("radii", sizes)
         rows = np.concatenate([places, sizes], axis=1)
         super().__init__(rows, bounds, max_depth, leaf_capacity)
@@ -200,7 +200,7 @@ class Octree(OctreeObjects):
         ValueError
             For more pairs than ``max_results``.
         """
-        most, arrays = _checks.most_results(max_results), self._forest.arrays()
+        most, arrays = checks.most_results(max_results), self._forest.arrays()
 
         def add(node: int, count: int, keys: Longs) -> tuple[int, int]:
             node, count, _ = overlapping_pairs(*arrays, node, count, 0, keys)
@@ -241,7 +241,7 @@ class Octree(OctreeObjects):
         ValueError, TypeError
             For anything but a `Sphere`, and a sphere too far away.
         """
-        _checks.instance("sphere", sphere, Sphere)
+        checks.instance("sphere", sphere, Sphere)
         row = np.array([(*sphere.center64, sphere.radius)])
         refuse_far("sphere", row)
         return self._forest.ids[self._met(row)]
@@ -264,7 +264,7 @@ class Octree(OctreeObjects):
         ValueError, TypeError
             For anything but an `AABB`, and a box too far away.
         """
-        _checks.instance("aabb", aabb, AABB)
+        checks.instance("aabb", aabb, AABB)
         row = np.array([aabb.lower64 + aabb.upper64])
         refuse_far("aabb", row)
         return self._forest.ids[self._met(row)]
@@ -330,7 +330,7 @@ class Octree(OctreeObjects):
         return self._met_by_each(box_rows("lowers", lowers, "uppers", uppers), max_results)
 
     def _met_by_each(self, queries: Floats, max_results: int) -> tuple[Longs, Longs]:
-        keys = self._met(queries, _checks.most_results(max_results))
+        keys = self._met(queries, checks.most_results(max_results))
         offsets = np.searchsorted(keys >> ROW_BITS, np.arange(len(queries) + 1))
         return offsets, self._forest.ids[keys & ROW_MASK]
 
@@ -373,10 +373,10 @@ class Octree(OctreeObjects):
             For anything but a `Ray`, a ray that starts too far away, and distances that are
             negative or NaN.
         """
-        _checks.instance("ray", ray, Ray)
+        checks.instance("ray", ray, Ray)
         origin = np.array([ray.origin64])
         refuse_far("ray", origin)
-        limit = _checks.between("max_distance", max_distance, 0.0, math.inf)
+        limit = checks.between("max_distance", max_distance, 0.0, math.inf)
         distances, ids = self._first_met(origin, np.array([ray.direction64]), np.array([limit]))
         if ids[0] < 0:
             return None
@@ -410,8 +410,8 @@ class Octree(OctreeObjects):
             distances that are negative or NaN.
         """
         origin_rows = point_rows("origins", origins)
-        units = _checks.directions("directions", directions)
-        limits = _checks.reaches("max_distance", max_distance)
+        units = checks.directions("directions", directions)
+        limits = checks.reaches("max_distance", max_distance)
         return self._first_met(origin_rows, units, limits)
 
     def _first_met(
@@ -419,7 +419,7 @@ class Octree(OctreeObjects):
     ) -> tuple[Floats, Longs]:
         for rows in (origins, directions, limits):
             rows.setflags(write=False)  # kernels are compiled for read-only arrays
-        count = _checks.common_length(origins=origins, directions=directions, max_distance=limits)
+        count = checks.common_length(origins=origins, directions=directions, max_distance=limits)
         distances, nearest = np.empty(count), np.empty(count, dtype=np.int64)
         first_met(*self._forest.arrays(), origins, directions, limits, distances, nearest)
         met = nearest >= 0
@@ -446,8 +446,8 @@ def _collected(
     while step < steps:
         left = most + spare - len(keys)
         if left == 0:
-            raise _checks.too_many(what, most)
+            raise checks.too_many(what, most)
         keys = np.concatenate([keys, np.empty(min(len(keys), left), dtype=np.int64)])
         step, count = add(step, count, keys)
-    _checks.refuse_more(what, count, most)
+    checks.refuse_more(what, count, most)
     return keys[:count]

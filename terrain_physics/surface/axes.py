@@ -10,9 +10,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from terrain_physics import _checks
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels.types import Floats
+from terrain_physics._support import checks
+from terrain_physics._support.checks import Floats3
 
 Axes = Literal["y-up", "z-up", "y-up-left"]
 """Which axis points up; of "left"-handed ones the third leads away from who looks at x and y."""
@@ -87,4 +87,4 @@ _FRAMES = {
 
 def frame_of(axes: Axes) -> Frame:
     """Return the axes of a name, or raise ValueError."""
-    return _FRAMES[_checks.choice("axes", axes, get_args(Axes))]
+    return _FRAMES[checks.choice("axes", axes, get_args(Axes))]

@@ -4,9 +4,9 @@ from math import inf
 
 import numpy as np
 
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels.surface.changes import CHANGE_SIZE, CHANGE_VERSION
 from terrain_physics._kernels.types import Floats
+from terrain_physics._support.checks import Floats3
 
 EVERYWHERE: tuple[Floats3, Floats3] = (-inf, -inf, -inf), (inf, inf, inf)
 

@@ -4,8 +4,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from terrain_physics import _checks
 from terrain_physics._public import public
+from terrain_physics._support import checks
 from terrain_physics.surface.contact_room import ContactRoom
 
 _MOST = 2**40
@@ -46,7 +46,7 @@ class ContactBuffer:
     __slots__ = ("_lock", "_room")
 
     def __init__(self, capacity: int = 0) -> None:
-        self._room = ContactRoom(_checks.whole("capacity", capacity, 0, _MOST))
+        self._room = ContactRoom(checks.whole("capacity", capacity, 0, _MOST))
         self._lock = threading.Lock()
 
     @property
@@ -70,7 +70,7 @@ def room_in(out: ContactBuffer | None) -> AbstractContextManager[ContactRoom]:
     """
     if out is None:
         return nullcontext(ContactRoom())
-    _checks.instance("out", out, ContactBuffer)
+    checks.instance("out", out, ContactBuffer)
     return _lent(out)
 
 

@@ -26,15 +26,15 @@ from typing import Any, BinaryIO, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics import _checks
-from terrain_physics._archives import (
+from terrain_physics._support import checks
+from terrain_physics._support.archives import (
     array_of,
     content_of,
     members_of,
     write_array,
     write_member,
 )
-from terrain_physics._files import checked_size, file_name, written_whole
+from terrain_physics._support.files import checked_size, file_name, written_whole
 
 FORMAT, VERSION = "terrain_physics ground", 1
 
@@ -98,7 +98,7 @@ class SavedPart(NamedTuple):
         arrays: dict[str, NDArray[Any]] = {}
         end = 0
         for name, shape in about["shapes"].items():
-            sizes = [_checks.whole(name, size, 0, len(content)) for size in shape]
+            sizes = [checks.whole(name, size, 0, len(content)) for size in shape]
             values = np.frombuffer(content, _ARRAYS[name][0], math.prod(sizes), end)
             arrays[name] = values.reshape(sizes)
             end += values.nbytes
@@ -214,12 +214,12 @@ def _refuse_others(name: str, header: Any, kind: str) -> None:
     version, found = header["version"], header["kind"]
     if version != VERSION:
         raise _RefusedError(
-            f"{name}: file must be of version {VERSION}, got {_checks.shorten(version)}: another "
+            f"{name}: file must be of version {VERSION}, got {checks.shorten(version)}: another "
             "version of terrain_physics saved it, and can load it"
         )
     if found != kind:
         raise _RefusedError(
-            f"{name}: file must hold a {kind}, got a {_checks.shorten(found)}: what saved it can "
+            f"{name}: file must hold a {kind}, got a {checks.shorten(found)}: what saved it can "
             "load it"
         )
 
@@ -240,10 +240,10 @@ def _arrays_of(
 
 def checked_keys(keys: Any, next_key: Any, count: int) -> tuple[list[int], int]:
     """Return the keys of so many parts, which ascend, and the next one."""
-    end = _checks.whole("next_key", next_key, 1, MOST_NUMBERS)
-    found = [_checks.whole("keys", key, 0, end - 1) for key in keys]
+    end = checks.whole("next_key", next_key, 1, MOST_NUMBERS)
+    found = [checks.whole("keys", key, 0, end - 1) for key in keys]
     if len(found) != count or count == 0 or sorted(set(found)) != found:
-        raise ValueError(f"keys must ascend, one for each part, got {_checks.shorten(keys)}")
+        raise ValueError(f"keys must ascend, one for each part, got {checks.shorten(keys)}")
     return found, end
 
 

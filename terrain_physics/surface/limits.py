@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from terrain_physics import _checks
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.math.rows import all_within
 from terrain_physics._kernels.surface.shapes import FARTHEST
 from terrain_physics._kernels.types import Floats
+from terrain_physics._support import checks
 
 _LEAST = -FARTHEST
 _ALL_WITHIN = CachedDispatch(all_within)
@@ -39,7 +39,7 @@ def refuse_far_number(name: str, value: float) -> None:
 
 def checked_places(x: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
     """Return coordinates of places, broadcast."""
-    xs, zs = _checks.broadcast("x", x, "z", z)
+    xs, zs = checks.broadcast("x", x, "z", z)
     refuse_far("x", xs.reshape(-1))
     refuse_far("z", zs.reshape(-1))
     return xs, zs

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from terrain_physics import _checks
 from terrain_physics._kernels.types import Bytes, Longs
+from terrain_physics._support import checks
 
 Names = tuple[str, ...] | None
 
@@ -20,7 +20,7 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names of up to 256 materials, all different."""
     given = (names,) if isinstance(names, str) else tuple(names)
     if not all(isinstance(name, str) for name in given) or len(set(given)) != len(given):
-        raise ValueError(f"material_names must be different strings, got {_checks.shorten(names)}")
+        raise ValueError(f"material_names must be different strings, got {checks.shorten(names)}")
     if not 1 <= len(given) <= MOST_MATERIALS:
         raise ValueError(f"material_names must be 1 to {MOST_MATERIALS} strings, got {len(given)}")
     return given
@@ -28,12 +28,12 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
 
 def material_numbers(value: Any, *, names: Names) -> NDArray[Any]:
     """Return a new array with numbers in place of the names of materials."""
-    raw = _checks.copied(value)
+    raw = checks.copied(value)
     if raw.dtype.kind != "U" or names is None:
         return raw
     different, places = np.unique(raw, return_inverse=True)
     for name in different.tolist():
-        _checks.choice("materials", name, names)
+        checks.choice("materials", name, names)
     numbers = np.array([names.index(name) for name in different.tolist()], dtype=np.uint8)
     return numbers[places].reshape(raw.shape)
 
@@ -41,10 +41,10 @@ def material_numbers(value: Any, *, names: Names) -> NDArray[Any]:
 def material_number(name: str, value: Any, names: Names) -> int:
     """Return the number of one material, given by its number or by its name."""
     if isinstance(value, str) and names is not None:
-        return names.index(_checks.choice(name, value, names))
+        return names.index(checks.choice(name, value, names))
     if isinstance(value, str):
         raise TypeError(f"{name} must be a number where {_NO_NAMES}, got {value!r}")
-    return _checks.whole(name, value, 0, _most(names))
+    return checks.whole(name, value, 0, _most(names))
 
 
 def _most(names: Names) -> int:
@@ -56,9 +56,7 @@ def material_rows(value: ArrayLike, shape: tuple[int, ...], *, names: Names) -> 
     """Return a new array of materials that fits a shape of cells or faces."""
     raw = material_numbers(value, names=names)
     if raw.dtype.kind == "U":
-        raise TypeError(
-            f"materials must be numbers where {_NO_NAMES}, got {_checks.shorten(value)}"
-        )
+        raise TypeError(f"materials must be numbers where {_NO_NAMES}, got {checks.shorten(value)}")
     if raw.dtype.kind not in "biu":
         raise TypeError(f"materials must be whole numbers, got dtype {raw.dtype}")
     try:

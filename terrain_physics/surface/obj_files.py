@@ -7,8 +7,6 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from terrain_physics import _checks
-from terrain_physics._files import file_name, written_whole
 from terrain_physics._kernels.math.decimal import powers_of_ten
 from terrain_physics._kernels.surface.obj_text import (
     LONGEST_FACE,
@@ -17,7 +15,9 @@ from terrain_physics._kernels.surface.obj_text import (
     put_points,
 )
 from terrain_physics._kernels.types import Bytes, Floats, Longs, read_only
-from terrain_physics._threads import Workers
+from terrain_physics._support import checks
+from terrain_physics._support.files import file_name, written_whole
+from terrain_physics._support.threads import Workers
 
 _ROWS_AT_ONCE = 1 << 15  # a few megabytes of text
 # Nanoseconds that a line takes, roughly.
@@ -63,10 +63,10 @@ def write_obj(path: str | os.PathLike[str], vertices: Any, faces: Any, normals: 
     <BLANKLINE>
     """
     name = file_name(path)
-    corners = _checks.points("vertices", vertices)
+    corners = checks.points("vertices", vertices)
     rows = _checked_faces(faces, len(corners))
     if normals is not None:
-        directions = _checks.points("normals", normals)
+        directions = checks.points("normals", normals)
         if len(directions) != len(corners):
             raise ValueError(
                 f"normals must be one for each vertex, got {len(directions)} for {len(corners)}"
@@ -106,7 +106,7 @@ def _write(file: BinaryIO, lines: Callable[[int, int, int], Bytes], count: int, 
 def _checked_faces(faces: Any, count: int) -> Longs:
     """Return faces (m, 3) whose numbers are all from 0 to count - 1; read-only."""
     try:
-        rows = _checks.copied(faces)
+        rows = checks.copied(faces)
     except ValueError:
         raise ValueError("faces must be an array of integers with rows of one length") from None
     if rows.size == 0 and rows.ndim <= 2:

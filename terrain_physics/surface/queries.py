@@ -7,8 +7,8 @@ from typing import Any
 
 from pyglm import glm
 
-from terrain_physics._checks import Floats3
 from terrain_physics._kernels.types import Bytes, Floats, Longs
+from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from terrain_physics import _checks
 from terrain_physics._kernels.surface.shapes import (
     BOX,
     BOX_WIDTH,
@@ -18,6 +17,7 @@ from terrain_physics._kernels.surface.shapes import (
     SPHERE,
 )
 from terrain_physics._kernels.types import Floats
+from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import AABB, OBB, Capsule, Sphere
 
 Shape = Sphere | Capsule | OBB | AABB
@@ -36,7 +36,7 @@ def row_of(name: str, shape: object) -> tuple[int, tuple[float, ...]]:
     if isinstance(shape, AABB):
         return BOX, _row_of_aligned(shape)
     wanted = "a Sphere, Capsule, OBB or AABB"
-    raise TypeError(f"{name} must be {wanted}, got {_checks.shorten(shape)}")
+    raise TypeError(f"{name} must be {wanted}, got {checks.shorten(shape)}")
 
 
 def _row_of_aligned(box: AABB) -> tuple[float, ...]:
@@ -65,7 +65,7 @@ def rows_of(name: str, shapes: ArrayLike | Shape | Sequence[Shape]) -> tuple[int
         if type(shape) is not first:
             raise TypeError(
                 f"{name} must be of one kind, got {first.__name__} and, at [{place}], "
-                f"{_checks.shorten(shape)}"
+                f"{checks.shorten(shape)}"
             )
     kinds, numbers = zip(*(row_of(name, shape) for shape in shapes), strict=True)
     rows = np.array(numbers)
@@ -75,21 +75,21 @@ def rows_of(name: str, shapes: ArrayLike | Shape | Sequence[Shape]) -> tuple[int
 
 def sphere_rows(name: str, spheres: Any) -> Floats:
     """Return the rows of spheres given as such (n, 4)."""
-    return _checks.spheres(name, spheres)
+    return checks.spheres(name, spheres)
 
 
 def capsule_rows(name: str, capsules: ArrayLike) -> Floats:
     """Return the rows of capsules given as such (n, 7)."""
-    return _checks.capsules(name, capsules)
+    return checks.capsules(name, capsules)
 
 
 def box_rows(centers: ArrayLike, half_extents: ArrayLike, rotations: ArrayLike) -> Floats:
     """Return the rows of boxes; any of the arrays may have one row, which then serves for all."""
-    places = _checks.points("centers", centers)
-    halves = _checks.points("half_extents", half_extents)
-    _checks.refuse_negative("half extent", "half_extents", halves)
-    turns = _checks.rotations("rotations", rotations).reshape(-1, 9)
-    count = _checks.common_length(centers=places, half_extents=halves, rotations=turns)
+    places = checks.points("centers", centers)
+    halves = checks.points("half_extents", half_extents)
+    checks.refuse_negative("half extent", "half_extents", halves)
+    turns = checks.rotations("rotations", rotations).reshape(-1, 9)
+    count = checks.common_length(centers=places, half_extents=halves, rotations=turns)
     rows = np.empty((count, BOX_WIDTH))
     rows[:, :3], rows[:, 3:6], rows[:, 6:] = places, halves, turns
     rows.setflags(write=False)

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pyglm import glm
 
-from terrain_physics import _checks
-from terrain_physics._checks import MOST_RESULTS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, FARTHEST, SPHERE
 from terrain_physics._kernels.types import Floats
-from terrain_physics._lazy import answers_places, answers_rows, refuse_lazy
 from terrain_physics._public import public
-from terrain_physics._threads import Workers
+from terrain_physics._support import checks
+from terrain_physics._support.checks import MOST_RESULTS
+from terrain_physics._support.lazy import answers_places, answers_rows, refuse_lazy
+from terrain_physics._support.threads import Workers
 from terrain_physics.geometry.shapes import AABB, Ray
 from terrain_physics.surface.contact_buffer import ContactBuffer, room_in
 from terrain_physics.surface.limits import (
@@ -284,8 +284,8 @@ class Surface:
         >>> Ground(tiles).triangles_in(AABB((1.5, 0, 0), (2, 0, 1))).ids
         array([1099511627776, 1099511627777])
         """
-        _checks.instance("aabb", aabb, AABB)
-        wider = _checks.non_negative("margin", margin)
+        checks.instance("aabb", aabb, AABB)
+        wider = checks.non_negative("margin", margin)
         x0, y0, z0 = aabb.lower64
         x1, y1, z1 = aabb.upper64
         lower, upper = (x0 - wider, y0 - wider, z0 - wider), (x1 + wider, y1 + wider, z1 + wider)
@@ -331,10 +331,10 @@ class Surface:
             ``max_results``.
         """
         refuse_lazy(_BY_BLOCKS, lowers=lowers, uppers=uppers)
-        most = _checks.most_results(max_results)
-        wider = _checks.non_negative("margin", margin)
-        low, high = _checks.points("lowers", lowers), _checks.points("uppers", uppers)
-        count = _checks.common_length(lowers=low, uppers=high)
+        most = checks.most_results(max_results)
+        wider = checks.non_negative("margin", margin)
+        low, high = checks.points("lowers", lowers), checks.points("uppers", uppers)
+        count = checks.common_length(lowers=low, uppers=high)
         low, high = np.broadcast_to(low, (count, 3)), np.broadcast_to(high, (count, 3))
         for row, axis in np.argwhere(low > high)[:1].tolist():
             raise ValueError(
@@ -394,9 +394,9 @@ class Surface:
         1099511627776
         """
         if type(ray) is not Ray:
-            _checks.instance("ray", ray, Ray)
+            checks.instance("ray", ray, Ray)
         if max_distance is not inf:
-            max_distance = _checks.between("max_distance", max_distance, 0.0, math.inf)
+            max_distance = checks.between("max_distance", max_distance, 0.0, math.inf)
         origin = ray.origin64
         x, y, z = origin
         if not (-FARTHEST < x < FARTHEST and -FARTHEST < y < FARTHEST and -FARTHEST < z < FARTHEST):
@@ -450,10 +450,10 @@ class Surface:
         >>> land.raycast_many([(0.5, 3, 0.5)], [(0, -2, 0)], [4, 2]).distance  # a limit for each
         array([ 3., nan])
         """
-        starts = _checks.points("origins", origins)
-        units = _checks.directions("directions", directions)
-        longest = _checks.reaches("max_distance", max_distance)
-        count = _checks.common_length(origins=starts, directions=units, max_distance=longest)
+        starts = checks.points("origins", origins)
+        units = checks.directions("directions", directions)
+        longest = checks.reaches("max_distance", max_distance)
+        count = checks.common_length(origins=starts, directions=units, max_distance=longest)
         refuse_far("origins", starts)
         return self._met_by(mask).rays(starts, units, longest, count, threads)
 
@@ -518,14 +518,14 @@ class Surface:
         (array([0, 0]), array([0, 1]), array([0.38762756, 0.5       ]))
         """
         if keep != "all":
-            _checks.choice("keep", keep, ("all", "deepest"))
+            checks.choice("keep", keep, ("all", "deepest"))
         if max_results is not MOST_RESULTS:
-            max_results = _checks.most_results(max_results)
+            max_results = checks.most_results(max_results)
         if isinstance(shapes, SHAPES):
             if threads is not None:
                 Workers(threads)  # refuses what is no number of threads
             if out is not None:
-                _checks.instance("out", out, ContactBuffer)
+                checks.instance("out", out, ContactBuffer)
             queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
             return queries.contacts_of_one(shapes, keep, max_results)
         refuse_lazy(_BY_BLOCKS, shapes=shapes)
@@ -656,8 +656,8 @@ class Surface:
         mask: int,
         out: ContactBuffer | None,
     ) -> Contacts:
-        _checks.choice("keep", keep, ("all", "deepest"))
-        most = _checks.most_results(max_results)
+        checks.choice("keep", keep, ("all", "deepest"))
+        most = checks.most_results(max_results)
         refuse_far("shapes", rows)
         with room_in(out) as room:
             return self._met_by(mask).contacts(kind, rows, keep, threads, most, room)
@@ -814,7 +814,7 @@ class Surface:
         True
         """
         kind, numbers = row_of("shape", shape)
-        along = _checks.vector("motion", motion)
+        along = checks.vector("motion", motion)
         refuse_far_row("shape", numbers)
         refuse_far_row("motion", along)
         row, way = np.array(numbers), np.array([along])
@@ -989,8 +989,8 @@ class Surface:
         threads: int | None,
         mask: int,
     ) -> SweepHits:
-        ways = _checks.points("motions", motions)
-        count = _checks.common_length(**{name: rows, "motions": ways})
+        ways = checks.points("motions", motions)
+        count = checks.common_length(**{name: rows, "motions": ways})
         refuse_far("shapes", rows)
         refuse_far("motions", ways)
         return self._met_by(mask).sweeps(kind, rows, ways, count, threads)
@@ -1026,7 +1026,7 @@ class Surface:
         >>> HeightMap([[1, 1], [1, 1]]).closest_point((0.25, 3, 0.5))
         ClosestPoint(point=vec3( 0.25, 1, 0.5 ), distance=2.0, triangle=1, material=0)
         """
-        place = _checks.vector("point", point)
+        place = checks.vector("point", point)
         refuse_far_row("point", place)
         queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
         return queries.closest_point(place)
@@ -1056,7 +1056,7 @@ class Surface:
         ValueError
             For another shape, non-finite values, and a point at 1e38 m or beyond.
         """
-        places = _checks.points("points", points)
+        places = checks.points("points", points)
         refuse_far("points", places)
         return self._met_by(mask).closest_points(places, threads)
 
@@ -1064,7 +1064,7 @@ class Surface:
         """Return who answers for what a mask meets."""
         if mask is ALL_LAYERS:
             return self._queries
-        return self._queries.met_by(_checks.whole("mask", mask, 0, ALL_LAYERS))
+        return self._queries.met_by(checks.whole("mask", mask, 0, ALL_LAYERS))
 
     def _met_at_place(self, mask: int) -> Queries:
         """Return the same, where a height that was given with a place stands for the mask.
@@ -1085,7 +1085,7 @@ class Surface:
 
 def _place(name: str, value: Any) -> float:
     """Return one coordinate of a place on the ground."""
-    number = _checks.finite(name, value)
+    number = checks.finite(name, value)
     refuse_far_number(name, number)
     return number
 

@@ -21,7 +21,9 @@ import numpy as np
 from terrain_physics import count_touching
 from terrain_physics._kernels.math import space_curve
 from terrain_physics._kernels.types import Floats
-from terrain_physics.counter import cluster, pieces, ranges
+from terrain_physics.counter.cluster import partitions as pieces
+from terrain_physics.counter.cluster import ranges
+from terrain_physics.counter.cluster import run as cluster
 from terrain_physics.counter.command import _Progress
 from tests.benchmarks.timing import print_table
 from tests.counter import data_sets

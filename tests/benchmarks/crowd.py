@@ -7,8 +7,8 @@ import numpy as np
 from demo.scenes import load_land
 from terrain_physics import CharacterMovement, HeightMap, SphereCollider
 from terrain_physics.character.colliders import CapsuleCollider, Collider
-from terrain_physics.character.crowd import Crowd
-from terrain_physics.character.group import CharacterGroup
+from terrain_physics.group.crowd import Crowd
+from terrain_physics.group.group import CharacterGroup
 from terrain_physics.surface.surface import queries_of
 from tests.benchmarks.timing import median_seconds, print_table
 

@@ -18,8 +18,8 @@ from terrain_physics import (
     TriangleMesh,
     replay,
 )
-from terrain_physics._kernels.character import layout
-from terrain_physics._kernels.character.columns import Layout
+from terrain_physics._kernels.character.state import layout
+from terrain_physics._kernels.character.state.columns import Layout
 from tests.helpers.characters import FLOOR, FRAME, ball, run
 
 FINE = HeightMap(np.zeros((40, 40)), cell_size=0.001)

@@ -19,8 +19,8 @@ from terrain_physics import (
     intersect,
 )
 from terrain_physics.character.colliders import CapsuleCollider
-from terrain_physics.character.group import CharacterGroup
 from terrain_physics.character.results import GroundReport
+from terrain_physics.group.group import CharacterGroup
 from tests.helpers.meshes import grid
 
 FRAME = 1 / 60

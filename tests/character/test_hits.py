@@ -25,7 +25,7 @@ from terrain_physics import (
     TriangleMesh,
     replay,
 )
-from terrain_physics._kernels.character import layout
+from terrain_physics._kernels.character.state import layout
 
 RATES = (20, 24, 30, 50, 60, 90, 120, 144, 240, 360)
 SLOPE_LIMIT = math.radians(45)

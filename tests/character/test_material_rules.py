@@ -26,7 +26,7 @@ from terrain_physics import (
     TriangleMesh,
     replay,
 )
-from terrain_physics._kernels.character import layout
+from terrain_physics._kernels.character.state import layout
 from terrain_physics.surface.surface import queries_of
 from tests.helpers.characters import FRAME, at_rest, run
 

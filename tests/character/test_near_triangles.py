@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from terrain_physics._kernels.character.body import CONTACT_MARGIN, contact
-from terrain_physics._kernels.character.lift import lift
-from terrain_physics._kernels.character.work import new_faces
+from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, contact
+from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
+from terrain_physics._kernels.character.state.work import new_faces
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.ground.candidates import CANDIDATE_SIZE, NORMAL
 from terrain_physics._kernels.surface.shapes import NO_TURN, capsule_body, sphere_body

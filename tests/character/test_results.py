@@ -20,7 +20,7 @@ from terrain_physics import (
     Recording,
     SphereCollider,
 )
-from terrain_physics._kernels.character import layout
+from terrain_physics._kernels.character.state import layout
 
 FRAME = 1 / 60
 FLOOR = HeightMap(np.zeros((20, 20)), materials=np.full((19, 19), 3, np.uint8))

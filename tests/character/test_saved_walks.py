@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import terrain_physics as tp
-from terrain_physics._kernels.character import layout
+from terrain_physics._kernels.character.state import layout
 from tests.helpers.characters import FLOOR, FRAME, ROUGH, at_rest, ball, run, slope
 from tests.helpers.drawn_grounds import GROUNDS, MAPS, MESHES, AnyGround, box_of, edit
 from tests.helpers.draws import Draws

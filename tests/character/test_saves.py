@@ -24,8 +24,8 @@ from terrain_physics import (
     Recording,
     SphereCollider,
 )
-from terrain_physics._kernels.character import layout
-from terrain_physics._kernels.character.columns import Column, Layout
+from terrain_physics._kernels.character.state import layout
+from terrain_physics._kernels.character.state.columns import Column, Layout
 from terrain_physics.character import state as state_module
 
 SAVES = Path(__file__).parents[1] / "golden" / "saves"

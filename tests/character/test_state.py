@@ -17,7 +17,7 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
-from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.character.state import layout as columns
 from tests.helpers.characters import FLOOR, FRAME, ROUGH, at_rest, ball, run, slope
 
 

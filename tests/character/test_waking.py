@@ -14,7 +14,7 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
-from terrain_physics._kernels.character import layout as columns
+from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.character.update import update_characters
 from terrain_physics.surface.changes import EVERYWHERE, ChangeLog
 
@@ -41,7 +41,7 @@ class Watched:
             return update_characters(*arguments)
 
         with monkeypatch.context() as patch:
-            patch.setattr("terrain_physics.character.group.update_characters", noting)
+            patch.setattr("terrain_physics.group.group.update_characters", noting)
             self.group.update(1 / 60)
         return seen[0].tolist()
 

@@ -1,6 +1,6 @@
 """An update does a bounded amount of work. What it has not come to is left out, and it says so.
 
-Work is counted, not timed: `_kernels/character/work.py` says in what.
+Work is counted, not timed: `_kernels/character/state/work.py` says in what.
 """
 
 import itertools
@@ -19,8 +19,8 @@ from terrain_physics import (
     SphereCollider,
     TriangleMesh,
 )
-from terrain_physics._kernels.character.hits import WORK
-from terrain_physics._kernels.character.work import MOST_WORK
+from terrain_physics._kernels.character.reports.hits import WORK
+from terrain_physics._kernels.character.state.work import MOST_WORK
 from terrain_physics.character.colliders import Collider
 from tests.behaviour import lands
 from tests.helpers.characters import FRAME, ball, run

@@ -17,7 +17,10 @@ import numpy as np
 import pytest
 
 from terrain_physics import count_touching
-from terrain_physics.counter import cluster, command, pieces, ranges
+from terrain_physics.counter import command
+from terrain_physics.counter.cluster import partitions as pieces
+from terrain_physics.counter.cluster import ranges
+from terrain_physics.counter.cluster import run as cluster
 from tests.counter import data_sets
 from tests.counter.command import count
 

@@ -17,7 +17,7 @@ from terrain_physics import (
     TriangleMesh,
     count_touching,
 )
-from terrain_physics import _threads as threads
+from terrain_physics._support import threads
 from tests.counter import data_sets
 from tests.helpers.grounds import rough
 

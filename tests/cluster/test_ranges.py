@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from terrain_physics import count_touching
-from terrain_physics.counter import ranges
+from terrain_physics.counter.cluster import ranges
 from tests.counter import data_sets
 
 dask = pytest.importorskip("dask")

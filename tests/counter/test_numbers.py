@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from terrain_physics._kernels.counter import numbers
-from terrain_physics._threads import Workers
+from terrain_physics._support.threads import Workers
 from terrain_physics.counter.text import NumberReader, TextError, write_counts
 from tests.helpers.threads import cut_finely
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from terrain_physics import count_touching
-from terrain_physics._threads import Workers
+from terrain_physics._support.threads import Workers
 from terrain_physics.counter import counter
 from terrain_physics.counter.text import NumberReader, TextError
 from tests.counter import data_sets, peak_memory

@@ -11,7 +11,7 @@ import pytest
 
 from terrain_physics import TouchCounter, count_touching
 from terrain_physics._kernels.counter.count import count_chunks
-from terrain_physics._threads import Workers
+from terrain_physics._support.threads import Workers
 from terrain_physics.counter.counter import recount
 from tests.counter import data_sets
 from tests.oracles import counter as oracle

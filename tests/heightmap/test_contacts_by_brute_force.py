@@ -17,7 +17,7 @@ from terrain_physics import (
     intersect_sphere_triangle_many,
 )
 from terrain_physics._kernels.geometry.capsule_triangle import capsule_triangle
-from terrain_physics._kernels.heightmap.broad_phase import corner_places
+from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import corner_places
 from terrain_physics._kernels.heightmap.grid import half_corners
 from terrain_physics.heightmap import contacts
 from terrain_physics.surface.contact_room import ContactRoom
@@ -289,7 +289,7 @@ def test_a_part_that_is_refused_keeps_none_waiting(monkeypatch):
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_parts_behind_too_many_contacts_wait_for_none(monkeypatch, threads):
     monkeypatch.setattr(contacts, "_PART", 2)
-    monkeypatch.setattr("terrain_physics._threads._SHORTEST_TASK", 1)
+    monkeypatch.setattr("terrain_physics._support.threads._SHORTEST_TASK", 1)
     balls = np.tile([[3.0, 1.0, 3.0, 1.5]], (60, 1))
     land = MAPS["plain"]()
     count = len(land.contacts(balls))

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from terrain_physics import _threads
+from terrain_physics._support import threads
 
 
 def cut_finely(monkeypatch: pytest.MonkeyPatch, indices: int) -> None:
     """Let each range have so many indices, and any work be shared."""
-    monkeypatch.setattr(_threads, "_step", lambda _count, _cost, _threads: indices)
-    monkeypatch.setattr(_threads, "_SHORTEST_TASK", 0)
+    monkeypatch.setattr(threads, "_step", lambda _count, _cost, _threads: indices)
+    monkeypatch.setattr(threads, "_SHORTEST_TASK", 0)
 
 
 def together(*works: Callable[[], object], seconds: float = 0.4) -> None:

@@ -9,7 +9,7 @@ import pytest
 from terrain_physics import HeightMap, count_touching
 from terrain_physics._kernels import _jit
 from terrain_physics._kernels.counter.count import count_chunks
-from terrain_physics._kernels.heightmap import contact_rows, filter_spheres
+from terrain_physics._kernels.heightmap.batch_contacts import contact_rows, filter_spheres
 
 numba = pytest.importorskip("numba")
 pytestmark = pytest.mark.skipif(not _jit.HAS_NUMBA, reason="the wheel's code cannot be read")

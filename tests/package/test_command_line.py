@@ -12,8 +12,9 @@ from types import SimpleNamespace
 import pytest
 
 from terrain_physics import __main__ as command_line
-from terrain_physics import __version__, _threads, warmup
+from terrain_physics import __version__, warmup
 from terrain_physics._kernels import _jit
+from terrain_physics._support import threads
 
 CONTEST = Path(__file__).parents[2] / "assets" / "contest"
 TRIANGLE = "0 0 0 4 0 0 0 0 4"
@@ -236,7 +237,7 @@ def test_info_names_versions_and_the_cache(capsys):
 
 
 def test_info_tells_processor_and_threads(capsys, monkeypatch):
-    monkeypatch.setattr(_threads, "processors", lambda: 7)
+    monkeypatch.setattr(threads, "processors", lambda: 7)
     monkeypatch.setattr("platform.machine", lambda: "abacus")
     for name, told in (("", "abacus"), ("abacus", "abacus"), ("ten beads", "abacus ten beads")):
         monkeypatch.setattr("platform.processor", lambda name=name: name)

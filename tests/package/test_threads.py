@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from terrain_physics import HeightMap, _threads
-from terrain_physics._threads import Workers
+from terrain_physics import HeightMap
+from terrain_physics._support import threads
+from terrain_physics._support.threads import Workers
 from tests.helpers.programs import run
 from tests.helpers.threads import cut_finely
 
@@ -42,7 +43,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 @pytest.fixture(autouse=True)
 def _two_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_threads, "processors", lambda: 2)
+    monkeypatch.setattr(threads, "processors", lambda: 2)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5, None])
@@ -56,11 +57,11 @@ def test_ranges_cover_all_in_order(threads: int | None, most: int | None, cost: 
 
 
 def test_short_work_is_not_shared_and_long_work_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_threads, "_SHORTEST_TASK", 250_000)
+    monkeypatch.setattr(threads, "_SHORTEST_TASK", 250_000)
     assert Workers(2).run(lambda *r: r, 1000, 499) == [(0, 1000)]
     assert Workers(2).run(lambda *r: r, 1000, 500) == [(0, 500), (500, 1000)]
-    for threads in (1, 2):
-        ranges = Workers(threads).run(lambda *r: r, 1000, 1e6)
+    for helpers in (1, 2):
+        ranges = Workers(helpers).run(lambda *r: r, 1000, 1e6)
         assert max(last - first for first, last in ranges) == 5
 
 
@@ -207,10 +208,11 @@ def test_bad_numbers_of_threads(threads: Any) -> None:
 _SETUP = """
 import os, signal, sys, threading, time
 import numpy as np
-from terrain_physics import HeightMap, _threads
-_threads.processors = lambda: 2
-_threads._SHORTEST_TASK = 1_000
-_threads._step = lambda count, cost, threads: 500
+from terrain_physics import HeightMap
+from terrain_physics._support import threads
+threads.processors = lambda: 2
+threads._SHORTEST_TASK = 1_000
+threads._step = lambda count, cost, threads: 500
 land = HeightMap(np.random.default_rng(1).uniform(0, 3, (60, 60)))
 places = np.random.default_rng(2).uniform(1, 58, (2, 100_000))
 expected = land.heights_at(*places, threads=1).tobytes()
@@ -252,7 +254,7 @@ def test_a_signal_handler_may_ask_at_any_time() -> None:
         + """
 answers = []
 def ask():
-    assert _threads.Workers(2).run(lambda *r: r, 5000, 1e9)[-1] == (4500, 5000)
+    assert threads.Workers(2).run(lambda *r: r, 5000, 1e9)[-1] == (4500, 5000)
 def handler(*_):
     ask()
     answers.append(1)

@@ -1,8 +1,16 @@
 """A body out of the ground that it was put into, before it moves."""
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import CONTACT_MARGIN
-from terrain_physics._kernels.character.layout import (
+from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN
+from terrain_physics._kernels.character.contacts.resolve import (
+    Scene,
+    clearing_lift,
+    is_buried,
+    list_contacts,
+    resolve,
+)
+from terrain_physics._kernels.character.reports.report import report_ground
+from terrain_physics._kernels.character.state.layout import (
     AIR_TIME,
     AIRBORNE,
     BELOW,
@@ -26,16 +34,8 @@ from terrain_physics._kernels.character.layout import (
     put_three_at,
     three_at,
 )
-from terrain_physics._kernels.character.motion import Motion, Mover, Tally
-from terrain_physics._kernels.character.report import report_ground
-from terrain_physics._kernels.character.resolve import (
-    Scene,
-    clearing_lift,
-    is_buried,
-    list_contacts,
-    resolve,
-)
-from terrain_physics._kernels.character.walk import rise_of_feet
+from terrain_physics._kernels.character.state.motion import Motion, Mover, Tally
+from terrain_physics._kernels.character.walk.walk import rise_of_feet
 from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.types import Floats
 

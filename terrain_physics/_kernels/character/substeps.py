@@ -4,9 +4,9 @@ import math
 from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.free_motion import through_air
-from terrain_physics._kernels.character.motion import Motion
-from terrain_physics._kernels.character.resolve import Scene, gathered
+from terrain_physics._kernels.character.contacts.resolve import Scene, gathered
+from terrain_physics._kernels.character.state.free_motion import through_air
+from terrain_physics._kernels.character.state.motion import Motion
 from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.vec3 import Vec3, add, length, subtract
 

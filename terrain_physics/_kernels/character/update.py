@@ -4,13 +4,31 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.body import CONTACT_MARGIN
-from terrain_physics._kernels.character.discs import upright_radius
-from terrain_physics._kernels.character.fences import CROWD_SIZE, IS_TRIED, PUSHED_WAY
-from terrain_physics._kernels.character.grounding import COSINE_SLACK
-from terrain_physics._kernels.character.heads import is_over_heads, on_head, report_head, to_head
-from terrain_physics._kernels.character.hits import HITS_SIZE, OWN, WORK, HitLog, find_steps
-from terrain_physics._kernels.character.layout import (
+from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN
+from terrain_physics._kernels.character.contacts.grounding import COSINE_SLACK
+from terrain_physics._kernels.character.contacts.resolve import (
+    Memory,
+    Scene,
+    borrow_memory,
+    empty_scene,
+    list_contacts,
+    make_memory,
+)
+from terrain_physics._kernels.character.moving_base.moving_base import (
+    dismount,
+    ignore_moves,
+    in_world,
+    mount,
+    see_moves,
+)
+from terrain_physics._kernels.character.moving_base.squeeze import is_disturbed, push_along
+from terrain_physics._kernels.character.others.half_planes import CROWD_SIZE, IS_TRIED, PUSHED_WAY
+from terrain_physics._kernels.character.reports.hits import HITS_SIZE, OWN, WORK, HitLog, find_steps
+from terrain_physics._kernels.character.reports.settle import settle
+from terrain_physics._kernels.character.rescue import is_worse, rescue, rise
+from terrain_physics._kernels.character.sleep.sleep import is_left_alone, leave_imprint, rests_on
+from terrain_physics._kernels.character.state.initial_motion import outset
+from terrain_physics._kernels.character.state.layout import (
     AIR_TIME,
     BELOW,
     BY_WORK,
@@ -50,29 +68,18 @@ from terrain_physics._kernels.character.layout import (
     three_at,
     unpack_body,
 )
-from terrain_physics._kernels.character.motion import Footing, Motion, Mover, Tally
-from terrain_physics._kernels.character.outset import outset
-from terrain_physics._kernels.character.placed import step_height, take_place
-from terrain_physics._kernels.character.pushing import is_disturbed, push_along
-from terrain_physics._kernels.character.rescue import is_worse, rescue, rise
-from terrain_physics._kernels.character.resolve import (
-    Memory,
-    Scene,
-    borrow_memory,
-    empty_scene,
-    list_contacts,
-    make_memory,
+from terrain_physics._kernels.character.state.motion import Footing, Motion, Mover, Tally
+from terrain_physics._kernels.character.state.teleport import step_height, take_place
+from terrain_physics._kernels.character.state.work import (
+    LAST_LOOK,
+    MOST_WORK,
+    STEP,
+    begin,
+    done,
+    is_spent,
+    spend,
 )
-from terrain_physics._kernels.character.rest import is_left_alone, leave_imprint, rests_on
-from terrain_physics._kernels.character.riding import (
-    dismount,
-    ignore_moves,
-    in_world,
-    mount,
-    see_moves,
-)
-from terrain_physics._kernels.character.settle import settle
-from terrain_physics._kernels.character.steps import (
+from terrain_physics._kernels.character.step import (
     Others,
     among_others,
     has_met_others,
@@ -94,16 +101,14 @@ from terrain_physics._kernels.character.substeps import (
     one_less,
     recentered,
 )
-from terrain_physics._kernels.character.walk_step import walk_step
-from terrain_physics._kernels.character.walls import forget_walls, note_walls
-from terrain_physics._kernels.character.work import (
-    LAST_LOOK,
-    MOST_WORK,
-    STEP,
-    begin,
-    done,
-    is_spent,
-    spend,
+from terrain_physics._kernels.character.walk.step import walk_step
+from terrain_physics._kernels.character.walk.walls import forget_walls, note_walls
+from terrain_physics._kernels.crowd.agents import upright_radius
+from terrain_physics._kernels.crowd.standing_on_characters import (
+    is_over_heads,
+    on_head,
+    report_head,
+    to_head,
 )
 from terrain_physics._kernels.ground.candidates import fetch_ahead
 from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, end_yielding

@@ -1,7 +1,7 @@
 """Internal edges of a map: which pushes leave the solid ground, and which lead into a neighbor.
 
-This answers the question of `character/internal_edges.py` for a traversal of cells. That has no
-list of the triangles around: the neighbors are looked up on the grid.
+This answers the question of `character/contacts/internal_edges.py` for a traversal of cells. That
+has no list of the triangles around: the neighbors are looked up on the grid.
 
 A height map is solid, and its triangles are its skin. A push out of one triangle at an edge or a
 corner is a contact only if no neighbor reaches beyond it in the direction of the push: then the

@@ -14,12 +14,16 @@ from terrain_physics._kernels.geometry.sphere_triangle import (
     sphere_at_origin,
     sphere_on_edge,
 )
-from terrain_physics._kernels.heightmap.broad_phase import (
+from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import (
     half_triangle,
     height_limits,
     near_cells,
 )
-from terrain_physics._kernels.heightmap.contact_rows import put_sphere_rows, put_triangle
+from terrain_physics._kernels.heightmap.batch_contacts.contact_rows import (
+    put_sphere_rows,
+    put_triangle,
+)
+from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import ROOM, corners_at
 from terrain_physics._kernels.heightmap.grid import (
     Grid,
     corner_heights,
@@ -28,7 +32,6 @@ from terrain_physics._kernels.heightmap.grid import (
     is_ground,
     unpack_grid,
 )
-from terrain_physics._kernels.heightmap.triangle_columns import ROOM, corners_at
 from terrain_physics._kernels.math.vec3 import Vec3, length, subtract
 from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import FARTHEST, bounds_at, row_vector

@@ -3,7 +3,7 @@
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.heightmap.broad_phase import (
+from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import (
     CHUNK,
     MOST_CELLS,
     RANGE,

@@ -1,7 +1,8 @@
 """The one table of shapes: their kinds, their rows of numbers, and the bodies made of them.
 
 Contacts and sweeps take shapes as rows of float64 numbers, one behind the other in a flat array.
-Characters keep the kind in columns of their own (`character/layout.py`) and make the same `Body`.
+Characters keep the kind in columns of their own (`character/state/layout.py`) and make the same
+`Body`.
 
 To add a shape, such as a cone:
 
@@ -14,7 +15,8 @@ To add a shape, such as a cone:
    message.
 
 That makes it right everywhere. What has no branch of its own counts as a capsule. A filter of cells
-in float32, as `heightmap/filter_boxes.py` is one, makes contacts of many with maps faster.
+in float32, as `heightmap/batch_contacts/filter_boxes.py` is one, makes contacts of many with maps
+faster.
 """
 
 from typing import NamedTuple

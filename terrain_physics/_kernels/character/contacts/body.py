@@ -1,0 +1,374 @@
+"""One body against one triangle of the ground: contact and lift, as parts of solid ground."""
+
+import math
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.internal_edges import LEVEL_SHARE, leads_out
+from terrain_physics._kernels.character.state.work import IN_BOX, near_cost, spend
+from terrain_physics._kernels.geometry.capsule_triangle import FACE as CAPSULE_FACE
+from terrain_physics._kernels.geometry.capsule_triangle import THROUGH, nearest_on_triangle
+from terrain_physics._kernels.geometry.closest_point import FACE, ON_FEATURE, closest_on_triangle
+from terrain_physics._kernels.geometry.obb_triangle import (
+    SQUARE,
+    face_normal,
+    put_difference_faces,
+    tie_slack,
+    to_box,
+    to_world,
+)
+from terrain_physics._kernels.ground.candidates import NORMAL, THICKNESS, A, B, C, surface_at, three
+from terrain_physics._kernels.math.vec3 import Vec3, add, cross, dot, length, scale, subtract
+from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE, Body
+from terrain_physics._kernels.types import Floats
+
+# Surfaces closer than this count as touching.
+CONTACT_MARGIN = 1e-4  # meters
+
+# Overlap that is left alone: a thousandth of what anybody could see.
+SLOP = 1e-6  # meters
+
+NO_CONTACT = -np.inf
+
+# Points of a body whose direction is off square to a normal by no more are equally far against it.
+ALIKE = 1e-9
+
+# Share of a distance by which another one counts as certainly more: the normal of a sliver may be
+# off by a hundredth of that, and all else by rounding.
+_CERTAINTY = 1e-4
+
+
+@kernel(inline=True)
+def foot_of(center: Vec3, body: Body) -> Vec3:
+    """Return the point under the center of a body that is as low as its lowest."""
+    return (center[0], center[1] - body.reach[1], center[2])
+
+
+@kernel(inline=True)
+def center_of(foot: Vec3, body: Body) -> Vec3:
+    """Return the center of a body by its foot."""
+    return (foot[0], foot[1] + body.reach[1], foot[2])
+
+
+@kernel
+def reach_along(body: Body, normal: Vec3) -> float:
+    """Return how far a body goes from its center against a unit normal."""
+    if body.kind != BOX:
+        return body.radius + abs(dot(body.axis, normal))
+    m, e = body.rotation, body.extents
+    return (
+        abs(m[0] * normal[0] + m[3] * normal[1] + m[6] * normal[2]) * e[0]
+        + abs(m[1] * normal[0] + m[4] * normal[1] + m[7] * normal[2]) * e[1]
+        + abs(m[2] * normal[0] + m[5] * normal[1] + m[8] * normal[2]) * e[2]
+    )
+
+
+@kernel(inline=True)
+def _end_against(side: Vec3, normal: Vec3) -> Vec3:
+    """Return the end of a line, from its middle, that is farthest against a normal; 0: both are."""
+    along = dot(side, normal)
+    if abs(along) <= ALIKE * length(side):
+        return (0.0, 0.0, 0.0)
+    return scale(side, -math.copysign(1.0, along))
+
+
+@kernel(lent=True)
+def foremost(body: Body, normal: Vec3) -> Vec3:
+    """Return the point of a body, from its center, that is farthest against a unit normal.
+
+    Of a line or a face that is, its middle.
+    """
+    if body.kind != BOX:
+        return subtract(_end_against(body.axis, normal), scale(normal, body.radius))
+    m, e = body.rotation, body.extents
+    x = _end_against((m[0] * e[0], m[3] * e[0], m[6] * e[0]), normal)
+    y = _end_against((m[1] * e[1], m[4] * e[1], m[7] * e[1]), normal)
+    z = _end_against((m[2] * e[2], m[5] * e[2], m[8] * e[2]), normal)
+    return add(add(x, y), z)
+
+
+@kernel(lent=True)
+def corners_from(candidates: Floats, k: int, offset: Vec3) -> tuple[Vec3, Vec3, Vec3, Vec3]:
+    """Return a candidate's corners relative to a body's center, and its normal."""
+    return (
+        subtract(three(candidates, k, A), offset),
+        subtract(three(candidates, k, B), offset),
+        subtract(three(candidates, k, C), offset),
+        three(candidates, k, NORMAL),
+    )
+
+
+@kernel(inline=True)
+def is_near(a: Vec3, b: Vec3, c: Vec3, reach: Vec3) -> bool:
+    """Tell whether the box around a triangle comes near the box around the origin."""
+    return (
+        min(a[0], b[0], c[0]) <= reach[0] + CONTACT_MARGIN
+        and max(a[0], b[0], c[0]) >= -reach[0] - CONTACT_MARGIN
+        and min(a[1], b[1], c[1]) <= reach[1] + CONTACT_MARGIN
+        and max(a[1], b[1], c[1]) >= -reach[1] - CONTACT_MARGIN
+        and min(a[2], b[2], c[2]) <= reach[2] + CONTACT_MARGIN
+        and max(a[2], b[2], c[2]) >= -reach[2] - CONTACT_MARGIN
+    )
+
+
+@kernel(inline=True)
+def _is_apart(center: Vec3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, reach: float) -> bool:
+    """Tell whether a triangle is certainly farther than that from a point, by plane and edges.
+
+    Most triangles near a body are, and their distances take longer to find.
+    """
+    beside = subtract(center, a)
+    above = dot(normal, beside)
+    reach += _CERTAINTY * (abs(beside[0]) + abs(beside[1]) + abs(beside[2]))
+    left = reach * reach - above * above
+    if left < 0.0:
+        return True
+    for k in range(3):
+        p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
+        edge = subtract(q, p)
+        inward = dot(cross(normal, edge), subtract(center, p))
+        if inward < 0.0 and inward * inward > left * dot(edge, edge):
+            return True
+    return False
+
+
+@kernel(inline=True)
+def _is_out_of_reach(body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3) -> bool:
+    """Tell whether a ball, or what is one to a triangle, is certainly apart from it."""
+    low = scale(body.axis, -1.0)
+    # What is wholly below the lower end of an upright axis is nearest to that end.
+    as_ball = low[0] == 0.0 and low[2] == 0.0 and max(a[1], b[1], c[1]) <= low[1]
+    if body.kind == BOX or not (as_ball or body.kind == SPHERE):
+        return False
+    return _is_apart(low, a, b, c, normal, body.radius + CONTACT_MARGIN)
+
+
+@kernel(inline=True, lent=True)
+def _round_contact(
+    candidates: Floats, count: int, k: int, body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3,
+    faces: Floats,
+) -> tuple[float, Vec3, float, bool]:  # fmt: skip
+    """Return (depth, normal, overlap, through) of a sphere or capsule.
+
+    Through: the axis goes through the triangle, a case for `_angular_contact`. The triangles of a
+    map have one side. Those of a mesh have two: the side of the center counts.
+    """
+    radius = body.radius
+    if body.kind == SPHERE:
+        feature, point = closest_on_triangle(a, b, c, True, normal)
+        gap, on_face, over = scale(point, -1.0), feature == FACE, -dot(normal, a)
+    else:
+        feature, gap, over = nearest_on_triangle(
+            scale(body.axis, -1.0), body.axis, (a, b, c), True, normal
+        )
+        on_face = feature == CAPSULE_FACE
+        if feature == THROUGH:
+            return NO_CONTACT, normal, radius, True
+    distance2 = dot(gap, gap)
+    if distance2 > (radius + CONTACT_MARGIN) * (radius + CONTACT_MARGIN):
+        return NO_CONTACT, normal, NO_CONTACT, False
+    distance = math.sqrt(distance2)
+    on_feature = ON_FEATURE * (radius + length(a) + length(b) + length(c))
+    if on_face:
+        two_sided = candidates[k, THICKNESS] == 0.0
+        if over < -on_feature:
+            if not two_sided:
+                # The center is behind this face, in the ground: a nearer face lies between.
+                return NO_CONTACT, normal, radius - distance, False
+            return radius + over, scale(normal, -1.0), radius - distance, False
+        return radius - over, normal, radius - distance, False
+    if distance > on_feature:
+        normal = scale(gap, 1.0 / distance)
+    if not leads_out(candidates, count, k, normal, faces):
+        return NO_CONTACT, normal, radius - distance, False
+    return radius - distance, normal, radius - distance, False
+
+
+@kernel(lent=True)
+def _is_that_deep(
+    candidates: Floats, count: int, k: int, offset: Vec3, body: Body, normal: Vec3, depth: float,
+    faces: Floats,
+) -> bool:  # fmt: skip
+    """Tell whether the corner of a box that is deepest under a plane is as deep in the ground."""
+    if candidates[k, THICKNESS] == 0.0:
+        return True  # only the skin is solid; other contacts tell whether this one is needed
+    n = to_box(body.rotation, normal)
+    corner = (
+        -body.extents[0] if n[0] > 0.0 else body.extents[0],
+        -body.extents[1] if n[1] > 0.0 else body.extents[1],
+        -body.extents[2] if n[2] > 0.0 else body.extents[2],
+    )
+    x, y, z = add(offset, to_world(body.rotation, corner))
+    surface, _, looked_at = surface_at(candidates, count, x, z, np.inf, True)
+    spend(faces, looked_at)
+    return surface - y >= depth / normal[1] - LEVEL_SHARE * (abs(depth) + length(body.extents))
+
+
+@kernel(lent=True)
+def _angular_contact(
+    candidates: Floats,
+    count: int,
+    k: int,
+    offset: Vec3,
+    body: Body,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    normal: Vec3,
+    faces: Floats,
+) -> tuple[float, Vec3, float]:
+    """Return (depth, normal, overlap) of a box, or of a capsule whose axis goes through.
+
+    The overlap is the shortest way out of this triangle alone, whatever lies there. The contact is
+    the nearest of the faces of triangle minus box (see obb_triangle.py) that leads out of the
+    ground *and* that the box would really lie against: the foot on it must not be cut off by
+    another face, else the overlap is with the endless plane, not with the triangle. (In a valley,
+    each slope cuts off the feet on the other; there the plane counts if the ground is as high as
+    the plane over the deepest corner of the box.) A capsule is a line with a radius around it.
+    """
+    box_a, box_b, box_c = (
+        to_box(body.rotation, a),
+        to_box(body.rotation, b),
+        to_box(body.rotation, c),
+    )
+    extents = body.extents
+    sides, _ = put_difference_faces(box_a, box_b, box_c, extents, faces, CONTACT_MARGIN)
+    if sides < 0:
+        return NO_CONTACT, normal, NO_CONTACT
+    spend(faces, IN_BOX)
+    around = body.radius if body.kind == CAPSULE else 0.0
+    slack = tie_slack(box_a, box_b, box_c, extents)
+    front, front_face = face_normal(faces, 0), 0
+    if candidates[k, THICKNESS] == 0.0 and dot(normal, a) > 0.0:
+        front, front_face, normal = face_normal(faces, 1), 1, scale(normal, -1.0)
+    depth, nearest, overlap = np.inf, -1, np.inf
+    for i in range(sides):
+        distance = float(faces[i, 3])
+        overlap = min(overlap, distance)
+        direction = face_normal(faces, i)
+        if distance >= depth - slack or dot(direction, front) < -SQUARE:
+            continue
+        cut_off = False
+        for other in range(sides):
+            if (
+                float(faces[other, 3])
+                < distance * dot(face_normal(faces, other), direction) - slack
+            ):
+                cut_off = True
+                break
+        if i == front_face:
+            if cut_off and not _is_that_deep(
+                candidates, count, k, offset, body, normal, distance + around, faces
+            ):
+                continue
+        elif cut_off or not leads_out(
+            candidates, count, k, to_world(body.rotation, direction), faces
+        ):
+            continue
+        depth, nearest = distance, i
+    overlap += around
+    if nearest < 0 or (overlap <= SLOP < depth + around):
+        return NO_CONTACT, normal, overlap
+    if nearest == front_face:
+        return depth + around, normal, overlap
+    return depth + around, to_world(body.rotation, face_normal(faces, nearest)), overlap
+
+
+@kernel(apart=True, lent=True)
+def _near_contact(
+    candidates: Floats,
+    count: int,
+    k: int,
+    offset: Vec3,
+    body: Body,
+    a: Vec3,
+    b: Vec3,
+    c: Vec3,
+    normal: Vec3,
+    faces: Floats,
+) -> tuple[float, Vec3, float]:
+    """Do as `contact` for a candidate that may be one, with its corners from the center."""
+    if body.kind != BOX:
+        depth, normal, overlap, through = _round_contact(
+            candidates, count, k, body, a, b, c, normal, faces
+        )
+        if not through:
+            return depth, normal, overlap
+    return _angular_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
+
+
+@kernel(inline=True, lent=True)
+def contact(
+    candidates: Floats,
+    count: int,
+    k: int,
+    offset: Vec3,
+    body: Body,
+    faces: Floats,
+) -> tuple[float, Vec3, float]:
+    """Return (depth, normal, overlap) of a body against a candidate; depth -inf: no contact.
+
+    The body's center is at ``offset`` from the candidates' base, above the surface. A depth down to
+    -CONTACT_MARGIN is a contact: the shapes are that far apart. The overlap is with this triangle
+    alone.
+    """
+    a, b, c, normal = corners_from(candidates, k, offset)
+    if not is_near(a, b, c, body.reach):
+        return NO_CONTACT, normal, NO_CONTACT
+    spend(faces, near_cost(body.kind))
+    if _is_out_of_reach(body, a, b, c, normal):
+        return NO_CONTACT, normal, NO_CONTACT
+    return _near_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
+
+
+@kernel(apart=True, lent=True)
+def touches(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> bool:
+    """Tell whether a body comes within CONTACT_MARGIN of a candidate."""
+    a, b, c, normal = corners_from(candidates, k, offset)
+    if not is_near(a, b, c, body.reach):
+        return False
+    spend(faces, near_cost(body.kind))
+    if body.kind == BOX:
+        count, _ = put_difference_faces(
+            to_box(body.rotation, a),
+            to_box(body.rotation, b),
+            to_box(body.rotation, c),
+            body.extents,
+            faces,
+            CONTACT_MARGIN,
+        )
+        return count >= 0
+    if body.kind == SPHERE:
+        _, gap = closest_on_triangle(a, b, c, True, normal)
+    else:
+        _, gap, _ = nearest_on_triangle(scale(body.axis, -1.0), body.axis, (a, b, c), True, normal)
+    reach = body.radius + CONTACT_MARGIN
+    return dot(gap, gap) <= reach * reach
+
+
+@kernel(apart=True, lent=True)
+def overlap_alone(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
+    """Return how deep a body is in a candidate alone, by the shortest way out; <= 0 if apart."""
+    a, b, c, normal = corners_from(candidates, k, offset)
+    if not is_near(a, b, c, body.reach):
+        return NO_CONTACT
+    spend(faces, near_cost(body.kind))
+    if body.kind == SPHERE:
+        _, gap = closest_on_triangle(a, b, c, True, normal)
+        return body.radius - length(gap)
+    if body.kind == CAPSULE:
+        _, gap, _ = nearest_on_triangle(scale(body.axis, -1.0), body.axis, (a, b, c), True, normal)
+        return body.radius - length(gap)
+    count, _ = put_difference_faces(
+        to_box(body.rotation, a),
+        to_box(body.rotation, b),
+        to_box(body.rotation, c),
+        body.extents,
+        faces,
+        0.0,
+    )
+    overlap = np.inf
+    for i in range(count):
+        overlap = min(overlap, float(faces[i, 3]))
+    return overlap if count > 0 else NO_CONTACT

@@ -1,0 +1,62 @@
+"""The planes that hold a body where it stands, found again for a game that asks."""
+
+from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import reach_along
+from terrain_physics._kernels.character.contacts.grounding import MOST_PLANES
+from terrain_physics._kernels.character.contacts.resize import around
+from terrain_physics._kernels.character.contacts.resolve import (
+    DEPTH,
+    PUSH,
+    SAME_WAY,
+    borrow_memory,
+    list_contacts,
+    make_memory,
+)
+from terrain_physics._kernels.character.state.layout import MASK, OFFSET, POSITION
+from terrain_physics._kernels.ground.candidates import three
+from terrain_physics._kernels.ground.table import ground_at
+from terrain_physics._kernels.math.vec3 import dot
+from terrain_physics._kernels.types import Floats, Longs, Words
+
+
+@kernel
+def put_constraint_planes(
+    state: Floats,
+    rules: Floats,
+    random_state: Words,
+    out: Floats,
+    table: Longs,
+) -> int:
+    """Write normal and offset of the planes a body touches, (MOST_PLANES, 4); return how many.
+
+    Of contacts that push the same way only the deepest is a plane. Nothing else is written to, not
+    even the random state.
+    """
+    memory = make_memory()
+    ground = ground_at(table, int(rules[MASK]), memory.yielding)
+    center = (
+        float(state[POSITION]) + float(rules[OFFSET]),
+        float(state[POSITION + 1]) + float(rules[OFFSET + 1]),
+        float(state[POSITION + 2]) + float(rules[OFFSET + 2]),
+    )
+    scene = around(borrow(rules), center, 0.0, borrow(random_state), ground, borrow_memory(memory))
+    count, _, _ = list_contacts(scene, (0.0, 0.0, 0.0))
+    planes = 0
+    for i in range(count):
+        normal = three(scene.contacts, i, PUSH)
+        place = 0
+        while place < planes and dot(normal, three(out, place, 0)) <= SAME_WAY:
+            place += 1
+        if place == MOST_PLANES:
+            continue
+        deep = float(scene.contacts[i, DEPTH]) - reach_along(scene.body, normal)
+        offset = dot(normal, center) + deep
+        if place == planes:
+            planes += 1
+        elif offset <= out[place, 3]:
+            continue
+        out[place, 0], out[place, 1], out[place, 2] = normal
+        out[place, 3] = offset
+    keep(memory)
+    return planes

@@ -1,0 +1,162 @@
+"""How far straight up a body must go to come to lie on one triangle of the ground."""
+
+import math
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import corners_from
+from terrain_physics._kernels.character.state.work import near_cost, spend
+from terrain_physics._kernels.geometry.obb_triangle import (
+    SQUARE,
+    face_normal,
+    put_difference_faces,
+    to_box,
+)
+from terrain_physics._kernels.math.vec3 import (
+    Mat3,
+    Vec3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    length,
+    scale,
+    subtract,
+)
+from terrain_physics._kernels.surface.shapes import CAPSULE, SPHERE, Body
+from terrain_physics._kernels.types import Floats
+
+# Share by which a product counts as certainly more than another: much more than rounding.
+_CERTAINTY = 1e-10
+
+
+@kernel
+def _edge_lift(p: Vec3, q: Vec3, radius: float) -> float:
+    """Return how far up a sphere around the origin comes to lie on a segment; -inf: nowhere."""
+    best = -np.inf
+    beside2 = p[0] * p[0] + p[2] * p[2]
+    if beside2 <= radius * radius:
+        best = p[1] + math.sqrt(radius * radius - beside2)
+    edge = subtract(q, p)
+    # Seen from above: a line that is certainly farther from the center is not worth two roots.
+    side, level2 = p[0] * edge[2] - p[2] * edge[0], edge[0] * edge[0] + edge[2] * edge[2]
+    if side * side - radius * radius * level2 > _CERTAINTY * dot(p, p) * dot(edge, edge):
+        return best
+    size = length(edge)
+    if size == 0.0:
+        return best
+    # Raised by t, the sphere touches the line p + s * edge where |(p - tY) x edge| = radius.
+    edge = scale(edge, 1.0 / size)
+    along = dot(p, edge)
+    level2 = 1.0 - edge[1] * edge[1]
+    half_b = p[1] - along * edge[1]
+    root = half_b * half_b - level2 * (dot(p, p) - along * along - radius * radius)
+    if root >= 0.0 and level2 > 0.0:
+        t = (half_b + math.sqrt(root)) / level2
+        s = t * edge[1] - along
+        if 0.0 <= s <= size:
+            best = max(best, t)
+    return best
+
+
+@kernel
+def _sphere_lift(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float) -> float:
+    """Return how far up a sphere around the origin comes to lie on top of a triangle.
+
+    The highest of the places where it can come to lie: on a corner, on an edge, on the face. -inf
+    if the triangle is not under the sphere, or over it.
+    """
+    best = max(_edge_lift(a, b, radius), _edge_lift(b, c, radius), _edge_lift(c, a, radius))
+    if normal[1] < 0.0:
+        normal = scale(normal, -1.0)
+    if not normal[1] > SQUARE:
+        return best
+    # On the face it touches at -radius * normal below the center.
+    foot_x, foot_z = -radius * normal[0], -radius * normal[2]
+    t = (dot(normal, a) + radius) / normal[1]
+    inside, outside = True, True
+    for k in range(3):
+        p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
+        # Counter-clockwise from above: the inside is where z -> x turns positive.
+        turn = (q[2] - p[2]) * (foot_x - p[0]) - (q[0] - p[0]) * (foot_z - p[2])
+        inside &= turn >= 0.0
+        outside &= turn <= 0.0
+    return max(best, t) if inside or outside else best
+
+
+@kernel
+def _capsule_lift(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float, axis: Vec3) -> float:
+    """Return the same for a capsule.
+
+    It can lie on its ends, which are spheres, with its side on a corner, and with its side across
+    an edge.
+    """
+    best = _sphere_lift(add(a, axis), add(b, axis), add(c, axis), normal, radius)
+    if axis[0] == 0.0 and axis[2] == 0.0:
+        return best  # upright: what could touch its side is over its lower end
+    best = max(
+        best, _sphere_lift(subtract(a, axis), subtract(b, axis), subtract(c, axis), normal, radius)
+    )
+    for k in range(3):
+        p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
+        best = max(best, _edge_lift(add(p, axis), subtract(p, axis), radius))
+        edge = subtract(q, p)
+        side = cross(edge, axis)
+        size = length(side)
+        if not size > SQUARE * length(edge) * length(axis):
+            continue
+        side = scale(side, (1.0 if side[1] > 0.0 else -1.0) / size)
+        if not side[1] > SQUARE:
+            continue
+        # Raised by t, the sphere at the center touches p + s * edge + u * axis, -1 <= u <= 1.
+        t = (dot(side, p) + radius) / side[1]
+        foot = subtract(add_scaled((0.0, t, 0.0), side, -radius), p)
+        s = dot(cross(foot, axis), cross(edge, axis)) / (size * size)
+        u = -dot(cross(foot, edge), cross(edge, axis)) / (size * size)
+        if 0.0 <= s <= 1.0 and -1.0 <= u <= 1.0:
+            best = max(best, t)
+    return best
+
+
+@kernel
+def _box_lift(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3, faces: Floats) -> float:
+    """Return the same for a box."""
+    up = to_box(rotation, (0.0, 1.0, 0.0))
+    count, _ = put_difference_faces(
+        to_box(rotation, a), to_box(rotation, b), to_box(rotation, c), extents, faces, np.inf
+    )
+    # Clip the line through the center along +Y by the faces, to find where it leaves the polytope.
+    enter, leave = -np.inf, np.inf
+    for k in range(count):
+        slope = dot(face_normal(faces, k), up)
+        distance = float(faces[k, 3])
+        if slope > SQUARE:
+            leave = min(leave, distance / slope)
+        elif slope < -SQUARE:
+            enter = max(enter, distance / slope)
+        elif distance < 0.0:
+            return -np.inf
+    return leave if count > 0 and enter <= leave else -np.inf
+
+
+@kernel(apart=True, lent=True)
+def lift(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
+    """Return how far up a body must go to lie on top of a candidate; may be < 0.
+
+    -inf if the triangle is neither above nor below the body.
+    """
+    a, b, c, normal = corners_from(candidates, k, offset)
+    if (
+        min(a[0], b[0], c[0]) > body.reach[0]
+        or max(a[0], b[0], c[0]) < -body.reach[0]
+        or min(a[2], b[2], c[2]) > body.reach[2]
+        or max(a[2], b[2], c[2]) < -body.reach[2]
+    ):
+        return -np.inf
+    spend(faces, near_cost(body.kind))
+    if body.kind == SPHERE:
+        return _sphere_lift(a, b, c, normal, body.radius)
+    if body.kind == CAPSULE:
+        return _capsule_lift(a, b, c, normal, body.radius, body.axis)
+    return _box_lift(a, b, c, body.extents, body.rotation, faces)

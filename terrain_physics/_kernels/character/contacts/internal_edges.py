@@ -1,0 +1,194 @@
+"""Whether a push out of one triangle leads out of the ground around it.
+
+A body may leave the ground along a direction only if no ground beside that place reaches farther
+that way. So each push is looked at where it supports the triangle: on its face, an edge or a
+corner. All that shares that edge or corner must fall away. On level ground cut into triangles this
+leaves only the face normals, so that a body never trips over the edge between two faces; on a ridge
+it leaves the directions between the normals of the two flanks.
+"""
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.state.work import spend
+from terrain_physics._kernels.ground.candidates import THICKNESS, A, three
+from terrain_physics._kernels.ground.nearby import at_corner, candidate_at, cost_at, next_at
+from terrain_physics._kernels.math.vec3 import Vec3, dot, subtract
+from terrain_physics._kernels.types import Floats
+
+# Share of a length by which a neighbour may reach beyond a push and not block it: rounding on level
+# ground. Corners that are no farther apart than this share of the edges are one corner.
+LEVEL_SHARE = 1e-9
+
+
+@kernel(inline=True)
+def _extent(v: Vec3) -> float:
+    return abs(v[0]) + abs(v[1]) + abs(v[2])
+
+
+@kernel(lent=True)
+def _corner_at(candidates: Floats, k: int, place: Vec3, slack: float) -> int:
+    """Return which corner of a candidate is at a place, or -1."""
+    for i in range(3):
+        if _extent(subtract(three(candidates, k, A + 3 * i), place)) <= slack:
+            return i
+    return -1
+
+
+@kernel(inline=True, lent=True)
+def _is_beyond(candidates: Floats, k: int, i: int, place: Vec3, push: Vec3) -> bool:
+    """Tell whether corner i of a candidate lies beyond a place in the direction of the push."""
+    line = subtract(three(candidates, k, A + 3 * i), place)
+    return dot(line, push) > LEVEL_SHARE * _extent(line)
+
+
+@kernel(lent=True)
+def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -> tuple[bool, int]:
+    """Tell whether one of the two edges of a candidate at a place has no triangle across.
+
+    Then the work.
+    """
+    at, work = _corner_at(candidates, k, place, slack), 0
+    for side in range(1, 3):
+        far = three(candidates, k, A + 3 * ((at + side) % 3))
+        shared = False
+        listed, walk = at_corner(candidates, count, place, slack)
+        while walk >= 0 and not shared:
+            work += cost_at(listed)
+            j = candidate_at(listed, walk)
+            shared = (
+                j != k
+                and _corner_at(candidates, j, place, slack) >= 0
+                and _corner_at(candidates, j, far, slack) >= 0
+            )
+            walk = next_at(candidates, count, listed, walk)
+        if not shared:
+            return True, work
+    return False, work
+
+
+@kernel(lent=True)
+def _leads_out_of_edge(
+    candidates: Floats, count: int, k: int, start: Vec3, end: Vec3, push: Vec3, slack: float
+) -> tuple[bool, bool, int]:
+    """Tell whether all that shares an edge of a candidate falls away along the push.
+
+    Returns that, whether the edge is a rim, which nothing else shares, and the work.
+    """
+    rim, work = True, 0
+    listed, walk = at_corner(candidates, count, start, slack)
+    while walk >= 0:
+        work += cost_at(listed)
+        j = candidate_at(listed, walk)
+        at = _corner_at(candidates, j, start, slack)
+        if at >= 0 and j != k:
+            other = _corner_at(candidates, j, end, slack)
+            if other >= 0:
+                rim = False
+                if _is_beyond(candidates, j, 3 - at - other, start, push):
+                    return False, False, work
+        walk = next_at(candidates, count, listed, walk)
+    return True, rim, work
+
+
+@kernel(lent=True)
+def _leads_out_of_corner(
+    candidates: Floats, count: int, k: int, corner: Vec3, push: Vec3, slack: float
+) -> tuple[bool, int]:
+    """Tell whether all that shares a corner of a candidate falls away along the push.
+
+    Then the work.
+    """
+    work = 0
+    listed, walk = at_corner(candidates, count, corner, slack)
+    while walk >= 0:
+        work += cost_at(listed)
+        j = candidate_at(listed, walk)
+        at = _corner_at(candidates, j, corner, slack)
+        if (
+            at >= 0
+            and j != k
+            and (
+                _is_beyond(candidates, j, (at + 1) % 3, corner, push)
+                or _is_beyond(candidates, j, (at + 2) % 3, corner, push)
+            )
+        ):
+            return False, work
+        walk = next_at(candidates, count, listed, walk)
+    return True, work
+
+
+@kernel(lent=True)
+def _is_at_rim(candidates: Floats, count: int, corner: Vec3, slack: float) -> tuple[bool, int]:
+    """Tell whether the rim of the ground goes through a corner.
+
+    Then the work.
+    """
+    work = 0
+    listed, walk = at_corner(candidates, count, corner, slack)
+    while walk >= 0:
+        work += cost_at(listed)
+        j = candidate_at(listed, walk)
+        if _corner_at(candidates, j, corner, slack) >= 0:
+            is_rim, more = _is_rim(candidates, count, j, corner, slack)
+            work += more
+            if is_rim:
+                return True, work
+        walk = next_at(candidates, count, listed, walk)
+    return False, work
+
+
+@kernel(inline=True, lent=True)
+def _foremost(candidates: Floats, k: int, push: Vec3) -> tuple[int, int, int, float]:
+    """Return (how many corners of a candidate lie foremost along a push, first, last, slack)."""
+    a, b, c = three(candidates, k, A), three(candidates, k, A + 3), three(candidates, k, A + 6)
+    along = (dot(a, push), dot(b, push), dot(c, push))
+    top = max(along[0], along[1], along[2])
+    edges = _extent(subtract(b, a)) + _extent(subtract(c, b)) + _extent(subtract(a, c))
+    slack = LEVEL_SHARE * edges
+    at_top, first, last = 0, -1, -1
+    for i in range(3):
+        if along[i] >= top - slack:
+            at_top += 1
+            first = i if first < 0 else first
+            last = i
+    return at_top, first, last, slack
+
+
+@kernel(apart=True, lent=True)
+def leads_out(candidates: Floats, count: int, k: int, push: Vec3, faces: Floats) -> bool:
+    """Tell whether a unit push that leaves a candidate leaves the ground around it.
+
+    All triangles near the body are candidates, so those at the corner it touches are among them.
+    Downward pushes leave solid ground only around a rim, where there is no ground beside the
+    triangle.
+    """
+    at_top, first, last, slack = _foremost(candidates, k, push)
+    anywhere = push[1] > 0.0 or candidates[k, THICKNESS] <= 0.0
+    if at_top == 3:
+        return anywhere
+    start = three(candidates, k, A + 3 * first)
+    if at_top == 2:
+        end = three(candidates, k, A + 3 * last)
+        falls_away, rim, work = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
+        spend(faces, work)
+        return falls_away and (anywhere or rim)
+    falls_away, work = _leads_out_of_corner(candidates, count, k, start, push, slack)
+    if falls_away and not anywhere:
+        falls_away, more = _is_at_rim(candidates, count, start, slack)
+        work += more
+    spend(faces, work)
+    return falls_away
+
+
+@kernel(apart=True, lent=True)
+def is_off_rim(candidates: Floats, count: int, k: int, push: Vec3, faces: Floats) -> bool:
+    """Tell whether a push leaves a candidate where the ground ends, at its rim."""
+    at_top, first, last, slack = _foremost(candidates, k, push)
+    start = three(candidates, k, A + 3 * first)
+    if at_top == 2:
+        end = three(candidates, k, A + 3 * last)
+        _, rim, work = _leads_out_of_edge(candidates, count, k, start, end, push, slack)
+        spend(faces, work)
+        return rim
+    is_rim, work = _is_at_rim(candidates, count, start, slack)
+    spend(faces, work)
+    return at_top == 1 and is_rim

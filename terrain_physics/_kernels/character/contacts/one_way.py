@@ -1,0 +1,70 @@
+"""Parts that hold a body from one side only: who comes from the other passes through them."""
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import reach_along
+from terrain_physics._kernels.ground.candidates import (
+    CANDIDATE_SIZE,
+    NORMAL,
+    OF_MOVER,
+    PART,
+    A,
+    three,
+)
+from terrain_physics._kernels.ground.movers import (
+    frame_now,
+    frame_seen,
+    has_moved,
+    is_one_way,
+    mover_of,
+    one_way,
+)
+from terrain_physics._kernels.ground.table import Ground, movers_of
+from terrain_physics._kernels.math.rigid import to_local, to_world
+from terrain_physics._kernels.math.vec3 import Vec3, add, dot, subtract
+from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.types import Floats
+
+# Faces whose normals are no nearer to the way than this stand across it, but for rounding.
+_SQUARE = 1e-6
+
+# How deep in a one-way part a body may be that it holds.
+_HELD = 1e-3  # meters
+
+
+@kernel
+def _holds(ground: Ground, body: Body, row: int, normal: Vec3, corner: Vec3) -> bool:
+    """Tell whether a face of a one-way part looks its way, with all of the body before it.
+
+    That is asked of where the body's step began. ``corner`` is one of the face's, in the world. By
+    how much the face came on since the body saw the part last, the body may be behind it.
+    """
+    if dot(normal, one_way(movers_of(ground), row)) <= _SQUARE:
+        return False
+    came_on = 0.0
+    if has_moved(movers_of(ground), row, ground.seen):
+        own = to_local(frame_now(movers_of(ground), row), corner)
+        before = to_world(frame_seen(movers_of(ground), row, ground.seen), own)
+        came_on = max(dot(normal, subtract(corner, before)), 0.0)
+    gap = dot(normal, subtract(ground.step_start, corner)) - reach_along(body, normal)
+    return gap >= -_HELD - came_on
+
+
+@kernel(apart=True)
+def leave_out_passed(ground: Ground, body: Body, base: Vec3, candidates: Floats, count: int) -> int:
+    """Leave out of the candidates those of one-way parts that let a body by; return how many stay.
+
+    What lies behind the candidates is lost with the first that is left out.
+    """
+    kept = 0
+    for k in range(count):
+        if candidates[k, OF_MOVER] != 0.0:
+            row = mover_of(movers_of(ground), float(candidates[k, PART]))
+            corner = add(base, three(candidates, k, A))
+            normal = three(candidates, k, NORMAL)
+            if is_one_way(movers_of(ground), row) and not _holds(ground, body, row, normal, corner):
+                continue
+        if kept < k:
+            for column in range(CANDIDATE_SIZE):
+                candidates[kept, column] = candidates[k, column]
+        kept += 1
+    return kept

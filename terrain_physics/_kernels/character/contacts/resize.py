@@ -1,0 +1,131 @@
+"""Another shape for a body where it stands, if it fits."""
+
+import numpy as np
+
+from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, SLOP
+from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
+from terrain_physics._kernels.character.contacts.grounding import COSINE_SLACK
+from terrain_physics._kernels.character.contacts.resolve import (
+    CANDIDATE,
+    CONVERGED_DEPTH,
+    DEPTH,
+    PUSH,
+    SIMULTANEOUS,
+    Memory,
+    Scene,
+    borrow_memory,
+    empty_scene,
+    gathered,
+    is_buried,
+    list_contacts,
+    make_memory,
+)
+from terrain_physics._kernels.character.state.layout import (
+    IMPRINT,
+    KIND,
+    LAST_PLACE,
+    MASK,
+    OFFSET,
+    POSITION,
+    ROTATION,
+    SLOPE_COSINE,
+    UNDISTURBED,
+    unpack_body,
+)
+from terrain_physics._kernels.ground.table import Ground, from_start, ground_at
+from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
+from terrain_physics._kernels.types import Floats, Longs, Words
+
+# The shape's part of the rules.
+SHAPE_SIZE = ROTATION + 9
+
+# Looks at the ground that the feet of a wider body come to stand on.
+_MOST_LOOKS = 4
+
+
+@kernel(apart=True)
+def around(
+    rules: Floats,
+    center: Vec3,
+    room: float,
+    random_state: Words,
+    ground: Ground,
+    memory: Memory,
+) -> Scene:
+    """Return the scene around the body that the rules hold, and ``room`` meters above it."""
+    body = unpack_body(rules)
+    wide = add(body.reach, (CONTACT_MARGIN, CONTACT_MARGIN, CONTACT_MARGIN))
+    upper = add(center, add(wide, (0.0, room, 0.0)))
+    scene = empty_scene(body, SIMULTANEOUS, random_state, memory)
+    there = from_start(ground, center, np.inf)
+    return gathered(scene, there, center, subtract(center, wide), upper)
+
+
+@kernel
+def _rise_of_feet(scene: Scene, offset: Vec3, count: int, cosine: float) -> float:
+    """Return how far up the walkable ones of the contacts listed push a body."""
+    best = 0.0
+    for i in range(count):
+        if scene.contacts[i, DEPTH] > SLOP and scene.contacts[i, PUSH + 1] >= cosine:
+            which = int(scene.contacts[i, CANDIDATE])
+            best = max(best, lift(scene.candidates, which, offset, scene.body, scene.faces))
+    return best
+
+
+@kernel
+def resize_body(
+    state: Floats,
+    rules: Floats,
+    wanted: Floats,
+    random_state: Words,
+    table: Longs,
+) -> bool:
+    """Give a body the shape in ``wanted`` (RULES_SIZE,) if that fits; tell whether it does.
+
+    The feet stay at their height, but for what wider feet must rise on a walkable slope. It fits if
+    it is in nothing else deeper than the body is now.
+    """
+    memory, draws = make_memory(), borrow(random_state)
+    ground = ground_at(table, int(rules[MASK]), memory.yielding)
+    position = (float(state[POSITION]), float(state[POSITION + 1]), float(state[POSITION + 2]))
+    old_offset = (float(rules[OFFSET]), float(rules[OFFSET + 1]), float(rules[OFFSET + 2]))
+    offset = (float(wanted[OFFSET]), float(wanted[OFFSET + 1]), float(wanted[OFFSET + 2]))
+
+    scene = around(
+        borrow(rules), add(position, old_offset), 0.0, draws, ground, borrow_memory(memory)
+    )
+    _, deepest, overlapping = list_contacts(scene, (0.0, 0.0, 0.0))
+    depth_before = max(deepest, overlapping, CONVERGED_DEPTH)
+    buried_before = is_buried(scene, (0.0, 0.0, 0.0))
+    old_foot = old_offset[1] - scene.body.reach[1]
+
+    shape = unpack_body(wanted)
+    down = old_foot - (offset[1] - shape.reach[1])
+    position = (position[0], position[1] + down, position[2])
+    room = shape.reach[0] + shape.reach[2]
+    scene = around(
+        borrow(wanted), add(position, offset), room, draws, ground, borrow_memory(memory)
+    )
+    cosine = float(rules[SLOPE_COSINE]) - COSINE_SLACK
+    up = 0.0
+    for _ in range(_MOST_LOOKS):
+        count, _, _ = list_contacts(scene, (0.0, up, 0.0))
+        more = _rise_of_feet(scene, (0.0, up, 0.0), count, cosine)
+        if more == 0.0 or up + more > room:
+            break
+        up += more
+    _, deepest, overlapping = list_contacts(scene, (0.0, up, 0.0))
+    fits = max(deepest, overlapping) <= depth_before and (
+        buried_before or not is_buried(scene, (0.0, up, 0.0))
+    )
+    keep(memory)
+    if fits:
+        # The place of before is that of the new body: it has not been put elsewhere.
+        state[LAST_PLACE + 1] += down + up
+        state[POSITION + 1] = position[1] + up
+        state[UNDISTURBED] = state[IMPRINT] = 0.0
+        for i in range(KIND, SHAPE_SIZE):
+            rules[i] = wanted[i]
+    return fits

@@ -1,0 +1,534 @@
+"""Pushing a body out of the ground: list its contacts, push, repeat, or lift.
+
+The body is pushed out of one contact after another, in shuffled order, or out of all at once by the
+least move that leaves all of them, which does not depend on their order.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels._intrinsics import borrow
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import (
+    CONTACT_MARGIN,
+    SLOP,
+    contact,
+    overlap_alone,
+    touches,
+)
+from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
+from terrain_physics._kernels.character.contacts.grounding import MOST_PLANES, add_plane
+from terrain_physics._kernels.character.contacts.one_way import leave_out_passed
+from terrain_physics._kernels.character.contacts.plane_solver import least_move
+from terrain_physics._kernels.character.state.work import (
+    GATHERED,
+    LOOK,
+    PLANE,
+    goes_on,
+    is_spent,
+    may_gather,
+    new_faces,
+    spend,
+)
+from terrain_physics._kernels.ground.candidates import (
+    CANDIDATE_SIZE,
+    NORMAL,
+    THICKNESS,
+    gather_candidates,
+    height_over,
+    is_in_ground,
+    surface_at,
+    three,
+)
+from terrain_physics._kernels.ground.movers import nothing_yields
+from terrain_physics._kernels.ground.nearby import (
+    FEW,
+    around_body,
+    column_of,
+    next_near,
+    put_runs,
+)
+from terrain_physics._kernels.ground.table import Ground, has_movers
+from terrain_physics._kernels.math.random64 import shuffle
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
+from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.types import Floats, Longs, Words
+
+# A body that overlaps a triangle by more than this, while no contact is left, is lifted.
+STUCK = 1e-4  # meters
+
+# Depth up to which the end of an update counts as converged.
+CONVERGED_DEPTH = 1e-5  # meters
+
+# Times the way straight up that pushing out may move a body.
+FARTHEST_PUSH = 2.0
+
+# Lifts in a row. Each clears all that the body overlaps where it starts.
+MOST_LIFTS = 64
+
+# Cosine above which two contacts push the same way.
+SAME_WAY = 1.0 - 1e-9
+
+# Column of a plane behind its normal: the candidate that it is of, or one of two others.
+MET = 3
+PLANE_SIZE = 4
+NO_CANDIDATE, SIDE_OF_MAP = -1, -2
+
+# Columns of a contact.
+CANDIDATE, DEPTH, PUSH = 0, 1, 2
+CONTACT_SIZE = 5
+
+SHUFFLED, SIMULTANEOUS = 0, 1
+
+# Candidates there is room for at first.
+_ROOM = 128
+
+
+class Scene(NamedTuple):
+    """A body among candidates, and working memory: what every step of an update works on."""
+
+    candidates: Floats  # (.., CANDIDATE_SIZE), relative to a base
+    size: int  # how many candidates
+    body: Body
+    contacts: Floats  # (.., CONTACT_SIZE)
+    order: Longs  # (..,)
+    faces: Floats  # (SCRATCH_SIZE, 4), with the count of work
+    planes: Floats  # (MOST_PLANES, PLANE_SIZE), met in this step
+    resolver: int
+    random_state: Words
+
+
+class Touching(NamedTuple):
+    """What a body touches or is in."""
+
+    contacts: int  # that the scene lists
+    depth: float  # the greatest of them, in meters; at least 0
+    overlap: float  # with a triangle alone, the greatest, in meters; at least 0
+
+
+class Resolved(NamedTuple):
+    """What pushing a body out of the ground came to."""
+
+    offset: Vec3  # where it is then
+    planes: int  # that it met, in the scene
+    contacts: int  # that the scene lists, for where it is
+    depth: float  # that is left, in meters
+    rounds: int
+    lifted: float  # in meters
+
+
+class Memory(NamedTuple):
+    """Working memory of a scene. One memory may serve one scene after another."""
+
+    candidates: Floats
+    contacts: Floats
+    order: Longs
+    faces: Floats
+    planes: Floats
+    yielding: Floats  # (MOST_YIELDING, YIELDING_SIZE), see `ground.movers`
+
+
+@kernel
+def make_memory() -> Memory:
+    """Return working memory for the ground around a body of about the size of its cells.
+
+    What works in it may do any amount of work, until `work.begin` counts that.
+    """
+    return Memory(
+        np.empty((_ROOM, CANDIDATE_SIZE), dtype=np.float64),
+        np.empty((_ROOM, CONTACT_SIZE), dtype=np.float64),
+        np.empty(_ROOM, dtype=np.int64),
+        new_faces(),
+        np.empty((MOST_PLANES, PLANE_SIZE), dtype=np.float64),
+        nothing_yields(),
+    )
+
+
+@kernel
+def borrow_memory(memory: Memory) -> Memory:
+    """Return memory whose references are not counted; see `borrow`."""
+    return Memory(
+        borrow(memory.candidates),
+        borrow(memory.contacts),
+        borrow(memory.order),
+        borrow(memory.faces),
+        borrow(memory.planes),
+        borrow(memory.yielding),
+    )
+
+
+@kernel(inline=True)
+def empty_scene(body: Body, resolver: int, random_state: Words, memory: Memory) -> Scene:
+    """Return a scene without candidates that works in a memory."""
+    return Scene(
+        memory.candidates,
+        0,
+        body,
+        memory.contacts,
+        memory.order,
+        memory.faces,
+        memory.planes,
+        resolver,
+        random_state,
+    )
+
+
+@kernel
+def _filled(scene: Scene, candidates: Floats, count: int) -> Scene:
+    """Return the scene with other candidates, and with more working memory if they need it."""
+    contacts, order = scene.contacts, scene.order
+    if count > len(order):
+        contacts = np.empty((count, CONTACT_SIZE), dtype=np.float64)
+        order = np.empty(count, dtype=np.int64)
+    return Scene(
+        candidates,
+        count,
+        scene.body,
+        contacts,
+        order,
+        scene.faces,
+        scene.planes,
+        scene.resolver,
+        scene.random_state,
+    )
+
+
+@kernel(inline=True)
+def gathered(scene: Scene, ground: Ground, base: Vec3, lower: Vec3, upper: Vec3) -> Scene:
+    """Return a scene of the triangles near a box; without any where that is too much work."""
+    faces = scene.faces
+    candidates, count, came_upon = gather_candidates(
+        ground, base, lower, upper, scene.candidates, may_gather(faces)
+    )
+    spend(faces, LOOK + GATHERED * came_upon)
+    if has_movers(ground):
+        all_of_them = count
+        count = leave_out_passed(ground, scene.body, base, candidates, all_of_them)
+        if FEW < count < all_of_them:
+            put_runs(candidates, count)
+    return _filled(scene, candidates, 0 if is_spent(faces) else count)
+
+
+@kernel(inline=True)
+def with_body(scene: Scene, body: Body) -> Scene:
+    """Return the scene with another body among the same candidates."""
+    return Scene(
+        scene.candidates,
+        scene.size,
+        body,
+        scene.contacts,
+        scene.order,
+        scene.faces,
+        scene.planes,
+        scene.resolver,
+        scene.random_state,
+    )
+
+
+@kernel(inline=True, lent=True)
+def at_once(scene: Scene) -> Scene:
+    """Return the scene with contacts pushed out of all at once, which draws no random numbers.
+
+    Its arrays are lent: the caller is lent them itself, or has borrowed the memory.
+    """
+    return Scene(
+        scene.candidates,
+        scene.size,
+        scene.body,
+        scene.contacts,
+        scene.order,
+        scene.faces,
+        scene.planes,
+        SIMULTANEOUS,
+        scene.random_state,
+    )
+
+
+@kernel(apart=True, lent=True)
+def list_contacts(scene: Scene, offset: Vec3) -> Touching:
+    """Write the contacts of the body at an offset to the scene, in the order of its candidates."""
+    candidates, contacts, faces = scene.candidates, scene.contacts, scene.faces
+    count, deepest, overlapping, looked_at = 0, 0.0, 0.0, 0
+    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and goes_on(faces, k):
+        looked_at += 1
+        depth, normal, overlap = contact(candidates, scene.size, k, offset, scene.body, faces)
+        overlapping = max(overlapping, overlap)
+        if depth >= -CONTACT_MARGIN:
+            contacts[count, CANDIDATE] = k
+            contacts[count, DEPTH] = depth
+            contacts[count, PUSH] = normal[0]
+            contacts[count, PUSH + 1] = normal[1]
+            contacts[count, PUSH + 2] = normal[2]
+            count += 1
+            deepest = max(deepest, depth)
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
+    spend(faces, looked_at)
+    return Touching(count, deepest, overlapping)
+
+
+@kernel(lent=True)
+def meet_plane(scene: Scene, planes: int, push: Vec3, candidate: int) -> int:
+    """Remember in the scene, once, the plane of a candidate; return how many planes there are."""
+    count = add_plane(scene.planes, planes, push)
+    if count > planes:
+        scene.planes[planes, MET] = candidate
+    return count
+
+
+@kernel(apart=True, lent=True)
+def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
+    """List the contacts to push out of, shallow ones first; return how many.
+
+    Of those that push the same way only the deepest is listed: a body out of it is out of all. A
+    contact that ends with a shallower one is left out: a box with a corner in one flank of a ridge
+    overlaps the triangles of the other flank too, by half its size, but a push out of the first
+    flank takes it out of both.
+    """
+    contacts, order, candidates = scene.contacts, scene.order, scene.candidates
+    spend(scene.faces, count * PLANE)
+    ways = 0
+    for i in range(count):
+        if contacts[i, DEPTH] <= SLOP:
+            continue
+        push = three(contacts, i, PUSH)
+        k = 0
+        while k < ways and dot(push, three(contacts, order[k], PUSH)) <= SAME_WAY:
+            k += 1
+        if k == MOST_PLANES:
+            continue  # left to the next round
+        if k == ways:
+            order[k] = i
+            ways += 1
+        elif contacts[i, DEPTH] > contacts[order[k], DEPTH]:
+            order[k] = i
+    for k in range(1, ways):
+        i, place = order[k], k
+        while place > 0 and contacts[order[place - 1], DEPTH] > contacts[i, DEPTH]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = i
+    kept = 0
+    for k in range(ways):
+        i = order[k]
+        needed = True
+        for j in range(kept):
+            depth, push = float(contacts[order[j], DEPTH]), three(contacts, order[j], PUSH)
+            moved = add_scaled(offset, push, depth)
+            which = int(contacts[i, CANDIDATE])
+            if overlap_alone(candidates, which, moved, scene.body, scene.faces) <= SLOP:
+                needed = False
+                break
+        if needed:
+            order[kept] = i
+            kept += 1
+    return kept
+
+
+@kernel(apart=True, lent=True)
+def _without_ended(scene: Scene, offset: Vec3, count: int) -> int:
+    """Leave out of the contacts to push out of those that end with a deeper one; return how many.
+
+    A body that is stopped by one face of a solid is in the faces around it too, from behind: the
+    center of a box before one side of a pillar is on the inner side of the two beside it.
+    """
+    contacts, order = scene.contacts, scene.order
+    kept = 0
+    for k in range(count):
+        i = order[k]
+        needed = True
+        for j in range(k + 1, count):
+            depth, push = float(contacts[order[j], DEPTH]), three(contacts, order[j], PUSH)
+            moved = add_scaled(offset, push, depth)
+            which = int(contacts[i, CANDIDATE])
+            if overlap_alone(scene.candidates, which, moved, scene.body, scene.faces) <= SLOP:
+                needed = False
+                break
+        if needed:
+            order[kept] = i
+            kept += 1
+    return kept
+
+
+@kernel
+def as_wall(depth: float, normal: Vec3) -> tuple[float, Vec3]:
+    """Return a contact as one with an upright wall: the way out is horizontal, and longer."""
+    size = math.sqrt(normal[0] * normal[0] + normal[2] * normal[2])
+    if size == 0.0:
+        return 0.0, normal
+    return depth / size, (normal[0] / size, 0.0, normal[2] / size)
+
+
+@kernel(apart=True, lent=True)
+def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -> tuple[Vec3, int]:
+    """Push a body once out of all penetrating contacts listed; return (offset, planes met).
+
+    ``walls`` tells whether the contacts have been turned into upright walls.
+    """
+    contacts, order = scene.contacts, scene.order
+    if is_spent(scene.faces):
+        return offset, planes
+    penetrating = list_penetrating(scene, offset, count)
+    if walls:
+        penetrating = _without_ended(scene, offset, penetrating)
+    if scene.resolver == SIMULTANEOUS:
+        spend(scene.faces, penetrating * penetrating * penetrating)  # corners of planes
+        for k in range(penetrating):
+            i = order[k]
+            planes = meet_plane(
+                scene, planes, three(contacts, i, PUSH), int(contacts[i, CANDIDATE])
+            )
+        return add(offset, least_move(contacts, order, penetrating)), planes
+    shuffle(scene.random_state, order, penetrating)
+    for k in range(penetrating):
+        i = order[k]
+        depth, push = float(contacts[i, DEPTH]), three(contacts, i, PUSH)
+        if k > 0:  # the pushes before this one have moved the body
+            depth, push, _ = contact(
+                scene.candidates,
+                scene.size,
+                int(contacts[i, CANDIDATE]),
+                offset,
+                scene.body,
+                scene.faces,
+            )
+            if walls:
+                depth, push = as_wall(depth, push)
+        if depth > 0.0:
+            offset = add_scaled(offset, push, depth)
+            planes = meet_plane(scene, planes, push, int(contacts[i, CANDIDATE]))
+    return offset, planes
+
+
+@kernel(lent=True)
+def _ceiling(scene: Scene, offset: Vec3) -> float:
+    """Return how far the lowest triangle of a mesh is over the center; infinity if none is."""
+    candidates, lowest = scene.candidates, np.inf
+    lower, upper = column_of(offset, (0.0, 0.0, 0.0), offset[1])
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size:
+        spend(scene.faces, 1.0)
+        if candidates[k, THICKNESS] == 0.0:
+            above = height_over(candidates, k, offset[0], offset[2]) - offset[1]
+            if 0.0 < above < lowest:
+                lowest = above
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
+    return lowest
+
+
+@kernel(apart=True, lent=True)
+def clearing_lift(scene: Scene, offset: Vec3, buried: bool) -> float:
+    """Return the least lift along +Y that clears what the body overlaps; if buried, everything.
+
+    There is no way out over a wall of a mesh that is higher than the body, nor through a ceiling.
+    0 where there is no way up.
+    """
+    candidates, best, highest = scene.candidates, 0.0, 2.0 * scene.body.reach[1]
+    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
+    if buried:
+        lower, upper = column_of(offset, scene.body.reach, lower[1])
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and goes_on(scene.faces, k):
+        spend(scene.faces, 1.0)
+        if buried or overlap_alone(candidates, k, offset, scene.body, scene.faces) > 0.0:
+            up = lift(candidates, k, offset, scene.body, scene.faces)
+            if up <= highest or candidates[k, THICKNESS] > 0.0:
+                best = max(best, up)
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
+    return best if buried or best < _ceiling(scene, offset) else 0.0
+
+
+@kernel(inline=True, lent=True)
+def is_buried(scene: Scene, place: Vec3) -> bool:
+    """Tell whether a place lies in the ground, below the surface of a map."""
+    is_in, looked_at = is_in_ground(scene.candidates, scene.size, place)
+    spend(scene.faces, looked_at)
+    return is_in
+
+
+@kernel(apart=True, lent=True)
+def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3]:
+    """Return (whether a move led into a map from beside or below, where it ends, normal).
+
+    Only moves around holes and open borders do: elsewhere a body enters the ground through its
+    surface, and pushing out and lifting lead back there. The side of a map is a wall, its underside
+    a ceiling.
+    """
+    if not is_buried(scene, end) or is_buried(scene, start):
+        return False, end, (0.0, 0.0, 0.0)
+    before, _, looked_at = surface_at(
+        scene.candidates, scene.size, start[0], start[2], np.inf, True
+    )
+    spend(scene.faces, looked_at)
+    if start[1] >= before > -np.inf:
+        return False, end, (0.0, 0.0, 0.0)
+    back = (start[0] - end[0], 0.0, start[2] - end[2])
+    stopped = (start[0], end[1], start[2])
+    if is_buried(scene, stopped):
+        back, stopped = subtract(start, end), start
+    size = length(back)
+    return True, stopped, scale(back, 1.0 / size) if size > 0.0 else (0.0, -1.0, 0.0)
+
+
+@kernel(apart=True, lent=True)
+def resolve(
+    scene: Scene, offset: Vec3, touching: Touching, max_rounds: int, near: float
+) -> Resolved:
+    """Push a body out of the ground, in which it is ``touching`` what the scene lists.
+
+    Leaves in the scene the planes that pushed it and those that it touches in the end, no farther
+    off than ``near``, and the contacts there. Not for a body whose center is below the surface.
+    """
+    start, lifted = offset, 0.0
+    rounds, planes = 0, int(np.int64(0))  # for a literal 0, functions would compile twice
+    count, deepest, overlapping = touching
+    while deepest > SLOP and rounds < max_rounds:
+        rounds += 1
+        offset, planes = push_out(scene, offset, count, planes, False)
+        count, deepest, overlapping = list_contacts(scene, offset)
+    moved = length(subtract(offset, start))
+    if moved > scene.body.least:
+        # A long body, deep in rough ground: if up is much nearer, sideways was no way out.
+        up = clearing_lift(scene, start, False)
+        if 0.0 < up and moved > FARTHEST_PUSH * up:
+            offset, planes, lifted = add(start, (0.0, up, 0.0)), 0, up
+            count, deepest, overlapping = list_contacts(scene, offset)
+    buried = is_buried(scene, offset)
+    lifts = 0
+    while (deepest > SLOP or overlapping > STUCK or buried) and lifts < MOST_LIFTS:
+        lifts += 1
+        up = clearing_lift(scene, offset, buried)
+        if up == 0.0:
+            break
+        offset = add(offset, (0.0, up, 0.0))
+        lifted += up
+        # Higher up, a long body may reach under what it did not overlap before.
+        count, deepest, overlapping = list_contacts(scene, offset)
+        buried = is_buried(scene, offset)
+    spend(scene.faces, count * PLANE)
+    for i in range(count):
+        if scene.contacts[i, DEPTH] >= -near:
+            which = int(scene.contacts[i, CANDIDATE])
+            planes = meet_plane(scene, planes, three(scene.contacts, i, PUSH), which)
+    return Resolved(offset, planes, count, max(deepest, overlapping), rounds, lifted)
+
+
+@kernel(apart=True, lent=True)
+def touched_normals(scene: Scene, offset: Vec3) -> tuple[int, Vec3]:
+    """Return (how many triangles a body touches, the sum of their normals), in order.
+
+    Unlike contacts, these are single triangles, also where a neighbour covers them.
+    """
+    count, total, candidates = 0, (0.0, 0.0, 0.0), scene.candidates
+    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and goes_on(scene.faces, k):
+        spend(scene.faces, 1.0)
+        if touches(candidates, k, offset, scene.body, scene.faces):
+            count += 1
+            total = add(total, three(candidates, k, NORMAL))
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
+    return count, total

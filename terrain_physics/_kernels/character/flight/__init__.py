@@ -1,0 +1,1 @@
+"""Flight: one step through the air, and the time of impact."""

@@ -1,0 +1,295 @@
+"""One step of an update through the air: move, push out of the ground, land or slide."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, SLOP
+from terrain_physics._kernels.character.contacts.grounding import (
+    add_plane,
+    along_planes,
+    ground_by_planes,
+    ground_by_sum,
+    leads_into_none,
+    settle_velocity,
+)
+from terrain_physics._kernels.character.contacts.resolve import (
+    CONVERGED_DEPTH,
+    PUSH,
+    SIDE_OF_MAP,
+    Resolved,
+    Scene,
+    Touching,
+    as_wall,
+    list_contacts,
+    meet_plane,
+    resolve,
+    stop_at_side,
+    touched_normals,
+)
+from terrain_physics._kernels.character.reports.hits import (
+    HitLog,
+    candidate_of,
+    note_flight,
+    note_landing,
+)
+from terrain_physics._kernels.character.reports.report import planes_touched
+from terrain_physics._kernels.character.state.free_motion import through_air
+from terrain_physics._kernels.character.state.motion import Footing, Motion, Mover, Tally
+from terrain_physics._kernels.character.substeps import Pace, extent, look
+from terrain_physics._kernels.character.walk.crease import settle_in_gully
+from terrain_physics._kernels.character.walk.walk import stays_on_ground, support
+from terrain_physics._kernels.ground.candidates import three
+from terrain_physics._kernels.ground.table import Ground
+from terrain_physics._kernels.math.vec3 import Vec3, add, scale
+
+# How often in a step a body that is pushed out of what was looked at looks at the ground again.
+MOST_LOOKS = 16
+
+
+class Aim(NamedTuple):
+    """Where a step through the air leads, before anything pushes the body."""
+
+    velocity: Vec3  # as the step begins, in m/s
+    last: Vec3  # as it ends, in m/s
+    offset: Vec3  # where it ends
+    touching: Touching  # what the body touches there, listed in the scene
+    blocked: bool  # whether the side of a map stopped it
+    side: Vec3  # its normal
+
+
+class Flight(NamedTuple):
+    """A step through the air, before it is known whether the body lands."""
+
+    base: Vec3  # the origin of the scene, in meters in the world
+    velocity: Vec3  # at the end of the move, in m/s
+    out: Resolved  # of the ground, at the end of the move
+    blocked: bool  # whether the side of a map stopped the move
+    side: Vec3  # its normal
+    strayed: bool  # whether pushes led out of what was looked at first
+
+
+@kernel(inline=True, lent=True)
+def _slide(scene: Scene, count: int, velocity: Vec3, cosine: float) -> Vec3:
+    """Return the horizontal velocity of a fall that a number of steep planes lead aside.
+
+    It keeps the downward speed, which it has from sliding so far: to lose a part at each update
+    would hold up whoever is driven against the slope, the longer the more often that is. A fall
+    that leads into none, and one that the planes hold up, is led nowhere.
+    """
+    nowhere = (0.0, 0.0, 0.0)
+    if not velocity[1] < 0.0 or leads_into_none(scene.planes, count, velocity, 0.0):
+        return nowhere
+    led = along_planes(scene.planes, count, (0.0, velocity[1], 0.0))
+    kept = led[1] / velocity[1]
+    if kept <= 1.0 - cosine * cosine:  # no line down is steeper than the slope limit
+        return nowhere
+    return (led[0] / kept, 0.0, led[2] / kept)
+
+
+@kernel(apart=True, lent=True)
+def _not_into_steep(scene: Scene, offset: Vec3, velocity: Vec3, cosine: float) -> Vec3:
+    """Return a velocity whose horizontal part leads into no steep slope that is touched.
+
+    Else the slope would turn pushing into climbing. What slides down such a slope goes on to.
+    """
+    count, _, _ = list_contacts(scene, offset)
+    steep = planes = int(np.int64(0))
+    for i in range(count):
+        if 0.0 <= scene.contacts[i, PUSH + 1] < cosine:
+            steep = add_plane(scene.planes, steep, three(scene.contacts, i, PUSH))
+    slide = _slide(scene, steep, velocity, cosine)
+    for i in range(count):
+        if 0.0 <= scene.contacts[i, PUSH + 1] < cosine:
+            depth, wall = as_wall(1.0, three(scene.contacts, i, PUSH))
+            if depth > 0.0:
+                planes = add_plane(scene.planes, planes, wall)
+    level = (velocity[0] - slide[0], 0.0, velocity[2] - slide[2])
+    level = add(slide, along_planes(scene.planes, planes, level))
+    return (level[0], velocity[1], level[2])
+
+
+@kernel(apart=True, lent=True)
+def take_aim(mover: Mover, motion: Motion, pace: Pace, scene: Scene) -> Aim:
+    """Return where a body that does not walk is led by its parabola in one step.
+
+    Steep ground that it touches takes from its horizontal velocity what leads into it. The scene is
+    left with the contacts there.
+    """
+    start, velocity = motion.offset, motion.velocity
+    if not mover.by_sum:
+        velocity = _not_into_steep(scene, start, velocity, mover.walkable)
+    way, last = through_air(velocity, mover.gravity, pace.seconds)
+    blocked, aimed, side = stop_at_side(scene, start, add(start, way))
+    return Aim(velocity, last, aimed, list_contacts(scene, aimed), blocked, side)
+
+
+@kernel(inline=True)
+def _near(mover: Mover) -> float:
+    """Return how far off what a body meets may be. One that will walk lands on what it touches."""
+    return SLOP if mover.walks else CONTACT_MARGIN
+
+
+@kernel(apart=True, lent=True)
+def fly(mover: Mover, motion: Motion, scene: Scene, aim: Aim) -> Flight:
+    """Move a body to where it is aimed, and push it out of the ground.
+
+    The scene is left with the planes met, and with the contacts where the body is.
+    """
+    out = resolve(scene, aim.offset, aim.touching, mover.max_rounds, _near(mover))
+    return Flight(motion.base, aim.last, out, aim.blocked, aim.side, False)
+
+
+@kernel(inline=True)
+def strays(flight: Flight, pace: Pace) -> bool:
+    """Tell whether pushes led a body out of what was looked at."""
+    return extent(flight.out.offset) > pace.far
+
+
+@kernel(apart=True)
+def follow(
+    mover: Mover, pace: Pace, scene: Scene, ground: Ground, flight: Flight
+) -> tuple[Scene, Flight]:
+    """Look at the ground where a body has strayed to and push on, until it stays in sight.
+
+    Returns the scene there, which holds planes and contacts as after `fly`, and the flight seen
+    from its base.
+    """
+    base, out, looks = flight.base, flight.out, 0
+    while extent(out.offset) > pace.far and looks < MOST_LOOKS:
+        looks += 1
+        base = add(base, out.offset)
+        wide = pace.far + scene.body.least * looks
+        scene = look(scene, ground, base, wide, mover.drop, 0.0)
+        here = (0.0, 0.0, 0.0)
+        touching = list_contacts(scene, here)
+        more = resolve(scene, here, touching, mover.max_rounds, _near(mover))
+        rounds, lifted = out.rounds + more.rounds, out.lifted + more.lifted
+        out = Resolved(more.offset, more.planes, more.contacts, more.depth, rounds, lifted)
+    return scene, Flight(base, flight.velocity, out, flight.blocked, flight.side, True)
+
+
+@kernel
+def _back_if_stuck(scene: Scene, start: Vec3, out: Resolved) -> tuple[bool, Resolved]:
+    """Return (whether there is no way out ahead, what came of the flight then).
+
+    A body that was less deep in the ground where it started is stuck, and stays there.
+    """
+    contacts, depth, overlap = list_contacts(scene, start)
+    depth = max(depth, overlap)
+    if depth < out.depth:
+        planes = planes_touched(scene, contacts)
+        return True, Resolved(start, planes, contacts, depth, out.rounds, 0.0)
+    contacts, _, _ = list_contacts(scene, out.offset)
+    return False, Resolved(out.offset, out.planes, contacts, out.depth, out.rounds, out.lifted)
+
+
+@kernel
+def _most_upright(scene: Scene, planes: int) -> float:
+    """Return how upright the most upright of the planes is."""
+    best = -1.0
+    for i in range(planes):
+        best = max(best, float(scene.planes[i, 1]))
+    return best
+
+
+@kernel
+def _find_ground(mover: Mover, scene: Scene, out: Resolved) -> tuple[bool, Vec3]:
+    """Return (grounded, ground normal) by the mover's rule."""
+    if mover.by_sum:
+        touched, total = touched_normals(scene, out.offset)
+        return ground_by_sum(touched, total, mover.cosine)
+    return ground_by_planes(scene.planes, out.planes, mover.cosine)
+
+
+@kernel
+def _lands(
+    mover: Mover, pace: Pace, scene: Scene, out: Resolved, velocity: Vec3, falling: float
+) -> tuple[bool, int]:
+    """Tell whether a body that met ground, by the contact rule, stays there.
+
+    Returns that and how many contacts the scene lists now. It does not stay where it brushes a
+    slope on its way up, or an edge on its way over it.
+    """
+    if falling < 0.0:
+        return not velocity[1] > 0.0, out.contacts
+    if _most_upright(scene, out.planes) < mover.walkable:
+        return True, out.contacts
+    way = scale(velocity, pace.seconds)
+    stays = stays_on_ground(scene, out.offset, way, pace.reach, mover.snap, mover.walkable)
+    contacts, _, _ = list_contacts(scene, out.offset)
+    return stays, contacts
+
+
+@kernel
+def _comes_down(
+    mover: Mover, scene: Scene, out: Resolved, offset: Vec3, velocity: Vec3, contacts: int
+) -> tuple[bool, Vec3, int]:
+    """Set a body that met ground down on it: contacts reach a little farther than what touches.
+
+    Returns (whether the ground holds it, where it is then, how many contacts the scene lists).
+    Whoever met steep faces one after another is wedged only if they hold it together.
+    """
+    down, _, _ = support(scene, offset, velocity, -2.0 * CONTACT_MARGIN, mover.walkable)
+    if down > -np.inf or _most_upright(scene, out.planes) >= mover.walkable:
+        if down < -SLOP and down > -np.inf:
+            offset = add(offset, (0.0, down, 0.0))
+        return True, offset, contacts
+    drop = out.lifted + 2.0 * CONTACT_MARGIN
+    return settle_in_gully(scene, offset, drop, mover.walkable)
+
+
+@kernel(apart=True, lent=True)
+def land(
+    mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight, log: HitLog
+) -> Motion:
+    """End a step through the air: on the ground, or along what the body met.
+
+    Takes the motion from before the step, and the scene as the flight left it. Returns the motion
+    after it: grounded if the body met ground by the mover's rule and stays there, and then walking
+    if that is how it moves on ground; led along all that it met; out of the ground, but for the
+    depth in the tally. The scene lists the contacts where the body is. What took speed from it is
+    noted in the log.
+    """
+    velocity, tally, out = flight.velocity, motion.tally, flight.out
+    falling, stuck = -velocity[1], False
+    if flight.blocked:
+        planes = meet_plane(scene, out.planes, flight.side, SIDE_OF_MAP)
+        out = Resolved(out.offset, planes, out.contacts, out.depth, out.rounds, out.lifted)
+    if out.depth > CONVERGED_DEPTH and not flight.strayed:
+        stuck, out = _back_if_stuck(scene, motion.offset, out)
+    hits, coming = tally.hits, (motion.velocity[0], velocity[1], motion.velocity[2])
+    if out.planes > 0:
+        hits = note_flight(log, mover, motion, flight.base, coming, out, scene)
+    grounded, normal = _find_ground(mover, scene, out)
+    landed_on = candidate_of(scene, out.planes, normal)
+    if stuck:
+        velocity = (0.0, 0.0, 0.0)
+    slid = settle_velocity(scene.planes, out.planes, velocity, False)
+    velocity = settle_velocity(scene.planes, out.planes, velocity, grounded)
+    contacts, offset, landing = out.contacts, out.offset, tally.landing
+    if grounded and mover.walks:
+        if falling >= 0.0:  # from now on it walks: its way up a slope is no jump
+            velocity = (velocity[0], 0.0, velocity[2])
+        grounded, contacts = _lands(mover, pace, scene, out, velocity, falling)
+        if not grounded:
+            velocity = slid
+    if grounded and not mover.by_sum:
+        grounded, offset, contacts = _comes_down(mover, scene, out, offset, velocity, contacts)
+        if not grounded:
+            velocity = slid
+    if grounded:
+        landing = max(landing, falling)
+        if not motion.footing.grounded and landed_on >= 0:
+            hits = note_landing(
+                log, hits, mover, flight.base, out.offset, coming, scene, landed_on, normal
+            )
+    elif not mover.by_sum and velocity[1] > max(-falling, 0.0):
+        level = (velocity[0], max(-falling, 0.0), velocity[2])
+        velocity = _not_into_steep(scene, offset, level, mover.walkable)
+    walking = grounded and mover.walks and velocity[1] <= 0.0
+    footing = Footing(grounded, walking, normal, False, 0.0)
+    rounds, lifted = max(tally.rounds, out.rounds), tally.lifted + out.lifted
+    tally = Tally(contacts, out.depth, rounds, lifted, landing, tally.air_time, hits)
+    return Motion(flight.base, offset, velocity, footing, tally)

@@ -1,0 +1,217 @@
+"""The moment at which a flight meets ground or a ceiling, and how the update goes on from there."""
+
+import math
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import SLOP
+from terrain_physics._kernels.character.contacts.grounding import along_planes, ground_by_planes
+from terrain_physics._kernels.character.contacts.resolve import (
+    CANDIDATE,
+    CONVERGED_DEPTH,
+    DEPTH,
+    PUSH,
+    SAME_WAY,
+    Scene,
+    list_contacts,
+)
+from terrain_physics._kernels.character.flight.flight import Aim
+from terrain_physics._kernels.character.reports.hits import HitLog, note_bump, note_landing
+from terrain_physics._kernels.character.reports.report import planes_touched
+from terrain_physics._kernels.character.state.free_motion import through_air
+from terrain_physics._kernels.character.state.motion import Footing, Motion, Mover, Tally, with_hits
+from terrain_physics._kernels.character.substeps import MOST_CUTS, Pace, cut_anew
+from terrain_physics._kernels.character.walk.walk import BLOCKED, FREE, stays_on_ground, walk
+from terrain_physics._kernels.ground.candidates import NORMAL, three
+from terrain_physics._kernels.math.vec3 import Vec3, add, dot
+
+# Moments tried. A face is met in two, since the depth in its plane is a parabola too.
+_MOST_TRIES = 32
+
+
+@kernel
+def _entry(depth: float, normal: Vec3, velocity: Vec3, gravity: float, seconds: float) -> float:
+    """Return when a fall enters a plane in which it is that deep after some time; at least 0.
+
+    ``velocity`` is that at first, and leads into the plane in the end. 0 if it starts inside and
+    never leaves.
+    """
+    # The gap is c + b t - a t^2; its last root is where it ends.
+    a, b = 0.5 * gravity * normal[1], dot(normal, velocity)
+    c = -depth - (b - a * seconds) * seconds
+    square = b * b + 4.0 * a * c
+    if square < 0.0:
+        return 0.0
+    root = math.sqrt(square)
+    if b < 0.0:
+        return max(2.0 * c / (root - b), 0.0)
+    return (b + root) / (2.0 * a) if a > 0.0 else 0.0
+
+
+@kernel
+def _is_met(scene: Scene, i: int, walkable: float, rims: bool) -> bool:
+    """Tell whether a contact is one of ground or a ceiling, or of a rim that may turn out ground.
+
+    A ceiling is no steeper than ground. At a rim the normal changes while the body goes deeper.
+    """
+    normal = three(scene.contacts, i, PUSH)
+    if abs(normal[1]) >= walkable:
+        return True
+    face = three(scene.candidates, int(scene.contacts[i, CANDIDATE]), NORMAL)
+    return rims and normal[1] > 0.0 and abs(dot(normal, face)) < SAME_WAY
+
+
+@kernel
+def _first_entry(
+    scene: Scene, count: int, aim: Aim, gravity: float, seconds: float, walkable: float, rims: bool
+) -> tuple[int, float]:
+    """Return (the deepest of the contacts met after some time or -1, when the first is entered).
+
+    The scene lists the contacts for that time.
+    """
+    _, velocity = through_air(aim.velocity, gravity, seconds)
+    deepest, first = -1, np.inf
+    for i in range(count):
+        depth, normal = float(scene.contacts[i, DEPTH]), three(scene.contacts, i, PUSH)
+        if dot(normal, velocity) < 0.0 and _is_met(scene, i, walkable, rims):
+            first = min(first, _entry(depth, normal, aim.velocity, gravity, seconds))
+            if deepest < 0 or depth > scene.contacts[deepest, DEPTH]:
+                deepest = i
+    return deepest, first
+
+
+@kernel
+def _moment(mover: Mover, motion: Motion, pace: Pace, scene: Scene, aim: Aim) -> tuple[int, float]:
+    """Return (the contact that a flight meets first in a step or -1, after how many seconds).
+
+    The scene lists the contacts at the end of the step, and is left with those of that moment if
+    there is one. Rims count where there is nothing else.
+    """
+    count, time, low, high = aim.touching.contacts, pace.seconds, -1.0, pace.seconds
+    gravity, walkable, rims = mover.gravity, mover.walkable, False
+    for trial in range(_MOST_TRIES):
+        deepest, entry = _first_entry(scene, count, aim, gravity, time, walkable, rims)
+        if trial == 0 and deepest < 0:
+            rims = True
+            deepest, entry = _first_entry(scene, count, aim, gravity, time, walkable, rims)
+        depth = float(scene.contacts[deepest, DEPTH]) if deepest >= 0 else -np.inf
+        if trial == 0 and depth < -SLOP:
+            return -1, 0.0
+        if abs(depth) <= SLOP or (depth > 0.0 and time == 0.0):
+            return deepest, time
+        if depth > 0.0:
+            high = time
+        else:
+            low = time
+        time = entry
+        if not low < time < high:
+            time = 0.5 * (max(low, 0.0) + high)
+        way, _ = through_air(aim.velocity, gravity, time)
+        count, _, _ = list_contacts(scene, add(motion.offset, way))
+    list_contacts(scene, aim.offset)
+    return -1, 0.0
+
+
+@kernel
+def _land(
+    mover: Mover, motion: Motion, pace: Pace, scene: Scene, place: Vec3, velocity: Vec3, left: float
+) -> tuple[bool, Motion, Pace]:
+    """Set a body on the ground that it meets at a place, to walk for the time that is left.
+
+    Returns that the flight goes on if the body cannot stand there, or only brushes an edge.
+    """
+    down = walk(scene, place, (0.0, 0.0, 0.0), pace.reach, 0.0, mover.walkable, mover.max_rounds)
+    touched = planes_touched(scene, down.contacts)
+    on_planes, normal = ground_by_planes(scene.planes, touched, mover.cosine)
+    stands = down.ended == FREE or down.ended == BLOCKED
+    if not stands or not on_planes or down.depth > CONVERGED_DEPTH:
+        return False, motion, pace
+    falling = -velocity[1]
+    velocity = (velocity[0], 0.0, velocity[2])
+    rest = cut_anew(pace, velocity, 0.0, left, scene.body.least)
+    way = (velocity[0] * rest.seconds, 0.0, velocity[2] * rest.seconds)
+    if not stays_on_ground(scene, down.offset, way, rest.reach, mover.snap, mover.walkable):
+        return False, motion, pace
+    tally = motion.tally
+    tally = Tally(
+        down.contacts,
+        down.depth,
+        max(tally.rounds, down.rounds),
+        tally.lifted,
+        max(tally.landing, falling),
+        tally.air_time,
+        tally.hits,
+    )
+    footing = Footing(True, True, normal, False, 0.0)
+    return True, Motion(motion.base, down.offset, velocity, footing, tally), rest
+
+
+@kernel
+def _bump(
+    mover: Mover, motion: Motion, scene: Scene, place: Vec3, velocity: Vec3, left: float
+) -> tuple[bool, Motion]:
+    """Stop a body at the ceiling that it meets at a place, to the end of the step.
+
+    It has the speed of a fall that began there, so that how long it stays up is the same for steps
+    of any length. Returns that the flight goes on if the body has come into something else before.
+    """
+    touching, tally = list_contacts(scene, place), motion.tally
+    if touching.depth > CONVERGED_DEPTH:
+        return False, motion
+    velocity = along_planes(scene.planes, planes_touched(scene, touching.contacts), velocity)
+    _, velocity = through_air(velocity, mover.gravity, left)
+    tally = Tally(
+        touching.contacts,
+        touching.depth,
+        tally.rounds,
+        tally.lifted,
+        tally.landing,
+        tally.air_time,
+        tally.hits,
+    )
+    footing = Footing(False, False, motion.footing.normal, False, 0.0)
+    return True, Motion(motion.base, place, velocity, footing, tally)
+
+
+@kernel(apart=True, lent=True)
+def meet(
+    mover: Mover, motion: Motion, pace: Pace, scene: Scene, aim: Aim, log: HitLog
+) -> tuple[bool, Motion, Pace]:
+    """End a step through the air where it meets walkable ground or a ceiling.
+
+    Takes the motion from before the step, and the scene with the contacts of where it is aimed.
+    What it meets is noted in the log.
+
+    Returns
+    -------
+    tuple of bool, Motion and Pace
+        Whether it meets any. If so: the motion then, and the steps that are left. The body is where
+        its parabola has led it, set on ground straight up or down and walking there, or stopped by
+        the ceiling for this step. Else the scene is as before.
+    """
+    if not mover.walks or aim.touching.contacts == 0 or aim.blocked:
+        return False, motion, pace
+    if pace.cuts == MOST_CUTS:
+        return False, motion, pace
+    which, seconds = _moment(mover, motion, pace, scene, aim)
+    if which >= 0:
+        upright = float(scene.contacts[which, PUSH + 1])
+        way, velocity = through_air(aim.velocity, mover.gravity, seconds)
+        place, left = add(motion.offset, way), pace.seconds - seconds + pace.seconds * pace.steps
+        k, normal = int(scene.contacts[which, CANDIDATE]), three(scene.contacts, which, PUSH)
+        if upright >= mover.walkable:
+            lands, landed, rest = _land(mover, motion, pace, scene, place, velocity, left)
+            if lands:
+                hits = note_landing(
+                    log, motion.tally.hits, mover, motion.base, place, velocity, scene, k, normal
+                )
+                return True, with_hits(landed, hits), rest
+        elif upright < 0.0 and scene.contacts[which, DEPTH] <= SLOP:
+            left = pace.seconds - seconds
+            bumps, bumped = _bump(mover, motion, scene, place, velocity, left)
+            if bumps:
+                hits = note_bump(log, mover, motion, place, velocity, scene, k, normal)
+                return True, with_hits(bumped, hits), pace
+        list_contacts(scene, aim.offset)
+    return False, motion, pace

@@ -1,0 +1,88 @@
+"""What characters stand on as an update begins: whoever has rules for materials asks.
+
+It is found anew from where they are. What the last update has reported is no answer: the state of a
+character that was saved does not have it, and the ground may have changed since.
+"""
+
+from terrain_physics._kernels._intrinsics import borrow, keep
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.resize import around
+from terrain_physics._kernels.character.contacts.resolve import (
+    CANDIDATE,
+    Memory,
+    borrow_memory,
+    list_contacts,
+    make_memory,
+)
+from terrain_physics._kernels.character.moving_base.moving_base import carried_center
+from terrain_physics._kernels.character.reports.report import foremost_contact, foremost_point
+from terrain_physics._kernels.character.sleep.sleep import is_left_alone
+from terrain_physics._kernels.character.state.layout import (
+    GROUND_NORMAL,
+    GROUNDED,
+    MASK,
+    RULES_SIZE,
+    STATE_SIZE,
+    put_three_at,
+    three_at,
+    unpack_body,
+)
+from terrain_physics._kernels.character.state.work import begin
+from terrain_physics._kernels.ground.candidates import PART, TRIANGLE
+from terrain_physics._kernels.ground.table import Ground, ground_at
+from terrain_physics._kernels.types import Floats, Longs, Words
+
+# Columns of what is underfoot: the triangle by part and number, and the point touched in meters in
+# the world. Part -1: nothing.
+UNDER_PART, UNDER_TRIANGLE, UNDER_POINT = 0, 1, 2
+UNDERFOOT_SIZE = 5
+
+
+@kernel(apart=True)
+def _put_triangle(
+    state: Floats, rules: Floats, draws: Words, ground: Ground, memory: Memory, out: Floats
+) -> None:
+    """Write which triangle a body that is grounded stands on."""
+    center = carried_center(state, rules, unpack_body(rules), ground)
+    normal = three_at(state, GROUND_NORMAL)
+    scene = around(rules, center, 0.0, draws, ground, memory)
+    count, _, _ = list_contacts(scene, (0.0, 0.0, 0.0))
+    best = foremost_contact(scene, count, normal)
+    if best < 0:
+        return
+    which = int(scene.contacts[best, CANDIDATE])
+    out[UNDER_PART] = scene.candidates[which, PART]
+    out[UNDER_TRIANGLE] = scene.candidates[which, TRIANGLE]
+    put_three_at(out, UNDER_POINT, foremost_point(scene, center, normal))
+
+
+@kernel
+def put_underfoot(
+    states: Floats,
+    random_states: Words,
+    rules: Floats,
+    which: Longs,
+    first: int,
+    last: int,
+    table: Longs,
+    out: Floats,
+) -> None:
+    """Write what characters ``which[first:last]`` stand on to ``out`` (m * UNDERFOOT_SIZE,).
+
+    ``states``, ``random_states`` and ``rules`` as of `update_characters`; nothing is drawn. Who is
+    in the air or at rest stands on nothing that an update would ask for.
+    """
+    states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
+    memory, out = make_memory(), borrow(out)
+    for k in range(first, last):
+        i, own = int(which[k]), out[k * UNDERFOOT_SIZE : (k + 1) * UNDERFOOT_SIZE]
+        state = states[i * STATE_SIZE : (i + 1) * STATE_SIZE]
+        own_rules = rules[i * RULES_SIZE : (i + 1) * RULES_SIZE]
+        own[UNDER_PART] = -1.0
+        if state[GROUNDED] == 0.0 or is_left_alone(state, own_rules):
+            continue
+        own_memory = borrow_memory(memory)
+        begin(own_memory.faces, 0.0)
+        ground = ground_at(table, int(own_rules[MASK]), own_memory.yielding)
+        _put_triangle(state, own_rules, random_states[i : i + 1], ground, own_memory, own)
+    keep(memory)

@@ -1,0 +1,347 @@
+"""Riding: who stands on a part that moves goes with it.
+
+An update takes place in the frame of what the body stood on when it began: the part carries the
+body to where it is now, and there the body moves as on ground that stands still, with a velocity
+relative to the part. Where it ends on something else, its velocity is made relative to that.
+"""
+
+import math
+from typing import NamedTuple
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import center_of, foot_of
+from terrain_physics._kernels.character.state.free_motion import through_air
+from terrain_physics._kernels.character.state.layout import (
+    CARRIED_VELOCITY,
+    CARRIER,
+    EXCESS,
+    GRAVITY,
+    GRAVITY_SCALE,
+    GROUND_PART,
+    GROUNDED,
+    KEEPS_NONE,
+    KEEPS_UPWARD,
+    LANDING_SPEED,
+    LEAVE,
+    MOVE_AGE,
+    MOVES_SEEN,
+    OFFSET,
+    OWN_VELOCITY,
+    POSITION,
+    RIDE_AHEAD,
+    RIDE_POINT,
+    RIDES,
+    SNAP,
+    SQUEEZED_BY,
+    TURN,
+    UPDATES_SEEN,
+    VELOCITY,
+    WAS_GROUNDED,
+    put_three_at,
+    three_at,
+)
+from terrain_physics._kernels.ground.movers import (
+    PUT,
+    SECONDS,
+    frame_now,
+    frame_seen,
+    has_moved,
+    remembers,
+    surface_velocity,
+    velocity_at,
+)
+from terrain_physics._kernels.ground.table import Ground, mover_met, movers_of
+from terrain_physics._kernels.math.rigid import (
+    Rigid,
+    angle_of,
+    between,
+    to_local,
+    to_world,
+    turn_between,
+    turned,
+    turned_back,
+)
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
+from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.types import Floats
+
+# By how much of a count a time may be off, that is a whole number of updates.
+_ROUNDING = 1e-6
+
+# How far from where its part should carry it a body may be, and still stand on it.
+_ASTRAY = 0.1  # meters
+_ASTRAY_SHARE = 1e-9  # of the coordinates
+
+
+class Ride(NamedTuple):
+    """In whose frame an update takes place, and where it began there."""
+
+    row: int  # of the mover; 0: the world's frame
+    before: Rigid  # the frame as the body saw it last
+    now: Rigid
+    start: Vec3  # the foot in that frame
+    end: Vec3  # the same, as a conveyor has carried it on
+    velocity: Vec3  # of a body in the air: by how much its own is less in that frame
+    excess: float  # see `_excess`
+    age: float  # how long ago the latest move of the part began, in seconds
+    falling: Vec3  # of a body in the air: its velocity in the end if it met nothing
+    turn: float  # by which the frame has turned about +Y, in radians
+    was_grounded: bool
+
+
+@kernel
+def _is_moving(ground: Ground, row: int, state: Floats, delta_time: float) -> bool:
+    """Tell whether the latest move of a part goes on, for a body that has not stood on it.
+
+    Then it began no longer ago than it takes, for all that the last updates have seen.
+    """
+    updates = math.ceil(min(movers_of(ground)[row, SECONDS] / delta_time - _ROUNDING, UPDATES_SEEN))
+    return has_moved(movers_of(ground), row, float(state[MOVES_SEEN + max(updates, 1) - 1]))
+
+
+@kernel(inline=True)
+def _goes_on(movers: Floats, row: int, age: float) -> bool:
+    """Tell whether the latest move of a part takes longer than it is ago."""
+    return bool(age < movers[row, SECONDS] * (1.0 - _ROUNDING))
+
+
+@kernel(inline=True, lent=True)
+def see_moves(state: Floats, counted: float) -> None:
+    """Note that an update has ended, and how many moves the ground has counted by now."""
+    for k in range(UPDATES_SEEN - 1, 0, -1):
+        state[MOVES_SEEN + k] = state[MOVES_SEEN + k - 1] if counted > 0.0 else 0.0
+    state[MOVES_SEEN] = counted
+
+
+@kernel(inline=True, lent=True)
+def ignore_moves(state: Floats, counted: float) -> None:
+    """Note that no move up to now concerns a body: it was at rest, or not there."""
+    for k in range(UPDATES_SEEN):
+        state[MOVES_SEEN + k] = counted
+
+
+@kernel
+def _kept(rules: Floats, velocity: Vec3) -> Vec3:
+    """Return what a body keeps of the velocity of the part that it leaves."""
+    rule = int(rules[LEAVE])
+    if rule == KEEPS_NONE:
+        return (0.0, 0.0, 0.0)
+    return (velocity[0], max(velocity[1], 0.0), velocity[2]) if rule == KEEPS_UPWARD else velocity
+
+
+@kernel(inline=True)
+def _add_velocity(state: Floats, more: Vec3) -> None:
+    put_three_at(state, VELOCITY, add(three_at(state, VELOCITY), more))
+    put_three_at(state, OWN_VELOCITY, add(three_at(state, OWN_VELOCITY), more))
+
+
+@kernel
+def _excess(state: Floats, rules: Floats, now: Vec3, seconds: float) -> float:
+    """Return how much faster than its part a body would rise if nothing held it down.
+
+    That is where a part slows down on its way up, or turns round, more than gravity does.
+    """
+    carried = float(state[CARRIED_VELOCITY + 1])
+    if int(rules[LEAVE]) == KEEPS_NONE or carried <= 0.0:
+        return 0.0
+    held = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE]) * seconds
+    more = float(state[EXCESS]) + (carried - now[1]) - held
+    return more if more > _ROUNDING * held else 0.0
+
+
+@kernel
+def _is_thrown(rules: Floats, excess: float) -> bool:
+    """Tell whether a body would rise over its part by more than it is held by a snap."""
+    gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
+    return excess * excess > 2.0 * gravity * float(rules[SNAP])
+
+
+@kernel
+def _stands_there(
+    ground: Ground, row: int, seen: float, before: Rigid, start: Vec3, foot: Vec3, body: Body
+) -> bool:
+    """Tell whether a foot is where a part has left it: on another ground it is elsewhere.
+
+    On a slope a wide body stands higher than its foot.
+    """
+    if not remembers(movers_of(ground), row, seen):
+        return True
+    around = _ASTRAY + _ASTRAY_SHARE * (abs(foot[0]) + abs(foot[1]) + abs(foot[2]))
+    off = subtract(to_world(before, start), foot)
+    high = around + body.reach[0] + body.reach[2]
+    return abs(off[0]) <= around and abs(off[1]) <= high and abs(off[2]) <= around
+
+
+@kernel(lent=True)
+def in_world(state: Floats) -> Ride:
+    """Return an update in the frame of the world."""
+    none = Rigid((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+    zero = (0.0, 0.0, 0.0)
+    return Ride(0, none, none, zero, zero, zero, 0.0, 0.0, zero, 0.0, state[GROUNDED] != 0.0)
+
+
+@kernel
+def _turn(state: Floats, before: Rigid, now: Rigid) -> float:
+    """Return how far the part that a body stands on has turned about +Y."""
+    if state[RIDES] != 0.0:
+        ahead = turned(now.rotation, three_at(state, RIDE_AHEAD))
+    else:
+        ahead = turned(turn_between(before.rotation, now.rotation), (0.0, 0.0, 1.0))
+    return angle_of(ahead[0], ahead[2])
+
+
+@kernel(apart=True)
+def mount(
+    state: Floats, rules: Floats, body: Body, ground: Ground, delta_time: float, is_placed: bool
+) -> Ride:
+    """Return in whose frame an update takes place.
+
+    It is that of the part that the body stands on, unless that is gone, was put elsewhere without a
+    time, or throws the body off: this then gets what it keeps of the part's velocity.
+    """
+    ride = in_world(state)
+    if state[GROUNDED] == 0.0 or state[CARRIER] < 0.0:
+        return ride
+    movers, seen, row = (
+        movers_of(ground),
+        float(state[MOVES_SEEN]),
+        mover_met(ground, float(state[CARRIER])),
+    )
+    carried = three_at(state, CARRIED_VELOCITY)
+    if row == 0 or movers[row, PUT] > seen:
+        _add_velocity(state, _kept(rules, carried))
+        return ride
+    before, now = frame_seen(movers, row, seen), frame_now(movers, row)
+    foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
+    start = to_local(before, foot)
+    if state[RIDES] != 0.0 and not is_placed:
+        known = three_at(state, RIDE_POINT)
+        if not _stands_there(ground, row, seen, before, known, foot, body):
+            return ride
+        start = known
+    age = 0.0 if has_moved(movers, row, seen) else float(state[MOVE_AGE])
+    velocity = velocity_at(movers, row, foot, _goes_on(movers, row, age))
+    excess = _excess(state, rules, velocity, max(delta_time, float(movers[row, SECONDS])))
+    if state[SQUEEZED_BY] < 0.0 and _is_thrown(rules, excess):
+        up = (carried[0], carried[1] + float(state[EXCESS]), carried[2])
+        _add_velocity(state, _kept(rules, up))
+        state[GROUNDED] = 0.0
+        return ride
+    end = add_scaled(start, surface_velocity(movers, row), delta_time)
+    turn = _turn(state, before, now)
+    return Ride(
+        row, before, now, start, end, velocity, excess, age, velocity, turn, ride.was_grounded
+    )
+
+
+@kernel
+def carried_center(state: Floats, rules: Floats, body: Body, ground: Ground) -> Vec3:
+    """Return where the center of a body will be when the part that it stands on has carried it."""
+    row = mover_met(ground, float(state[CARRIER])) if state[RIDES] != 0.0 else 0
+    if row > 0:
+        return center_of(
+            to_world(frame_now(movers_of(ground), row), three_at(state, RIDE_POINT)), body
+        )
+    return add(three_at(state, POSITION), three_at(rules, OFFSET))
+
+
+@kernel(inline=True)
+def carried_to(ride: Ride, share: float) -> Vec3:
+    """Return where in the world a part has carried the foot by a share of an update."""
+    on_part = ride.end
+    if share < 1.0:
+        on_part = add(scale(ride.start, 1.0 - share), scale(ride.end, share))
+    return to_world(between(ride.before, ride.now, share), on_part)
+
+
+@kernel
+def mount_in_air(
+    state: Floats, rules: Floats, body: Body, ground: Ground, row: int, delta_time: float
+) -> Ride:
+    """Return an update of a body in the air in the frame of a part that it meets.
+
+    So it lands on that, or is pushed by it, as on something that stands still. The frame's velocity
+    is that of the way which the part has gone since the last update, however long it took.
+    """
+    movers = movers_of(ground)
+    before, now = frame_seen(movers, row, float(state[MOVES_SEEN])), frame_now(movers, row)
+    foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
+    start = to_local(before, foot)
+    velocity = scale(subtract(to_world(now, start), foot), 1.0 / delta_time)
+    gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
+    _, falling = through_air(three_at(state, VELOCITY), gravity, delta_time)
+    _add_velocity(state, scale(velocity, -1.0))
+    return Ride(row, before, now, start, start, velocity, 0.0, 0.0, falling, 0.0, False)
+
+
+@kernel
+def _pushed_velocity(state: Floats, ground: Ground, ride: Ride, foot: Vec3) -> Vec3:
+    """Return what to add to the velocity of a body in the air in the frame of a part that it met.
+
+    The frame has gone all of the part's way in one update, which may be shorter or longer than the
+    move. Whoever is pushed gets the part's own velocity along the push.
+    """
+    in_frame, end = three_at(state, VELOCITY), add(three_at(state, VELOCITY), ride.velocity)
+    push = subtract(end, ride.falling)
+    size, of_part = length(push), velocity_at(movers_of(ground), ride.row, foot, True)
+    apart = length(subtract(of_part, ride.velocity))
+    if size == 0.0 or apart <= _ROUNDING * (1.0 + length(of_part)):
+        return ride.velocity
+    normal = scale(push, 1.0 / size)
+    gained = max(dot(subtract(of_part, ride.falling), normal), 0.0)
+    return subtract(add_scaled(ride.falling, normal, gained), in_frame)
+
+
+@kernel(apart=True)
+def dismount(
+    state: Floats,
+    rules: Floats,
+    body: Body,
+    ground: Ground,
+    ride: Ride,
+    place: Vec3,
+    delta_time: float,
+) -> None:
+    """Note what a body stands on as an update ends, and make its velocity relative to that.
+
+    ``place`` is where the body was after it had been carried. Who has not moved since stays at the
+    same point of the part, to the last bit.
+    """
+    movers, grounded, number = movers_of(ground), state[GROUNDED] != 0.0, float(state[GROUND_PART])
+    if grounded and number < 0.0:
+        number = float(state[CARRIER])  # on its way up a step, say
+    row = mover_met(ground, number) if grounded else 0
+    position = three_at(state, POSITION)
+    foot = foot_of(add(position, three_at(rules, OFFSET)), body)
+    before, after, age = ride.velocity, (0.0, 0.0, 0.0), ride.age
+    if ride.row > 0 and ride.was_grounded:
+        before = velocity_at(movers, ride.row, foot, _goes_on(movers, ride.row, age))
+    if row > 0:
+        if row != ride.row or not ride.was_grounded:
+            goes_on = _is_moving(ground, row, state, delta_time)
+            age = 0.0 if goes_on else float(movers[row, SECONDS])
+        after = velocity_at(movers, row, foot, _goes_on(movers, row, age))
+    if row != ride.row or (row > 0 and not ride.was_grounded):
+        if ride.row > 0 and not grounded and not ride.was_grounded:
+            before = _pushed_velocity(state, ground, ride, foot)
+        keeps_all = grounded or not ride.was_grounded
+        _add_velocity(state, subtract(before, after) if keeps_all else _kept(rules, before))
+        if grounded:
+            state[VELOCITY + 1] = 0.0
+        if grounded and not ride.was_grounded:
+            landing = state[LANDING_SPEED] + (after[1] - before[1])
+            state[LANDING_SPEED] = max(landing, 0.0)
+    state[WAS_GROUNDED] = 1.0 if ride.was_grounded else 0.0
+    state[CARRIER], state[TURN] = number if grounded else -1.0, ride.turn
+    state[RIDES], state[EXCESS] = (1.0, ride.excess) if row > 0 else (0.0, 0.0)
+    state[MOVE_AGE] = age + delta_time if row > 0 else 0.0
+    on_part, ahead = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if row > 0:
+        frame = frame_now(movers, row)
+        has_stayed = row == ride.row and ride.was_grounded
+        has_stayed = has_stayed and position[0] == place[0] and position[2] == place[2]
+        on_part = ride.end if has_stayed else to_local(frame, foot)
+        ahead = turned_back(frame.rotation, (0.0, 0.0, 1.0))
+    put_three_at(state, RIDE_POINT, on_part)
+    put_three_at(state, RIDE_AHEAD, ahead)
+    put_three_at(state, CARRIED_VELOCITY, after)

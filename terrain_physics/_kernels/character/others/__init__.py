@@ -1,0 +1,1 @@
+"""A character among others: half-plane constraints, and standing on characters."""

@@ -1,0 +1,495 @@
+"""What a body runs into: which surfaces take speed from it in an update, how much, and why.
+
+A step leaves the planes that it met in its scene. Those that the body led into become rows of the
+update's log. Most steps meet none, so that most updates write nothing here.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import (
+    CONTACT_MARGIN,
+    SLOP,
+    contact,
+    corners_from,
+    foremost,
+)
+from terrain_physics._kernels.character.contacts.grounding import plane_normal, rise_of_slope
+from terrain_physics._kernels.character.contacts.internal_edges import is_off_rim
+from terrain_physics._kernels.character.contacts.resolve import (
+    CANDIDATE,
+    DEPTH,
+    MET,
+    NO_CANDIDATE,
+    PUSH,
+    SAME_WAY,
+    SIDE_OF_MAP,
+    Resolved,
+    Scene,
+    gathered,
+    list_contacts,
+)
+from terrain_physics._kernels.character.state.layout import put_three_at, three_at
+from terrain_physics._kernels.character.state.motion import Motion, Mover
+from terrain_physics._kernels.character.state.work import goes_on, spend
+from terrain_physics._kernels.character.walk.walk import CORNER_SLACK, Walked
+from terrain_physics._kernels.character.walk.walls import MOST_CLEARANCE, OVERHEAD, flat
+from terrain_physics._kernels.geometry.closest_point import closest_on_triangle
+from terrain_physics._kernels.ground.candidates import (
+    NORMAL,
+    PART,
+    THICKNESS,
+    TRIANGLE,
+    A,
+    B,
+    C,
+    surface_at,
+    three,
+)
+from terrain_physics._kernels.ground.nearby import around_body, next_near
+from terrain_physics._kernels.ground.table import Ground
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
+from terrain_physics._kernels.types import Floats
+
+# Rows that are kept of an update: the strongest.
+MOST_HITS = 4
+
+# Columns of a row: the triangle by part and number (of a character -1, and its place in the group),
+# the point in meters in the world, the unit
+# normal, the speed at which the body came upon it, the speed that it took from the body's way
+# (both in m/s), and why.
+HIT_PART, HIT_TRIANGLE, HIT_POINT, HIT_NORMAL, IMPACT, TAKEN, REASON = 0, 1, 2, 5, 8, 9, 10
+
+# Of what may be the riser of a step: how high it ends, or inf if it is none; how high the body's
+# foot and head were, in meters in the world.
+RISER, FOOT, HEAD = 11, 12, 13
+HIT_SIZE = 14
+
+# Behind the rows: the velocity of the body's own, in m/s, as the last step left it, at first as the
+# last update did. The game may have set another one since.
+OWN = MOST_HITS * HIT_SIZE
+
+# Behind that: how much work the last update was, from its first step on.
+WORK = OWN + 3
+HITS_SIZE = WORK + 1
+
+# Why something takes a body's way; LET_PASS if it does not.
+LET_PASS, STEEP, WALL, STEP, CEILING, EDGE, CHARACTER = range(7)
+
+# What leads into a surface more slowly meets nothing.
+LEAST_SPEED = 1e-3  # m/s
+
+# Cosine above which two surfaces face the same way, and count as one.
+_ALIKE = 0.99
+
+# Faces with a normal whose y is less, without its sign, are upright.
+_UPRIGHT = 0.1
+
+# Faces with a normal whose y is less are overhead, however low they reach.
+_FACES_DOWN = -0.5
+
+# How far behind the foremost point of a riser there is the top of the step.
+_TREAD = 0.02  # meters
+
+
+class HitLog(NamedTuple):
+    """Where hits are written."""
+
+    rows: Floats  # (HITS_SIZE,), with the body's own velocity and the work behind
+
+
+class _Place(NamedTuple):
+    """Where a body is as it meets something."""
+
+    base: Vec3  # the origin of the scene, in meters in the world
+    offset: Vec3  # from there to the body's center, in meters
+    contacts: int  # that the scene lists
+    foot: float  # the height that a step up is measured from, in meters from the base
+
+
+class _Met(NamedTuple):
+    """A surface that a body meets."""
+
+    candidate: int
+    normal: Vec3
+    impact: float  # the speed at which the body came upon it, in m/s
+    taken: float  # the speed that it took from the body's way, in m/s
+
+
+@kernel
+def _faces(rows: Floats, row: int, normal: Vec3) -> bool:
+    """Tell whether the surface in a row faces that way."""
+    return dot(three_at(rows, row + HIT_NORMAL), normal) > _ALIKE
+
+
+@kernel
+def _slot(rows: Floats, count: int, normal: Vec3, strength: float) -> int:
+    """Return which row is for a surface: that of one like it, a free one, or the weakest; or -1."""
+    weakest, least = -1, strength
+    for i in range(count):
+        row = i * HIT_SIZE
+        if _faces(rows, row, normal):
+            return i
+        known = max(float(rows[row + IMPACT]), float(rows[row + TAKEN]))
+        if known < least:
+            weakest, least = i, known
+    return count if count < MOST_HITS else weakest
+
+
+@kernel
+def _touched_point(scene: Scene, offset: Vec3, k: int, normal: Vec3) -> Vec3:
+    """Return the point of a candidate that a body touches which lies against that normal."""
+    own = add(offset, foremost(scene.body, normal))
+    if k < 0:
+        return own
+    a, b, c, face = corners_from(scene.candidates, k, own)
+    _, point = closest_on_triangle(a, b, c, True, face)
+    return add(own, point)
+
+
+@kernel
+def _span(mover: Mover, scene: Scene, place: _Place, k: int, normal: Vec3) -> tuple[float, float]:
+    """Return how low a surface reaches, and how high what is too steep to walk on of it.
+
+    It is a candidate, with all others that the body touches and that face the same way.
+    """
+    lowest, highest = np.inf, -np.inf
+    for i in range(-1, place.contacts):
+        j = k if i < 0 else int(scene.contacts[i, CANDIDATE])
+        if i >= 0 and dot(three(scene.contacts, i, PUSH), normal) <= _ALIKE:
+            continue
+        a, b, c = (
+            float(scene.candidates[j, A + 1]),
+            float(scene.candidates[j, B + 1]),
+            float(scene.candidates[j, C + 1]),
+        )
+        lowest = min(lowest, a, b, c)
+        if abs(scene.candidates[j, NORMAL + 1]) < mover.walkable:
+            highest = max(highest, a, b, c)
+    return lowest, highest
+
+
+@kernel
+def _is_rim(scene: Scene, k: int, normal: Vec3) -> bool:
+    """Tell whether a body lies against the edge of a candidate where the ground of a map ends."""
+    candidates = scene.candidates
+    return bool(
+        candidates[k, THICKNESS] > 0.0
+        and dot(three(candidates, k, NORMAL), normal) < SAME_WAY
+        and is_off_rim(candidates, scene.size, k, normal, scene.faces)
+    )
+
+
+@kernel(apart=True, lent=True)
+def _put_reason(
+    log: HitLog, row: int, mover: Mover, scene: Scene, place: _Place, k: int, normal: Vec3
+) -> None:
+    """Write why a surface is in a body's way, and where there would be a step."""
+    rows = log.rows
+    rows[row + RISER] = np.inf
+    if k == NO_CANDIDATE:
+        rows[row + REASON] = WALL
+        return
+    if k == SIDE_OF_MAP or _is_rim(scene, k, normal):
+        rows[row + REASON] = EDGE
+        return
+    if normal[1] < _FACES_DOWN:
+        rows[row + REASON] = CEILING
+        return
+    lowest, riser = _span(mover, scene, place, k, normal)
+    if lowest > place.offset[1]:
+        rows[row + REASON] = CEILING
+        return
+    upright = abs(float(scene.candidates[k, NORMAL + 1]))
+    leans_back = normal[1] > 0.0 and _UPRIGHT < upright < mover.walkable
+    rows[row + REASON] = STEEP if leans_back else WALL
+    base = place.base[1]
+    rows[row + RISER] = base + riser
+    rows[row + FOOT] = base + place.foot
+    rows[row + HEAD] = base + place.offset[1] + scene.body.reach[1]
+
+
+@kernel
+def _over_side(scene: Scene, place: _Place, normal: Vec3) -> int:
+    """Return the candidate over the side of a map that stopped a body."""
+    beyond = add_scaled(place.offset, normal, -scene.body.least)
+    _, which, _ = surface_at(scene.candidates, scene.size, beyond[0], beyond[2], np.inf, True)
+    return which
+
+
+@kernel
+def _put_place(log: HitLog, row: int, scene: Scene, place: _Place, met: _Met, point: Vec3) -> None:
+    """Write which triangle a body met, where, and its normal."""
+    k = met.candidate
+    if k == SIDE_OF_MAP:
+        k = _over_side(scene, place, met.normal)
+    log.rows[row + HIT_PART] = scene.candidates[k, PART] if k >= 0 else -1.0
+    log.rows[row + HIT_TRIANGLE] = scene.candidates[k, TRIANGLE] if k >= 0 else -1.0
+    put_three_at(log.rows, row + HIT_POINT, add(place.base, point))
+    put_three_at(log.rows, row + HIT_NORMAL, met.normal)
+
+
+@kernel(apart=True, lent=True)
+def _note(log: HitLog, count: int, mover: Mover, scene: Scene, place: _Place, met: _Met) -> int:
+    """Write what a body met to the log; return how many rows it has then.
+
+    Surfaces that face the same way share a row: the strongest of them, with the most of each speed.
+    """
+    rows, strength = log.rows, max(met.impact, met.taken)
+    slot = _slot(rows, count, met.normal, strength)
+    if strength < LEAST_SPEED or slot < 0:
+        return count
+    row = slot * HIT_SIZE
+    if slot == count or not _faces(rows, row, met.normal):
+        rows[row + IMPACT] = rows[row + TAKEN] = rows[row + REASON] = 0.0
+        rows[row + RISER] = np.inf
+    point = _touched_point(scene, place.offset, met.candidate, met.normal)
+    if strength > max(rows[row + IMPACT], rows[row + TAKEN]):
+        _put_place(log, row, scene, place, met, point)
+    if met.taken >= LEAST_SPEED and met.taken > rows[row + TAKEN]:
+        _put_reason(log, row, mover, scene, place, met.candidate, met.normal)
+    rows[row + IMPACT] = max(rows[row + IMPACT], met.impact)
+    rows[row + TAKEN] = max(rows[row + TAKEN], met.taken)
+    return max(count, slot + 1)
+
+
+@kernel(apart=True, lent=True)
+def _coming(scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool) -> Vec3:
+    """Return a velocity without what leads into surfaces that a body has touched before.
+
+    Those are the ones that it touches where the step begins, at ``offset``, unless its ``own``
+    velocity has just led it there. ``upright`` turns them into walls.
+    """
+    candidates = scene.candidates
+    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and goes_on(scene.faces, k):
+        spend(scene.faces, 1.0)
+        depth, normal, _ = contact(candidates, scene.size, k, offset, scene.body, scene.faces)
+        if depth >= -CONTACT_MARGIN:
+            if upright:
+                _, normal = flat(normal)
+            into = dot(normal, velocity)
+            if into < 0.0 and dot(normal, own) > -LEAST_SPEED:
+                velocity = add_scaled(velocity, normal, -into)
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
+    return velocity
+
+
+@kernel
+def _leaning(scene: Scene, contacts: int, k: int, wall: Vec3) -> Vec3:
+    """Return the normal of a candidate that stopped a walk as an upright ``wall``.
+
+    Where the body has slid past the candidate in the step, that is the normal of its face, if that
+    leans the same way.
+    """
+    for i in range(contacts):
+        if int(scene.contacts[i, CANDIDATE]) == k:
+            return three(scene.contacts, i, PUSH)
+    face = three(scene.candidates, k, NORMAL)
+    _, facing = flat(face)
+    if abs(dot(facing, wall)) <= _ALIKE:
+        return wall
+    return face if dot(facing, wall) > 0.0 else scale(face, -1.0)
+
+
+@kernel
+def _note_corner(
+    log: HitLog, count: int, mover: Mover, scene: Scene, place: _Place, velocity: Vec3, coming: Vec3
+) -> int:
+    """Note what stops a walk that leads no farther, as into a corner or under a ceiling.
+
+    ``coming`` is the velocity at which the body came upon it.
+    """
+    size, ahead = flat(velocity)
+    beyond = add_scaled(place.offset, ahead, 2.0 * CORNER_SLACK)
+    contacts = list_contacts(scene, beyond).contacts
+    place = _Place(place.base, place.offset, contacts, place.foot)
+    found = False
+    for of_ground in range(2):  # ground that is walkable only where nothing else is in the way
+        for i in range(contacts):
+            normal = three(scene.contacts, i, PUSH)
+            if scene.contacts[i, DEPTH] <= SLOP or (normal[1] >= mover.walkable) != (
+                of_ground == 1
+            ):
+                continue
+            _, wall = flat(normal)
+            taken = -dot(wall, velocity) if normal[1] >= -OVERHEAD else size
+            met = _Met(int(scene.contacts[i, CANDIDATE]), normal, -dot(normal, coming), taken)
+            count = _note(log, count, mover, scene, place, met)
+            found = found or taken >= LEAST_SPEED
+        if found:
+            break
+    list_contacts(scene, place.offset)
+    if found:
+        return count
+    met = _Met(NO_CANDIDATE, scale(ahead, -1.0), dot(ahead, coming), size)
+    return _note(log, count, mover, scene, place, met)
+
+
+@kernel(apart=True, lent=True)
+def note_walk(log: HitLog, mover: Mover, motion: Motion, walked: Walked, scene: Scene) -> int:
+    """Note what took speed from a walking body in a step; return how many hits there are then.
+
+    Takes the motion from before the step, and the scene with the planes of the walk.
+    """
+    velocity, footing, count = motion.velocity, motion.footing, motion.tally.hits
+    own = three_at(log.rows, OWN)
+    moved = subtract(walked.offset, motion.offset)
+    foot = motion.offset[1] - scene.body.reach[1]
+    if footing.stepping:
+        foot = footing.step_foot - motion.base[1]
+    place = _Place(motion.base, walked.offset, walked.contacts, foot)
+    for i in range(walked.planes):
+        wall = plane_normal(scene.planes, i)
+        taken = -dot(wall, velocity)
+        if taken < LEAST_SPEED:
+            continue
+        coming = (0.0, 0.0, 0.0)
+        if dot(wall, moved) < -CONTACT_MARGIN or dot(wall, own) < -LEAST_SPEED:
+            coming = _coming(scene, motion.offset, velocity, own, True)
+        k = int(scene.planes[i, MET])
+        if k < 0:
+            count = _note_corner(log, count, mover, scene, place, velocity, coming)
+            continue
+        normal = _leaning(scene, walked.contacts, k, wall)
+        met = _Met(k, normal, -dot(normal, coming), taken)
+        count = _note(log, count, mover, scene, place, met)
+    return count
+
+
+@kernel(inline=True)
+def _in_the_air(scene: Scene, base: Vec3, offset: Vec3, contacts: int) -> _Place:
+    """Return the place of a body that flies."""
+    return _Place(base, offset, contacts, offset[1] - scene.body.reach[1])
+
+
+@kernel(apart=True, lent=True)
+def _note_in_flight(
+    log: HitLog, count: int, mover: Mover, motion: Motion, scene: Scene, place: _Place,
+    velocity: Vec3, k: int, normal: Vec3,
+) -> int:  # fmt: skip
+    """Note what a flying body meets at a velocity; return how many hits there are then.
+
+    Takes the motion from before the step. Gravity is no part of a body's way: what it falls on or
+    slides down does not block it.
+    """
+    moved = subtract(add(place.base, place.offset), add(motion.base, motion.offset))
+    start, own = subtract(place.offset, moved), three_at(log.rows, OWN)
+    coming = (0.0, 0.0, 0.0)
+    if dot(normal, moved) < -CONTACT_MARGIN or dot(normal, own) < -LEAST_SPEED:
+        coming = _coming(scene, start, velocity, own, False)
+    taken = 0.0
+    if normal[1] < mover.walkable:
+        taken = -dot(normal, (velocity[0], max(velocity[1], 0.0), velocity[2]))
+    met = _Met(k, normal, -dot(normal, coming), taken)
+    return _note(log, count, mover, scene, place, met)
+
+
+@kernel(apart=True, lent=True)
+def note_flight(
+    log: HitLog, mover: Mover, motion: Motion, base: Vec3, velocity: Vec3, out: Resolved,
+    scene: Scene,
+) -> int:  # fmt: skip
+    """Note what took speed from a flying body in a step; return how many hits there are then.
+
+    Takes the motion from before the step, the velocity at its end if nothing had been met, and the
+    scene with the planes of the flight at ``base``.
+    """
+    place, count = _in_the_air(scene, base, out.offset, out.contacts), motion.tally.hits
+    for i in range(out.planes):
+        normal, k = plane_normal(scene.planes, i), int(scene.planes[i, MET])
+        on_foot = normal[1] >= mover.walkable and motion.footing.grounded
+        if not on_foot and -dot(normal, velocity) >= LEAST_SPEED:
+            count = _note_in_flight(log, count, mover, motion, scene, place, velocity, k, normal)
+    return count
+
+
+@kernel(apart=True, lent=True)
+def note_bump(
+    log: HitLog, mover: Mover, motion: Motion, offset: Vec3, velocity: Vec3, scene: Scene,
+    k: int, normal: Vec3,
+) -> int:  # fmt: skip
+    """Note a candidate that a flying body meets at an offset and a velocity."""
+    place, count = _in_the_air(scene, motion.base, offset, 0), motion.tally.hits
+    return _note_in_flight(log, count, mover, motion, scene, place, velocity, k, normal)
+
+
+@kernel(apart=True, lent=True)
+def note_landing(
+    log: HitLog, count: int, mover: Mover, base: Vec3, offset: Vec3, velocity: Vec3, scene: Scene,
+    k: int, normal: Vec3,
+) -> int:  # fmt: skip
+    """Note that a body lands on a candidate, with all the speed that it comes with."""
+    place = _in_the_air(scene, base, offset, 0)
+    return _note(log, count, mover, scene, place, _Met(k, normal, -dot(normal, velocity), 0.0))
+
+
+@kernel(apart=True)
+def note_character(
+    log: HitLog, count: int, who: float, point: Vec3, normal: Vec3, impact: float, taken: float
+) -> int:
+    """Note another character that a body meets at a point; return how many hits there are then."""
+    rows, strength = log.rows, max(impact, taken)
+    slot = _slot(rows, count, normal, strength)
+    if strength < LEAST_SPEED or slot < 0:
+        return count
+    row = slot * HIT_SIZE
+    if slot < count and strength <= max(rows[row + IMPACT], rows[row + TAKEN]):
+        return count
+    rows[row + HIT_PART], rows[row + HIT_TRIANGLE] = -1.0, who
+    put_three_at(rows, row + HIT_POINT, point)
+    put_three_at(rows, row + HIT_NORMAL, normal)
+    rows[row + IMPACT], rows[row + TAKEN] = impact, taken
+    rows[row + REASON], rows[row + RISER] = CHARACTER, np.inf
+    return max(count, slot + 1)
+
+
+@kernel
+def candidate_of(scene: Scene, planes: int, normal: Vec3) -> int:
+    """Return which candidate a plane that was met is of; NO_CANDIDATE if none has that normal."""
+    for i in range(planes):
+        if dot(plane_normal(scene.planes, i), normal) > SAME_WAY:
+            return int(scene.planes[i, MET])
+    return NO_CANDIDATE
+
+
+@kernel(apart=True)
+def _is_step(
+    scene: Scene, ground: Ground, mover: Mover, rows: Floats, row: int, behind: float
+) -> bool:
+    """Tell whether walkable ground begins so far behind a riser, too high for a step.
+
+    Its height is between the highest step and the body's head, and that of the riser.
+    """
+    lowest = rows[row + FOOT] + max(mover.step_height, MOST_CLEARANCE)
+    slack = rise_of_slope(behind, mover.walkable) + MOST_CLEARANCE
+    if rows[row + RISER] > rows[row + HEAD] + slack:
+        return False
+    _, ahead = flat(three_at(rows, row + HIT_NORMAL))
+    x, _, z = add_scaled(three_at(rows, row + HIT_POINT), ahead, -behind)
+    base, top = (x, lowest, z), rows[row + HEAD]
+    scene = gathered(scene, ground, base, base, (x, top, z))
+    found = scene.candidates
+    tread, which, _ = surface_at(found, scene.size, 0.0, 0.0, top - lowest, False)
+    return bool(
+        tread > max(0.0, rows[row + RISER] - slack - lowest)
+        and abs(found[which, NORMAL + 1]) >= mover.walkable
+    )
+
+
+@kernel(apart=True)
+def find_steps(log: HitLog, count: int, mover: Mover, scene: Scene, ground: Ground) -> None:
+    """Write which of the hits are steps that are too high. The scene's candidates are lost.
+
+    Looks at the ground right behind each riser, and as far behind as the body is wide.
+    """
+    for i in range(count):
+        row = i * HIT_SIZE
+        if log.rows[row + RISER] < np.inf and (
+            _is_step(scene, ground, mover, log.rows, row, _TREAD)
+            or _is_step(scene, ground, mover, log.rows, row, scene.body.least)
+        ):
+            log.rows[row + REASON] = STEP

@@ -1,0 +1,95 @@
+"""What a body stands on or touches, for the report: kind, point, part and triangle."""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import foremost
+from terrain_physics._kernels.character.contacts.resolve import CANDIDATE, PUSH, Scene, meet_plane
+from terrain_physics._kernels.character.state.layout import (
+    AIRBORNE,
+    GROUND_KIND,
+    GROUND_PART,
+    GROUND_POINT,
+    GROUND_TRIANGLE,
+    STEEP,
+    WALKABLE,
+    WEDGED,
+    put_three_at,
+)
+from terrain_physics._kernels.character.state.work import PLANE, spend
+from terrain_physics._kernels.ground.candidates import OF_MOVER, PART, TRIANGLE, three
+from terrain_physics._kernels.math.vec3 import Vec3, add, dot
+from terrain_physics._kernels.types import Floats
+
+# By how much of their cosines contacts may differ that hold a body up alike.
+_ALIKE = 1e-9
+
+
+@kernel(lent=True)
+def planes_touched(scene: Scene, count: int) -> int:
+    """Write the planes of the contacts listed to the scene; return how many there are."""
+    spend(scene.faces, count * PLANE)
+    planes = int(np.int64(0))
+    for i in range(count):
+        which = int(scene.contacts[i, CANDIDATE])
+        planes = meet_plane(scene, planes, three(scene.contacts, i, PUSH), which)
+    return planes
+
+
+@kernel(inline=True, lent=True)
+def kind_of_ground(
+    scene: Scene, count: int, grounded: bool, normal: Vec3, walkable: float, by_sum: bool
+) -> tuple[int, Vec3]:
+    """Return (kind of ground, its normal) for a body with contacts that stands on ``normal``."""
+    touched = planes_touched(scene, count)
+    best = 0
+    for i in range(1, touched):
+        if scene.planes[i, 1] > scene.planes[best, 1]:
+            best = i
+    if grounded:
+        return (WALKABLE if scene.planes[best, 1] >= walkable else WEDGED), normal
+    if scene.planes[best, 1] > 0.0 and (by_sum or scene.planes[best, 1] < walkable):
+        return STEEP, three(scene.planes, best, 0)
+    return AIRBORNE, normal
+
+
+@kernel(inline=True, lent=True)
+def foremost_contact(scene: Scene, count: int, normal: Vec3) -> int:
+    """Return which of the contacts listed pushes most along a normal; -1 if there is none.
+
+    Of what holds the body up alike, that is what stands still, or else the part of the lowest
+    number.
+    """
+    best, along, stands_still = -1, 0.0, False
+    for i in range(count):
+        own = dot(three(scene.contacts, i, PUSH), normal)
+        is_still = scene.candidates[int(scene.contacts[i, CANDIDATE]), OF_MOVER] == 0.0
+        is_better = own > along if is_still else own > along + _ALIKE
+        if best < 0 or is_better or (own >= along - _ALIKE and is_still and not stands_still):
+            best, along, stands_still = i, own, is_still
+    return best
+
+
+@kernel(inline=True, lent=True)
+def foremost_point(scene: Scene, center: Vec3, normal: Vec3) -> Vec3:
+    """Return the point of a body that lies against ground of a normal."""
+    return add(center, foremost(scene.body, normal))
+
+
+@kernel(inline=True, lent=True)
+def report_ground(
+    state: Floats, scene: Scene, center: Vec3, count: int, normal: Vec3, kind: int
+) -> None:
+    """Write what the body stands on or touches: kind, point, part and triangle."""
+    state[GROUND_KIND] = kind
+    state[GROUND_PART] = state[GROUND_TRIANGLE] = -1.0
+    put_three_at(state, GROUND_POINT, (0.0, 0.0, 0.0))
+    if kind == AIRBORNE:
+        return
+    put_three_at(state, GROUND_POINT, foremost_point(scene, center, normal))
+    best = foremost_contact(scene, count, normal)
+    if best < 0:
+        return
+    which = int(scene.contacts[best, CANDIDATE])
+    state[GROUND_PART] = scene.candidates[which, PART]
+    state[GROUND_TRIANGLE] = scene.candidates[which, TRIANGLE]

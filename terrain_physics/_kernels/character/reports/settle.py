@@ -1,0 +1,108 @@
+"""The end of an update: the state that it leaves, and friction for bodies that do not walk."""
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.resolve import CONVERGED_DEPTH, Scene, is_buried
+from terrain_physics._kernels.character.reports.report import (
+    kind_of_ground,
+    report_ground,
+)
+from terrain_physics._kernels.character.state.free_motion import along_ground
+from terrain_physics._kernels.character.state.layout import (
+    AIR_TIME,
+    AIRBORNE,
+    BELOW,
+    BY_ROOM,
+    CONTACTS,
+    CONVERGED,
+    DRIVEN,
+    GROUND_NORMAL,
+    GROUNDED,
+    HITS,
+    LANDING_SPEED,
+    LIFTED,
+    LIMIT,
+    MOVED,
+    NO_LIMIT,
+    PENETRATION,
+    POSITION,
+    ROUNDS,
+    STEP_FOOT,
+    STEPPING,
+    UNDISTURBED,
+    VELOCITY,
+    WALKABLE,
+    WAS_GROUNDED,
+    put_three_at,
+    three_at,
+)
+from terrain_physics._kernels.character.state.motion import Footing, Motion, Mover, Tally
+from terrain_physics._kernels.character.state.work import is_spent
+from terrain_physics._kernels.math.vec3 import add, scale, subtract
+from terrain_physics._kernels.types import Floats
+
+
+@kernel
+def _put_footing(state: Floats, footing: Footing, tally: Tally) -> None:
+    """Write how the body stands, how it stood before, and since when."""
+    state[WAS_GROUNDED] = state[GROUNDED]
+    if footing.grounded:
+        if state[GROUNDED] == 0.0:
+            state[LANDING_SPEED] = tally.landing + 0.0
+        state[AIR_TIME] = 0.0
+    else:
+        state[AIR_TIME] = tally.air_time
+    stepping = footing.grounded and footing.stepping
+    state[GROUNDED] = 1.0 if footing.grounded else 0.0
+    state[STEPPING] = 1.0 if stepping else 0.0
+    state[STEP_FOOT] = footing.step_foot if stepping else 0.0
+
+
+@kernel(inline=True, lent=True)
+def settle(
+    state: Floats,
+    mover: Mover,
+    motion: Motion,
+    scene: Scene,
+    delta_time: float,
+    limit: int,
+) -> None:
+    """Write where a body is and how it moves and stands; slow it on ground if it does not walk.
+
+    Takes ``state`` as it was before the update, the motion after the last step, and the scene with
+    the contacts of the body where it is now. The state is left undisturbed: neither driven nor
+    moved by the game. ``limit`` is BY_WORK if there was no more work to be done, else NO_LIMIT.
+    """
+    footing, tally, velocity = motion.footing, motion.tally, motion.velocity
+    grounded = footing.grounded
+    if grounded and not mover.walks:
+        _, velocity = along_ground(velocity, mover.friction, delta_time)
+    elif grounded:
+        velocity = scale(velocity, 1.0 / mover.speed)  # as the game knows it
+    put_three_at(state, VELOCITY, velocity)
+
+    position, center = three_at(state, POSITION), add(motion.base, motion.offset)
+    if motion.base == add(position, mover.center):
+        # A body that did not move keeps its bits.
+        position = add(position, motion.offset)
+    else:
+        position = subtract(center, mover.center)
+    put_three_at(state, POSITION, position)
+
+    kind, normal = (WALKABLE if grounded else AIRBORNE), footing.normal
+    if tally.contacts > 0 and not (grounded and (mover.by_sum or footing.stepping)):
+        kind, normal = kind_of_ground(
+            scene, tally.contacts, grounded, normal, mover.walkable, mover.by_sum
+        )
+    report_ground(state, scene, center, tally.contacts, normal, kind)
+    put_three_at(state, GROUND_NORMAL, normal)
+    _put_footing(state, footing, tally)
+
+    state[HITS] = tally.hits
+    state[CONTACTS], state[ROUNDS], state[LIFTED] = tally.contacts, tally.rounds, tally.lifted
+    state[PENETRATION] = tally.depth
+    if limit == NO_LIMIT and not tally.depth <= CONVERGED_DEPTH:
+        limit = BY_ROOM
+    state[LIMIT], state[CONVERGED] = limit, 1.0 if limit == NO_LIMIT else 0.0
+    if not is_spent(scene.faces):
+        state[BELOW] = 1.0 if grounded and is_buried(scene, motion.offset) else 0.0
+    state[UNDISTURBED], state[DRIVEN], state[MOVED] = 1.0, 0.0, 0.0

@@ -1,0 +1,101 @@
+"""Who looks again after the ground has changed: those who are near to where it did."""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.state.layout import (
+    EXTENTS,
+    GROUND_VERSION,
+    MOVED,
+    OFFSET,
+    POSITION,
+    RULES_SIZE,
+    STATE_SIZE,
+    UNDISTURBED,
+    three_at,
+)
+from terrain_physics._kernels.math.vec3 import Vec3, add
+from terrain_physics._kernels.surface.changes import (
+    CHANGE_LOWER,
+    CHANGE_SIZE,
+    CHANGE_UPPER,
+    CHANGE_VERSION,
+)
+from terrain_physics._kernels.types import Floats
+
+# What is farther from a body than this is none of its contacts, and shares no edge with one.
+_NEAR = 0.1  # meters
+_ROUNDING = 1e-9  # of the coordinates
+
+
+@kernel(inline=True)
+def _is_near(place: Vec3, reach: float, changes: Floats, row: int) -> bool:
+    """Tell whether a place is within ``reach`` of the box where a change was."""
+    for axis in range(3):
+        around = reach + _ROUNDING * abs(place[axis])
+        if (
+            place[axis] - around > changes[row, CHANGE_UPPER + axis]
+            or place[axis] + around < changes[row, CHANGE_LOWER + axis]
+        ):
+            return False
+    return True
+
+
+@kernel(inline=True)
+def _reach(rules: Floats, rule: int) -> float:
+    """Return how far from its center a body is near to something, however it is turned."""
+    # Of a capsule the extents are its radius and half its segment.
+    return float(
+        _NEAR + rules[rule + EXTENTS] + rules[rule + EXTENTS + 1] + rules[rule + EXTENTS + 2]
+    )
+
+
+@kernel(inline=True)
+def _put_sum(changes: Floats, seen: float, out: Floats) -> None:
+    """Write the box around all changes after a version to ``out`` (1, CHANGE_SIZE)."""
+    for axis in range(3):
+        out[0, CHANGE_LOWER + axis], out[0, CHANGE_UPPER + axis] = np.inf, -np.inf
+    row = len(changes) - 1
+    while row >= 0 and changes[row, CHANGE_VERSION] > seen:
+        for axis in range(3):
+            lower, upper = CHANGE_LOWER + axis, CHANGE_UPPER + axis
+            out[0, lower] = min(out[0, lower], changes[row, lower])
+            out[0, upper] = max(out[0, upper], changes[row, upper])
+        row -= 1
+
+
+@kernel
+def wake_near(
+    states: Floats,
+    rules: Floats,
+    changes: Floats,
+    forgotten: float,
+    version: float,
+    first: int,
+    last: int,
+) -> None:
+    """Let characters first..last look again where the ground has changed since they last did.
+
+    ``states`` and ``rules`` as of `update_characters`; ``changes`` (k, CHANGE_SIZE) and
+    ``forgotten`` as of `ChangeLog`. Who has not looked since a forgotten version looks again.
+    """
+    around, of = np.empty((1, CHANGE_SIZE)), np.nan  # the box of all, and since when
+    for i in range(first, last):
+        state, rule = i * STATE_SIZE, i * RULES_SIZE
+        seen = float(states[state + GROUND_VERSION])
+        if seen == version:
+            continue
+        states[state + GROUND_VERSION] = version
+        wakes = seen < forgotten or seen > version
+        if not wakes:
+            if seen != of:
+                _put_sum(changes, seen, around)
+                of = seen
+            place = add(three_at(states[state:], POSITION), three_at(rules[rule:], OFFSET))
+            reach, row = _reach(rules, rule), len(changes) - 1
+            is_near = _is_near(place, reach, around, 0)
+            while is_near and not wakes and row >= 0 and changes[row, CHANGE_VERSION] > seen:
+                wakes = _is_near(place, reach, changes, row)
+                row -= 1
+        if wakes:
+            states[state + UNDISTURBED], states[state + MOVED] = 0.0, 1.0

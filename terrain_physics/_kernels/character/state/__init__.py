@@ -1,0 +1,1 @@
+"""The numbers of a character, and the motion that one update hands from step to step."""

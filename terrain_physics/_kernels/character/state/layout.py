@@ -1,0 +1,509 @@
+"""What a character's two rows of numbers hold: its state, and what the game sets.
+
+The tables say once what each column is. All else follows from them: the sizes of the rows, the
+places where kernels find a column, what a new character starts with, what is saved and hashed.
+"""
+
+import math
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.state.columns import (
+    COUNT,
+    FLAG,
+    NOT_NEGATIVE,
+    PART_OF_UNIT,
+    Column,
+    Layout,
+    Span,
+)
+from terrain_physics._kernels.math.vec3 import Mat3, Vec3, scale
+from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
+from terrain_physics._kernels.surface.shapes import (
+    BOX,
+    CAPSULE,
+    SPHERE,
+    Body,
+    box_body,
+    capsule_body,
+    sphere_body,
+)
+from terrain_physics._kernels.types import Floats
+
+# The format of saved rows: one more whenever columns come, or one changes its meaning.
+FORMAT = 6
+
+# Kinds of ground.
+AIRBORNE, STEEP, WEDGED, WALKABLE, ON_HEAD = 0, 1, 2, 3, 4
+
+MOST_ROUNDS = 1000
+
+# Times its velocity that a material may let a body walk.
+LEAST_SPEED_FACTOR, MOST_SPEED_FACTOR = 1e-3, 1e3
+
+# Rules for materials are known to a row by one whole number, which is exact as a float.
+MATERIAL_RULES_BITS = 53
+
+# What an update may not get over: its bound of work, ground far above its body, ground around it.
+NO_LIMIT, BY_WORK, BY_DEPTH, BY_ROOM = 0, 1, 2, 3
+
+# What a body keeps of the velocity of a part that it leaves: all, all but what leads down, nothing.
+KEEPS_ALL, KEEPS_UPWARD, KEEPS_NONE = 0, 1, 2
+
+# Updates of which a body remembers how many moves of parts it had seen by then.
+UPDATES_SEEN = 8
+
+# Parts that press a body against something still, at most; the hardest.
+MOST_SQUEEZING = 2
+
+# Walls that a body in a crowd remembers.
+MOST_WALLS = 2
+
+_LEAVING = Span(KEEPS_ALL, KEEPS_NONE, is_whole=True)
+_LIMITS = Span(NO_LIMIT, BY_ROOM, is_whole=True)
+_KINDS_OF_GROUND = Span(AIRBORNE, ON_HEAD, is_whole=True)
+_SHAPES = Span(min(SPHERE, BOX, CAPSULE), max(SPHERE, BOX, CAPSULE), is_whole=True)
+_SHARE = Span(0.0, 1.0, is_whole=False)
+_SLOPES = Span(0.0, math.pi / 2.0, is_whole=False)
+_IDS = Span(-1.0, 2.0**53, is_whole=True)  # and counts
+_ROUNDS = Span(1.0, MOST_ROUNDS, is_whole=True)
+_LAYERS = Span(0.0, ALL_LAYERS, is_whole=True)
+_MARKS = Span(0.0, 2.0**MATERIAL_RULES_BITS - 1.0, is_whole=True)
+_SPEEDS = Span(LEAST_SPEED_FACTOR, MOST_SPEED_FACTOR, is_whole=False)
+
+# The hash of a state leaves out what the next update finds anew.
+STATE = Layout(
+    Column("position", "where the character is", "m", 3),
+    Column("velocity", "how it moves", "m/s", 3),
+    Column("grounded", "1: it stands on walkable ground, or is wedged", allowed=FLAG),
+    Column(
+        "ground_normal",
+        "unit normal of the ground it stands on or touches",
+        width=3,
+        allowed=PART_OF_UNIT,
+    ),
+    Column("contacts", "how many triangles hold it up", is_hashed=False, allowed=COUNT),
+    Column(
+        "penetration",
+        "the deepest penetration left",
+        "m",
+        is_hashed=False,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "converged",
+        "1: it ended outside of the ground, at the end of its way",
+        default=1.0,
+        is_hashed=False,
+        allowed=FLAG,
+    ),
+    Column(
+        "rounds", "the most rounds of pushing that a step needed", is_hashed=False, allowed=COUNT
+    ),
+    Column(
+        "lifted",
+        "how far it was lifted straight up in the last update",
+        "m",
+        is_hashed=False,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "undisturbed",
+        "1: the game has left it alone since the last update",
+        is_hashed=False,
+        allowed=FLAG,
+    ),
+    Column("driven", "1: the game has set its velocity since the last update", allowed=FLAG),
+    Column(
+        "moved",
+        "not 0: place, shape or ground may be others than in the last update",
+        default=1.0,
+        is_hashed=False,
+        allowed=_SHARE,
+    ),
+    Column(
+        "ground_kind",
+        "0: airborne, 1: steep, 2: wedged, 3: walkable, 4: another of its group",
+        allowed=_KINDS_OF_GROUND,
+    ),
+    Column("ground_point", "where it touches the ground", "m", 3, is_hashed=False),
+    Column("ground_part", "which part of the ground it touches", is_hashed=False, allowed=_IDS),
+    Column(
+        "ground_triangle", "which triangle of that part it touches", is_hashed=False, allowed=_IDS
+    ),
+    Column("air_time", "time since it was on the ground", "s", allowed=NOT_NEGATIVE),
+    Column("landing_speed", "how fast it fell when it landed last", "m/s"),
+    Column("ground_version", "the version of the ground that the last update saw", is_hashed=False),
+    Column("stepping", "1: it is on the way up a step", allowed=FLAG),
+    Column("step_foot", "how high its foot was before the step", "m"),
+    Column("last_place", "where the last update left it", "m", 3, since=2, like="position"),
+    Column(
+        "below",
+        "1: on the ground, with its center below the surface of a map",
+        is_hashed=False,
+        since=2,
+        allowed=FLAG,
+    ),
+    Column("imprint", "at rest, a mark of all that it touches; 0: none", is_hashed=False, since=2),
+    Column(
+        "was_grounded",
+        "1: it stood on the ground before the last update",
+        is_hashed=False,
+        since=2,
+        allowed=FLAG,
+    ),
+    Column(
+        "hits", "how many hits are kept beside this row", is_hashed=False, since=2, allowed=COUNT
+    ),
+    Column(
+        "limit",
+        "what the last update could not get over; 0: nothing, 1: work, 2: depth, 3: room",
+        is_hashed=False,
+        since=2,
+        allowed=_LIMITS,
+    ),
+    Column(
+        "own_velocity",
+        "how it moved when the last update ended; the game may have set another velocity since",
+        "m/s",
+        3,
+        is_hashed=False,
+        since=3,
+    ),
+    Column(
+        "carrier",
+        "the number of the part that it stands on, and in whose frame it moves; -1: none",
+        default=-1.0,
+        is_hashed=False,
+        since=5,
+        allowed=_IDS,
+    ),
+    Column(
+        "rides",
+        "1: that part may move, and the next two columns are in its frame",
+        since=5,
+        allowed=FLAG,
+    ),
+    Column("ride_point", "where its foot is on that part, in the part's frame", "m", 3, since=5),
+    Column(
+        "ride_ahead",
+        "where +Z of the world is in that frame",
+        width=3,
+        since=5,
+        allowed=PART_OF_UNIT,
+    ),
+    Column("carried_velocity", "how the part moves there", "m/s", 3, since=5),
+    Column(
+        "excess", "how much faster it would rise than that part if nothing held it", "m/s", since=5
+    ),
+    Column(
+        "move_age",
+        "how long ago the latest move of that part began, by its own updates",
+        "s",
+        since=5,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "turn",
+        "how far the part turned about +Y in the last update",
+        "rad",
+        is_hashed=False,
+        since=5,
+    ),
+    Column(
+        "moves_seen",
+        "moves that the ground had counted as the last updates ended, the last first; -1: unknown",
+        width=UPDATES_SEEN,
+        default=-1.0,
+        is_hashed=False,
+        since=5,
+        allowed=_IDS,
+    ),
+    Column(
+        "squeezed_by",
+        "the numbers of the parts that press it against something still; -1: none",
+        width=MOST_SQUEEZING,
+        default=-1.0,
+        is_hashed=False,
+        since=5,
+        allowed=_IDS,
+    ),
+    Column("squeezed", "how deep it is in them, as ways out", "m", 3 * MOST_SQUEEZING, since=5),
+    Column(
+        "walls",
+        "horizontal normals of walls in its way, which others of its group reckon with; 0: none",
+        width=2 * MOST_WALLS,
+        since=6,
+        allowed=PART_OF_UNIT,
+    ),
+    Column(
+        "wall_gaps",
+        "how far away those are",
+        "m",
+        width=MOST_WALLS,
+        since=6,
+        allowed=NOT_NEGATIVE,
+    ),
+)
+
+RULES = Layout(
+    Column("kind", "the shape: 0 sphere, 1 box, 2 capsule", allowed=_SHAPES),
+    Column("extents", "half extents along the shape's own axes", "m", 3, allowed=NOT_NEGATIVE),
+    Column("offset", "from the position to the shape's center", "m", 3),
+    Column(
+        "rotation",
+        "from the shape's axes to the world's, row by row",
+        width=9,
+        allowed=PART_OF_UNIT,
+    ),
+    Column("gravity", "downward acceleration", "m/s^2", default=9.81),
+    Column("gravity_scale", "factor on gravity", default=1.0),
+    Column(
+        "slope_limit", "steepest walkable slope", "rad", default=math.radians(30), allowed=_SLOPES
+    ),
+    Column(
+        "slope_cosine",
+        "cosine of the slope limit",
+        default=math.cos(math.radians(30)),
+        allowed=_SHARE,
+    ),
+    Column(
+        "ground_rule",
+        "0: a walkable contact grounds, 1: the sum of all normals does",
+        allowed=FLAG,
+    ),
+    Column(
+        "ground_friction",
+        "how fast horizontal speed falls on the ground",
+        "m/s^2",
+        default=20.0,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "max_rounds",
+        "after how many rounds of pushing the body is lifted",
+        default=16.0,
+        allowed=_ROUNDS,
+    ),
+    Column("resolver", "0: contacts one after another, shuffled; 1: all at once", allowed=FLAG),
+    Column(
+        "snap_distance",
+        "how far down a walker stays on the ground",
+        "m",
+        default=0.3,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "step_offset",
+        "walls up to this height are stepped up",
+        "m",
+        default=0.3,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "slope_speed", "which speed a walk keeps: 0 horizontal, 1 along the ground", allowed=FLAG
+    ),
+    Column(
+        "mask",
+        "layers of the parts of a ground that it meets, a bit for each",
+        default=ALL_LAYERS,
+        since=4,
+        allowed=_LAYERS,
+    ),
+    Column(
+        "leave",
+        "what it keeps of the velocity of a part that it leaves: 0 all, 1 what is not down, 2 none",
+        since=5,
+        allowed=_LEAVING,
+    ),
+    Column("turn_with_ground", "1: an owner with a rotation turns along", since=5, allowed=FLAG),
+    Column(
+        "material_rules",
+        "a mark of the rules for materials, which stand beside the row; 0: none",
+        since=5,
+        allowed=_MARKS,
+    ),
+    # Each update of a character with such rules finds these anew. They stand here, since every
+    # result copies the state.
+    Column(
+        "friction_factor",
+        "factor on friction by its material rules, on what it stood on before the last update",
+        default=1.0,
+        is_hashed=False,
+        since=5,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "speed_factor",
+        "how many times its velocity it walked there, by the same",
+        default=1.0,
+        is_hashed=False,
+        since=5,
+        allowed=_SPEEDS,
+    ),
+    Column(
+        "mass",
+        "how hard it is to push for others of its group; 0: nobody can",
+        "kg",
+        default=80.0,
+        since=6,
+        allowed=NOT_NEGATIVE,
+    ),
+    Column(
+        "layers",
+        "layers that it is on for others of its group, a bit for each",
+        default=1.0,
+        since=6,
+        allowed=_LAYERS,
+    ),
+    Column(
+        "keep_off_ledges",
+        "1: no push of others takes it off the ground",
+        since=6,
+        allowed=FLAG,
+    ),
+)
+
+LINEAR_SIZE = 9
+
+NUMBERS = Layout(
+    *STATE.columns,
+    *RULES.columns,
+    Column(
+        "linear",
+        "rotation times scale, row by row, that the shape was made for",
+        width=LINEAR_SIZE,
+    ),
+)
+
+# All of a character, as it is saved and hashed, 8 bytes for each number.
+SAVED = Layout(
+    *NUMBERS.columns,
+    Column("random_state", "the generator that shuffles contacts, 64 bits"),
+)
+
+STATE_SIZE = STATE.size
+POSITION = STATE.place("position")
+VELOCITY = STATE.place("velocity")
+GROUNDED = STATE.place("grounded")
+GROUND_NORMAL = STATE.place("ground_normal")
+CONTACTS = STATE.place("contacts")
+PENETRATION = STATE.place("penetration")
+CONVERGED = STATE.place("converged")
+ROUNDS = STATE.place("rounds")
+LIFTED = STATE.place("lifted")
+UNDISTURBED = STATE.place("undisturbed")
+DRIVEN = STATE.place("driven")
+MOVED = STATE.place("moved")
+GROUND_KIND = STATE.place("ground_kind")
+GROUND_POINT = STATE.place("ground_point")
+GROUND_PART = STATE.place("ground_part")
+GROUND_TRIANGLE = STATE.place("ground_triangle")
+AIR_TIME = STATE.place("air_time")
+LANDING_SPEED = STATE.place("landing_speed")
+GROUND_VERSION = STATE.place("ground_version")
+STEPPING = STATE.place("stepping")
+STEP_FOOT = STATE.place("step_foot")
+LAST_PLACE = STATE.place("last_place")
+BELOW = STATE.place("below")
+IMPRINT = STATE.place("imprint")
+WAS_GROUNDED = STATE.place("was_grounded")
+HITS = STATE.place("hits")
+LIMIT = STATE.place("limit")
+OWN_VELOCITY = STATE.place("own_velocity")
+CARRIER = STATE.place("carrier")
+RIDES = STATE.place("rides")
+RIDE_POINT = STATE.place("ride_point")
+RIDE_AHEAD = STATE.place("ride_ahead")
+CARRIED_VELOCITY = STATE.place("carried_velocity")
+EXCESS = STATE.place("excess")
+MOVE_AGE = STATE.place("move_age")
+TURN = STATE.place("turn")
+MOVES_SEEN = STATE.place("moves_seen")
+SQUEEZED_BY = STATE.place("squeezed_by")
+SQUEEZED = STATE.place("squeezed")
+WALLS = STATE.place("walls")
+WALL_GAPS = STATE.place("wall_gaps")
+
+# What is 0 of a body that has just come to be in the air.
+ZERO_IN_THE_AIR = (
+    GROUNDED,
+    *range(GROUND_NORMAL, GROUND_NORMAL + 3),
+    CONTACTS,
+    PENETRATION,
+    GROUND_KIND,
+    *range(GROUND_POINT, GROUND_POINT + 3),
+    AIR_TIME,
+    STEPPING,
+    STEP_FOOT,
+    BELOW,
+    IMPRINT,
+    RIDES,
+    EXCESS,
+    *range(CARRIED_VELOCITY, CARRIED_VELOCITY + 3),
+    TURN,
+    *range(SQUEEZED, SQUEEZED + 3 * MOST_SQUEEZING),
+    *range(WALLS, WALLS + 2 * MOST_WALLS),
+    *range(WALL_GAPS, WALL_GAPS + MOST_WALLS),
+)
+
+RULES_SIZE = RULES.size
+KIND = RULES.place("kind")
+EXTENTS = RULES.place("extents")
+OFFSET = RULES.place("offset")
+ROTATION = RULES.place("rotation")
+GRAVITY = RULES.place("gravity")
+GRAVITY_SCALE = RULES.place("gravity_scale")
+SLOPE_COSINE = RULES.place("slope_cosine")
+GROUND_RULE = RULES.place("ground_rule")
+FRICTION = RULES.place("ground_friction")
+MAX_ROUNDS = RULES.place("max_rounds")
+RESOLVER = RULES.place("resolver")
+SNAP = RULES.place("snap_distance")
+STEP_OFFSET = RULES.place("step_offset")
+SURFACE_SPEED = RULES.place("slope_speed")
+MASK = RULES.place("mask")
+LEAVE = RULES.place("leave")
+TURN_WITH_GROUND = RULES.place("turn_with_ground")
+MATERIAL_RULES = RULES.place("material_rules")
+FRICTION_FACTOR = RULES.place("friction_factor")
+SPEED_FACTOR = RULES.place("speed_factor")
+MASS = RULES.place("mass")
+LAYERS = RULES.place("layers")
+KEEP_OFF_LEDGES = RULES.place("keep_off_ledges")
+
+RULE_CONTACT, RULE_SUM = 0, 1
+
+
+@kernel(inline=True, lent=True)
+def three_at(values: Floats, start: int) -> Vec3:
+    """Return three numbers of an array."""
+    return (float(values[start]), float(values[start + 1]), float(values[start + 2]))
+
+
+@kernel(inline=True, lent=True)
+def put_three_at(values: Floats, start: int, v: Vec3) -> None:
+    """Write three numbers of an array; a zero without its sign."""
+    values[start] = v[0] + 0.0
+    values[start + 1] = v[1] + 0.0
+    values[start + 2] = v[2] + 0.0
+
+
+@kernel(lent=True)
+def unpack_body(rules: Floats) -> Body:
+    """Return the shape that the rules hold."""
+    kind = int(rules[KIND])
+    e = three_at(rules, EXTENTS)
+    x, y, z = (
+        three_at(rules, ROTATION),
+        three_at(rules, ROTATION + 3),
+        three_at(rules, ROTATION + 6),
+    )
+    m: Mat3 = (x[0], x[1], x[2], y[0], y[1], y[2], z[0], z[1], z[2])
+    if kind == SPHERE:
+        return sphere_body(e[0])
+    if kind == BOX:
+        return box_body(e, m)
+    axis = (m[1] * e[1], m[4] * e[1], m[7] * e[1])
+    if axis[1] < 0.0:
+        axis = scale(axis, -1.0)
+    return capsule_body(e[0], axis, (0.0, e[1], 0.0), m)

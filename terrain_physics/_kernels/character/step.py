@@ -1,0 +1,237 @@
+"""One step of an update: along the ground or through the air, and among others of a crowd."""
+
+import math
+from typing import NamedTuple
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.resolve import Scene
+from terrain_physics._kernels.character.flight.flight import fly, follow, land, strays, take_aim
+from terrain_physics._kernels.character.flight.time_of_impact import meet
+from terrain_physics._kernels.character.others.half_planes import (
+    A_WALL,
+    ALONE_WAY,
+    BEHIND,
+    COUNT,
+    FENCE_SIZE,
+    FENCES,
+    IS_HELD,
+    IS_PUSHED,
+    IS_TRIED,
+    KEPT,
+    LIMIT,
+    UNPUSHED_WAY,
+    is_behind_fence,
+    within_fences,
+    without,
+)
+from terrain_physics._kernels.character.reports.hits import HitLog, note_character
+from terrain_physics._kernels.character.state.free_motion import along_ground
+from terrain_physics._kernels.character.state.motion import Motion, Mover, with_forces, with_hits
+from terrain_physics._kernels.character.substeps import Pace, look
+from terrain_physics._kernels.character.walk.step import walk_step
+from terrain_physics._kernels.character.walk.walls import put_walls
+from terrain_physics._kernels.ground.table import Ground
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot
+from terrain_physics._kernels.types import Floats
+
+# How a step that has led behind a fence is taken again, one after another.
+_TO_FENCES, _TO_WALLS, _ASIDE, _STAY = range(4)
+
+# How near a fence a body has come to what is behind it.
+_REACHED = 1e-6  # meters
+
+
+class Others(NamedTuple):
+    """What a body among others keeps to in an update."""
+
+    crowd: Floats  # its row (CROWD_SIZE,)
+    spot: Vec3  # where the body was before the update, and before anything carried it
+    ridden: Vec3  # how far it was carried from there
+    stays: bool  # whether no push may take it off the ground: then a step is one without the push
+    seconds: float  # how long the update is
+
+
+@kernel(apart=True)
+def take_step(
+    mover: Mover, motion: Motion, pace: Pace, scene: Scene, ground: Ground, log: HitLog
+) -> tuple[Scene, Motion, Pace]:
+    """Move a body by one step. Returns the scene, with what it touches then, motion and pace."""
+    if motion.footing.walking:
+        motion, pace = walk_step(mover, motion, pace, scene, ground, log)
+        return scene, motion, pace
+    aim = take_aim(mover, motion, pace, scene)
+    meets, met, rest = meet(mover, motion, pace, scene, aim, log)
+    if meets:
+        return scene, met, rest
+    flight = fly(mover, motion, scene, aim)
+    if strays(flight, pace):
+        scene, flight = follow(mover, pace, scene, ground, flight)
+    return scene, land(mover, motion, pace, scene, flight, log), pace
+
+
+@kernel(inline=True, lent=True)
+def is_pushed(crowd: Floats) -> bool:
+    """Tell whether others have a character go another way than its own."""
+    return len(crowd) > 0 and crowd[IS_PUSHED] != 0.0
+
+
+@kernel(inline=True, lent=True)
+def has_met_others(crowd: Floats) -> bool:
+    """Tell whether others were in the way of a character in an update."""
+    return len(crowd) > 0 and (crowd[IS_PUSHED] != 0.0 or crowd[IS_TRIED] != 0.0)
+
+
+@kernel(inline=True, lent=True)
+def is_among_others(crowd: Floats) -> bool:
+    """Tell whether others matter to how a character moves."""
+    return len(crowd) > 0 and (crowd[COUNT] > 0.0 or crowd[IS_PUSHED] != 0.0)
+
+
+@kernel(inline=True, lent=True)
+def is_held(crowd: Floats) -> bool:
+    """Tell whether others may push a character, so that walls in its way matter to them."""
+    return len(crowd) > 0 and crowd[IS_HELD] != 0.0
+
+
+@kernel(inline=True, lent=True)
+def velocity_to(others: Others, way: int, up: float) -> Vec3:
+    """Return a velocity that leads to the end of a way that its row tells, and so fast up."""
+    x = (float(others.crowd[way]) - others.ridden[0]) / others.seconds
+    return (x, up, (float(others.crowd[way + 1]) - others.ridden[2]) / others.seconds)
+
+
+@kernel(inline=True)
+def _with_velocity(motion: Motion, x: float, z: float) -> Motion:
+    """Return a motion with another horizontal velocity."""
+    velocity = (x, motion.velocity[1], z)
+    return Motion(motion.base, motion.offset, velocity, motion.footing, motion.tally)
+
+
+@kernel
+def _by_itself(motion: Motion, kept_x: float, kept_z: float, led: Vec3) -> Motion:
+    """Return a motion with what is left of a body's own velocity.
+
+    ``led`` is the velocity that it set out with. What walls took of that, they took of its own.
+    """
+    taken_x, taken_z = motion.velocity[0] - led[0], motion.velocity[2] - led[2]
+    x, z = without(kept_x, kept_z, taken_x, taken_z)
+    return _with_velocity(motion, x, z)
+
+
+@kernel(inline=True)
+def without_push(crowd: Floats, motion: Motion, led: Vec3) -> Motion:
+    """Return a motion at the end of an update with the body's own velocity.
+
+    ``led`` is the velocity that it was pushed along with.
+    """
+    return _by_itself(motion, float(crowd[KEPT]), float(crowd[KEPT + 1]), led)
+
+
+@kernel(inline=True)
+def _way_from(spot: Vec3, motion: Motion) -> tuple[float, float]:
+    """Return how far a body has come from where it was."""
+    x = motion.base[0] + motion.offset[0] - spot[0]
+    return x, motion.base[2] + motion.offset[2] - spot[2]
+
+
+@kernel(apart=True)
+def among_others(
+    others: Others,
+    led: Vec3,
+    mover: Mover,
+    motion: Motion,
+    pace: Pace,
+    scene: Scene,
+    ground: Ground,
+    log: HitLog,
+    ahead: Motion,
+    rest: Pace,
+) -> tuple[Scene, Motion, Pace, Vec3]:
+    """Take a step again, on another way, that has led behind a fence.
+
+    The new way leads to the nearest place that is behind none; where walls lead it elsewhere, to
+    the nearest one between them and fences too; where it has still come behind a fence, so much
+    farther off; and nowhere in the end.
+
+    Parameters
+    ----------
+    others : Others
+    led : Vec3
+        The velocity that the body set out with.
+    mover, motion, pace, scene, ground, log
+        As of `take_step`; motion and pace from before the step.
+    ahead, rest : Motion, Pace
+        What came of the step.
+
+    Returns
+    -------
+    tuple of Scene, Motion, Pace and Vec3
+        What comes of the step, and the velocity that it set out with or would have without a push.
+    """
+    crowd, spot, pushed = others.crowd, others.spot, others.crowd[IS_PUSHED] != 0.0
+    leaves = motion.footing.grounded and not ahead.footing.grounded
+    if leaves and others.stays and pushed:
+        led = velocity_to(others, UNPUSHED_WAY, 0.0)
+        motion = _with_velocity(motion, led[0], led[2])
+        scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
+        scene, ahead, rest = take_step(mover, motion, pace, scene, ground, log)
+    own, seconds = motion.velocity, pace.seconds
+    from_x, from_z = _way_from(spot, motion)
+    aim_x, aim_z = from_x + own[0] * seconds, from_z + own[2] * seconds
+    to_x, to_z = aim_x, aim_z
+    frictionless, is_tried = with_forces(mover, mover.gravity, 0.0), False
+    for attempt in range(_STAY + 1):
+        x, z = _way_from(spot, ahead)
+        if not is_behind_fence(crowd, x, z):
+            break
+        is_tried = True
+        in_x, in_z = within_fences(crowd, aim_x, aim_z)
+        if attempt == _TO_FENCES and in_x == aim_x and in_z == aim_z:
+            continue  # that is where it was led
+        scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
+        if attempt == _TO_WALLS:
+            near = math.sqrt((aim_x - from_x) ** 2 + (aim_z - from_z) ** 2)
+            put_walls(crowd, scene, motion.offset, mover.walkable, near, from_x, from_z)
+            in_x, in_z = within_fences(crowd, aim_x, aim_z)
+        elif attempt == _ASIDE:
+            in_x, in_z = within_fences(crowd, x, z)
+            in_x, in_z = to_x + (in_x - x), to_z + (in_z - z)
+        elif attempt == _STAY:
+            in_x, in_z = within_fences(crowd, from_x, from_z)  # what carries it goes on
+        to_x, to_z = in_x, in_z
+        motion = _with_velocity(motion, (to_x - from_x) / seconds, (to_z - from_z) / seconds)
+        scene, ahead, rest = take_step(frictionless, motion, pace, scene, ground, log)
+    if not is_tried:
+        return scene, ahead, rest, led
+    crowd[IS_TRIED] = 1.0
+    if not pushed:
+        led = motion.velocity
+        kept = without(own[0], own[2], led[0] - own[0], led[2] - own[2])
+        _, (x, _, z) = along_ground((kept[0], 0.0, kept[1]), mover.friction, seconds)
+        ahead = _by_itself(ahead, x, z, led)
+    return scene, ahead, rest, motion.velocity
+
+
+@kernel(apart=True)
+def note_others(others: Others, log: HitLog, motion: Motion, before: Vec3, radius: float) -> Motion:
+    """Note at the end of an update whom a body ran into; return the motion with that many hits.
+
+    ``before`` is how it moved when the last update ended. Those that it goes along with, pushing
+    them, are in its way, but nothing that it comes upon.
+    """
+    crowd, seconds, ridden = others.crowd, others.seconds, others.ridden
+    (x, z), count = _way_from(others.spot, motion), motion.tally.hits
+    center = add(motion.base, motion.offset)
+    for k in range(int(crowd[COUNT])):
+        at = FENCES + k * FENCE_SIZE
+        nx, nz, who = float(crowd[at]), float(crowd[at + 1]), float(crowd[at + BEHIND])
+        along = nx * x + nz * z
+        if who == A_WALL or along < crowd[at + LIMIT] - _REACHED:
+            continue
+        normal = (-nx, 0.0, -nz)
+        impact = max(-dot(normal, before) - (along + dot(normal, ridden)) / seconds, 0.0)
+        wanted = nx * float(crowd[ALONE_WAY]) + nz * float(crowd[ALONE_WAY + 1])
+        taken = max((wanted - along) / seconds, 0.0)
+        point = add_scaled(center, normal, -radius)
+        count = note_character(log, count, who, point, normal, impact, taken)
+    return with_hits(motion, count)

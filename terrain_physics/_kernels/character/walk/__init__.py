@@ -1,0 +1,1 @@
+"""Walking: displacement on the ground, walls, steps that are climbed, creases."""

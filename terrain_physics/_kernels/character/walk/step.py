@@ -1,0 +1,158 @@
+"""One step of an update on the ground: along it, up a step, or off it."""
+
+import math
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.grounding import along_planes, ground_by_planes
+from terrain_physics._kernels.character.contacts.resolve import Scene
+from terrain_physics._kernels.character.reports.hits import HitLog, note_walk
+from terrain_physics._kernels.character.reports.report import planes_touched
+from terrain_physics._kernels.character.state.free_motion import along_ground
+from terrain_physics._kernels.character.state.motion import Footing, Motion, Mover, Tally
+from terrain_physics._kernels.character.substeps import MOST_CUTS, Pace, cut_anew, look_next
+from terrain_physics._kernels.character.walk.climb import climb
+from terrain_physics._kernels.character.walk.crease import follow_gully
+from terrain_physics._kernels.character.walk.walk import BLOCKED, FREE, OFF_GROUND, Walked, walk
+from terrain_physics._kernels.character.walk.walls import flat
+from terrain_physics._kernels.ground.table import Ground
+from terrain_physics._kernels.math.vec3 import Vec3, dot, scale
+
+# How exactly the moment is found at which a body leaves the ground.
+_MOMENT = 1e-9  # seconds
+
+
+@kernel
+def _over_surface(way: Vec3, normal: Vec3) -> Vec3:
+    """Return a horizontal way shortened so that along the surface it is as long as it was."""
+    size = math.sqrt(way[0] * way[0] + way[2] * way[2])
+    if size == 0.0 or not normal[1] > 0.0:
+        return way
+    rise = (normal[0] * way[0] + normal[2] * way[2]) / (size * normal[1])
+    return scale(way, 1.0 / math.sqrt(1.0 + rise * rise))
+
+
+@kernel(inline=True)
+def _way(mover: Mover, motion: Motion, seconds: float) -> tuple[Vec3, Vec3]:
+    """Return (horizontal way, velocity at its end) of a walk of some time."""
+    way, velocity = along_ground(motion.velocity, mover.friction, seconds)
+    if mover.along_surface:
+        way = _over_surface(way, motion.footing.normal)
+    return way, velocity
+
+
+@kernel(apart=True, lent=True)
+def _last_hold(mover: Mover, motion: Motion, pace: Pace, scene: Scene) -> tuple[float, Vec3, Vec3]:
+    """Return when a step that leads off the ground last holds a body: seconds, offset, velocity."""
+    held, off = 0.0, pace.seconds
+    offset, velocity = motion.offset, motion.velocity
+    while off - held > _MOMENT:
+        seconds = 0.5 * (held + off)
+        way, slowed = _way(mover, motion, seconds)
+        walked = walk(
+            scene, motion.offset, way, pace.reach, mover.snap, mover.walkable, mover.max_rounds
+        )
+        if walked.ended == OFF_GROUND:
+            off = seconds
+        else:
+            held, offset, velocity = seconds, walked.offset, slowed
+    return held, offset, velocity
+
+
+@kernel(lent=True)
+def _leave_ground(
+    mover: Mover, motion: Motion, ahead: Motion, pace: Pace, scene: Scene
+) -> tuple[Motion, Pace]:
+    """Let a body fall from where the ground ends in a step, with the time that is left cut anew.
+
+    ``ahead`` is the motion at the end of the step, where there is no ground any more.
+    """
+    left, offset, velocity = pace.seconds * pace.steps, ahead.offset, ahead.velocity
+    if pace.cuts < MOST_CUTS:
+        held, offset, velocity = _last_hold(mover, motion, pace, scene)
+        left += pace.seconds - held
+    tally = ahead.tally
+    tally = Tally(
+        tally.contacts, tally.depth, tally.rounds, tally.lifted, tally.landing, left, tally.hits
+    )
+    footing = Footing(False, False, ahead.footing.normal, False, 0.0)
+    if left > 0.0:
+        pace = cut_anew(pace, velocity, mover.gravity, left, scene.body.least)
+    return Motion(motion.base, offset, velocity, footing, tally), pace
+
+
+@kernel(inline=True)
+def _tally_of(tally: Tally, walked: Walked, rounds: int, hits: int) -> Tally:
+    """Return a tally with what a walk has come to."""
+    return Tally(
+        walked.contacts, walked.depth, rounds, tally.lifted, tally.landing, tally.air_time, hits
+    )
+
+
+@kernel(apart=True, lent=True)
+def walk_step(
+    mover: Mover, motion: Motion, pace: Pace, scene: Scene, ground: Ground, log: HitLog
+) -> tuple[Motion, Pace]:
+    """Move a walking body by one step.
+
+    The body goes the horizontal way of its velocity along the ground, slowed by friction. Where a
+    wall or the end of the ground stops it, it climbs a step if one is there. Walls take from its
+    velocity what leads into them.
+
+    Parameters
+    ----------
+    mover : Mover
+    motion : Motion
+        Grounded and walking; its velocity is horizontal.
+    pace : Pace
+        Of this step and those after it.
+    scene : Scene
+        What was looked at around the body. Left with the contacts of the walk, also where the body
+        has climbed since.
+    ground : Ground
+        Looked at again for a climb.
+    log : HitLog
+        Where walls that take speed from the body are noted.
+
+    Returns
+    -------
+    tuple of Motion and Pace
+        It still walks, on ground of the normal that it now has; or it climbs (``stepping``), and
+        looks at the ground before the next step; or it falls from where it has left the ground:
+        neither grounded nor walking, with the time that is left cut anew.
+    """
+    base, footing, tally = motion.base, motion.footing, motion.tally
+    way, slowed = _way(mover, motion, pace.seconds)
+    velocity = slowed
+    walked = walk(
+        scene, motion.offset, way, pace.reach, mover.snap, mover.walkable, mover.max_rounds
+    )
+    rounds = max(tally.rounds, walked.rounds)
+    left_ground = walked.ended == OFF_GROUND
+    may_climb = walked.ended == BLOCKED or (left_ground and footing.stepping)
+    if mover.step_height > 0.0 and may_climb and (way[0] != 0.0 or way[2] != 0.0):
+        climbs, offset, foot = climb(mover, motion, pace, way, walked.offset, scene, ground)
+        if climbs:
+            tally = _tally_of(tally, walked, rounds, tally.hits)
+            footing = Footing(True, True, footing.normal, True, foot)
+            return Motion(base, offset, velocity, footing, tally), look_next(pace)
+    hits = tally.hits
+    if walked.planes > 0:
+        hits = note_walk(log, mover, motion, walked, scene)
+        velocity = along_planes(scene.planes, walked.planes, velocity)
+    if walked.ended != FREE:
+        in_gully, line, walked = follow_gully(
+            scene, motion.offset, way, mover.snap, walked, mover.walkable
+        )
+        if in_gully:
+            _, along = flat(line)
+            velocity, left_ground = scale(along, dot(along, slowed)), False
+            if line != (0.0, 0.0, 0.0):  # what led it aside is its ground
+                hits = tally.hits
+    tally = _tally_of(tally, walked, rounds, hits)
+    touched = planes_touched(scene, walked.contacts)
+    on_planes, normal = ground_by_planes(scene.planes, touched, mover.cosine)
+    footing = Footing(True, True, normal if on_planes else footing.normal, False, 0.0)
+    ahead = Motion(base, walked.offset, velocity, footing, tally)
+    if left_ground and not on_planes:
+        return _leave_ground(mover, motion, ahead, pace, scene)
+    return ahead, pace

@@ -1,0 +1,410 @@
+"""Where one horizontal way along the ground leads a body.
+
+On the ground a body goes its horizontal way, and the ground gives its height. So a walk moves the
+body horizontally, sets it on what is walkable there, and treats everything steeper as a wall: no
+slope, no edge between faces and no order of contacts changes the speed or the line of a walk, and
+no pushing climbs a steep slope.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, SLOP, contact
+from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
+from terrain_physics._kernels.character.contacts.grounding import plane_normal, rise_of_slope
+from terrain_physics._kernels.character.contacts.resolve import (
+    CANDIDATE,
+    DEPTH,
+    MET,
+    NO_CANDIDATE,
+    PUSH,
+    SAME_WAY,
+    STUCK,
+    Scene,
+    Touching,
+    at_once,
+    clearing_lift,
+    list_contacts,
+    meet_plane,
+    push_out,
+)
+from terrain_physics._kernels.character.state.work import goes_on, spend
+from terrain_physics._kernels.character.walk.walls import MOST_CLEARANCE, flat, make_walls
+from terrain_physics._kernels.ground.candidates import NORMAL, THICKNESS, A, B, C, three
+from terrain_physics._kernels.ground.nearby import column_of, next_near
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
+
+# Depth in walkable ground from which a walk sets a body right.
+LEAST_RISE = 1e-9  # meters
+
+# Times its own length that walls may lead a way aside which comes down beside what is steep. Where
+# that falls away along the way, as a step's edge does, it holds the body until the way leads off.
+FARTHEST_ASIDE = 1.5
+FARTHEST_DOWN = 1.0 + 1e-6
+
+# How far from its end a walk into a corner may stop.
+CORNER_SLACK = 2.5e-3  # meters
+
+# Part of its way that a body must get farther along the walls that it touches.
+_FARTHER = 1e-3
+
+# Walls touched that a body tries to go along.
+_MOST_TRIED = 4
+
+# How a walk ended.
+FREE, BLOCKED, OFF_GROUND, NOWHERE, ON_EDGE = 0, 1, 2, 3, 4
+
+
+class Walked(NamedTuple):
+    """Where a walk led.
+
+    FREE and BLOCKED leave the body on walkable ground, BLOCKED where walls took part of the way.
+    ON_EDGE is FREE where what holds the body may be steep, with walkable ground below it.
+    OFF_GROUND leaves it in the air, at the end of the way, out of all walls; NOWHERE at its start.
+    """
+
+    ended: int
+    offset: Vec3
+    planes: int  # of walls met, in the scene
+    contacts: int  # that the scene lists, for where the body is
+    depth: float  # that is left, in meters
+    rounds: int  # of pushing out
+
+
+class _Place(NamedTuple):
+    """A place that a walk tries."""
+
+    offset: Vec3
+    touching: Touching  # what it touches there, listed in the scene
+    planes: int  # of walls met so far, in the scene
+    on_ground: bool  # whether it was set on walkable ground, and no wall moved it since
+    blocked: bool  # whether walls moved it
+
+
+@kernel(apart=True, lent=True)
+def rise_of_feet(scene: Scene, offset: Vec3, count: int, most: float, cosine: float) -> float:
+    """Return how far up the walkable contacts among those listed push the body.
+
+    One that would push it up by more than ``most`` is the top of a wall, and left out.
+    """
+    best = 0.0
+    for i in range(count):
+        if scene.contacts[i, DEPTH] > LEAST_RISE and scene.contacts[i, PUSH + 1] >= cosine:
+            which = int(scene.contacts[i, CANDIDATE])
+            up = lift(scene.candidates, which, offset, scene.body, scene.faces)
+            if up <= most:
+                best = max(best, up)
+    return best
+
+
+@kernel
+def _falls_away(normal: Vec3, face: Vec3, way: Vec3) -> bool:
+    """Tell whether a contact of that normal with a triangle falls away along a horizontal way.
+
+    Over an edge that is any way off it. Over a steep face it is one more down it than along it:
+    else whoever walks downhill beside a steep bank would walk on into the bank.
+    """
+    off = dot(normal, way)
+    if abs(dot(normal, face)) < SAME_WAY:
+        return off > 0.0
+    size, _ = flat(way)
+    steep, _ = flat(normal)
+    return off * off > 0.5 * (size * size) * (steep * steep) and off > 0.0
+
+
+@kernel(apart=True, lent=True)
+def support(
+    scene: Scene, offset: Vec3, way: Vec3, lowest: float, cosine: float
+) -> tuple[float, float, bool]:
+    """Return the greatest lifts <= 0, not below ``lowest``, that set the body on the ground.
+
+    The first is on walkable ground, the second, not less, on any; -inf if there is none. Then
+    whether the second falls away along ``way``.
+    """
+    best, held, falls = -np.inf, -np.inf, False
+    candidates, foot = scene.candidates, offset[1] - scene.body.reach[1]
+    lower, upper = column_of(offset, scene.body.reach, foot + lowest)
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and goes_on(scene.faces, k):
+        spend(scene.faces, 1.0)
+        least = max(best, lowest)
+        top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
+        up = -np.inf
+        if top - foot > least:  # some part of it is that high
+            up = lift(candidates, k, offset, scene.body, scene.faces)
+        if least < up <= SLOP:
+            raised = add(offset, (0.0, up, 0.0))
+            depth, normal, _ = contact(candidates, scene.size, k, raised, scene.body, scene.faces)
+            upright = normal[1]
+            if depth < -CONTACT_MARGIN:  # what is beside keeps the body off: its face counts too
+                face = float(candidates[k, NORMAL + 1])
+                upright = min(upright, face if candidates[k, THICKNESS] > 0.0 else abs(face))
+            elif upright > 0.0 and up > held:
+                held = up
+                falls = _falls_away(normal, three(candidates, k, NORMAL), way)
+            if upright >= cosine:
+                best = up
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
+    return best, max(best, held), falls
+
+
+@kernel(inline=True, lent=True)
+def _push_once(
+    scene: Scene, start: Vec3, place: _Place, highest: float, farthest: float, cosine: float
+) -> tuple[bool, _Place]:
+    """Set a body up on the walkable ground it is in, then push it out of the walls it is in.
+
+    Returns (whether that leads anywhere, the place then). It does not where a wall is overhead or
+    moves the body ``farthest`` from the start, and where it is in something that is neither wall
+    nor ground up to ``highest``.
+    """
+    offset, touching, on_ground = place.offset, place.touching, place.on_ground
+    up = rise_of_feet(scene, offset, touching.contacts, highest - offset[1], cosine)
+    if up > 0.0:
+        offset, on_ground = add(offset, (0.0, up, 0.0)), True
+        touching = list_contacts(scene, offset)
+    walls, overhead = make_walls(scene.contacts, touching.contacts, cosine)
+    if walls == 0 and overhead:
+        return False, _Place(offset, touching, place.planes, on_ground, place.blocked)
+    if walls == 0:
+        if up == 0.0:
+            touching = Touching(touching.contacts, 0.0, touching.overlap)
+        nowhere = up == 0.0 and place.touching.depth > SLOP
+        return not nowhere, _Place(offset, touching, place.planes, on_ground, place.blocked)
+    offset, planes = push_out(scene, offset, walls, place.planes, True)
+    aside, _ = flat(subtract(offset, start))
+    if aside > farthest:
+        return False, _Place(place.offset, place.touching, planes, False, True)
+    return True, _Place(offset, list_contacts(scene, offset), planes, False, True)
+
+
+@kernel(inline=True, lent=True)
+def _foothold(
+    scene: Scene, start: Vec3, way: Vec3, place: _Place, snap: float, cosine: float
+) -> tuple[float, float, bool]:
+    """Do as `support` for a place, without what the body only lies against.
+
+    That is what walls have pushed it out of after it was set up on it, such as a bar of a railing.
+    """
+    lowest = -snap - MOST_CLEARANCE
+    down, held_at, falls = support(scene, place.offset, way, lowest, cosine)
+    if place.blocked and place.offset[1] > start[1] + MOST_CLEARANCE:
+        _, off = flat(subtract(place.offset, add(start, way)))
+        beside = add_scaled(place.offset, off, SLOP)
+        lower, held_there, falls_there = support(scene, beside, way, lowest, cosine)
+        if lower < down - MOST_CLEARANCE:
+            return lower, held_there, falls_there
+    return down, held_at, falls
+
+
+@kernel(lent=True)
+def _raised(scene: Scene, place: _Place, up: float, on_ground: bool) -> _Place:
+    """Return a place that much higher."""
+    offset = add(place.offset, (0.0, up, 0.0))
+    touching = list_contacts(scene, offset)
+    return _Place(offset, touching, place.planes, on_ground, place.blocked)
+
+
+@kernel(inline=True)
+def _walked(ended: int, offset: Vec3, planes: int, touching: Touching, rounds: int) -> Walked:
+    depth = max(touching.depth, touching.overlap)
+    return Walked(ended, offset, planes, touching.contacts, depth, rounds)
+
+
+@kernel(lent=True)
+def _give_up(scene: Scene, start: Vec3, place: _Place, rounds: int) -> Walked:
+    """End a walk that found no place to stand: a little higher, or nowhere, at its start."""
+    # Between walls that close in on each other.
+    up = clearing_lift(scene, place.offset, False)
+    if up <= MOST_CLEARANCE:
+        offset = add(place.offset, (0.0, up, 0.0))
+        touching = list_contacts(scene, offset)
+        if touching.depth <= SLOP:
+            return _walked(BLOCKED, offset, place.planes, touching, rounds)
+    return _walked(NOWHERE, start, place.planes, place.touching, rounds)
+
+
+@kernel(inline=True)
+def _arrived(place: _Place, rounds: int) -> Walked:
+    """End a walk where the body stands."""
+    ended = BLOCKED if place.blocked else FREE
+    return _walked(ended, place.offset, place.planes, place.touching, rounds)
+
+
+@kernel(apart=True, lent=True)
+def _try_way(
+    scene: Scene,
+    start: Vec3,
+    way: Vec3,
+    farthest: float,
+    snap: float,
+    cosine: float,
+    max_rounds: int,
+    planes: int,
+) -> Walked:
+    """Do as `walk` for one way, all of it: from between walls it leads NOWHERE.
+
+    The scene has so many planes already.
+    """
+    size, _ = flat(way)
+    # What is higher is no slope but a step, though it be level on top.
+    highest = start[1] + (rise_of_slope(size, cosine) + MOST_CLEARANCE)
+    rounds, lifted, has_edge, most_aside = 0, False, False, np.inf
+    offset = add(start, way)
+    place = _Place(offset, list_contacts(scene, offset), planes, False, planes > 0)
+    edge = place  # where the body lies on the edge of a step that it comes down
+    while rounds <= max_rounds:
+        if place.touching.depth > LEAST_RISE:
+            rounds += 1
+            leads_on, place = _push_once(scene, start, place, highest, farthest, cosine)
+            if not leads_on:
+                break
+        elif place.touching.overlap > STUCK and not lifted:
+            # Ground that no contact leads out of, such as a peak in a corner of a box.
+            lifted = True
+            up = clearing_lift(scene, place.offset, False)
+            if place.offset[1] + up <= highest:
+                place = _raised(scene, place, up, place.on_ground)
+        elif place.on_ground:
+            aside, _ = flat(subtract(place.offset, start))
+            if has_edge and aside > most_aside:
+                break
+            return _arrived(place, rounds)
+        else:
+            down, held_at, falls = _foothold(scene, start, way, place, snap, cosine)
+            touching = place.touching
+            if held_at > down and falls and down == -np.inf:
+                # From the edge, ground may be near enough.
+                lower = _raised(scene, place, held_at, True)
+                further, _, _ = support(scene, lower.offset, way, -snap - MOST_CLEARANCE, cosine)
+                if further > -np.inf:
+                    has_edge, edge = True, lower
+                    break
+            if down == -np.inf:
+                return Walked(
+                    OFF_GROUND,
+                    place.offset,
+                    place.planes,
+                    touching.contacts,
+                    touching.depth,
+                    rounds,
+                )
+            if held_at > down and not has_edge:
+                has_edge, edge = True, _raised(scene, place, held_at, True)
+                most_aside = (FARTHEST_DOWN if falls else FARTHEST_ASIDE) * size
+            if down < -SLOP:
+                place = _raised(scene, place, down, True)
+            else:
+                place = _Place(place.offset, touching, place.planes, True, place.blocked)
+    if has_edge and max(edge.touching.depth, edge.touching.overlap) <= SLOP:
+        # Down beside a step the body would be thrown off its edge: it goes over the edge.
+        list_contacts(scene, edge.offset)
+        ended = BLOCKED if edge.blocked else ON_EDGE
+        return _walked(ended, edge.offset, edge.planes, edge.touching, rounds)
+    return _give_up(scene, start, place, rounds)
+
+
+@kernel(lent=True)
+def _walls_touched(scene: Scene, offset: Vec3, way: Vec3, cosine: float) -> int:
+    """Write the walls that a body touches and a way leads into as planes; return how many."""
+    contacts, planes = list_contacts(scene, offset).contacts, int(np.int64(0))
+    for i in range(contacts):
+        normal = three(scene.contacts, i, PUSH)
+        _, wall = flat(normal)
+        if abs(normal[1]) < cosine and dot(wall, way) < 0.0:
+            planes = meet_plane(scene, planes, wall, int(scene.contacts[i, CANDIDATE]))
+    return planes
+
+
+@kernel(lent=True)
+def _choose_wall(scene: Scene, start: Vec3, way: Vec3, cosine: float, i: int) -> Vec3:
+    """Leave one of the walls touched as the only plane of the scene; return the way along it."""
+    _walls_touched(scene, start, way, cosine)
+    wall, candidate = plane_normal(scene.planes, i), int(scene.planes[i, MET])
+    meet_plane(scene, int(np.int64(0)), wall, candidate)
+    return add_scaled(way, wall, -dot(wall, way))
+
+
+@kernel(apart=True, lent=True)
+def _along_walls(
+    scene: Scene,
+    start: Vec3,
+    way: Vec3,
+    farthest: float,
+    snap: float,
+    cosine: float,
+    max_rounds: int,
+    walked: Walked,
+) -> Walked:
+    """Go a way that several walls stop along one that the body touches at its start instead.
+
+    A way deep into a wall comes out of the sides of what the wall is built of, such as blocks.
+    Returns ``walked``, where the way itself led, if that is as far.
+    """
+    walls = min(_walls_touched(scene, start, way, cosine), _MOST_TRIED)
+    for i in range(walls):
+        along = _choose_wall(scene, start, way, cosine, i)
+        slid = _try_way(scene, start, along, farthest, snap, cosine, max_rounds, int(np.int64(1)))
+        far = dot(subtract(slid.offset, start), way)
+        least = dot(subtract(walked.offset, start), way) + _FARTHER * dot(way, way)
+        if (slid.ended == FREE or slid.ended == BLOCKED) and far > least:
+            return slid
+    return _try_way(scene, start, way, farthest, snap, cosine, max_rounds, int(np.int64(0)))
+
+
+@kernel(inline=True, lent=True)
+def walk(
+    scene: Scene,
+    start: Vec3,
+    way: Vec3,
+    farthest: float,
+    snap: float,
+    cosine: float,
+    max_rounds: int,
+) -> Walked:
+    """Move a body along the ground by a horizontal way, and by no more than ``farthest``.
+
+    It comes down by ``snap`` at most, and pushes out of ground and walls are at most
+    ``max_rounds`` + 1. Where the whole way leads nowhere, as into a corner, it goes part of it. The
+    scene is left with the planes of the walls met, and with the contacts where the body is.
+    """
+    # One wall after another would push it along them, the more the longer the way.
+    scene = at_once(scene)
+    none = int(np.int64(0))  # for a literal 0, functions would compile twice
+    walked = _try_way(scene, start, way, farthest, snap, cosine, max_rounds, none)
+    if walked.planes > 1 or (walked.ended == NOWHERE and walked.planes > 0):
+        walked = _along_walls(scene, start, way, farthest, snap, cosine, max_rounds, walked)
+    if walked.ended != NOWHERE:
+        return walked
+    size, ahead = flat(way)
+    share, part, rounds = 0.0, 0.5, walked.rounds
+    offset = start
+    while part * size > CORNER_SLACK:
+        tried = _try_way(
+            scene, start, scale(way, share + part), farthest, snap, cosine, max_rounds, none
+        )
+        if tried.ended != NOWHERE and tried.ended != OFF_GROUND:
+            share, offset = share + part, tried.offset
+        part *= 0.5
+    # The corner takes all of the speed ahead.
+    touching = list_contacts(scene, offset)
+    planes = none
+    if size > 0.0:
+        planes = meet_plane(scene, planes, scale(ahead, -1.0), NO_CANDIDATE)
+    return _walked(BLOCKED, offset, planes, touching, rounds)
+
+
+@kernel(apart=True, lent=True)
+def stays_on_ground(
+    scene: Scene, offset: Vec3, way: Vec3, farthest: float, snap: float, cosine: float
+) -> bool:
+    """Tell whether a body that landed is still on walkable ground after its next step.
+
+    Else it only grazes an edge, and goes on falling. The scene's planes and contacts are left as
+    those of that step.
+    """
+    size, _ = flat(way)
+    snap = max(snap, rise_of_slope(size, cosine))
+    return bool(walk(scene, offset, way, farthest, snap, cosine, 1).ended != OFF_GROUND)

@@ -1,0 +1,1 @@
+"""A crowd of characters: agents, preferred velocities, contact impulses, half-planes."""

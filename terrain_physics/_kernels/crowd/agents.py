@@ -1,0 +1,487 @@
+"""Characters of a crowd as upright cylinders, and the cells of a grid that find who is near.
+
+Nothing here depends on the order of characters but the order in which they are found.
+"""
+
+import math
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import center_of
+from terrain_physics._kernels.character.moving_base.moving_base import (
+    carried_to,
+    ignore_moves,
+    mount,
+)
+from terrain_physics._kernels.character.state.initial_motion import free_way, outset
+from terrain_physics._kernels.character.state.layout import (
+    AIR_TIME,
+    CARRIER,
+    GROUND_KIND,
+    GROUNDED,
+    LAYERS,
+    MASK,
+    MASS,
+    MOST_WALLS,
+    MOVES_SEEN,
+    OFFSET,
+    ON_HEAD,
+    POSITION,
+    RIDES,
+    RULES_SIZE,
+    STATE_SIZE,
+    WALL_GAPS,
+    WALLS,
+    three_at,
+    unpack_body,
+)
+from terrain_physics._kernels.character.state.teleport import take_place
+from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, nothing_yields
+from terrain_physics._kernels.ground.table import (
+    Ground,
+    ground_at,
+    has_movers,
+    mover_met,
+    movers_of,
+)
+from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
+from terrain_physics._kernels.surface.shapes import BOX, Body
+from terrain_physics._kernels.types import Floats, Longs, Words
+
+# Columns of a disc: what others see of a character. Places and ways are horizontal.
+X, Z, RADIUS = 0, 1, 2
+WEIGHT = 3  # its mass; 0: immovable
+LOW, HIGH = 4, 5  # heights of its ends
+LOWEST, HIGHEST = 6, 7  # the same of all of its way
+OWN_WAY = 8  # that it would go in this update if it were alone, two numbers; with its ride
+SPEED = 10  # its velocity after that, two numbers
+ON, MEETS = 12, 13  # layers that it is on, and that it meets
+HEADING = 14  # unit direction in which it walks, two numbers; zeros: none
+LIGHTNESS = 16  # how far it goes for a push of one; 0: nobody can push it
+WANT = 17  # the way that it wants to go among the others, two numbers, and how long it is
+STIFFNESS = 20  # how much less it gives way because others and walls hold it; 0: nobody does
+WALL = 21  # walls in its way: unit normals, two numbers each; zeros: none
+WALL_GAP = WALL + 2 * MOST_WALLS  # how far away they are
+WALL_PUSH = WALL_GAP + MOST_WALLS  # how hard each of them pushes it, and how hard it is taken to
+RIDE = WALL_PUSH + 2 * MOST_WALLS  # the way that what it stands on carries it, two numbers
+LIFT = RIDE + 2  # how far that carries it up
+FALLS = RIDE + 3  # 1: it stands on no ground, but may come to stand on somebody's head
+IS_ON_HEAD = RIDE + 4  # 1: it does
+FLOOR = RIDE + 5  # the height of that head, to which it falls at most; -inf: none is below
+UNDER = RIDE + 6  # whose it is
+FLOOR_HOLDS = RIDE + 7  # 1: that one does not fall itself
+SLIDE = RIDE + 8  # the way that it slides off heads, two numbers
+IN_AIR = RIDE + 10  # for how many seconds it has been off the ground
+ROLLS = RIDE + 11  # how far below a head its foot may be that rolls over an edge of ground onto it
+REACH = RIDE + 12  # how far it gets on its own way, or where others push it
+DISC_SIZE = RIDE + 13
+
+# Columns of a pair, of one character and another near it. Pushes are ways times mass.
+ACROSS = 0  # unit direction from it to the other, two numbers
+GAP = 2  # between the two; < 0: they overlap
+SHARE = 3  # which share it has of the mass of both
+LEFT = 4  # how far they may close up before they push each other; < 0: how far they are to part
+YIELDS, OTHER_YIELDS = 5, 6  # how far each of the two goes for a push of one
+EASE = 7  # how hard they push each other for each meter that they want too much
+PUSH = 8  # how hard they do
+TAKEN_PUSH = 9  # how hard they are taken to, which runs ahead
+PAIR_SIZE = 10
+
+# Overlap that nobody is moved for.
+LEAST_OVERLAP = 5e-4  # meters
+
+# How fast those that overlap more are parted.
+PARTING_SPEED = 3.0  # m/s, of both together
+
+# How far characters stay from those that they follow, times the radii of both.
+_ROOM_BETWEEN = 0.2
+
+# Masses by which pushes are reckoned, in kg.
+_UNIT_MASS, _LEAST_MASS, _MOST_MASS = 80.0, 1e-9, 1e15
+
+# How near to the top of a head is on it, and not beside it.
+ON_TOP = 1e-3  # meters
+
+# The same for all, times the radius.
+_ROLL = 0.3
+
+# Others that one character reckons with: the nearest.
+MOST_PAIRS = 64
+
+# Cells are numbered in a range in which their numbers are exact.
+_MOST_CELLS = 1e15
+
+
+@kernel
+def upright_radius(body: Body) -> float:
+    """Return the radius of the upright cylinder around a body."""
+    if body.kind != BOX:
+        x, _, z = body.axis
+        return body.radius + math.sqrt(x * x + z * z)
+    m, e, most = body.rotation, body.extents, 0.0
+    for k in range(4):
+        b, c = (1.0 if k & 1 else -1.0) * e[1], (1.0 if k & 2 else -1.0) * e[2]
+        x = m[0] * e[0] + m[1] * b + m[2] * c
+        z = m[6] * e[0] + m[7] * b + m[8] * c
+        most = max(most, math.sqrt(x * x + z * z))
+    return most
+
+
+@kernel(inline=True)
+def _lightness(mass: float) -> float:
+    return _UNIT_MASS / min(max(mass, _LEAST_MASS), _MOST_MASS) if mass != 0.0 else 0.0
+
+
+@kernel
+def _is_carried(state: Floats, ground: Ground) -> bool:
+    """Tell whether what a character stands on may carry it before it moves."""
+    if state[GROUNDED] == 0.0 or state[CARRIER] < 0.0:
+        return False
+    return bool(
+        state[RIDES] != 0.0 or (has_movers(ground) and mover_met(ground, float(state[CARRIER])) > 0)
+    )
+
+
+@kernel
+def _put_ride(
+    state: Floats, rules: Floats, body: Body, center: Vec3, seconds: float, ground: Ground,
+    disc: Floats,
+) -> None:  # fmt: skip
+    """Write how what a character stands on carries it; the state is as it sets out then."""
+    is_placed = take_place(state, rules, body)
+    if state[MOVES_SEEN] < 0.0:
+        ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
+    ride = mount(state, rules, body, ground, seconds, is_placed)
+    if ride.row > 0:
+        x, y, z = subtract(center_of(carried_to(ride, 1.0), body), center)
+        disc[RIDE], disc[RIDE + 1], disc[LIFT] = x, z, y
+
+
+@kernel
+def _put_disc(
+    state: Floats, rules: Floats, seconds: float, ground: Ground, holds: bool, scratch: Floats,
+    disc: Floats,
+) -> None:  # fmt: skip
+    """Write what others see of a character."""
+    body, center = unpack_body(rules), add(three_at(state, POSITION), three_at(rules, OFFSET))
+    disc[X], disc[Z] = center[0], center[2]
+    disc[RIDE], disc[RIDE + 1], disc[LIFT] = 0.0, 0.0, 0.0
+    if _is_carried(state, ground):
+        for column in range(STATE_SIZE):
+            scratch[column] = state[column]
+        state = scratch
+        _put_ride(state, rules, body, center, seconds, ground, disc)
+    height = center[1] + disc[LIFT]
+    disc[LOW], disc[HIGH] = height - body.reach[1], height + body.reach[1]
+    way, velocity = free_way(outset(state, rules), seconds)
+    disc[RADIUS] = upright_radius(body)
+    disc[WEIGHT], disc[LIGHTNESS] = rules[MASS], _lightness(float(rules[MASS]))
+    disc[LOWEST] = disc[LOW] + min(way[1], 0.0)
+    disc[HIGHEST] = disc[HIGH] + max(way[1], 0.0)
+    disc[OWN_WAY], disc[OWN_WAY + 1] = disc[RIDE] + way[0], disc[RIDE + 1] + way[2]
+    size = math.sqrt(way[0] * way[0] + way[2] * way[2])
+    disc[HEADING] = way[0] / size if size > 0.0 else 0.0
+    disc[HEADING + 1] = way[2] / size if size > 0.0 else 0.0
+    disc[SPEED], disc[SPEED + 1] = velocity[0], velocity[2]
+    disc[ON], disc[MEETS] = rules[LAYERS], rules[MASK]
+    for k in range(2 * MOST_WALLS):
+        disc[WALL + k] = state[WALLS + k]
+    for k in range(MOST_WALLS):
+        disc[WALL_GAP + k] = state[WALL_GAPS + k]
+    disc[IS_ON_HEAD] = 1.0 if state[GROUND_KIND] == ON_HEAD else 0.0
+    disc[FALLS] = 1.0 if state[GROUNDED] == 0.0 or disc[IS_ON_HEAD] != 0.0 else 0.0
+    disc[FLOOR], disc[UNDER], disc[FLOOR_HOLDS] = -np.inf, -1.0, 0.0
+    disc[SLIDE], disc[SLIDE + 1], disc[IN_AIR] = 0.0, 0.0, state[AIR_TIME]
+    disc[ROLLS] = _ROLL * disc[RADIUS] if holds else -np.inf
+
+
+@kernel(inline=True)
+def _cell(x: float, size: float) -> int:
+    return math.floor(min(max(x / size, -_MOST_CELLS), _MOST_CELLS))
+
+
+@kernel(inline=True)
+def _bucket(row: int, column: int, buckets: int) -> int:
+    """Return where a cell is in a table; ``buckets`` is a power of two.
+
+    Cells beside each other in a row are beside each other there.
+    """
+    return ((row & 0xFFFFF) * 83492791 + column) & (buckets - 1)
+
+
+@kernel
+def put_discs(
+    states: Floats,
+    rules: Floats,
+    seconds: float,
+    table: Longs,
+    holds: bool,
+    discs: Floats,
+    order: Longs,
+    cells: Longs,
+    starts: Longs,
+) -> tuple[float, float, float, bool]:
+    """Write the discs of n characters, sorted by cells.
+
+    ``states``, ``rules`` and ``table`` are as of `update_characters`; ``holds`` tells whether one
+    stands on heads. ``discs`` (n, DISC_SIZE);
+    ``order`` (n,): whose they are; ``cells`` (n, 2): row and column of each; ``starts`` (buckets +
+    1,): where the discs of a bucket begin, with a power of two of buckets. Returns (size of a cell,
+    greatest radius, longest way, whether anybody is carried).
+    """
+    count, buckets = len(order), len(starts) - 1
+    found, yielding = np.empty((count, DISC_SIZE)), nothing_yields()
+    scratch, rides = np.empty(STATE_SIZE), False
+    total, widest, longest = 0.0, 0.0, 0.0
+    for i in range(count):
+        disc = found[i]
+        _put_disc(
+            states[i * STATE_SIZE : (i + 1) * STATE_SIZE],
+            rules[i * RULES_SIZE : (i + 1) * RULES_SIZE],
+            seconds,
+            ground_at(table, int(rules[i * RULES_SIZE + MASK]), yielding),
+            holds,
+            scratch,
+            disc,
+        )
+        total += disc[RADIUS]
+        widest = max(widest, float(disc[RADIUS]))
+        longest = max(longest, travel(found[i], OWN_WAY))
+        rides = rides or travel(found[i], RIDE) != 0.0
+    size = 2.0 * total / count
+    places = np.empty((count, 3), dtype=np.int64)
+    for b in range(buckets + 1):
+        starts[b] = 0
+    for i in range(count):
+        row, column = _cell(float(found[i, Z]), size), _cell(float(found[i, X]), size)
+        bucket = _bucket(row, column, buckets)
+        places[i, 0], places[i, 1], places[i, 2] = row, column, bucket
+        starts[bucket] += 1
+    end = 0
+    for b in range(buckets + 1):
+        end += starts[b]
+        starts[b] = end
+    for i in range(count):
+        bucket = places[i, 2]
+        starts[bucket] -= 1
+        k = starts[bucket]
+        order[k], cells[k, 0], cells[k, 1] = i, places[i, 0], places[i, 1]
+        for column in range(DISC_SIZE):
+            discs[k, column] = found[i, column]
+    return size, widest, longest, rides
+
+
+@kernel(inline=True, lent=True)
+def travel(values: Floats, way: int) -> float:
+    """Return how long a way is that begins at a place of an array."""
+    return math.sqrt(values[way] * values[way] + values[way + 1] * values[way + 1])
+
+
+@kernel(inline=True, lent=True)
+def distance2_of(discs: Floats, i: int, k: int) -> float:
+    x, z = discs[k, X] - discs[i, X], discs[k, Z] - discs[i, Z]
+    return float(x * x + z * z)
+
+
+@kernel
+def list_near(
+    discs: Floats, cells: Longs, starts: Longs, size: float, i: int, reach: float, near: Longs
+) -> int:
+    """Write which other discs have their centers within ``reach`` of one's; return how many."""
+    x, z, buckets, found = float(discs[i, X]), float(discs[i, Z]), len(starts) - 1, 0
+    first, last = _cell(x - reach, size), _cell(x + reach, size)
+    low, high = _cell(z - reach, size), _cell(z + reach, size)
+    most = reach * reach
+    if (last - first + 1.0) * (high - low + 1.0) > len(discs):
+        for k in range(len(discs)):
+            if distance2_of(discs, i, k) <= most and k != i:
+                near[found] = k
+                found += 1
+        return found
+    for row in range(low, high + 1):
+        column = first
+        while column <= last:
+            bucket = _bucket(row, column, buckets)
+            run = min(last - column + 1, buckets - bucket)
+            for k in range(starts[bucket], starts[bucket + run]):
+                if cells[k, 0] == row and first <= cells[k, 1] <= last:
+                    if distance2_of(discs, i, k) <= most and k != i:
+                        near[found] = k
+                        found += 1
+            column += run
+    return found
+
+
+@kernel(inline=True, lent=True)
+def meets(discs: Floats, i: int, k: int) -> bool:
+    """Tell whether the layers of two characters let them meet."""
+    a, b = int(discs[i, ON]) & int(discs[k, MEETS]), int(discs[k, ON]) & int(discs[i, MEETS])
+    return a != 0 and b != 0
+
+
+@kernel(inline=True, lent=True)
+def is_above(discs: Floats, i: int, k: int) -> bool:
+    """Tell whether a character is so high above another one that it would be on its head."""
+    if discs[i, FALLS] == 0.0 and discs[i, LOW] < discs[k, HIGH] - discs[i, ROLLS]:
+        return False
+    return bool(2.0 * discs[i, LOW] >= discs[k, LOW] + discs[k, HIGH])
+
+
+@kernel(inline=True, lent=True)
+def is_over_head(discs: Floats, i: int, k: int) -> bool:
+    """Tell whether a character is on another one's head or above it, by more than a touch."""
+    radii = discs[i, RADIUS] + discs[k, RADIUS] - LEAST_OVERLAP
+    return bool(distance2_of(discs, i, k) < radii * radii and is_above(discs, i, k))
+
+
+@kernel
+def _is_beside(discs: Floats, i: int, k: int, distance2: float, radii: float) -> bool:
+    """Tell whether two characters are at the same height, or will be on their ways.
+
+    Those above each other are not before they are, and not at all where one is on a head.
+    """
+    if distance2 >= radii * radii:
+        return bool(
+            discs[i, LOWEST] < discs[k, HIGHEST] - ON_TOP
+            and discs[k, LOWEST] < discs[i, HIGHEST] - ON_TOP
+        )
+    if is_over_head(discs, i, k) or is_over_head(discs, k, i):
+        return False
+    return bool(discs[i, LOW] < discs[k, HIGH] - ON_TOP and discs[k, LOW] < discs[i, HIGH] - ON_TOP)
+
+
+@kernel(inline=True)
+def any_direction(word: np.uint64) -> tuple[float, float]:
+    """Return a unit direction toward positive X that follows from a word."""
+    t = float(word >> np.uint64(12)) * 2.0**-51 - 1.0
+    return (1.0 - t * t) / (1.0 + t * t), 2.0 * t / (1.0 + t * t)
+
+
+@kernel
+def _between(
+    discs: Floats, words: Words, order: Longs, i: int, k: int
+) -> tuple[float, float, float]:
+    """Return (unit direction from one character to another, two numbers; the gap between them).
+
+    Seen from the other it is the opposite, bit for bit. Those at one place are in a direction that
+    follows from their words.
+    """
+    x, z = float(discs[k, X] - discs[i, X]), float(discs[k, Z] - discs[i, Z])
+    distance = math.sqrt(x * x + z * z)
+    gap = distance - float(discs[i, RADIUS] + discs[k, RADIUS])
+    if distance > 0.0:
+        return x / distance, z / distance, gap
+    a, b = words[order[i]], words[order[k]]
+    x, z = any_direction(a ^ b)
+    return (x, z, gap) if a < b else (-x, -z, gap)
+
+
+@kernel(inline=True, lent=True)
+def share(discs: Floats, i: int, k: int) -> float:
+    """Return which share a character has of the mass of two; one that is immovable has all."""
+    own, other = float(discs[i, WEIGHT]), float(discs[k, WEIGHT])
+    if own == 0.0:
+        return 0.5 if other == 0.0 else 1.0
+    return 0.0 if other == 0.0 else own / (own + other)
+
+
+@kernel(inline=True)
+def _common(a: float, b: float) -> float:
+    """Return how far two ways along a line lead the same way."""
+    return math.copysign(min(abs(a), abs(b)), a) if a * b > 0.0 else 0.0
+
+
+@kernel(inline=True, lent=True)
+def common_ride(discs: Floats, i: int, k: int, x: float, z: float) -> float:
+    """Return how far two are carried together in a direction.
+
+    Seen from the other, in the opposite direction, it is the opposite, bit for bit.
+    """
+    if discs[i, RIDE] == 0.0 and discs[i, RIDE + 1] == 0.0:
+        return 0.0
+    a = float(discs[i, RIDE] * x + discs[i, RIDE + 1] * z)
+    return _common(a, float(discs[k, RIDE] * x + discs[k, RIDE + 1] * z))
+
+
+@kernel(inline=True, lent=True)
+def common_way(discs: Floats, ways: Floats, i: int, k: int, x: float, z: float) -> float:
+    """Return how far two are carried together that get so far in the end."""
+    ride = common_ride(discs, i, k, x, z)
+    if ride == 0.0:
+        return 0.0
+    ride = _common(ride, float(ways[i, 0] * x + ways[i, 1] * z))
+    return _common(ride, float(ways[k, 0] * x + ways[k, 1] * z))
+
+
+@kernel(inline=True, lent=True)
+def room_between(discs: Floats, i: int, k: int) -> float:
+    """Return how far a character stays from another one that it follows."""
+    return _ROOM_BETWEEN * float(discs[i, RADIUS] + discs[k, RADIUS])
+
+
+@kernel
+def _put_near(
+    near: Longs, gaps: Floats, keys: Words, count: int, k: int, gap: float, key: np.uint64
+) -> int:
+    """Add a character to the nearest ones listed, in order; return how many there are."""
+    place = min(count, MOST_PAIRS)
+    while place > 0:
+        before = float(gaps[place - 1])
+        if before < gap or (before == gap and keys[place - 1] < key):
+            break
+        if place < MOST_PAIRS:
+            near[place], gaps[place], keys[place] = near[place - 1], before, keys[place - 1]
+        place -= 1
+    if place < MOST_PAIRS:
+        near[place], gaps[place], keys[place] = k, gap, key
+    return min(count + 1, MOST_PAIRS)
+
+
+@kernel
+def list_pairs(
+    discs: Floats,
+    order: Longs,
+    cells: Longs,
+    starts: Longs,
+    size: float,
+    widest: float,
+    most: float,
+    words: Words,
+    counts: Longs,
+    others: Longs,
+    pairs: Floats,
+    first: int,
+    last: int,
+) -> int:
+    """Write whom discs first..last may meet that want no more than ``most`` meters together.
+
+    ``counts`` (n,): how many, the nearest MOST_PAIRS at most; ``others`` (n, room) and ``pairs``
+    (n, room, PAIR_SIZE): whom, the nearest first, and where. Other arrays are as of `put_discs`,
+    with the numbers that it returned, after `find_heads`. ``words`` (n,) are those of the
+    characters, all different.
+    Returns how much room is needed; what there is no room for is left out.
+    """
+    found = np.empty(len(discs), dtype=np.int64)
+    near, gaps = np.empty(MOST_PAIRS, dtype=np.int64), np.empty(MOST_PAIRS)
+    keys = np.empty(MOST_PAIRS, dtype=np.uint64)
+    needed, room = 0, others.shape[1]
+    for i in range(first, last):
+        radius = float(discs[i, RADIUS])
+        reach = radius + widest + most + _ROOM_BETWEEN * (radius + widest)
+        count = 0
+        for j in range(list_near(discs, cells, starts, size, i, reach, found)):
+            k, distance2 = found[j], distance2_of(discs, i, found[j])
+            radii = radius + float(discs[k, RADIUS])
+            farthest = radii + most + _ROOM_BETWEEN * radii
+            if distance2 <= farthest * farthest and meets(discs, i, k):
+                if _is_beside(discs, i, k, distance2, radii):
+                    gap = math.sqrt(distance2) - radii
+                    count = _put_near(near, gaps, keys, count, k, gap, words[order[k]])
+        needed, counts[i] = max(needed, count), min(count, room)
+        for j in range(counts[i]):
+            k, pair = near[j], pairs[i, j]
+            others[i, j] = k
+            pair[ACROSS], pair[ACROSS + 1], pair[GAP] = _between(discs, words, order, i, k)
+            pair[SHARE] = share(discs, i, k)
+    return needed

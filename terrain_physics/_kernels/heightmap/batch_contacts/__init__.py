@@ -1,0 +1,1 @@
+"""Contacts of many shapes with a map, in stages over chunks."""

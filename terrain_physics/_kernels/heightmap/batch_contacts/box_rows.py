@@ -1,0 +1,171 @@
+"""Contacts of boxes with listed triangles: float32 finds the faces that count, float64 computes.
+
+The nearest of 26 faces makes the contact, see `geometry/obb_triangle.py`; where it is behind the
+front, the two faces do that bound the shortest allowed way. Where float32 cannot tell which, all
+are measured in float64. Either way the contact is computed from its faces in float64, so its bits
+are those of the pair's own function.
+"""
+
+import numpy as np
+
+from terrain_physics._kernels._intrinsics import prefer_wide_vectors
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
+from terrain_physics._kernels.geometry.obb_triangle import (
+    SQUARE,
+    box_face_distances,
+    nearest_face,
+    to_world,
+)
+from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, TOUCHING
+from terrain_physics._kernels.heightmap.batch_contacts.box_faces import (
+    NORMAL,
+    SEEN_PARTS,
+    SINGLE_PARTS,
+    UNKNOWN,
+    axis_at,
+    find_faces,
+    put_seen,
+)
+from terrain_physics._kernels.heightmap.batch_contacts.box_push_out import put_allowed_ways
+from terrain_physics._kernels.heightmap.batch_contacts.box_ways import put_clear_ways
+from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
+    ROOM,
+    STEP,
+    box_at,
+    corners_at,
+    vector_at,
+)
+from terrain_physics._kernels.math.vec3 import add, choose, dot, scale
+from terrain_physics._kernels.surface.contact import put_vector
+from terrain_physics._kernels.types import Floats, Ints
+
+# Touches worked on at once where few of a step need more work.
+LANES = 64
+
+
+@kernel(apart=True, noalias=True)
+def _put_rows(
+    boxes: Floats,
+    corners: Floats,
+    seen: Floats,
+    faces: Ints,
+    moves: Floats,
+    directions: Floats,
+    points: Floats,
+    verdicts: Ints,
+) -> None:
+    """Write n touches of boxes by their nearest faces; the verdict is UNKNOWN where that is."""
+    prefer_wide_vectors()
+    for k in range(verdicts.shape[0]):
+        center, half, m = box_at(boxes, k)
+        face = int(faces[k])
+        axis = axis_at(seen, k, face >> 1)
+        sa, sb, sc = corners_at(seen, k)
+        forward, backward = box_face_distances(axis, sa, sb, sc, half)
+        is_backward = face & 1 != 0
+        direction = choose(is_backward, scale(axis, -1.0), axis)
+        distance = backward if is_backward else forward
+        a, b, c = corners_at(corners, k)
+        has_area, normal = triangle_normal(a, b, c)
+        _, point = closest_on_triangle(a, b, c, has_area, normal)
+        put_vector(moves, k, to_world(m, scale(direction, distance)))
+        put_vector(directions, k, to_world(m, direction))
+        put_vector(points, k, add(point, center))
+        is_allowed = dot(direction, vector_at(seen, NORMAL + k)) >= -SQUARE
+        verdict = np.int32(TOUCHING) if is_allowed else np.int32(IN_DOUBT)
+        verdicts[k] = np.int32(UNKNOWN) if face < 0 else verdict
+
+
+@kernel(apart=True, noalias=True)
+def _put_nearest(
+    boxes: Floats,
+    seen: Floats,
+    chosen: Ints,
+    moves: Floats,
+    directions: Floats,
+    verdicts: Ints,
+) -> None:
+    """Write penetrations, directions and verdicts of n chosen touches by all faces in float64."""
+    prefer_wide_vectors()
+    for k in range(chosen.shape[0]):
+        at = int(np.uint32(chosen[k]))
+        _, half, m = box_at(boxes, at)
+        a, b, c = corners_at(seen, at)
+        _, is_allowed, _, _, direction, distance = nearest_face(a, b, c, half)
+        put_vector(moves, k, to_world(m, scale(direction, distance)))
+        put_vector(directions, k, to_world(m, direction))
+        verdicts[k] = np.int32(TOUCHING) if is_allowed else np.int32(IN_DOUBT)
+
+
+# Fewer ways than this are measured faster one by one.
+_FEW = 8
+
+# What is done about the touches of a verdict that is not final.
+_MEASURE_ALL, _FIND_WAYS, _MEASURE_WAYS = range(3)
+
+
+@kernel(apart=True)
+def put_box_rows(
+    boxes: Floats,
+    corners: Floats,
+    moves: Floats,
+    directions: Floats,
+    points: Floats,
+    verdicts: Ints,
+) -> None:
+    """Write n touches of boxes; the verdict IN_DOUBT stays where one must be computed alone."""
+    seen, singles = np.empty(SEEN_PARTS * ROOM), np.empty(SINGLE_PARTS * ROOM, dtype=np.float32)
+    faces = np.empty(STEP, dtype=np.int32)[: verdicts.shape[0]]
+    put_seen(boxes, corners, verdicts.shape[0], seen, singles)
+    find_faces(singles, faces)
+    _put_rows(boxes, corners, seen, faces, moves, directions, points, verdicts)
+    chosen, found = np.empty(LANES, dtype=np.int32), np.empty(LANES, dtype=np.int32)
+    own_moves, own_directions = np.empty(3 * LANES), np.empty(3 * LANES)
+    is_tied = False
+    for work in range(_MEASURE_WAYS + 1):
+        at, wanted = 0, UNKNOWN if work == _MEASURE_ALL else IN_DOUBT
+        while at < verdicts.shape[0]:
+            n, at = _next_with(verdicts, wanted, at, chosen)
+            # Boxes along the axes of the map tie everywhere, also on their ways out.
+            is_tied = n > LANES // 2 if work == _MEASURE_ALL else is_tied
+            if n == 0 or (work == _FIND_WAYS and is_tied) or (work == _MEASURE_WAYS and n < _FEW):
+                break
+            some = chosen[:n]
+            if work == _MEASURE_ALL:
+                _put_nearest(boxes, seen, some, own_moves, own_directions, found)
+            elif work == _FIND_WAYS:
+                put_clear_ways(boxes, seen, singles, some, own_moves, own_directions, found)
+            else:
+                put_allowed_ways(boxes, seen, some, own_moves, own_directions, found)
+            _put_back(some, own_moves, own_directions, found, moves, directions, verdicts)
+
+
+@kernel
+def _next_with(verdicts: Ints, wanted: int, at: int, chosen: Ints) -> tuple[int, int]:
+    """Write the next touches with a verdict; return (how many, where to go on)."""
+    n = 0
+    while at < verdicts.shape[0] and n < LANES:
+        chosen[n] = at
+        n += 1 if verdicts[at] == wanted else 0
+        at += 1
+    return n, at
+
+
+@kernel
+def _put_back(
+    chosen: Ints,
+    own_moves: Floats,
+    own_directions: Floats,
+    found: Ints,
+    moves: Floats,
+    directions: Floats,
+    verdicts: Ints,
+) -> None:
+    """Write the results of chosen touches to their places."""
+    for k in range(chosen.shape[0]):
+        place = int(chosen[k])
+        verdicts[place] = found[k]
+        for i in range(3):
+            moves[3 * place + i] = own_moves[3 * k + i]
+            directions[3 * place + i] = own_directions[3 * k + i]

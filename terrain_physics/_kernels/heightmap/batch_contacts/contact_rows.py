@@ -1,0 +1,294 @@
+"""The contacts of listed touches of shapes and a height map: ids, penetration, direction, point.
+
+``floats`` is flat: penetrations (n, 3), then unit directions, then points. The bits are those of
+the pair's own function with the corners that `triangles_in.py` gives.
+"""
+
+import numpy as np
+
+from terrain_physics._kernels._intrinsics import prefer_wide_vectors, put_eight
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
+from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, sphere_at_origin
+from terrain_physics._kernels.heightmap.batch_contacts.box_rows import put_box_rows
+from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import half_triangle
+from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
+    ROOM,
+    STEP,
+    corners_at,
+    half_at,
+    lines_in_tiles,
+    lines_of,
+    vector_at,
+)
+from terrain_physics._kernels.heightmap.grid import Grid, unpack_grid
+from terrain_physics._kernels.math.vec3 import Vec3, add, length, subtract
+from terrain_physics._kernels.surface.contact import contact, put_vector
+from terrain_physics._kernels.surface.shapes import (
+    BOX,
+    BOX_WIDTH,
+    SPHERE,
+    SPHERE_WIDTH,
+    row_vector,
+)
+from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
+
+
+@kernel(noalias=True)
+def put_ids(
+    grid: Grid, list_who: Longs, list_row: Longs, list_code: Longs, queries: Longs, triangles: Longs
+) -> None:
+    """Write shapes' numbers and triangles' ids of n touches."""
+    prefer_wide_vectors()
+    for k in range(queries.shape[0]):
+        row, code = list_row[k], list_code[k]
+        column = code >> 2
+        is_inside = (row >= 0) & (row < grid.rows) & (column >= 0) & (column < grid.columns)
+        queries[k] = list_who[k]
+        triangles[k] = 2 * (row * grid.columns + column) + (code & 1) if is_inside else -1
+
+
+@kernel
+def put_numbers(bodies: Floats, width: int, list_who: Longs, numbers: Floats) -> None:
+    """Write the rows of n shapes as columns (width, ROOM)."""
+    # The same shape eight times, needed or not: most have several touches in a row.
+    k = 0
+    while k < list_who.shape[0]:
+        who = list_who[k]
+        for part in range(width):
+            put_eight(numbers, np.uint64(part * ROOM + k), bodies[width * who + part], 0.0)
+        k += 1
+        end = min(k + 7, list_who.shape[0])
+        while k < end and list_who[k] == who:
+            k += 1
+
+
+@kernel(inline=True)
+def put_triangle(corners: Floats, k: int, a: Vec3, b: Vec3, c: Vec3) -> None:
+    """Write a triangle to columns (9, ROOM)."""
+    corners[k] = a[0]
+    corners[ROOM + k] = a[1]
+    corners[2 * ROOM + k] = a[2]
+    corners[3 * ROOM + k] = b[0]
+    corners[4 * ROOM + k] = b[1]
+    corners[5 * ROOM + k] = b[2]
+    corners[6 * ROOM + k] = c[0]
+    corners[7 * ROOM + k] = c[1]
+    corners[8 * ROOM + k] = c[2]
+
+
+@kernel(apart=True, noalias=True)
+def put_corners(
+    heights: Singles,
+    grid: Grid,
+    numbers: Floats,
+    list_row: Longs,
+    list_code: Longs,
+    corners: Floats,
+) -> None:
+    """Write the corners of n halves of cells relative to the shapes' centers, (9, ROOM)."""
+    prefer_wide_vectors()
+    for k in range(list_row.shape[0]):
+        lines = lines_of(grid, list_row[k], list_code[k] >> np.int64(2))
+        a, b, c = half_at(heights, grid, lines, list_row[k], list_code[k])
+        center = vector_at(numbers, k)
+        put_triangle(corners, k, subtract(a, center), subtract(b, center), subtract(c, center))
+
+
+@kernel(apart=True, noalias=True)
+def put_corners_in_tiles(
+    heights: Singles,
+    grid: Grid,
+    numbers: Floats,
+    list_row: Longs,
+    list_code: Longs,
+    corners: Floats,
+) -> None:
+    """Write the same of a map in tiles."""
+    prefer_wide_vectors()
+    for k in range(list_row.shape[0]):
+        lines = lines_in_tiles(grid, list_row[k], list_code[k] >> np.int64(2))
+        a, b, c = half_at(heights, grid, lines, list_row[k], list_code[k])
+        center = vector_at(numbers, k)
+        put_triangle(corners, k, subtract(a, center), subtract(b, center), subtract(c, center))
+
+
+@kernel(inline=True)
+def _put_corners(
+    heights: Singles,
+    grid: Grid,
+    numbers: Floats,
+    list_row: Longs,
+    list_code: Longs,
+    corners: Floats,
+) -> None:
+    """Write the same of any map."""
+    if grid.tiles != 0:
+        put_corners_in_tiles(heights, grid, numbers, list_row, list_code, corners)
+    else:
+        put_corners(heights, grid, numbers, list_row, list_code, corners)
+
+
+@kernel(apart=True, noalias=True)
+def put_sphere_rows(
+    spheres: Floats,
+    corners: Floats,
+    moves: Floats,
+    directions: Floats,
+    points: Floats,
+    verdicts: Ints,
+) -> int:
+    """Write n touches of spheres; return the greatest verdict."""
+    prefer_wide_vectors()
+    worst = np.int32(0)
+    for k in range(verdicts.shape[0]):
+        a, b, c = corners_at(corners, k)
+        verdict, move, direction, point = sphere_at_origin(spheres[3 * ROOM + k], a, b, c, False)
+        put_vector(moves, k, move)
+        put_vector(directions, k, direction)
+        put_vector(points, k, add(point, vector_at(spheres, k)))
+        verdicts[k] = np.int32(verdict)
+        worst = max(worst, np.int32(verdict))
+    return int(worst)
+
+
+@kernel
+def _put_one_by_one(
+    grid: Grid,
+    kind: int,
+    shapes: Floats,
+    list_who: Longs,
+    list_row: Longs,
+    list_code: Longs,
+    moves: Floats,
+    directions: Floats,
+    points: Floats,
+    verdicts: Ints,
+    faces: Floats,
+) -> None:
+    """Write those of n touches that have the verdict IN_DOUBT."""
+    for k in range(list_who.shape[0]):
+        if verdicts[k] != IN_DOUBT:
+            continue
+        code = int(list_code[k])
+        a, b, c = half_triangle(grid, int(list_row[k]), code >> 2, (code >> 1) & 1, code & 1)
+        who = int(list_who[k])
+        _, move, direction, point = contact(kind, shapes, who, a, b, c, False, faces)
+        put_vector(moves, k, move)
+        put_vector(directions, k, direction)
+        put_vector(points, k, point)
+
+
+@kernel(apart=True)
+def put_contacts(
+    heights: Singles,
+    cells: Bytes,
+    frame: Floats,
+    kind: int,
+    shapes: Floats,
+    list_who: Longs,
+    list_row: Longs,
+    list_code: Longs,
+    ints: Longs,
+    floats: Floats,
+    start: int,
+    count: int,
+) -> None:
+    """Write n touches of a list to places start .. start + count of the results.
+
+    ``ints`` is flat: the shapes' numbers, then the triangles' ids.
+    """
+    grid = unpack_grid(heights, cells, frame)
+    size, room = ints.shape[0] // 2, floats.shape[0] // 3
+    verdicts = np.empty(STEP, dtype=np.int32)
+    numbers, corners = np.empty(BOX_WIDTH * ROOM), np.empty(9 * ROOM)
+    faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
+    for begin in range(0, count, STEP):
+        n = min(STEP, count - begin)
+        who, row = list_who[begin : begin + n], list_row[begin : begin + n]
+        code = list_code[begin : begin + n]
+        first = start + begin
+        put_ids(
+            grid, who, row, code,
+            ints[first : first + n], ints[size + first : size + first + n],
+        )  # fmt: skip
+        moves = floats[3 * first : 3 * (first + n)]
+        directions = floats[room + 3 * first : room + 3 * (first + n)]
+        points = floats[2 * room + 3 * first : 2 * room + 3 * (first + n)]
+        worst = IN_DOUBT
+        verdicts[:n] = IN_DOUBT
+        if kind == SPHERE:
+            put_numbers(shapes, SPHERE_WIDTH, who, numbers)
+            _put_corners(heights, grid, numbers, row, code, corners)
+            worst = put_sphere_rows(numbers, corners, moves, directions, points, verdicts[:n])
+        if kind == BOX:
+            put_numbers(shapes, BOX_WIDTH, who, numbers)
+            _put_corners(heights, grid, numbers, row, code, corners)
+            put_box_rows(numbers, corners, moves, directions, points, verdicts[:n])
+        if worst == IN_DOUBT:
+            _put_one_by_one(
+                grid,
+                kind,
+                shapes,
+                who,
+                row,
+                code,
+                moves,
+                directions,
+                points,
+                verdicts,
+                faces,
+            )
+
+
+@kernel
+def put_deepest(
+    heights: Singles,
+    cells: Bytes,
+    frame: Floats,
+    kind: int,
+    shapes: Floats,
+    list_who: Longs,
+    list_row: Longs,
+    list_code: Longs,
+    places: Longs,
+    ints: Longs,
+    floats: Floats,
+) -> None:
+    """Write the deepest touch of each shape that has any, the first of those equally deep.
+
+    ``places`` receives where in the list it is. The results have room for as many.
+    """
+    step_ints, step_floats = np.empty(2 * STEP, dtype=np.int64), np.empty(9 * STEP)
+    size, room = ints.shape[0] // 2, floats.shape[0] // 3
+    last, current, deepest = -1, -1, 0.0
+    for begin in range(0, list_who.shape[0], STEP):
+        n = min(STEP, list_who.shape[0] - begin)
+        put_contacts(
+            heights, cells, frame, kind, shapes, list_who[begin : begin + n],
+            list_row[begin : begin + n], list_code[begin : begin + n],
+            step_ints, step_floats, 0, n,
+        )  # fmt: skip
+        for k in range(n):
+            depth = length(row_vector(step_floats, 3 * k))
+            who = int(step_ints[k])
+            if who == current and not depth > deepest:
+                continue
+            last += 1 if who != current else 0
+            current, deepest = who, depth
+            places[last] = begin + k
+            ints[last], ints[size + last] = who, step_ints[STEP + k]
+            for i in range(3):
+                for part in range(3):
+                    floats[part * room + 3 * last + i] = step_floats[part * 3 * STEP + 3 * k + i]
+
+
+@kernel
+def put_nearest_cells(
+    rows: int, columns: int, list_row: Longs, list_code: Longs, out: Longs
+) -> None:
+    """Write the cells of n touches, row * columns + column, outside the map the nearest one."""
+    for k in range(out.shape[0]):
+        row = min(max(int(list_row[k]), 0), rows - 1)
+        column = min(max(int(list_code[k]) >> 2, 0), columns - 1)
+        out[k] = row * columns + column

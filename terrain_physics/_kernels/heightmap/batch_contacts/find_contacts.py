@@ -1,0 +1,274 @@
+"""Which triangles of a height map shapes touch: the stages of the search, one after the other.
+
+For a chunk of shapes the broad phase lists their cells. A filter in float32 tells for each cell
+which halves a shape touches, which it does not, and which are too close to tell. The function that
+defines a touch of that pair decides these, and all cells of large shapes. The result is a list of
+touches; `contact_rows.py` computes their contacts.
+
+A search stops and is resumed where it stopped, so that no list outgrows memory: one large shape may
+touch all triangles of a map.
+"""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
+from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import (
+    CHUNK,
+    LARGE,
+    PAIRS,
+    RANGE,
+    REFUSED,
+    half_triangle,
+    height_limits,
+    outline,
+    pack,
+    put_cells,
+    put_codes,
+    put_pairs,
+    put_range,
+    put_touches,
+    with_room,
+)
+from terrain_physics._kernels.heightmap.batch_contacts.filter_boxes import (
+    BOX_PARTS,
+    judge_boxes,
+    put_boxes,
+)
+from terrain_physics._kernels.heightmap.batch_contacts.filter_spheres import (
+    SPHERE_PARTS,
+    judge_spheres,
+    put_spheres,
+)
+from terrain_physics._kernels.heightmap.grid import (
+    Grid,
+    corner_heights,
+    has_ground,
+    is_flipped,
+    unpack_grid,
+)
+from terrain_physics._kernels.surface.contact import touches
+from terrain_physics._kernels.surface.shapes import (
+    BOX,
+    BOX_WIDTH,
+    SPHERE,
+    SPHERE_WIDTH,
+    bounds_at,
+)
+from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
+
+# Bits of a verdict: half 0 or 1 is touched; half 0 or 1 is too close to tell.
+TOUCHED_0, TOUCHED_1, DOUBT_0, DOUBT_1 = 1, 2, 4, 8
+
+# How many columns `put_pairs` copies at least.
+_LEAST_PARTS = 2
+
+_FAR = 64
+
+# A search stops after so many touches, or so many cells of a large shape.
+AT_ONCE = 1 << 19
+
+# Where a search is: at which shape, and within a large one at which row and column.
+Place = tuple[int, int, int]
+NO_ROW = -(2**62)  # at the shape's first cell
+
+
+@kernel
+def _put_ranges(
+    grid: Grid,
+    edges: tuple[float, float, float, float],
+    kind: int,
+    shapes: Floats,
+    begin: int,
+    count: int,
+    ranges: Longs,
+    corners: Ints,
+    parts: Singles,
+) -> None:
+    """Write the ranges of cells of a chunk of shapes, and what its filter reads of them."""
+    if kind == SPHERE:
+        here = shapes[SPHERE_WIDTH * begin : SPHERE_WIDTH * (begin + count)]
+        put_spheres(grid, edges, here, ranges, corners, parts)
+    elif kind == BOX:
+        here = shapes[BOX_WIDTH * begin : BOX_WIDTH * (begin + count)]
+        put_boxes(grid, edges, here, ranges, corners, parts)
+    else:
+        for k in range(count):
+            lower, upper = bounds_at(kind, shapes, begin + k)
+            put_range(grid, edges, lower, upper, k, ranges, corners)
+
+
+@kernel
+def _settle(
+    grid: Grid,
+    kind: int,
+    shapes: Floats,
+    first: int,
+    places: Ints,
+    codes: Ints,
+    verdicts: Ints,
+    faces: Floats,
+) -> None:
+    """Replace doubt by the exact verdict."""
+    for k in range(verdicts.shape[0]):
+        verdict = int(verdicts[k])
+        if verdict < DOUBT_0:
+            continue
+        who, row = first + int(places[k]), int(places[PAIRS + k])
+        code = int(codes[k])
+        for half in range(2):
+            if verdict & (DOUBT_0 << half):
+                a, b, c = half_triangle(grid, row, code >> 2, (code >> 1) & 1, half)
+                if touches(kind, shapes, who, a, b, c, faces):
+                    verdict |= TOUCHED_0 << half
+        verdicts[k] = verdict
+
+
+@kernel
+def judge_by_height(
+    grid: Grid,
+    kind: int,
+    shapes: Floats,
+    slack: float,
+    first: int,
+    places: Ints,
+    verdicts: Ints,
+) -> None:
+    """Leave in doubt the cells that are neither above nor below a shape of any kind."""
+    for k in range(verdicts.shape[0]):
+        row, column = int(places[PAIRS + k]), int(places[2 * PAIRS + k])
+        lower, upper = bounds_at(kind, shapes, first + int(places[k]))
+        low, high = height_limits(lower, upper, slack)
+        a, b, c, d = corner_heights(grid, row, column)
+        near = min(a, b, c, d) <= high and max(a, b, c, d) >= low
+        verdicts[k] = DOUBT_0 + DOUBT_1 if near and has_ground(grid, row, column) else 0
+
+
+@kernel(apart=True)
+def add_large(
+    grid: Grid,
+    blocks: Singles,
+    slack: float,
+    kind: int,
+    shapes: Floats,
+    who: int,
+    ranges: Longs,
+    k: int,
+    faces: Floats,
+    list_who: Longs,
+    list_row: Longs,
+    list_code: Longs,
+    total: int,
+    from_row: int,
+    from_column: int,
+) -> tuple[int, Longs, Longs, Longs, int, int]:
+    """Append the touches of one shape, the row k of the ranges; return (count, the lists, place).
+
+    The place is the row and the column to begin at, and where to resume: `NO_ROW` if all is done.
+    """
+    rows, columns = np.empty(_FAR, dtype=np.int64), np.empty(_FAR, dtype=np.int64)
+    place = np.empty(2, dtype=np.int64)
+    place[0], place[1] = ranges[k], ranges[2 * CHUNK + k]
+    if from_row != NO_ROW:
+        place[0], place[1] = from_row, from_column
+    looked = 0
+    lower, upper = bounds_at(kind, shapes, who)
+    low, high = height_limits(lower, upper, slack)
+    while place[0] < ranges[CHUNK + k] and looked < AT_ONCE:
+        n = put_cells(grid, blocks, ranges, k, low, high, place, rows, columns)
+        looked += n
+        list_who = with_room(list_who, total, 2 * n)
+        list_row = with_room(list_row, total, 2 * n)
+        list_code = with_room(list_code, total, 2 * n)
+        for j in range(n):
+            row, column = int(rows[j]), int(columns[j])
+            a, b, c, d = corner_heights(grid, row, column)
+            if min(a, b, c, d) > high or max(a, b, c, d) < low or not has_ground(grid, row, column):
+                continue
+            flipped = 1 if is_flipped(grid, row, column) else 0
+            for half in range(2):
+                p, q, r = half_triangle(grid, row, column, flipped, half)
+                if touches(kind, shapes, who, p, q, r, faces):
+                    list_who[total] = who
+                    list_row[total] = row
+                    list_code[total] = 4 * column + 2 * flipped + half
+                    total += 1
+    row = int(place[0]) if place[0] < ranges[CHUNK + k] else NO_ROW
+    return total, list_who, list_row, list_code, row, int(place[1])
+
+
+@kernel
+def find_contacts(
+    heights: Singles,
+    cells: Bytes,
+    blocks: Singles,
+    frame: Floats,
+    kind: int,
+    shapes: Floats,
+    first: int,
+    from_row: int,
+    from_column: int,
+    last: int,
+) -> tuple[int, Longs, Longs, Longs, Place]:
+    """Return (count, which shape, row, code) of touches of shapes before ``last``, in order.
+
+    They begin at a place. The place to go on is returned too, at the shape ``last`` if these are
+    all. For the shapes see `surface/shapes.py`. Codes are those of `broad_phase.pack`. A count of
+    -1 - k means that shape k is over too many cells.
+    """
+    grid = unpack_grid(heights, cells, frame)
+    edges = outline(grid, blocks)
+    faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
+    ranges, corners = np.empty(RANGE * CHUNK, np.int64), np.empty(2 * CHUNK, np.int32)
+    part_count = (SPHERE_PARTS, BOX_PARTS)[kind] if kind <= BOX else _LEAST_PARTS
+    parts = np.zeros(part_count * CHUNK, dtype=np.float32)
+    numbers = np.empty(part_count * PAIRS, dtype=np.float32)
+    places, samples = np.empty(3 * PAIRS, dtype=np.int32), np.empty(4 * PAIRS, dtype=np.float32)
+    codes, verdicts = np.empty(PAIRS, dtype=np.int32), np.empty(PAIRS, dtype=np.int32)
+    hits = np.empty(2 * PAIRS + 1, dtype=np.int32)
+    size = 6 * (last - first) + 2 * PAIRS
+    list_who, list_row = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    list_code = np.empty(size, dtype=np.int64)
+    total = 0
+    begin = first
+    while begin < last:
+        count = min(CHUNK, last - begin)
+        _put_ranges(grid, edges, kind, shapes, begin, count, ranges, corners, parts)
+        k = 0
+        while k < count:
+            if total >= AT_ONCE:
+                return total, list_who, list_row, list_code, (begin + k, NO_ROW, 0)
+            found, k = put_pairs(heights, grid, ranges, parts, k, count, places, samples, numbers)
+            n = int(found)
+            put_codes(grid, places, samples, codes[:n])
+            if kind == SPHERE:
+                judge_spheres(grid, samples, numbers, codes, verdicts[:n])
+            elif kind == BOX:
+                judge_boxes(grid, samples, numbers, codes, verdicts[:n])
+            else:
+                judge_by_height(grid, kind, shapes, edges[2], begin, places, verdicts[:n])
+            _settle(grid, kind, shapes, begin, places, codes, verdicts[:n], faces)
+            touched = int(pack(verdicts[:n], hits))
+            list_who = with_room(list_who, total, touched)
+            list_row = with_room(list_row, total, touched)
+            list_code = with_room(list_code, total, touched)
+            put_touches(
+                hits[:touched], begin, places, codes,
+                list_who[total:], list_row[total:], list_code[total:],
+            )  # fmt: skip
+            total += touched
+            if k == count or ranges[4 * CHUNK + k] < LARGE:
+                continue
+            if ranges[4 * CHUNK + k] == REFUSED:
+                return -1 - (begin + k), list_who, list_row, list_code, (first, NO_ROW, 0)
+            total, list_who, list_row, list_code, from_row, from_column = add_large(
+                grid, blocks, edges[2], kind, shapes, begin + k,
+                ranges, k, faces, list_who, list_row, list_code, total,
+                from_row, from_column,
+            )  # fmt: skip
+            if from_row != NO_ROW:
+                place = (begin + k, from_row, from_column)
+                return total, list_who, list_row, list_code, place
+            k += 1
+        begin += count
+    return total, list_who, list_row, list_code, (last, NO_ROW, 0)

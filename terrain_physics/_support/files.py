@@ -1,0 +1,59 @@
+"""Paths, and files that are written completely or not at all."""
+
+import errno
+import os
+import stat
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from terrain_physics._support import checks
+
+
+def file_name(path: Any) -> str:
+    """Return a path as a string that the operating system accepts."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be a str or os.PathLike, got {checks.shorten(path)}")
+    name = os.fsdecode(path)
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError as error:  # a lone surrogate
+        raise ValueError(f"path must be one the system takes, got {name!r} ({error})") from None
+    if "\0" in name:
+        raise ValueError(f"path must be one the system takes, got {name!r} (null character)")
+    return name
+
+
+def checked_size(name: str) -> int:
+    """Return how many bytes a file has; refuse what is no regular file."""
+    status = Path(name).stat()
+    if not stat.S_ISREG(status.st_mode):  # opening a named pipe would wait forever
+        raise ValueError(f"{name}: must be a regular file, got {stat.filemode(status.st_mode)}")
+    return status.st_size
+
+
+@contextmanager
+def written_whole(name: str) -> Iterator[BinaryIO]:
+    """Yield a new file that replaces ``name`` when the block ends without an error.
+
+    Until then, and after an error, an existing file of that name is unchanged. The new one may be
+    read and written by those who might before.
+    """
+    target = Path(name).resolve()  # follows a link, so that the link itself is not replaced
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such folder", name)
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "Is a folder", name)
+    if target.exists() and not target.is_file():  # a device or a pipe would be replaced
+        raise FileExistsError(errno.EEXIST, "Is there and no regular file", name)
+    part = target.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        with part.open("xb") as file:
+            with suppress(FileNotFoundError):
+                part.chmod(stat.S_IMODE(target.stat().st_mode))
+            yield file
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)

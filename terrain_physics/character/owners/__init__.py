@@ -1,0 +1,1 @@
+"""The game's objects that own characters, and how their places are read and written."""

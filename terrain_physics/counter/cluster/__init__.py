@@ -1,0 +1,1 @@
+"""Counting lazy arrays and files, on the workers of a Dask cluster."""

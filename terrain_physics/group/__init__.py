@@ -1,0 +1,1 @@
+"""Many characters: a table of them, their results, sensors, and the crowd they are."""

@@ -1,0 +1,72 @@
+"""What a game gives for each of many characters: checked, and who has a bad one is named."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from terrain_physics._kernels.types import Floats, Words
+from terrain_physics._support import checks
+from terrain_physics.character.group_data import Key, seeds_of
+from terrain_physics.character.state import first_random_state
+
+
+def number_of_each(name: str, value: ArrayLike, keys: Sequence[Key]) -> Floats:
+    """Return a finite number (n,) for each key, given as one for all or as an array."""
+    given = checks.real_array(name, value)
+    if given.shape not in {(), (len(keys),)}:
+        raise ValueError(f"{name} must be a number or have shape ({len(keys)},), got {given.shape}")
+    for bad in np.flatnonzero(~np.isfinite(given))[:1]:
+        who = f"{keys[bad]!r}: " if given.ndim else ""
+        raise ValueError(f"{who}{name} must be finite, got {given.flat[bad]}")
+    return np.broadcast_to(given, len(keys)) + 0.0  # a zero has no sign
+
+
+def three_of_each(name: str, one: str, values: ArrayLike, keys: Sequence[Key]) -> Floats:
+    """Return three finite numbers (n, 3) for each key; ``one`` is what those of one are."""
+    given = checks.real_array(name, values)
+    if given.shape == (0,):  # an empty list stands for no rows
+        given = given.reshape(0, 3)
+    if given.shape != (len(keys), 3):
+        raise ValueError(f"{name} must have shape ({len(keys)}, 3), got {given.shape}")
+    for bad in np.flatnonzero(~np.isfinite(given).all(axis=1))[:1]:
+        raise ValueError(f"{keys[bad]!r}: {one} must be finite, got {given[bad].tolist()}")
+    return given + 0.0  # a zero has no sign
+
+
+def positions_of_each(positions: ArrayLike, keys: Sequence[Key]) -> Floats:
+    """Return positions (n, 3) for each key."""
+    return three_of_each("positions", "position", positions, keys)
+
+
+def velocities_of_each(velocities: ArrayLike | None, keys: Sequence[Key]) -> Floats:
+    """Return velocities (n, 3) for each key; None is 0."""
+    given = np.zeros((len(keys), 3)) if velocities is None else velocities
+    return three_of_each("velocities", "velocity", given, keys)
+
+
+def rotations_of_each(rotations: Any, keys: Sequence[Key]) -> Floats:
+    """Return rotations (n, 9), row by row, for each key."""
+    if isinstance(rotations, np.ndarray) and rotations.shape == (len(keys), 3, 3):
+        with suppress(TypeError, ValueError):  # whose is the bad one?
+            return checks.rotations("rotations", rotations).reshape(-1, 9)
+    checked = _each("rotations", rotations, keys, partial(checks.rotation, "rotation"))
+    return np.array(checked).reshape(-1, 9)
+
+
+def random_states_of_each(seed: int, keys: Sequence[Key], seeds: Iterable[Any] | None) -> Words:
+    """Return the random states (n,) that seeds stand for; None: those of a group's own seed."""
+    if seeds is None:
+        return seeds_of(seed, keys)
+    return np.array(_each("seeds", seeds, keys, first_random_state), dtype=np.uint64)
+
+
+def _each(name: str, values: Any, keys: Sequence[Key], check: Callable[[Any], Any]) -> list[Any]:
+    """Return what a check makes of one value for each key."""
+    given = checks.listed(name, values)
+    if len(given) != len(keys):
+        raise ValueError(f"{name} must be {len(keys)}, one for each, got {len(given)}")
+    return [checks.of_whom(key, check, value) for key, value in zip(keys, given, strict=True)]

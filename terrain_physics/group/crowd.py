@@ -1,0 +1,137 @@
+"""What the characters of a group do to each other in an update, before each of them moves."""
+
+import numpy as np
+
+from terrain_physics._kernels.character.others.half_planes import CROWD_SIZE
+from terrain_physics._kernels.crowd.agents import (
+    DISC_SIZE,
+    MOST_PAIRS,
+    PAIR_SIZE,
+    list_pairs,
+    put_discs,
+)
+from terrain_physics._kernels.crowd.constraints import ASIDE, put_fences
+from terrain_physics._kernels.crowd.preferred_velocities import find_wants
+from terrain_physics._kernels.crowd.solver import push_each_other
+from terrain_physics._kernels.crowd.standing_on_characters import find_heads
+from terrain_physics._kernels.types import Floats, Longs, Words
+from terrain_physics._support.threads import Workers
+
+ALONE = np.zeros(0)
+"""What kernels take as the crowd of those to whom others are nothing."""
+
+# Times the longest way that any wants to go for which pairs are listed, and for at least which way:
+# others may push one farther.
+_MORE, _LEAST_WAY = 1.25, 1e-3  # meters
+
+# Others of one character that there is room for at first.
+_FIRST_PAIRS = 16
+
+# How often fences are set where something carries characters, each time by how far fences let them.
+_ROUNDS_WITH_RIDES = 8
+
+# Nanoseconds that each stage takes of one character, roughly.
+_HEADS_COST, _PAIRS_COST, _WANTS_COST, _FENCES_COST = 20, 300, 200, 200
+
+
+class Crowd:
+    """Working memory for the characters of a group among each other: nothing lasts in it.
+
+    Parameters
+    ----------
+    holds : bool
+        Whether they stand on each other's heads.
+    """
+
+    def __init__(self, *, holds: bool) -> None:
+        self.holds = holds
+        self._make_room(0)
+
+    def _make_room(self, count: int) -> None:
+        self._discs = np.empty((count, DISC_SIZE))
+        self._order = np.empty(count, dtype=np.int64)
+        self._cells = np.empty((count, 2), dtype=np.int64)
+        self._starts = np.empty((1 << count.bit_length()) + 1, dtype=np.int64)
+        self._ways = np.empty((count, 2)), np.empty((count, 2))
+        self._ends = np.empty((count, 2)), np.empty((count, 2))
+        self._rows = np.empty(count * CROWD_SIZE)
+        self._make_room_for_pairs(count, _FIRST_PAIRS)
+
+    def _make_room_for_pairs(self, count: int, room: int) -> None:
+        self._pairs = (
+            np.zeros(count, dtype=np.int64),
+            np.empty((count, room), dtype=np.int64),
+            np.empty((count, room, PAIR_SIZE)),
+        )
+
+    def met(
+        self,
+        states: Floats,
+        rules: Floats,
+        words: Words,
+        seconds: float,
+        table: Longs,
+        threads: int | None,
+    ) -> Floats:
+        """Return what others let each of n characters do in an update: rows (n * CROWD_SIZE,).
+
+        ``states``, ``rules`` and ``table`` are as of `update_characters`, ``words`` (n,) all
+        different. The result is valid until the next call.
+        """
+        count = len(words)
+        if count != len(self._order):
+            self._make_room(count)
+        workers, discs, order = Workers(threads), self._discs, self._order
+        sorted_discs = discs, order, self._cells, self._starts
+        size, widest, longest, rides = put_discs(
+            states, rules, seconds, table, self.holds, *sorted_discs
+        )
+
+        def look_down(first: int, last: int) -> None:
+            find_heads(*sorted_discs, size, widest, seconds, self.holds, words, first, last)
+
+        workers.run(look_down, count, _HEADS_COST)
+        expected = 0.0
+        while longest > expected or expected == 0.0:
+            expected = max(_MORE * longest, _LEAST_WAY)
+            self._list_pairs(size, widest, 2.0 * (expected + ASIDE), words, workers)
+            longest = max(longest, self._push(seconds, workers))
+
+        certain = self._ways[0]
+        for end in range(_ROUNDS_WITH_RIDES if rides else 1):
+            ends = self._ends[end % 2]
+
+            def fence(
+                first: int, last: int, certain: Floats = certain, ends: Floats = ends
+            ) -> None:
+                known = states, rules, discs, order, *self._pairs, self._ways[0], certain, ends
+                put_fences(*known, seconds, self.holds, self._rows, first, last)
+
+            workers.run(fence, count, _FENCES_COST)
+            certain = ends
+        return self._rows
+
+    def _list_pairs(
+        self, size: float, widest: float, most: float, words: Words, workers: Workers
+    ) -> None:
+        """List who may meet whom, with as much room as that needs."""
+        found = self._discs, self._order, self._cells, self._starts
+
+        def pair(first: int, last: int) -> int:
+            return list_pairs(*found, size, widest, most, words, *self._pairs, first, last)
+
+        room = self._pairs[1].shape[1]
+        needed = max(workers.run(pair, len(words), _PAIRS_COST))
+        if needed > room:
+            self._make_room_for_pairs(len(words), min(2 * needed, MOST_PAIRS))
+            workers.run(pair, len(words), _PAIRS_COST)
+
+    def _push(self, seconds: float, workers: Workers) -> float:
+        """Find the ways of all; return the longest."""
+        known, count = (self._discs, *self._pairs), len(self._discs)
+
+        def want(first: int, last: int) -> None:
+            find_wants(*known, seconds, np.empty(CROWD_SIZE), first, last)
+
+        workers.run(want, count, _WANTS_COST)
+        return push_each_other(*known, *self._ways)

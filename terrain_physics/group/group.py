@@ -1,0 +1,537 @@
+"""CharacterGroup: thousands of characters as arrays, moved by one call."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from copy import copy
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from terrain_physics._kernels.character.sleep.wake import wake_near
+from terrain_physics._kernels.character.state import layout as columns
+from terrain_physics._kernels.character.update import update_characters
+from terrain_physics._kernels.types import Floats
+from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics._support.threads import Workers
+from terrain_physics.character.colliders import Collider
+from terrain_physics.character.frame_time import FrameTime, MaxDelta
+from terrain_physics.character.ground_contacts import Touched
+from terrain_physics.character.ground_material import put_all_factors
+from terrain_physics.character.group_data import (
+    GroupData,
+    GroupState,
+    Key,
+    checked_key,
+    checked_keys,
+    seed_of,
+)
+from terrain_physics.character.hits import logs_of
+from terrain_physics.character.live import unsigned_zeros
+from terrain_physics.character.material_rules import (
+    NO_MATERIAL_RULES,
+    MaterialRules,
+    put_material_rules,
+)
+from terrain_physics.character.movement import CharacterMovement
+from terrain_physics.character.placement import (
+    UPRIGHT,
+    AnyGround,
+    checked_collider,
+    checked_ground,
+    make_new,
+    put_shape,
+    put_shapes,
+    refuse_any_too_wide,
+)
+from terrain_physics.character.results import nothing_new
+from terrain_physics.character.rows import Rows, state_hashes, step_off, wake
+from terrain_physics.character.rules import put_rules, put_rules_of_each
+from terrain_physics.character.state import first_random_state
+from terrain_physics.group.checks import (
+    positions_of_each,
+    random_states_of_each,
+    rotations_of_each,
+    velocities_of_each,
+)
+from terrain_physics.group.crowd import ALONE, Crowd
+from terrain_physics.group.results import GroupResult
+from terrain_physics.group.table import GroupTable
+from terrain_physics.surface.surface import queries_of
+
+# Nanoseconds that an update takes of a character that moves, and of one at rest, roughly.
+_MOVING_COST, _RESTING_COST = 2_000, 20
+
+
+@public
+class CharacterGroup(GroupTable):
+    """Characters on one ground, each as if it were a `CharacterMovement` alone, bit for bit.
+
+    It is a mapping from keys to members, and a table whose arrays have a row for each, in the order
+    in which they were added.
+
+    What happens to one depends on its key, its state and the ground: not on the others, unless they
+    ``collide``, and never on the order in which they were added, or the number of threads.
+
+    Parameters
+    ----------
+    ground : HeightMap, TriangleMesh or Ground
+        What to stand on.
+    collider : SphereCollider, CapsuleCollider or BoxCollider, optional
+        The body of those that are added without one of their own.
+    seed : int, default 0
+        Where the shuffling of contacts starts, together with each key.
+    threads : int, optional
+        How many threads an update uses; None: one for each processor. The results are the same.
+    collide : bool, default False
+        Whether they keep out of each other's way and push each other. See the notes.
+    heads : {"slide", "stand"}, default "slide"
+        What those that collide do on the head of another one: they slide off it, or stand there as
+        on level ground.
+    max_delta : float, default 0.25
+        The longest time that one update lives, as of a `CharacterMovement`.
+    material_rules : mapping, optional
+        As for `CharacterMovement`, for those that are added without material rules of their own.
+    **rules
+        As for `CharacterMovement`, for those that are added without rules of their own.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `CharacterMovement`.
+
+    Notes
+    -----
+    Those that collide are upright cylinders around their colliders to each other, and meet if they
+    are at the same height and their `layers` and `mask` allow it. Everyone's way follows from where
+    all were before the update and what all want, so there is no order of turns: each has its share
+    of the gap to each other one, by mass, and goes no farther. So none walks into another or past
+    it, however fast, and a crowd that presses on comes to rest.
+
+    Who walks against others pushes them along, by mass, up to 32 in a row; walls, slopes and the
+    ground hold who is pushed as they hold who walks. Of those that go the same way, the ones behind
+    stay back a tenth of both widths and leave the way to the ones ahead, so that crowds flow
+    through doors. Whom one runs into is told by `hits` and ``blocked_by``, with its row as
+    ``other``.
+
+    Riders go along together, and whom a conveyor carries against others, they hold back. Where one
+    is carried that cannot go on, as at the end of a belt or against a wall, those behind may come
+    into it, and so may who is pushed by a moving part. Those who overlap, also because they were
+    put there, are pushed apart at no more than 3 m/s. Of its velocity each keeps what the others
+    leave it; being pushed adds nothing to it. Nobody steps aside by itself: dense streams head on
+    block each other until the game steers them.
+
+    Heads are flat, and who is above falls no deeper: by ``heads="slide"`` it slides off to the
+    nearest side at 3 m/s, in the air. Where other heads are there, it goes over them in some
+    direction until it is off, and in another one after 1, 3, 7, 15 ... seconds. By
+    ``heads="stand"`` it stands, walks and jumps there, but climbs no steps from there and is not
+    carried along, but up and down. `states` says "character" of both.
+
+    Examples
+    --------
+    >>> from terrain_physics import CapsuleCollider, HeightMap
+    >>> floor = HeightMap([[0, 0], [0, 0]])
+    >>> group = CharacterGroup(floor, CapsuleCollider(0.4, 1.8, offset=(0, 0.9, 0)))
+    >>> for i in range(100):
+    ...     group.add(i, (i, 0, 0), velocity=(0, 0, 3))
+    >>> result = group.update(1 / 60)
+    >>> int(result.grounded.sum()), float(group.positions[7, 2])
+    (100, 0.05)
+    >>> group[7].velocity.x = 2
+    >>> group.set_velocities([(0, 5, 0), (0, 6, 0)], keys=[1, 2])
+    >>> result = group.update(1 / 60)
+    >>> int(result.grounded.sum()), round(group[7].position.x, 4), group[1].grounded
+    (98, 7.0333, False)
+
+    Ada walks against Bob, and both go on at half her speed:
+
+    >>> crowd = CharacterGroup(floor, CapsuleCollider(0.4, 1.8), collide=True)
+    >>> crowd.add_many(["Ada", "Bob"], [(0, 0.9, 0), (1, 0.9, 0)])
+    >>> for frame in range(60):
+    ...     crowd.walk(3, 0, keys=["Ada"])
+    ...     result = crowd.update(1 / 60)
+    >>> crowd.velocities[:, 0].round(3), bool(crowd.positions[1, 0] > 2)
+    (array([1.5, 0. ]), True)
+    """
+
+    max_delta = MaxDelta()
+
+    def __init__(
+        self,
+        ground: AnyGround,
+        collider: Collider | None = None,
+        *,
+        seed: int = 0,
+        threads: int | None = None,
+        collide: bool = False,
+        heads: Literal["slide", "stand"] = "slide",
+        max_delta: float = MaxDelta.default,
+        material_rules: Mapping[Any, Mapping[str, float]] = NO_MATERIAL_RULES,
+        **rules: Any,
+    ) -> None:
+        self._collider = None if collider is None else checked_collider(collider)
+        known_seed = checks.whole("seed", seed, 0, 2**64 - 1)
+        self._rules = columns.RULES.defaults()
+        put_rules(self._rules, rules)
+        self._material_rules = put_material_rules(self._rules, material_rules)
+        Workers(threads)  # refuses what is no number of threads
+        self._threads = threads
+        checks.instance("collide", collide, bool)
+        holds = checks.choice("heads", heads, ("slide", "stand")) == "stand"
+        if holds and not collide:
+            raise ValueError("heads must come with collide=True, got 'stand' without it")
+        self._crowd = Crowd(holds=holds) if collide else None
+        self._data = GroupData(checked_ground(ground), FrameTime(max_delta), known_seed)
+
+    @property
+    def ground(self) -> AnyGround:
+        """What they stand on; set another one, and the next update goes on there.
+
+        Until then no report names a triangle. TypeError for what is no ground, ValueError for one
+        of whose cells a body covers too many, naming its key; nothing has changed then.
+        """
+        return self._data.ground
+
+    @ground.setter
+    def ground(self, ground: AnyGround) -> None:
+        known, rows = checked_ground(ground), self._data.rows()
+        self._refuse_too_wide(known)
+        if known is not self._data.ground:
+            step_off(rows.state)
+        self._data.ground = known
+        wake(rows.state)
+
+    def _refuse_too_wide(self, ground: AnyGround) -> None:
+        refuse_any_too_wide(ground, self._data.rows().rules, [repr(key) for key in self])
+
+    def seed_of(self, key: Key) -> int:
+        """Return the seed that a character with this key is given.
+
+        Parameters
+        ----------
+        key : str or int
+
+        Returns
+        -------
+        int
+            It follows from the group's seed and the key alone. A `CharacterMovement` with this seed
+            goes the same way, bit for bit.
+        """
+        return seed_of(self._data.seed, checked_key(key))
+
+    def add(
+        self,
+        key: Key,
+        position: Any = None,
+        *,
+        movement: CharacterMovement | None = None,
+        collider: Collider | None = None,
+        velocity: Any = None,
+        rotation: Any = None,
+        seed: int | np.random.Generator | None = None,
+        material_rules: Mapping[Any, Mapping[str, float]] | None = None,
+        **rules: Any,
+    ) -> None:
+        """Add a character.
+
+        Parameters
+        ----------
+        key : str or int
+            Its name, which no other has. The whole numbers 1 and "1" are two keys.
+        position : three numbers
+            In meters.
+        movement : CharacterMovement, optional
+            One that there is, such as the player's with its owner, instead of a new one and all
+            else here. As it is, it comes to the ground of the group, which updates it from now on;
+            the game goes on to read and steer it. Removed, it is one alone again.
+        collider : SphereCollider, CapsuleCollider or BoxCollider, optional
+            Its body; default: the group's.
+        velocity : three numbers, optional
+            In m/s; set by the game, so that friction leaves it alone in the next update.
+        rotation : glm.quat, glm.mat3 or 3 x 3 array, optional
+            How the body is turned.
+        seed : int or numpy.random.Generator, optional
+            Where the shuffling of contacts starts; default: `seed_of` the key.
+        material_rules : mapping, optional
+            As for `CharacterMovement`; default: the group's.
+        **rules
+            As for `CharacterMovement`, such as ``slope_limit``; default: the group's.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `CharacterMovement`, naming the key; for a key that is there already; where
+            neither the group nor the character has a collider; and for a movement that is in a
+            group.
+        """
+        name = checked_key(key)
+        self._data.refuse_known([name])
+        if movement is not None:
+            given = {"position": position, "collider": collider, "velocity": velocity}
+            given |= {"rotation": rotation, "seed": seed, "material_rules": material_rules} | rules
+            self._add_movement(name, movement, given)
+            return
+        rows = self._data.room_for(1)
+        try:
+            body, own_rules = self._begin(rows, collider, material_rules)
+            put_rules(rows.rules, rules)
+            linear = UPRIGHT if rotation is None else checks.rotation("rotation", rotation)
+            put_shape(rows, self.ground, body, linear)
+            place = checks.vector("position", position)
+            speed = checks.vector("velocity", (0, 0, 0) if velocity is None else velocity)
+            random_state = self.seed_of(name) if seed is None else first_random_state(seed)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{name!r}: {error}") from None
+        place, speed, driven = unsigned_zeros(place), unsigned_zeros(speed), velocity is not None
+        make_new(rows, place, speed, random_state, are_driven=driven)
+        self._data.add([name], body, own_rules)
+
+    def _add_movement(self, key: Key, movement: Any, given: dict[str, Any]) -> None:
+        """Add a character that there is, and refuse all else that is ``given``."""
+        checks.instance("movement", movement, CharacterMovement)
+        for name, value in given.items():
+            if value is not None:
+                raise TypeError(f"{key!r}: {name} must be left to the movement")
+        checks.of_whom(key, movement._join, self._data, key)  # noqa: SLF001
+
+    def add_many(
+        self,
+        keys: Iterable[Key],
+        positions: ArrayLike,
+        *,
+        velocities: ArrayLike | None = None,
+        rotations: Iterable[Any] | None = None,
+        collider: Collider | None = None,
+        seeds: Iterable[int | np.random.Generator] | None = None,
+        material_rules: Mapping[Any, Mapping[str, float]] | None = None,
+        **rules: Any,
+    ) -> None:
+        """Add characters, as `add` would one by one, but all or none of them.
+
+        Parameters
+        ----------
+        keys : iterable of str or int
+            Their names, n of them, which no others have.
+        positions : array_like, shape (n, 3)
+            In meters.
+        velocities : array_like, shape (n, 3), optional
+            In m/s; set by the game.
+        rotations : iterable, optional
+            How each body is turned, as `add` takes it; an array has the shape (n, 3, 3).
+        collider : SphereCollider, CapsuleCollider or BoxCollider, optional
+            The body of all; default: the group's.
+        seeds : iterable of int or numpy.random.Generator, optional
+            Where the shuffling of their contacts starts; default: `seed_of` each key.
+        material_rules : mapping, optional
+            Of all, as for `CharacterMovement`; default: the group's.
+        **rules
+            As for `CharacterMovement`; default: the group's. Each is one value for all, or an
+            array of n.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As of `add`, naming the first key where there is a value for each; and for a key that
+            comes twice. Nothing has changed then.
+
+        Examples
+        --------
+        >>> from terrain_physics import HeightMap, SphereCollider
+        >>> group = CharacterGroup(HeightMap([[0, 0], [0, 0]]), SphereCollider(0.5))
+        >>> places = [(x, 0.5, 0) for x in range(1000)]
+        >>> group.add_many(range(1000), places, gravity_scale=np.linspace(0.5, 1, 1000))
+        >>> len(group), group[999].position, group[0].gravity_scale
+        (1000, vec3( 999, 0.5, 0 ), 0.5)
+        """
+        names = checked_keys(keys)
+        self._data.refuse_known(names)
+        rows = self._data.room_for(len(names))
+        body, own_rules = self._begin(rows, collider, material_rules)
+        put_rules_of_each(rows.rules, rules, names)
+        places = positions_of_each(positions, names)
+        speeds = velocities_of_each(velocities, names)
+        if rotations is None:
+            put_shape(rows, self.ground, body, UPRIGHT)
+        else:
+            put_shapes(rows, self.ground, body, rotations_of_each(rotations, names), names)
+        random_states = random_states_of_each(self._data.seed, names, seeds)
+        make_new(rows, places, speeds, random_states, are_driven=velocities is not None)
+        self._data.add(names, body, own_rules)
+
+    def _begin(
+        self, rows: Rows, collider: Any, material_rules: Any
+    ) -> tuple[Collider, MaterialRules]:
+        """Give newcomers the group's rules; return their body and their rules for materials."""
+        rows.rules[:] = self._rules
+        body = checked_collider(self._collider if collider is None else collider)
+        if material_rules is None:
+            return body, self._material_rules
+        return body, put_material_rules(rows.rules, material_rules)
+
+    def remove(self, key: Key) -> None:
+        """Remove a character.
+
+        Parameters
+        ----------
+        key : str or int
+
+        Raises
+        ------
+        KeyError
+            If it is not there.
+        """
+        self._data.remove([checked_key(key)])
+
+    def remove_many(self, keys: Iterable[Key]) -> None:
+        """Remove characters, all or none of them.
+
+        Parameters
+        ----------
+        keys : iterable of str or int
+
+        Raises
+        ------
+        KeyError
+            For a key that is not there. Nothing has changed then.
+        TypeError, ValueError
+            For what is no key, and for a key that comes twice. Nothing has changed then.
+        """
+        self._data.remove(checked_keys(keys))
+
+    # The step
+
+    def update(self, delta_time: float) -> GroupResult:
+        """Advance all characters by one frame.
+
+        Parameters
+        ----------
+        delta_time : float
+            Seconds since the last update, >= 0; those beyond `max_delta` are left out. Zero does
+            nothing.
+
+        Returns
+        -------
+        GroupResult
+            Its ``seconds`` say how long the update lasted.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For a time that is no number, below 0, NaN or infinite, and for a body, naming its key,
+            that covers too many cells of a map that was added to the ground. Nothing has changed
+            then.
+        """
+        seconds = self._frame_time().lived(delta_time)
+        rows = self._data.rows()
+        state, rules, _, random, hits = rows
+        count, logs, before = len(state), None, None
+        if seconds == 0.0:
+            nothing_new(state)
+            return GroupResult(state.copy())
+        self._data.adopt_guests()
+        if count > 0:
+            queries = queries_of(self.ground)
+            if queries.cell_sizes is not self._data.cell_sizes:  # maps came or went
+                self._refuse_too_wide(self.ground)
+                self._data.cell_sizes = queries.cell_sizes
+            version = queries.version
+            log = queries.changes
+            before = Touched.by(state, queries).copy()
+            # Kernels take rows one after another; these are views.
+            states, flat_rules, draws = state.reshape(-1), rules.reshape(-1), random.reshape(-1)
+            flat_hits = hits.reshape(-1)
+            wake_near(states, flat_rules, log.rows, float(log.forgotten), float(version), 0, count)
+            with queries.reading() as ground:
+                if self._data.has_material_rules:
+                    put_all_factors(self._data, queries, ground.table, self._threads)
+
+                crowd = ALONE
+                if self._crowd is not None:
+                    words = self._data.words()
+                    known = states, flat_rules, words, seconds, ground.table
+                    crowd = self._crowd.met(*known, self._threads)
+
+                def advance(first: int, last: int) -> bool:
+                    return update_characters(
+                        *(states, draws, flat_rules, flat_hits, crowd),
+                        *(seconds, first, last, ground.table),
+                    )
+
+                if any(Workers(self._threads).run(advance, count, _cost(state))):
+                    logs = logs_of(rows, queries)
+        self._frame_time().last = seconds
+        self._data.show_guests()
+        return GroupResult(state.copy(), seconds, logs, before)
+
+    def __repr__(self) -> str:
+        return f"<CharacterGroup: {len(self)} characters>"
+
+    # State
+
+    def state(self) -> GroupState:
+        """Return everything that changes, exact.
+
+        Returns
+        -------
+        GroupState
+            Picklable; about 900 bytes for each character.
+        """
+        rows = self._data.rows().copy()
+        wake(rows.state)  # whoever goes on from it does not know this ground
+        return self._data.state_of(rows)
+
+    def restore(self, state: GroupState) -> None:
+        """Go back to a state, bit for bit, with the characters that there were then.
+
+        Parameters
+        ----------
+        state : GroupState
+
+        Raises
+        ------
+        TypeError, ValueError
+            For something else, a damaged state, naming the first key, and one that a later version
+            of the library saved. Nothing has changed then.
+        """
+        self._data.take_over(state)
+        wake(self._data.rows().state)
+
+    def state_hash(self) -> str:
+        """Return 16 hexadecimal digits that are equal when two groups are, bit for bit.
+
+        They do not depend on the order in which the characters were added.
+        """
+        parts = sorted(f"{type(key).__name__} {key}: {value}" for key, value in self.hashes())
+        text = "\n".join([str(self._data.seed), *parts])
+        return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).hexdigest()
+
+    def hashes(self) -> Iterable[tuple[Key, str]]:
+        """Return each key with the hash that a `CharacterMovement` in that state has.
+
+        Returns
+        -------
+        iterable of (str or int, str)
+            In order.
+        """
+        digits = state_hashes(self._data.rows().packed())
+        return list(zip(self, digits, strict=True))
+
+    # Inside
+
+    def _frame_time(self) -> FrameTime:
+        return self._data.time
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Characters of its own for a copy."""
+        crowd = None if self._crowd is None else Crowd(holds=self._crowd.holds)
+        return self.__dict__ | {"_data": copy(self._data), "_crowd": crowd}
+
+
+def _cost(state: Floats) -> float:
+    """Return how many nanoseconds an update takes, shared out among all characters, roughly."""
+    rests = (state[:, columns.UNDISTURBED] != 0.0) & (state[:, columns.GROUNDED] != 0.0)
+    for axis in range(3):  # three times as quick as to ask rows of three
+        rests &= state[:, columns.VELOCITY + axis] == 0.0
+    moving = len(state) - np.count_nonzero(rests)
+    return _RESTING_COST + _MOVING_COST * moving / len(state)

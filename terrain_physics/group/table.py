@@ -1,0 +1,495 @@
+"""GroupTable: many characters as a table, a row for each key, to read and to steer."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from terrain_physics._kernels.character.state import layout as columns
+from terrain_physics._kernels.mesh.parts import ID_BITS
+from terrain_physics._kernels.types import Bytes, Flags, Floats, Longs
+from terrain_physics.character.attribute_guard import Spelled
+from terrain_physics.character.ground_contacts import Touched
+from terrain_physics.character.group_data import GroupData, Key, checked_keys
+from terrain_physics.character.hits import MoveHits, impacts_of
+from terrain_physics.character.material_rules import put_material_rules
+from terrain_physics.character.placement import make_new, put_in_air
+from terrain_physics.character.rows import (
+    CARRIED_VELOCITY,
+    POSITION,
+    VELOCITY,
+    forget_rest,
+    vectors,
+)
+from terrain_physics.character.rules import put_rules_of_each, rule_to_read
+from terrain_physics.group.checks import (
+    number_of_each,
+    positions_of_each,
+    random_states_of_each,
+    velocities_of_each,
+)
+from terrain_physics.group.member import GroupMember
+from terrain_physics.group.results import ground_normals, ground_states, read_only
+from terrain_physics.group.sensors import Around
+from terrain_physics.surface.results import RayHits
+from terrain_physics.surface.surface import queries_of
+
+
+class GroupTable(Spelled, Mapping[Key, GroupMember]):
+    """The characters of a group by their keys, and all at once as arrays with a row for each.
+
+    Rows are in the order in which the characters were added. Arrays are read-only copies.
+    """
+
+    _data: GroupData
+    _threads: int | None
+
+    # Which characters there are
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._data)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._data
+
+    def __getitem__(self, key: Key) -> GroupMember:
+        self._data.place(key)
+        return GroupMember(self._data, key)
+
+    # Not those of a mapping: two groups are two, whoever is in them.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    # How they move
+
+    @property
+    def positions(self) -> Floats:
+        """The positions (n, 3) in meters, a read-only copy; set them to move all characters."""
+        return read_only(vectors(self._states(), columns.POSITION))
+
+    @positions.setter
+    def positions(self, positions: ArrayLike) -> None:
+        self.set_positions(positions)
+
+    @property
+    def velocities(self) -> Floats:
+        """The velocities (n, 3) in m/s, a read-only copy; set them to drive all characters."""
+        return read_only(vectors(self._states(), columns.VELOCITY))
+
+    @velocities.setter
+    def velocities(self, velocities: ArrayLike) -> None:
+        self.set_velocities(velocities)
+
+    @property
+    def world_velocities(self) -> Floats:
+        """The velocities (n, 3) in m/s with those of the ground they stand on; read-only."""
+        state = self._states()
+        return read_only(state[:, VELOCITY] + state[:, CARRIED_VELOCITY])
+
+    # What they stand on
+
+    @property
+    def grounded(self) -> Flags:
+        """Whether each one stood on the ground at the end of its last update (n,), read-only."""
+        return read_only(self._states()[:, columns.GROUNDED] != 0.0)
+
+    @property
+    def states(self) -> NDArray[np.str_]:
+        """How each one stands (n,), as `GroundReport.state` says it; read-only.
+
+        "grounded", "wedged", "steep", "airborne" or "character".
+        """
+        return read_only(ground_states(self._states()))
+
+    @property
+    def ground_normals(self) -> Floats:
+        """The normals (n, 3) of the ground they stand on; NaN in the air; read-only."""
+        return read_only(ground_normals(self._states()))
+
+    @property
+    def materials(self) -> Bytes:
+        """What the ground is made of that each one touches (n,); 0 in the air; read-only.
+
+        As `GroundReport.material`.
+        """
+        return read_only(self._touched().named()[1])
+
+    @property
+    def parts(self) -> Longs:
+        """The key of the part of a `Ground` that each one touches (n,), read-only.
+
+        As `GroundReport.part`: 0 of another ground; -1 in the air, and outside a map.
+        """
+        return read_only(self._touched().named()[0] >> ID_BITS)
+
+    @property
+    def air_time(self) -> Floats:
+        """Seconds since each one was on the ground (n,), as `GroundReport.air_time`; read-only."""
+        return read_only(self._states()[:, columns.AIR_TIME].copy())
+
+    @property
+    def landing_speed(self) -> Floats:
+        """How fast each one fell when it landed last, in m/s (n,), read-only.
+
+        As `GroundReport.landing_speed`: 0 before it ever did.
+        """
+        return read_only(self._states()[:, columns.LANDING_SPEED].copy())
+
+    def hits(self) -> MoveHits:
+        """Return what the characters ran into in the last update, for sounds and damage.
+
+        Returns
+        -------
+        MoveHits
+            As of `CharacterMovement.hits`, at most 4 of each character; ordered by character.
+        """
+        return impacts_of(self._data.rows(), queries_of(self._data.ground))
+
+    # What is around them
+
+    def height_scan(
+        self,
+        offsets: ArrayLike,
+        yaw: ArrayLike | None = None,
+        *,
+        keys: Iterable[Key] | None = None,
+    ) -> Floats:
+        """Return how high the ground is around each character, as seen from it.
+
+        Parameters
+        ----------
+        offsets : array_like, shape (k, 2)
+            Where to look from each position, in meters along x and z of each one's own frame.
+        yaw : float or array_like, shape (n,), optional
+            How that frame is turned about +Y, in radians, for all or for each: its +Z, ahead, is
+            (sin yaw, 0, cos yaw) in the world, its +X, to the left, (cos yaw, 0, -sin yaw).
+            Default: as the world.
+        keys : iterable of str or int, optional
+            Of which characters; default: all, in order.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, k)
+            Heights in meters, in the world, by the rules of `Surface.height_at`: of the highest
+            surface of those parts that the character's `mask` meets; NaN where there is none.
+
+        Raises
+        ------
+        KeyError
+            For a key that is not there.
+        TypeError, ValueError
+            For another shape, numbers that are not finite, and places at 1e38 m or beyond.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterGroup, HeightMap, SphereCollider
+        >>> slope = HeightMap([[0, 1, 2], [0, 1, 2], [0, 1, 2]], border="open")
+        >>> group = CharacterGroup(slope, SphereCollider(0.2))
+        >>> group.add("ada", (1, 1.3, 1))
+        >>> group.height_scan([(0, 0), (0.5, 0), (9, 9)])
+        array([[1. , 1.5, nan]])
+        >>> group.height_scan([(0, 0.5)], yaw=math.pi / 2).round(9)
+        array([[1.5]])
+        """
+        return self._around(yaw, keys).heights(offsets)
+
+    def raycast(
+        self,
+        offsets: ArrayLike,
+        directions: ArrayLike,
+        max_distance: ArrayLike = math.inf,
+        yaw: ArrayLike | None = None,
+        *,
+        keys: Iterable[Key] | None = None,
+    ) -> RayHits:
+        """Return where k rays from each character first hit the ground.
+
+        Parameters
+        ----------
+        offsets : array_like, shape (k, 3) or (1, 3)
+            Where the rays begin, from each position, in meters in each one's own frame.
+        directions : array_like, shape (k, 3) or (1, 3)
+            Of any length but zero, in the same frame.
+        max_distance : float or array_like, shape (k,), default inf
+            How far the rays reach, in meters, all of them or each; >= 0.
+        yaw : float or array_like, shape (n,), optional
+            How that frame is turned, as of `height_scan`.
+        keys : iterable of str or int, optional
+            Of which characters; default: all, in order.
+
+        Returns
+        -------
+        RayHits
+            By the rules of `Surface.raycast`, of those parts that the character's `mask` meets.
+            Its arrays have a row for each character and a column for each ray: ``distance`` is
+            (n, k), ``point`` (n, k, 3).
+
+        Raises
+        ------
+        KeyError
+            For a key that is not there.
+        TypeError, ValueError
+            For other shapes, numbers that are not finite, zero directions, a distance below 0, and
+            places at 1e38 m or beyond.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterGroup, HeightMap, SphereCollider
+        >>> group = CharacterGroup(HeightMap([[0, 0], [0, 0]]), SphereCollider(0.2))
+        >>> group.add("ada", (1, 3, 1))
+        >>> group.raycast([(0, 0, 0)], [(0, -1, 0), (0, -3, 4), (0, 1, 0)]).distance
+        array([[ 3.,  5., nan]])
+        """
+        return self._around(yaw, keys).rays(offsets, directions, max_distance)
+
+    # Steering
+
+    def walk(self, vx: ArrayLike, vz: ArrayLike, keys: Iterable[Key] | None = None) -> None:
+        """Drive characters over the ground; how they rise and fall stays as it is.
+
+        That is right in each frame: who is in the air goes on falling, and a jump that was given
+        as a velocity remains one. See `set_velocities` for all three.
+
+        Parameters
+        ----------
+        vx, vz : float or array_like, shape (n,)
+            Velocities along x and z in m/s, for all or for each.
+        keys : iterable of str or int, optional
+            Of which characters; default: all, in order.
+
+        Raises
+        ------
+        KeyError
+            For a key that is not there.
+        TypeError, ValueError
+            For another shape and numbers that are not finite, naming the first key. Nothing has
+            changed then.
+        """
+        names, rows = self._chosen(keys)
+        across, along = number_of_each("vx", vx, names), number_of_each("vz", vz, names)
+        state = self._states()
+        state[rows, columns.VELOCITY], state[rows, columns.VELOCITY + 2] = across, along
+        _let_drive(state, rows)
+
+    def set_velocities(self, velocities: ArrayLike, keys: Iterable[Key] | None = None) -> None:
+        """Drive characters; see `walk` for those that are to fall as they do.
+
+        Parameters
+        ----------
+        velocities : array_like, shape (n, 3)
+            In m/s.
+        keys : iterable of str or int, optional
+            Of which characters; default: all, in order.
+
+        Raises
+        ------
+        KeyError
+            For a key that is not there.
+        TypeError, ValueError
+            For another shape and numbers that are not finite, naming the first key. Nothing has
+            changed then.
+        """
+        names, rows = self._chosen(keys)
+        speeds = velocities_of_each(velocities, names)
+        state = self._states()
+        state[rows, VELOCITY] = speeds
+        _let_drive(state, rows)
+
+    def set_positions(self, positions: ArrayLike, keys: Iterable[Key] | None = None) -> None:
+        """Put characters somewhere: near, they are nudged, farther it is a teleport.
+
+        See `CharacterView.position`.
+
+        Parameters
+        ----------
+        positions : array_like, shape (n, 3)
+            In meters.
+        keys : iterable of str or int, optional
+            Of which characters; default: all, in order.
+
+        Raises
+        ------
+        KeyError
+            For a key that is not there.
+        TypeError, ValueError
+            For another shape and numbers that are not finite, naming the first key. Nothing has
+            changed then.
+        """
+        names, rows = self._chosen(keys)
+        places = positions_of_each(positions, names)
+        state = self._states()
+        state[rows, POSITION] = places
+        state[rows, columns.UNDISTURBED] = 0.0
+        state[rows, columns.MOVED] = 1.0
+
+    def teleport(
+        self,
+        positions: ArrayLike,
+        velocities: ArrayLike | None = None,
+        keys: Iterable[Key] | None = None,
+    ) -> None:
+        """Put characters somewhere else, however near: there they are in the air.
+
+        Parameters
+        ----------
+        positions : array_like, shape (n, 3)
+            In meters.
+        velocities : array_like, shape (n, 3), optional
+            In m/s; default: 0.
+        keys : iterable of str or int, optional
+            Of which characters; default: all, in order.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            As for `set_positions`. Nothing has changed then.
+        """
+        names, rows = self._chosen(keys)
+        places = positions_of_each(positions, names)
+        speeds = velocities_of_each(velocities, names)
+        state = self._states()
+        moved = state[rows]
+        put_in_air(moved, places, speeds)
+        state[rows] = moved
+
+    def reset(
+        self,
+        positions: ArrayLike,
+        velocities: ArrayLike | None = None,
+        keys: Iterable[Key] | None = None,
+        seeds: Iterable[int | np.random.Generator] | None = None,
+    ) -> None:
+        """Let characters begin anew: they go on as new ones would, whatever became of them before.
+
+        Their rules, their bodies and how these are turned stay.
+
+        Parameters
+        ----------
+        positions : array_like, shape (n, 3)
+            In meters.
+        velocities : array_like, shape (n, 3), optional
+            In m/s; default: 0.
+        keys : iterable of str or int, optional
+            Of which characters; default: all, in order.
+        seeds : iterable of int or numpy.random.Generator, optional
+            Where the shuffling of their contacts starts; default: `seed_of` each key.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            As for `set_positions`, and for another number of seeds. Nothing has changed then.
+        """
+        names, rows = self._chosen(keys)
+        places = positions_of_each(positions, names)
+        speeds = velocities_of_each(velocities, names)
+        random_states = random_states_of_each(self._data.seed, names, seeds)
+        all_rows = self._data.rows()
+        new = all_rows.at(rows)
+        make_new(new, places, speeds, random_states)
+        all_rows.state[rows], all_rows.random[rows] = new.state, new.random
+
+    # Rules
+
+    def rules(self, name: str, keys: Iterable[Key] | None = None) -> NDArray[Any]:
+        """Return a rule of each character.
+
+        Parameters
+        ----------
+        name : str
+            Such as "slope_limit", see `CharacterMovement`; not "material_rules", which each
+            member has.
+        keys : iterable of str or int, optional
+            Of which characters; default: all, in order.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Of float64, int64, bool or str; read-only.
+
+        Raises
+        ------
+        KeyError
+            For a key that is not there.
+        ValueError
+            For a name that no rule has.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterGroup, HeightMap, SphereCollider
+        >>> group = CharacterGroup(HeightMap([[0, 0], [0, 0]]), SphereCollider(0.5))
+        >>> group.add_many(["ada", "bob"], [(0, 1, 0), (1, 1, 0)], gravity_scale=0.5)
+        >>> group.set_rules(gravity_scale=[1, 2], leave="up")
+        >>> group.set_rules(step_offset=0, keys=["bob"])
+        >>> group.rules("gravity_scale"), group.rules("leave"), group.rules("step_offset")
+        (array([1., 2.]), array(['up', 'up'], dtype='<U8'), array([0.3, 0. ]))
+        """
+        rule = rule_to_read(name)
+        _, rows = self._chosen(keys)
+        return read_only(rule.read_all(self._data.rows().rules[rows]))
+
+    def set_rules(self, *, keys: Iterable[Key] | None = None, **rules: Any) -> None:
+        """Set rules of characters.
+
+        Parameters
+        ----------
+        keys : iterable of str or int, optional
+            Of which characters; default: all, in order.
+        **rules
+            As for `CharacterMovement`, such as ``slope_limit``: each is one value for all, or an
+            array of n. ``material_rules`` are one mapping for all.
+
+        Raises
+        ------
+        KeyError
+            For a key that is not there.
+        TypeError, ValueError
+            For what a rule may not be, naming the first key where there is a value for each.
+            Nothing has changed then.
+        """
+        names, rows = self._chosen(keys)
+        state, before, *_ = self._data.rows()
+        new, has_others = before[rows].copy(), "material_rules" in rules
+        if has_others:
+            material_rules = put_material_rules(new, rules.pop("material_rules"))
+        changed = put_rules_of_each(new, rules, names)
+        places = np.arange(len(state))[rows]
+        for rule in changed:
+            rule.wake(state, places[new[:, rule.place] != before[rows, rule.place]])
+        if has_others:
+            mark = columns.MATERIAL_RULES
+            forget_rest(state, places[new[:, mark] != before[rows, mark]])
+            for key in names:
+                self._data.keep_material_rules(key, material_rules)
+        before[rows] = new
+
+    # Inside
+
+    def _states(self) -> Floats:
+        return self._data.rows().state
+
+    def _touched(self) -> Touched:
+        return Touched.by(self._states(), queries_of(self._data.ground))
+
+    def _around(self, yaw: ArrayLike | None, keys: Iterable[Key] | None) -> Around:
+        names, rows = self._chosen(keys)
+        yaws = number_of_each("yaw", 0.0 if yaw is None else yaw, names)
+        queries = queries_of(self._data.ground)
+        return Around(self._data.rows().at(rows), names, yaws, queries, self._threads)
+
+    def _chosen(self, keys: Iterable[Key] | None) -> tuple[Sequence[Key], Any]:
+        """Return some keys, all if None, and an index of their rows."""
+        if keys is None:
+            return tuple(self._data), slice(None)
+        self._data.rows()  # closes gaps, so that the places stay
+        names = checked_keys(keys)
+        return names, self._data.places(names)
+
+
+def _let_drive(state: Floats, rows: Any) -> None:
+    """Let some characters know that the game has set their velocities."""
+    state[rows, columns.DRIVEN], state[rows, columns.UNDISTURBED] = 1.0, 0.0

@@ -1,0 +1,1 @@
+"""Recordings of scenes: kept in files, replayed, and sampled for the viewer."""

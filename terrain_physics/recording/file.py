@@ -1,0 +1,418 @@
+"""What a recording holds frame by frame, and the file it is kept in.
+
+A file is checked before memory is reserved for it: a small archive may hold gigabytes. What a file
+may hold unpacked is limited, and nothing beyond that is saved either.
+"""
+
+import json
+import os
+import pathlib
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from terrain_physics._kernels.character.state.layout import FORMAT as STATE_FORMAT
+from terrain_physics._kernels.character.state.layout import SAVED
+from terrain_physics._kernels.types import Words
+from terrain_physics._support import checks
+from terrain_physics._support.archives import array_of, members_of
+from terrain_physics._support.files import checked_size, file_name, written_whole
+from terrain_physics.character.colliders import Collider, collider_from, described
+from terrain_physics.character.frame_time import LONGEST_STEP
+from terrain_physics.character.group_data import GroupState, Key, checked_key, packed_rows
+from terrain_physics.character.material_rules import MaterialRules, saved_material_rules
+from terrain_physics.recording.journal import EVENT_BYTES, KINDS, Contents, Event
+from terrain_physics.recording.start import RecordedScene
+
+FORMAT, VERSION = "terrain_physics recording", 3
+"""Version 1 did not keep what happened to the ground, version 2 not what there was at the start."""
+
+MOST_BYTES = 1 << 28
+"""Of a recording, unpacked: 8 for the hash of a character after a frame, 16 for a write.
+
+A change of the ground takes 64 and what it led to: 104 for a move, 4 for a sample, 1 for a cell, 24
+for a vertex, and all of a part that was added.
+"""
+
+MOST_HEADER_BYTES = 1 << 25
+"""Of its header, which has 28 for a frame: more than a million."""
+
+_NUMBER_TYPES = {
+    "header": "|u1",
+    "delta_times": "<f8",
+    "counts": "<i8",
+    "who": "<i4",
+    "where": "<i4",
+    "bits": "<u8",
+    "hashes": "<u8",
+    "event_counts": "<i8",
+    "events": "<i8",
+    "event_bytes": "|u1",
+    "scene_rows": "<u8",
+    "scene_bytes": "|u1",
+}
+_SINCE_3 = {"scene_rows", "scene_bytes"}
+_LATER = {1: _SINCE_3 | {"event_counts", "events", "event_bytes"}, 2: _SINCE_3, 3: set[str]()}
+
+_EVENT_SIZE = EVENT_BYTES // 8
+"""Numbers of an event: its kind, ground, key, bytes of content, and its own four."""
+
+
+class TooLargeError(ValueError):
+    """More than a recording may hold."""
+
+
+class Start(NamedTuple):
+    """What there was before the first frame.
+
+    Attributes
+    ----------
+    hashes : dict of str or int to str
+        Of the characters.
+    grounds : list of dict, or None
+        Hashes of what their grounds held; None in files of version 1.
+    scene : RecordedScene, or None
+        All of it; None in files of versions 1 and 2, and of what is too large.
+    """
+
+    hashes: dict[Key, str]
+    grounds: list[Contents] | None
+    scene: RecordedScene | None = None  # as in pickles that are older than this
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What the game did before one update, and what came of it."""
+
+    delta_time: float
+    left: list[Key]
+    bodies: list[tuple[Key, Collider]]  # characters that came or were given another body
+    material_rules: list[tuple[Key, MaterialRules]]  # those that were given others
+    # What was written: to which characters, by number in the order after all that; to which places
+    # of a packed row; and which bits.
+    rows: NDArray[np.int32]
+    places: NDArray[np.int32]
+    bits: Words
+    # What happened to the ground before that, in order.
+    events: list[Event]
+    # What it led to: all characters, and the hash of each.
+    keys: list[Key]
+    states: Words
+
+    @property
+    def hashes(self) -> dict[Key, str]:
+        """The hash of each character after the update."""
+        return dict(zip(self.keys, map(_digits, self.states.tolist()), strict=True))
+
+
+def keys_after(keys: list[Key], left: list[Key], bodies: list[tuple[Key, Collider]]) -> list[Key]:
+    """Return the keys in order after some left and some came."""
+    gone = set(left)
+    kept = dict.fromkeys(key for key in keys if key not in gone)
+    return list(kept | dict.fromkeys(key for key, _ in bodies))
+
+
+def frame_between(
+    old: GroupState,
+    new: GroupState,
+    events: list[Event],
+    seconds: float,
+    hashes: dict[Key, str],
+) -> Frame:
+    """Return what the game did to come from one state to the other, with events of the ground."""
+    numbers = {key: number for number, key in enumerate(old.keys)}
+    kept: list[int] = []
+    for key in new.keys:  # removed and added again counts as one that came
+        number = numbers.get(key, -1)
+        if number < 0 or (kept and number < kept[-1]):
+            break
+        kept.append(number)
+    staying = {old.keys[number] for number in kept}
+    left = [key for key in old.keys if key not in staying]
+    bodies = [
+        (key, body)
+        for key, body in zip(new.keys, new.colliders, strict=True)
+        if key not in staying or body != old.colliders[numbers[key]]
+    ]
+    old_rules, new_rules = dict(old.material_rules), dict(new.material_rules)
+    before = {key: own for key, own in old_rules.items() if key in staying}
+    material_rules = [
+        (key, new_rules.get(key, ()))
+        for key in before | new_rules
+        if new_rules.get(key, ()) != before.get(key, ())
+    ]
+    base = np.zeros((len(new.keys), SAVED.size), dtype=np.uint64)
+    base[: len(kept)] = packed_rows(old)[kept]
+    rows = packed_rows(new)
+    written, places = np.nonzero(rows != base)
+    return Frame(
+        seconds,
+        left,
+        bodies,
+        material_rules,
+        written.astype(np.int32),
+        places.astype(np.int32),
+        rows[written, places],
+        events,
+        list(hashes),
+        _numbers(hashes.values()),
+    )
+
+
+def save_frames(path: str | os.PathLike[str], start: Start, frames: list[Frame]) -> None:
+    """Write a recording: what there was before the first frame, and the frames.
+
+    The file appears only when it is complete; until then, and after an error, an existing one is
+    unchanged. Where the scene does not fit, the frames are written without. Raises ValueError for
+    more than the limits above.
+    """
+    name = file_name(path)
+    arrays = _arrays_of(start, frames)
+    if start.scene is not None and _is_too_large(arrays):
+        arrays = _arrays_of(start._replace(scene=None), frames)
+    _refuse_large(name, *_sizes_of(arrays))
+    with written_whole(name) as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+
+
+def _sizes_of(arrays: dict[str, NDArray[Any]]) -> tuple[int, int]:
+    """Return the bytes of the header, and of all."""
+    return arrays["header"].nbytes, sum(values.nbytes for values in arrays.values())
+
+
+def _is_too_large(arrays: dict[str, NDArray[Any]]) -> bool:
+    header_bytes, all_bytes = _sizes_of(arrays)
+    return header_bytes > MOST_HEADER_BYTES or all_bytes > MOST_BYTES
+
+
+def _arrays_of(start: Start, frames: list[Frame]) -> dict[str, NDArray[Any]]:
+    """Return what a file holds, by name."""
+    scene, rows, content = (None, [], []) if start.scene is None else start.scene.packed()
+    events = [event for f in frames for event in f.events]
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "state_format": STATE_FORMAT,
+        "state_size": SAVED.size,
+        "start": list(start.hashes),
+        "grounds": start.grounds,
+        "scene": scene,
+        "frames": [_told(f) for f in frames],
+        "added": [event.about for event in events if event.about is not None],
+    }
+    parts: dict[str, list[Any]] = {
+        "header": [np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)],
+        "delta_times": [[f.delta_time for f in frames]],
+        "counts": [[len(f.rows) for f in frames]],
+        "who": [f.rows for f in frames],
+        "where": [f.places for f in frames],
+        "bits": [f.bits for f in frames],
+        "hashes": [_numbers(start.hashes.values()), *(f.states for f in frames)],
+        "event_counts": [[len(f.events) for f in frames]],
+        "events": [_event_numbers(event) for event in events],
+        "event_bytes": [np.frombuffer(event.content, np.uint8) for event in events],
+        "scene_rows": [rows],
+        "scene_bytes": [content],
+    }
+    return {kind: _joined(parts[kind], dtype) for kind, dtype in _NUMBER_TYPES.items()}
+
+
+def _told(frame: Frame) -> dict[str, Any]:
+    """Return what the game did that is no number, as JSON knows it."""
+    bodies = [[key, described(body)] for key, body in frame.bodies]
+    told: dict[str, Any] = {"left": frame.left, "bodies": bodies}
+    if frame.material_rules:  # most frames have none, and there may be a million
+        told["material_rules"] = frame.material_rules
+    return told
+
+
+def _refuse_large(name: str, header_bytes: int, all_bytes: int) -> None:
+    for what, limit, got in (
+        ("of header", MOST_HEADER_BYTES, header_bytes),
+        ("unpacked", MOST_BYTES, all_bytes),
+    ):
+        if got > limit:
+            raise TooLargeError(
+                f"{name}: a recording must have at most {limit} bytes {what}, got {got}"
+            )
+
+
+def load_frames(path: str | os.PathLike[str]) -> tuple[Start, list[Frame]]:
+    """Return what was written, or raise ValueError naming the file."""
+    name = file_name(path)
+    checked_size(name)
+    with pathlib.Path(name).open("rb") as file:
+        return _loaded(name, file)
+
+
+def _loaded(name: str, file: BinaryIO) -> tuple[Start, list[Frame]]:
+    """Return what an open file holds."""
+    try:
+        header, arrays = _unpacked_file(name, file)
+        # Files of version 1 that do not name the format of states have the first one.
+        form = header.get("state_format", 1)
+        found = _version_text(header["version"], form, header["state_size"])
+        if found in _KNOWN_VERSIONS:
+            return _frames_of(header, arrays)
+    except TooLargeError:
+        raise
+    except Exception:  # whatever damage leads to
+        raise ValueError(f"{name}: file must be a recording, undamaged") from None
+    raise ValueError(
+        f"{name}: recording must be of {_KNOWN_VERSIONS[-1]}, got {found}: another version "
+        "of terrain_physics saved it, and can replay it"
+    )
+
+
+def _version_text(version: Any, state_format: Any, state_size: Any) -> str:
+    version, state_format, state_size = map(checks.shorten, (version, state_format, state_size))
+    return f"version {version} with states of format {state_format}, {state_size} numbers each"
+
+
+_KNOWN_VERSIONS = [
+    _version_text(version, STATE_FORMAT, SAVED.size) for version in range(1, VERSION + 1)
+]
+
+
+def _unpacked_file(name: str, file: BinaryIO) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the header and the arrays of a file; raise any error if it is damaged."""
+    with zipfile.ZipFile(file) as archive:
+        found = members_of(file, archive)
+        members = {name.removesuffix(".npy"): member for name, member in found.items()}
+        lacking = _NUMBER_TYPES.keys() - members.keys()
+        if not members.keys() <= _NUMBER_TYPES.keys() or len(found) != len(members):
+            raise zipfile.BadZipFile
+        if lacking not in _LATER.values():
+            raise zipfile.BadZipFile
+        sizes = {kind: member.file_size for kind, member in members.items()}
+        _refuse_large(name, sizes["header"], sum(sizes.values()))
+        arrays = {
+            kind: array_of(archive, member, _NUMBER_TYPES[kind], 1)
+            for kind, member in members.items()
+        }
+    header = json.loads(bytes(arrays["header"]))
+    if header["format"] != FORMAT:
+        raise ValueError(header["format"])
+    if _LATER.get(header["version"], set[str]()) != lacking:
+        raise ValueError(header["version"])
+    return header, arrays
+
+
+def _frames_of(
+    header: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> tuple[Start, list[Frame]]:
+    """Return what a file holds; raise any error where its parts do not fit each other."""
+    hashes = arrays["hashes"]
+    keys = [checked_key(key) for key in header["start"]]
+    known = dict(zip(keys, map(_digits, hashes[: len(keys)].tolist()), strict=True))
+    start = Start(known, _grounds_of(header), _scene_of(header, arrays, keys))
+    happened = _events_of(header, arrays, len(start.grounds or []))
+    frames: list[Frame] = []
+    counts = arrays["counts"].tolist()
+    nothing = _writes(arrays, 0, 0, 0)  # one for all frames: there may be a million
+    end, hashes_end = 0, len(keys)
+    for told, seconds, count, events in zip(
+        header["frames"], arrays["delta_times"].tolist(), counts, happened, strict=True
+    ):
+        left = [checked_key(key) for key in told["left"]]
+        bodies = [(checked_key(key), collider_from(parts)) for key, parts in told["bodies"]]
+        material_rules = [
+            (checked_key(key), saved_material_rules(rules))
+            for key, rules in told.get("material_rules", [])
+        ]
+        if left or bodies:
+            keys = keys_after(keys, left, bodies)
+        writes = _writes(arrays, end, count, len(keys)) if count else nothing
+        end += count
+        time = checks.between("delta_time", seconds, 0.0, LONGEST_STEP)
+        states = hashes[hashes_end : hashes_end + len(keys)]
+        hashes_end += len(keys)
+        if hashes_end > len(hashes):
+            raise ValueError(hashes_end)
+        frames.append(Frame(time, left, bodies, material_rules, *writes, events, keys, states))
+    if hashes_end != len(hashes) or end != len(arrays["who"]):
+        raise ValueError(end)
+    return start, frames
+
+
+def _writes(
+    arrays: dict[str, NDArray[Any]], first: int, count: int, characters: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Words]:
+    """Return the writes of one frame; raise any error where there are none such."""
+    rows, places, bits = (arrays[name][first : first + count] for name in ("who", "where", "bits"))
+    if not len(rows) == len(places) == len(bits) == count:
+        raise ValueError(count)
+    if count and not (
+        0 <= rows.min() <= rows.max() < characters
+        and 0 <= places.min() <= places.max() < SAVED.size
+    ):
+        raise ValueError(first)
+    return rows, places, bits
+
+
+def _grounds_of(header: dict[str, Any]) -> list[Contents] | None:
+    """Return hashes of the grounds, if there are any."""
+    grounds = header.get("grounds")
+    if grounds is None:
+        return None
+    return [{str(key): str(own) for key, own in ground.items()} for ground in grounds]
+
+
+def _scene_of(
+    header: dict[str, Any], arrays: dict[str, NDArray[Any]], keys: list[Key]
+) -> RecordedScene | None:
+    """Return what there was at the start; raise any error where its parts do not fit each other."""
+    if header["version"] < 3:
+        return None
+    rows, content = arrays["scene_rows"], arrays["scene_bytes"]
+    if header["scene"] is None:
+        if len(rows) or len(content):
+            raise ValueError(len(rows))
+        return None
+    return RecordedScene.unpacked(header["scene"], keys, rows, content)
+
+
+def _events_of(
+    header: dict[str, Any], arrays: dict[str, NDArray[Any]], grounds: int
+) -> list[list[Event]]:
+    """Return the events of each frame; raise any error where they do not fit their numbers."""
+    if header["version"] == 1:
+        return [[]] * len(header["frames"])
+    rows = arrays["events"].reshape(-1, _EVENT_SIZE)
+    content, counts = arrays["event_bytes"], arrays["event_counts"].tolist()
+    added = iter(header["added"])
+    end, events = 0, []
+    for row in rows:
+        kind, ground, key, size, *own = row.tolist()
+        name = KINDS[checks.whole("kind", kind, 0, len(KINDS) - 1)]
+        index = checks.whole("ground", ground, 0, grounds - 1)
+        first, end = end, end + checks.whole("size", size, 0, len(content) - end)
+        about = next(added) if name == "added" else None
+        events.append(Event(name, index, key, tuple(own), content[first:end].tobytes(), about))
+    rest = iter(events)
+    happened = [list(islice(rest, checks.whole("count", k, 0, len(events)))) for k in counts]
+    if end != len(content) or sum(counts) != len(events) or next(added, None) is not None:
+        raise ValueError(end)
+    return happened
+
+
+def _event_numbers(event: Event) -> list[int]:
+    kind, size = KINDS.index(event.kind), len(event.content)
+    return [kind, event.ground, event.key, size, *event.numbers]
+
+
+def _digits(number: int) -> str:
+    return f"{number:016x}"
+
+
+def _numbers(hashes: Iterable[str]) -> Words:
+    return np.array([int(text, 16) for text in hashes], dtype="<u8")
+
+
+def _joined(parts: list[Any], dtype: str) -> NDArray[Any]:
+    return np.concatenate([np.zeros(0, dtype), *parts]).astype(dtype)

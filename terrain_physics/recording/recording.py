@@ -1,0 +1,324 @@
+"""Recording what a game does to characters and ground, and finding where a replay differs."""
+
+import os
+import pathlib
+from collections.abc import Callable
+from typing import Self
+
+from terrain_physics._public import public
+from terrain_physics._support import checks
+from terrain_physics._support.files import file_name, written_whole
+from terrain_physics.character.group_data import Key
+from terrain_physics.character.results import MoveResult
+from terrain_physics.group.results import GroupResult
+from terrain_physics.recording.file import (
+    Frame,
+    Start,
+    frame_between,
+    load_frames,
+    save_frames,
+)
+from terrain_physics.recording.journal import Event, Journal
+from terrain_physics.recording.playback import Difference, played
+from terrain_physics.recording.scenes import (
+    checked_scene,
+    grounds_of,
+    hashes_of,
+    lived,
+    read,
+    update,
+)
+from terrain_physics.recording.start import RecordedScene, Scene
+
+_MOST_SHOWN_UPDATES = 1_000_000
+"""Of characters, times frames: a notebook waits some twenty seconds for them."""
+
+
+@public
+class Recording:
+    """What the game does to its characters and their ground, and the hash of each state after it.
+
+    Positions, velocities and rules that were set are kept as exact numbers; so are characters that
+    came, left, were turned, resized or restored, and how long each update lasted. What happens to
+    the ground is noticed by itself, in its order: edits, refits, and parts that are added, removed,
+    moved, put on other layers or made conveyors or one-way. A replay does it again, to a ground
+    that holds what this one holds now; see `Ground.save`.
+
+    Parameters
+    ----------
+    scene : CharacterGroup, CharacterMovement, or mapping of str or int to CharacterMovement
+        What to record; a single character has the key 0, and a mapping's are those there now. Call
+        this recording's `update` instead of theirs.
+
+    Notes
+    -----
+    A change of the ground takes 64 bytes and what it led to: 104 for a move, 4 for each sample of
+    the rectangle around an edit, 1 for each of its cells, 24 for each vertex of a mesh that is
+    refitted, and all of a part that is added. At most 256 MiB are kept; then `update` refuses to go
+    on. Grounds of at most 64 MiB are kept as they were at the start, for `make_scene`. What another
+    thread does to the ground during an update counts as done after it. A recording hears of changes
+    until it is dropped. To begin one, all of the ground is hashed, some ten milliseconds for each
+    million samples.
+
+    Examples
+    --------
+    >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+    >>> def make_scene():
+    ...     floor = HeightMap([[0, 0], [0, 0]])
+    ...     return {"hero": CharacterMovement(floor, SphereCollider(0.5), position=(0, 2, 0))}
+    >>> scene = make_scene()
+    >>> recording = Recording(scene)
+    >>> for frame in range(60):
+    ...     scene["hero"].velocity.x = 3
+    ...     if frame == 30:
+    ...         scene["hero"].ground.carve((1, 0), radius=1, depth=0.5)
+    ...     results = recording.update(1 / 60)
+    >>> replay(recording, make_scene) is None
+    True
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        known = checked_scene(scene)
+        self._last = read(known)
+        journal = self._journal = Journal(grounds_of(known))
+        saved = journal.saved
+        begun = None if saved is None else RecordedScene.of(known, self._last, saved)
+        self._hold(known, Start(hashes_of(self._last), journal.contents, begun), [])
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def update(self, delta_time: float) -> GroupResult | MoveResult | dict[Key, MoveResult]:
+        """Record what the game set, then update all characters by one frame.
+
+        Parameters
+        ----------
+        delta_time : float
+            Seconds since the last update, >= 0; those beyond the scene's ``max_delta`` are left
+            out, of a mapping those beyond the least of all.
+
+        Returns
+        -------
+        GroupResult, MoveResult or dict of MoveResult
+            What the update of the scene gives; for a mapping by key.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As the scene's own update; if this recording was loaded; if a character is on another
+            ground than at the start; and for more changes of the ground than are kept. Nothing is
+            recorded then.
+        """
+        if self._scene is None:
+            raise ValueError("recording must have a scene: one that was loaded cannot go on")
+        seconds = lived(self._scene, delta_time)
+        events = self._events(self._scene)
+        before = read(self._scene)
+        result: GroupResult | MoveResult | dict[Key, MoveResult] = update(self._scene, seconds)
+        after = read(self._scene)
+        self._frames.append(frame_between(self._last, before, events, seconds, hashes_of(after)))
+        self._journal.drop(len(events))
+        self._last = after
+        return result
+
+    def _events(self, scene: Scene) -> list[Event]:
+        """Return what has happened to the grounds since the last frame."""
+        if not self._journal.is_of(grounds_of(scene)):
+            raise ValueError("ground must stay the one that it was when the recording began")
+        return self._journal.events()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a file, of a few bytes for each write and eight for each hash, and of all events.
+
+        Parameters
+        ----------
+        path : path
+            A NumPy archive is written there: a header in JSON with the version of the format, and
+            arrays. What stood there before is replaced at once, when all is written.
+
+        Raises
+        ------
+        ValueError
+            For a recording of more than 256 MiB, what happened to the ground included, or with more
+            than 32 MiB of header, which `load` would refuse. Nothing is written then.
+        """
+        save_frames(path, self._start, self._frames)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return a recording that was saved.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        Recording
+            To be replayed; it cannot go on. Files of version 1 have no changes of the ground, and
+            no hashes of it.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If it is no recording, damaged, of a version that this one cannot replay, or larger
+            unpacked than `save` writes; naming the file. It is measured before it is read.
+        """
+        recording = cls.__new__(cls)
+        recording._hold(None, *load_frames(path))  # noqa: SLF001
+        return recording
+
+    def make_scene(self) -> Scene:
+        """Return what was recorded as it was before the first frame, made anew.
+
+        Returns
+        -------
+        CharacterGroup, CharacterMovement or dict of str or int to CharacterMovement
+            As it was given, on grounds of its own, without owners: to be passed to `replay`, or to
+            be looked at. A subclass comes back as the class of the library.
+
+        Raises
+        ------
+        ValueError
+            If that was not kept: grounds of more than 64 MiB are not, and files of versions 1 and 2
+            lack it. If it is damaged, in a file that somebody made.
+
+        Examples
+        --------
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+        >>> floor = HeightMap([[0, 0], [0, 0]])
+        >>> hero = CharacterMovement(floor, SphereCollider(0.5), position=(0, 2, 0))
+        >>> recording = Recording(hero)
+        >>> hero.velocity.x = 3
+        >>> result = recording.update(1 / 60)
+        >>> recording.make_scene().position, replay(recording, recording.make_scene)
+        (vec3( 0, 2, 0 ), None)
+        """
+        if self._start.scene is None:
+            raise ValueError(
+                "recording must hold its scene, got one of a ground above 64 MiB or from a file "
+                "of an earlier version: give make_scene, which makes it anew"
+            )
+        try:
+            return self._start.scene.made()
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever damage leads to
+            raise ValueError(f"recording must hold its scene, undamaged: {error}") from error
+
+    def save_html(
+        self,
+        path: str | os.PathLike[str],
+        make_scene: Callable[[], Scene] | None = None,
+        *,
+        title: str | None = None,
+    ) -> None:
+        """Write a page that shows the recording: one HTML file for a browser, which asks no host.
+
+        The recording is replayed for it. The page shows bodies and ground at 20 moments a second,
+        or at each frame where there are fewer; who is grounded, slides or flies; what they touch
+        and what is in their way. It is turned by mouse or touch.
+
+        Parameters
+        ----------
+        path : path
+            An existing file is replaced only when the new one is complete.
+        make_scene : callable, optional
+            As of `replay`; default: this recording's own `make_scene`.
+        title : str, optional
+            Of the page; default: the name of the file, without its suffix.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `make_scene` and `replay`; if the replay goes another way than what was recorded; for
+            more than 2^22 characters times moments shown, as many parts of the ground times
+            moments, more than 2^21 triangles of the ground, those that edits bring included, more
+            than 59 hours, and a page of more than 64 MiB. Nothing is written then.
+
+        Notes
+        -----
+        Where a ground has too many triangles, maps are shown around the ways of the characters, 32
+        cells farther than any of them comes; it is replayed up to three times then. Places are
+        exact to 1/512 of the smallest half extent of a body, 0.5 mm for a person.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from terrain_physics import CharacterMovement, HeightMap, SphereCollider
+        >>> floor = HeightMap([[0, 0], [0, 0]])
+        >>> hero = CharacterMovement(floor, SphereCollider(0.5), position=(0, 2, 0))
+        >>> recording = Recording(hero)
+        >>> for frame in range(60):
+        ...     result = recording.update(1 / 60)
+        >>> with tempfile.TemporaryDirectory() as name:
+        ...     recording.save_html(Path(name) / "fall.html")
+        ...     (Path(name) / "fall.html").read_text(encoding="utf-8")[:15]
+        '<!DOCTYPE html>'
+        """
+        name = file_name(path)
+        if title is not None:
+            checks.instance("title", title, str)
+        shown = pathlib.PurePath(name).stem if title is None else title
+        # Bytes of a path that are no UTF-8 are lone surrogates, which no page holds.
+        shown = shown.encode("utf-8", "replace").decode("utf-8")
+        with written_whole(name) as file:
+            file.write(self._page(make_scene or self.make_scene, shown).encode())
+
+    def _page(self, make_scene: Callable[[], Scene], title: str) -> str:
+        from terrain_physics.recording.sampling import sampled  # games do without
+        from terrain_physics.viewer.page import page_of
+
+        return page_of(sampled(lambda: played(self._start, self._frames, make_scene), title))
+
+    def _repr_html_(self) -> str:
+        """Return the page of `save_html` in a frame, for notebooks, or why there is none."""
+        from terrain_physics.viewer.page import framed, refused
+
+        updates = sum(len(frame.keys) for frame in self._frames)
+        if updates > _MOST_SHOWN_UPDATES:
+            return refused(
+                f"{self!r} has {updates} updates of characters, and {_MOST_SHOWN_UPDATES} are "
+                "replayed in a notebook: save_html shows more"
+            )
+        try:
+            return framed(self._page(self.make_scene, "recording"))
+        except ValueError as error:
+            return refused(f"{self!r}: {error}")
+
+    def __repr__(self) -> str:
+        seconds = sum(frame.delta_time for frame in self._frames)
+        return f"<Recording: {len(self)} frames, {seconds:.2f} s>"
+
+    def _hold(self, scene: Scene | None, start: Start, frames: list[Frame]) -> None:
+        self._scene, self._start, self._frames = scene, start, frames
+
+
+def replay(recording: Recording, make_scene: Callable[[], Scene]) -> Difference | None:
+    """Play a recording to a new scene; return where that first goes another way.
+
+    Parameters
+    ----------
+    recording : Recording
+    make_scene : callable
+        Makes the scene anew, with its ground, as both were when the recording began. What happened
+        to the ground then happens to this one.
+
+    Returns
+    -------
+    Difference or None
+        None: every character came to the recorded state in every frame, bit for bit.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is no recording or no scene; for a ground that does not hold what the recorded one
+        did, of which the message names the first such part; and for what no character and no
+        ground takes, as in a file that somebody made.
+    """
+    checks.instance("recording", recording, Recording)
+    moments = played(recording._start, recording._frames, make_scene)  # noqa: SLF001
+    return next(filter(None, (moment.difference for moment in moments)), None)

@@ -1,0 +1,120 @@
+"""Scenes that are recorded, one character, several or a group: all read as the state of a group."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from terrain_physics._kernels.character.state.layout import SAVED
+from terrain_physics._support import checks
+from terrain_physics.character.frame_time import LONGEST_STEP, FrameTime
+from terrain_physics.character.group_data import (
+    GroupState,
+    Key,
+    checked_key,
+    packed_rows,
+    state_of_rows,
+)
+from terrain_physics.character.movement import CharacterMovement
+from terrain_physics.character.placement import AnyGround
+from terrain_physics.character.rows import Rows, state_hashes
+from terrain_physics.character.state import state_of
+from terrain_physics.group.group import CharacterGroup
+from terrain_physics.recording.file import Frame, keys_after
+from terrain_physics.recording.start import Scene
+
+
+def checked_scene(scene: Any) -> Scene:
+    """Return a scene, or refuse what is none."""
+    if isinstance(scene, (CharacterGroup, CharacterMovement)):
+        return scene
+    if not isinstance(scene, Mapping) or not all(
+        isinstance(mover, CharacterMovement) for mover in scene.values()
+    ):
+        raise TypeError(
+            "scene must be a CharacterGroup, a CharacterMovement or a mapping of them, "
+            f"got {checks.shorten(scene)}"
+        )
+    return {checked_key(key): mover for key, mover in scene.items()}
+
+
+def movers_of(
+    scene: CharacterMovement | Mapping[Key, CharacterMovement],
+) -> Mapping[Key, CharacterMovement]:
+    """Return the characters of a scene that is no group, by their keys."""
+    return {0: scene} if isinstance(scene, CharacterMovement) else scene
+
+
+def read(scene: Scene) -> GroupState:
+    """Return the state of a scene, with all that the game wrote."""
+    if isinstance(scene, CharacterGroup):
+        data = scene._data  # noqa: SLF001
+        data.adopt_guests()
+        return data.state_of(data.rows())
+    movers = movers_of(scene)
+    for mover in movers.values():
+        mover._adopt()  # noqa: SLF001
+    colliders = {key: mover.collider for key, mover in movers.items()}
+    rules = {key: mover._material_rules() for key, mover in movers.items()}  # noqa: SLF001
+    rows = [mover._row().packed() for mover in movers.values()]  # noqa: SLF001
+    return state_of_rows(0, colliders, rules, np.reshape(rows, (len(rows), SAVED.size)))
+
+
+def updated(scene: Scene) -> list[CharacterGroup | CharacterMovement]:
+    """Return what a scene updates."""
+    if isinstance(scene, (CharacterGroup, CharacterMovement)):
+        return [scene]
+    return list(scene.values())
+
+
+def grounds_of(scene: Scene) -> list[AnyGround]:
+    """Return the grounds of a scene, each once."""
+    grounds = [updated.ground for updated in updated(scene)]
+    return list({id(ground): ground for ground in grounds}.values())
+
+
+def lived(scene: Scene, delta_time: float) -> float:
+    """Return how long a frame lasts for all characters of a scene."""
+    longest = min((updated.max_delta for updated in updated(scene)), default=LONGEST_STEP)
+    return FrameTime(longest).lived(delta_time)
+
+
+def update(scene: Scene, seconds: float) -> Any:
+    """Update all characters; return what the update of the scene gives."""
+    if isinstance(scene, (CharacterGroup, CharacterMovement)):
+        return scene.update(seconds)
+    return {key: mover.update(seconds) for key, mover in scene.items()}
+
+
+def hashes_of(state: GroupState) -> dict[Key, str]:
+    """Return the hash of each character."""
+    return dict(zip(state.keys, state_hashes(packed_rows(state)), strict=True))
+
+
+def write(scene: Scene, state: GroupState, frame: Frame) -> None:
+    """Do to a scene in some state what the game did."""
+    if not (frame.left or frame.bodies or len(frame.rows)):
+        return
+    numbers = {key: number for number, key in enumerate(state.keys)}
+    gone, bodies = set(frame.left), dict(frame.bodies)
+    kept = [number for key, number in numbers.items() if key not in gone]
+    keys = keys_after(list(state.keys), frame.left, frame.bodies)
+    rows = np.zeros((len(keys), SAVED.size), dtype=np.uint64)
+    rows[: len(kept)] = packed_rows(state)[kept]
+    rows[frame.rows, frame.places] = frame.bits
+    colliders = {
+        key: bodies[key] if key in bodies else state.colliders[numbers[key]] for key in keys
+    }
+    rules = {key: own for key, own in state.material_rules if key not in gone}
+    rules |= dict(frame.material_rules)
+    if isinstance(scene, CharacterGroup):
+        scene._data.take_over(state_of_rows(state.seed, colliders, rules, rows))  # noqa: SLF001
+        return
+    movers = movers_of(scene)
+    if keys != list(movers):  # only those of a group come and go
+        raise ValueError(f"recording must be of the characters {[*movers]}, got {keys}")
+    written = Rows.unpacked(rows)
+    for number in np.unique(frame.rows).tolist():
+        key = keys[number]
+        given = state_of(written.at(number), colliders[key], rules.get(key, ()))
+        movers[key]._take_over(given)  # noqa: SLF001
