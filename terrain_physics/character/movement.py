@@ -37,6 +37,7 @@ from terrain_physics.character.placement import (
 )
 from terrain_physics.character.results import MoveResult, nothing_new
 from terrain_physics.character.rows import (
+    ALONE,
     LAST_PLACE,
     POSITION,
     VELOCITY,
@@ -59,7 +60,6 @@ from terrain_physics.character.state import (
     refuse_other_format,
 )
 from terrain_physics.character.view import CharacterView
-from terrain_physics.group.crowd import ALONE
 from terrain_physics.surface.axes import Axes
 from terrain_physics.surface.surface import queries_of
 

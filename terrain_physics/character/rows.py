@@ -143,3 +143,7 @@ def state_hashes(packed: NDArray[np.uint64]) -> list[str]:
         hashlib.blake2b(content[start : start + width], digest_size=8).hexdigest()
         for start in range(0, len(content), width)
     ]
+
+
+ALONE = np.zeros(0)
+"""What kernels take as the crowd of those to whom others are nothing."""

@@ -17,9 +17,6 @@ from terrain_physics._kernels.crowd.standing_on_characters import find_heads
 from terrain_physics._kernels.types import Floats, Longs, Words
 from terrain_physics._support.threads import Workers
 
-ALONE = np.zeros(0)
-"""What kernels take as the crowd of those to whom others are nothing."""
-
 # Times the longest way that any wants to go for which pairs are listed, and for at least which way:
 # others may push one farther.
 _MORE, _LEAST_WAY = 1.25, 1e-3  # meters

@@ -46,7 +46,7 @@ from terrain_physics.character.placement import (
     refuse_any_too_wide,
 )
 from terrain_physics.character.results import nothing_new
-from terrain_physics.character.rows import Rows, state_hashes, step_off, wake
+from terrain_physics.character.rows import ALONE, Rows, state_hashes, step_off, wake
 from terrain_physics.character.rules import put_rules, put_rules_of_each
 from terrain_physics.character.state import first_random_state
 from terrain_physics.group.checks import (
@@ -55,7 +55,7 @@ from terrain_physics.group.checks import (
     rotations_of_each,
     velocities_of_each,
 )
-from terrain_physics.group.crowd import ALONE, Crowd
+from terrain_physics.group.crowd import Crowd
 from terrain_physics.group.results import GroupResult
 from terrain_physics.group.table import GroupTable
 from terrain_physics.surface.surface import queries_of

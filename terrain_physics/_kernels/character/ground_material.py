@@ -6,12 +6,12 @@ character that was saved does not have it, and the ground may have changed since
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.resize import around
-from terrain_physics._kernels.character.contacts.resolve import (
+from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
+from terrain_physics._kernels.character.contacts.scene import (
     CANDIDATE,
     Memory,
+    around,
     borrow_memory,
-    list_contacts,
     make_memory,
 )
 from terrain_physics._kernels.character.moving_base.moving_base import carried_center

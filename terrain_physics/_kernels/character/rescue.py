@@ -2,13 +2,9 @@
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN
-from terrain_physics._kernels.character.contacts.resolve import (
-    Scene,
-    clearing_lift,
-    is_buried,
-    list_contacts,
-    resolve,
-)
+from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
+from terrain_physics._kernels.character.contacts.resolve import clearing_lift, resolve, rise_of_feet
+from terrain_physics._kernels.character.contacts.scene import Scene
 from terrain_physics._kernels.character.reports.report import report_ground
 from terrain_physics._kernels.character.state.layout import (
     AIR_TIME,
@@ -35,7 +31,6 @@ from terrain_physics._kernels.character.state.layout import (
     three_at,
 )
 from terrain_physics._kernels.character.state.motion import Motion, Mover, Tally
-from terrain_physics._kernels.character.walk.walk import rise_of_feet
 from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.types import Floats
 

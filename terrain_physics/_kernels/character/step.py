@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.resolve import Scene
+from terrain_physics._kernels.character.contacts.scene import Scene, look
 from terrain_physics._kernels.character.flight.flight import fly, follow, land, strays, take_aim
 from terrain_physics._kernels.character.flight.time_of_impact import meet
 from terrain_physics._kernels.character.others.half_planes import (
@@ -24,12 +24,12 @@ from terrain_physics._kernels.character.others.half_planes import (
     within_fences,
     without,
 )
+from terrain_physics._kernels.character.others.walls import put_walls
 from terrain_physics._kernels.character.reports.hits import HitLog, note_character
 from terrain_physics._kernels.character.state.free_motion import along_ground
 from terrain_physics._kernels.character.state.motion import Motion, Mover, with_forces, with_hits
-from terrain_physics._kernels.character.substeps import Pace, look
+from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.walk.step import walk_step
-from terrain_physics._kernels.character.walk.walls import put_walls
 from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot
 from terrain_physics._kernels.types import Floats

@@ -4,14 +4,15 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN
+from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, upright_radius
+from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
 from terrain_physics._kernels.character.contacts.grounding import COSINE_SLACK
-from terrain_physics._kernels.character.contacts.resolve import (
+from terrain_physics._kernels.character.contacts.scene import (
     Memory,
     Scene,
     borrow_memory,
     empty_scene,
-    list_contacts,
+    look,
     make_memory,
 )
 from terrain_physics._kernels.character.moving_base.moving_base import (
@@ -23,6 +24,13 @@ from terrain_physics._kernels.character.moving_base.moving_base import (
 )
 from terrain_physics._kernels.character.moving_base.squeeze import is_disturbed, push_along
 from terrain_physics._kernels.character.others.half_planes import CROWD_SIZE, IS_TRIED, PUSHED_WAY
+from terrain_physics._kernels.character.others.standing_on_characters import (
+    is_over_heads,
+    on_head,
+    report_head,
+    to_head,
+)
+from terrain_physics._kernels.character.others.walls import forget_walls, note_walls
 from terrain_physics._kernels.character.reports.hits import HITS_SIZE, OWN, WORK, HitLog, find_steps
 from terrain_physics._kernels.character.reports.settle import settle
 from terrain_physics._kernels.character.rescue import is_worse, rescue, rise
@@ -69,6 +77,15 @@ from terrain_physics._kernels.character.state.layout import (
     unpack_body,
 )
 from terrain_physics._kernels.character.state.motion import Footing, Motion, Mover, Tally
+from terrain_physics._kernels.character.state.substeps import (
+    STEPS_TOGETHER,
+    Pace,
+    cut,
+    extent,
+    must_look,
+    one_less,
+    recentered,
+)
 from terrain_physics._kernels.character.state.teleport import step_height, take_place
 from terrain_physics._kernels.character.state.work import (
     LAST_LOOK,
@@ -91,25 +108,7 @@ from terrain_physics._kernels.character.step import (
     velocity_to,
     without_push,
 )
-from terrain_physics._kernels.character.substeps import (
-    STEPS_TOGETHER,
-    Pace,
-    cut,
-    extent,
-    look,
-    must_look,
-    one_less,
-    recentered,
-)
 from terrain_physics._kernels.character.walk.step import walk_step
-from terrain_physics._kernels.character.walk.walls import forget_walls, note_walls
-from terrain_physics._kernels.crowd.agents import upright_radius
-from terrain_physics._kernels.crowd.standing_on_characters import (
-    is_over_heads,
-    on_head,
-    report_head,
-    to_head,
-)
 from terrain_physics._kernels.ground.candidates import fetch_ahead
 from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, end_yielding
 from terrain_physics._kernels.ground.table import (

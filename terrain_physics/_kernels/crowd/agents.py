@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import center_of
+from terrain_physics._kernels.character.contacts.body import center_of, upright_radius
 from terrain_physics._kernels.character.moving_base.moving_base import (
     carried_to,
     ignore_moves,
@@ -46,7 +46,7 @@ from terrain_physics._kernels.ground.table import (
     movers_of,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
-from terrain_physics._kernels.surface.shapes import BOX, Body
+from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 # Columns of a disc: what others see of a character. Places and ways are horizontal.
@@ -111,21 +111,6 @@ MOST_PAIRS = 64
 
 # Cells are numbered in a range in which their numbers are exact.
 _MOST_CELLS = 1e15
-
-
-@kernel
-def upright_radius(body: Body) -> float:
-    """Return the radius of the upright cylinder around a body."""
-    if body.kind != BOX:
-        x, _, z = body.axis
-        return body.radius + math.sqrt(x * x + z * z)
-    m, e, most = body.rotation, body.extents, 0.0
-    for k in range(4):
-        b, c = (1.0 if k & 1 else -1.0) * e[1], (1.0 if k & 2 else -1.0) * e[2]
-        x = m[0] * e[0] + m[1] * b + m[2] * c
-        z = m[6] * e[0] + m[7] * b + m[8] * c
-        most = max(most, math.sqrt(x * x + z * z))
-    return most
 
 
 @kernel(inline=True)

@@ -58,3 +58,12 @@ def length(a: Vec3) -> float:
 def choose(first: bool, a: Vec3, b: Vec3) -> Vec3:
     """Return a if ``first``, else b; without a branch, so that loops around it are vectorized."""
     return (a[0] if first else b[0], a[1] if first else b[1], a[2] if first else b[2])
+
+
+@kernel(inline=True)
+def flat(way: Vec3) -> tuple[float, Vec3]:
+    """Return (length of the horizontal part, its direction)."""
+    size = math.sqrt(way[0] * way[0] + way[2] * way[2])
+    if size == 0.0:
+        return 0.0, (0.0, 0.0, 0.0)
+    return size, (way[0] / size, 0.0, way[2] / size)

@@ -372,3 +372,18 @@ def overlap_alone(candidates: Floats, k: int, offset: Vec3, body: Body, faces: F
     for i in range(count):
         overlap = min(overlap, float(faces[i, 3]))
     return overlap if count > 0 else NO_CONTACT
+
+
+@kernel
+def upright_radius(body: Body) -> float:
+    """Return the radius of the upright cylinder around a body."""
+    if body.kind != BOX:
+        x, _, z = body.axis
+        return body.radius + math.sqrt(x * x + z * z)
+    m, e, most = body.rotation, body.extents, 0.0
+    for k in range(4):
+        b, c = (1.0 if k & 1 else -1.0) * e[1], (1.0 if k & 2 else -1.0) * e[2]
+        x = m[0] * e[0] + m[1] * b + m[2] * c
+        z = m[6] * e[0] + m[7] * b + m[8] * c
+        most = max(most, math.sqrt(x * x + z * z))
+    return most

@@ -3,14 +3,14 @@
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import reach_along
+from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
 from terrain_physics._kernels.character.contacts.grounding import MOST_PLANES
-from terrain_physics._kernels.character.contacts.resize import around
-from terrain_physics._kernels.character.contacts.resolve import (
+from terrain_physics._kernels.character.contacts.resolve import SAME_WAY
+from terrain_physics._kernels.character.contacts.scene import (
     DEPTH,
     PUSH,
-    SAME_WAY,
+    around,
     borrow_memory,
-    list_contacts,
     make_memory,
 )
 from terrain_physics._kernels.character.state.layout import MASK, OFFSET, POSITION

@@ -1,25 +1,19 @@
 """Another shape for a body where it stands, if it fits."""
 
-import numpy as np
-
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, SLOP
+from terrain_physics._kernels.character.contacts.body import SLOP
 from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
+from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.grounding import COSINE_SLACK
-from terrain_physics._kernels.character.contacts.resolve import (
+from terrain_physics._kernels.character.contacts.resolve import CONVERGED_DEPTH
+from terrain_physics._kernels.character.contacts.scene import (
     CANDIDATE,
-    CONVERGED_DEPTH,
     DEPTH,
     PUSH,
-    SIMULTANEOUS,
-    Memory,
     Scene,
+    around,
     borrow_memory,
-    empty_scene,
-    gathered,
-    is_buried,
-    list_contacts,
     make_memory,
 )
 from terrain_physics._kernels.character.state.layout import (
@@ -34,8 +28,8 @@ from terrain_physics._kernels.character.state.layout import (
     UNDISTURBED,
     unpack_body,
 )
-from terrain_physics._kernels.ground.table import Ground, from_start, ground_at
-from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
+from terrain_physics._kernels.ground.table import ground_at
+from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 # The shape's part of the rules.
@@ -43,24 +37,6 @@ SHAPE_SIZE = ROTATION + 9
 
 # Looks at the ground that the feet of a wider body come to stand on.
 _MOST_LOOKS = 4
-
-
-@kernel(apart=True)
-def around(
-    rules: Floats,
-    center: Vec3,
-    room: float,
-    random_state: Words,
-    ground: Ground,
-    memory: Memory,
-) -> Scene:
-    """Return the scene around the body that the rules hold, and ``room`` meters above it."""
-    body = unpack_body(rules)
-    wide = add(body.reach, (CONTACT_MARGIN, CONTACT_MARGIN, CONTACT_MARGIN))
-    upper = add(center, add(wide, (0.0, room, 0.0)))
-    scene = empty_scene(body, SIMULTANEOUS, random_state, memory)
-    there = from_start(ground, center, np.inf)
-    return gathered(scene, there, center, subtract(center, wide), upper)
 
 
 @kernel

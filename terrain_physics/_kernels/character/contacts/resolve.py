@@ -4,57 +4,53 @@ The body is pushed out of one contact after another, in shuffled order, or out o
 least move that leaves all of them, which does not depend on their order.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from terrain_physics._kernels._intrinsics import borrow
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import (
     CONTACT_MARGIN,
     SLOP,
     contact,
     overlap_alone,
-    touches,
 )
 from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
+from terrain_physics._kernels.character.contacts.find_contacts import (
+    Touching,
+    as_wall,
+    is_buried,
+    list_contacts,
+)
 from terrain_physics._kernels.character.contacts.grounding import MOST_PLANES, add_plane
-from terrain_physics._kernels.character.contacts.one_way import leave_out_passed
 from terrain_physics._kernels.character.contacts.plane_solver import least_move
+from terrain_physics._kernels.character.contacts.scene import (
+    CANDIDATE,
+    DEPTH,
+    MET,
+    PUSH,
+    SIMULTANEOUS,
+    Scene,
+)
 from terrain_physics._kernels.character.state.work import (
-    GATHERED,
-    LOOK,
     PLANE,
     goes_on,
     is_spent,
-    may_gather,
-    new_faces,
     spend,
 )
 from terrain_physics._kernels.ground.candidates import (
-    CANDIDATE_SIZE,
-    NORMAL,
     THICKNESS,
-    gather_candidates,
     height_over,
-    is_in_ground,
     surface_at,
     three,
 )
-from terrain_physics._kernels.ground.movers import nothing_yields
 from terrain_physics._kernels.ground.nearby import (
-    FEW,
     around_body,
     column_of,
     next_near,
-    put_runs,
 )
-from terrain_physics._kernels.ground.table import Ground, has_movers
 from terrain_physics._kernels.math.random64 import shuffle
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
-from terrain_physics._kernels.surface.shapes import Body
-from terrain_physics._kernels.types import Floats, Longs, Words
 
 # A body that overlaps a triangle by more than this, while no contact is left, is lifted.
 STUCK = 1e-4  # meters
@@ -71,42 +67,6 @@ MOST_LIFTS = 64
 # Cosine above which two contacts push the same way.
 SAME_WAY = 1.0 - 1e-9
 
-# Column of a plane behind its normal: the candidate that it is of, or one of two others.
-MET = 3
-PLANE_SIZE = 4
-NO_CANDIDATE, SIDE_OF_MAP = -1, -2
-
-# Columns of a contact.
-CANDIDATE, DEPTH, PUSH = 0, 1, 2
-CONTACT_SIZE = 5
-
-SHUFFLED, SIMULTANEOUS = 0, 1
-
-# Candidates there is room for at first.
-_ROOM = 128
-
-
-class Scene(NamedTuple):
-    """A body among candidates, and working memory: what every step of an update works on."""
-
-    candidates: Floats  # (.., CANDIDATE_SIZE), relative to a base
-    size: int  # how many candidates
-    body: Body
-    contacts: Floats  # (.., CONTACT_SIZE)
-    order: Longs  # (..,)
-    faces: Floats  # (SCRATCH_SIZE, 4), with the count of work
-    planes: Floats  # (MOST_PLANES, PLANE_SIZE), met in this step
-    resolver: int
-    random_state: Words
-
-
-class Touching(NamedTuple):
-    """What a body touches or is in."""
-
-    contacts: int  # that the scene lists
-    depth: float  # the greatest of them, in meters; at least 0
-    overlap: float  # with a triangle alone, the greatest, in meters; at least 0
-
 
 class Resolved(NamedTuple):
     """What pushing a body out of the ground came to."""
@@ -117,157 +77,6 @@ class Resolved(NamedTuple):
     depth: float  # that is left, in meters
     rounds: int
     lifted: float  # in meters
-
-
-class Memory(NamedTuple):
-    """Working memory of a scene. One memory may serve one scene after another."""
-
-    candidates: Floats
-    contacts: Floats
-    order: Longs
-    faces: Floats
-    planes: Floats
-    yielding: Floats  # (MOST_YIELDING, YIELDING_SIZE), see `ground.movers`
-
-
-@kernel
-def make_memory() -> Memory:
-    """Return working memory for the ground around a body of about the size of its cells.
-
-    What works in it may do any amount of work, until `work.begin` counts that.
-    """
-    return Memory(
-        np.empty((_ROOM, CANDIDATE_SIZE), dtype=np.float64),
-        np.empty((_ROOM, CONTACT_SIZE), dtype=np.float64),
-        np.empty(_ROOM, dtype=np.int64),
-        new_faces(),
-        np.empty((MOST_PLANES, PLANE_SIZE), dtype=np.float64),
-        nothing_yields(),
-    )
-
-
-@kernel
-def borrow_memory(memory: Memory) -> Memory:
-    """Return memory whose references are not counted; see `borrow`."""
-    return Memory(
-        borrow(memory.candidates),
-        borrow(memory.contacts),
-        borrow(memory.order),
-        borrow(memory.faces),
-        borrow(memory.planes),
-        borrow(memory.yielding),
-    )
-
-
-@kernel(inline=True)
-def empty_scene(body: Body, resolver: int, random_state: Words, memory: Memory) -> Scene:
-    """Return a scene without candidates that works in a memory."""
-    return Scene(
-        memory.candidates,
-        0,
-        body,
-        memory.contacts,
-        memory.order,
-        memory.faces,
-        memory.planes,
-        resolver,
-        random_state,
-    )
-
-
-@kernel
-def _filled(scene: Scene, candidates: Floats, count: int) -> Scene:
-    """Return the scene with other candidates, and with more working memory if they need it."""
-    contacts, order = scene.contacts, scene.order
-    if count > len(order):
-        contacts = np.empty((count, CONTACT_SIZE), dtype=np.float64)
-        order = np.empty(count, dtype=np.int64)
-    return Scene(
-        candidates,
-        count,
-        scene.body,
-        contacts,
-        order,
-        scene.faces,
-        scene.planes,
-        scene.resolver,
-        scene.random_state,
-    )
-
-
-@kernel(inline=True)
-def gathered(scene: Scene, ground: Ground, base: Vec3, lower: Vec3, upper: Vec3) -> Scene:
-    """Return a scene of the triangles near a box; without any where that is too much work."""
-    faces = scene.faces
-    candidates, count, came_upon = gather_candidates(
-        ground, base, lower, upper, scene.candidates, may_gather(faces)
-    )
-    spend(faces, LOOK + GATHERED * came_upon)
-    if has_movers(ground):
-        all_of_them = count
-        count = leave_out_passed(ground, scene.body, base, candidates, all_of_them)
-        if FEW < count < all_of_them:
-            put_runs(candidates, count)
-    return _filled(scene, candidates, 0 if is_spent(faces) else count)
-
-
-@kernel(inline=True)
-def with_body(scene: Scene, body: Body) -> Scene:
-    """Return the scene with another body among the same candidates."""
-    return Scene(
-        scene.candidates,
-        scene.size,
-        body,
-        scene.contacts,
-        scene.order,
-        scene.faces,
-        scene.planes,
-        scene.resolver,
-        scene.random_state,
-    )
-
-
-@kernel(inline=True, lent=True)
-def at_once(scene: Scene) -> Scene:
-    """Return the scene with contacts pushed out of all at once, which draws no random numbers.
-
-    Its arrays are lent: the caller is lent them itself, or has borrowed the memory.
-    """
-    return Scene(
-        scene.candidates,
-        scene.size,
-        scene.body,
-        scene.contacts,
-        scene.order,
-        scene.faces,
-        scene.planes,
-        SIMULTANEOUS,
-        scene.random_state,
-    )
-
-
-@kernel(apart=True, lent=True)
-def list_contacts(scene: Scene, offset: Vec3) -> Touching:
-    """Write the contacts of the body at an offset to the scene, in the order of its candidates."""
-    candidates, contacts, faces = scene.candidates, scene.contacts, scene.faces
-    count, deepest, overlapping, looked_at = 0, 0.0, 0.0, 0
-    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
-    k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and goes_on(faces, k):
-        looked_at += 1
-        depth, normal, overlap = contact(candidates, scene.size, k, offset, scene.body, faces)
-        overlapping = max(overlapping, overlap)
-        if depth >= -CONTACT_MARGIN:
-            contacts[count, CANDIDATE] = k
-            contacts[count, DEPTH] = depth
-            contacts[count, PUSH] = normal[0]
-            contacts[count, PUSH + 1] = normal[1]
-            contacts[count, PUSH + 2] = normal[2]
-            count += 1
-            deepest = max(deepest, depth)
-        k = next_near(candidates, scene.size, k + 1, lower, upper)
-    spend(faces, looked_at)
-    return Touching(count, deepest, overlapping)
 
 
 @kernel(lent=True)
@@ -353,15 +162,6 @@ def _without_ended(scene: Scene, offset: Vec3, count: int) -> int:
     return kept
 
 
-@kernel
-def as_wall(depth: float, normal: Vec3) -> tuple[float, Vec3]:
-    """Return a contact as one with an upright wall: the way out is horizontal, and longer."""
-    size = math.sqrt(normal[0] * normal[0] + normal[2] * normal[2])
-    if size == 0.0:
-        return 0.0, normal
-    return depth / size, (normal[0] / size, 0.0, normal[2] / size)
-
-
 @kernel(apart=True, lent=True)
 def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -> tuple[Vec3, int]:
     """Push a body once out of all penetrating contacts listed; return (offset, planes met).
@@ -441,14 +241,6 @@ def clearing_lift(scene: Scene, offset: Vec3, buried: bool) -> float:
     return best if buried or best < _ceiling(scene, offset) else 0.0
 
 
-@kernel(inline=True, lent=True)
-def is_buried(scene: Scene, place: Vec3) -> bool:
-    """Tell whether a place lies in the ground, below the surface of a map."""
-    is_in, looked_at = is_in_ground(scene.candidates, scene.size, place)
-    spend(scene.faces, looked_at)
-    return is_in
-
-
 @kernel(apart=True, lent=True)
 def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3]:
     """Return (whether a move led into a map from beside or below, where it ends, normal).
@@ -516,19 +308,21 @@ def resolve(
     return Resolved(offset, planes, count, max(deepest, overlapping), rounds, lifted)
 
 
-@kernel(apart=True, lent=True)
-def touched_normals(scene: Scene, offset: Vec3) -> tuple[int, Vec3]:
-    """Return (how many triangles a body touches, the sum of their normals), in order.
+# Depth in walkable ground from which a walk sets a body right.
+LEAST_RISE = 1e-9  # meters
 
-    Unlike contacts, these are single triangles, also where a neighbour covers them.
+
+@kernel(apart=True, lent=True)
+def rise_of_feet(scene: Scene, offset: Vec3, count: int, most: float, cosine: float) -> float:
+    """Return how far up the walkable contacts among those listed push the body.
+
+    One that would push it up by more than ``most`` is the top of a wall, and left out.
     """
-    count, total, candidates = 0, (0.0, 0.0, 0.0), scene.candidates
-    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
-    k = next_near(candidates, scene.size, 0, lower, upper)
-    while k < scene.size and goes_on(scene.faces, k):
-        spend(scene.faces, 1.0)
-        if touches(candidates, k, offset, scene.body, scene.faces):
-            count += 1
-            total = add(total, three(candidates, k, NORMAL))
-        k = next_near(candidates, scene.size, k + 1, lower, upper)
-    return count, total
+    best = 0.0
+    for i in range(count):
+        if scene.contacts[i, DEPTH] > LEAST_RISE and scene.contacts[i, PUSH + 1] >= cosine:
+            which = int(scene.contacts[i, CANDIDATE])
+            up = lift(scene.candidates, which, offset, scene.body, scene.faces)
+            if up <= most:
+                best = max(best, up)
+    return best

@@ -6,6 +6,12 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, SLOP
+from terrain_physics._kernels.character.contacts.find_contacts import (
+    Touching,
+    as_wall,
+    list_contacts,
+    touched_normals,
+)
 from terrain_physics._kernels.character.contacts.grounding import (
     add_plane,
     along_planes,
@@ -16,18 +22,12 @@ from terrain_physics._kernels.character.contacts.grounding import (
 )
 from terrain_physics._kernels.character.contacts.resolve import (
     CONVERGED_DEPTH,
-    PUSH,
-    SIDE_OF_MAP,
     Resolved,
-    Scene,
-    Touching,
-    as_wall,
-    list_contacts,
     meet_plane,
     resolve,
     stop_at_side,
-    touched_normals,
 )
+from terrain_physics._kernels.character.contacts.scene import PUSH, SIDE_OF_MAP, Scene, look
 from terrain_physics._kernels.character.reports.hits import (
     HitLog,
     candidate_of,
@@ -37,7 +37,7 @@ from terrain_physics._kernels.character.reports.hits import (
 from terrain_physics._kernels.character.reports.report import planes_touched
 from terrain_physics._kernels.character.state.free_motion import through_air
 from terrain_physics._kernels.character.state.motion import Footing, Motion, Mover, Tally
-from terrain_physics._kernels.character.substeps import Pace, extent, look
+from terrain_physics._kernels.character.state.substeps import Pace, extent
 from terrain_physics._kernels.character.walk.crease import settle_in_gully
 from terrain_physics._kernels.character.walk.walk import stays_on_ground, support
 from terrain_physics._kernels.ground.candidates import three

@@ -6,23 +6,25 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import SLOP
+from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
 from terrain_physics._kernels.character.contacts.grounding import along_planes, ground_by_planes
-from terrain_physics._kernels.character.contacts.resolve import (
-    CANDIDATE,
-    CONVERGED_DEPTH,
-    DEPTH,
-    PUSH,
-    SAME_WAY,
-    Scene,
-    list_contacts,
-)
+from terrain_physics._kernels.character.contacts.resolve import CONVERGED_DEPTH, SAME_WAY
+from terrain_physics._kernels.character.contacts.scene import CANDIDATE, DEPTH, PUSH, Scene
 from terrain_physics._kernels.character.flight.flight import Aim
 from terrain_physics._kernels.character.reports.hits import HitLog, note_bump, note_landing
 from terrain_physics._kernels.character.reports.report import planes_touched
 from terrain_physics._kernels.character.state.free_motion import through_air
-from terrain_physics._kernels.character.state.motion import Footing, Motion, Mover, Tally, with_hits
-from terrain_physics._kernels.character.substeps import MOST_CUTS, Pace, cut_anew
-from terrain_physics._kernels.character.walk.walk import BLOCKED, FREE, stays_on_ground, walk
+from terrain_physics._kernels.character.state.motion import (
+    BLOCKED,
+    FREE,
+    Footing,
+    Motion,
+    Mover,
+    Tally,
+    with_hits,
+)
+from terrain_physics._kernels.character.state.substeps import MOST_CUTS, Pace, cut_anew
+from terrain_physics._kernels.character.walk.walk import stays_on_ground, walk
 from terrain_physics._kernels.ground.candidates import NORMAL, three
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot
 

@@ -13,18 +13,15 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, SLOP, center_of
+from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.grounding import COSINE_SLACK
 from terrain_physics._kernels.character.contacts.resolve import (
     CONVERGED_DEPTH,
     STUCK,
-    Scene,
-    at_once,
-    gathered,
-    is_buried,
-    list_contacts,
     resolve,
-    with_body,
+    rise_of_feet,
 )
+from terrain_physics._kernels.character.contacts.scene import Scene, at_once, gathered, with_body
 from terrain_physics._kernels.character.moving_base.moving_base import (
     Ride,
     carried_to,
@@ -50,10 +47,9 @@ from terrain_physics._kernels.character.state.layout import (
     three_at,
     unpack_body,
 )
+from terrain_physics._kernels.character.state.substeps import STEP_SHARE
 from terrain_physics._kernels.character.state.teleport import step_height
 from terrain_physics._kernels.character.state.work import STEP, is_spent, spend
-from terrain_physics._kernels.character.substeps import STEP_SHARE
-from terrain_physics._kernels.character.walk.walk import rise_of_feet
 from terrain_physics._kernels.ground.movers import (
     IS_MOBILE,
     MOST_YIELDING,

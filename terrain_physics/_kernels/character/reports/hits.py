@@ -16,26 +16,25 @@ from terrain_physics._kernels.character.contacts.body import (
     corners_from,
     foremost,
 )
+from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
 from terrain_physics._kernels.character.contacts.grounding import plane_normal, rise_of_slope
 from terrain_physics._kernels.character.contacts.internal_edges import is_off_rim
-from terrain_physics._kernels.character.contacts.resolve import (
+from terrain_physics._kernels.character.contacts.resolve import SAME_WAY, Resolved
+from terrain_physics._kernels.character.contacts.scene import (
     CANDIDATE,
     DEPTH,
     MET,
     NO_CANDIDATE,
     PUSH,
-    SAME_WAY,
     SIDE_OF_MAP,
-    Resolved,
     Scene,
     gathered,
-    list_contacts,
 )
 from terrain_physics._kernels.character.state.layout import put_three_at, three_at
-from terrain_physics._kernels.character.state.motion import Motion, Mover
+from terrain_physics._kernels.character.state.motion import Motion, Mover, Walked
 from terrain_physics._kernels.character.state.work import goes_on, spend
-from terrain_physics._kernels.character.walk.walk import CORNER_SLACK, Walked
-from terrain_physics._kernels.character.walk.walls import MOST_CLEARANCE, OVERHEAD, flat
+from terrain_physics._kernels.character.walk.walk import CORNER_SLACK
+from terrain_physics._kernels.character.walk.walls import MOST_CLEARANCE, OVERHEAD
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle
 from terrain_physics._kernels.ground.candidates import (
     NORMAL,
@@ -50,7 +49,7 @@ from terrain_physics._kernels.ground.candidates import (
 )
 from terrain_physics._kernels.ground.nearby import around_body, next_near
 from terrain_physics._kernels.ground.table import Ground
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, flat, scale, subtract
 from terrain_physics._kernels.types import Floats
 
 # Rows that are kept of an update: the strongest.

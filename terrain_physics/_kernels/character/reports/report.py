@@ -4,7 +4,8 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import foremost
-from terrain_physics._kernels.character.contacts.resolve import CANDIDATE, PUSH, Scene, meet_plane
+from terrain_physics._kernels.character.contacts.resolve import meet_plane
+from terrain_physics._kernels.character.contacts.scene import CANDIDATE, PUSH, Scene
 from terrain_physics._kernels.character.state.layout import (
     AIRBORNE,
     GROUND_KIND,

@@ -1,7 +1,9 @@
 """The end of an update: the state that it leaves, and friction for bodies that do not walk."""
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.resolve import CONVERGED_DEPTH, Scene, is_buried
+from terrain_physics._kernels.character.contacts.find_contacts import is_buried
+from terrain_physics._kernels.character.contacts.resolve import CONVERGED_DEPTH
+from terrain_physics._kernels.character.contacts.scene import Scene
 from terrain_physics._kernels.character.reports.report import (
     kind_of_ground,
     report_ground,

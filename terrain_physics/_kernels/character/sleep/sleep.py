@@ -6,15 +6,8 @@ ground that is gone.
 """
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.resize import around
-from terrain_physics._kernels.character.contacts.resolve import (
-    DEPTH,
-    PUSH,
-    Memory,
-    Scene,
-    is_buried,
-    list_contacts,
-)
+from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
+from terrain_physics._kernels.character.contacts.scene import DEPTH, PUSH, Memory, Scene, around
 from terrain_physics._kernels.character.reports.report import report_ground
 from terrain_physics._kernels.character.state.layout import (
     BY_WORK,

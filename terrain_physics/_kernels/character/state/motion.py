@@ -90,3 +90,23 @@ def with_hits(motion: Motion, hits: int) -> Motion:
         hits,
     )
     return Motion(motion.base, motion.offset, motion.velocity, motion.footing, tally)
+
+
+# How a walk ended.
+FREE, BLOCKED, OFF_GROUND, NOWHERE, ON_EDGE = 0, 1, 2, 3, 4
+
+
+class Walked(NamedTuple):
+    """Where a walk led.
+
+    FREE and BLOCKED leave the body on walkable ground, BLOCKED where walls took part of the way.
+    ON_EDGE is FREE where what holds the body may be steep, with walkable ground below it.
+    OFF_GROUND leaves it in the air, at the end of the way, out of all walls; NOWHERE at its start.
+    """
+
+    ended: int
+    offset: Vec3
+    planes: int  # of walls met, in the scene
+    contacts: int  # that the scene lists, for where the body is
+    depth: float  # that is left, in meters
+    rounds: int  # of pushing out

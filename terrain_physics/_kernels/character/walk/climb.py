@@ -6,32 +6,32 @@ from terrain_physics._kernels._intrinsics import keep
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, SLOP, reach_along
 from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
+from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.grounding import (
     add_plane,
     plane_normal,
     rise_of_slope,
 )
-from terrain_physics._kernels.character.contacts.resolve import (
+from terrain_physics._kernels.character.contacts.resolve import push_out
+from terrain_physics._kernels.character.contacts.scene import (
     PUSH,
     Memory,
     Scene,
     at_once,
     borrow_memory,
     empty_scene,
-    is_buried,
-    list_contacts,
+    look,
     make_memory,
-    push_out,
 )
 from terrain_physics._kernels.character.state.motion import Motion, Mover
+from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.state.work import goes_on, spend
-from terrain_physics._kernels.character.substeps import Pace, look
 from terrain_physics._kernels.character.walk.walk import support, walk
-from terrain_physics._kernels.character.walk.walls import MOST_CLEARANCE, flat, make_walls
+from terrain_physics._kernels.character.walk.walls import MOST_CLEARANCE, make_walls
 from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, surface_at, three
 from terrain_physics._kernels.ground.nearby import column_of, next_near
 from terrain_physics._kernels.ground.table import Ground
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, flat, scale, subtract
 from terrain_physics._kernels.surface.shapes import BOX
 
 # Looks from the middle of a body to twice its reach for the ground beyond a riser.

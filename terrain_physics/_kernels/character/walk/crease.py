@@ -6,6 +6,11 @@ and down, as on ground of its slope. Each face by itself is a wall.
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import SLOP
+from terrain_physics._kernels.character.contacts.find_contacts import (
+    Touching,
+    is_buried,
+    list_contacts,
+)
 from terrain_physics._kernels.character.contacts.grounding import (
     ALONG,
     ground_by_planes,
@@ -13,18 +18,12 @@ from terrain_physics._kernels.character.contacts.grounding import (
     plane_normal,
     rise_of_slope,
 )
-from terrain_physics._kernels.character.contacts.resolve import (
-    Scene,
-    Touching,
-    at_once,
-    is_buried,
-    list_contacts,
-    push_out,
-)
+from terrain_physics._kernels.character.contacts.resolve import push_out
+from terrain_physics._kernels.character.contacts.scene import Scene, at_once
 from terrain_physics._kernels.character.reports.report import planes_touched
-from terrain_physics._kernels.character.walk.walk import BLOCKED, OFF_GROUND, Walked
-from terrain_physics._kernels.character.walk.walls import MOST_CLEARANCE, flat
-from terrain_physics._kernels.math.vec3 import Vec3, add, cross, dot, length, scale, subtract
+from terrain_physics._kernels.character.state.motion import BLOCKED, OFF_GROUND, Walked
+from terrain_physics._kernels.character.walk.walls import MOST_CLEARANCE
+from terrain_physics._kernels.math.vec3 import Vec3, add, cross, dot, flat, length, scale, subtract
 from terrain_physics._kernels.types import Floats
 
 # Rounds of pushing out where a gully bends.

@@ -4,18 +4,26 @@ import math
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.grounding import along_planes, ground_by_planes
-from terrain_physics._kernels.character.contacts.resolve import Scene
+from terrain_physics._kernels.character.contacts.scene import Scene
 from terrain_physics._kernels.character.reports.hits import HitLog, note_walk
 from terrain_physics._kernels.character.reports.report import planes_touched
 from terrain_physics._kernels.character.state.free_motion import along_ground
-from terrain_physics._kernels.character.state.motion import Footing, Motion, Mover, Tally
-from terrain_physics._kernels.character.substeps import MOST_CUTS, Pace, cut_anew, look_next
+from terrain_physics._kernels.character.state.motion import (
+    BLOCKED,
+    FREE,
+    OFF_GROUND,
+    Footing,
+    Motion,
+    Mover,
+    Tally,
+    Walked,
+)
+from terrain_physics._kernels.character.state.substeps import MOST_CUTS, Pace, cut_anew, look_next
 from terrain_physics._kernels.character.walk.climb import climb
 from terrain_physics._kernels.character.walk.crease import follow_gully
-from terrain_physics._kernels.character.walk.walk import BLOCKED, FREE, OFF_GROUND, Walked, walk
-from terrain_physics._kernels.character.walk.walls import flat
+from terrain_physics._kernels.character.walk.walk import walk
 from terrain_physics._kernels.ground.table import Ground
-from terrain_physics._kernels.math.vec3 import Vec3, dot, scale
+from terrain_physics._kernels.math.vec3 import Vec3, dot, flat, scale
 
 # How exactly the moment is found at which a body leaves the ground.
 _MOMENT = 1e-9  # seconds

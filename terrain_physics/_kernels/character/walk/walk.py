@@ -13,31 +13,38 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, SLOP, contact
 from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
+from terrain_physics._kernels.character.contacts.find_contacts import Touching, list_contacts
 from terrain_physics._kernels.character.contacts.grounding import plane_normal, rise_of_slope
 from terrain_physics._kernels.character.contacts.resolve import (
+    LEAST_RISE,
+    SAME_WAY,
+    STUCK,
+    clearing_lift,
+    meet_plane,
+    push_out,
+    rise_of_feet,
+)
+from terrain_physics._kernels.character.contacts.scene import (
     CANDIDATE,
-    DEPTH,
     MET,
     NO_CANDIDATE,
     PUSH,
-    SAME_WAY,
-    STUCK,
     Scene,
-    Touching,
     at_once,
-    clearing_lift,
-    list_contacts,
-    meet_plane,
-    push_out,
+)
+from terrain_physics._kernels.character.state.motion import (
+    BLOCKED,
+    FREE,
+    NOWHERE,
+    OFF_GROUND,
+    ON_EDGE,
+    Walked,
 )
 from terrain_physics._kernels.character.state.work import goes_on, spend
-from terrain_physics._kernels.character.walk.walls import MOST_CLEARANCE, flat, make_walls
+from terrain_physics._kernels.character.walk.walls import MOST_CLEARANCE, make_walls
 from terrain_physics._kernels.ground.candidates import NORMAL, THICKNESS, A, B, C, three
 from terrain_physics._kernels.ground.nearby import column_of, next_near
-from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
-
-# Depth in walkable ground from which a walk sets a body right.
-LEAST_RISE = 1e-9  # meters
+from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, flat, scale, subtract
 
 # Times its own length that walls may lead a way aside which comes down beside what is steep. Where
 # that falls away along the way, as a step's edge does, it holds the body until the way leads off.
@@ -53,25 +60,6 @@ _FARTHER = 1e-3
 # Walls touched that a body tries to go along.
 _MOST_TRIED = 4
 
-# How a walk ended.
-FREE, BLOCKED, OFF_GROUND, NOWHERE, ON_EDGE = 0, 1, 2, 3, 4
-
-
-class Walked(NamedTuple):
-    """Where a walk led.
-
-    FREE and BLOCKED leave the body on walkable ground, BLOCKED where walls took part of the way.
-    ON_EDGE is FREE where what holds the body may be steep, with walkable ground below it.
-    OFF_GROUND leaves it in the air, at the end of the way, out of all walls; NOWHERE at its start.
-    """
-
-    ended: int
-    offset: Vec3
-    planes: int  # of walls met, in the scene
-    contacts: int  # that the scene lists, for where the body is
-    depth: float  # that is left, in meters
-    rounds: int  # of pushing out
-
 
 class _Place(NamedTuple):
     """A place that a walk tries."""
@@ -81,22 +69,6 @@ class _Place(NamedTuple):
     planes: int  # of walls met so far, in the scene
     on_ground: bool  # whether it was set on walkable ground, and no wall moved it since
     blocked: bool  # whether walls moved it
-
-
-@kernel(apart=True, lent=True)
-def rise_of_feet(scene: Scene, offset: Vec3, count: int, most: float, cosine: float) -> float:
-    """Return how far up the walkable contacts among those listed push the body.
-
-    One that would push it up by more than ``most`` is the top of a wall, and left out.
-    """
-    best = 0.0
-    for i in range(count):
-        if scene.contacts[i, DEPTH] > LEAST_RISE and scene.contacts[i, PUSH + 1] >= cosine:
-            which = int(scene.contacts[i, CANDIDATE])
-            up = lift(scene.candidates, which, offset, scene.body, scene.faces)
-            if up <= most:
-                best = max(best, up)
-    return best
 
 
 @kernel

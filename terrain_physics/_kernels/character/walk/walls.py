@@ -1,25 +1,14 @@
 """Steep contacts as upright walls, and horizontal ways along them."""
 
-import math
-
-import numpy as np
-
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import SLOP
-from terrain_physics._kernels.character.contacts.resolve import (
+from terrain_physics._kernels.character.contacts.find_contacts import as_wall
+from terrain_physics._kernels.character.contacts.scene import (
     CANDIDATE,
     DEPTH,
     PUSH,
-    Scene,
-    as_wall,
-    list_contacts,
-    with_body,
 )
-from terrain_physics._kernels.character.others.half_planes import A_WALL, put_fence
-from terrain_physics._kernels.character.state.layout import MOST_WALLS, WALL_GAPS, WALLS
 from terrain_physics._kernels.ground.candidates import put_three, three
-from terrain_physics._kernels.math.vec3 import Vec3, dot
-from terrain_physics._kernels.surface.shapes import grown_body
 from terrain_physics._kernels.types import Floats
 
 # Contacts whose normals point down more steeply than this cannot be left horizontally.
@@ -27,24 +16,6 @@ OVERHEAD = 0.995  # the y of a unit normal, without its sign
 
 # How far a body may be lifted where wall and ground lead into each other.
 MOST_CLEARANCE = 1e-3  # meters
-
-# Cosine of the angle between two walls from which on they are the same.
-_SAME = 0.95
-
-# How far a wall leads a body aside, at least, that is in its way.
-_LEAST_ASIDE = 1e-6  # meters
-
-# How near walls are that a body knows.
-_NEAR = 5e-3  # meters
-
-
-@kernel(inline=True)
-def flat(way: Vec3) -> tuple[float, Vec3]:
-    """Return (length of the horizontal part, its direction)."""
-    size = math.sqrt(way[0] * way[0] + way[2] * way[2])
-    if size == 0.0:
-        return 0.0, (0.0, 0.0, 0.0)
-    return size, (way[0] / size, 0.0, way[2] / size)
 
 
 @kernel(lent=True)
@@ -67,74 +38,3 @@ def make_walls(contacts: Floats, count: int, cosine: float) -> tuple[int, bool]:
         put_three(contacts, kept, PUSH, push)
         kept += 1
     return kept, overhead
-
-
-@kernel(inline=True, lent=True)
-def _is_steep(contacts: Floats, i: int, cosine: float) -> bool:
-    """Tell whether a contact is in the way of who goes along the ground."""
-    return bool(contacts[i, PUSH + 1] < cosine and contacts[i, PUSH + 1] >= -OVERHEAD)
-
-
-@kernel
-def _list_near(scene: Scene, offset: Vec3, near: float) -> int:
-    """Write what is so near to a body as contacts of a body that is so much larger."""
-    return list_contacts(with_body(scene, grown_body(scene.body, near)), offset).contacts
-
-
-@kernel
-def put_walls(
-    row: Floats, scene: Scene, offset: Vec3, cosine: float, near: float, x: float, z: float
-) -> None:
-    """Add fences where walls are so near to a body, which has come to a place from where it was."""
-    contacts = scene.contacts
-    for i in range(_list_near(scene, offset, near)):
-        if _is_steep(contacts, i, cosine):
-            _, (nx, _, nz) = flat(three(contacts, i, PUSH))
-            gap = max(near - contacts[i, DEPTH], 0.0)
-            put_fence(row, -nx, -nz, gap - (nx * x + nz * z), A_WALL)
-
-
-@kernel(lent=True)
-def _put_known(state: Floats, count: int, x: float, z: float, gap: float) -> int:
-    """Add a wall to those that a body knows, once; return how many there are."""
-    for w in range(count):
-        if state[WALLS + 2 * w] * x + state[WALLS + 2 * w + 1] * z > _SAME:
-            state[WALL_GAPS + w] = min(state[WALL_GAPS + w], gap)
-            return count
-    if count == MOST_WALLS:
-        return count
-    state[WALLS + 2 * count], state[WALLS + 2 * count + 1] = x, z
-    state[WALL_GAPS + count] = gap
-    return count + 1
-
-
-@kernel(lent=True)
-def forget_walls(state: Floats) -> None:
-    """Have a body know no walls any more."""
-    for k in range(2 * MOST_WALLS):
-        state[WALLS + k] = 0.0
-    for k in range(MOST_WALLS):
-        state[WALL_GAPS + k] = 0.0
-
-
-@kernel(apart=True, lent=True)
-def note_walls(state: Floats, scene: Scene, offset: Vec3, cosine: float, aside: Vec3) -> None:
-    """Write which walls are in the way of a body that was led so far aside in an update.
-
-    They are those near it that led it aside, or that it knew: others may have kept it from pressing
-    on. What it climbs is none. The contacts of the scene are written over.
-    """
-    a: Vec3 = (float(state[WALLS]), 0.0, float(state[WALLS + 1]))
-    b: Vec3 = (float(state[WALLS + 2]), 0.0, float(state[WALLS + 3]))
-    forget_walls(state)
-    size, _ = flat(aside)
-    if a == (0.0, 0.0, 0.0) and size <= _LEAST_ASIDE:
-        return
-    contacts, walls = scene.contacts, int(np.int64(0))
-    for i in range(_list_near(scene, offset, _NEAR)):
-        if _is_steep(contacts, i, cosine):
-            _, wall = flat(three(contacts, i, PUSH))
-            known = max(dot(wall, a), dot(wall, b)) > _SAME
-            if known or dot(wall, aside) > _LEAST_ASIDE:
-                gap = max(_NEAR - contacts[i, DEPTH], 0.0)
-                walls = _put_known(state, walls, wall[0], wall[2], gap)

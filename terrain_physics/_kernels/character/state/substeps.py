@@ -4,11 +4,9 @@ import math
 from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.resolve import Scene, gathered
 from terrain_physics._kernels.character.state.free_motion import through_air
 from terrain_physics._kernels.character.state.motion import Motion
-from terrain_physics._kernels.ground.table import Ground
-from terrain_physics._kernels.math.vec3 import Vec3, add, length, subtract
+from terrain_physics._kernels.math.vec3 import Vec3, add, length
 
 # A step moves a body by at most this share of its least half extent, so that its center never
 # passes a surface unseen.
@@ -40,22 +38,6 @@ class Pace(NamedTuple):
 def extent(v: Vec3) -> float:
     """Return the greatest of three sizes."""
     return max(abs(v[0]), abs(v[1]), abs(v[2]))
-
-
-@kernel(inline=True)
-def look(scene: Scene, ground: Ground, base: Vec3, far: float, drop: float, step: float) -> Scene:
-    """Return a scene of the same body at ``base``, which may move by ``far`` any way.
-
-    Down it may move by ``drop`` more. For a body that may climb, ``step`` > 0 is how high: the
-    scene reaches that much higher and twice as wide. It works in the memory of the scene before,
-    whose candidates are gone.
-    """
-    body = scene.body
-    wide = (body.reach[0] + far, body.reach[1] + far, body.reach[2] + far)
-    if step > 0.0:  # a step is looked for beyond the body
-        wide = (2.0 * wide[0], wide[1] + step, 2.0 * wide[2])
-    lower = subtract(base, (wide[0], wide[1] + drop, wide[2]))
-    return gathered(scene, ground, base, lower, add(base, wide))
 
 
 @kernel

@@ -1,0 +1,79 @@
+"""The contacts of a body at a place: its manifold with the ground."""
+
+import math
+from typing import NamedTuple
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, contact, touches
+from terrain_physics._kernels.character.contacts.scene import CANDIDATE, DEPTH, PUSH, Scene
+from terrain_physics._kernels.character.state.work import goes_on, spend
+from terrain_physics._kernels.ground.candidates import NORMAL, is_in_ground, three
+from terrain_physics._kernels.ground.nearby import around_body, next_near
+from terrain_physics._kernels.math.vec3 import Vec3, add
+
+
+class Touching(NamedTuple):
+    """What a body touches or is in."""
+
+    contacts: int  # that the scene lists
+    depth: float  # the greatest of them, in meters; at least 0
+    overlap: float  # with a triangle alone, the greatest, in meters; at least 0
+
+
+@kernel(apart=True, lent=True)
+def list_contacts(scene: Scene, offset: Vec3) -> Touching:
+    """Write the contacts of the body at an offset to the scene, in the order of its candidates."""
+    candidates, contacts, faces = scene.candidates, scene.contacts, scene.faces
+    count, deepest, overlapping, looked_at = 0, 0.0, 0.0, 0
+    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and goes_on(faces, k):
+        looked_at += 1
+        depth, normal, overlap = contact(candidates, scene.size, k, offset, scene.body, faces)
+        overlapping = max(overlapping, overlap)
+        if depth >= -CONTACT_MARGIN:
+            contacts[count, CANDIDATE] = k
+            contacts[count, DEPTH] = depth
+            contacts[count, PUSH] = normal[0]
+            contacts[count, PUSH + 1] = normal[1]
+            contacts[count, PUSH + 2] = normal[2]
+            count += 1
+            deepest = max(deepest, depth)
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
+    spend(faces, looked_at)
+    return Touching(count, deepest, overlapping)
+
+
+@kernel
+def as_wall(depth: float, normal: Vec3) -> tuple[float, Vec3]:
+    """Return a contact as one with an upright wall: the way out is horizontal, and longer."""
+    size = math.sqrt(normal[0] * normal[0] + normal[2] * normal[2])
+    if size == 0.0:
+        return 0.0, normal
+    return depth / size, (normal[0] / size, 0.0, normal[2] / size)
+
+
+@kernel(inline=True, lent=True)
+def is_buried(scene: Scene, place: Vec3) -> bool:
+    """Tell whether a place lies in the ground, below the surface of a map."""
+    is_in, looked_at = is_in_ground(scene.candidates, scene.size, place)
+    spend(scene.faces, looked_at)
+    return is_in
+
+
+@kernel(apart=True, lent=True)
+def touched_normals(scene: Scene, offset: Vec3) -> tuple[int, Vec3]:
+    """Return (how many triangles a body touches, the sum of their normals), in order.
+
+    Unlike contacts, these are single triangles, also where a neighbour covers them.
+    """
+    count, total, candidates = 0, (0.0, 0.0, 0.0), scene.candidates
+    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
+    k = next_near(candidates, scene.size, 0, lower, upper)
+    while k < scene.size and goes_on(scene.faces, k):
+        spend(scene.faces, 1.0)
+        if touches(candidates, k, offset, scene.body, scene.faces):
+            count += 1
+            total = add(total, three(candidates, k, NORMAL))
+        k = next_near(candidates, scene.size, k + 1, lower, upper)
+    return count, total

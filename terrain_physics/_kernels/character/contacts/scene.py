@@ -1,0 +1,225 @@
+"""A body among candidates: the broad phase of a step, and the working memory of an update."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from terrain_physics._kernels._intrinsics import borrow
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN
+from terrain_physics._kernels.character.contacts.grounding import MOST_PLANES
+from terrain_physics._kernels.character.contacts.one_way import leave_out_passed
+from terrain_physics._kernels.character.state.layout import unpack_body
+from terrain_physics._kernels.character.state.work import (
+    GATHERED,
+    LOOK,
+    is_spent,
+    may_gather,
+    new_faces,
+    spend,
+)
+from terrain_physics._kernels.ground.candidates import CANDIDATE_SIZE, gather_candidates
+from terrain_physics._kernels.ground.movers import nothing_yields
+from terrain_physics._kernels.ground.nearby import FEW, put_runs
+from terrain_physics._kernels.ground.table import Ground, from_start, has_movers
+from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
+from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.types import Floats, Longs, Words
+
+# Column of a plane behind its normal: the candidate that it is of, or one of two others.
+MET = 3
+
+
+PLANE_SIZE = 4
+
+
+NO_CANDIDATE, SIDE_OF_MAP = -1, -2
+
+
+# Columns of a contact.
+CANDIDATE, DEPTH, PUSH = 0, 1, 2
+
+
+CONTACT_SIZE = 5
+
+
+SHUFFLED, SIMULTANEOUS = 0, 1
+
+
+# Candidates there is room for at first.
+_ROOM = 128
+
+
+class Scene(NamedTuple):
+    """A body among candidates, and working memory: what every step of an update works on."""
+
+    candidates: Floats  # (.., CANDIDATE_SIZE), relative to a base
+    size: int  # how many candidates
+    body: Body
+    contacts: Floats  # (.., CONTACT_SIZE)
+    order: Longs  # (..,)
+    faces: Floats  # (SCRATCH_SIZE, 4), with the count of work
+    planes: Floats  # (MOST_PLANES, PLANE_SIZE), met in this step
+    resolver: int
+    random_state: Words
+
+
+class Memory(NamedTuple):
+    """Working memory of a scene. One memory may serve one scene after another."""
+
+    candidates: Floats
+    contacts: Floats
+    order: Longs
+    faces: Floats
+    planes: Floats
+    yielding: Floats  # (MOST_YIELDING, YIELDING_SIZE), see `ground.movers`
+
+
+@kernel
+def make_memory() -> Memory:
+    """Return working memory for the ground around a body of about the size of its cells.
+
+    What works in it may do any amount of work, until `work.begin` counts that.
+    """
+    return Memory(
+        np.empty((_ROOM, CANDIDATE_SIZE), dtype=np.float64),
+        np.empty((_ROOM, CONTACT_SIZE), dtype=np.float64),
+        np.empty(_ROOM, dtype=np.int64),
+        new_faces(),
+        np.empty((MOST_PLANES, PLANE_SIZE), dtype=np.float64),
+        nothing_yields(),
+    )
+
+
+@kernel
+def borrow_memory(memory: Memory) -> Memory:
+    """Return memory whose references are not counted; see `borrow`."""
+    return Memory(
+        borrow(memory.candidates),
+        borrow(memory.contacts),
+        borrow(memory.order),
+        borrow(memory.faces),
+        borrow(memory.planes),
+        borrow(memory.yielding),
+    )
+
+
+@kernel(inline=True)
+def empty_scene(body: Body, resolver: int, random_state: Words, memory: Memory) -> Scene:
+    """Return a scene without candidates that works in a memory."""
+    return Scene(
+        memory.candidates,
+        0,
+        body,
+        memory.contacts,
+        memory.order,
+        memory.faces,
+        memory.planes,
+        resolver,
+        random_state,
+    )
+
+
+@kernel
+def _filled(scene: Scene, candidates: Floats, count: int) -> Scene:
+    """Return the scene with other candidates, and with more working memory if they need it."""
+    contacts, order = scene.contacts, scene.order
+    if count > len(order):
+        contacts = np.empty((count, CONTACT_SIZE), dtype=np.float64)
+        order = np.empty(count, dtype=np.int64)
+    return Scene(
+        candidates,
+        count,
+        scene.body,
+        contacts,
+        order,
+        scene.faces,
+        scene.planes,
+        scene.resolver,
+        scene.random_state,
+    )
+
+
+@kernel(inline=True)
+def gathered(scene: Scene, ground: Ground, base: Vec3, lower: Vec3, upper: Vec3) -> Scene:
+    """Return a scene of the triangles near a box; without any where that is too much work."""
+    faces = scene.faces
+    candidates, count, came_upon = gather_candidates(
+        ground, base, lower, upper, scene.candidates, may_gather(faces)
+    )
+    spend(faces, LOOK + GATHERED * came_upon)
+    if has_movers(ground):
+        all_of_them = count
+        count = leave_out_passed(ground, scene.body, base, candidates, all_of_them)
+        if FEW < count < all_of_them:
+            put_runs(candidates, count)
+    return _filled(scene, candidates, 0 if is_spent(faces) else count)
+
+
+@kernel(inline=True)
+def with_body(scene: Scene, body: Body) -> Scene:
+    """Return the scene with another body among the same candidates."""
+    return Scene(
+        scene.candidates,
+        scene.size,
+        body,
+        scene.contacts,
+        scene.order,
+        scene.faces,
+        scene.planes,
+        scene.resolver,
+        scene.random_state,
+    )
+
+
+@kernel(inline=True, lent=True)
+def at_once(scene: Scene) -> Scene:
+    """Return the scene with contacts pushed out of all at once, which draws no random numbers.
+
+    Its arrays are lent: the caller is lent them itself, or has borrowed the memory.
+    """
+    return Scene(
+        scene.candidates,
+        scene.size,
+        scene.body,
+        scene.contacts,
+        scene.order,
+        scene.faces,
+        scene.planes,
+        SIMULTANEOUS,
+        scene.random_state,
+    )
+
+
+@kernel(apart=True)
+def around(
+    rules: Floats,
+    center: Vec3,
+    room: float,
+    random_state: Words,
+    ground: Ground,
+    memory: Memory,
+) -> Scene:
+    """Return the scene around the body that the rules hold, and ``room`` meters above it."""
+    body = unpack_body(rules)
+    wide = add(body.reach, (CONTACT_MARGIN, CONTACT_MARGIN, CONTACT_MARGIN))
+    upper = add(center, add(wide, (0.0, room, 0.0)))
+    scene = empty_scene(body, SIMULTANEOUS, random_state, memory)
+    there = from_start(ground, center, np.inf)
+    return gathered(scene, there, center, subtract(center, wide), upper)
+
+
+@kernel(inline=True)
+def look(scene: Scene, ground: Ground, base: Vec3, far: float, drop: float, step: float) -> Scene:
+    """Return a scene of the same body at ``base``, which may move by ``far`` any way.
+
+    Down it may move by ``drop`` more. For a body that may climb, ``step`` > 0 is how high: the
+    scene reaches that much higher and twice as wide. It works in the memory of the scene before,
+    whose candidates are gone.
+    """
+    body = scene.body
+    wide = (body.reach[0] + far, body.reach[1] + far, body.reach[2] + far)
+    if step > 0.0:  # a step is looked for beyond the body
+        wide = (2.0 * wide[0], wide[1] + step, 2.0 * wide[2])
+    lower = subtract(base, (wide[0], wide[1] + drop, wide[2]))
+    return gathered(scene, ground, base, lower, add(base, wide))

@@ -1,0 +1,102 @@
+"""Standing on characters: how a step ends on the head of another one, or slides off it."""
+
+import numpy as np
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.body import foot_of
+from terrain_physics._kernels.character.others.half_planes import HEAD, HOLDS, WHOSE_HEAD
+from terrain_physics._kernels.character.reports.hits import HitLog, note_character
+from terrain_physics._kernels.character.state.free_motion import along_ground, through_air
+from terrain_physics._kernels.character.state.layout import (
+    GROUND_KIND,
+    GROUND_NORMAL,
+    GROUND_PART,
+    GROUND_POINT,
+    GROUND_TRIANGLE,
+    ON_HEAD,
+    put_three_at,
+)
+from terrain_physics._kernels.character.state.motion import (
+    Footing,
+    Motion,
+    Mover,
+    Tally,
+    with_forces,
+)
+from terrain_physics._kernels.character.state.substeps import Pace
+from terrain_physics._kernels.math.vec3 import Vec3, add
+from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.types import Floats
+
+_UP: Vec3 = (0.0, 1.0, 0.0)
+
+
+# How far above a head is on it.
+_SLACK = 1e-6  # meters
+
+
+@kernel(inline=True, lent=True)
+def is_over_heads(crowd: Floats) -> bool:
+    """Tell whether others are below a character, whose row of a crowd it is."""
+    return len(crowd) > 0 and crowd[HEAD] > -np.inf
+
+
+@kernel
+def to_head(
+    crowd: Floats, mover: Mover, motion: Motion, pace: Pace, body: Body, was_on_head: bool
+) -> tuple[bool, Mover, Motion]:
+    """Return (whether a step is bound by the head below, how a body takes it).
+
+    It leads no lower than that. Who ``was_on_head`` already follows it down as far as it would snap
+    to the ground.
+    """
+    velocity = motion.velocity
+    rise = float(crowd[HEAD]) - foot_of(add(motion.base, motion.offset), body)[1]
+    (_, fall, _), _ = through_air(velocity, mover.gravity, pace.seconds)
+    is_pulled = velocity[1] <= 0.0 and (mover.gravity > 0.0 or mover.by_sum)
+    follows = was_on_head and is_pulled and rise >= -mover.snap
+    if fall >= rise and not follows:
+        return False, mover, motion
+    velocity = (velocity[0], rise / pace.seconds, velocity[2])
+    footing = Footing(False, False, _UP, False, 0.0)
+    motion = Motion(motion.base, motion.offset, velocity, footing, motion.tally)
+    return True, with_forces(mover, 0.0, mover.friction), motion
+
+
+@kernel(apart=True)
+def on_head(
+    crowd: Floats, mover: Mover, before: Motion, ahead: Motion, seconds: float, body: Body,
+    log: HitLog, was_on_head: bool,
+) -> tuple[bool, Motion]:  # fmt: skip
+    """Return (whether a step has ended on a head, the motion after it).
+
+    ``before`` is the motion before a step that was bound by the head. Where heads hold it, the body
+    is grounded then, and friction slows it. What it came upon is noted, unless it ``was_on_head``
+    already.
+    """
+    foot = foot_of(add(ahead.base, ahead.offset), body)
+    if ahead.footing.grounded or foot[1] > crowd[HEAD] + _SLACK:
+        return False, ahead
+    falling, tally = max(-before.velocity[1], 0.0), ahead.tally
+    hits = tally.hits
+    if not was_on_head:
+        who = float(crowd[WHOSE_HEAD])
+        hits = note_character(log, hits, who, foot, _UP, falling, 0.0)
+    holds = crowd[HOLDS] != 0.0
+    velocity = (ahead.velocity[0], 0.0, ahead.velocity[2])
+    if holds and mover.walks:
+        _, velocity = along_ground(velocity, mover.friction, seconds)
+    landing = max(tally.landing, falling)
+    tally = Tally(
+        tally.contacts, tally.depth, tally.rounds, tally.lifted, landing, tally.air_time, hits
+    )
+    footing = Footing(holds, holds and mover.walks, _UP, False, 0.0)
+    return True, Motion(ahead.base, ahead.offset, velocity, footing, tally)
+
+
+@kernel
+def report_head(state: Floats, center: Vec3, body: Body) -> None:
+    """Write that a body stands on a head, or slides off it."""
+    state[GROUND_KIND], state[GROUND_PART], state[GROUND_TRIANGLE] = ON_HEAD, -1.0, -1.0
+    put_three_at(state, GROUND_NORMAL, _UP)
+    put_three_at(state, GROUND_POINT, foot_of(center, body))
