@@ -10,6 +10,7 @@ from pyglm import glm
 
 from terrain_physics._kernels.character.reports import hits as kernels
 from terrain_physics._kernels.character.state.layout import HITS
+from terrain_physics._kernels.tolerances import LEAST_IMPACT
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 from terrain_physics._public import public
 from terrain_physics.character.rows import Rows
@@ -192,13 +193,13 @@ class Logs:
 
     def hitting(self) -> Longs:
         """Return which characters came upon something, some more than once."""
-        rows = np.flatnonzero(self._rows[:, kernels.IMPACT] >= kernels.LEAST_SPEED)
+        rows = np.flatnonzero(self._rows[:, kernels.IMPACT] >= LEAST_IMPACT)
         return self._characters.take(rows)
 
     def impacts(self) -> MoveHits:
         """Return what the characters came upon, the strongest of each first."""
         order = self._strongest_first(kernels.IMPACT)
-        order = order[self._rows[order, kernels.IMPACT] >= kernels.LEAST_SPEED]
+        order = order[self._rows[order, kernels.IMPACT] >= LEAST_IMPACT]
         return self._named(order, kernels.IMPACT)
 
     def _strongest_first(self, speed: int) -> Longs:

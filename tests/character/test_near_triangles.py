@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, contact
+from terrain_physics._kernels.character.contacts.body import contact
 from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
 from terrain_physics._kernels.character.state.work import new_faces
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.ground.candidates import CANDIDATE_SIZE, NORMAL
 from terrain_physics._kernels.surface.shapes import NO_TURN, capsule_body, sphere_body
+from terrain_physics._kernels.tolerances import CONTACT_MARGIN
 from tests.helpers.draws import Draws
 from tests.oracles.geometry import closest_on_triangle, corners_of, distance_squared, vector
 from tests.oracles.segments import segment_to_triangle

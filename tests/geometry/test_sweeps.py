@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from terrain_physics._kernels.geometry.sweep_capsule import sweep_capsule
 from terrain_physics._kernels.geometry.sweep_obb import sweep_obb
-from terrain_physics._kernels.geometry.sweep_sphere import SLIDE, sweep_sphere
+from terrain_physics._kernels.geometry.sweep_sphere import sweep_sphere
+from terrain_physics._kernels.tolerances import SLIDE_SINE
 from tests.helpers.strategies import SIZES, UNIT, rotations, triangles
 from tests.oracles.boxes import box_of, difference_facets
 from tests.oracles.geometry import corners_of
@@ -79,7 +80,7 @@ def check(distance, radius, length, travel, normal, size):
         assert travel in {0.0, math.inf}
         return
     if travel == math.inf:
-        assert least >= radius - slack - 2.0 * SLIDE * length
+        assert least >= radius - slack - 2.0 * SLIDE_SINE * length
         return
     assert 0.0 <= travel <= nearest + 1e-6 * size
     assert least <= radius + slack

@@ -1,7 +1,6 @@
 """A body out of the ground that it was put into, before it moves."""
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.resolve import clearing_lift, resolve, rise_of_feet
 from terrain_physics._kernels.character.contacts.scene import Scene
@@ -32,6 +31,7 @@ from terrain_physics._kernels.character.state.layout import (
 )
 from terrain_physics._kernels.character.state.motion import Motion, Mover, Tally
 from terrain_physics._kernels.math.vec3 import Vec3, add
+from terrain_physics._kernels.tolerances import CONTACT_MARGIN
 from terrain_physics._kernels.types import Floats
 
 # How fast a body comes out of the ground from deep below, and how far at least in an update.

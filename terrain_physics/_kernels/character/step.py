@@ -32,13 +32,11 @@ from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.walk.step import walk_step
 from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot
+from terrain_physics._kernels.tolerances import HALF_PLANE_REACHED
 from terrain_physics._kernels.types import Floats
 
 # How a step that has led behind a fence is taken again, one after another.
 _TO_FENCES, _TO_WALLS, _ASIDE, _STAY = range(4)
-
-# How near a fence a body has come to what is behind it.
-_REACHED = 1e-6  # meters
 
 
 class Others(NamedTuple):
@@ -226,7 +224,7 @@ def note_others(others: Others, log: HitLog, motion: Motion, before: Vec3, radiu
         at = FENCES + k * FENCE_SIZE
         nx, nz, who = float(crowd[at]), float(crowd[at + 1]), float(crowd[at + BEHIND])
         along = nx * x + nz * z
-        if who == A_WALL or along < crowd[at + LIMIT] - _REACHED:
+        if who == A_WALL or along < crowd[at + LIMIT] - HALF_PLANE_REACHED:
             continue
         normal = (-nx, 0.0, -nz)
         impact = max(-dot(normal, before) - (along + dot(normal, ridden)) / seconds, 0.0)

@@ -4,9 +4,8 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, upright_radius
+from terrain_physics._kernels.character.contacts.body import upright_radius
 from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
-from terrain_physics._kernels.character.contacts.grounding import COSINE_SLACK
 from terrain_physics._kernels.character.contacts.scene import (
     Memory,
     Scene,
@@ -121,6 +120,7 @@ from terrain_physics._kernels.ground.table import (
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
 from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOPE_SLACK
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 
@@ -163,7 +163,7 @@ def _set_out(
         out.by_sum,
         out.walks,
         cosine,
-        cosine - COSINE_SLACK,
+        cosine - SLOPE_SLACK,
         rules[SURFACE_SPEED] != 0.0,
         step_height(rules, body),
         snap,

@@ -5,6 +5,7 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.decimal import put_whole
 from terrain_physics._kernels.math.double_double import two_product
+from terrain_physics._kernels.tolerances import DECIMAL_ROUNDING
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 
 # What became of a range of tokens: all parsed, or stopped at one that Python has to look at.
@@ -23,7 +24,6 @@ _TAB, _RETURN, _SPACE = (
     np.uint8(32),
 )  # of the type of text: int64 is not vectorized
 _PLUS, _MINUS, _POINT, _ZERO, _UPPER_E, _LOWER_E = 43, 45, 46, 48, 69, 101
-_ROUNDING = 8.9e-16  # of the remainder: eight ulp, far more than three operations need
 
 
 @kernel(inline=True)
@@ -71,11 +71,11 @@ def _scaled(digits: np.uint64, exponent: int) -> tuple[bool, float]:
         product, error = two_product(value, power)
         remainder = (high - product) - error  # exact, as of every correctly rounded quotient
         rest = (remainder + low) / power
-        slack = _ROUNDING * abs(rest)
+        slack = DECIMAL_ROUNDING * abs(rest)
     else:
         value, error = two_product(high, power)
         rest = error + low * power
-        slack = _ROUNDING * (abs(error) + low * power)
+        slack = DECIMAL_ROUNDING * (abs(error) + low * power)
     return value + (rest - slack) == value + (rest + slack), value + rest
 
 

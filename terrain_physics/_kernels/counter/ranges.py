@@ -3,7 +3,7 @@
 import math
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.geometry.sphere_surface import TOLERANCE
+from terrain_physics._kernels.tolerances import TOUCH_TOLERANCE
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 _LARGEST = 1e150  # squares of what is smaller are finite
@@ -72,7 +72,7 @@ def rows_meeting(spheres: Floats, box: Floats, rows: Longs) -> int:
         else:  # a distance is at least its largest component, and at most twice as much
             far = 2.0 * far
         # Differences and lengths have errors of a few 1e-16 of the numbers.
-        margin = 1e-12 * (far + radius) + 2.0 * TOLERANCE
+        margin = 1e-12 * (far + radius) + 2.0 * TOUCH_TOLERANCE
         if not (gap > radius + margin or far < radius - margin):
             rows[count] = row
             count += 1

@@ -36,8 +36,8 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import prefetch
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.counter.tree import LANES, NOWHERE
-from terrain_physics._kernels.geometry.sphere_surface import TOLERANCE
 from terrain_physics._kernels.math.space_curve import ROW_BITS, cell_of
+from terrain_physics._kernels.tolerances import FLOAT32_ROUNDING, TOUCH_TOLERANCE
 from terrain_physics._kernels.types import Floats, Singles, Words
 
 # Rows of a box of centers: lower x y z, upper x y z, the least low and the greatest high of its
@@ -46,8 +46,7 @@ X, Y, Z, LOW, HIGH, REACH, BAND = 0, 1, 2, 6, 7, 8, 9
 BOX_ROWS = 8
 SPHERE_ROWS = 10
 
-_ROUNDING = 2.0**-24
-_SPREAD = math.sqrt(3.0) * _ROUNDING * 1.0001
+_SPREAD = math.sqrt(3.0) * FLOAT32_ROUNDING * 1.0001
 _FARTHEST = 2.0**29  # of a center, in half extents: its fourth power is finite in float32
 _NEVER = np.float32(-1.0)  # below every squared distance
 _ALWAYS = 100.0  # above every squared distance of a stored point from the middle
@@ -75,7 +74,7 @@ def _is_out(spheres: Floats, row: int, frame: Floats) -> bool:
         far += (offset + half) * (offset + half)
     gap, far = math.sqrt(gap), math.sqrt(far)
     # The frame and the lengths have errors of a few 1e-16 of their size.
-    margin = 1e-12 * (far + radius) + 2.0 * TOLERANCE * factor
+    margin = 1e-12 * (far + radius) + 2.0 * TOUCH_TOLERANCE * factor
     return gap > radius + margin or far < radius - margin
 
 
@@ -115,7 +114,7 @@ def fill_groups(
 ) -> None:
     """Fill groups first..last (groups, 10, 16) and their boxes (chunks, 8, 16), by sorted keys."""
     factor, half = float(frame[3]), float(frame[7])
-    tolerance = TOLERANCE * factor
+    tolerance = TOUCH_TOLERANCE * factor
     for group in range(first, last):
         for lane in range(LANES):
             for part in range(SPHERE_ROWS):
@@ -139,7 +138,9 @@ def fill_groups(
             largest = max(abs(x), abs(y), abs(z))
             if largest <= _FARTHEST:
                 error = _SPREAD * (half + largest) + tolerance
-                band = 2.0 * error * radius + 10.0 * _ROUNDING * radius * radius + error * error
+                band = (
+                    2.0 * error * radius + 10.0 * FLOAT32_ROUNDING * radius * radius + error * error
+                )
                 low, high = radius * radius - band, radius * radius + band
                 reach = high + 4096.0 * error * error
             else:  # beyond float32: every triangle is decided exactly

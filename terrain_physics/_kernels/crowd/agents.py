@@ -47,6 +47,7 @@ from terrain_physics._kernels.ground.table import (
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.tolerances import CROWD_SLOP, ON_TOP_MARGIN
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 # Columns of a disc: what others see of a character. Places and ways are horizontal.
@@ -88,8 +89,6 @@ PUSH = 8  # how hard they do
 TAKEN_PUSH = 9  # how hard they are taken to, which runs ahead
 PAIR_SIZE = 10
 
-# Overlap that nobody is moved for.
-LEAST_OVERLAP = 5e-4  # meters
 
 # How fast those that overlap more are parted.
 PARTING_SPEED = 3.0  # m/s, of both together
@@ -100,8 +99,6 @@ _ROOM_BETWEEN = 0.2
 # Masses by which pushes are reckoned, in kg.
 _UNIT_MASS, _LEAST_MASS, _MOST_MASS = 80.0, 1e-9, 1e15
 
-# How near to the top of a head is on it, and not beside it.
-ON_TOP = 1e-3  # meters
 
 # The same for all, times the radius.
 _ROLL = 0.3
@@ -316,7 +313,7 @@ def is_above(discs: Floats, i: int, k: int) -> bool:
 @kernel(inline=True, lent=True)
 def is_over_head(discs: Floats, i: int, k: int) -> bool:
     """Tell whether a character is on another one's head or above it, by more than a touch."""
-    radii = discs[i, RADIUS] + discs[k, RADIUS] - LEAST_OVERLAP
+    radii = discs[i, RADIUS] + discs[k, RADIUS] - CROWD_SLOP
     return bool(distance2_of(discs, i, k) < radii * radii and is_above(discs, i, k))
 
 
@@ -328,12 +325,15 @@ def _is_beside(discs: Floats, i: int, k: int, distance2: float, radii: float) ->
     """
     if distance2 >= radii * radii:
         return bool(
-            discs[i, LOWEST] < discs[k, HIGHEST] - ON_TOP
-            and discs[k, LOWEST] < discs[i, HIGHEST] - ON_TOP
+            discs[i, LOWEST] < discs[k, HIGHEST] - ON_TOP_MARGIN
+            and discs[k, LOWEST] < discs[i, HIGHEST] - ON_TOP_MARGIN
         )
     if is_over_head(discs, i, k) or is_over_head(discs, k, i):
         return False
-    return bool(discs[i, LOW] < discs[k, HIGH] - ON_TOP and discs[k, LOW] < discs[i, HIGH] - ON_TOP)
+    return bool(
+        discs[i, LOW] < discs[k, HIGH] - ON_TOP_MARGIN
+        and discs[k, LOW] < discs[i, HIGH] - ON_TOP_MARGIN
+    )
 
 
 @kernel(inline=True)

@@ -12,7 +12,6 @@ from terrain_physics._kernels.crowd.agents import (
     ACROSS,
     GAP,
     HEADING,
-    LEAST_OVERLAP,
     LEFT,
     LIGHTNESS,
     OTHER_YIELDS,
@@ -25,6 +24,7 @@ from terrain_physics._kernels.crowd.agents import (
     common_ride,
     room_between,
 )
+from terrain_physics._kernels.tolerances import CROWD_SLOP
 from terrain_physics._kernels.types import Floats, Longs
 
 # How far one is ahead of another, times the radii of both, for the other to leave it the way.
@@ -58,7 +58,7 @@ def _lead(discs: Floats, i: int, k: int, x: float, z: float, gap: float) -> tupl
 @kernel(inline=True)
 def _to_part(gap: float, seconds: float) -> float:
     """Return how far two that overlap are to part in an update, < 0."""
-    return -min(max(-gap - LEAST_OVERLAP, 0.0), PARTING_SPEED * seconds)
+    return -min(max(-gap - CROWD_SLOP, 0.0), PARTING_SPEED * seconds)
 
 
 @kernel

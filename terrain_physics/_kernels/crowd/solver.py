@@ -33,20 +33,18 @@ from terrain_physics._kernels.crowd.agents import (
     share,
     travel,
 )
+from terrain_physics._kernels.tolerances import CROWD_DISTANCE
 from terrain_physics._kernels.types import Floats, Longs
 
 # How many times pushes are handed on in an update: so many characters in a row one can push.
 _ROUNDS = 32
-
-# How near those who want to stay may be to be pushed.
-_NEAR = 0.02  # meters
 
 
 @kernel(inline=True)
 def _may_push(discs: Floats, i: int, k: int, pair: Floats) -> bool:
     """Tell whether two may push each other in an update."""
     wanted = discs[i, WANT + 2] + discs[k, WANT + 2]
-    return bool(pair[GAP] <= wanted + _NEAR and pair[YIELDS] + pair[OTHER_YIELDS] > 0.0)
+    return bool(pair[GAP] <= wanted + CROWD_DISTANCE and pair[YIELDS] + pair[OTHER_YIELDS] > 0.0)
 
 
 @kernel(inline=True)

@@ -13,11 +13,9 @@ from terrain_physics._kernels.crowd.agents import (
     HIGHEST,
     IN_AIR,
     IS_ON_HEAD,
-    LEAST_OVERLAP,
     LIFT,
     LOW,
     LOWEST,
-    ON_TOP,
     PARTING_SPEED,
     RADIUS,
     SLIDE,
@@ -31,6 +29,7 @@ from terrain_physics._kernels.crowd.agents import (
     list_near,
     meets,
 )
+from terrain_physics._kernels.tolerances import CROWD_SLOP, ON_TOP_MARGIN
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 # For how long one is in the air and tries the nearest side, before it goes a long way.
@@ -73,7 +72,7 @@ def find_heads(
             continue
         under = _highest(discs, order, words, near, count)
         _put_floor(discs, order, i, under, seconds)
-        if not holds and discs[i, LOW] <= discs[under, HIGHEST] + ON_TOP:
+        if not holds and discs[i, LOW] <= discs[under, HIGHEST] + ON_TOP_MARGIN:
             nearest = _nearest(discs, order, words, i, near, count)
             x, z = _away(discs, i, nearest)
             is_free = count == 1 and _is_free_beside(
@@ -156,7 +155,7 @@ def _is_free_beside(
         k = around[j]
         away_x = float(discs[k, X] - discs[i, X]) - left * x
         away_z = float(discs[k, Z] - discs[i, Z]) - left * z
-        radii = radius + float(discs[k, RADIUS]) - LEAST_OVERLAP
+        radii = radius + float(discs[k, RADIUS]) - CROWD_SLOP
         is_there = away_x * away_x + away_z * away_z < radii * radii
         if k != head and is_there and is_above(discs, i, k) and meets(discs, i, k):
             return False

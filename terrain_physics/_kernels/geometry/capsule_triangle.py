@@ -10,11 +10,16 @@ axis and one edge. The shortest move leads through the nearest of these five, pl
 import math
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.geometry.closest_point import ON_FEATURE, triangle_normal
-from terrain_physics._kernels.geometry.obb_triangle import PARALLEL, SQUARE, TIE
+from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.geometry.segments import direction_across, gap_between_segments
 from terrain_physics._kernels.geometry.sphere_triangle import sphere_triangle
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot, length, scale, subtract
+from terrain_physics._kernels.tolerances import (
+    FRONT_COSINE,
+    ON_FEATURE_SHARE,
+    PARALLEL_AXES_SINE,
+    TIE_SHARE,
+)
 
 Corners = tuple[Vec3, Vec3, Vec3]
 
@@ -83,7 +88,7 @@ def nearest_on_triangle(
     distance = length(edge_gap)
     if abs(height) <= distance:
         return FACE, scale(normal, height), height
-    return FACE if abs(height) <= distance * (1.0 + ON_FEATURE) else EDGE, edge_gap, height
+    return FACE if abs(height) <= distance * (1.0 + ON_FEATURE_SHARE) else EDGE, edge_gap, height
 
 
 @kernel(inline=True)
@@ -136,21 +141,21 @@ def _move_off_face(
     best, least = normal, _reach(axis, corners, normal)
     back = scale(normal, -1.0)
     reach = _reach(axis, corners, back)
-    if reach < least - TIE * size:
+    if reach < least - TIE_SHARE * size:
         best, least = back, reach
     for k in range(3):
         edge = subtract(corners[(k + 1) % 3], corners[k])
         side = cross(axis, edge)
         span = length(side)
-        if not span > PARALLEL * length(axis) * length(edge):
+        if not span > PARALLEL_AXES_SINE * length(axis) * length(edge):
             continue
         if dot(side, subtract(corners[k], corners[(k + 2) % 3])) < 0.0:
             span = -span
         side = scale(side, 1.0 / span)
         reach = _reach(axis, corners, side)
-        if reach < least - TIE * size:
+        if reach < least - TIE_SHARE * size:
             best, least = side, reach
-    if two_sided or dot(best, normal) >= -SQUARE:
+    if two_sided or dot(best, normal) >= -FRONT_COSINE:
         return scale(best, max(radius + least, 0.0))
     return _least_allowed(axis, radius, corners, normal, size)
 
@@ -169,14 +174,14 @@ def _least_allowed(axis: Vec3, radius: float, corners: Corners, normal: Vec3, si
         direction = cross(edge, normal)
         if k >= 3:
             side = cross(axis, edge)
-            if not length(side) > PARALLEL * length(axis) * length(edge):
+            if not length(side) > PARALLEL_AXES_SINE * length(axis) * length(edge):
                 continue
             direction = scale(side, -1.0 if dot(side, direction) < 0.0 else 1.0)
         direction = scale(direction, 1.0 / length(direction))
-        if dot(direction, normal) < -SQUARE:
+        if dot(direction, normal) < -FRONT_COSINE:
             continue
         way = _distance_out(axis, radius, corners, normal, direction, size, least)
-        if way < least - TIE * size:
+        if way < least - TIE_SHARE * size:
             best, least = direction, way
     return scale(best, least)
 
@@ -192,7 +197,7 @@ def capsule_triangle(
     corners = (subtract(a, start), subtract(b, start), subtract(c, start))
     has_area, normal = triangle_normal(corners[0], corners[1], corners[2])
     size = radius + length(axis) + length(corners[0]) + length(corners[1]) + length(corners[2])
-    slack = ON_FEATURE * size
+    slack = ON_FEATURE_SHARE * size
     feature, gap, height = nearest_on_triangle((0.0, 0.0, 0.0), axis, corners, has_area, normal)
     distance2 = dot(gap, gap)
     if distance2 > radius * radius:
@@ -202,7 +207,7 @@ def capsule_triangle(
         if has_area:
             return True, _move_off_face(axis, radius, corners, normal, two_sided, size)
         return True, scale(direction_across(axis, _longest_edge(corners)), radius)
-    if not has_area or two_sided or dot(gap, normal) >= -SQUARE * distance:
+    if not has_area or two_sided or dot(gap, normal) >= -FRONT_COSINE * distance:
         if feature == FACE:
             return True, scale(normal, math.copysign(max(radius - distance, 0.0), height))
         return True, scale(gap, max(radius - distance, 0.0) / distance)

@@ -13,15 +13,7 @@ from terrain_physics._kernels.math.vec3 import (
     scale,
     subtract,
 )
-
-# Three corners count as lying on one line if the sine of the angle between the two shorter edges is
-# not above this. Below it, less than half of the digits of the normal are right; above it, treating
-# the triangle as a segment would move its surface by more than 1e-10 of its size.
-FLAT_ANGLE = 1e-10
-
-# A point nearer than this part of the sizes involved lies on the feature. The direction of so short
-# a gap is mostly rounding: using the normal instead changes less than that rounding does.
-ON_FEATURE = 1e-11
+from terrain_physics._kernels.tolerances import FLAT_SINE
 
 FACE = 0
 EDGE = 1
@@ -44,7 +36,7 @@ def triangle_normal(a: Vec3, b: Vec3, c: Vec3) -> tuple[bool, Vec3]:
     product = bc2 * ca2 if ab_is_longest else (ca2 * ab2 if bc_is_longer else ab2 * bc2)
     normal = cross(first, second)
     size = dot(normal, normal)
-    has_area = size > FLAT_ANGLE * FLAT_ANGLE * product
+    has_area = size > FLAT_SINE * FLAT_SINE * product
     factor = 1.0 / math.sqrt(size if has_area else 1.0)
     return has_area, choose(has_area, scale(normal, factor), (0.0, 0.0, 0.0))
 

@@ -17,11 +17,8 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.enclosing_support import exchange
 from terrain_physics._kernels.math.double_double import Double, DoubleVec3, add, at_most, difference
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot, scale, subtract
+from terrain_physics._kernels.tolerances import ENCLOSING_ROUNDING
 from terrain_physics._kernels.types import Floats
-
-# A point sticks out if its squared distance exceeds the squared radius by more than this part.
-# Rounding the center to float64 and squaring cause about as much.
-_ROUNDING = 2.0**-50
 
 # Of the bits of a float64: how many hold the fraction, twice the exponent of 1, and the exponents
 # of 2^-1000 and 2^1000.
@@ -236,7 +233,7 @@ def _sphere_by_pivots(points: Floats, row: int, max_rounds: int, out: Floats) ->
     squared: Double = (0.0, 0.0)
     for _ in range(max_rounds):
         farthest, reach = _farthest(points, row, factor, origin, center)
-        if reach <= squared[0] * (1.0 + _ROUNDING):
+        if reach <= squared[0] * (1.0 + ENCLOSING_ROUNDING):
             break
         pivot = _scaled_point(points, row, farthest, factor)
         support, resting, (offset, larger) = exchange(support, resting, pivot)

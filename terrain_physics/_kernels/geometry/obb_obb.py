@@ -9,8 +9,9 @@ boxes with the same rotation give exact answers.
 import math
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.geometry.obb_triangle import PARALLEL, TIE, to_box, to_world
+from terrain_physics._kernels.geometry.obb_triangle import to_box, to_world
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, dot, length, scale, subtract
+from terrain_physics._kernels.tolerances import PARALLEL_AXES_SINE, TIE_SHARE
 
 
 @kernel(inline=True)
@@ -45,16 +46,16 @@ def obb_obb(
     On each axis the box leaves on the side of its center, forward if the centers are level. Ties
     go to the axes of the first box, then those of the second, then the cross products in order.
 
-    Cross products of axes that are parallel within ``PARALLEL`` are left out. For exactly parallel
-    axes the problem is one of two rectangles, which the face normals decide; rotating a box by that
-    angle moves no corner farther than ``PARALLEL`` of its size.
+    Cross products of axes that are parallel within ``PARALLEL_AXES_SINE`` are left out. For exactly
+    parallel axes the problem is one of two rectangles, which the face normals decide; rotating a
+    box by that angle moves no corner farther than that share of its size.
     """
     away = to_box(rotation, subtract(center, other_center))
     m = other_rotation
     x = to_box(rotation, (m[0], m[3], m[6]))
     y = to_box(rotation, (m[1], m[4], m[7]))
     z = to_box(rotation, (m[2], m[5], m[8]))
-    slack = TIE * (length(half) + length(other_half))
+    slack = TIE_SHARE * (length(half) + length(other_half))
     best = (1.0, 0.0, 0.0)
     least = math.inf
     for k in range(15):
@@ -71,7 +72,7 @@ def obb_obb(
                 else:
                     axis = (-axis[1], axis[0], 0.0)
                 size2 = dot(axis, axis)
-                if not size2 > PARALLEL * PARALLEL:
+                if not size2 > PARALLEL_AXES_SINE * PARALLEL_AXES_SINE:
                     continue
         way = dot(axis, away)
         overlap = _overlap(axis, half, x, y, z, other_half, way)

@@ -19,21 +19,13 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, choose, dot, length, scale, subtract
+from terrain_physics._kernels.tolerances import FRONT_COSINE, PARALLEL_AXES_SINE, TIE_SHARE
 from terrain_physics._kernels.types import Floats
 
 FACES = 26
 
 # Rows of scratch memory: all faces, a copy of the faces that matter, and one more.
 FACE_COUNT = 2 * FACES + 1
-
-# The cross product of an edge and a box axis is left out if the sine of their angle is below this.
-PARALLEL = 1e-12
-
-# Overlaps that differ by less than this part of the sizes tie: the earlier axis is taken.
-TIE = 1e-12
-
-# A unit direction leads against the front if its component along the normal is below minus this.
-SQUARE = 1e-12
 
 
 @kernel(inline=True)
@@ -75,7 +67,7 @@ def edge_axis(edge: Vec3, k: int) -> tuple[bool, Vec3]:
     else:
         axis = (y, -x, 0.0)
     size = dot(axis, axis)
-    is_axis = size > PARALLEL * PARALLEL * dot(edge, edge)
+    is_axis = size > PARALLEL_AXES_SINE * PARALLEL_AXES_SINE * dot(edge, edge)
     factor = 1.0 / math.sqrt(size if is_axis else 1.0)
     return is_axis, scale(axis, factor)
 
@@ -151,7 +143,7 @@ def face_normal(faces: Floats, k: int) -> Vec3:
 @kernel(inline=True)
 def tie_slack(a: Vec3, b: Vec3, c: Vec3, half: Vec3) -> float:
     """Return the difference in meters below which two overlaps are a tie."""
-    return TIE * (length(half) + max(length(a), length(b), length(c)))
+    return TIE_SHARE * (length(half) + max(length(a), length(b), length(c)))
 
 
 @kernel(inline=True)
@@ -214,7 +206,7 @@ def nearest_face(
     out, way, least = _consider_edge(subtract(b, a), a, b, c, half, slack, out, way, least)
     out, way, least = _consider_edge(subtract(c, b), a, b, c, half, slack, out, way, least)
     out, way, least = _consider_edge(subtract(a, c), a, b, c, half, slack, out, way, least)
-    is_allowed = (not has_area) | (dot(out, normal) >= -SQUARE)
+    is_allowed = (not has_area) | (dot(out, normal) >= -FRONT_COSINE)
     return not least < 0.0, is_allowed, normal, slack, out, way
 
 
@@ -229,7 +221,7 @@ def _nearest_allowed(faces: Floats, count: int, front: Vec3, slack: float) -> tu
     # faces no farther than the nearest of these can end the shortest move: few, copied behind all.
     limit = np.inf
     for k in range(count):
-        if dot(face_normal(faces, k), front) >= -SQUARE:
+        if dot(face_normal(faces, k), front) >= -FRONT_COSINE:
             limit = min(limit, float(faces[k, 3]))
     limit = limit * (1.0 + 1e-9) + 1e3 * slack
     last = FACES
@@ -240,7 +232,7 @@ def _nearest_allowed(faces: Floats, count: int, front: Vec3, slack: float) -> tu
     nearest, distance = 0, np.inf
     for k in range(count):
         direction = face_normal(faces, k)
-        if dot(direction, front) < -SQUARE:
+        if dot(direction, front) < -FRONT_COSINE:
             continue
         way = np.inf
         for other in range(FACES, last):

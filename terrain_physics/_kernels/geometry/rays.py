@@ -20,9 +20,7 @@ from terrain_physics._kernels.math.vec3 import (
     scale,
     subtract,
 )
-
-ROUNDING = 2.0**-50
-"""A bound on the rounding of a mean of three numbers, as a part of the largest."""
+from terrain_physics._kernels.tolerances import RAY_ROUNDING
 
 RayFrame = tuple[int, float, float, float]
 """The axis of the largest component of the direction, the two shears that align the ray with that
@@ -110,7 +108,7 @@ def _distance(xs: Vec3, ys: Vec3, zs: Vec3, stretch: float) -> float:
         return _edge_on(xs, ys, zs, stretch)
     depth = (u * zs[0] + v * zs[1] + w * zs[2]) / area
     # A ray that starts on the triangle meets it there, even if rounding puts the start behind it.
-    if depth * stretch >= -ROUNDING * max(abs(zs[0]), abs(zs[1]), abs(zs[2])) * abs(stretch):
+    if depth * stretch >= -RAY_ROUNDING * max(abs(zs[0]), abs(zs[1]), abs(zs[2])) * abs(stretch):
         return max(depth * stretch, 0.0) + 0.0  # never -0
     return math.inf
 

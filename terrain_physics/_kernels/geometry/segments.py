@@ -4,11 +4,11 @@ import math
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import (
-    FLAT_ANGLE,
     closest_on_segment,
     direction_off_segment,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot, scale, subtract
+from terrain_physics._kernels.tolerances import FLAT_SINE
 
 
 @kernel
@@ -52,7 +52,7 @@ def direction_across(first: Vec3, second: Vec3) -> Vec3:
     normal = cross(first, second)
     size = dot(normal, normal)
     first2, second2 = dot(first, first), dot(second, second)
-    if size > FLAT_ANGLE * FLAT_ANGLE * first2 * second2:
+    if size > FLAT_SINE * FLAT_SINE * first2 * second2:
         return scale(normal, (-1.0 if normal[1] < 0.0 else 1.0) / math.sqrt(size))
     longer = first if first2 >= second2 else second
     return direction_off_segment((0.0, 0.0, 0.0), longer, longer)

@@ -11,13 +11,13 @@ import math
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import (
-    ON_FEATURE,
     closest_on_segment,
     direction_off_segment,
 )
-from terrain_physics._kernels.geometry.obb_triangle import TIE, to_box, to_world
+from terrain_physics._kernels.geometry.obb_triangle import to_box, to_world
 from terrain_physics._kernels.geometry.segments import direction_across, gap_between_segments
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, dot, length, scale, subtract
+from terrain_physics._kernels.tolerances import ON_FEATURE_SHARE, TIE_SHARE
 
 APART = 0
 AWAY = 1
@@ -35,7 +35,7 @@ def push_from_core(gap: Vec3, reach: float, size: float) -> tuple[int, Vec3]:
     if distance2 > reach * reach:
         return APART, (0.0, 0.0, 0.0)
     distance = math.sqrt(distance2)
-    if distance <= ON_FEATURE * size:
+    if distance <= ON_FEATURE_SHARE * size:
         return ON, (0.0, 0.0, 0.0)
     return AWAY, scale(gap, max(reach - distance, 0.0) / distance)
 
@@ -134,7 +134,7 @@ def _box_sphere(lower: Vec3, upper: Vec3, radius: float) -> tuple[bool, Vec3]:
     if where == ON:
         grown_lower = (lower[0] - radius, lower[1] - radius, lower[2] - radius)
         grown_upper = (upper[0] + radius, upper[1] + radius, upper[2] + radius)
-        move = _nearest_face(grown_lower, grown_upper, TIE * size)
+        move = _nearest_face(grown_lower, grown_upper, TIE_SHARE * size)
     return where != APART, move
 
 

@@ -15,10 +15,8 @@ from terrain_physics._kernels.math.double_double import (
     two_sum,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, scale, subtract
+from terrain_physics._kernels.tolerances import FLOAT64_ROUNDING, TOUCH_TOLERANCE
 
-TOLERANCE = 1e-10  # meters, on the distance and not on its square
-
-_ROUNDING = 2.0**-53
 _LARGEST = 2.0**160  # sixth powers of lengths up to here stay finite
 _NO_LENGTH = 1e-120  # squared meters: a shorter edge is less than any rounding of the tolerance
 _NO_AREA = 1e-200  # meters to the fourth power: the square of twice an area
@@ -45,14 +43,14 @@ def touches(a: Vec3, b: Vec3, c: Vec3, center: Vec3, radius: float) -> bool:
     radius : float
         In meters, finite and >= 0.
     """
-    top = radius + TOLERANCE
-    low = radius - TOLERANCE
+    top = radius + TOUCH_TOLERANCE
+    low = radius - TOUCH_TOLERANCE
     far = top * top
-    error = 10.0 * _ROUNDING * far
+    error = 10.0 * FLOAT64_ROUNDING * far
     inside, outside = -1.0, -1.0
     if low > 0.0:
-        inside = low * low * (1.0 - 10.0 * _ROUNDING)
-        outside = low * low * (1.0 + 10.0 * _ROUNDING)
+        inside = low * low * (1.0 - 10.0 * FLOAT64_ROUNDING)
+        outside = low * low * (1.0 + 10.0 * FLOAT64_ROUNDING)
     quick = verdict(
         subtract(center, a),
         subtract(center, b),
@@ -62,7 +60,7 @@ def touches(a: Vec3, b: Vec3, c: Vec3, center: Vec3, radius: float) -> bool:
         far - error,
         far + error,
         2.0 * error,
-        64.0 * _ROUNDING,
+        64.0 * FLOAT64_ROUNDING,
         0.0,
         1.0,
     )
@@ -82,7 +80,7 @@ def touches(a: Vec3, b: Vec3, c: Vec3, center: Vec3, radius: float) -> bool:
         scale(c, factor),
         scale(center, factor),
         radius * factor,
-        TOLERANCE * factor,
+        TOUCH_TOLERANCE * factor,
     )
 
 

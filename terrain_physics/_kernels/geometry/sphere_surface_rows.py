@@ -3,10 +3,11 @@
 import math
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.geometry.sphere_surface import TOLERANCE, touches
+from terrain_physics._kernels.geometry.sphere_surface import touches
 from terrain_physics._kernels.math.double_double import at_most, difference, dot, multiply, two_sum
 from terrain_physics._kernels.math.rows import corner, row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, length, scale, subtract
+from terrain_physics._kernels.tolerances import TOUCH_TOLERANCE
 from terrain_physics._kernels.types import Flags, Floats
 
 _BAND = 16.0 * 2.0**-53  # of the sum of all terms: more than ten roundings of sums and products
@@ -27,7 +28,7 @@ def touches_plane(point: Vec3, normal: Vec3, center: Vec3, radius: float) -> boo
     x, y, z = subtract(center, point)
     x, y, z = x * normal[0], y * normal[1], z * normal[2]
     height = abs(x + y + z)
-    reach = (radius + TOLERANCE) * length(normal)
+    reach = (radius + TOUCH_TOLERANCE) * length(normal)
     band = _BAND * (abs(x) + abs(y) + abs(z) + reach)
     if height + band < reach:
         return True
@@ -43,7 +44,7 @@ def touches_plane(point: Vec3, normal: Vec3, center: Vec3, radius: float) -> boo
     apart = difference(scale(center, factor), scale(point, factor))
     square = difference(normal, (0.0, 0.0, 0.0))
     off = dot(apart, square)
-    top = two_sum(radius * factor, TOLERANCE * factor)
+    top = two_sum(radius * factor, TOUCH_TOLERANCE * factor)
     return at_most(multiply(off, off), multiply(multiply(top, top), dot(square, square)))
 
 

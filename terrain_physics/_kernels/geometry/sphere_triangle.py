@@ -5,12 +5,12 @@ import math
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import (
     FACE,
-    ON_FEATURE,
     closest_on_triangle,
     direction_off_segment,
     triangle_normal,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, choose, dot, length, scale, subtract
+from terrain_physics._kernels.tolerances import ON_FEATURE_SHARE
 
 # Verdicts of `sphere_at_origin`. IN_DOUBT: touching, and the center may lie on an edge.
 APART = 0
@@ -47,7 +47,7 @@ def sphere_at_origin(
         + (abs(b[0]) + abs(b[1]) + abs(b[2]))
         + (abs(c[0]) + abs(c[1]) + abs(c[2]))
     )
-    near_edge = (not at_face) & (distance <= 2.0 * ON_FEATURE * sizes)
+    near_edge = (not at_face) & (distance <= 2.0 * ON_FEATURE_SHARE * sizes)
     verdict = (IN_DOUBT if near_edge else TOUCHING) if touching else APART
     return verdict, choose(at_face, out, off), choose(at_face, front, away), point
 
@@ -57,7 +57,7 @@ def sphere_on_edge(
     radius: float, a: Vec3, b: Vec3, c: Vec3, move: Vec3, direction: Vec3, point: Vec3
 ) -> tuple[Vec3, Vec3]:
     """Return (penetration, unit direction) in doubt; the arguments are from `sphere_at_origin`."""
-    if length(point) > ON_FEATURE * (radius + length(a) + length(b) + length(c)):
+    if length(point) > ON_FEATURE_SHARE * (radius + length(a) + length(b) + length(c)):
         return move, direction
     has_area, normal = triangle_normal(a, b, c)
     if not has_area:

@@ -10,8 +10,6 @@ import math
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import (
-    FLAT_ANGLE,
-    ON_FEATURE,
     closest_on_segment,
     closest_on_triangle,
     direction_off_segment,
@@ -37,6 +35,7 @@ from terrain_physics._kernels.math.vec3 import (
     scale,
     subtract,
 )
+from terrain_physics._kernels.tolerances import FLAT_SINE, ON_FEATURE_SHARE
 
 # What the plane of a face tells of a sweep; see `_meet_face`.
 NEAR, DECIDED, BESIDE = 0, 1, 2
@@ -89,7 +88,7 @@ def _meet_parallelogram(
     axis = scale(half_axis, 2.0)
     normal = cross(edge, axis)
     size = length(normal)
-    if not size > FLAT_ANGLE * length(edge) * length(axis):
+    if not size > FLAT_SINE * length(edge) * length(axis):
         return FREE
     normal = scale(normal, 1.0 / size)
     corner = subtract(p, half_axis)
@@ -168,7 +167,7 @@ def _meet_face(
     tip = scale(half_axis, -1.0) if lean > 0.0 else half_axis
     place = add_scaled(tip, direction, travel)
     other = subtract(place, scale(tip, 2.0))
-    level = abs(lean) <= ON_FEATURE * length(half_axis)
+    level = abs(lean) <= ON_FEATURE_SHARE * length(half_axis)
     if is_inside(place, normal, a, b, c) or (level and is_inside(other, normal, a, b, c)):
         travel, front = stopped(travel, direction, front)
         return DECIDED, travel, front
@@ -241,6 +240,6 @@ def sweep_capsule(
         return stopped(best, direction, found)
     gap = subtract(scale(direction, best), found)
     size = length(gap)
-    if size <= ON_FEATURE * best:  # of a capsule without radius
+    if size <= ON_FEATURE_SHARE * best:  # of a capsule without radius
         return best, scale(direction, -1.0)
     return stopped(best, direction, scale(gap, 1.0 / size))

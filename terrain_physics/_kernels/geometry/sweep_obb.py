@@ -11,17 +11,20 @@ import math
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.geometry.obb_triangle import (
-    PARALLEL,
-    SQUARE,
-    TIE,
     face_normal,
     put_difference_faces,
     tie_slack,
     to_box,
     to_world,
 )
-from terrain_physics._kernels.geometry.sweep_sphere import FREE, FROM_BEHIND, stopped
+from terrain_physics._kernels.geometry.sweep_sphere import FREE, stopped
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, dot, length, scale, subtract
+from terrain_physics._kernels.tolerances import (
+    BEHIND_SHARE,
+    FRONT_COSINE,
+    PARALLEL_AXES_SINE,
+    TIE_SHARE,
+)
 from terrain_physics._kernels.types import Floats
 
 # Points of a triangle count as touched by a box up to this distance: a part of the size of the box,
@@ -80,9 +83,9 @@ def _touch_at_start(
         if float(faces[k, 3]) < least - slack:
             nearest, least = k, float(faces[k, 3])
     normal = face_normal(faces, nearest)
-    if has_area and not two_sided and least > FROM_BEHIND * length(half):
+    if has_area and not two_sided and least > BEHIND_SHARE * length(half):
         front = face_normal(faces, 0)
-        if dot(normal, front) < -SQUARE:
+        if dot(normal, front) < -FRONT_COSINE:
             normal = front
     return stopped(0.0, direction, normal)
 
@@ -112,7 +115,7 @@ def sweep_obb(
     enter, leave, entered = -math.inf, distance, (0.0, 0.0, 0.0)
     has_area, normal = triangle_normal(a, b, c)
     ab, bc, ca = subtract(b, a), subtract(c, b), subtract(a, c)
-    flat = PARALLEL * PARALLEL
+    flat = PARALLEL_AXES_SINE * PARALLEL_AXES_SINE
     for k in range(0 if has_area else 1, 13):
         axis = _axis(k, normal, ab, bc, ca)
         if k >= 4:
@@ -122,7 +125,7 @@ def sweep_obb(
         begin, end = _interval(axis, a, b, c, half, line)
         if begin > enter:
             # Starts within rounding are the same: rounding must not prefer a cross product.
-            if begin > enter + TIE * (abs(begin) + distance):
+            if begin > enter + TIE_SHARE * (abs(begin) + distance):
                 entered = axis
             enter = begin
         leave = min(leave, end)

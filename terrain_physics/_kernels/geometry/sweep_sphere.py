@@ -11,7 +11,6 @@ import math
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import (
     FACE,
-    ON_FEATURE,
     closest_on_triangle,
     direction_off_segment,
     triangle_normal,
@@ -26,14 +25,7 @@ from terrain_physics._kernels.math.vec3 import (
     scale,
     subtract,
 )
-
-# Motion that leads into a touched surface by less than this part of its length slides along it. It
-# is a millionth because motions and normals rounded to float32 are that far from perpendicular.
-SLIDE = 1e-6
-
-# A shape behind a front that overlaps it by less than this part of its size only touches it from
-# behind. A deeper shape is in the ground and leaves through the front.
-FROM_BEHIND = 1e-3
+from terrain_physics._kernels.tolerances import BEHIND_SHARE, ON_FEATURE_SHARE, SLIDE_SINE
 
 # Parts of all sizes: how far a triangle may reach before the plane at its nearest point, and how
 # long the way there is at least. The nearest point is chosen by rounded squares of distances, so
@@ -47,7 +39,7 @@ FREE = (math.inf, (0.0, 0.0, 0.0))
 @kernel(inline=True)
 def stopped(travel: float, direction: Vec3, normal: Vec3) -> tuple[float, Vec3]:
     """Return a touch after some travel, or FREE if the motion leads out of it or along it."""
-    if dot(direction, normal) < -SLIDE:
+    if dot(direction, normal) < -SLIDE_SINE:
         return travel, normal
     return FREE
 
@@ -147,9 +139,9 @@ def start_normal(
     resort.
     """
     distance = length(gap)
-    if has_area and not two_sided and above < 0.0 and distance < radius * (1.0 - FROM_BEHIND):
+    if has_area and not two_sided and above < 0.0 and distance < radius * (1.0 - BEHIND_SHARE):
         return normal
-    if distance <= ON_FEATURE * size:
+    if distance <= ON_FEATURE_SHARE * size:
         return normal if has_area else aside
     return scale(gap, 1.0 / distance)
 
@@ -223,6 +215,6 @@ def sweep_sphere(
         return FREE
     gap_there = subtract(scale(direction, best), foot)
     size = length(gap_there)
-    if size <= ON_FEATURE * best:  # a point, in effect, without a normal of its own
+    if size <= ON_FEATURE_SHARE * best:  # a point, in effect, without a normal of its own
         return best, scale(direction, -1.0)
     return stopped(best, direction, scale(gap_there, 1.0 / size))

@@ -15,6 +15,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.tolerances import RUN_SLACK
 from terrain_physics._kernels.types import Floats
 
 # Up to so many candidates nothing lies behind them.
@@ -23,8 +24,6 @@ FEW = 256
 _RUN = 16  # a power of two
 _LONG_RUN = _RUN * _RUN
 
-# Boxes are widened by this share of the coordinates: more than rounding, and nothing else.
-_SLACK = 1e-9
 
 # The header: whether corners are sorted in, and how large their cells are, in meters.
 _SORTED_IN, _CELL = 0, 1
@@ -144,7 +143,7 @@ def next_near(rows: Floats, count: int, k: int, lower: Vec3, upper: Vec3) -> int
 @kernel(inline=True)
 def widened(lower: Vec3, upper: Vec3) -> tuple[Vec3, Vec3]:
     """Return a box that is larger by more than rounding; it may have no top or no bottom."""
-    slack = _SLACK * (
+    slack = RUN_SLACK * (
         abs(lower[0]) + abs(lower[2]) + abs(upper[0]) + abs(upper[2]) + _finite(lower[1])
         + _finite(upper[1])
     )  # fmt: skip

@@ -19,14 +19,9 @@ from terrain_physics._kernels.heightmap.grid import (
 from terrain_physics._kernels.math.vec3 import Vec3, dot, subtract
 from terrain_physics._kernels.types import Bytes, Floats, Singles
 
-# Slack of all culling, as a part of the sizes of the coordinates: the rounding of one operation is
-# 2^-53, and the errors of fewer than 20 operations from a coordinate to a bound add up.
-SLACK = 2.0**-46
-
 # Rates below this move nothing: paths end at 1e99 m, and lengths of 1e-100 m count as none.
 STILL = 1e-200
 FARTHEST = 1e99  # meters
-LEAST_SLACK_METERS = 1e-90  # for a map at height 0
 BEYOND_CELLS = 1e18  # farther than any path
 
 # How many queries ahead the heights around a query are prefetched.

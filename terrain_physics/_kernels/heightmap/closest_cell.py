@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
-from terrain_physics._kernels.heightmap.clipping import SLACK, clamp, half_of
+from terrain_physics._kernels.heightmap.clipping import clamp, half_of
 from terrain_physics._kernels.heightmap.grid import (
     CELL_HOLE,
     Grid,
@@ -18,10 +18,11 @@ from terrain_physics._kernels.heightmap.grid import (
     is_flipped,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot
+from terrain_physics._kernels.tolerances import CULLING_SLACK
 
 # A triangle is computed nearer than it is by no more than this part of the distance of its corners:
 # thinner ones count as segments, see FLAT_ANGLE.
-MOST_DOUBT = SLACK * 1e10
+MOST_DOUBT = CULLING_SLACK * 1e10
 
 # Where the nearest ground is, in the order in which equals are taken.
 ON_MAP, OUTSIDE, NOWHERE = range(3)
@@ -84,7 +85,7 @@ def bound(grid: Grid, square: float, rise: float) -> float:
     normal: a part of the distance of the corners, the more the thinner a triangle is.
     """
     distance, extent = math.sqrt(square), grid.cell_x + grid.cell_z + rise
-    doubt = min(SLACK * (extent / grid.cell_x) * (extent / grid.cell_z), MOST_DOUBT)
+    doubt = min(CULLING_SLACK * (extent / grid.cell_x) * (extent / grid.cell_z), MOST_DOUBT)
     return distance - doubt * (distance + extent)
 
 

@@ -19,7 +19,7 @@ from terrain_physics._kernels.heightmap.blocks import (
     level_count,
     level_start,
 )
-from terrain_physics._kernels.heightmap.clipping import AHEAD, SLACK, Land, fetch_ahead, survey
+from terrain_physics._kernels.heightmap.clipping import AHEAD, Land, fetch_ahead, survey
 from terrain_physics._kernels.heightmap.closest_cell import (
     NOWHERE,
     ON_MAP,
@@ -37,6 +37,7 @@ from terrain_physics._kernels.heightmap.closest_outside import is_out, search_ou
 from terrain_physics._kernels.heightmap.grid import COLUMNS, ROWS, Grid
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3, add
+from terrain_physics._kernels.tolerances import CULLING_SLACK
 from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
 
 # A search begins with no more nodes than this. It is also how many blocks a block has.
@@ -94,7 +95,7 @@ def _push_blocks(
 @kernel(inline=True)
 def _reached(axis: Axis, reach: float) -> tuple[int, int]:
     """Return the range [first, last) of the map's cells within reach on one axis; never empty."""
-    wide = reach + SLACK * (abs(axis.place) + abs(axis.start) + axis.cells * axis.size)
+    wide = reach + CULLING_SLACK * (abs(axis.place) + abs(axis.start) + axis.cells * axis.size)
     return cell_at(axis, axis.place - wide), cell_at(axis, axis.place + wide) + 1
 
 

@@ -19,9 +19,7 @@ from terrain_physics._kernels.heightmap.grid import (
     vertex,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, dot, subtract
-
-# Part of a length by which a neighbor may reach beyond without blocking: rounding on level ground.
-LEVEL_RATIO = 1e-9
+from terrain_physics._kernels.tolerances import LEVEL_SHARE
 
 BLOCKED, FREE, RIM = 0, 1, 2
 
@@ -30,7 +28,7 @@ BLOCKED, FREE, RIM = 0, 1, 2
 def _reaches_beyond(grid: Grid, start: Vec3, row: int, column: int, push: Vec3) -> bool:
     """Tell whether a sample lies beyond ``start`` in the direction of the push."""
     line = subtract(vertex(grid, row, column), start)
-    return dot(line, push) > LEVEL_RATIO * (abs(line[0]) + abs(line[1]) + abs(line[2]))
+    return dot(line, push) > LEVEL_SHARE * (abs(line[0]) + abs(line[1]) + abs(line[2]))
 
 
 @kernel(lent=True)
@@ -97,7 +95,7 @@ def look_around(
     """
     along_a, along_b, along_c = dot(a, push), dot(b, push), dot(c, push)
     top = max(along_a, along_b, along_c)
-    slack = LEVEL_RATIO * (grid.cell_x + grid.cell_z)
+    slack = LEVEL_SHARE * (grid.cell_x + grid.cell_z)
     at_a, at_b, at_c = along_a >= top - slack, along_b >= top - slack, along_c >= top - slack
     if at_a and at_b and at_c:
         return FREE

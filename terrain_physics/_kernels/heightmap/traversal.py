@@ -25,8 +25,6 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.blocks import BLOCK_BITS, blocks_across, level_start
 from terrain_physics._kernels.heightmap.clipping import (
     BEYOND_CELLS,
-    LEAST_SLACK_METERS,
-    SLACK,
     Land,
     clamp,
     clip,
@@ -35,6 +33,7 @@ from terrain_physics._kernels.heightmap.clipping import (
 )
 from terrain_physics._kernels.heightmap.grid import Grid, stored_corners
 from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.tolerances import CULLING_SLACK, LEAST_CULLING_SLACK
 
 # A traversal starts with slabs of a level at which it has at most this many. One that crosses few
 # cells does not read the blocks.
@@ -126,9 +125,9 @@ def way_over(land: Land, origin: Vec3, direction: Vec3, reach: Vec3, length: flo
     size_x, size_z = (grid.columns + 1) * grid.cell_x, (grid.rows + 1) * grid.cell_z
     heights = abs(grid.y0) + abs(land.low) + abs(land.high)
     wide = (
-        reach[0] + SLACK * (abs(origin[0]) + abs(grid.x0) + size_x),
-        reach[1] + SLACK * (abs(origin[1]) + heights) + LEAST_SLACK_METERS,
-        reach[2] + SLACK * (abs(origin[2]) + abs(grid.z0) + size_z),
+        reach[0] + CULLING_SLACK * (abs(origin[0]) + abs(grid.x0) + size_x),
+        reach[1] + CULLING_SLACK * (abs(origin[1]) + heights) + LEAST_CULLING_SLACK,
+        reach[2] + CULLING_SLACK * (abs(origin[2]) + abs(grid.z0) + size_z),
     )
     inverse = (inverse_of(direction[0]), inverse_of(direction[1]), inverse_of(direction[2]))
     start, end = ends_of_way(land, origin, direction, inverse, wide, length)

@@ -14,7 +14,8 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.triangle_triangle import triangles_touch
 from terrain_physics._kernels.math.orientation import line_side, plane_side
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.mesh.tree import LANES, OUTWARDS, Mesh, Single, corner, lanes_in_box
+from terrain_physics._kernels.mesh.tree import LANES, Mesh, Single, corner, lanes_in_box
+from terrain_physics._kernels.tolerances import BOX_ROUNDING
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
 Box = tuple[Single, Single, Single, Single, Single, Single]  # lower x y z, upper x y z
@@ -311,7 +312,7 @@ def _places(mesh: Mesh, other: Mesh) -> Floats:
     rows = []
     for to, off in ((mesh.frame, other.frame), (other.frame, mesh.frame)):
         shift = (off[:3] - to[:3]) * to[3]
-        margin = OUTWARDS + 2.0**-48 * float(np.abs(shift).max())
+        margin = BOX_ROUNDING + 2.0**-48 * float(np.abs(shift).max())
         rows.append([*shift, to[3] / off[3], margin])
     return np.array(rows)
 

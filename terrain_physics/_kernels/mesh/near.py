@@ -6,7 +6,8 @@ from terrain_physics._kernels._intrinsics import count_trailing_zeros
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.parts import Part
-from terrain_physics._kernels.mesh.tree import OUTWARDS, box_meets, in_frame, lanes_in_box
+from terrain_physics._kernels.mesh.tree import box_meets, in_frame, lanes_in_box
+from terrain_physics._kernels.tolerances import BOX_ROUNDING
 from terrain_physics._kernels.types import Ints, Longs
 
 # A triangle is found as its face, shifted by so many bits, and its slot.
@@ -25,12 +26,12 @@ def faces_near(part: Part, lower: Vec3, upper: Vec3, most: float, stack: Ints, o
         part.corners, part.order, part.boxes, part.children, part.frame,
     )  # fmt: skip
     factor = float(frame[3])
-    x0 = in_frame(lower[0], float(frame[0]), factor, -OUTWARDS)
-    y0 = in_frame(lower[1], float(frame[1]), factor, -OUTWARDS)
-    z0 = in_frame(lower[2], float(frame[2]), factor, -OUTWARDS)
-    x1 = in_frame(upper[0], float(frame[0]), factor, OUTWARDS)
-    y1 = in_frame(upper[1], float(frame[1]), factor, OUTWARDS)
-    z1 = in_frame(upper[2], float(frame[2]), factor, OUTWARDS)
+    x0 = in_frame(lower[0], float(frame[0]), factor, -BOX_ROUNDING)
+    y0 = in_frame(lower[1], float(frame[1]), factor, -BOX_ROUNDING)
+    z0 = in_frame(lower[2], float(frame[2]), factor, -BOX_ROUNDING)
+    x1 = in_frame(upper[0], float(frame[0]), factor, BOX_ROUNDING)
+    y1 = in_frame(upper[1], float(frame[1]), factor, BOX_ROUNDING)
+    z1 = in_frame(upper[2], float(frame[2]), factor, BOX_ROUNDING)
     stack[0] = len(children) - 1
     height, count = 1, 0
     while height > 0 and count < most:

@@ -11,6 +11,11 @@ from typing import NamedTuple
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.tolerances import (
+    LEAF_PLACE_MARGIN,
+    LEAF_SIZE_MARGIN,
+    LEAF_TRAVEL_MARGIN,
+)
 from terrain_physics._kernels.types import Floats, Longs
 
 # Columns of a node. A leaf has no left child, and in place of a right one what it stands for. A
@@ -24,14 +29,6 @@ NONE, ROOT, FREE = 0, 0, 1
 
 # Room of a stack of nodes. A balanced tree of 2^23 leaves is 33 high.
 NODES_ON_WAY = 64
-
-# Boxes of leaves are larger than what they stand for by these shares, of their size and of their
-# distance from the origin: by more than any rounding of those who ask.
-_SIZE_MARGIN, _PLACE_MARGIN = 2.0**-20, 2.0**-40
-
-# The same for a way, as a share of the distance to the box. The travel of a shape that grazes a
-# triangle, by no less than a millionth, is known to a million times 2^-53 of it.
-_WAY_MARGIN = 2.0**-30
 
 
 class PartTree(NamedTuple):
@@ -163,7 +160,7 @@ def put_leaf(boxes: Floats, links: Longs, item: int, layers: int, lower: Vec3, u
     for axis in range(3):
         low, high = float(lower[axis]), float(upper[axis])
         size, place = max(size, high - low), max(place, abs(low), abs(high))
-    margin = _SIZE_MARGIN * size + _PLACE_MARGIN * place
+    margin = LEAF_SIZE_MARGIN * size + LEAF_PLACE_MARGIN * place
     for axis in range(3):
         boxes[leaf, axis], boxes[leaf, 3 + axis] = lower[axis] - margin, upper[axis] + margin
     links[leaf, LEFT], links[leaf, RIGHT], links[leaf, HEIGHT] = NONE, item, 0
@@ -205,7 +202,7 @@ def is_met(tree: PartTree, node: int) -> bool:
 def widened(lower: Vec3, upper: Vec3) -> tuple[Vec3, Vec3]:
     """Return a box grown by more than the rounding of its coordinates."""
     far = max(abs(lower[0]), abs(lower[1]), abs(lower[2]))
-    margin = _PLACE_MARGIN * max(far, abs(upper[0]), abs(upper[1]), abs(upper[2]))
+    margin = LEAF_PLACE_MARGIN * max(far, abs(upper[0]), abs(upper[1]), abs(upper[2]))
     return (
         (lower[0] - margin, lower[1] - margin, lower[2] - margin),
         (upper[0] + margin, upper[1] + margin, upper[2] + margin),
@@ -263,8 +260,8 @@ def _entry(
     for axis in range(3):
         low = float(boxes[node, axis]) - grown[axis] - start[axis]
         high = float(boxes[node, 3 + axis]) + grown[axis] - start[axis]
-        near = (low - _WAY_MARGIN * abs(low)) * inverse[axis]
-        far = (high + _WAY_MARGIN * abs(high)) * inverse[axis]
+        near = (low - LEAF_TRAVEL_MARGIN * abs(low)) * inverse[axis]
+        far = (high + LEAF_TRAVEL_MARGIN * abs(high)) * inverse[axis]
         first, last = max(first, min(near, far)), min(last, max(near, far))
     return first if first <= last else math.inf
 
@@ -296,9 +293,9 @@ def items_on_way(
     inverse = (_inverse(direction[0]), _inverse(direction[1]), _inverse(direction[2]))
     far = max(abs(start[0]), abs(start[1]), abs(start[2]))
     grown = (
-        reach[0] + _PLACE_MARGIN * (far + reach[0]),
-        reach[1] + _PLACE_MARGIN * (far + reach[1]),
-        reach[2] + _PLACE_MARGIN * (far + reach[2]),
+        reach[0] + LEAF_PLACE_MARGIN * (far + reach[0]),
+        reach[1] + LEAF_PLACE_MARGIN * (far + reach[1]),
+        reach[2] + LEAF_PLACE_MARGIN * (far + reach[2]),
     )
     count, height, node = 0, 0, int(links[NONE, ROOT])
     if is_met(tree, node):
@@ -339,4 +336,4 @@ def gap2(boxes: Floats, node: int, point: Vec3) -> float:
         )
         gap = max(gap, 0.0)
         total += gap * gap
-    return total * (1.0 - _PLACE_MARGIN)
+    return total * (1.0 - LEAF_PLACE_MARGIN)

@@ -41,12 +41,9 @@ from terrain_physics._kernels.mesh.traversal import (
     way_in_frame,
 )
 from terrain_physics._kernels.mesh.tree import LANES, STACK, UPPER, Single, corner
+from terrain_physics._kernels.tolerances import POINT_MARGIN
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
 
-# How far float32 may be wrong about the distance of a point, in units of the mesh's frame, per unit
-# of the point's distance from the frame's middle; beyond the far limit it could no longer tell one
-# box from another.
-_POINT_MARGIN = 2.0**-21
 _FAR = 2.0**20
 
 _NONE = np.int32(0)
@@ -381,7 +378,7 @@ def _nearest_slot(
     middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
     place = scale(subtract(query, middle), factor)
     size = max(abs(place[0]), abs(place[1]), abs(place[2]))
-    margin = _POINT_MARGIN * (1.0 + size)
+    margin = POINT_MARGIN * (1.0 + size)
     nearest = _closest(corners, slot, query)
     best, face = dot(nearest, nearest), int(order[slot])
     limit = _limit2(best, factor, margin)

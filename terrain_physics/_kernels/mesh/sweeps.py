@@ -22,10 +22,8 @@ from terrain_physics._kernels.mesh.traversal import entry_of, lanes_on_way, limi
 from terrain_physics._kernels.mesh.tree import STACK, corner
 from terrain_physics._kernels.surface.shapes import Body, body_at, row_width
 from terrain_physics._kernels.surface.sweep import point_of_touch, split_motion, travel
+from terrain_physics._kernels.tolerances import LEVEL_SHARE
 from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
-
-# Part of a length by which a neighbor may reach beyond without blocking: rounding on level ground.
-LEVEL_RATIO = 1e-9
 
 _ZERO = np.float32(0.0)
 
@@ -39,7 +37,7 @@ def _extent(v: Vec3) -> float:
 def _is_beyond(vertices: Floats, vertex: int, start: int, push: Vec3) -> bool:
     """Tell whether a vertex lies beyond another in the direction of a push."""
     line = subtract(row3(vertices, vertex), row3(vertices, start))
-    return dot(line, push) > LEVEL_RATIO * _extent(line)
+    return dot(line, push) > LEVEL_SHARE * _extent(line)
 
 
 @kernel
@@ -53,7 +51,7 @@ def leads_into_neighbor(skin: Skin, face: int, a: Vec3, b: Vec3, c: Vec3, push: 
     vertices, faces, neighbors = skin.vertices, skin.faces, skin.neighbors
     welded, across, ring = neighbors.welded, neighbors.across, neighbors.ring
     along = (dot(a, push), dot(b, push), dot(c, push))
-    slack = LEVEL_RATIO * (
+    slack = LEVEL_SHARE * (
         _extent(subtract(b, a)) + _extent(subtract(c, b)) + _extent(subtract(a, c))
     )
     limit = max(along[0], along[1], along[2]) - slack

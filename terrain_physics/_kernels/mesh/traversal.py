@@ -11,14 +11,11 @@ from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled
 from terrain_physics._kernels.mesh.tree import LANES, Single
+from terrain_physics._kernels.tolerances import NODE_MARGIN
 from terrain_physics._kernels.types import Singles
 
 NO_WIDTH = (0.0, 0.0, 0.0)
 
-# In units of the mesh's frame, where boxes lie within 1 and points of rays within 2. The roundings
-# of origin, difference, reciprocal and product, 2^-24 of such lengths each, move the plane of a box
-# by fewer than 8 of them.
-_MARGIN = 2.0**-20
 _STEEPEST = 1e20  # stands for 1 / 0, and stays finite in float32 when multiplied by a length
 
 # The same per unit of the distance to the start of the way, in float64. The travel of a shape that
@@ -135,7 +132,7 @@ def way_in_frame(
     reached, skipped = _reach_frame(start, direction, wide)
     distance = max(abs(start[0]), abs(start[1]), abs(start[2]))
     rounding = _SHAPE_ROUNDING if widest > 0.0 else _RAY_ROUNDING
-    margin = min(_MARGIN * (1.0 + widest) + rounding * distance, 4.0)
+    margin = min(NODE_MARGIN * (1.0 + widest) + rounding * distance, 4.0)
     if widest > _HUGE:
         start, wide, skipped, margin, reached = NO_WIDTH, NO_WIDTH, 0.0, _HUGE, True
     start = add_scaled(start, direction, skipped)

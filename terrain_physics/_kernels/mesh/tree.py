@@ -16,6 +16,7 @@ from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.space_curve import column_bounds, frame_around, triangle_keys
 from terrain_physics._kernels.math.vec3 import Vec3
+from terrain_physics._kernels.tolerances import BOX_ROUNDING
 from terrain_physics._kernels.types import Floats, Ints, Singles
 
 Single = Any  # a float32, to be kept one: mixed with a float it would become float64
@@ -25,8 +26,6 @@ LANES = 16
 # Room of a stack of nodes: the other fifteen of each level. Eight levels hold 2^32 triangles.
 STACK = 8 * LANES
 
-# Half of a unit of the last place of float32 at 1 is 2^-25; boxes are rounded out by this.
-OUTWARDS = 2.0**-23
 
 # Places in the frame: middle x y z, factor; lower and upper x y z of the box around all.
 LOWER, UPPER = 4, 7
@@ -144,8 +143,8 @@ def fill_boxes(corners: Floats, children: Ints, frame: Floats, boxes: Singles) -
                         a, b = float(corners[slot, axis]), float(corners[slot, 3 + axis])
                         c = float(corners[slot, 6 + axis])
                         middle = float(frame[axis])
-                        low = (min(a, b, c) - middle) * factor - OUTWARDS
-                        high = (max(a, b, c) - middle) * factor + OUTWARDS
+                        low = (min(a, b, c) - middle) * factor - BOX_ROUNDING
+                        high = (max(a, b, c) - middle) * factor + BOX_ROUNDING
                         boxes[node, axis, lane] = low
                         boxes[node, 3 + axis, lane] = high
                     else:

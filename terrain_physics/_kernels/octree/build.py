@@ -20,11 +20,11 @@ Several trees may follow each other in the same arrays; a traversal treats them 
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.tolerances import OCTREE_ROUNDING
 from terrain_physics._kernels.types import Bytes, Floats, Longs
 
 # More than the rounding of the sphere test, and of the box made here.
 _WIDER = 1.0 + 2.0**-50
-_ROUNDING = 2.0**-51
 _UNDERFLOWS = 1e-150  # meters; the square of a shorter distance may vanish
 
 _GROUPS = 9  # objects too large for the eight children, and the eight children
@@ -34,7 +34,7 @@ _GROUPS = 9  # objects too large for the eight children, and the eight children
 def sphere_side(middle: float, radius: float, sign: float) -> float:
     """Return the lower (sign -1) or upper (1) coordinate of a sphere's box."""
     side = middle + sign * (radius * _WIDER + _UNDERFLOWS)
-    return side + sign * (abs(side) * _ROUNDING)
+    return side + sign * (abs(side) * OCTREE_ROUNDING)
 
 
 @kernel

@@ -10,15 +10,13 @@ from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.octree.build import sphere_side
 from terrain_physics._kernels.octree.pairs import ROW_BITS, boxes_meet, is_within
+from terrain_physics._kernels.tolerances import OCTREE_RAY_SLACK
 from terrain_physics._kernels.types import Floats, Longs
 
 _MISSED = -1
 _CHILDREN = 9
 _ROOM = 32  # for waiting nodes, at first; more than there are trees
 
-# Boxes are widened by this part of the distances involved. That is far more than the rounding of a
-# ray's distance to the objects in them, so that no box hides a hit of its objects.
-_SLACK = 2.0**-40
 
 # A smaller part of a unit direction counts as this much: its inverse stays finite.
 _PARALLEL = 1e-300
@@ -112,7 +110,7 @@ def _entry(node_boxes: Floats, node: int, origin: Vec3, inverse: Vec3) -> float:
     farthest = max(
         abs(lower[0]), abs(lower[1]), abs(lower[2]), abs(upper[0]), abs(upper[1]), abs(upper[2])
     )
-    slack = farthest * _SLACK
+    slack = farthest * OCTREE_RAY_SLACK
     near, far = 0.0, math.inf
     for k in range(3):
         first, second = (lower[k] - slack) * inverse[k], (upper[k] + slack) * inverse[k]

@@ -5,13 +5,12 @@ import math
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.internal_edges import LEVEL_SHARE, leads_out
+from terrain_physics._kernels.character.contacts.internal_edges import leads_out
 from terrain_physics._kernels.character.state.work import IN_BOX, near_cost, spend
 from terrain_physics._kernels.geometry.capsule_triangle import FACE as CAPSULE_FACE
 from terrain_physics._kernels.geometry.capsule_triangle import THROUGH, nearest_on_triangle
-from terrain_physics._kernels.geometry.closest_point import FACE, ON_FEATURE, closest_on_triangle
+from terrain_physics._kernels.geometry.closest_point import FACE, closest_on_triangle
 from terrain_physics._kernels.geometry.obb_triangle import (
-    SQUARE,
     face_normal,
     put_difference_faces,
     tie_slack,
@@ -21,22 +20,18 @@ from terrain_physics._kernels.geometry.obb_triangle import (
 from terrain_physics._kernels.ground.candidates import NORMAL, THICKNESS, A, B, C, surface_at, three
 from terrain_physics._kernels.math.vec3 import Vec3, add, cross, dot, length, scale, subtract
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE, Body
+from terrain_physics._kernels.tolerances import (
+    CONTACT_MARGIN,
+    FARTHER_SHARE,
+    FRONT_COSINE,
+    LEVEL_SHARE,
+    ON_FEATURE_SHARE,
+    SAME_SUPPORT_SHARE,
+    SLOP,
+)
 from terrain_physics._kernels.types import Floats
 
-# Surfaces closer than this count as touching.
-CONTACT_MARGIN = 1e-4  # meters
-
-# Overlap that is left alone: a thousandth of what anybody could see.
-SLOP = 1e-6  # meters
-
 NO_CONTACT = -np.inf
-
-# Points of a body whose direction is off square to a normal by no more are equally far against it.
-ALIKE = 1e-9
-
-# Share of a distance by which another one counts as certainly more: the normal of a sliver may be
-# off by a hundredth of that, and all else by rounding.
-_CERTAINTY = 1e-4
 
 
 @kernel(inline=True)
@@ -68,7 +63,7 @@ def reach_along(body: Body, normal: Vec3) -> float:
 def _end_against(side: Vec3, normal: Vec3) -> Vec3:
     """Return the end of a line, from its middle, that is farthest against a normal; 0: both are."""
     along = dot(side, normal)
-    if abs(along) <= ALIKE * length(side):
+    if abs(along) <= SAME_SUPPORT_SHARE * length(side):
         return (0.0, 0.0, 0.0)
     return scale(side, -math.copysign(1.0, along))
 
@@ -120,7 +115,7 @@ def _is_apart(center: Vec3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, reach: floa
     """
     beside = subtract(center, a)
     above = dot(normal, beside)
-    reach += _CERTAINTY * (abs(beside[0]) + abs(beside[1]) + abs(beside[2]))
+    reach += FARTHER_SHARE * (abs(beside[0]) + abs(beside[1]) + abs(beside[2]))
     left = reach * reach - above * above
     if left < 0.0:
         return True
@@ -169,7 +164,7 @@ def _round_contact(
     if distance2 > (radius + CONTACT_MARGIN) * (radius + CONTACT_MARGIN):
         return NO_CONTACT, normal, NO_CONTACT, False
     distance = math.sqrt(distance2)
-    on_feature = ON_FEATURE * (radius + length(a) + length(b) + length(c))
+    on_feature = ON_FEATURE_SHARE * (radius + length(a) + length(b) + length(c))
     if on_face:
         two_sided = candidates[k, THICKNESS] == 0.0
         if over < -on_feature:
@@ -247,7 +242,7 @@ def _angular_contact(
         distance = float(faces[i, 3])
         overlap = min(overlap, distance)
         direction = face_normal(faces, i)
-        if distance >= depth - slack or dot(direction, front) < -SQUARE:
+        if distance >= depth - slack or dot(direction, front) < -FRONT_COSINE:
             continue
         cut_off = False
         for other in range(sides):

@@ -5,7 +5,6 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import reach_along
 from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
 from terrain_physics._kernels.character.contacts.grounding import MOST_PLANES
-from terrain_physics._kernels.character.contacts.resolve import SAME_WAY
 from terrain_physics._kernels.character.contacts.scene import (
     DEPTH,
     PUSH,
@@ -17,6 +16,7 @@ from terrain_physics._kernels.character.state.layout import MASK, OFFSET, POSITI
 from terrain_physics._kernels.ground.candidates import three
 from terrain_physics._kernels.ground.table import ground_at
 from terrain_physics._kernels.math.vec3 import dot
+from terrain_physics._kernels.tolerances import SAME_NORMAL_COSINE
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 
@@ -46,7 +46,7 @@ def put_constraint_planes(
     for i in range(count):
         normal = three(scene.contacts, i, PUSH)
         place = 0
-        while place < planes and dot(normal, three(out, place, 0)) <= SAME_WAY:
+        while place < planes and dot(normal, three(out, place, 0)) <= SAME_NORMAL_COSINE:
             place += 1
         if place == MOST_PLANES:
             continue

@@ -7,12 +7,7 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import corners_from
 from terrain_physics._kernels.character.state.work import near_cost, spend
-from terrain_physics._kernels.geometry.obb_triangle import (
-    SQUARE,
-    face_normal,
-    put_difference_faces,
-    to_box,
-)
+from terrain_physics._kernels.geometry.obb_triangle import face_normal, put_difference_faces, to_box
 from terrain_physics._kernels.math.vec3 import (
     Mat3,
     Vec3,
@@ -25,10 +20,8 @@ from terrain_physics._kernels.math.vec3 import (
     subtract,
 )
 from terrain_physics._kernels.surface.shapes import CAPSULE, SPHERE, Body
+from terrain_physics._kernels.tolerances import FRONT_COSINE, HIGHER_SHARE
 from terrain_physics._kernels.types import Floats
-
-# Share by which a product counts as certainly more than another: much more than rounding.
-_CERTAINTY = 1e-10
 
 
 @kernel
@@ -41,7 +34,7 @@ def _edge_lift(p: Vec3, q: Vec3, radius: float) -> float:
     edge = subtract(q, p)
     # Seen from above: a line that is certainly farther from the center is not worth two roots.
     side, level2 = p[0] * edge[2] - p[2] * edge[0], edge[0] * edge[0] + edge[2] * edge[2]
-    if side * side - radius * radius * level2 > _CERTAINTY * dot(p, p) * dot(edge, edge):
+    if side * side - radius * radius * level2 > HIGHER_SHARE * dot(p, p) * dot(edge, edge):
         return best
     size = length(edge)
     if size == 0.0:
@@ -70,7 +63,7 @@ def _sphere_lift(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float) -> floa
     best = max(_edge_lift(a, b, radius), _edge_lift(b, c, radius), _edge_lift(c, a, radius))
     if normal[1] < 0.0:
         normal = scale(normal, -1.0)
-    if not normal[1] > SQUARE:
+    if not normal[1] > FRONT_COSINE:
         return best
     # On the face it touches at -radius * normal below the center.
     foot_x, foot_z = -radius * normal[0], -radius * normal[2]
@@ -104,10 +97,10 @@ def _capsule_lift(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float, axis: 
         edge = subtract(q, p)
         side = cross(edge, axis)
         size = length(side)
-        if not size > SQUARE * length(edge) * length(axis):
+        if not size > FRONT_COSINE * length(edge) * length(axis):
             continue
         side = scale(side, (1.0 if side[1] > 0.0 else -1.0) / size)
-        if not side[1] > SQUARE:
+        if not side[1] > FRONT_COSINE:
             continue
         # Raised by t, the sphere at the center touches p + s * edge + u * axis, -1 <= u <= 1.
         t = (dot(side, p) + radius) / side[1]
@@ -131,9 +124,9 @@ def _box_lift(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3, faces: F
     for k in range(count):
         slope = dot(face_normal(faces, k), up)
         distance = float(faces[k, 3])
-        if slope > SQUARE:
+        if slope > FRONT_COSINE:
             leave = min(leave, distance / slope)
-        elif slope < -SQUARE:
+        elif slope < -FRONT_COSINE:
             enter = max(enter, distance / slope)
         elif distance < 0.0:
             return -np.inf

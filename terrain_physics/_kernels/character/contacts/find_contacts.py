@@ -4,12 +4,13 @@ import math
 from typing import NamedTuple
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, contact, touches
+from terrain_physics._kernels.character.contacts.body import contact, touches
 from terrain_physics._kernels.character.contacts.scene import CANDIDATE, DEPTH, PUSH, Scene
 from terrain_physics._kernels.character.state.work import goes_on, spend
 from terrain_physics._kernels.ground.candidates import NORMAL, is_in_ground, three
 from terrain_physics._kernels.ground.nearby import around_body, next_near
 from terrain_physics._kernels.math.vec3 import Vec3, add
+from terrain_physics._kernels.tolerances import CONTACT_MARGIN
 
 
 class Touching(NamedTuple):

@@ -13,10 +13,8 @@ from terrain_physics._kernels.math.vec3 import (
     scale,
     subtract,
 )
+from terrain_physics._kernels.tolerances import SLOPE_SLACK
 from terrain_physics._kernels.types import Floats
-
-# Slack on the cosine of the slope limit: a slope of exactly the limit is walkable.
-COSINE_SLACK = 1e-9
 
 # Share of a speed that may lead into a plane and still counts as along it.
 ALONG = 1e-9
@@ -102,10 +100,10 @@ def ground_by_planes(planes: Floats, count: int, cosine: float) -> tuple[bool, V
     for i in range(1, count):
         if planes[i, 1] > planes[best, 1]:
             best = i
-    if planes[best, 1] >= cosine - COSINE_SLACK:
+    if planes[best, 1] >= cosine - SLOPE_SLACK:
         return True, plane_normal(planes, best)
     sine = math.sqrt(max(1.0 - cosine * cosine, 0.0))
-    if count == 1 or length(along_planes(planes, count, (0.0, -1.0, 0.0))) > sine + COSINE_SLACK:
+    if count == 1 or length(along_planes(planes, count, (0.0, -1.0, 0.0))) > sine + SLOPE_SLACK:
         return False, (0.0, 0.0, 0.0)
     total = (0.0, 0.0, 0.0)
     for i in range(count):
@@ -119,7 +117,7 @@ def ground_by_sum(count: int, total: Vec3, cosine: float) -> tuple[bool, Vec3]:
     """Return (grounded, direction of +Y plus the normals of ``count`` triangles touched)."""
     total = add(total, (0.0, 1.0, 0.0))
     size = length(total)
-    if count == 0 or size == 0.0 or total[1] < (cosine - COSINE_SLACK) * size:
+    if count == 0 or size == 0.0 or total[1] < (cosine - SLOPE_SLACK) * size:
         return False, (0.0, 0.0, 0.0)
     return True, scale(total, 1.0 / size)
 

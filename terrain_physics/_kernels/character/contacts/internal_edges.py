@@ -12,11 +12,8 @@ from terrain_physics._kernels.character.state.work import spend
 from terrain_physics._kernels.ground.candidates import THICKNESS, A, three
 from terrain_physics._kernels.ground.nearby import at_corner, candidate_at, cost_at, next_at
 from terrain_physics._kernels.math.vec3 import Vec3, dot, subtract
+from terrain_physics._kernels.tolerances import LEVEL_SHARE
 from terrain_physics._kernels.types import Floats
-
-# Share of a length by which a neighbour may reach beyond a push and not block it: rounding on level
-# ground. Corners that are no farther apart than this share of the edges are one corner.
-LEVEL_SHARE = 1e-9
 
 
 @kernel(inline=True)

@@ -22,13 +22,8 @@ from terrain_physics._kernels.ground.table import Ground, movers_of
 from terrain_physics._kernels.math.rigid import to_local, to_world
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot, subtract
 from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.tolerances import ONE_WAY_COSINE, ONE_WAY_DEPTH
 from terrain_physics._kernels.types import Floats
-
-# Faces whose normals are no nearer to the way than this stand across it, but for rounding.
-_SQUARE = 1e-6
-
-# How deep in a one-way part a body may be that it holds.
-_HELD = 1e-3  # meters
 
 
 @kernel
@@ -38,7 +33,7 @@ def _holds(ground: Ground, body: Body, row: int, normal: Vec3, corner: Vec3) -> 
     That is asked of where the body's step began. ``corner`` is one of the face's, in the world. By
     how much the face came on since the body saw the part last, the body may be behind it.
     """
-    if dot(normal, one_way(movers_of(ground), row)) <= _SQUARE:
+    if dot(normal, one_way(movers_of(ground), row)) <= ONE_WAY_COSINE:
         return False
     came_on = 0.0
     if has_moved(movers_of(ground), row, ground.seen):
@@ -46,7 +41,7 @@ def _holds(ground: Ground, body: Body, row: int, normal: Vec3, corner: Vec3) -> 
         before = to_world(frame_seen(movers_of(ground), row, ground.seen), own)
         came_on = max(dot(normal, subtract(corner, before)), 0.0)
     gap = dot(normal, subtract(ground.step_start, corner)) - reach_along(body, normal)
-    return gap >= -_HELD - came_on
+    return gap >= -ONE_WAY_DEPTH - came_on
 
 
 @kernel(apart=True)

@@ -4,13 +4,8 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot, scale
+from terrain_physics._kernels.tolerances import PARALLEL_PLANES_SINE, SHORT_SHARE
 from terrain_physics._kernels.types import Floats, Longs
-
-# Share of a depth by which a move may fall short and still counts as out.
-SHORT = 1e-9
-
-# Sines of angles between planes below which they do not meet in a line worth going to.
-PARALLEL = 1e-6
 
 # Columns of the rows: depth, then the unit direction.
 _DEPTH, _PUSH = 1, 2
@@ -25,7 +20,7 @@ def _push(rows: Floats, i: int) -> Vec3:
 def _leaves_all(rows: Floats, order: Longs, count: int, move: Vec3) -> bool:
     for k in range(count):
         depth = float(rows[order[k], _DEPTH])
-        if dot(_push(rows, order[k]), move) < depth - SHORT * (depth + 1e-3):
+        if dot(_push(rows, order[k]), move) < depth - SHORT_SHARE * (depth + 1e-3):
             return False
     return True
 
@@ -52,7 +47,7 @@ def least_move(rows: Floats, order: Longs, count: int) -> Vec3:
             m, other = _push(rows, order[j]), float(rows[order[j], _DEPTH])
             cosine = dot(n, m)
             square = 1.0 - cosine * cosine
-            if not square > PARALLEL * PARALLEL:
+            if not square > PARALLEL_PLANES_SINE * PARALLEL_PLANES_SINE:
                 continue
             move = add_scaled(
                 scale(n, (depth - cosine * other) / square), m, (other - cosine * depth) / square
@@ -68,7 +63,7 @@ def least_move(rows: Floats, order: Longs, count: int) -> Vec3:
             for k in range(j):
                 n = _push(rows, order[k])
                 volume = dot(line, n)
-                if not abs(volume) > PARALLEL:
+                if not abs(volume) > PARALLEL_PLANES_SINE:
                     continue
                 move = scale(cross(_push(rows, order[j]), n), float(rows[order[i], _DEPTH]))
                 move = add_scaled(

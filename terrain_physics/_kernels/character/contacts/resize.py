@@ -2,11 +2,8 @@
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import SLOP
 from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
-from terrain_physics._kernels.character.contacts.grounding import COSINE_SLACK
-from terrain_physics._kernels.character.contacts.resolve import CONVERGED_DEPTH
 from terrain_physics._kernels.character.contacts.scene import (
     CANDIDATE,
     DEPTH,
@@ -30,6 +27,7 @@ from terrain_physics._kernels.character.state.layout import (
 )
 from terrain_physics._kernels.ground.table import ground_at
 from terrain_physics._kernels.math.vec3 import Vec3, add
+from terrain_physics._kernels.tolerances import CONVERGED_DEPTH, SLOP, SLOPE_SLACK
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 # The shape's part of the rules.
@@ -84,7 +82,7 @@ def resize_body(
     scene = around(
         borrow(wanted), add(position, offset), room, draws, ground, borrow_memory(memory)
     )
-    cosine = float(rules[SLOPE_COSINE]) - COSINE_SLACK
+    cosine = float(rules[SLOPE_COSINE]) - SLOPE_SLACK
     up = 0.0
     for _ in range(_MOST_LOOKS):
         count, _, _ = list_contacts(scene, (0.0, up, 0.0))

@@ -9,12 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import (
-    CONTACT_MARGIN,
-    SLOP,
-    contact,
-    overlap_alone,
-)
+from terrain_physics._kernels.character.contacts.body import contact, overlap_alone
 from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
 from terrain_physics._kernels.character.contacts.find_contacts import (
     Touching,
@@ -51,21 +46,19 @@ from terrain_physics._kernels.ground.nearby import (
 )
 from terrain_physics._kernels.math.random64 import shuffle
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
-
-# A body that overlaps a triangle by more than this, while no contact is left, is lifted.
-STUCK = 1e-4  # meters
-
-# Depth up to which the end of an update counts as converged.
-CONVERGED_DEPTH = 1e-5  # meters
+from terrain_physics._kernels.tolerances import (
+    CONTACT_MARGIN,
+    LEAST_RISE,
+    SAME_NORMAL_COSINE,
+    SLOP,
+    STUCK_DEPTH,
+)
 
 # Times the way straight up that pushing out may move a body.
 FARTHEST_PUSH = 2.0
 
 # Lifts in a row. Each clears all that the body overlaps where it starts.
 MOST_LIFTS = 64
-
-# Cosine above which two contacts push the same way.
-SAME_WAY = 1.0 - 1e-9
 
 
 class Resolved(NamedTuple):
@@ -105,7 +98,7 @@ def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
             continue
         push = three(contacts, i, PUSH)
         k = 0
-        while k < ways and dot(push, three(contacts, order[k], PUSH)) <= SAME_WAY:
+        while k < ways and dot(push, three(contacts, order[k], PUSH)) <= SAME_NORMAL_COSINE:
             k += 1
         if k == MOST_PLANES:
             continue  # left to the next round
@@ -290,7 +283,7 @@ def resolve(
             count, deepest, overlapping = list_contacts(scene, offset)
     buried = is_buried(scene, offset)
     lifts = 0
-    while (deepest > SLOP or overlapping > STUCK or buried) and lifts < MOST_LIFTS:
+    while (deepest > SLOP or overlapping > STUCK_DEPTH or buried) and lifts < MOST_LIFTS:
         lifts += 1
         up = clearing_lift(scene, offset, buried)
         if up == 0.0:
@@ -306,10 +299,6 @@ def resolve(
             which = int(scene.contacts[i, CANDIDATE])
             planes = meet_plane(scene, planes, three(scene.contacts, i, PUSH), which)
     return Resolved(offset, planes, count, max(deepest, overlapping), rounds, lifted)
-
-
-# Depth in walkable ground from which a walk sets a body right.
-LEAST_RISE = 1e-9  # meters
 
 
 @kernel(apart=True, lent=True)

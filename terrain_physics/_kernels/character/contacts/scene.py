@@ -6,7 +6,6 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import borrow
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN
 from terrain_physics._kernels.character.contacts.grounding import MOST_PLANES
 from terrain_physics._kernels.character.contacts.one_way import leave_out_passed
 from terrain_physics._kernels.character.state.layout import unpack_body
@@ -24,6 +23,7 @@ from terrain_physics._kernels.ground.nearby import FEW, put_runs
 from terrain_physics._kernels.ground.table import Ground, from_start, has_movers
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.tolerances import CONTACT_MARGIN
 from terrain_physics._kernels.types import Floats, Longs, Words
 
 # Column of a plane behind its normal: the candidate that it is of, or one of two others.

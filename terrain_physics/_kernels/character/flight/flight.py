@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, SLOP
 from terrain_physics._kernels.character.contacts.find_contacts import (
     Touching,
     as_wall,
@@ -21,7 +20,6 @@ from terrain_physics._kernels.character.contacts.grounding import (
     settle_velocity,
 )
 from terrain_physics._kernels.character.contacts.resolve import (
-    CONVERGED_DEPTH,
     Resolved,
     meet_plane,
     resolve,
@@ -43,6 +41,7 @@ from terrain_physics._kernels.character.walk.walk import stays_on_ground, suppor
 from terrain_physics._kernels.ground.candidates import three
 from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale
+from terrain_physics._kernels.tolerances import CONTACT_MARGIN, CONVERGED_DEPTH, SLOP
 
 # How often in a step a body that is pushed out of what was looked at looks at the ground again.
 MOST_LOOKS = 16

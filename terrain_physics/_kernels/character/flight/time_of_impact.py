@@ -5,10 +5,8 @@ import math
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import SLOP
 from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
 from terrain_physics._kernels.character.contacts.grounding import along_planes, ground_by_planes
-from terrain_physics._kernels.character.contacts.resolve import CONVERGED_DEPTH, SAME_WAY
 from terrain_physics._kernels.character.contacts.scene import CANDIDATE, DEPTH, PUSH, Scene
 from terrain_physics._kernels.character.flight.flight import Aim
 from terrain_physics._kernels.character.reports.hits import HitLog, note_bump, note_landing
@@ -27,6 +25,7 @@ from terrain_physics._kernels.character.state.substeps import MOST_CUTS, Pace, c
 from terrain_physics._kernels.character.walk.walk import stays_on_ground, walk
 from terrain_physics._kernels.ground.candidates import NORMAL, three
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot
+from terrain_physics._kernels.tolerances import CONVERGED_DEPTH, SAME_NORMAL_COSINE, SLOP
 
 # Moments tried. A face is met in two, since the depth in its plane is a parabola too.
 _MOST_TRIES = 32
@@ -61,7 +60,7 @@ def _is_met(scene: Scene, i: int, walkable: float, rims: bool) -> bool:
     if abs(normal[1]) >= walkable:
         return True
     face = three(scene.candidates, int(scene.contacts[i, CANDIDATE]), NORMAL)
-    return rims and normal[1] > 0.0 and abs(dot(normal, face)) < SAME_WAY
+    return rims and normal[1] > 0.0 and abs(dot(normal, face)) < SAME_NORMAL_COSINE
 
 
 @kernel

@@ -63,14 +63,8 @@ from terrain_physics._kernels.math.rigid import (
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
 from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.tolerances import ASTRAY_DISTANCE, ASTRAY_SHARE, MOVING_BASE_ROUNDING
 from terrain_physics._kernels.types import Floats
-
-# By how much of a count a time may be off, that is a whole number of updates.
-_ROUNDING = 1e-6
-
-# How far from where its part should carry it a body may be, and still stand on it.
-_ASTRAY = 0.1  # meters
-_ASTRAY_SHARE = 1e-9  # of the coordinates
 
 
 class Ride(NamedTuple):
@@ -95,14 +89,16 @@ def _is_moving(ground: Ground, row: int, state: Floats, delta_time: float) -> bo
 
     Then it began no longer ago than it takes, for all that the last updates have seen.
     """
-    updates = math.ceil(min(movers_of(ground)[row, SECONDS] / delta_time - _ROUNDING, UPDATES_SEEN))
+    updates = math.ceil(
+        min(movers_of(ground)[row, SECONDS] / delta_time - MOVING_BASE_ROUNDING, UPDATES_SEEN)
+    )
     return has_moved(movers_of(ground), row, float(state[MOVES_SEEN + max(updates, 1) - 1]))
 
 
 @kernel(inline=True)
 def _goes_on(movers: Floats, row: int, age: float) -> bool:
     """Tell whether the latest move of a part takes longer than it is ago."""
-    return bool(age < movers[row, SECONDS] * (1.0 - _ROUNDING))
+    return bool(age < movers[row, SECONDS] * (1.0 - MOVING_BASE_ROUNDING))
 
 
 @kernel(inline=True, lent=True)
@@ -146,7 +142,7 @@ def _excess(state: Floats, rules: Floats, now: Vec3, seconds: float) -> float:
         return 0.0
     held = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE]) * seconds
     more = float(state[EXCESS]) + (carried - now[1]) - held
-    return more if more > _ROUNDING * held else 0.0
+    return more if more > MOVING_BASE_ROUNDING * held else 0.0
 
 
 @kernel
@@ -166,7 +162,7 @@ def _stands_there(
     """
     if not remembers(movers_of(ground), row, seen):
         return True
-    around = _ASTRAY + _ASTRAY_SHARE * (abs(foot[0]) + abs(foot[1]) + abs(foot[2]))
+    around = ASTRAY_DISTANCE + ASTRAY_SHARE * (abs(foot[0]) + abs(foot[1]) + abs(foot[2]))
     off = subtract(to_world(before, start), foot)
     high = around + body.reach[0] + body.reach[2]
     return abs(off[0]) <= around and abs(off[1]) <= high and abs(off[2]) <= around
@@ -285,7 +281,7 @@ def _pushed_velocity(state: Floats, ground: Ground, ride: Ride, foot: Vec3) -> V
     push = subtract(end, ride.falling)
     size, of_part = length(push), velocity_at(movers_of(ground), ride.row, foot, True)
     apart = length(subtract(of_part, ride.velocity))
-    if size == 0.0 or apart <= _ROUNDING * (1.0 + length(of_part)):
+    if size == 0.0 or apart <= MOVING_BASE_ROUNDING * (1.0 + length(of_part)):
         return ride.velocity
     normal = scale(push, 1.0 / size)
     gained = max(dot(subtract(of_part, ride.falling), normal), 0.0)

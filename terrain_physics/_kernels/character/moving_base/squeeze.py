@@ -12,15 +12,9 @@ import math
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, SLOP, center_of
+from terrain_physics._kernels.character.contacts.body import center_of
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
-from terrain_physics._kernels.character.contacts.grounding import COSINE_SLACK
-from terrain_physics._kernels.character.contacts.resolve import (
-    CONVERGED_DEPTH,
-    STUCK,
-    resolve,
-    rise_of_feet,
-)
+from terrain_physics._kernels.character.contacts.resolve import resolve, rise_of_feet
 from terrain_physics._kernels.character.contacts.scene import Scene, at_once, gathered, with_body
 from terrain_physics._kernels.character.moving_base.moving_base import (
     Ride,
@@ -81,6 +75,14 @@ from terrain_physics._kernels.math.rigid import (
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, length, scale, subtract
 from terrain_physics._kernels.surface.shapes import Body, turned_body
+from terrain_physics._kernels.tolerances import (
+    CONTACT_MARGIN,
+    CONVERGED_DEPTH,
+    SLOP,
+    SLOPE_SLACK,
+    SQUEEZE_DISTANCE,
+    STUCK_DEPTH,
+)
 from terrain_physics._kernels.types import Floats
 
 # Columns of the parts near a body: their row, how far they have yielded before this update, and
@@ -88,8 +90,6 @@ from terrain_physics._kernels.types import Floats
 _ROW, _HAD, _OWES = 0, 1, 4
 _NEAR_SIZE = 7
 
-# How near to a body a part counts as near.
-_NEAR = 0.02  # meters
 
 # How often a body is pushed out of a part, and stopped by what stands still, until the part yields.
 _MOST_PUSHES = 5
@@ -165,7 +165,7 @@ def _push_of(
     scene = gathered(with_body(scene, body), part, place, subtract(place, wide), add(place, wide))
     offset = (0.0, 0.0, 0.0)
     touching = list_contacts(scene, offset)
-    if touching.depth <= SLOP and touching.overlap <= STUCK:
+    if touching.depth <= SLOP and touching.overlap <= STUCK_DEPTH:
         return offset
     if most_rise > 0.0 and not is_turned:
         up = rise_of_feet(scene, offset, touching.contacts, most_rise, walkable)
@@ -201,7 +201,7 @@ def _list_near(
 ) -> int:
     """Write the parts that may meet a body on its way to ``end``; return how many."""
     movers, count = movers_of(ground), 0
-    margin = _NEAR + _farthest_squeezed(state)
+    margin = SQUEEZE_DISTANCE + _farthest_squeezed(state)
     wide = add(body.reach, (margin, margin, margin))
     lower = subtract((min(center[0], end[0]), min(center[1], end[1]), min(center[2], end[2])), wide)
     upper = add((max(center[0], end[0]), max(center[1], end[1]), max(center[2], end[2])), wide)
@@ -393,7 +393,7 @@ def push_along(
         if row > 0:
             ride = mount_in_air(state, rules, body, ground, row, delta_time)
             end = center_of(carried_to(ride, 1.0), body)
-    walkable = float(rules[SLOPE_COSINE]) - COSINE_SLACK
+    walkable = float(rules[SLOPE_COSINE]) - SLOPE_SLACK
     most_rise = 0.0
     if not in_air and state[VELOCITY + 1] <= 0.0:
         most_rise = max(step_height(rules, body), body.least)
@@ -441,7 +441,7 @@ def is_disturbed(state: Floats, rules: Floats, ground: Ground) -> bool:
         row = mover_met(ground, float(state[CARRIER]))
         if row == 0 or is_conveyor(movers, row) or has_moved(movers, row, seen):
             return True
-    margin = _NEAR + _farthest_squeezed(state)
+    margin = SQUEEZE_DISTANCE + _farthest_squeezed(state)
     center = add(three_at(state, POSITION), three_at(rules, OFFSET))
     wide = add(unpack_body(rules).reach, (margin, margin, margin))
     lower, upper = subtract(center, wide), add(center, wide)

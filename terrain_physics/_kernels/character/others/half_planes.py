@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.tolerances import HALF_PLANE_SLACK, PARALLEL_HALF_PLANES_SINE
 from terrain_physics._kernels.types import Floats
 
 # Columns of a row of a crowd. Ways and velocities are horizontal, two numbers each; ways are from
@@ -39,12 +40,6 @@ FENCE_SIZE = 4
 A_WALL = -1.0
 
 CROWD_SIZE = FENCES + MOST_FENCES * FENCE_SIZE
-
-# How far behind a fence counts as before it.
-_SLACK = 1e-9  # meters
-
-# Sine of the angle between two fences below which they are parallel.
-_PARALLEL = 1e-9
 
 
 @kernel(inline=True, lent=True)
@@ -88,9 +83,9 @@ def _on_fence(row: Floats, k: int, x: float, z: float) -> tuple[float, float]:
         ox, oz = float(row[other]), float(row[other + 1])
         along = oz * nx - ox * nz
         left = float(row[other + LIMIT]) - limit * (ox * nx + oz * nz)
-        if along > _PARALLEL:
+        if along > PARALLEL_HALF_PLANES_SINE:
             high = min(high, left / along)
-        elif along < -_PARALLEL:
+        elif along < -PARALLEL_HALF_PLANES_SINE:
             low = max(low, left / along)
     if low > high:  # to rounding, where the body started is all there is
         return 0.0, 0.0
@@ -123,13 +118,13 @@ def is_behind_fence(row: Floats, x: float, z: float) -> bool:
 
     Walls see to themselves.
     """
-    room = float(row[ROOM]) + _SLACK
+    room = float(row[ROOM]) + HALF_PLANE_SLACK
     if x * x + z * z > room * room:
         return True
     for k in range(int(row[COUNT])):
         at = FENCES + k * FENCE_SIZE
         along = row[at] * x + row[at + 1] * z
-        if row[at + BEHIND] != A_WALL and along > row[at + LIMIT] + _SLACK:
+        if row[at + BEHIND] != A_WALL and along > row[at + LIMIT] + HALF_PLANE_SLACK:
             return True
     return False
 

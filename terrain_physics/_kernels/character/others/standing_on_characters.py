@@ -26,13 +26,10 @@ from terrain_physics._kernels.character.state.motion import (
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.surface.shapes import Body
+from terrain_physics._kernels.tolerances import ON_HEAD_SLACK
 from terrain_physics._kernels.types import Floats
 
 _UP: Vec3 = (0.0, 1.0, 0.0)
-
-
-# How far above a head is on it.
-_SLACK = 1e-6  # meters
 
 
 @kernel(inline=True, lent=True)
@@ -75,7 +72,7 @@ def on_head(
     already.
     """
     foot = foot_of(add(ahead.base, ahead.offset), body)
-    if ahead.footing.grounded or foot[1] > crowd[HEAD] + _SLACK:
+    if ahead.footing.grounded or foot[1] > crowd[HEAD] + ON_HEAD_SLACK:
         return False, ahead
     falling, tally = max(-before.velocity[1], 0.0), ahead.tally
     hits = tally.hits

@@ -7,28 +7,22 @@ from terrain_physics._kernels.character.contacts.find_contacts import list_conta
 from terrain_physics._kernels.character.contacts.scene import DEPTH, PUSH, Scene, with_body
 from terrain_physics._kernels.character.others.half_planes import A_WALL, put_fence
 from terrain_physics._kernels.character.state.layout import MOST_WALLS, WALL_GAPS, WALLS
-from terrain_physics._kernels.character.walk.walls import OVERHEAD
 from terrain_physics._kernels.ground.candidates import three
 from terrain_physics._kernels.math.vec3 import Vec3, dot, flat
 from terrain_physics._kernels.surface.shapes import grown_body
+from terrain_physics._kernels.tolerances import (
+    KNOWN_WALL_DISTANCE,
+    LEAST_DEFLECTION,
+    OVERHEAD_COSINE,
+    SAME_WALL_COSINE,
+)
 from terrain_physics._kernels.types import Floats
-
-# Cosine of the angle between two walls from which on they are the same.
-_SAME = 0.95
-
-
-# How far a wall leads a body aside, at least, that is in its way.
-_LEAST_ASIDE = 1e-6  # meters
-
-
-# How near walls are that a body knows.
-_NEAR = 5e-3  # meters
 
 
 @kernel(inline=True, lent=True)
 def _is_steep(contacts: Floats, i: int, cosine: float) -> bool:
     """Tell whether a contact is in the way of who goes along the ground."""
-    return bool(contacts[i, PUSH + 1] < cosine and contacts[i, PUSH + 1] >= -OVERHEAD)
+    return bool(contacts[i, PUSH + 1] < cosine and contacts[i, PUSH + 1] >= -OVERHEAD_COSINE)
 
 
 @kernel
@@ -54,7 +48,7 @@ def put_walls(
 def _put_known(state: Floats, count: int, x: float, z: float, gap: float) -> int:
     """Add a wall to those that a body knows, once; return how many there are."""
     for w in range(count):
-        if state[WALLS + 2 * w] * x + state[WALLS + 2 * w + 1] * z > _SAME:
+        if state[WALLS + 2 * w] * x + state[WALLS + 2 * w + 1] * z > SAME_WALL_COSINE:
             state[WALL_GAPS + w] = min(state[WALL_GAPS + w], gap)
             return count
     if count == MOST_WALLS:
@@ -84,13 +78,13 @@ def note_walls(state: Floats, scene: Scene, offset: Vec3, cosine: float, aside: 
     b: Vec3 = (float(state[WALLS + 2]), 0.0, float(state[WALLS + 3]))
     forget_walls(state)
     size, _ = flat(aside)
-    if a == (0.0, 0.0, 0.0) and size <= _LEAST_ASIDE:
+    if a == (0.0, 0.0, 0.0) and size <= LEAST_DEFLECTION:
         return
     contacts, walls = scene.contacts, int(np.int64(0))
-    for i in range(_list_near(scene, offset, _NEAR)):
+    for i in range(_list_near(scene, offset, KNOWN_WALL_DISTANCE)):
         if _is_steep(contacts, i, cosine):
             _, wall = flat(three(contacts, i, PUSH))
-            known = max(dot(wall, a), dot(wall, b)) > _SAME
-            if known or dot(wall, aside) > _LEAST_ASIDE:
-                gap = max(_NEAR - contacts[i, DEPTH], 0.0)
+            known = max(dot(wall, a), dot(wall, b)) > SAME_WALL_COSINE
+            if known or dot(wall, aside) > LEAST_DEFLECTION:
+                gap = max(KNOWN_WALL_DISTANCE - contacts[i, DEPTH], 0.0)
                 walls = _put_known(state, walls, wall[0], wall[2], gap)

@@ -9,17 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import (
-    CONTACT_MARGIN,
-    SLOP,
-    contact,
-    corners_from,
-    foremost,
-)
+from terrain_physics._kernels.character.contacts.body import contact, corners_from, foremost
 from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
 from terrain_physics._kernels.character.contacts.grounding import plane_normal, rise_of_slope
 from terrain_physics._kernels.character.contacts.internal_edges import is_off_rim
-from terrain_physics._kernels.character.contacts.resolve import SAME_WAY, Resolved
+from terrain_physics._kernels.character.contacts.resolve import Resolved
 from terrain_physics._kernels.character.contacts.scene import (
     CANDIDATE,
     DEPTH,
@@ -33,8 +27,6 @@ from terrain_physics._kernels.character.contacts.scene import (
 from terrain_physics._kernels.character.state.layout import put_three_at, three_at
 from terrain_physics._kernels.character.state.motion import Motion, Mover, Walked
 from terrain_physics._kernels.character.state.work import goes_on, spend
-from terrain_physics._kernels.character.walk.walk import CORNER_SLACK
-from terrain_physics._kernels.character.walk.walls import MOST_CLEARANCE, OVERHEAD
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle
 from terrain_physics._kernels.ground.candidates import (
     NORMAL,
@@ -50,6 +42,16 @@ from terrain_physics._kernels.ground.candidates import (
 from terrain_physics._kernels.ground.nearby import around_body, next_near
 from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, flat, scale, subtract
+from terrain_physics._kernels.tolerances import (
+    CONTACT_MARGIN,
+    CORNER_SLACK,
+    LEAST_IMPACT,
+    OVERHEAD_COSINE,
+    SAME_NORMAL_COSINE,
+    SAME_SURFACE_COSINE,
+    SLOP,
+    WALL_CLEARANCE,
+)
 from terrain_physics._kernels.types import Floats
 
 # Rows that are kept of an update: the strongest.
@@ -77,11 +79,6 @@ HITS_SIZE = WORK + 1
 # Why something takes a body's way; LET_PASS if it does not.
 LET_PASS, STEEP, WALL, STEP, CEILING, EDGE, CHARACTER = range(7)
 
-# What leads into a surface more slowly meets nothing.
-LEAST_SPEED = 1e-3  # m/s
-
-# Cosine above which two surfaces face the same way, and count as one.
-_ALIKE = 0.99
 
 # Faces with a normal whose y is less, without its sign, are upright.
 _UPRIGHT = 0.1
@@ -120,7 +117,7 @@ class _Met(NamedTuple):
 @kernel
 def _faces(rows: Floats, row: int, normal: Vec3) -> bool:
     """Tell whether the surface in a row faces that way."""
-    return dot(three_at(rows, row + HIT_NORMAL), normal) > _ALIKE
+    return dot(three_at(rows, row + HIT_NORMAL), normal) > SAME_SURFACE_COSINE
 
 
 @kernel
@@ -157,7 +154,7 @@ def _span(mover: Mover, scene: Scene, place: _Place, k: int, normal: Vec3) -> tu
     lowest, highest = np.inf, -np.inf
     for i in range(-1, place.contacts):
         j = k if i < 0 else int(scene.contacts[i, CANDIDATE])
-        if i >= 0 and dot(three(scene.contacts, i, PUSH), normal) <= _ALIKE:
+        if i >= 0 and dot(three(scene.contacts, i, PUSH), normal) <= SAME_SURFACE_COSINE:
             continue
         a, b, c = (
             float(scene.candidates[j, A + 1]),
@@ -176,7 +173,7 @@ def _is_rim(scene: Scene, k: int, normal: Vec3) -> bool:
     candidates = scene.candidates
     return bool(
         candidates[k, THICKNESS] > 0.0
-        and dot(three(candidates, k, NORMAL), normal) < SAME_WAY
+        and dot(three(candidates, k, NORMAL), normal) < SAME_NORMAL_COSINE
         and is_off_rim(candidates, scene.size, k, normal, scene.faces)
     )
 
@@ -238,7 +235,7 @@ def _note(log: HitLog, count: int, mover: Mover, scene: Scene, place: _Place, me
     """
     rows, strength = log.rows, max(met.impact, met.taken)
     slot = _slot(rows, count, met.normal, strength)
-    if strength < LEAST_SPEED or slot < 0:
+    if strength < LEAST_IMPACT or slot < 0:
         return count
     row = slot * HIT_SIZE
     if slot == count or not _faces(rows, row, met.normal):
@@ -247,7 +244,7 @@ def _note(log: HitLog, count: int, mover: Mover, scene: Scene, place: _Place, me
     point = _touched_point(scene, place.offset, met.candidate, met.normal)
     if strength > max(rows[row + IMPACT], rows[row + TAKEN]):
         _put_place(log, row, scene, place, met, point)
-    if met.taken >= LEAST_SPEED and met.taken > rows[row + TAKEN]:
+    if met.taken >= LEAST_IMPACT and met.taken > rows[row + TAKEN]:
         _put_reason(log, row, mover, scene, place, met.candidate, met.normal)
     rows[row + IMPACT] = max(rows[row + IMPACT], met.impact)
     rows[row + TAKEN] = max(rows[row + TAKEN], met.taken)
@@ -271,7 +268,7 @@ def _coming(scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool
             if upright:
                 _, normal = flat(normal)
             into = dot(normal, velocity)
-            if into < 0.0 and dot(normal, own) > -LEAST_SPEED:
+            if into < 0.0 and dot(normal, own) > -LEAST_IMPACT:
                 velocity = add_scaled(velocity, normal, -into)
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     return velocity
@@ -289,7 +286,7 @@ def _leaning(scene: Scene, contacts: int, k: int, wall: Vec3) -> Vec3:
             return three(scene.contacts, i, PUSH)
     face = three(scene.candidates, k, NORMAL)
     _, facing = flat(face)
-    if abs(dot(facing, wall)) <= _ALIKE:
+    if abs(dot(facing, wall)) <= SAME_SURFACE_COSINE:
         return wall
     return face if dot(facing, wall) > 0.0 else scale(face, -1.0)
 
@@ -315,10 +312,10 @@ def _note_corner(
             ):
                 continue
             _, wall = flat(normal)
-            taken = -dot(wall, velocity) if normal[1] >= -OVERHEAD else size
+            taken = -dot(wall, velocity) if normal[1] >= -OVERHEAD_COSINE else size
             met = _Met(int(scene.contacts[i, CANDIDATE]), normal, -dot(normal, coming), taken)
             count = _note(log, count, mover, scene, place, met)
-            found = found or taken >= LEAST_SPEED
+            found = found or taken >= LEAST_IMPACT
         if found:
             break
     list_contacts(scene, place.offset)
@@ -344,10 +341,10 @@ def note_walk(log: HitLog, mover: Mover, motion: Motion, walked: Walked, scene: 
     for i in range(walked.planes):
         wall = plane_normal(scene.planes, i)
         taken = -dot(wall, velocity)
-        if taken < LEAST_SPEED:
+        if taken < LEAST_IMPACT:
             continue
         coming = (0.0, 0.0, 0.0)
-        if dot(wall, moved) < -CONTACT_MARGIN or dot(wall, own) < -LEAST_SPEED:
+        if dot(wall, moved) < -CONTACT_MARGIN or dot(wall, own) < -LEAST_IMPACT:
             coming = _coming(scene, motion.offset, velocity, own, True)
         k = int(scene.planes[i, MET])
         if k < 0:
@@ -378,7 +375,7 @@ def _note_in_flight(
     moved = subtract(add(place.base, place.offset), add(motion.base, motion.offset))
     start, own = subtract(place.offset, moved), three_at(log.rows, OWN)
     coming = (0.0, 0.0, 0.0)
-    if dot(normal, moved) < -CONTACT_MARGIN or dot(normal, own) < -LEAST_SPEED:
+    if dot(normal, moved) < -CONTACT_MARGIN or dot(normal, own) < -LEAST_IMPACT:
         coming = _coming(scene, start, velocity, own, False)
     taken = 0.0
     if normal[1] < mover.walkable:
@@ -401,7 +398,7 @@ def note_flight(
     for i in range(out.planes):
         normal, k = plane_normal(scene.planes, i), int(scene.planes[i, MET])
         on_foot = normal[1] >= mover.walkable and motion.footing.grounded
-        if not on_foot and -dot(normal, velocity) >= LEAST_SPEED:
+        if not on_foot and -dot(normal, velocity) >= LEAST_IMPACT:
             count = _note_in_flight(log, count, mover, motion, scene, place, velocity, k, normal)
     return count
 
@@ -433,7 +430,7 @@ def note_character(
     """Note another character that a body meets at a point; return how many hits there are then."""
     rows, strength = log.rows, max(impact, taken)
     slot = _slot(rows, count, normal, strength)
-    if strength < LEAST_SPEED or slot < 0:
+    if strength < LEAST_IMPACT or slot < 0:
         return count
     row = slot * HIT_SIZE
     if slot < count and strength <= max(rows[row + IMPACT], rows[row + TAKEN]):
@@ -450,7 +447,7 @@ def note_character(
 def candidate_of(scene: Scene, planes: int, normal: Vec3) -> int:
     """Return which candidate a plane that was met is of; NO_CANDIDATE if none has that normal."""
     for i in range(planes):
-        if dot(plane_normal(scene.planes, i), normal) > SAME_WAY:
+        if dot(plane_normal(scene.planes, i), normal) > SAME_NORMAL_COSINE:
             return int(scene.planes[i, MET])
     return NO_CANDIDATE
 
@@ -463,8 +460,8 @@ def _is_step(
 
     Its height is between the highest step and the body's head, and that of the riser.
     """
-    lowest = rows[row + FOOT] + max(mover.step_height, MOST_CLEARANCE)
-    slack = rise_of_slope(behind, mover.walkable) + MOST_CLEARANCE
+    lowest = rows[row + FOOT] + max(mover.step_height, WALL_CLEARANCE)
+    slack = rise_of_slope(behind, mover.walkable) + WALL_CLEARANCE
     if rows[row + RISER] > rows[row + HEAD] + slack:
         return False
     _, ahead = flat(three_at(rows, row + HIT_NORMAL))

@@ -20,10 +20,8 @@ from terrain_physics._kernels.character.state.layout import (
 from terrain_physics._kernels.character.state.work import PLANE, spend
 from terrain_physics._kernels.ground.candidates import OF_MOVER, PART, TRIANGLE, three
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot
+from terrain_physics._kernels.tolerances import SAME_GROUND_COSINE
 from terrain_physics._kernels.types import Floats
-
-# By how much of their cosines contacts may differ that hold a body up alike.
-_ALIKE = 1e-9
 
 
 @kernel(lent=True)
@@ -65,8 +63,12 @@ def foremost_contact(scene: Scene, count: int, normal: Vec3) -> int:
     for i in range(count):
         own = dot(three(scene.contacts, i, PUSH), normal)
         is_still = scene.candidates[int(scene.contacts[i, CANDIDATE]), OF_MOVER] == 0.0
-        is_better = own > along if is_still else own > along + _ALIKE
-        if best < 0 or is_better or (own >= along - _ALIKE and is_still and not stands_still):
+        is_better = own > along if is_still else own > along + SAME_GROUND_COSINE
+        if (
+            best < 0
+            or is_better
+            or (own >= along - SAME_GROUND_COSINE and is_still and not stands_still)
+        ):
             best, along, stands_still = i, own, is_still
     return best
 

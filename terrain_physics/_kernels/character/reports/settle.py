@@ -2,7 +2,6 @@
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried
-from terrain_physics._kernels.character.contacts.resolve import CONVERGED_DEPTH
 from terrain_physics._kernels.character.contacts.scene import Scene
 from terrain_physics._kernels.character.reports.report import (
     kind_of_ground,
@@ -40,6 +39,7 @@ from terrain_physics._kernels.character.state.layout import (
 from terrain_physics._kernels.character.state.motion import Footing, Motion, Mover, Tally
 from terrain_physics._kernels.character.state.work import is_spent
 from terrain_physics._kernels.math.vec3 import add, scale, subtract
+from terrain_physics._kernels.tolerances import CONVERGED_DEPTH
 from terrain_physics._kernels.types import Floats
 
 

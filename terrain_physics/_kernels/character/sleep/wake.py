@@ -21,18 +21,15 @@ from terrain_physics._kernels.surface.changes import (
     CHANGE_UPPER,
     CHANGE_VERSION,
 )
+from terrain_physics._kernels.tolerances import WAKE_DISTANCE, WAKE_SHARE
 from terrain_physics._kernels.types import Floats
-
-# What is farther from a body than this is none of its contacts, and shares no edge with one.
-_NEAR = 0.1  # meters
-_ROUNDING = 1e-9  # of the coordinates
 
 
 @kernel(inline=True)
 def _is_near(place: Vec3, reach: float, changes: Floats, row: int) -> bool:
     """Tell whether a place is within ``reach`` of the box where a change was."""
     for axis in range(3):
-        around = reach + _ROUNDING * abs(place[axis])
+        around = reach + WAKE_SHARE * abs(place[axis])
         if (
             place[axis] - around > changes[row, CHANGE_UPPER + axis]
             or place[axis] + around < changes[row, CHANGE_LOWER + axis]
@@ -46,7 +43,10 @@ def _reach(rules: Floats, rule: int) -> float:
     """Return how far from its center a body is near to something, however it is turned."""
     # Of a capsule the extents are its radius and half its segment.
     return float(
-        _NEAR + rules[rule + EXTENTS] + rules[rule + EXTENTS + 1] + rules[rule + EXTENTS + 2]
+        WAKE_DISTANCE
+        + rules[rule + EXTENTS]
+        + rules[rule + EXTENTS + 1]
+        + rules[rule + EXTENTS + 2]
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, SLOP, reach_along
+from terrain_physics._kernels.character.contacts.body import reach_along
 from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.grounding import (
@@ -27,12 +27,13 @@ from terrain_physics._kernels.character.state.motion import Motion, Mover
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.state.work import goes_on, spend
 from terrain_physics._kernels.character.walk.walk import support, walk
-from terrain_physics._kernels.character.walk.walls import MOST_CLEARANCE, make_walls
+from terrain_physics._kernels.character.walk.walls import make_walls
 from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, surface_at, three
 from terrain_physics._kernels.ground.nearby import column_of, next_near
 from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, flat, scale, subtract
 from terrain_physics._kernels.surface.shapes import BOX
+from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOP, WALL_CLEARANCE
 
 # Looks from the middle of a body to twice its reach for the ground beyond a riser.
 _PROBES = 24
@@ -60,7 +61,7 @@ def _leads_to_a_step(scene: Scene, offset: Vec3, way: Vec3, highest: float, cosi
     reach = scene.body.reach
     stride = (abs(ahead[0]) * reach[0] + abs(ahead[2]) * reach[2]) * (2.0 / _PROBES)
     steepest = rise_of_slope(stride, cosine)
-    foot = offset[1] - reach[1] + MOST_CLEARANCE
+    foot = offset[1] - reach[1] + WALL_CLEARANCE
     before, beyond_riser = np.inf, False
     for k in range(_PROBES + 1):
         surface, which, looked_at = surface_at(
@@ -149,7 +150,7 @@ def _has_foothold(
     if size == 0.0:
         return False
     stride = reach_along(scene.body, ahead) / _FOOTHOLDS
-    steepest = rise_of_slope(stride, cosine) + MOST_CLEARANCE
+    steepest = rise_of_slope(stride, cosine) + WALL_CLEARANCE
     place, over_riser = start, False
     for k in range(_FOOTHOLDS + 1):
         before = place
@@ -168,7 +169,7 @@ def _has_foothold(
             or (stride * (k + 1) >= blocked and place == straight)
         ):
             over_riser = True
-        if stands and over_riser and place[1] - start[1] > MOST_CLEARANCE:
+        if stands and over_riser and place[1] - start[1] > WALL_CLEARANCE:
             return True
     return False
 
@@ -270,7 +271,7 @@ def _goes_on(
 ) -> bool:
     """Tell whether the same way leads on from where a step was begun, not back down beside it."""
     walked = walk(scene, place, way, farthest, mover.snap, mover.walkable, mover.max_rounds)
-    if walked.planes == 0 or walked.offset[1] >= place[1] - MOST_CLEARANCE:
+    if walked.planes == 0 or walked.offset[1] >= place[1] - WALL_CLEARANCE:
         return True
     into = subtract(add(place, way), (walked.offset[0], place[1], walked.offset[2]))
     leads_up, _ = step_up(scene, place, way, into, farthest, highest, mover.walkable, True)
@@ -304,7 +305,7 @@ def climb(
     if stepping:
         # On its way up it may have passed the edge of one step, on which it can stand, to another.
         size, _ = flat(way)
-        most = rise_of_slope(size, mover.walkable) + MOST_CLEARANCE
+        most = rise_of_slope(size, mover.walkable) + WALL_CLEARANCE
         down, _, _ = support(scene, offset, way, -most, mover.walkable)
         if down > -np.inf:
             stands, stepping = add(offset, (0.0, down, 0.0)), False

@@ -5,7 +5,6 @@ and down, as on ground of its slope. Each face by itself is a wall.
 """
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import SLOP
 from terrain_physics._kernels.character.contacts.find_contacts import (
     Touching,
     is_buried,
@@ -22,8 +21,8 @@ from terrain_physics._kernels.character.contacts.resolve import push_out
 from terrain_physics._kernels.character.contacts.scene import Scene, at_once
 from terrain_physics._kernels.character.reports.report import planes_touched
 from terrain_physics._kernels.character.state.motion import BLOCKED, OFF_GROUND, Walked
-from terrain_physics._kernels.character.walk.walls import MOST_CLEARANCE
 from terrain_physics._kernels.math.vec3 import Vec3, add, cross, dot, flat, length, scale, subtract
+from terrain_physics._kernels.tolerances import SLOP, WALL_CLEARANCE
 from terrain_physics._kernels.types import Floats
 
 # Rounds of pushing out where a gully bends.
@@ -115,8 +114,8 @@ def _along_line(
     aside, _ = flat(subtract(place, start))
     stays = (
         _holds(scene, place, touching, cosine)
-        and aside <= _FARTHEST_ASIDE * size + MOST_CLEARANCE
-        and place[1] <= start[1] + rise + MOST_CLEARANCE
+        and aside <= _FARTHEST_ASIDE * size + WALL_CLEARANCE
+        and place[1] <= start[1] + rise + WALL_CLEARANCE
     )
     return stays, place, touching
 

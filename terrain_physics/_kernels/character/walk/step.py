@@ -24,9 +24,7 @@ from terrain_physics._kernels.character.walk.crease import follow_gully
 from terrain_physics._kernels.character.walk.walk import walk
 from terrain_physics._kernels.ground.table import Ground
 from terrain_physics._kernels.math.vec3 import Vec3, dot, flat, scale
-
-# How exactly the moment is found at which a body leaves the ground.
-_MOMENT = 1e-9  # seconds
+from terrain_physics._kernels.tolerances import LEAVING_TIME
 
 
 @kernel
@@ -53,7 +51,7 @@ def _last_hold(mover: Mover, motion: Motion, pace: Pace, scene: Scene) -> tuple[
     """Return when a step that leads off the ground last holds a body: seconds, offset, velocity."""
     held, off = 0.0, pace.seconds
     offset, velocity = motion.offset, motion.velocity
-    while off - held > _MOMENT:
+    while off - held > LEAVING_TIME:
         seconds = 0.5 * (held + off)
         way, slowed = _way(mover, motion, seconds)
         walked = walk(

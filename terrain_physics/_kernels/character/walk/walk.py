@@ -11,14 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import CONTACT_MARGIN, SLOP, contact
+from terrain_physics._kernels.character.contacts.body import contact
 from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
 from terrain_physics._kernels.character.contacts.find_contacts import Touching, list_contacts
 from terrain_physics._kernels.character.contacts.grounding import plane_normal, rise_of_slope
 from terrain_physics._kernels.character.contacts.resolve import (
-    LEAST_RISE,
-    SAME_WAY,
-    STUCK,
     clearing_lift,
     meet_plane,
     push_out,
@@ -41,21 +38,26 @@ from terrain_physics._kernels.character.state.motion import (
     Walked,
 )
 from terrain_physics._kernels.character.state.work import goes_on, spend
-from terrain_physics._kernels.character.walk.walls import MOST_CLEARANCE, make_walls
+from terrain_physics._kernels.character.walk.walls import make_walls
 from terrain_physics._kernels.ground.candidates import NORMAL, THICKNESS, A, B, C, three
 from terrain_physics._kernels.ground.nearby import column_of, next_near
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, flat, scale, subtract
+from terrain_physics._kernels.tolerances import (
+    CONTACT_MARGIN,
+    CORNER_SLACK,
+    LEAST_RISE,
+    PROGRESS_SHARE,
+    SAME_NORMAL_COSINE,
+    SLOP,
+    STUCK_DEPTH,
+    WALL_CLEARANCE,
+)
 
 # Times its own length that walls may lead a way aside which comes down beside what is steep. Where
 # that falls away along the way, as a step's edge does, it holds the body until the way leads off.
 FARTHEST_ASIDE = 1.5
 FARTHEST_DOWN = 1.0 + 1e-6
 
-# How far from its end a walk into a corner may stop.
-CORNER_SLACK = 2.5e-3  # meters
-
-# Part of its way that a body must get farther along the walls that it touches.
-_FARTHER = 1e-3
 
 # Walls touched that a body tries to go along.
 _MOST_TRIED = 4
@@ -79,7 +81,7 @@ def _falls_away(normal: Vec3, face: Vec3, way: Vec3) -> bool:
     else whoever walks downhill beside a steep bank would walk on into the bank.
     """
     off = dot(normal, way)
-    if abs(dot(normal, face)) < SAME_WAY:
+    if abs(dot(normal, face)) < SAME_NORMAL_COSINE:
         return off > 0.0
     size, _ = flat(way)
     steep, _ = flat(normal)
@@ -160,13 +162,13 @@ def _foothold(
 
     That is what walls have pushed it out of after it was set up on it, such as a bar of a railing.
     """
-    lowest = -snap - MOST_CLEARANCE
+    lowest = -snap - WALL_CLEARANCE
     down, held_at, falls = support(scene, place.offset, way, lowest, cosine)
-    if place.blocked and place.offset[1] > start[1] + MOST_CLEARANCE:
+    if place.blocked and place.offset[1] > start[1] + WALL_CLEARANCE:
         _, off = flat(subtract(place.offset, add(start, way)))
         beside = add_scaled(place.offset, off, SLOP)
         lower, held_there, falls_there = support(scene, beside, way, lowest, cosine)
-        if lower < down - MOST_CLEARANCE:
+        if lower < down - WALL_CLEARANCE:
             return lower, held_there, falls_there
     return down, held_at, falls
 
@@ -190,7 +192,7 @@ def _give_up(scene: Scene, start: Vec3, place: _Place, rounds: int) -> Walked:
     """End a walk that found no place to stand: a little higher, or nowhere, at its start."""
     # Between walls that close in on each other.
     up = clearing_lift(scene, place.offset, False)
-    if up <= MOST_CLEARANCE:
+    if up <= WALL_CLEARANCE:
         offset = add(place.offset, (0.0, up, 0.0))
         touching = list_contacts(scene, offset)
         if touching.depth <= SLOP:
@@ -222,7 +224,7 @@ def _try_way(
     """
     size, _ = flat(way)
     # What is higher is no slope but a step, though it be level on top.
-    highest = start[1] + (rise_of_slope(size, cosine) + MOST_CLEARANCE)
+    highest = start[1] + (rise_of_slope(size, cosine) + WALL_CLEARANCE)
     rounds, lifted, has_edge, most_aside = 0, False, False, np.inf
     offset = add(start, way)
     place = _Place(offset, list_contacts(scene, offset), planes, False, planes > 0)
@@ -233,7 +235,7 @@ def _try_way(
             leads_on, place = _push_once(scene, start, place, highest, farthest, cosine)
             if not leads_on:
                 break
-        elif place.touching.overlap > STUCK and not lifted:
+        elif place.touching.overlap > STUCK_DEPTH and not lifted:
             # Ground that no contact leads out of, such as a peak in a corner of a box.
             lifted = True
             up = clearing_lift(scene, place.offset, False)
@@ -250,7 +252,7 @@ def _try_way(
             if held_at > down and falls and down == -np.inf:
                 # From the edge, ground may be near enough.
                 lower = _raised(scene, place, held_at, True)
-                further, _, _ = support(scene, lower.offset, way, -snap - MOST_CLEARANCE, cosine)
+                further, _, _ = support(scene, lower.offset, way, -snap - WALL_CLEARANCE, cosine)
                 if further > -np.inf:
                     has_edge, edge = True, lower
                     break
@@ -320,7 +322,7 @@ def _along_walls(
         along = _choose_wall(scene, start, way, cosine, i)
         slid = _try_way(scene, start, along, farthest, snap, cosine, max_rounds, int(np.int64(1)))
         far = dot(subtract(slid.offset, start), way)
-        least = dot(subtract(walked.offset, start), way) + _FARTHER * dot(way, way)
+        least = dot(subtract(walked.offset, start), way) + PROGRESS_SHARE * dot(way, way)
         if (slid.ended == FREE or slid.ended == BLOCKED) and far > least:
             return slid
     return _try_way(scene, start, way, farthest, snap, cosine, max_rounds, int(np.int64(0)))

@@ -1,7 +1,6 @@
 """Steep contacts as upright walls, and horizontal ways along them."""
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import SLOP
 from terrain_physics._kernels.character.contacts.find_contacts import as_wall
 from terrain_physics._kernels.character.contacts.scene import (
     CANDIDATE,
@@ -9,13 +8,8 @@ from terrain_physics._kernels.character.contacts.scene import (
     PUSH,
 )
 from terrain_physics._kernels.ground.candidates import put_three, three
+from terrain_physics._kernels.tolerances import OVERHEAD_COSINE, SLOP
 from terrain_physics._kernels.types import Floats
-
-# Contacts whose normals point down more steeply than this cannot be left horizontally.
-OVERHEAD = 0.995  # the y of a unit normal, without its sign
-
-# How far a body may be lifted where wall and ground lead into each other.
-MOST_CLEARANCE = 1e-3  # meters
 
 
 @kernel(lent=True)
@@ -29,7 +23,7 @@ def make_walls(contacts: Floats, count: int, cosine: float) -> tuple[int, bool]:
     for i in range(count):
         if contacts[i, DEPTH] <= SLOP or contacts[i, PUSH + 1] >= cosine:
             continue
-        if contacts[i, PUSH + 1] < -OVERHEAD:
+        if contacts[i, PUSH + 1] < -OVERHEAD_COSINE:
             overhead = True
             continue
         depth, push = as_wall(float(contacts[i, DEPTH]), three(contacts, i, PUSH))

@@ -13,7 +13,6 @@ from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.geometry.obb_triangle import (
-    SQUARE,
     box_face_distances,
     edge_axis,
     tie_slack,
@@ -23,6 +22,7 @@ from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, TOUCHING
 from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import box_at, corners_at
 from terrain_physics._kernels.math.vec3 import Vec3, choose, dot, scale, subtract
 from terrain_physics._kernels.surface.contact import put_vector
+from terrain_physics._kernels.tolerances import FRONT_COSINE
 from terrain_physics._kernels.types import Floats, Ints
 
 # Boxes worked on at once.
@@ -62,7 +62,7 @@ def _put_axis(
     table[place + 4 * LANES] = near
     table[place + 5 * LANES] = 1.0 / (far if far > 0.0 else 1.0)
     table[place + 6 * LANES] = 1.0 / (near if near > 0.0 else 1.0)
-    return (is_axis & (abs(facing) <= 2.0 * SQUARE)) | (far <= 0.0) | (near <= 0.0)
+    return (is_axis & (abs(facing) <= 2.0 * FRONT_COSINE)) | (far <= 0.0) | (near <= 0.0)
 
 
 @kernel(inline=True)

@@ -12,7 +12,6 @@ from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle, triangle_normal
 from terrain_physics._kernels.geometry.obb_triangle import (
-    SQUARE,
     box_face_distances,
     nearest_face,
     to_world,
@@ -38,6 +37,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
 )
 from terrain_physics._kernels.math.vec3 import add, choose, dot, scale
 from terrain_physics._kernels.surface.contact import put_vector
+from terrain_physics._kernels.tolerances import FRONT_COSINE
 from terrain_physics._kernels.types import Floats, Ints
 
 # Touches worked on at once where few of a step need more work.
@@ -72,7 +72,7 @@ def _put_rows(
         put_vector(moves, k, to_world(m, scale(direction, distance)))
         put_vector(directions, k, to_world(m, direction))
         put_vector(points, k, add(point, center))
-        is_allowed = dot(direction, vector_at(seen, NORMAL + k)) >= -SQUARE
+        is_allowed = dot(direction, vector_at(seen, NORMAL + k)) >= -FRONT_COSINE
         verdict = np.int32(TOUCHING) if is_allowed else np.int32(IN_DOUBT)
         verdicts[k] = np.int32(UNKNOWN) if face < 0 else verdict
 
