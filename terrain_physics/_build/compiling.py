@@ -36,7 +36,7 @@ def compile_all(lines: Sequence[str]) -> tuple[Any, list[Entry]]:
     # numba would make each function ready to be called from this process: a third of the time.
     CPUContext.get_executable = lambda *_: [].append  # any builtin, a new one for each function
     compiled = [_compile(line) for line in lines]
-    libraries = {result.library for _, result in compiled} | set(_apart_libraries())
+    libraries = {result.library for _, result in compiled} | set(_noinline_libraries())
     whole = _linked(libraries)
     entries = [
         _entry(whole, kernel, result, f"kernel_{number}")
@@ -55,11 +55,11 @@ def _compile(line: str) -> tuple[Any, Any]:
     return kernel, dispatcher.overloads[signature]
 
 
-def _apart_libraries() -> list[Any]:
+def _noinline_libraries() -> list[Any]:
     """Return the code of kernels that are called where they are, and not copied into callers."""
     return [
         signatures.kernel_named(module, name).inner().overloads[signature].library
-        for module, name, signature in _jit.compiled_apart()
+        for module, name, signature in _jit.compiled_noinline()
     ]
 
 

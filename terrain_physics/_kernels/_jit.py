@@ -43,7 +43,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 native = _native.load()
 """The extension module that holds machine code, None where numba compiles."""
 
-HAS_NUMBA = CAN_CACHE = CAN_NOALIAS = CAN_LEND = False
+HAS_NUMBA = CAN_CACHE = CAN_NOALIAS = CAN_SKIP_REFCOUNT = False
 if native is None:
     try:
         import llvmlite
@@ -72,7 +72,9 @@ if HAS_NUMBA:
         from numba.core.cpu import CPUTargetOptions
         from numba.core.options import TargetOptions
 
-        CAN_LEND = hasattr(CPUTargetOptions, "_nrt")  # numba refuses others only as it compiles
+        CAN_SKIP_REFCOUNT = hasattr(
+            CPUTargetOptions, "_nrt"
+        )  # numba refuses others only as it compiles
         CPUTargetOptions.noalias = TargetOptions.Mapping("noalias")
         CAN_NOALIAS = True
     with contextlib.suppress(Exception):  # without it a child forked meanwhile may hang
@@ -261,12 +263,12 @@ if CAN_CACHE:
         """
 
         def __init__(
-            self, function: Callable[..., Any], folder: Path, *, inside: bool, apart: bool
+            self, function: Callable[..., Any], folder: Path, *, inside: bool, noinline: bool
         ) -> None:
             self._function = function
             self._folder = folder
             # After an edit and a reload, one name could mean the old code and the new.
-            self._apart = apart and folder == _first_folder()
+            self._noinline = noinline and folder == _first_folder()
             self._stem = _stem(function) + ".inside" * inside
             self._line = function.__code__.co_firstlineno
 
@@ -289,8 +291,8 @@ if CAN_CACHE:
                 result = self._stored(signature, target_context)
             if result is None:
                 tell_that_it_compiles()
-            elif self._apart:
-                _set_apart(self._function, signature, result)
+            elif self._noinline:
+                _set_noinline(self._function, signature, result)
             return result
 
         def _stored(self, signature: object, target_context: Any) -> Any:
@@ -311,9 +313,9 @@ if CAN_CACHE:
                         self._file(signature, result.codegen),
                         dumps((_callees(result), result._reduce())),  # noqa: SLF001
                     )
-            if self._apart:
+            if self._noinline:
                 with contextlib.suppress(Exception):
-                    _set_apart(self._function, signature, result)
+                    _set_noinline(self._function, signature, result)
 
         def _write(self, file: Path, payload: bytes) -> None:
             if not self._folder.is_dir():
@@ -326,10 +328,10 @@ if CAN_CACHE:
             finally:
                 part.unlink(missing_ok=True)
 
-    _apart: dict[str, tuple[str, str, object]] = {}
+    _noinline: dict[str, tuple[str, str, object]] = {}
     """Kernels compiled apart that this process has loaded: module, name and signature by symbol."""
 
-    def _set_apart(function: Callable[..., Any], signature: object, result: Any) -> None:
+    def _set_noinline(function: Callable[..., Any], signature: object, result: Any) -> None:
         """Let callers of a kernel call it where it is, instead of copying it into themselves.
 
         numba links what is called into each caller and optimizes it there once more, through all
@@ -340,24 +342,24 @@ if CAN_CACHE:
         empty = library.codegen._create_empty_module(library.name)  # noqa: SLF001
         library._shared_module = llvm.parse_assembly(str(empty))  # noqa: SLF001
         symbol = result.fndesc.llvm_func_name
-        _apart[symbol] = function.__module__, function.__name__, signature
+        _noinline[symbol] = function.__module__, function.__name__, signature
 
     def _callees(result: Any) -> list[tuple[str, tuple[str, str, object]]]:
         """Return what must be loaded before this result: LLVM ends the process where it is not."""
         declared = (f.name for f in result.library._final_module.functions if f.is_declaration)  # noqa: SLF001
-        return [(name, _apart[name]) for name in declared if name in _apart]
+        return [(name, _noinline[name]) for name in declared if name in _noinline]
 
     def _is_loaded(symbol: str, kernel: tuple[str, str, object]) -> bool:
         """Load a kernel from disk if it is not; tell whether it has the name it was called by."""
-        if symbol not in _apart:
+        if symbol not in _noinline:
             module, name, signature = kernel
             getattr(importlib.import_module(module), name).inner().compile(signature)
-        return symbol in _apart
+        return symbol in _noinline
 
 
-def compiled_apart() -> list[tuple[str, str, object]]:
+def compiled_noinline() -> list[tuple[str, str, object]]:
     """Return module, name and signature of the kernels compiled apart that this process has."""
-    return list(_apart.values())
+    return list(_noinline.values())
 
 
 def _with_machine_code(function: F) -> F:
@@ -376,9 +378,9 @@ def _compile(
     function: F,
     *,
     inline: bool,
-    apart: bool,
-    lent: bool,
-    brief: bool,
+    noinline: bool,
+    no_refcount: bool,
+    holds_gil: bool,
     contract: bool,
     noalias: bool,
 ) -> F:
@@ -387,7 +389,7 @@ def _compile(
     if not HAS_NUMBA:
         return function
     options: dict[str, Any] = {
-        "nogil": not brief,
+        "nogil": not holds_gil,
         "error_model": "numpy",
         "forceinline": inline,
         "no_cfunc_wrapper": True,  # for calls from C; a twelfth of the time to compile
@@ -397,8 +399,10 @@ def _compile(
         options["boundscheck"] = True
     if noalias and CAN_NOALIAS:
         options["noalias"] = True
-    if CAN_LEND:
-        options["_nrt"] = not lent  # said always: unsaid, it is that of whoever is compiled first
+    if CAN_SKIP_REFCOUNT:
+        options[
+            "_nrt"
+        ] = not no_refcount  # said always: unsaid, it is that of whoever is compiled first
     outer: Any = numba.njit(**options)(function)
     if outer is function:  # NUMBA_DISABLE_JIT=1
         return function
@@ -407,7 +411,7 @@ def _compile(
         _look_again_if_edited(function.__code__.co_filename)
         folder = cache_folder()
     if folder is not None:
-        outer._cache = _KernelCache(function, folder, inside=False, apart=False)  # noqa: SLF001
+        outer._cache = _KernelCache(function, folder, inside=False, noinline=False)  # noqa: SLF001
 
     @cache
     def inner() -> Any:
@@ -417,7 +421,7 @@ def _compile(
         """
         dispatcher = numba.njit(**options, no_cpython_wrapper=True)(function)
         if folder is not None:
-            dispatcher._cache = _KernelCache(function, folder, inside=True, apart=apart)  # noqa: SLF001
+            dispatcher._cache = _KernelCache(function, folder, inside=True, noinline=noinline)  # noqa: SLF001
         return dispatcher
 
     def find(arguments: Any, keywords: Any) -> Any:
@@ -438,9 +442,9 @@ def kernel(function: F, /) -> F: ...
 def kernel(
     *,
     inline: bool = False,
-    apart: bool = False,
-    lent: bool = False,
-    brief: bool = False,
+    noinline: bool = False,
+    no_refcount: bool = False,
+    holds_gil: bool = False,
     contract: bool = False,
     noalias: bool = False,
 ) -> Callable[[F], F]: ...
@@ -449,9 +453,9 @@ def kernel(
     /,
     *,
     inline: bool = False,
-    apart: bool = False,
-    lent: bool = False,
-    brief: bool = False,
+    noinline: bool = False,
+    no_refcount: bool = False,
+    holds_gil: bool = False,
     contract: bool = False,
     noalias: bool = False,
 ) -> F | Callable[[F], F]:
@@ -469,7 +473,7 @@ def kernel(
     lent : bool
         Do not count references of arrays: an atomic operation for each, at each call. For functions
         that take arrays, or tuples with arrays, but make none and return none; a caller that is
-        ``lent`` itself must not be handed one either. numba refuses to compile one that makes some,
+        ``no_refcount`` itself must not be handed one either. numba refuses to compile one that makes some,
         but not one that calls such a function: that would never free them, since numba compiles it
         in the same way.
     brief : bool
@@ -484,9 +488,9 @@ def kernel(
     compiled: Callable[[F], F] = partial(
         _compile,
         inline=inline,
-        apart=apart,
-        lent=lent,
-        brief=brief,
+        noinline=noinline,
+        no_refcount=no_refcount,
+        holds_gil=holds_gil,
         contract=contract,
         noalias=noalias,
     )

@@ -147,7 +147,7 @@ PARALLEL_HALF_PLANES_SINE = 1e-9
 HALF_PLANE_REACHED = 1e-6
 
 # How far above a head is on it. Unit: m. Read by: character.others.
-ON_HEAD_SLACK = 1e-6
+ON_CHARACTER_SLACK = 1e-6
 
 # Above it two walls are the same. Unit: cosine. Read by: character.others.
 SAME_WALL_COSINE = 0.95

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Longs = NDArray[np.int64]
-Ints = NDArray[np.int32]
-Words = NDArray[np.uint64]
+Float32s = NDArray[np.float32]
+Int64s = NDArray[np.int64]
+Int32s = NDArray[np.int32]
+UInt64s = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
-Flags = NDArray[np.bool_]
+Bools = NDArray[np.bool_]
 
 
 def read_only(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:

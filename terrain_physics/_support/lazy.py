@@ -71,7 +71,7 @@ class _Question(NamedTuple):
     empty: Mapping[str, Any]
 
 
-class _Axis(NamedTuple):
+class _RowAxis(NamedTuple):
     """An axis of an array; blocks of axes with the same label go together."""
 
     array: str
@@ -297,10 +297,10 @@ def _lazily(
     )  # fmt: skip
 
 
-def _unknown(question: _Question) -> tuple[_Axis, ...]:
+def _unknown(question: _Question) -> tuple[_RowAxis, ...]:
     """Return the axes of arrays whose lengths Dask does not know, and could not compare."""
     return tuple(
-        _Axis(name, number, label)
+        _RowAxis(name, number, label)
         for name, (array, labels) in question.arrays.items()
         for number, label in enumerate(labels)
         if math.isnan(array.shape[number])
@@ -346,7 +346,7 @@ def _ask(
     question: str,
     arrays: tuple[str, ...],
     others: tuple[str, ...],
-    unknown: tuple[_Axis, ...],
+    unknown: tuple[_RowAxis, ...],
     where: Any,
     *values: Any,
 ) -> Any:
@@ -362,7 +362,7 @@ def _ask(
         raise type(error)(f"{error}, in {begins}") from None
 
 
-def _refuse_other_lengths(blocks: dict[str, Any], unknown: tuple[_Axis, ...]) -> None:
+def _refuse_other_lengths(blocks: dict[str, Any], unknown: tuple[_RowAxis, ...]) -> None:
     """Refuse blocks that do not go together: one of a single row would serve for all rows."""
     lengths: dict[int, dict[str, int]] = {}
     for axis in unknown:

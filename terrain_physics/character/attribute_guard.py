@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 _ALIKE = 0.8
 
 
-class Spelled:
+class AttributeGuard:
     """Something that takes no attribute with a name close to one that it has.
 
     The library's own classes take no attribute that they do not have. A subclass may have its own;
@@ -34,7 +34,7 @@ class Spelled:
             super().__setattr__(name, value)
 
 
-def _accept(kind: type[Spelled], name: str) -> None:
+def _accept(kind: type[AttributeGuard], name: str) -> None:
     """Note that a name is good, or raise AttributeError with the one that was meant."""
     home = next((base for base in kind.__mro__ if _declares(base, name)), None)
     if home is None and not name.startswith("_"):
@@ -44,7 +44,7 @@ def _accept(kind: type[Spelled], name: str) -> None:
     kind._accepted.add(name)  # noqa: SLF001
 
 
-def _refuse_unknown(kind: type[Spelled], name: str) -> None:
+def _refuse_unknown(kind: type[AttributeGuard], name: str) -> None:
     """Raise AttributeError for an attribute that no class has, unless a subclass may have it."""
     meant, is_own = _meant(kind, name), not _is_ours(kind)
     if meant is not None:

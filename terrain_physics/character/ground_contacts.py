@@ -5,17 +5,17 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from terrain_physics._kernels.character.state import layout as columns
-from terrain_physics._kernels.types import Bytes, Flags, Floats, Longs
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 from terrain_physics.surface.queries import Queries
 
-# Places in what `Touched` holds: columns of the state that follow each other.
+# Places in what `GroundContacts` holds: columns of the state that follow each other.
 _KIND = 0
 _POINT = columns.GROUND_POINT - columns.GROUND_KIND
 _PART = columns.GROUND_PART - columns.GROUND_KIND
 _TRIANGLE = columns.GROUND_TRIANGLE - columns.GROUND_KIND
 
 
-class Touched(NamedTuple):
+class GroundContacts(NamedTuple):
     """The triangles that characters touch, as kernels name them, and the ground that knows more.
 
     Attributes
@@ -39,26 +39,26 @@ class Touched(NamedTuple):
         item = f"V{self.rows.shape[1] * self.rows.itemsize}"  # NumPy copies a row at once then
         return self._replace(rows=self.rows.view(item).copy().view(np.float64))
 
-    def named(self) -> tuple[Longs, Bytes]:
+    def named(self) -> tuple[Int64s, Bytes]:
         """Return the ids (n,) of the triangles and their materials (n,); -1 and 0 of none."""
         triangles, points = self.rows[:, _TRIANGLE], self.rows[:, _POINT : _POINT + 3]
         return self.queries.triangles_at(self.parts(), triangles.astype(np.int64), points)
 
-    def parts(self) -> Longs:
+    def parts(self) -> Int64s:
         """Return which parts of the ground they touch (n,); -1: none, or none that is known."""
         parts = self.rows[:, _PART].astype(np.int64)
         parts[self.rows[:, _KIND] == columns.AIRBORNE] = -1
         return parts
 
-    def at(self, rows: Longs) -> Self:
+    def at(self, rows: Int64s) -> Self:
         """Return what some of them touch."""
         return self._replace(rows=self.rows[rows])
 
-    def is_other_material(self, before: "Touched") -> Flags:
+    def is_other_material(self, before: "GroundContacts") -> Bools:
         """Tell who touches another material than before; not those without any, now or then."""
         parts, parts_before = self.parts(), before.parts()
         triangles = self.rows[:, _TRIANGLE]
-        differs: Flags = (triangles != before.rows[:, _TRIANGLE]) | (parts != parts_before)
+        differs: Bools = (triangles != before.rows[:, _TRIANGLE]) | (parts != parts_before)
         differs |= triangles < 0.0  # outside a map, where the points tell
         differs &= (parts >= 0) & (parts_before >= 0)
         rows = np.flatnonzero(differs)

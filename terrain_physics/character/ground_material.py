@@ -5,7 +5,7 @@ import numpy as np
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.character import ground_material as kernels
 from terrain_physics._kernels.character.state import layout as columns
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._support.threads import Workers
 from terrain_physics.character.group_data import GroupData
 from terrain_physics.character.material_rules import MaterialRules, factors_of
@@ -13,7 +13,7 @@ from terrain_physics.character.rows import Rows
 from terrain_physics.surface.materials import Names
 from terrain_physics.surface.queries import Queries
 
-_PUT = CachedDispatch(kernels.put_underfoot)
+_PUT = CachedDispatch(kernels.put_ground_material)
 _ONE = np.zeros(1, dtype=np.int64)
 
 # Nanoseconds that it takes to find what one stands on, roughly.
@@ -23,13 +23,13 @@ _FACTORS = slice(columns.FRICTION_FACTOR, columns.SPEED_FACTOR + 1)
 
 
 def put_factors(
-    row: Rows, rules: MaterialRules, queries: Queries, table: Longs, names: Names
+    row: Rows, rules: MaterialRules, queries: Queries, table: Int64s, names: Names
 ) -> None:
     """Write the factors of what one character stands on to its rules.
 
     ``names`` are those of the materials of the ground, whose ``table`` kernels are handed.
     """
-    found = np.zeros(kernels.UNDERFOOT_SIZE)
+    found = np.zeros(kernels.GROUND_MATERIAL_SIZE)
     _PUT.call(row.state, row.random, row.rules, _ONE, 0, 1, table, found)
     part, triangle, x, y, z = found.tolist()
     friction = speed = 1.0
@@ -39,17 +39,17 @@ def put_factors(
     row.rules[columns.FRICTION_FACTOR], row.rules[columns.SPEED_FACTOR] = friction, speed
 
 
-def put_all_factors(data: GroupData, queries: Queries, table: Longs, threads: int | None) -> None:
+def put_all_factors(data: GroupData, queries: Queries, table: Int64s, threads: int | None) -> None:
     """Write the same for the characters of a group that have rules for materials."""
     rows = data.rows()
     ruled = np.flatnonzero(rows.rules[:, columns.MATERIAL_RULES])
-    found = np.zeros((len(ruled), kernels.UNDERFOOT_SIZE))
+    found = np.zeros((len(ruled), kernels.GROUND_MATERIAL_SIZE))
     # Kernels take rows one after another; these are views.
     states, draws = rows.state.reshape(-1), rows.random.reshape(-1)
     rules, out = rows.rules.reshape(-1), found.reshape(-1)
 
     def find(first: int, last: int) -> None:
-        kernels.put_underfoot(states, draws, rules, ruled, first, last, table, out)
+        kernels.put_ground_material(states, draws, rules, ruled, first, last, table, out)
 
     Workers(threads).run(find, len(ruled), _COST)
     rows.rules[ruled, _FACTORS] = 1.0
@@ -59,7 +59,7 @@ def put_all_factors(data: GroupData, queries: Queries, table: Longs, threads: in
         rows.rules[which, _FACTORS] = _factors(data, rows, which, found, queries)
 
 
-def _factors(data: GroupData, rows: Rows, which: Longs, found: Floats, queries: Queries) -> Floats:
+def _factors(data: GroupData, rows: Rows, which: Int64s, found: Floats, queries: Queries) -> Floats:
     """Return the factors (m, 2) of characters (m,) that stand on what was found (m, ...)."""
     parts, triangles = found[:, : kernels.UNDER_POINT].astype(np.int64).T
     _, materials = queries.triangles_at(parts, triangles, found[:, kernels.UNDER_POINT :])

@@ -10,13 +10,13 @@ from typing import Any, Self, cast
 import numpy as np
 
 from terrain_physics._kernels.character.state import layout as columns
-from terrain_physics._kernels.types import Floats, Longs, Words
+from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats9
+from terrain_physics.character.adopted_member import AdoptedMember
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime
-from terrain_physics.character.guest import Guest
 from terrain_physics.character.hits import renumber_others
 from terrain_physics.character.material_rules import MaterialRules
 from terrain_physics.character.placement import AnyGround
@@ -168,7 +168,7 @@ def seed_of(seed: int, key: Key) -> int:
     return int.from_bytes(_digest(seed, key), "little")
 
 
-def seeds_of(seed: int, keys: Iterable[Key]) -> Words:
+def seeds_of(seed: int, keys: Iterable[Key]) -> UInt64s:
     """Return the seeds (n,) of many."""
     digests = b"".join([_digest(seed, key) for key in keys])  # quicker than from a generator
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
@@ -183,7 +183,7 @@ def state_of_rows(
     seed: int,
     colliders: dict[Key, Collider],
     material_rules: dict[Key, MaterialRules],
-    packed: Words,
+    packed: UInt64s,
 ) -> GroupState:
     """Return a state of packed rows (n, size), one for each key that has a collider."""
     rows = packed.astype("<u8", copy=False).tobytes()
@@ -192,7 +192,7 @@ def state_of_rows(
     return GroupState(seed, keys, bodies, rows, material_rules=rules)
 
 
-def packed_rows(state: GroupState) -> Words:
+def packed_rows(state: GroupState) -> UInt64s:
     """Return the packed rows (n, size) of a state of today's format; read-only."""
     return np.frombuffer(state.rows, dtype="<u8").reshape(-1, columns.SAVED.size)
 
@@ -219,10 +219,10 @@ class GroupData:
         self._places: dict[Key, int] = {}
         self._colliders: dict[Key, Collider] = {}
         self._material_rules: dict[Key, MaterialRules] = {}  # of those that have any
-        self._guests: dict[Key, Guest] = {}
+        self._adopted: dict[Key, AdoptedMember] = {}
         self._room = Rows.room(_FIRST_CAPACITY)
         self._end = 0
-        self._words: Words | None = None  # until they are asked for
+        self._words: UInt64s | None = None  # until they are asked for
 
     def __getstate__(self) -> dict[str, Any]:
         """Arrays and tables of its own for a copy, on the same ground; guests are its alone."""
@@ -230,7 +230,7 @@ class GroupData:
             name: value.copy() if isinstance(value, (FrameTime, Rows, dict)) else value
             for name, value in self.__dict__.items()
         }
-        return content | {"_guests": {}}
+        return content | {"_adopted": {}}
 
     def __setstate__(self, content: dict[str, Any]) -> None:
         refuse_other_format("CharacterGroup", content.pop("format", None))
@@ -256,7 +256,7 @@ class GroupData:
             raise KeyError(f"no character has the key {checks.shorten(name)}")
         return self._places[name]
 
-    def places(self, keys: Sequence[Key]) -> Longs:
+    def places(self, keys: Sequence[Key]) -> Int64s:
         """Return which rows (n,) are some characters', or raise KeyError."""
         if not self._places.keys() >= set(keys):
             list(map(self.place, keys))  # raises for the first that is missing
@@ -297,13 +297,13 @@ class GroupData:
         """Whether any character has rules for materials."""
         return bool(self._material_rules)
 
-    def words(self) -> Words:
+    def words(self) -> UInt64s:
         """Return a word (n,) of each character in order; it follows from its key alone."""
         if self._words is None:
             self._words = seeds_of(0, self._places)
         return self._words
 
-    def material_rules_in(self, rows: Longs) -> list[MaterialRules]:
+    def material_rules_in(self, rows: Int64s) -> list[MaterialRules]:
         """Return the rules for materials of characters that have some, by their place in order."""
         keys = tuple(self._places)
         return [self._material_rules[keys[row]] for row in rows.tolist()]
@@ -336,31 +336,31 @@ class GroupData:
             self._material_rules.update(dict.fromkeys(keys, material_rules))
         self._end, self._words = end, None
 
-    def welcome(self, key: Key, guest: Guest) -> None:
+    def welcome(self, key: Key, adopted: AdoptedMember) -> None:
         """Let a character that is here be one of its own too."""
-        self._guests[key] = guest
+        self._adopted[key] = adopted
 
-    def adopt_guests(self) -> None:
+    def adopt_writes(self) -> None:
         """Take over what the game wrote to guests: of all or, naming a key, of none."""
-        before = {key: self.row(key).copy() for key in self._guests}
+        before = {key: self.row(key).copy() for key in self._adopted}
         try:
-            for key, guest in self._guests.items():
-                checks.of_whom(key, guest.adopt)
+            for key, adopted in self._adopted.items():
+                checks.of_whom(key, adopted.adopt)
         except (TypeError, ValueError):
             for key, row in before.items():
                 self.row(key).put(row)
             raise
 
-    def show_guests(self) -> None:
+    def show_adopted(self) -> None:
         """Show guests what became of them."""
-        for guest in self._guests.values():
-            guest.show()
+        for adopted in self._adopted.values():
+            adopted.show()
 
     def _dismiss(self, keys: Iterable[Key]) -> None:
         """Let those of some keys that are guests go, with their numbers."""
         for key in keys:
-            if key in self._guests:
-                self._guests.pop(key).leave()
+            if key in self._adopted:
+                self._adopted.pop(key).leave()
 
     def refuse_known(self, keys: Sequence[Key]) -> None:
         """Refuse keys of which one is here already, or comes twice."""
@@ -408,15 +408,15 @@ class GroupData:
         material_rules = _by_key(state.material_rules, keys)
         own_rules = [material_rules.get(key, ()) for key in keys]
         refuse_unfit(rows, state.colliders, own_rules, self.ground, names)
-        self._dismiss(self._guests.keys() - set(keys))
+        self._dismiss(self._adopted.keys() - set(keys))
         self._room, self._end = Rows.room(max(count, _FIRST_CAPACITY)), count
         self._room.at(slice(count)).put(rows)
         self._places = {key: row for row, key in enumerate(keys)}
         self._colliders = dict(zip(keys, state.colliders, strict=True))
         self._material_rules = {key: own for key, own in material_rules.items() if own}
         self.seed, self._words = seed, None
-        for guest in self._guests.values():
-            guest.show_restored()
+        for adopted in self._adopted.values():
+            adopted.show_restored()
 
     def _compact(self) -> None:
         """Close the gaps that removed characters left."""

@@ -11,7 +11,7 @@ from pyglm import glm
 from terrain_physics._kernels.character.reports import hits as kernels
 from terrain_physics._kernels.character.state.layout import HITS
 from terrain_physics._kernels.tolerances import LEAST_IMPACT
-from terrain_physics._kernels.types import Bytes, Floats, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._public import public
 from terrain_physics.character.rows import Rows
 from terrain_physics.surface.queries import Queries
@@ -86,12 +86,12 @@ class MoveHits:
         where not.
     """
 
-    character: Longs
-    triangle: Longs
+    character: Int64s
+    triangle: Int64s
     point: Floats
     normal: Floats
     speed: Floats
-    other: Longs
+    other: Int64s
     material: Bytes
     reason: NDArray[np.str_]
 
@@ -174,7 +174,7 @@ class Logs:
 
     __slots__ = ("_characters", "_queries", "_rows")
 
-    def __init__(self, logs: Floats, counts: Longs, characters: Longs, queries: Queries) -> None:
+    def __init__(self, logs: Floats, counts: Int64s, characters: Int64s, queries: Queries) -> None:
         rows = logs[:, : kernels.OWN].reshape(-1, kernels.MOST_HITS, kernels.HIT_SIZE)
         self._rows = rows[np.arange(kernels.MOST_HITS) < counts[:, np.newaxis]]
         self._characters, self._queries = np.repeat(characters, counts), queries
@@ -186,12 +186,12 @@ class Logs:
         _, first = np.unique(self._characters[order], return_index=True)
         return self._named(order[first], kernels.TAKEN)
 
-    def blocked(self) -> Longs:
+    def blocked(self) -> Int64s:
         """Return which characters something was in the way of, some more than once."""
         rows = np.flatnonzero(self._rows[:, kernels.REASON] != kernels.LET_PASS)
         return self._characters.take(rows)
 
-    def hitting(self) -> Longs:
+    def hitting(self) -> Int64s:
         """Return which characters came upon something, some more than once."""
         rows = np.flatnonzero(self._rows[:, kernels.IMPACT] >= LEAST_IMPACT)
         return self._characters.take(rows)
@@ -202,11 +202,11 @@ class Logs:
         order = order[self._rows[order, kernels.IMPACT] >= LEAST_IMPACT]
         return self._named(order, kernels.IMPACT)
 
-    def _strongest_first(self, speed: int) -> Longs:
+    def _strongest_first(self, speed: int) -> Int64s:
         """Return the order by character, and for each from the greatest speed to the least."""
         return np.lexsort((-self._rows[:, speed], self._characters))
 
-    def _named(self, order: Longs, speed: int) -> MoveHits:
+    def _named(self, order: Int64s, speed: int) -> MoveHits:
         """Return some of the rows, with ids and materials."""
         rows = self._rows[order]
         points = rows[:, kernels.HIT_POINT : kernels.HIT_POINT + 3].copy()
@@ -239,7 +239,7 @@ def impacts_of(rows: Rows, queries: Queries) -> MoveHits:
     return _NONE if logs is None else logs.impacts()
 
 
-def renumber_others(hits: Floats, kept: Longs, count: int) -> None:
+def renumber_others(hits: Floats, kept: Int64s, count: int) -> None:
     """Give others their new rows in logs (n, HITS_SIZE), when some of ``count`` have gone.
 
     ``kept`` (n,): the rows that characters had. One that has gone is another of which nobody knows.

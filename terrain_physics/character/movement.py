@@ -15,11 +15,11 @@ from terrain_physics._kernels.types import Floats
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
+from terrain_physics.character.adopted_member import AdoptedMember
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime, MaxDelta
 from terrain_physics.character.ground_material import put_factors
 from terrain_physics.character.group_data import GroupData, Key
-from terrain_physics.character.guest import Guest
 from terrain_physics.character.live import LiveVec3, merged, unsigned_zeros
 from terrain_physics.character.material_rules import (
     NO_MATERIAL_RULES,
@@ -388,7 +388,9 @@ class CharacterMovement(CharacterView):
         time.last = seconds
         result = MoveResult(values, seconds, (hits.tobytes(), queries) if ran_into else None)
         now_idle = None
-        if values[columns.IMPRINT] != 0.0 and not (ran_into or self._own_rules or self._owner):
+        if values[columns.CONTACT_SIGNATURE] != 0.0 and not (
+            ran_into or self._own_rules or self._owner
+        ):
             numbers = self._bytes()
             changed = idle is None or numbers != idle.numbers
             now_idle = _Idle(numbers, changed, version, seconds, result)
@@ -488,8 +490,8 @@ class CharacterMovement(CharacterView):
             step_off(row.state)
             wake(row.state)
         group.add([key], self._collider, self._own_rules)
-        guest = Guest(self._adopt, self._show_updated, self._show_restored, self._leave)
-        group.welcome(key, guest)
+        adopted = AdoptedMember(self._adopt, self._show_updated, self._show_restored, self._leave)
+        group.welcome(key, adopted)
         self._group, self._key, self._idle = group, key, None
 
     def _leave(self) -> None:

@@ -343,7 +343,7 @@ class GroundReport(Fields):
     @property
     def velocity(self) -> glm.vec3:
         """How the part that it stands on moves there, in m/s; 0 where that stands still."""
-        return _vector(self._values, columns.CARRIED_VELOCITY)
+        return _vector(self._values, columns.BASE_VELOCITY)
 
     @property
     def _touches(self) -> bool:

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.character.reports.hits import HITS_SIZE
 from terrain_physics._kernels.character.state import layout as columns
-from terrain_physics._kernels.types import Floats, Words
+from terrain_physics._kernels.types import Floats, UInt64s
 
 POSITION = slice(columns.POSITION, columns.POSITION + 3)
 VELOCITY = slice(columns.VELOCITY, columns.VELOCITY + 3)
-CARRIED_VELOCITY = slice(columns.CARRIED_VELOCITY, columns.CARRIED_VELOCITY + 3)
+BASE_VELOCITY = slice(columns.BASE_VELOCITY, columns.BASE_VELOCITY + 3)
 SQUEEZED_BY = slice(columns.SQUEEZED_BY, columns.SQUEEZED_BY + columns.MOST_SQUEEZING)
 SQUEEZED = slice(columns.SQUEEZED, columns.SQUEEZED + 3 * columns.MOST_SQUEEZING)
 LAST_PLACE = slice(columns.LAST_PLACE, columns.LAST_PLACE + 3)
@@ -43,7 +43,7 @@ class Rows(NamedTuple):
     state: Floats
     rules: Floats
     linear: Floats
-    random: Words
+    random: UInt64s
     hits: Floats
 
     @classmethod
@@ -83,12 +83,12 @@ class Rows(NamedTuple):
         """Return the parts that the layout `SAVED` has, in its order."""
         return self.state, self.rules, self.linear, self.random
 
-    def packed(self) -> Words:
+    def packed(self) -> UInt64s:
         """Return the bits of all numbers, in the order of the layout `SAVED` (..., size)."""
         return np.concatenate([part.view(np.uint64) for part in self.saved()], axis=-1)
 
     @classmethod
-    def unpacked(cls, packed: Words) -> Self:
+    def unpacked(cls, packed: UInt64s) -> Self:
         """Return the rows (n, ...) of bits (n, size) that were packed."""
         bits = np.ascontiguousarray(packed, dtype=np.uint64)
         rows, end = cls.room(len(bits)), 0
@@ -121,15 +121,15 @@ def wake(state: Floats) -> None:
     state[..., columns.GROUND_VERSION] = state[..., columns.HITS] = 0.0
 
 
-def forget_rest(state: Floats, rows: Any = ...) -> None:
+def forget_contact_signature(state: Floats, rows: Any = ...) -> None:
     """Wake some characters (..., STATE_SIZE) for good: the ground as it was says nothing."""
-    state[rows, columns.UNDISTURBED] = state[rows, columns.IMPRINT] = 0.0
+    state[rows, columns.UNDISTURBED] = state[rows, columns.CONTACT_SIGNATURE] = 0.0
 
 
 def step_off(state: Floats) -> None:
     """Let characters (..., STATE_SIZE) stand on no part of a ground: they are on another now."""
-    state[..., columns.CARRIER], state[..., columns.RIDES] = -1.0, 0.0
-    state[..., CARRIED_VELOCITY], state[..., columns.TURN] = 0.0, 0.0
+    state[..., columns.BASE_PART], state[..., columns.ON_MOVING_BASE] = -1.0, 0.0
+    state[..., BASE_VELOCITY], state[..., columns.TURN] = 0.0, 0.0
     state[..., columns.EXCESS] = state[..., columns.MOVE_AGE] = 0.0
     state[..., SQUEEZED_BY], state[..., SQUEEZED] = -1.0, 0.0
     state[..., columns.MOVES_SEEN] = -1.0

@@ -14,9 +14,9 @@ from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
 from terrain_physics._kernels.types import Floats
 from terrain_physics._support import checks
-from terrain_physics.character.attribute_guard import Spelled
+from terrain_physics.character.attribute_guard import AttributeGuard
 from terrain_physics.character.material_rules import MaterialRules, put_material_rules, shown
-from terrain_physics.character.rows import Rows, forget_rest
+from terrain_physics.character.rows import Rows, forget_contact_signature
 
 GroundRule = Literal["contact", "sum"]
 Resolver = Literal["shuffled", "simultaneous"]
@@ -58,7 +58,7 @@ class Rule(ABC, Generic[T]):
 
     def wake(self, state: Floats, rows: Any = ...) -> None:
         """Let some of characters (..., STATE_SIZE) take notice that the rule is another."""
-        forget_rest(state, rows)
+        forget_contact_signature(state, rows)
 
     @abstractmethod
     def read(self, rules: Floats) -> T:
@@ -239,7 +239,7 @@ def _downward(name: str, value: Any) -> float:
     return gravity
 
 
-class CharacterRules(Spelled, ABC):
+class CharacterRules(AttributeGuard, ABC):
     """What the game sets of a character, and may change at any time; see `CharacterMovement`."""
 
     gravity = _Number(_downward, 0.0)
@@ -281,7 +281,7 @@ class CharacterRules(Spelled, ABC):
         rules = put_material_rules(self._row().rules, value)
         if rules != self._material_rules():
             self._keep_material_rules(rules)
-            forget_rest(self._row().state)
+            forget_contact_signature(self._row().state)
 
     @abstractmethod
     def _row(self) -> Rows:
@@ -317,7 +317,7 @@ def put_rules(rules: Floats, changes: dict[str, Any]) -> None:
         _rule_to_set(name).write(rules, value)
 
 
-def put_rules_of_each(
+def put_rules_per_character(
     rules: Floats, changes: dict[str, Any], keys: Sequence[Any]
 ) -> list[Rule[Any]]:
     """Check the same and put them into rows (n, RULES_SIZE) of some keys; return which they are.

@@ -11,7 +11,7 @@ import numpy as np
 from terrain_physics._kernels.character.reports.hits import HITS_SIZE
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
-from terrain_physics._kernels.types import Flags, Floats
+from terrain_physics._kernels.types import Bools, Floats
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats9
@@ -272,7 +272,7 @@ def _known_rules(name: str, rules: Any) -> MaterialRules:
     return known
 
 
-def _are_shapes(rules: Floats) -> Flags:
+def _are_shapes(rules: Floats) -> Bools:
     """Tell in which rows (n, RULES_SIZE) extents and rotation are those of a body."""
     kinds = rules[:, columns.KIND]
     x, y, z = rules[:, columns.EXTENTS : columns.EXTENTS + 3].T

@@ -25,10 +25,10 @@ from terrain_physics.character.placement import (
 )
 from terrain_physics.character.results import GroundReport, MoveResult
 from terrain_physics.character.rows import (
-    CARRIED_VELOCITY,
+    BASE_VELOCITY,
     POSITION,
     VELOCITY,
-    forget_rest,
+    forget_contact_signature,
     plain_row,
     state_hashes,
     wake,
@@ -144,7 +144,7 @@ class CharacterView(CharacterRules):
     def world_velocity(self) -> glm.vec3:
         """The velocity in m/s with that of the ground it stands on, as of the last update."""
         state = self._state()
-        own, carried = state[VELOCITY].tolist(), state[CARRIED_VELOCITY].tolist()
+        own, carried = state[VELOCITY].tolist(), state[BASE_VELOCITY].tolist()
         return glm.vec3(*(a + b for a, b in zip(own, carried, strict=True)))
 
     @property
@@ -194,7 +194,7 @@ class CharacterView(CharacterRules):
         GroundReport
         """
         values = plain_row(self._state())
-        if values[columns.GROUND_KIND] in {columns.AIRBORNE, columns.ON_HEAD}:
+        if values[columns.GROUND_KIND] in {columns.AIRBORNE, columns.ON_CHARACTER}:
             return GroundReport(values, -1, 0)
         x, y, z = values[columns.GROUND_POINT : columns.GROUND_POINT + 3]
         part, triangle = values[columns.GROUND_PART], values[columns.GROUND_TRIANGLE]
@@ -457,7 +457,7 @@ class CharacterView(CharacterRules):
         shape = placed_shape(self.ground, self.collider, linear)
         row.rules[: len(shape)] = shape
         row.linear[:] = linear
-        forget_rest(row.state)
+        forget_contact_signature(row.state)
         row.state[columns.MOVED] = 1.0
 
     def _disturb(self) -> None:

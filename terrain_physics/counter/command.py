@@ -98,7 +98,7 @@ def _tell(message: object) -> None:
         print(message, file=sys.stderr)
 
 
-class _Sample:
+class _AuditSample:
     """A sample of a stream of spheres: all are equally likely, and it is the same each time."""
 
     def __init__(self, size: int) -> None:
@@ -126,7 +126,7 @@ class _Problem:
         self._workers = workers
         self._name = name
         self._stats = stats
-        self._sample = _Sample(verify)
+        self._sample = _AuditSample(verify)
         self._triangles = self._spheres = self._tested = 0
         self._is_estimate = False
         self._seconds = dict.fromkeys(("parse", "build", "query"), 0.0)

@@ -60,7 +60,7 @@ class TextError(ValueError):
         return f"{place}: {self.message}"
 
 
-class _Problem(NamedTuple):
+class _Mistake(NamedTuple):
     """An error in a piece, and the byte where it starts."""
 
     position: int
@@ -128,7 +128,7 @@ class NumberReader:
         if start.startswith(_UTF8_MARK):
             self._text[: len(_UTF8_MARK)] = b" " * len(_UTF8_MARK)
         elif start.startswith(_UTF16_MARKS) or b"\0" in start:
-            raise self._error(_Problem(0, "text must be ASCII or UTF-8, got UTF-16 or UTF-32"))
+            raise self._error(_Mistake(0, "text must be ASCII or UTF-8, got UTF-16 or UTF-32"))
 
     def counts(self) -> tuple[int, int]:
         """Return n and q, with which the text of a whole problem starts."""
@@ -146,7 +146,7 @@ class NumberReader:
             match = _TOKEN.search(self._text, self._position, self._whole)
         token = match.group()
         if not _COUNT.fullmatch(token):
-            raise self._error(_Problem(match.start(), f"{rule}, got {_told(token)}"))
+            raise self._error(_Mistake(match.start(), f"{rule}, got {_told(token)}"))
         self._position = match.end()
         # 19 digits are enough: no input has so many rows. int() refuses thousands of digits.
         return int(token.lstrip(b"0")[:19] or b"0")
@@ -199,7 +199,7 @@ class NumberReader:
                 negative = np.flatnonzero(values[first : done + found : 4] < 0.0)
                 if len(negative):
                     match = self._token(start, first - done + 4 * int(negative[0]))
-                    problem = _Problem(
+                    problem = _Mistake(
                         match.start(), f"a radius must be >= 0, got {_shown(match.group())}"
                     )
             if problem is not None:
@@ -219,7 +219,7 @@ class NumberReader:
             f"nothing may follow the 9 n + 4 q = {self._promised} numbers after n and q, "
             f"got {_shown(match.group())}"
         )
-        raise self._error(_Problem(match.start(), message))
+        raise self._error(_Mistake(match.start(), message))
 
     def _load(self) -> bool:
         """Read the next piece; return False at the end of the input."""
@@ -237,7 +237,7 @@ class NumberReader:
                     if isinstance(error, OSError) and error.errno is not None:
                         raise
                     message = f"the packed file is damaged: {error}"
-                    raise self._error(_Problem(self._end, message)) from error
+                    raise self._error(_Mistake(self._end, message)) from error
                 self._end += read
                 if not read:
                     self._finished = True
@@ -248,10 +248,10 @@ class NumberReader:
             start = int(self._text[0] in _SPACE_BYTES)
             shown = _shown(self._text[start : start + 41])
             message = f"a number must have less than {len(self._text)} bytes, got {shown}"
-            raise self._error(_Problem(start, message))
+            raise self._error(_Mistake(start, message))
         return True
 
-    def _parse(self, values: NDArray[np.float64]) -> tuple[int, int, _Problem | None]:
+    def _parse(self, values: NDArray[np.float64]) -> tuple[int, int, _Mistake | None]:
         """Parse the numbers of the piece, as many as there is room for.
 
         Returns how many were parsed, the position behind them, and the error there, if any.
@@ -271,7 +271,7 @@ class NumberReader:
         starts = list(accumulate((tokens for _, _, tokens in parts), initial=0))
         used = bisect_left(starts, len(values), hi=len(parts))
 
-        def parse(first: int, last: int) -> list[tuple[int, int, _Problem | None]]:
+        def parse(first: int, last: int) -> list[tuple[int, int, _Mistake | None]]:
             return [
                 self._parse_part(parts[i][0], parts[i][1], values[starts[i] :])
                 for i in range(first, last)
@@ -287,7 +287,7 @@ class NumberReader:
 
     def _parse_part(
         self, first: int, last: int, values: NDArray[np.float64]
-    ) -> tuple[int, int, _Problem | None]:
+    ) -> tuple[int, int, _Mistake | None]:
         """Parse the tokens of one part; return what `_parse` returns."""
         found = 0
         while True:
@@ -299,11 +299,11 @@ class NumberReader:
             token = match.group() if match else b""
             if not _NUMBER.fullmatch(token):
                 message = f"expected a number, got {_told(token)}"
-                return found, first, _Problem(first, message)
+                return found, first, _Mistake(first, message)
             values[found] = float(token)
             if math.isinf(values[found]):
                 message = f"a number must be finite in float64, got {_shown(token)}"
-                return found, first, _Problem(first, message)
+                return found, first, _Mistake(first, message)
             found += 1
             first += len(token)
 
@@ -333,7 +333,7 @@ class NumberReader:
     def _ends(self, message: str) -> TextError:
         return TextError(self._name, self._lines()[1], message, is_end=True)
 
-    def _error(self, problem: _Problem) -> TextError:
+    def _error(self, problem: _Mistake) -> TextError:
         line = self._line + self._text.count(b"\n", 0, problem.position)
         return TextError(self._name, line, problem.message)
 

@@ -11,7 +11,7 @@ from terrain_physics._kernels.geometry.sphere_surface_rows import (
     touches_plane,
     touches_plane_rows,
 )
-from terrain_physics._kernels.types import Flags, Floats
+from terrain_physics._kernels.types import Bools, Floats
 from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import Plane, Segment, Sphere, Triangle
 
@@ -65,7 +65,7 @@ def surface_touches(sphere: Sphere, surface: Plane | Segment | Triangle) -> bool
     )
 
 
-def surface_touches_plane_many(spheres: Any, planes: Any) -> Flags:
+def surface_touches_plane_many(spheres: Any, planes: Any) -> Bools:
     """Tell for each of n spheres whether its surface touches the plane in its row.
 
     Parameters
@@ -100,7 +100,7 @@ def surface_touches_plane_many(spheres: Any, planes: Any) -> Flags:
     return out
 
 
-def surface_touches_segment_many(spheres: Any, segments: Any) -> Flags:
+def surface_touches_segment_many(spheres: Any, segments: Any) -> Bools:
     """Tell for each of n spheres whether its surface touches the segment in its row.
 
     Parameters
@@ -129,7 +129,7 @@ def surface_touches_segment_many(spheres: Any, segments: Any) -> Flags:
     return _touches_corners(spheres, "segments", segment_rows)
 
 
-def surface_touches_triangle_many(spheres: Any, triangles: Any) -> Flags:
+def surface_touches_triangle_many(spheres: Any, triangles: Any) -> Bools:
     """Tell for each of n spheres whether its surface touches the triangle in its row.
 
     Parameters
@@ -157,7 +157,7 @@ def surface_touches_triangle_many(spheres: Any, triangles: Any) -> Flags:
     return _touches_corners(spheres, "triangles", checks.triangles("triangles", triangles))
 
 
-def _touches_corners(spheres: Any, name: str, corners: Floats) -> Flags:
+def _touches_corners(spheres: Any, name: str, corners: Floats) -> Bools:
     sphere_rows = checks.spheres("spheres", spheres)
     count = checks.common_length(**{"spheres": sphere_rows, name: corners})
     out = np.empty(count, np.bool_)
@@ -218,7 +218,7 @@ def point_in_triangle_2d(point: Any, a: Any, b: Any, c: Any) -> bool:
     )
 
 
-def point_in_triangle_2d_many(points: Any, a: Any, b: Any, c: Any) -> Flags:
+def point_in_triangle_2d_many(points: Any, a: Any, b: Any, c: Any) -> Bools:
     """Tell for each of n 2D points whether it lies in the triangle in its row.
 
     Parameters

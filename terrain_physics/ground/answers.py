@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.ground.rows import put_rows
 from terrain_physics._kernels.mesh.parts import ID_BITS
-from terrain_physics._kernels.types import Bytes, Floats, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.results import ClosestPoints, Contacts, RayHits, SweepHits, Triangles
 
@@ -29,18 +29,18 @@ class Owners(NamedTuple):
         The parts that the triangles are of.
     """
 
-    ids: Longs
-    parts: Longs
+    ids: Int64s
+    parts: Int64s
 
 
-def keys_of(queries: Sequence[Longs], owners: Sequence[Owners]) -> Longs:
+def keys_of(queries: Sequence[Int64s], owners: Sequence[Owners]) -> Int64s:
     """Return the keys that order joined answers: by query, then by part."""
     return np.concatenate(
         [query << _PART_BITS | owner.parts for query, owner in zip(queries, owners, strict=True)]
     )
 
 
-def order_of(keys: Longs) -> Longs:
+def order_of(keys: Int64s) -> Int64s:
     """Return the order by keys: ascending stretches, which this sort finds and merges."""
     return np.argsort(keys, kind="stable")
 
@@ -82,7 +82,7 @@ def joined_contacts(
     return Contacts(ints, floats, np.concatenate(materials)[order])
 
 
-def _first_deepest(queries: Longs, depths: NDArray[np.float64]) -> Longs:
+def _first_deepest(queries: Int64s, depths: NDArray[np.float64]) -> Int64s:
     """Return the place of the first greatest depth of each query; queries are sorted, n >= 1."""
     is_new = np.ones(len(queries), dtype=np.bool_)
     is_new[1:] = queries[1:] != queries[:-1]
@@ -90,7 +90,7 @@ def _first_deepest(queries: Longs, depths: NDArray[np.float64]) -> Longs:
     deep = np.flatnonzero(depths == greatest[np.cumsum(is_new) - 1])
     is_first = np.ones(len(deep), dtype=np.bool_)
     is_first[1:] = queries[deep[1:]] != queries[deep[:-1]]
-    first: Longs = deep[is_first]
+    first: Int64s = deep[is_first]
     return first
 
 
@@ -125,7 +125,7 @@ def joined_triangles(answers: Sequence[Triangles], owners: Sequence[Owners]) -> 
     )
 
 
-def joined_lists(offsets: Sequence[Longs], owners: Sequence[Owners]) -> tuple[Longs, Longs]:
+def joined_lists(offsets: Sequence[Int64s], owners: Sequence[Owners]) -> tuple[Int64s, Int64s]:
     """Return (offsets, ids) of lists for each query, by part and the part's own order."""
     queries = [np.repeat(np.arange(len(starts) - 1), np.diff(starts)) for starts in offsets]
     order = order_of(keys_of(queries, owners))

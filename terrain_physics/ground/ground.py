@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS, FIRST_LAYER
-from terrain_physics._kernels.types import Longs
+from terrain_physics._kernels.types import Int64s
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics.ground.edits import apply_to_all, highest_at, paint_all
@@ -543,7 +543,7 @@ class Ground(Surface):
         own = np.where(ids < 0, -1, own)
         return (part, own) if ids.ndim else (int(part), int(own))
 
-    def _refuse_strangers(self, ids: Longs, part: Longs, own: Longs) -> None:
+    def _refuse_strangers(self, ids: Int64s, part: Int64s, own: Int64s) -> None:
         """Raise ValueError for ids that no triangle has, now or any more."""
         for key in np.unique(part[ids != -1]).tolist():
             if key not in self._parts:

@@ -8,12 +8,12 @@ import numpy as np
 
 from terrain_physics._kernels._jit import CachedDispatch
 from terrain_physics._kernels.mesh.parts import ID_BITS, material_of, put_materials
-from terrain_physics._kernels.types import Bytes, Longs
+from terrain_physics._kernels.types import Bytes, Int64s
 from terrain_physics._locks import Rank, new_lock
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.materials import GroundMaterials
-from terrain_physics.ground.movers import MOST_COUNTED, GroundMovers, Mover
+from terrain_physics.ground.movers import MOST_COUNTED, GroundMovers, MovingPart
 from terrain_physics.ground.poses import Pose
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.storage import MeshStorage
@@ -33,7 +33,7 @@ class _Asked:
     def __init__(self, meshes: "GroundMeshes", *, to_sweep: bool) -> None:
         self._meshes, self._to_sweep = meshes, to_sweep
 
-    def __enter__(self) -> Longs:
+    def __enter__(self) -> Int64s:
         meshes = self._meshes
         meshes.lock.__enter__()
         try:
@@ -85,8 +85,8 @@ class GroundMeshes(Meshes):
     )
 
     lock: AbstractContextManager[Any]
-    asked: AbstractContextManager[Longs]
-    swept: AbstractContextManager[Longs]
+    asked: AbstractContextManager[Int64s]
+    swept: AbstractContextManager[Int64s]
     changes: ChangeLog
 
     def __init__(self) -> None:
@@ -171,11 +171,11 @@ class GroundMeshes(Meshes):
         else:
             self._put[number] = count
 
-    def _as_mover(self, number: int) -> Mover:
+    def _as_mover(self, number: int) -> MovingPart:
         """Return what a mesh does besides being there."""
         known = self.movers.get(number)
         if known is None:
-            known = Mover(self.poses.get(number) or Pose.none(), self._table.bounds(number))
+            known = MovingPart(self.poses.get(number) or Pose.none(), self._table.bounds(number))
             known.put = self._put.get(number, 0)
         return known
 
@@ -191,7 +191,7 @@ class GroundMeshes(Meshes):
         mover.one_way = direction
         self._change_mover(number, mover)
 
-    def _change_mover(self, number: int, mover: Mover) -> None:
+    def _change_mover(self, number: int, mover: MovingPart) -> None:
         """Take over what a mesh does now; characters around it look again."""
         self.followed()
         self._note(number)
@@ -203,7 +203,7 @@ class GroundMeshes(Meshes):
         for name, one in about["parts"].items():
             number = int(name)
             pose, box = self.poses.get(number) or Pose.none(), self._table.bounds(number)
-            self.movers.put(number, Mover.of_saved(one, pose, box, count))
+            self.movers.put(number, MovingPart.of_saved(one, pose, box, count))
         self.movers.start_from(count)
 
     def _place(self, number: int) -> None:
@@ -309,15 +309,15 @@ class GroundMeshes(Meshes):
     # What queries ask: see `Meshes`
 
     @property
-    def reading(self) -> AbstractContextManager[Longs]:
+    def reading(self) -> AbstractContextManager[Int64s]:
         return self._reading(self.asked)
 
     @property
-    def reading_to_sweep(self) -> AbstractContextManager[Longs]:
+    def reading_to_sweep(self) -> AbstractContextManager[Int64s]:
         return self._reading(self.swept)
 
     @contextmanager
-    def _reading(self, asked: AbstractContextManager[Longs]) -> Iterator[Longs]:
+    def _reading(self, asked: AbstractContextManager[Int64s]) -> Iterator[Int64s]:
         with asked:
             table = self._table
             self._readers += 1
@@ -328,22 +328,22 @@ class GroundMeshes(Meshes):
                 if table is self._table:
                     self._readers -= 1
 
-    def material_of(self, table: Longs, triangle: int) -> int:
+    def material_of(self, table: Int64s, triangle: int) -> int:
         return int(_MATERIAL.call(table, triangle)) if self._painted else 0
 
-    def ids_of(self, numbers: Longs, faces: Longs) -> Longs:
+    def ids_of(self, numbers: Int64s, faces: Int64s) -> Int64s:
         different, rows = np.unique(numbers, return_inverse=True)
         own = map(self._storages.get, different.tolist())
         counts = np.array([0 if mesh is None else mesh.triangle_count for mesh in own], np.int64)
         known = (faces >= 0) & (faces < counts[rows])
         return np.where(known, numbers << ID_BITS | faces, -1)
 
-    def materials_of(self, table: Longs, triangles: Longs) -> Bytes:
+    def materials_of(self, table: Int64s, triangles: Int64s) -> Bytes:
         found = np.empty(len(triangles), np.uint8)
         put_materials(table, triangles, found)
         return found
 
-    def triangles(self, ids: Longs) -> Triangles:
+    def triangles(self, ids: Int64s) -> Triangles:
         vertices, normals = np.empty((len(ids), 3, 3)), np.empty((len(ids), 3))
         numbers = ids >> ID_BITS
         for number in np.unique(numbers).tolist():

@@ -45,7 +45,7 @@ class Move(NamedTuple):
     box: Box  # around the part before
 
 
-class Mover:
+class MovingPart:
     """What a part does besides being there.
 
     Attributes
@@ -148,7 +148,7 @@ class GroundMovers:
     __slots__ = ("_movers", "_rows", "_shown", "count")
 
     def __init__(self) -> None:
-        self._movers: dict[int, Mover] = {}
+        self._movers: dict[int, MovingPart] = {}
         self._rows: dict[int, Floats] = {}
         self._shown: Floats | None = NO_ROWS
         self.count = 0
@@ -165,11 +165,11 @@ class GroundMovers:
             self._shown = rows
         return self._shown
 
-    def get(self, number: int) -> Mover | None:
+    def get(self, number: int) -> MovingPart | None:
         """Return what a part does besides being there; None if nothing."""
         return self._movers.get(number)
 
-    def put(self, number: int, mover: Mover) -> None:
+    def put(self, number: int, mover: MovingPart) -> None:
         """Take over what a part does now."""
         self._movers[number] = mover
         self._rows[number] = mover.row(number)  # now, not when characters wait for it

@@ -9,15 +9,15 @@ import numpy as np
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._locks import holding
 from terrain_physics._support.checks import Floats3
-from terrain_physics.ground.lands import Lands
+from terrain_physics.ground.map_set import MapSet
 from terrain_physics.ground.materials import GroundMaterials
+from terrain_physics.ground.members import MapMember, Member, MeshMember
 from terrain_physics.ground.meshes import GroundMeshes
 from terrain_physics.ground.movers import GroundMovers
 from terrain_physics.ground.poses import Pose
-from terrain_physics.ground.sources import MapSource, MeshSource, Source
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.storage import MapStorage
 from terrain_physics.heightmap.tiled import TiledMap
@@ -67,9 +67,9 @@ class GroundParts:
         "_arrays",
         "_gone",
         "_is_changing",
-        "_lands",
         "_logged",
         "_logged_of",
+        "_map_set",
         "_maps",
         "_materials",
         "_mesh_queries",
@@ -79,9 +79,9 @@ class GroundParts:
         "changes",
         "lands",
         "layers",
+        "members",
         "next_number",
         "queries",
-        "sources",
         "watchers",
     )
 
@@ -99,17 +99,17 @@ class GroundParts:
         self.layers: dict[int, int] = {}
         self.next_number = 0
         self.watchers = Watchers()
-        self.sources: list[Source] = []
+        self.members: list[Member] = []
         self._materials = GroundMaterials()
         self._meshes = GroundMeshes()
         self._mesh_queries = MeshQueries(self._meshes)
-        self._lands = Lands(self._meshes.lock)
+        self._map_set = MapSet(self._meshes.lock)
         self.lands: list[MapQueries] = []
         self.cell_sizes: tuple[tuple[float, float], ...] = ()
-        self._maps: list[MapSource] = []
+        self._maps: list[MapMember] = []
         self._is_changing = False
         self._gone = 0  # edits of maps that are gone, and changes of which parts there are
-        self._shown: tuple[int, list[MapSource], list[MapArrays], Longs] = -1, [], [], NO_MAPS
+        self._shown: tuple[int, list[MapMember], list[MapArrays], Int64s] = -1, [], [], NO_MAPS
         self._arrays = GroundArrays(NO_MAPS, NO_MESHES)
         self._logged_of: dict[Any, int] = {}
         self.changes = ChangeLog(0)
@@ -131,7 +131,7 @@ class GroundParts:
         Held by short queries of characters and united maps, by who changes which parts there are,
         and by who needs all of one moment.
         """
-        return self._lands.followed
+        return self._map_set.followed
 
     @contextmanager
     def change(self, *coming: PartQueries) -> Iterator[None]:
@@ -140,7 +140,7 @@ class GroundParts:
         A signal handler would find it half done: it may ask and edit, but not change parts.
         """
         maps = [cast("MapStorage", q.storage) for q in coming if isinstance(q, MapQueries)]
-        with self._lands.changing(maps) if maps else self.followed:
+        with self._map_set.changing(maps) if maps else self.followed:
             if self._is_changing:
                 raise RuntimeError(
                     "parts must not be changed by a signal handler while its thread changes them"
@@ -178,7 +178,7 @@ class GroundParts:
                     named = self._materials.named(number)
                     self._meshes.add(number, storage, named, layers[number])
                 else:
-                    self._lands.add(number, storage, layers[number])
+                    self._map_set.add(number, storage, layers[number])
             self.queries |= parts
             self.layers |= layers
             self.next_number = next_number
@@ -201,7 +201,7 @@ class GroundParts:
             for land in maps:
                 self._gone += land.version
                 del self._logged_of[land]
-                self._lands.remove(number)
+                self._map_set.remove(number)
             if not maps:
                 self._meshes.remove(number)
             self._settle(renamed=self._materials.remove(number), maps=bool(maps))
@@ -256,11 +256,11 @@ class GroundParts:
 
     def _thickness(self) -> dict[int, float]:
         """Return how deep each map is solid, by number."""
-        depths = [source.queries.storage.thickness for source in self._maps]
+        depths = [member.queries.storage.thickness for member in self._maps]
         return {
             number: depth
-            for source, depth in zip(self._maps, depths, strict=True)
-            for number in source.parts.tolist()
+            for member, depth in zip(self._maps, depths, strict=True)
+            for number in member.parts.tolist()
         }
 
     def set_layers(self, number: int, layers: int) -> None:
@@ -274,7 +274,7 @@ class GroundParts:
             part = self.queries[number]
             maps = [part] if isinstance(part, MapQueries) else []
             if maps:
-                self._lands.set_layers(number, layers)
+                self._map_set.set_layers(number, layers)
             else:
                 self._meshes.set_layers(number, layers)
             self._settle(renamed=False, maps=bool(maps))
@@ -288,40 +288,40 @@ class GroundParts:
         if maps:
             self.lands = [q for q in self.queries.values() if isinstance(q, MapQueries)]
             self.cell_sizes = tuple(size for land in self.lands for size in land.cell_sizes)
-            self._lands.settle()
+            self._map_set.settle()
             self._maps = self._sources_of_maps()
         elif renamed:
             self._maps = [
-                self._map_source(source.queries, source.union, source.parts.tolist())
-                for source in self._maps
+                self._map_member(member.queries, member.union, member.parts.tolist())
+                for member in self._maps
             ]
-        sources: list[Source] = [source for source in self._maps if source.layers]
-        if self._meshes.layers or not sources:
-            sources.append(self._mesh_source())
-        self.sources = sorted(sources, key=operator.attrgetter("first"))
+        members: list[Member] = [member for member in self._maps if member.layers]
+        if self._meshes.layers or not members:
+            members.append(self._mesh_member())
+        self.members = sorted(members, key=operator.attrgetter("first"))
 
-    def _sources_of_maps(self) -> list[MapSource]:
+    def _sources_of_maps(self) -> list[MapMember]:
         """Return what to query for the maps: those on the same layers are united."""
         if len(self.lands) == 1:  # a single map keeps its border
             number = next(k for k, part in self.queries.items() if part is self.lands[0])
-            return [self._map_source(self.lands[0], None, [number])]
+            return [self._map_member(self.lands[0], None, [number])]
         return [
-            self._map_source(MapQueries(land), land if len(numbers) > 1 else None, list(numbers))
-            for numbers, land in self._lands.unions
+            self._map_member(MapQueries(land), land if len(numbers) > 1 else None, list(numbers))
+            for numbers, land in self._map_set.unions
         ]
 
-    def _map_source(
+    def _map_member(
         self, queries: MapQueries, union: TiledMap | None, numbers: list[int]
-    ) -> MapSource:
+    ) -> MapMember:
         named = [self._materials.named(number) for number in numbers]
         table = None
         if any(row is not None for row in named):
             same = np.arange(MOST_MATERIALS, dtype=np.uint8)
             table = np.stack([same if row is None else row for row in named])
-        return MapSource(queries, union, np.array(numbers), table, self.layers[numbers[0]])
+        return MapMember(queries, union, np.array(numbers), table, self.layers[numbers[0]])
 
-    def _mesh_source(self) -> MeshSource:
-        return MeshSource(self._mesh_queries, self._meshes.first, self._meshes.layers)
+    def _mesh_member(self) -> MeshMember:
+        return MeshMember(self._mesh_queries, self._meshes.first, self._meshes.layers)
 
     @property
     def material_names(self) -> Names:
@@ -354,32 +354,32 @@ class GroundParts:
         with self.followed:
             return self.version - sum(part.version for part in self.queries.values())
 
-    def current(self, mask: int = ALL_LAYERS) -> list[Source]:
+    def current(self, mask: int = ALL_LAYERS) -> list[Member]:
         """Return what to query, in the order of first parts.
 
         That is at least one: where the mask meets nothing, a source that finds nothing.
         """
         if mask == ALL_LAYERS:
-            return self.sources
-        met = [source.met_by(mask) for source in self.sources if source.layers & mask]
-        return met or [self._mesh_source().met_by(mask)]
+            return self.members
+        met = [member.filtered(mask) for member in self.members if member.layers & mask]
+        return met or [self._mesh_member().filtered(mask)]
 
     @contextmanager
-    def asking(self, mask: int) -> Iterator[list[Source]]:
+    def asking(self, mask: int) -> Iterator[list[Member]]:
         """Give what to query to a long question: maps that part meanwhile stay as they are."""
         with ExitStack() as held:
             with self.followed:
-                held.enter_context(self._lands.reading())
-                sources = self.current(mask)
-            yield sources
+                held.enter_context(self._map_set.reading())
+                members = self.current(mask)
+            yield members
 
     @contextmanager
     def editing(self) -> Iterator[list[MapQueries]]:
         """Give all maps, each once, as they are now; nobody else edits them meanwhile."""
-        with holding(self._lands.locks):
-            self._lands.follow()
-            yield [source.queries for source in self._maps]
-            self._lands.follow()
+        with holding(self._map_set.locks):
+            self._map_set.follow()
+            yield [member.queries for member in self._maps]
+            self._map_set.follow()
 
     # What characters ask
 
@@ -389,7 +389,7 @@ class GroundParts:
         with ExitStack() as held:
             with self.followed:
                 meshes = held.enter_context(self._meshes.reading)
-                held.enter_context(self._lands.reading())
+                held.enter_context(self._map_set.reading())
                 arrays = self._arrays_of(self._maps_now(), meshes, self._meshes.movers.rows)
             yield arrays
 
@@ -398,21 +398,21 @@ class GroundParts:
         with self.followed, self._meshes.asked as meshes:
             return self._arrays_of(self._maps_now(), meshes, self._meshes.movers.rows)
 
-    def _arrays_of(self, maps: Longs, meshes: Longs, movers: Floats) -> GroundArrays:
+    def _arrays_of(self, maps: Int64s, meshes: Int64s, movers: Floats) -> GroundArrays:
         arrays = self._arrays
         if arrays.maps is not maps or arrays.meshes is not meshes or arrays.movers is not movers:
             self._arrays = arrays = GroundArrays(maps, meshes, movers)
         return arrays
 
-    def _maps_now(self) -> Longs:
+    def _maps_now(self) -> Int64s:
         """Return the table of all maps, the same one while their arrays are where they were."""
         shown, maps, views, table = self._shown
-        if shown != self._lands.shown:
-            now = [source.queries.storage.views for source in self._maps]
+        if shown != self._map_set.shown:
+            now = [member.queries.storage.views for member in self._maps]
             if maps is not self._maps or not all(map(operator.is_, now, views)):
-                numbers = [source.first for source in self._maps]
-                table = map_rows(now, numbers, [source.layers for source in self._maps])
-            self._shown = self._lands.shown, self._maps, now, table
+                numbers = [member.first for member in self._maps]
+                table = map_rows(now, numbers, [member.layers for member in self._maps])
+            self._shown = self._map_set.shown, self._maps, now, table
         return table
 
     def triangle_at(self, number: int, triangle: int, point: Floats3) -> tuple[int, int]:
@@ -425,9 +425,9 @@ class GroundParts:
                     return -1, 0
                 return found, self._meshes.material_of(table, found)
         with self.followed:
-            for source in self._maps:
-                if source.first == number and triangle < source.queries.triangle_count:
-                    found, owner = source.owner(triangle)
-                    own = source.queries.triangle_at(0, triangle, point)[1]
-                    return found, source.material(owner, own)
+            for member in self._maps:
+                if member.first == number and triangle < member.queries.triangle_count:
+                    found, owner = member.owner(triangle)
+                    own = member.queries.triangle_at(0, triangle, point)[1]
+                    return found, member.material(owner, own)
         return -1, 0

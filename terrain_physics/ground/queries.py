@@ -9,7 +9,7 @@ import numpy as np
 from pyglm import glm
 
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Bytes, Floats, Longs, read_only
+from terrain_physics._kernels.types import Bytes, Floats, Int64s, read_only
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics.ground.answers import (
@@ -20,8 +20,8 @@ from terrain_physics.ground.answers import (
     joined_triangles,
     nearest_hits,
 )
+from terrain_physics.ground.members import Member
 from terrain_physics.ground.parts import GroundParts, PartQueries
-from terrain_physics.ground.sources import Source
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
 from terrain_physics.surface.ground_arrays import GroundArrays
@@ -59,28 +59,28 @@ class GroundQueries(Queries):
         """All parts, whatever the mask."""
         return self._parts
 
-    def met_by(self, mask: int) -> "GroundQueries":
+    def filtered(self, mask: int) -> "GroundQueries":
         return GroundQueries(self._parts, mask)
 
-    def _asking(self) -> AbstractContextManager[list[Source]]:
+    def _asking(self) -> AbstractContextManager[list[Member]]:
         """Give what to query to a long question."""
         return self._parts.asking(self._mask)
 
-    def _asked(self, ask: Callable[[list[Source]], _Answer]) -> _Answer:
+    def _asked(self, ask: Callable[[list[Member]], _Answer]) -> _Answer:
         """Return what a short question is answered by parts that nobody changed meanwhile."""
         while True:
-            shown = self._parts.sources
+            shown = self._parts.members
             answer = ask(self._parts.current(self._mask))
-            if shown is self._parts.sources:
+            if shown is self._parts.members:
                 return answer
 
     # Places
 
     def height(self, x: float, z: float) -> float:
-        def ask(sources: list[Source]) -> float:
+        def ask(members: list[Member]) -> float:
             best = math.nan
-            for source in sources:
-                level = source.queries.height(x, z)
+            for member in members:
+                level = member.queries.height(x, z)
                 if level > best or math.isnan(best):
                     best = level
             return best
@@ -92,44 +92,44 @@ class GroundQueries(Queries):
         return glm.vec3(self.normals(xs, zs, None)[0])
 
     def heights(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        with self._asking() as sources:
-            answers = [source.queries.heights(xs, zs, threads) for source in sources]
+        with self._asking() as members:
+            answers = [member.queries.heights(xs, zs, threads) for member in members]
         return np.asarray(np.fmax.reduce(answers))
 
     def normals(self, xs: Floats, zs: Floats, threads: int | None) -> Floats:
-        with self._asking() as sources:
-            if len(sources) == 1:
-                return sources[0].queries.normals(xs, zs, threads)
-            return _highest(sources, xs, zs, threads)[1]
+        with self._asking() as members:
+            if len(members) == 1:
+                return members[0].queries.normals(xs, zs, threads)
+            return _highest(members, xs, zs, threads)[1]
 
     def heights_and_normals(
         self, xs: Floats, zs: Floats, threads: int | None
     ) -> tuple[Floats, Floats]:
-        with self._asking() as sources:
-            return _highest(sources, xs, zs, threads)
+        with self._asking() as members:
+            return _highest(members, xs, zs, threads)
 
     # Triangles in boxes
 
     def triangles_in(self, lower: Floats3, upper: Floats3, most: int) -> Triangles | None:
-        def ask(sources: list[Source]) -> Triangles | None:
+        def ask(members: list[Member]) -> Triangles | None:
             answers = []
-            for source in sources:
-                answer = source.queries.triangles_in(lower, upper, most)
+            for member in members:
+                answer = member.queries.triangles_in(lower, upper, most)
                 if answer is None:
                     return None
                 answers.append(answer)
             if sum(len(answer) for answer in answers) > most:
                 return None
-            owners = [s.owners(answer.ids) for s, answer in zip(sources, answers, strict=True)]
+            owners = [s.owners(answer.ids) for s, answer in zip(members, answers, strict=True)]
             return joined_triangles(answers, owners)
 
         return self._asked(ask)
 
-    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Longs, Longs]:
-        with self._asking() as sources:
-            answers = [source.queries.triangle_ids_in(boxes, most) for source in sources]
+    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
+        with self._asking() as members:
+            answers = [member.queries.triangle_ids_in(boxes, most) for member in members]
         checks.refuse_more("triangles", sum(len(ids) for _, ids in answers), most)
-        owners = [s.owners(ids) for s, (_, ids) in zip(sources, answers, strict=True)]
+        owners = [s.owners(ids) for s, (_, ids) in zip(members, answers, strict=True)]
         return joined_lists([offsets for offsets, _ in answers], owners)
 
     # Rays
@@ -140,23 +140,23 @@ class GroundQueries(Queries):
     def rays(
         self, origins: Floats, directions: Floats, longest: Floats, count: int, threads: int | None
     ) -> RayHits:
-        with self._asking() as sources:
+        with self._asking() as members:
             answers = [
-                source.queries.rays(origins, directions, longest, count, threads)
-                for source in sources
+                member.queries.rays(origins, directions, longest, count, threads)
+                for member in members
             ]
-        return self._nearest_of_each(sources, answers)
+        return self._nearest_of_each(members, answers)
 
     def _nearest(self, ask: Callable[[PartQueries], _Hit | None]) -> _Hit | None:
         """Return the nearest hit of all parts."""
-        return self._asked(lambda sources: _nearest_hit(sources, ask))
+        return self._asked(lambda members: _nearest_hit(members, ask))
 
-    def _nearest_of_each(self, sources: Sequence[Source], answers: Sequence[Hits]) -> Hits:
+    def _nearest_of_each(self, members: Sequence[Member], answers: Sequence[Hits]) -> Hits:
         """Return for each row the hit at the least distance; if several are, the first part's."""
-        owners = [s.owners(answer.triangle) for s, answer in zip(sources, answers, strict=True)]
+        owners = [s.owners(answer.triangle) for s, answer in zip(members, answers, strict=True)]
         hits = []
-        for source, answer, owner in zip(sources, answers, owners, strict=True):
-            material = source.materials(owner.parts, answer.material)
+        for member, answer, owner in zip(members, answers, owners, strict=True):
+            material = member.materials(owner.parts, answer.material)
             if material is not answer.material:
                 material[np.isnan(answer.distance)] = 0  # missed
             hits.append(answer._replace(material=material))
@@ -165,28 +165,28 @@ class GroundQueries(Queries):
     # Shapes
 
     def contacts_of_one(self, shape: Shape, keep: str, most: int) -> Contacts:
-        def ask(sources: list[Source]) -> Contacts:
-            answers = [source.queries.contacts_of_one(shape, keep, most) for source in sources]
-            return _joined(sources, answers, most, ContactRoom(), deepest=keep == "deepest")
+        def ask(members: list[Member]) -> Contacts:
+            answers = [member.queries.contacts_of_one(shape, keep, most) for member in members]
+            return _joined(members, answers, most, ContactRoom(), deepest=keep == "deepest")
 
         return self._asked(ask)
 
     def contacts(
         self, kind: int, rows: Floats, keep: str, threads: int | None, most: int, room: ContactRoom
     ) -> Contacts:
-        with self._asking() as sources:
-            is_only = len(sources) == 1 and sources[0].is_in_order  # else they are joined in it
+        with self._asking() as members:
+            is_only = len(members) == 1 and members[0].is_in_order  # else they are joined in it
             answers = [
-                source.queries.contacts(
+                member.queries.contacts(
                     kind, rows, keep, threads, most, room if is_only else ContactRoom()
                 )
-                for source in sources
+                for member in members
             ]
-        return _joined(sources, answers, most, room, deepest=keep == "deepest")
+        return _joined(members, answers, most, room, deepest=keep == "deepest")
 
-    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
-        with self._asking() as sources:
-            counts = [source.queries.contact_counts(kind, rows, threads) for source in sources]
+    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
+        with self._asking() as members:
+            counts = [member.queries.contact_counts(kind, rows, threads) for member in members]
         return np.asarray(np.sum(counts, axis=0))
 
     def sweep(self, kind: int, row: Floats, motion: Floats) -> SweepHit | None:
@@ -195,11 +195,11 @@ class GroundQueries(Queries):
     def sweeps(
         self, kind: int, rows: Floats, motions: Floats, count: int, threads: int | None
     ) -> SweepHits:
-        with self._asking() as sources:
+        with self._asking() as members:
             answers = [
-                source.queries.sweeps(kind, rows, motions, count, threads) for source in sources
+                member.queries.sweeps(kind, rows, motions, count, threads) for member in members
             ]
-        return self._nearest_of_each(sources, answers)
+        return self._nearest_of_each(members, answers)
 
     # Closest points
 
@@ -208,9 +208,9 @@ class GroundQueries(Queries):
         return cast("ClosestPoint", self._nearest(lambda queries: queries.closest_point(point)))
 
     def closest_points(self, points: Floats, threads: int | None) -> ClosestPoints:
-        with self._asking() as sources:
-            answers = [source.queries.closest_points(points, threads) for source in sources]
-        return self._nearest_of_each(sources, answers)
+        with self._asking() as members:
+            answers = [member.queries.closest_points(points, threads) for member in members]
+        return self._nearest_of_each(members, answers)
 
     @property
     def triangle_count(self) -> int:
@@ -246,34 +246,36 @@ class GroundQueries(Queries):
     def triangle_at(self, part: int, triangle: int, point: Floats3) -> tuple[int, int]:
         return self._parts.triangle_at(part, triangle, point)
 
-    def triangles_at(self, parts: Longs, triangles: Longs, points: Floats) -> tuple[Longs, Bytes]:
+    def triangles_at(
+        self, parts: Int64s, triangles: Int64s, points: Floats
+    ) -> tuple[Int64s, Bytes]:
         ids, materials = np.full(len(parts), -1), np.zeros(len(parts), np.uint8)
-        for source in self._parts.sources:
-            source.put_triangles_at(parts, triangles, points, ids, materials)
+        for member in self._parts.members:
+            member.put_triangles_at(parts, triangles, points, ids, materials)
         return ids, materials
 
 
 def _highest(
-    sources: Sequence[Source], xs: Floats, zs: Floats, threads: int | None
+    members: Sequence[Member], xs: Floats, zs: Floats, threads: int | None
 ) -> tuple[Floats, Floats]:
     """Return the greatest heights, and the normals there."""
-    answers = [source.queries.heights_and_normals(xs, zs, threads) for source in sources]
+    answers = [member.queries.heights_and_normals(xs, zs, threads) for member in members]
     return highest([levels for levels, _ in answers], [normals for _, normals in answers])
 
 
 def _nearest_hit(
-    sources: Sequence[Source], ask: Callable[[PartQueries], _Hit | None]
+    members: Sequence[Member], ask: Callable[[PartQueries], _Hit | None]
 ) -> _Hit | None:
     """Return the hit at the least distance; if several are, that of the lowest id."""
     best, triangle, part, material = None, -1, -1, 0
-    for source in sources:
-        hit = ask(source.queries)
+    for member in members:
+        hit = ask(member.queries)
         if hit is None or (best is not None and hit.distance > best.distance):
             continue
-        own, owner = source.owner(hit.triangle)
+        own, owner = member.owner(hit.triangle)
         if best is None or hit.distance < best.distance or owner < part:
             best, triangle, part = hit, own, owner
-            material = source.material(owner, hit.material)
+            material = member.material(owner, hit.material)
     if best is None:
         return None
     if best.triangle == triangle and best.material == material:
@@ -282,7 +284,7 @@ def _nearest_hit(
 
 
 def _joined(
-    sources: Sequence[Source],
+    members: Sequence[Member],
     answers: Sequence[Contacts],
     most: int,
     room: ContactRoom,
@@ -291,21 +293,21 @@ def _joined(
 ) -> Contacts:
     if not deepest:
         checks.refuse_more("contacts", sum(map(len, answers)), most)
-    found = [one for one in zip(sources, answers, strict=True) if len(one[1])]
+    found = [one for one in zip(members, answers, strict=True) if len(one[1])]
     if not found:
         return answers[0]
     if len(found) == 1 and found[0][0].is_in_order:
-        source, answer = found[0]
+        member, answer = found[0]
         own, made_of = answer.triangle, answer.material
-        owner = source.owners(own)
-        named = source.materials(owner.parts, made_of)
+        owner = member.owners(own)
+        named = member.materials(owner.parts, made_of)
         if owner.ids is own and named is made_of:
             return answer
         return answer.with_triangles(owner.ids, named)
-    owners = [source.owners(answer.triangle) for source, answer in found]
+    owners = [member.owners(answer.triangle) for member, answer in found]
     touched = [answer for _, answer in found]
     materials = [
-        source.materials(owner.parts, answer.material)
-        for (source, answer), owner in zip(found, owners, strict=True)
+        member.materials(owner.parts, answer.material)
+        for (member, answer), owner in zip(found, owners, strict=True)
     ]
     return joined_contacts(touched, owners, materials, room, deepest=deepest)

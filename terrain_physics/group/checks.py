@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from terrain_physics._kernels.types import Floats, Words
+from terrain_physics._kernels.types import Floats, UInt64s
 from terrain_physics._support import checks
 from terrain_physics.character.group_data import Key, seeds_of
 from terrain_physics.character.state import first_random_state
 
 
-def number_of_each(name: str, value: ArrayLike, keys: Sequence[Key]) -> Floats:
+def number_per_character(name: str, value: ArrayLike, keys: Sequence[Key]) -> Floats:
     """Return a finite number (n,) for each key, given as one for all or as an array."""
     given = checks.real_array(name, value)
     if given.shape not in {(), (len(keys),)}:
@@ -25,7 +25,7 @@ def number_of_each(name: str, value: ArrayLike, keys: Sequence[Key]) -> Floats:
     return np.broadcast_to(given, len(keys)) + 0.0  # a zero has no sign
 
 
-def three_of_each(name: str, one: str, values: ArrayLike, keys: Sequence[Key]) -> Floats:
+def three_per_character(name: str, one: str, values: ArrayLike, keys: Sequence[Key]) -> Floats:
     """Return three finite numbers (n, 3) for each key; ``one`` is what those of one are."""
     given = checks.real_array(name, values)
     if given.shape == (0,):  # an empty list stands for no rows
@@ -37,18 +37,18 @@ def three_of_each(name: str, one: str, values: ArrayLike, keys: Sequence[Key]) -
     return given + 0.0  # a zero has no sign
 
 
-def positions_of_each(positions: ArrayLike, keys: Sequence[Key]) -> Floats:
+def positions_per_character(positions: ArrayLike, keys: Sequence[Key]) -> Floats:
     """Return positions (n, 3) for each key."""
-    return three_of_each("positions", "position", positions, keys)
+    return three_per_character("positions", "position", positions, keys)
 
 
-def velocities_of_each(velocities: ArrayLike | None, keys: Sequence[Key]) -> Floats:
+def velocities_per_character(velocities: ArrayLike | None, keys: Sequence[Key]) -> Floats:
     """Return velocities (n, 3) for each key; None is 0."""
     given = np.zeros((len(keys), 3)) if velocities is None else velocities
-    return three_of_each("velocities", "velocity", given, keys)
+    return three_per_character("velocities", "velocity", given, keys)
 
 
-def rotations_of_each(rotations: Any, keys: Sequence[Key]) -> Floats:
+def rotations_per_character(rotations: Any, keys: Sequence[Key]) -> Floats:
     """Return rotations (n, 9), row by row, for each key."""
     if isinstance(rotations, np.ndarray) and rotations.shape == (len(keys), 3, 3):
         with suppress(TypeError, ValueError):  # whose is the bad one?
@@ -57,7 +57,9 @@ def rotations_of_each(rotations: Any, keys: Sequence[Key]) -> Floats:
     return np.array(checked).reshape(-1, 9)
 
 
-def random_states_of_each(seed: int, keys: Sequence[Key], seeds: Iterable[Any] | None) -> Words:
+def random_states_per_character(
+    seed: int, keys: Sequence[Key], seeds: Iterable[Any] | None
+) -> UInt64s:
     """Return the random states (n,) that seeds stand for; None: those of a group's own seed."""
     if seeds is None:
         return seeds_of(seed, keys)

@@ -4,31 +4,31 @@ import numpy as np
 
 from terrain_physics._kernels.character.others.half_planes import CROWD_SIZE
 from terrain_physics._kernels.crowd.agents import (
-    DISC_SIZE,
+    AGENT_SIZE,
     MOST_PAIRS,
     PAIR_SIZE,
     list_pairs,
-    put_discs,
+    put_agents,
 )
-from terrain_physics._kernels.crowd.constraints import ASIDE, put_fences
-from terrain_physics._kernels.crowd.preferred_velocities import find_wants
-from terrain_physics._kernels.crowd.solver import push_each_other
-from terrain_physics._kernels.crowd.standing_on_characters import find_heads
-from terrain_physics._kernels.types import Floats, Longs, Words
+from terrain_physics._kernels.crowd.constraints import ASIDE, put_half_planes
+from terrain_physics._kernels.crowd.preferred_velocities import find_preferred_velocities
+from terrain_physics._kernels.crowd.solver import solve_contact_impulses
+from terrain_physics._kernels.crowd.standing_on_characters import find_characters_below
+from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 from terrain_physics._support.threads import Workers
 
 # Times the longest way that any wants to go for which pairs are listed, and for at least which way:
 # others may push one farther.
-_MORE, _LEAST_WAY = 1.25, 1e-3  # meters
+_MORE, _LEAST_DISPLACEMENT = 1.25, 1e-3  # meters
 
 # Others of one character that there is room for at first.
 _FIRST_PAIRS = 16
 
 # How often fences are set where something carries characters, each time by how far fences let them.
-_ROUNDS_WITH_RIDES = 8
+_ROUNDS_ON_MOVING_BASES = 8
 
 # Nanoseconds that each stage takes of one character, roughly.
-_HEADS_COST, _PAIRS_COST, _WANTS_COST, _FENCES_COST = 20, 300, 200, 200
+_BELOW_COST, _PAIRS_COST, _PREFERRED_COST, _HALF_PLANES_COST = 20, 300, 200, 200
 
 
 class Crowd:
@@ -45,11 +45,11 @@ class Crowd:
         self._make_room(0)
 
     def _make_room(self, count: int) -> None:
-        self._discs = np.empty((count, DISC_SIZE))
+        self._agents = np.empty((count, AGENT_SIZE))
         self._order = np.empty(count, dtype=np.int64)
         self._cells = np.empty((count, 2), dtype=np.int64)
         self._starts = np.empty((1 << count.bit_length()) + 1, dtype=np.int64)
-        self._ways = np.empty((count, 2)), np.empty((count, 2))
+        self._displacements = np.empty((count, 2)), np.empty((count, 2))
         self._ends = np.empty((count, 2)), np.empty((count, 2))
         self._rows = np.empty(count * CROWD_SIZE)
         self._make_room_for_pairs(count, _FIRST_PAIRS)
@@ -65,9 +65,9 @@ class Crowd:
         self,
         states: Floats,
         rules: Floats,
-        words: Words,
+        words: UInt64s,
         seconds: float,
-        table: Longs,
+        table: Int64s,
         threads: int | None,
     ) -> Floats:
         """Return what others let each of n characters do in an update: rows (n * CROWD_SIZE,).
@@ -78,41 +78,52 @@ class Crowd:
         count = len(words)
         if count != len(self._order):
             self._make_room(count)
-        workers, discs, order = Workers(threads), self._discs, self._order
-        sorted_discs = discs, order, self._cells, self._starts
-        size, widest, longest, rides = put_discs(
-            states, rules, seconds, table, self.holds, *sorted_discs
+        workers, agents, order = Workers(threads), self._agents, self._order
+        sorted_agents = agents, order, self._cells, self._starts
+        size, widest, longest, rides = put_agents(
+            states, rules, seconds, table, self.holds, *sorted_agents
         )
 
         def look_down(first: int, last: int) -> None:
-            find_heads(*sorted_discs, size, widest, seconds, self.holds, words, first, last)
+            find_characters_below(
+                *sorted_agents, size, widest, seconds, self.holds, words, first, last
+            )
 
-        workers.run(look_down, count, _HEADS_COST)
+        workers.run(look_down, count, _BELOW_COST)
         expected = 0.0
         while longest > expected or expected == 0.0:
-            expected = max(_MORE * longest, _LEAST_WAY)
+            expected = max(_MORE * longest, _LEAST_DISPLACEMENT)
             self._list_pairs(size, widest, 2.0 * (expected + ASIDE), words, workers)
             longest = max(longest, self._push(seconds, workers))
 
-        certain = self._ways[0]
-        for end in range(_ROUNDS_WITH_RIDES if rides else 1):
+        certain = self._displacements[0]
+        for end in range(_ROUNDS_ON_MOVING_BASES if rides else 1):
             ends = self._ends[end % 2]
 
-            def fence(
+            def constrain(
                 first: int, last: int, certain: Floats = certain, ends: Floats = ends
             ) -> None:
-                known = states, rules, discs, order, *self._pairs, self._ways[0], certain, ends
-                put_fences(*known, seconds, self.holds, self._rows, first, last)
+                known = (
+                    states,
+                    rules,
+                    agents,
+                    order,
+                    *self._pairs,
+                    self._displacements[0],
+                    certain,
+                    ends,
+                )
+                put_half_planes(*known, seconds, self.holds, self._rows, first, last)
 
-            workers.run(fence, count, _FENCES_COST)
+            workers.run(constrain, count, _HALF_PLANES_COST)
             certain = ends
         return self._rows
 
     def _list_pairs(
-        self, size: float, widest: float, most: float, words: Words, workers: Workers
+        self, size: float, widest: float, most: float, words: UInt64s, workers: Workers
     ) -> None:
         """List who may meet whom, with as much room as that needs."""
-        found = self._discs, self._order, self._cells, self._starts
+        found = self._agents, self._order, self._cells, self._starts
 
         def pair(first: int, last: int) -> int:
             return list_pairs(*found, size, widest, most, words, *self._pairs, first, last)
@@ -125,10 +136,10 @@ class Crowd:
 
     def _push(self, seconds: float, workers: Workers) -> float:
         """Find the ways of all; return the longest."""
-        known, count = (self._discs, *self._pairs), len(self._discs)
+        known, count = (self._agents, *self._pairs), len(self._agents)
 
-        def want(first: int, last: int) -> None:
-            find_wants(*known, seconds, np.empty(CROWD_SIZE), first, last)
+        def prefer(first: int, last: int) -> None:
+            find_preferred_velocities(*known, seconds, np.empty(CROWD_SIZE), first, last)
 
-        workers.run(want, count, _WANTS_COST)
-        return push_each_other(*known, *self._ways)
+        workers.run(prefer, count, _PREFERRED_COST)
+        return solve_contact_impulses(*known, *self._displacements)

@@ -17,7 +17,7 @@ from terrain_physics._support import checks
 from terrain_physics._support.threads import Workers
 from terrain_physics.character.colliders import Collider
 from terrain_physics.character.frame_time import FrameTime, MaxDelta
-from terrain_physics.character.ground_contacts import Touched
+from terrain_physics.character.ground_contacts import GroundContacts
 from terrain_physics.character.ground_material import put_all_factors
 from terrain_physics.character.group_data import (
     GroupData,
@@ -47,13 +47,13 @@ from terrain_physics.character.placement import (
 )
 from terrain_physics.character.results import nothing_new
 from terrain_physics.character.rows import ALONE, Rows, state_hashes, step_off, wake
-from terrain_physics.character.rules import put_rules, put_rules_of_each
+from terrain_physics.character.rules import put_rules, put_rules_per_character
 from terrain_physics.character.state import first_random_state
 from terrain_physics.group.checks import (
-    positions_of_each,
-    random_states_of_each,
-    rotations_of_each,
-    velocities_of_each,
+    positions_per_character,
+    random_states_per_character,
+    rotations_per_character,
+    velocities_per_character,
 )
 from terrain_physics.group.crowd import Crowd
 from terrain_physics.group.results import GroupResult
@@ -348,14 +348,14 @@ class CharacterGroup(GroupTable):
         self._data.refuse_known(names)
         rows = self._data.room_for(len(names))
         body, own_rules = self._begin(rows, collider, material_rules)
-        put_rules_of_each(rows.rules, rules, names)
-        places = positions_of_each(positions, names)
-        speeds = velocities_of_each(velocities, names)
+        put_rules_per_character(rows.rules, rules, names)
+        places = positions_per_character(positions, names)
+        speeds = velocities_per_character(velocities, names)
         if rotations is None:
             put_shape(rows, self.ground, body, UPRIGHT)
         else:
-            put_shapes(rows, self.ground, body, rotations_of_each(rotations, names), names)
-        random_states = random_states_of_each(self._data.seed, names, seeds)
+            put_shapes(rows, self.ground, body, rotations_per_character(rotations, names), names)
+        random_states = random_states_per_character(self._data.seed, names, seeds)
         make_new(rows, places, speeds, random_states, are_driven=velocities is not None)
         self._data.add(names, body, own_rules)
 
@@ -429,7 +429,7 @@ class CharacterGroup(GroupTable):
         if seconds == 0.0:
             nothing_new(state)
             return GroupResult(state.copy())
-        self._data.adopt_guests()
+        self._data.adopt_writes()
         if count > 0:
             queries = queries_of(self.ground)
             if queries.cell_sizes is not self._data.cell_sizes:  # maps came or went
@@ -437,7 +437,7 @@ class CharacterGroup(GroupTable):
                 self._data.cell_sizes = queries.cell_sizes
             version = queries.version
             log = queries.changes
-            before = Touched.by(state, queries).copy()
+            before = GroundContacts.by(state, queries).copy()
             # Kernels take rows one after another; these are views.
             states, flat_rules, draws = state.reshape(-1), rules.reshape(-1), random.reshape(-1)
             flat_hits = hits.reshape(-1)
@@ -461,7 +461,7 @@ class CharacterGroup(GroupTable):
                 if any(Workers(self._threads).run(advance, count, _cost(state))):
                     logs = logs_of(rows, queries)
         self._frame_time().last = seconds
-        self._data.show_guests()
+        self._data.show_adopted()
         return GroupResult(state.copy(), seconds, logs, before)
 
     def __repr__(self) -> str:

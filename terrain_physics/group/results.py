@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.character.state import layout as columns
-from terrain_physics._kernels.types import Flags, Floats, Longs
+from terrain_physics._kernels.types import Bools, Floats, Int64s
 from terrain_physics._public import public
-from terrain_physics.character.ground_contacts import Touched
+from terrain_physics.character.ground_contacts import GroundContacts
 from terrain_physics.character.hits import Logs, MoveHits, same_values, spread
 from terrain_physics.character.results import GROUND_STATES, LIMITS, Fields, upgraded
 from terrain_physics.character.rows import vectors
@@ -61,7 +61,7 @@ class GroupResult(Fields):
         states: Floats,
         seconds: float = 0.0,
         logs: Logs | None = None,
-        before: Touched | None = None,
+        before: GroundContacts | None = None,
     ) -> None:
         self._states, self._seconds, self._logs, self._before = states, seconds, logs, before
         self._made: dict[str, Any] = {}
@@ -90,7 +90,7 @@ class GroupResult(Fields):
     __hash__ = None  # type: ignore[assignment]  # arrays have none
 
     @property
-    def grounded(self) -> Flags:
+    def grounded(self) -> Bools:
         """Whether each stands on walkable ground, or is wedged between steep slopes (n,)."""
         return self._once("grounded", lambda states: states[:, columns.GROUNDED] != 0.0)
 
@@ -100,7 +100,7 @@ class GroupResult(Fields):
         return self._once("ground_normals", ground_normals)
 
     @property
-    def contacts(self) -> Longs:
+    def contacts(self) -> Int64s:
         """How many triangles hold each one up at the end (n,)."""
         return self._once("contacts", lambda states: states[:, columns.CONTACTS].astype(np.int64))
 
@@ -110,7 +110,7 @@ class GroupResult(Fields):
         return self._once("penetrations", lambda states: states[:, columns.PENETRATION].copy())
 
     @property
-    def converged(self) -> Flags:
+    def converged(self) -> Bools:
         """Whether they ended outside of the ground, and at the end of their ways (n,)."""
         return self._once("converged", lambda states: states[:, columns.CONVERGED] != 0.0)
 
@@ -120,7 +120,7 @@ class GroupResult(Fields):
         return self._once("limited_by", _limits)
 
     @property
-    def rounds(self) -> Longs:
+    def rounds(self) -> Int64s:
         """The most rounds of pushing that a step needed (n,); 0 at rest."""
         return self._once("rounds", lambda states: states[:, columns.ROUNDS].astype(np.int64))
 
@@ -135,7 +135,7 @@ class GroupResult(Fields):
         return self._seconds
 
     @property
-    def blocked(self) -> Flags:
+    def blocked(self) -> Bools:
         """Whether something was in the way of each, as of `MoveResult.blocked` (n,)."""
         return self._once("blocked", self._find_blocked)
 
@@ -151,22 +151,22 @@ class GroupResult(Fields):
         return hits
 
     @property
-    def just_landed(self) -> Flags:
+    def just_landed(self) -> Bools:
         """Whether they are grounded, and were not before this update (n,)."""
         return self._once("just_landed", _landed)
 
     @property
-    def just_left(self) -> Flags:
+    def just_left(self) -> Bools:
         """Whether they were grounded before this update, and are not any more (n,)."""
         return self._once("just_left", _left)
 
     @property
-    def just_hit(self) -> Flags:
+    def just_hit(self) -> Bools:
         """Whether each ran into something: it has a row of `CharacterGroup.hits` (n,)."""
         return self._once("just_hit", self._find_hitting)
 
     @property
-    def material_changed(self) -> Flags:
+    def material_changed(self) -> Bools:
         """Whether each stands on or touches another material than before this update (n,).
 
         Both materials are looked up as this is first read: they are those of the ground then. False
@@ -188,7 +188,7 @@ class GroupResult(Fields):
         return self._once("squeezed", lambda states: _hardest(states)[0])
 
     @property
-    def squeezed_by(self) -> Longs:
+    def squeezed_by(self) -> Int64s:
         """The key of that part (n,); -1 where none presses."""
         return self._once("squeezed_by", lambda states: _hardest(states)[1])
 
@@ -208,7 +208,7 @@ class GroupResult(Fields):
         hits: MoveHits | None = self._made.get("_blockers")
         return hits
 
-    def _find_blocked(self, states: Floats) -> Flags:
+    def _find_blocked(self, states: Floats) -> Bools:
         flags = np.zeros(len(states), dtype=np.bool_)
         if self._logs is not None:
             flags[self._logs.blocked()] = True
@@ -216,16 +216,16 @@ class GroupResult(Fields):
             flags[blockers.character] = True
         return flags
 
-    def _find_hitting(self, states: Floats) -> Flags:
+    def _find_hitting(self, states: Floats) -> Bools:
         flags = np.zeros(len(states), dtype=np.bool_)
         if self._logs is not None:
             flags[self._logs.hitting()] = True
         return flags
 
-    def _find_changes(self, states: Floats) -> Flags:
+    def _find_changes(self, states: Floats) -> Bools:
         if self._before is None:
             return np.zeros(len(states), dtype=np.bool_)
-        return Touched.by(states, self._before.queries).is_other_material(self._before)
+        return GroundContacts.by(states, self._before.queries).is_other_material(self._before)
 
     def _once(self, name: str, make: Callable[[Floats], NDArray[Any]]) -> NDArray[Any]:
         """Make a field when it is first read: a game may read its rows one by one."""
@@ -235,7 +235,7 @@ class GroupResult(Fields):
         return values
 
 
-def _hardest(states: Floats) -> tuple[Floats, Longs]:
+def _hardest(states: Floats) -> tuple[Floats, Int64s]:
     """Return what presses each character hardest: how deep it is in that, and its key."""
     ends = columns.SQUEEZED + 3 * columns.MOST_SQUEEZING
     ways = states[:, columns.SQUEEZED : ends].reshape(-1, columns.MOST_SQUEEZING, 3)
@@ -250,13 +250,13 @@ def _limits(states: Floats) -> NDArray[np.str_]:
     return names[states[:, columns.LIMIT].astype(np.int64)]
 
 
-def _landed(states: Floats) -> Flags:
-    flags: Flags = (states[:, columns.GROUNDED] != 0.0) & (states[:, columns.WAS_GROUNDED] == 0.0)
+def _landed(states: Floats) -> Bools:
+    flags: Bools = (states[:, columns.GROUNDED] != 0.0) & (states[:, columns.WAS_GROUNDED] == 0.0)
     return flags
 
 
-def _left(states: Floats) -> Flags:
-    flags: Flags = (states[:, columns.GROUNDED] == 0.0) & (states[:, columns.WAS_GROUNDED] != 0.0)
+def _left(states: Floats) -> Bools:
+    flags: Bools = (states[:, columns.GROUNDED] == 0.0) & (states[:, columns.WAS_GROUNDED] != 0.0)
     return flags
 
 

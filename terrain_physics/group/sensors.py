@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from terrain_physics._kernels.character.sensors import put_around
+from terrain_physics._kernels.character.sensors import put_sensors
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.surface.shapes import FARTHEST
-from terrain_physics._kernels.types import Floats, Longs, read_only
+from terrain_physics._kernels.types import Floats, Int64s, read_only
 from terrain_physics._support import checks
 from terrain_physics._support.threads import Workers
 from terrain_physics.character.rows import POSITION, Rows
@@ -22,7 +22,7 @@ from terrain_physics.surface.results import RayHits
 _COST = 1
 
 
-class Around:
+class Sensors:
     """Characters that look around.
 
     Parameters
@@ -84,12 +84,12 @@ class Around:
                 values[rows] = new.reshape(len(rows), *values.shape[1:])
         return hits
 
-    def _by_mask(self) -> Iterator[tuple[Longs, Queries]]:
+    def _by_mask(self) -> Iterator[tuple[Int64s, Queries]]:
         """Give the rows of characters with the same mask, and who answers for what it meets."""
         for mask in np.unique(self._masks).tolist():
-            yield np.flatnonzero(self._masks == mask), self._queries.met_by(int(mask))
+            yield np.flatnonzero(self._masks == mask), self._queries.filtered(int(mask))
 
-    def _points(self, rows: Longs, places: Floats, arms: Floats) -> Floats:
+    def _points(self, rows: Int64s, places: Floats, arms: Floats) -> Floats:
         """Return places (m, 3) of some rows (m,) plus their arms (k, 3) in the world, (3, m k)."""
         out = np.empty((3, len(rows) * len(arms)))
         starts, yaws, ways = read_only(
@@ -97,7 +97,7 @@ class Around:
         )
 
         def put(first: int, last: int) -> None:
-            put_around(starts, yaws, ways, first, last, out)
+            put_sensors(starts, yaws, ways, first, last, out)
 
         Workers(self._threads).run(put, len(rows), _COST * (1 + len(arms)))
         (points,) = read_only(out)

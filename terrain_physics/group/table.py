@@ -9,35 +9,35 @@ from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.mesh.parts import ID_BITS
-from terrain_physics._kernels.types import Bytes, Flags, Floats, Longs
-from terrain_physics.character.attribute_guard import Spelled
-from terrain_physics.character.ground_contacts import Touched
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
+from terrain_physics.character.attribute_guard import AttributeGuard
+from terrain_physics.character.ground_contacts import GroundContacts
 from terrain_physics.character.group_data import GroupData, Key, checked_keys
 from terrain_physics.character.hits import MoveHits, impacts_of
 from terrain_physics.character.material_rules import put_material_rules
 from terrain_physics.character.placement import make_new, put_in_air
 from terrain_physics.character.rows import (
-    CARRIED_VELOCITY,
+    BASE_VELOCITY,
     POSITION,
     VELOCITY,
-    forget_rest,
+    forget_contact_signature,
     vectors,
 )
-from terrain_physics.character.rules import put_rules_of_each, rule_to_read
+from terrain_physics.character.rules import put_rules_per_character, rule_to_read
 from terrain_physics.group.checks import (
-    number_of_each,
-    positions_of_each,
-    random_states_of_each,
-    velocities_of_each,
+    number_per_character,
+    positions_per_character,
+    random_states_per_character,
+    velocities_per_character,
 )
 from terrain_physics.group.member import GroupMember
 from terrain_physics.group.results import ground_normals, ground_states, read_only
-from terrain_physics.group.sensors import Around
+from terrain_physics.group.sensors import Sensors
 from terrain_physics.surface.results import RayHits
 from terrain_physics.surface.surface import queries_of
 
 
-class GroupTable(Spelled, Mapping[Key, GroupMember]):
+class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
     """The characters of a group by their keys, and all at once as arrays with a row for each.
 
     Rows are in the order in which the characters were added. Arrays are read-only copies.
@@ -89,12 +89,12 @@ class GroupTable(Spelled, Mapping[Key, GroupMember]):
     def world_velocities(self) -> Floats:
         """The velocities (n, 3) in m/s with those of the ground they stand on; read-only."""
         state = self._states()
-        return read_only(state[:, VELOCITY] + state[:, CARRIED_VELOCITY])
+        return read_only(state[:, VELOCITY] + state[:, BASE_VELOCITY])
 
     # What they stand on
 
     @property
-    def grounded(self) -> Flags:
+    def grounded(self) -> Bools:
         """Whether each one stood on the ground at the end of its last update (n,), read-only."""
         return read_only(self._states()[:, columns.GROUNDED] != 0.0)
 
@@ -120,7 +120,7 @@ class GroupTable(Spelled, Mapping[Key, GroupMember]):
         return read_only(self._touched().named()[1])
 
     @property
-    def parts(self) -> Longs:
+    def parts(self) -> Int64s:
         """The key of the part of a `Ground` that each one touches (n,), read-only.
 
         As `GroundReport.part`: 0 of another ground; -1 in the air, and outside a map.
@@ -196,7 +196,7 @@ class GroupTable(Spelled, Mapping[Key, GroupMember]):
         >>> group.height_scan([(0, 0.5)], yaw=math.pi / 2).round(9)
         array([[1.5]])
         """
-        return self._around(yaw, keys).heights(offsets)
+        return self._sensors(yaw, keys).heights(offsets)
 
     def raycast(
         self,
@@ -245,7 +245,7 @@ class GroupTable(Spelled, Mapping[Key, GroupMember]):
         >>> group.raycast([(0, 0, 0)], [(0, -1, 0), (0, -3, 4), (0, 1, 0)]).distance
         array([[ 3.,  5., nan]])
         """
-        return self._around(yaw, keys).rays(offsets, directions, max_distance)
+        return self._sensors(yaw, keys).rays(offsets, directions, max_distance)
 
     # Steering
 
@@ -271,7 +271,7 @@ class GroupTable(Spelled, Mapping[Key, GroupMember]):
             changed then.
         """
         names, rows = self._chosen(keys)
-        across, along = number_of_each("vx", vx, names), number_of_each("vz", vz, names)
+        across, along = number_per_character("vx", vx, names), number_per_character("vz", vz, names)
         state = self._states()
         state[rows, columns.VELOCITY], state[rows, columns.VELOCITY + 2] = across, along
         _let_drive(state, rows)
@@ -295,7 +295,7 @@ class GroupTable(Spelled, Mapping[Key, GroupMember]):
             changed then.
         """
         names, rows = self._chosen(keys)
-        speeds = velocities_of_each(velocities, names)
+        speeds = velocities_per_character(velocities, names)
         state = self._states()
         state[rows, VELOCITY] = speeds
         _let_drive(state, rows)
@@ -321,7 +321,7 @@ class GroupTable(Spelled, Mapping[Key, GroupMember]):
             changed then.
         """
         names, rows = self._chosen(keys)
-        places = positions_of_each(positions, names)
+        places = positions_per_character(positions, names)
         state = self._states()
         state[rows, POSITION] = places
         state[rows, columns.UNDISTURBED] = 0.0
@@ -350,8 +350,8 @@ class GroupTable(Spelled, Mapping[Key, GroupMember]):
             As for `set_positions`. Nothing has changed then.
         """
         names, rows = self._chosen(keys)
-        places = positions_of_each(positions, names)
-        speeds = velocities_of_each(velocities, names)
+        places = positions_per_character(positions, names)
+        speeds = velocities_per_character(velocities, names)
         state = self._states()
         moved = state[rows]
         put_in_air(moved, places, speeds)
@@ -385,9 +385,9 @@ class GroupTable(Spelled, Mapping[Key, GroupMember]):
             As for `set_positions`, and for another number of seeds. Nothing has changed then.
         """
         names, rows = self._chosen(keys)
-        places = positions_of_each(positions, names)
-        speeds = velocities_of_each(velocities, names)
-        random_states = random_states_of_each(self._data.seed, names, seeds)
+        places = positions_per_character(positions, names)
+        speeds = velocities_per_character(velocities, names)
+        random_states = random_states_per_character(self._data.seed, names, seeds)
         all_rows = self._data.rows()
         new = all_rows.at(rows)
         make_new(new, places, speeds, random_states)
@@ -456,13 +456,13 @@ class GroupTable(Spelled, Mapping[Key, GroupMember]):
         new, has_others = before[rows].copy(), "material_rules" in rules
         if has_others:
             material_rules = put_material_rules(new, rules.pop("material_rules"))
-        changed = put_rules_of_each(new, rules, names)
+        changed = put_rules_per_character(new, rules, names)
         places = np.arange(len(state))[rows]
         for rule in changed:
             rule.wake(state, places[new[:, rule.place] != before[rows, rule.place]])
         if has_others:
             mark = columns.MATERIAL_RULES
-            forget_rest(state, places[new[:, mark] != before[rows, mark]])
+            forget_contact_signature(state, places[new[:, mark] != before[rows, mark]])
             for key in names:
                 self._data.keep_material_rules(key, material_rules)
         before[rows] = new
@@ -472,14 +472,14 @@ class GroupTable(Spelled, Mapping[Key, GroupMember]):
     def _states(self) -> Floats:
         return self._data.rows().state
 
-    def _touched(self) -> Touched:
-        return Touched.by(self._states(), queries_of(self._data.ground))
+    def _touched(self) -> GroundContacts:
+        return GroundContacts.by(self._states(), queries_of(self._data.ground))
 
-    def _around(self, yaw: ArrayLike | None, keys: Iterable[Key] | None) -> Around:
+    def _sensors(self, yaw: ArrayLike | None, keys: Iterable[Key] | None) -> Sensors:
         names, rows = self._chosen(keys)
-        yaws = number_of_each("yaw", 0.0 if yaw is None else yaw, names)
+        yaws = number_per_character("yaw", 0.0 if yaw is None else yaw, names)
         queries = queries_of(self._data.ground)
-        return Around(self._data.rows().at(rows), names, yaws, queries, self._threads)
+        return Sensors(self._data.rows().at(rows), names, yaws, queries, self._threads)
 
     def _chosen(self, keys: Iterable[Key] | None) -> tuple[Sequence[Key], Any]:
         """Return some keys, all if None, and an index of their rows."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from pyglm import glm
 
-from terrain_physics._kernels.types import Flags, Floats, Singles
+from terrain_physics._kernels.types import Bools, Float32s, Floats
 from terrain_physics._support import checks
 from terrain_physics.heightmap.cells import Ranges
 from terrain_physics.heightmap.checks import checked_samples
@@ -52,7 +52,7 @@ class Disc(NamedTuple):
         left = 1.0 - square
         return place, np.where(left > 0.0, left, 0.0) ** 2
 
-    def cells(self, land: FramedMap) -> tuple[Ranges, Flags]:
+    def cells(self, land: FramedMap) -> tuple[Ranges, Bools]:
         """Return the cells around, and which of them have their middle within, border included."""
         rows, columns = self._samples(land)
         around = cells_around(land, rows.start, rows.stop, columns.start, columns.stop)
@@ -108,7 +108,7 @@ class Brush(NamedTuple):
     strength: float = 1.0
     flat: float = 0.0
 
-    def stroke(self, land: FramedMap) -> tuple[Ranges, Singles]:
+    def stroke(self, land: FramedMap) -> tuple[Ranges, Float32s]:
         """Return which samples of a map the brush changes, and what they become."""
         place, weights = self.disc.samples(land, self.flat)
         weights *= self.strength
@@ -163,7 +163,7 @@ def _share(name: str, value: Any) -> float:
     return checks.between(name, value, 0.0, 1.0)
 
 
-def _toward(goal: Floats | float, heights: Singles, weights: Floats) -> Floats:
+def _toward(goal: Floats | float, heights: Float32s, weights: Floats) -> Floats:
     """Return heights on their way to a goal: those that count 1 are exactly there."""
     return weights * goal + (1.0 - weights) * heights
 

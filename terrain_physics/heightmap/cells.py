@@ -7,12 +7,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from terrain_physics._kernels.types import Flags, Floats, Longs
+from terrain_physics._kernels.types import Bools, Floats, Int64s
 from terrain_physics._public import public
 from terrain_physics.surface.limits import checked_places
 
 Get = Callable[[Any], Any]
-Find = Callable[[Floats, Floats], tuple[tuple[Longs, Longs], Flags]]
+Find = Callable[[Floats, Floats], tuple[tuple[Int64s, Int64s], Bools]]
 Read = Callable[[Any], NDArray[Any]]
 Fit = Callable[[Any, tuple[int, ...]], NDArray[Any]]
 

@@ -15,7 +15,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.find_contacts import (
     Place,
     find_contacts,
 )
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._support import checks
 from terrain_physics._support.threads import Workers
 from terrain_physics.surface.contact_room import ContactRoom
@@ -29,7 +29,7 @@ _PART = 2048  # shapes: the list of what more of them touch would leave the cach
 _SPARE = 1.1
 
 # How many touches, which shape, row, code, where to go on: see `find_contacts`.
-_Touches = tuple[int, Longs, Longs, Longs, Place]
+_Touches = tuple[int, Int64s, Int64s, Int64s, Place]
 
 
 class ContactQuery:
@@ -41,7 +41,7 @@ class ContactQuery:
         self._views, self._count, self._cell_count = views, len(bodies), cell_count
         self._shapes = kind, for_kernels(bodies)
 
-    def counts(self, workers: Workers) -> Longs:
+    def counts(self, workers: Workers) -> Int64s:
         """Return how many triangles each shape touches."""
         counts = np.zeros(self._count, dtype=np.int64)
 
@@ -56,7 +56,7 @@ class ContactQuery:
 
     def contacts(
         self, workers: Workers, most: int, room: ContactRoom
-    ) -> tuple[Longs, Floats, Longs]:
+    ) -> tuple[Int64s, Floats, Int64s]:
         """Return (queries and triangles, penetrations, normals and points, cells): see `Contacts`.
 
         Cells are row * columns + column of the map's nearest; none if not asked for. More than
@@ -65,7 +65,7 @@ class ContactQuery:
         heights, cells, _, frame = self._views
         rows = _Rows(self._count, most, room)
 
-        def work(first: int, last: int) -> list[Longs]:
+        def work(first: int, last: int) -> list[Int64s]:
             place, nearest = (first, NO_ROW, 0), []
             try:
                 while place[0] < last:
@@ -85,10 +85,10 @@ class ContactQuery:
 
     def deepest(
         self, workers: Workers, most: int, room: ContactRoom
-    ) -> tuple[Longs, Floats, Longs]:
+    ) -> tuple[Int64s, Floats, Int64s]:
         """Return the same for the deepest contact of each shape."""
 
-        def work(first: int, last: int) -> list[tuple[Longs, Floats, Longs]]:
+        def work(first: int, last: int) -> list[tuple[Int64s, Floats, Int64s]]:
             place, pieces, carried = (first, NO_ROW, 0), [], None
             while place[0] < last:
                 found, *lists, place = self._find(place, last)
@@ -116,7 +116,7 @@ class ContactQuery:
             checks.refuse_more("contacts", total, most)
         return *room.first(total), cells[:total]
 
-    def _deepest_of(self, touches: list[Longs]) -> tuple[tuple[Longs, Floats, Longs], Longs]:
+    def _deepest_of(self, touches: list[Int64s]) -> tuple[tuple[Int64s, Floats, Int64s], Int64s]:
         """Return the deepest contact of each shape in a list, and where in the list they are."""
         heights, cells, _, frame = self._views
         who, row, code = touches
@@ -138,7 +138,7 @@ class ContactQuery:
             )
         return found
 
-    def _cells_of(self, row: Longs, code: Longs) -> Longs:
+    def _cells_of(self, row: Int64s, code: Int64s) -> Int64s:
         if self._cell_count is None:
             return np.empty(0, dtype=np.int64)
         out = np.empty(len(row), dtype=np.int64)
@@ -160,7 +160,7 @@ class _Rows:
         self._pieces = [(room.ints, room.floats)]
         self._used = [0]
 
-    def take(self, first: int, done: int, last: int, count: int) -> tuple[Longs, Floats, int]:
+    def take(self, first: int, done: int, last: int, count: int) -> tuple[Int64s, Floats, int]:
         """Return (flat arrays, where in them) for contacts of the part first .. last.
 
         They are all of those of the part if ``done`` is the last shape. Waits until the parts
@@ -206,7 +206,7 @@ class _Rows:
             self._is_over = True
             self._turn.notify_all()
 
-    def all(self) -> tuple[Longs, Floats]:
+    def all(self) -> tuple[Int64s, Floats]:
         """Return all contacts, which are in the room now."""
         pieces = [
             (ints[:, :used], floats[:, :used])

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.types import Flags, Singles
+from terrain_physics._kernels.types import Bools, Float32s
 from terrain_physics._support import checks
 from terrain_physics.heightmap.cells import Fit, Ranges, Region
 from terrain_physics.heightmap.checks import checked_samples, edited
@@ -44,7 +44,7 @@ def cells_around(land: FramedMap, row_0: int, row_1: int, column_0: int, column_
     return Region(max(row_0 - 1, 0), min(row_1, rows), max(column_0 - 1, 0), min(column_1, columns))
 
 
-def put_samples(storage: MapStorage, place: Ranges, samples: Singles, is_new: Flags) -> None:
+def put_samples(storage: MapStorage, place: Ranges, samples: Float32s, is_new: Bools) -> None:
     """Set those samples of a range that are new, where the map has others."""
     down, across = place
     with storage.editing():
@@ -64,7 +64,7 @@ def put_samples(storage: MapStorage, place: Ranges, samples: Singles, is_new: Fl
         storage.changed(region, "heights", holes=bool(np.isnan(samples[set_here]).any()))
 
 
-def equal_samples(one: Singles, other: Singles) -> Flags:
+def equal_samples(one: Float32s, other: Float32s) -> Bools:
     """Tell which samples are equal; holes equal each other."""
     return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
@@ -91,7 +91,7 @@ def set_materials(storage: MapStorage, fit: Fit, index: Any, values: ArrayLike) 
         storage.changed(region, "materials")
 
 
-def paint(storage: MapStorage, place: Ranges, marked: Flags, material: int) -> None:
+def paint(storage: MapStorage, place: Ranges, marked: Bools, material: int) -> None:
     """Set what those cells of a range are made of that are marked."""
     _, (row_0, row_1), (column_0, column_1) = edited(marked, marked.shape)
     if row_0 == row_1:

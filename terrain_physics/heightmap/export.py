@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.surface_mesh import put_triangles, put_vertex_normals
-from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles, read_only
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s, read_only
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
@@ -49,7 +49,7 @@ def mesh_arrays(storage: MapStorage, region: Region, origin: Floats3, axes: Axes
     )
 
 
-def whole_mesh(storage: MapStorage) -> tuple[Floats, Longs, Floats]:
+def whole_mesh(storage: MapStorage) -> tuple[Floats, Int64s, Floats]:
     """Return the whole surface: vertices that are used (v, 3), faces (n, 3), normals (v, 3)."""
     rows, columns = storage.cell_count
     places, faces = _surface(storage, Region(0, rows, 0, columns))
@@ -75,7 +75,7 @@ def checked_region(region: Any, rows: int, columns: int) -> Region:
     return Region(*ends)
 
 
-def _surface(storage: MapStorage, region: Region) -> tuple[Floats, Longs]:
+def _surface(storage: MapStorage, region: Region) -> tuple[Floats, Int64s]:
     """Return the corners of the cells (v, 3) and their triangles (n, 3), as of one moment."""
     row_0, row_1, column_0, column_1 = region
     with storage.lock:
@@ -84,7 +84,7 @@ def _surface(storage: MapStorage, region: Region) -> tuple[Floats, Longs]:
     return _places(storage.frame[:6].tolist(), region, samples), _faces(samples, bits)
 
 
-def _places(frame: Sequence[float], region: Region, samples: Singles) -> Floats:
+def _places(frame: Sequence[float], region: Region, samples: Float32s) -> Floats:
     """Return the corners of the cells as points (v, 3), row by row; NaN heights in holes."""
     row_0, row_1, column_0, column_1 = region
     x0, y0, z0, cell_x, cell_z, scale = frame
@@ -95,14 +95,14 @@ def _places(frame: Sequence[float], region: Region, samples: Singles) -> Floats:
     return result.reshape(-1, 3)
 
 
-def _faces(samples: Singles, bits: Bytes) -> Longs:
+def _faces(samples: Float32s, bits: Bytes) -> Int64s:
     """Return the triangles (n, 3) of the cells that have ground, in order of their ids."""
     faces = np.empty((2 * bits.size, 3), dtype=np.int64)
     levels, kinds = read_only(samples, bits)
     return faces[: put_triangles(levels, kinds, faces)]
 
 
-def _vertex_normals(places: Floats, faces: Longs) -> Floats:
+def _vertex_normals(places: Floats, faces: Int64s) -> Floats:
     """Return the mean of the normals of the faces around each vertex, by area."""
     sums, normals = np.empty_like(places), np.zeros_like(places)
     corners, triangles = read_only(places, faces)

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics.heightmap.placement import DEGREES, METERS, Axis, Placement
+from terrain_physics.heightmap.placement import DEGREES, METERS, GridAxis, Placement
 
 Heights = NDArray[np.integer[Any] | np.floating[Any]]
 
@@ -172,8 +172,8 @@ def _read_asc(source: Source) -> Loaded:
     if size_x is None or size_y is None:
         raise source.bad("header must have cellsize, or dx and dy")
     placement = Placement.of(
-        Axis(_grid_start(fields, b"xll", size_x), size_x),
-        Axis(-_grid_start(fields, b"yll", size_y) - (rows - 1) * size_y, size_y),
+        GridAxis(_grid_start(fields, b"xll", size_x), size_x),
+        GridAxis(-_grid_start(fields, b"yll", size_y) - (rows - 1) * size_y, size_y),
         None,
     )
     source.file.seek(start)
@@ -397,7 +397,7 @@ def _tiff_placement(places: dict[int, tuple[float, ...]]) -> Placement | None:
         unit = DEGREES
     elif _MODEL in key:
         unit = _LENGTH_UNITS.get(int(key.get(_LENGTH_UNIT, _METER)), "of another unit")
-    placement = Placement.of(Axis(x, east), Axis(-y, -north), unit)
+    placement = Placement.of(GridAxis(x, east), GridAxis(-y, -north), unit)
     if turned_x or turned_y:
         return placement._replace(trouble="its rows do not run along an axis")
     return placement

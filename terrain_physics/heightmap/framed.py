@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from terrain_physics._kernels.heightmap import grid as kernels
-from terrain_physics._kernels.types import Bytes, Flags, Floats, Longs, Singles
+from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats, Int64s
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.surface.changes import ChangeLog
@@ -21,7 +21,7 @@ class Materials(Protocol):
     def item(self, cell: int, /) -> int:
         """Return the material of a cell."""
 
-    def take(self, cells: Longs, /) -> Bytes:
+    def take(self, cells: Int64s, /) -> Bytes:
         """Return the materials of cells (n,)."""
 
 
@@ -70,7 +70,7 @@ class FramedMap(ABC):
         """The number of samples, rows by columns."""
 
     @abstractmethod
-    def samples(self, place: Ranges) -> Singles:
+    def samples(self, place: Ranges) -> Float32s:
         """Return the samples of a range: to read, and only until the next edit."""
 
     @property
@@ -105,7 +105,7 @@ class FramedMap(ABC):
         rows, columns = self.cell_count
         return Region(0, rows, 0, columns)
 
-    def cells_at(self, xs: Floats, zs: Floats) -> tuple[tuple[Longs, Longs], Flags]:
+    def cells_at(self, xs: Floats, zs: Floats) -> tuple[tuple[Int64s, Int64s], Bools]:
         """Return rows and columns of the cells nearest to places, and which places are on the map.
 
         A place between cells belongs to the one of higher row and column; one beyond the border is

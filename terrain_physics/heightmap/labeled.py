@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._support import checks
-from terrain_physics.heightmap.placement import DEGREES, METERS, Axis, Placement
+from terrain_physics.heightmap.placement import DEGREES, METERS, GridAxis, Placement
 
 _EASTWARD = {"x", "lon", "longitude", "easting", "projection_x_coordinate"}
 _ANGLES = {"lon", "longitude", "lat", "latitude"}
@@ -46,10 +46,10 @@ def labeled(array: Any) -> tuple[NDArray[Any], Placement]:
     return samples, Placement.of(x, z, z_unit if x_unit in {METERS, None} else x_unit)
 
 
-def _axis(name: str, coords: Any, count: int) -> tuple[Axis, str | None]:
+def _axis(name: str, coords: Any, count: int) -> tuple[GridAxis, str | None]:
     """Return where samples lie along a dimension and in which unit; at 0, 1, ... if nobody says."""
     if name not in coords:
-        return Axis(0.0, 1.0), None
+        return GridAxis(0.0, 1.0), None
     coordinate = coords[name]
     places = checks.array(f"coordinate {name!r}", coordinate, (count,))
     step = float(places[-1] - places[0]) / (count - 1)
@@ -63,4 +63,4 @@ def _axis(name: str, coords: Any, count: int) -> tuple[Axis, str | None]:
     unit = getattr(coordinate, "attrs", {}).get("units")
     if name.lower() in _ANGLES or str(unit).startswith("degree"):
         unit = DEGREES
-    return Axis(float(places[0]), step), METERS if unit in _METERS else unit
+    return GridAxis(float(places[0]), step), METERS if unit in _METERS else unit

@@ -17,7 +17,7 @@ _FAR = 100_000.0
 METERS, DEGREES = "meters", "degrees"
 
 
-class Axis(NamedTuple):
+class GridAxis(NamedTuple):
     """Where the samples lie along x or z: the first one, and how far it is from one to the next."""
 
     start: float
@@ -43,12 +43,12 @@ class Placement(NamedTuple):
     ``trouble`` says why a map cannot lie there; None: it can.
     """
 
-    x: Axis
-    z: Axis
+    x: GridAxis
+    z: GridAxis
     trouble: str | None = None
 
     @classmethod
-    def of(cls, x: Axis, z: Axis, unit: str | None) -> Self:
+    def of(cls, x: GridAxis, z: GridAxis, unit: str | None) -> Self:
         """Return where samples lie in a unit; None: nobody says, so meters if that can be."""
         steps = abs(x.step), abs(z.step)
         if not all(map(np.isfinite, (*x, *z))) or min(steps) == 0.0:

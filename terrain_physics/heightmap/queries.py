@@ -23,7 +23,7 @@ from terrain_physics._kernels.heightmap.sweeps import sweep_hits
 from terrain_physics._kernels.heightmap.triangles_in import list_triangles, triangles_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
 from terrain_physics._kernels.surface.shapes import SPHERE
-from terrain_physics._kernels.types import Bytes, Floats, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.threads import Workers
@@ -68,7 +68,7 @@ class MapQueries(Queries):
         self.storage = storage
         self._cell_sizes = (storage.cell_size,)
 
-    def met_by(self, mask: int) -> "MapQueries":
+    def filtered(self, mask: int) -> "MapQueries":
         return self if mask & FIRST_LAYER else _no_ground()
 
     # Places
@@ -110,7 +110,7 @@ class MapQueries(Queries):
             count, vertices, normals, ids = triangles_in(heights, cells, frame, lower, upper, most)
         return None if count > most else Triangles(vertices, normals + 0.0, ids)
 
-    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Longs, Longs]:
+    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
         offsets = np.zeros(len(boxes) // 6 + 1, dtype=np.int64)
         with self.storage.reading() as (views, _):
             total, ids = list_triangles(*views, boxes, most, offsets)
@@ -204,7 +204,7 @@ class MapQueries(Queries):
             made_of = None if materials is None else materials.take(cells)
         return Contacts(ints, floats, made_of)
 
-    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
+    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
         workers = Workers(threads)
         if len(rows) == 1:
             if (contacts := self._contacts_nearby(kind, rows[0].tolist(), "all")) is not None:
@@ -321,7 +321,9 @@ class MapQueries(Queries):
             return triangle, int(storage.materials.item(int(row * columns + column)))
         return triangle, int(storage.materials.item(triangle // 2))
 
-    def triangles_at(self, parts: Longs, triangles: Longs, points: Floats) -> tuple[Longs, Bytes]:
+    def triangles_at(
+        self, parts: Int64s, triangles: Int64s, points: Floats
+    ) -> tuple[Int64s, Bytes]:
         storage, (_, columns) = self.storage, self.storage.cell_count
         ids, materials = np.where(parts >= 0, triangles, -1), storage.materials
         if materials is None:
@@ -357,7 +359,7 @@ def _surface_at(
     return out
 
 
-def _materials_at(materials: Materials | None, distances: Floats, cells: Longs) -> Bytes:
+def _materials_at(materials: Materials | None, distances: Floats, cells: Int64s) -> Bytes:
     """Return the materials of the cells that were met, 0 where none was."""
     if materials is None:
         return np.zeros(len(cells), dtype=np.uint8)

@@ -19,7 +19,7 @@ import numpy as np
 from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
-from terrain_physics._kernels.types import Bytes, Flags, Floats, Singles
+from terrain_physics._kernels.types import Bools, Bytes, Float32s, Floats
 from terrain_physics._locks import Rank, holding, in_order, new_lock
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.checks import shorter_diagonals
@@ -95,9 +95,9 @@ class MapStorage(FramedMap):
         "watchers",
     )
 
-    heights: Singles
+    heights: Float32s
     cells: Bytes
-    blocks: Singles
+    blocks: Float32s
     ground_arrays: GroundArrays
     materials: Bytes | None
     material_names: tuple[str, ...] | None
@@ -105,15 +105,15 @@ class MapStorage(FramedMap):
 
     def __init__(
         self,
-        heights: Singles,
+        heights: Float32s,
         frame: Sequence[float],
-        flipped: Flags | None,
-        holes: Flags | None,
+        flipped: Bools | None,
+        holes: Bools | None,
         *,
         follows_heights: bool = False,
         thickens: bool = False,
         own: bool = True,
-        blocks: Singles | None = None,
+        blocks: Float32s | None = None,
     ) -> None:
         """Take over checked arrays, and ``blocks`` if the heights were surveyed already.
 
@@ -135,7 +135,7 @@ class MapStorage(FramedMap):
                 self.cells |= holes * np.uint8(kernels.CELL_HOLE)
         self._start(blocks)
 
-    def _start(self, blocks: Singles | None = None) -> None:
+    def _start(self, blocks: Float32s | None = None) -> None:
         """Make what is derived from the arrays, and what is not saved."""
         self.lock = new_lock(Rank.MAP)
         self.is_read = self._begun = self.version = 0
@@ -180,7 +180,7 @@ class MapStorage(FramedMap):
         rows, columns = self.heights.shape
         return rows, columns
 
-    def samples(self, place: Ranges) -> Singles:
+    def samples(self, place: Ranges) -> Float32s:
         return self.heights[place]
 
     def hole_marks(self, index: Any) -> Any:
@@ -330,7 +330,7 @@ class MapStorage(FramedMap):
 
     def _restore(
         self,
-        heights: Singles,
+        heights: Float32s,
         cells: Bytes,
         frame: Floats,
         follows_heights: bool,  # noqa: FBT001 in the order of a snapshot

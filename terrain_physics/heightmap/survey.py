@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels.heightmap import blocks as kernels
-from terrain_physics._kernels.types import Singles
+from terrain_physics._kernels.types import Float32s
 from terrain_physics._support.threads import Workers
 
 # Nanoseconds that a sample takes on one thread, roughly.
@@ -25,13 +25,13 @@ class Survey(NamedTuple):
         Whether any sample is NaN.
     """
 
-    blocks: Singles
+    blocks: Float32s
     least: float
     greatest: float
     has_holes: bool
 
 
-def survey(heights: Singles) -> Survey:
+def survey(heights: Float32s) -> Survey:
     """Look at samples (rows, columns), C-contiguous, once."""
     rows, columns = heights.shape[0] - 1, heights.shape[1] - 1
     levels = kernels.level_count(rows, columns)

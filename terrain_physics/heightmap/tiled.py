@@ -16,7 +16,7 @@ from terrain_physics._kernels.heightmap import blocks as block_kernels
 from terrain_physics._kernels.heightmap import grid as kernels
 from terrain_physics._kernels.heightmap.tiles import owner_of, put_owners
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER
-from terrain_physics._kernels.types import Bytes, Longs, Singles
+from terrain_physics._kernels.types import Bytes, Float32s, Int64s
 from terrain_physics._support.checks import Floats3
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.framed import FramedMap
@@ -85,7 +85,7 @@ class Tile:
         return self._memory
 
     @property
-    def blocks(self) -> Singles:
+    def blocks(self) -> Float32s:
         """The lowest level of its blocks: (rows, columns, 2)."""
         return _level(self.storage.blocks, *self.storage.cell_count, 0)
 
@@ -119,7 +119,7 @@ class TiledMap(FramedMap):
     def __init__(
         self,
         tiles: Sequence[Tile],
-        places: Longs,
+        places: Int64s,
         origin: Floats3,
         lock: AbstractContextManager[Any],
         reader: Reader,
@@ -212,11 +212,11 @@ class TiledMap(FramedMap):
     # Tiles
 
     @property
-    def _numbers(self) -> tuple[Longs, int, int]:
+    def _numbers(self) -> tuple[Int64s, int, int]:
         """What kernels want to know to find the tile of a triangle."""
         return self._table, *self.cell_count
 
-    def owners(self, triangles: Longs, parts: Longs, first_ids: Longs) -> tuple[Longs, Longs]:
+    def owners(self, triangles: Int64s, parts: Int64s, first_ids: Int64s) -> tuple[Int64s, Int64s]:
         """Return (ids, parts) of triangles (n,); -1 is of the first part, as where no tile is.
 
         ``parts`` and ``first_ids`` (k,) are those of the tiles.
@@ -225,7 +225,7 @@ class TiledMap(FramedMap):
         _OWNERS.call(*self._numbers, first_ids, parts, ids, owners)
         return ids, owners
 
-    def owner(self, triangle: int, parts: Longs, first_ids: Longs) -> tuple[int, int]:
+    def owner(self, triangle: int, parts: Int64s, first_ids: Int64s) -> tuple[int, int]:
         """Return the same of one triangle."""
         found: tuple[int, int] = _OWNER.call(*self._numbers, first_ids, parts, triangle)
         return found
@@ -257,7 +257,7 @@ class TiledMap(FramedMap):
         rows, columns = self.cell_count
         return rows + 1, columns + 1
 
-    def samples(self, place: Ranges) -> Singles:
+    def samples(self, place: Ranges) -> Float32s:
         shape = [span.stop - span.start for span in place]
         found = np.full(shape, np.nan, dtype=np.float32)
         for storage, own, values in self.shares(place, found, lines=1):
@@ -317,7 +317,7 @@ class TiledMap(FramedMap):
         found = [whole.shared(Place(*place)) for place in places]
         return [area for area in found if area is not None]
 
-    def _level(self, level: int) -> Singles:
+    def _level(self, level: int) -> Float32s:
         """Return the blocks of a level: (rows, columns, 2)."""
         return _level(self.blocks, *self.cell_count, level)
 
@@ -388,13 +388,13 @@ class _TiledMaterials:
 
     __slots__ = ("_made", "_numbers")
 
-    def __init__(self, made: Sequence[Bytes | None], numbers: tuple[Longs, int, int]) -> None:
+    def __init__(self, made: Sequence[Bytes | None], numbers: tuple[Int64s, int, int]) -> None:
         self._made, self._numbers = made, numbers
 
     def item(self, cell: int) -> int:
         return int(self.take(np.array([cell]))[0])
 
-    def take(self, cells: Longs) -> Bytes:
+    def take(self, cells: Int64s) -> Bytes:
         parts, own = np.arange(len(self._made)), 2 * cells
         owners = np.empty_like(own)
         _OWNERS.call(*self._numbers, np.zeros_like(parts), parts, own, owners)
@@ -407,7 +407,7 @@ class _TiledMaterials:
         return found
 
 
-def _around(memory: Longs, nothing: NDArray[Any]) -> tuple[tuple[int, int], Longs]:
+def _around(memory: Int64s, nothing: NDArray[Any]) -> tuple[tuple[int, int], Int64s]:
     """Return (address, length) of the memory around arrays, and the places of these in it.
 
     ``memory`` (n, 2) holds their addresses and lengths. The last place is that of ``nothing``.
@@ -418,7 +418,7 @@ def _around(memory: Longs, nothing: NDArray[Any]) -> tuple[tuple[int, int], Long
     return (low, int(np.max(places + np.append(memory[:, 1], nothing.size)))), places
 
 
-def _kind(places: Longs, memory: Longs) -> tuple[int, bool]:
+def _kind(places: Int64s, memory: Int64s) -> tuple[int, bool]:
     """Return how all cells are split, and whether each has bits of its own."""
     across, flipped, alternate = memory[:, 4], memory[:, 5], memory[:, 6]
     turned = flipped ^ (alternate & (places[:, 0] + places[:, 1]))
@@ -431,7 +431,7 @@ def _kind(places: Longs, memory: Longs) -> tuple[int, bool]:
     return kernels.DIAGONAL_BD if flipped[0] else kernels.DIAGONAL_AC, False
 
 
-def _rows(places: Longs, memory: Longs, heights_at: Longs, cells_at: Longs) -> Longs:
+def _rows(places: Int64s, memory: Int64s, heights_at: Int64s, cells_at: Int64s) -> Int64s:
     """Return what the table of tiles says of each, and then of where none is."""
     row, column, columns = places[:, 0], places[:, 1], places[:, 3]
     across, flipped, alternate = memory[:, 4], memory[:, 5], memory[:, 6]
@@ -450,7 +450,7 @@ def _rows(places: Longs, memory: Longs, heights_at: Longs, cells_at: Longs) -> L
     return rows
 
 
-def _table(places: Longs, rows: Longs) -> Longs:
+def _table(places: Int64s, rows: Int64s) -> Int64s:
     """Return the table of tiles."""
     row_edges = np.unique(np.concatenate([places[:, 0], places[:, 0] + places[:, 2]]))
     column_edges = np.unique(np.concatenate([places[:, 1], places[:, 1] + places[:, 3]]))
@@ -474,7 +474,7 @@ def _table(places: Longs, rows: Longs) -> Longs:
     )
 
 
-def _level(blocks: Singles, rows: int, columns: int, level: int) -> Singles:
+def _level(blocks: Float32s, rows: int, columns: int, level: int) -> Float32s:
     """Return the blocks of a level of a map: (rows, columns, 2)."""
     side = block_kernels.BLOCK ** (level + 1)
     down, across = -(-rows // side), -(-columns // side)
@@ -482,12 +482,12 @@ def _level(blocks: Singles, rows: int, columns: int, level: int) -> Singles:
     return blocks[start : start + 2 * down * across].reshape(down, across, 2)
 
 
-def _clear(blocks: Singles) -> None:
+def _clear(blocks: Float32s) -> None:
     """Let blocks (rows, columns, 2) be without ground."""
     blocks[:, :, 0], blocks[:, :, 1] = np.inf, -np.inf
 
 
-def _put_into(here: Singles, old: Singles, row: int, column: int) -> None:
+def _put_into(here: Float32s, old: Float32s, row: int, column: int) -> None:
     """Write blocks to where they are in another map, and no ground around them."""
     row_0, row_1 = max(row, 0), min(row + old.shape[0], here.shape[0])
     column_0, column_1 = max(column, 0), min(column + old.shape[1], here.shape[1])
@@ -500,7 +500,7 @@ def _put_into(here: Singles, old: Singles, row: int, column: int) -> None:
         _clear(beside)
 
 
-def _take_in(lowest: Singles, tile: Tile, first_row: int, first_column: int) -> None:
+def _take_in(lowest: Float32s, tile: Tile, first_row: int, first_column: int) -> None:
     """Widen blocks (rows, columns, 2) to bound those of a tile, which they may lie across."""
     own, size = tile.blocks, block_kernels.BLOCK
     for down in range(2 if first_row % size else 1):

@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s
 from terrain_physics._support import checks
 from terrain_physics.surface.limits import refuse_far_row
 from terrain_physics.surface.materials import Names, joined_numbers
 
 
 def moved(
-    name: str, matrix: Any, vertices: Floats, faces: Ints | Longs
-) -> tuple[Floats, Ints | Longs]:
+    name: str, matrix: Any, vertices: Floats, faces: Int32s | Int64s
+) -> tuple[Floats, Int32s | Int64s]:
     """Return vertices and faces moved by an affine matrix, fronts on the side they were on."""
     linear, translation = checks.affine(name, matrix)
     refuse_far_row(name, [*linear.ravel().tolist(), *translation])
@@ -26,7 +26,7 @@ def moved(
     return places, faces[:, [0, 2, 1]] if mirrors else faces
 
 
-def joined(meshes: Sequence[tuple[Floats, Ints]]) -> tuple[Floats, Ints]:
+def joined(meshes: Sequence[tuple[Floats, Int32s]]) -> tuple[Floats, Int32s]:
     """Return the vertices and the faces of all, in order."""
     firsts = np.cumsum([0] + [len(vertices) for vertices, _ in meshes[:-1]], dtype=np.int32)
     faces = [rows + first for (_, rows), first in zip(meshes, firsts, strict=True)]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from terrain_physics._kernels.types import Bytes, Floats, Ints
+from terrain_physics._kernels.types import Bytes, Floats, Int32s
 from terrain_physics._support import checks
 from terrain_physics.surface.axes import Axes, frame_of
 from terrain_physics.surface.limits import refuse_far
@@ -22,7 +22,7 @@ def checked_vertices(vertices: ArrayLike, axes: Axes = "y-up") -> Floats:
     return places
 
 
-def checked_faces(faces: ArrayLike, count: int) -> Ints:
+def checked_faces(faces: ArrayLike, count: int) -> Int32s:
     """Return a read-only copy of faces (n, 3) with ``count`` vertices."""
     checks.refuse_masked("faces", faces)
     try:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from terrain_physics._kernels.mesh import intersections
 from terrain_physics._kernels.mesh.adjacency import Neighbors
-from terrain_physics._kernels.types import Longs
+from terrain_physics._kernels.types import Int64s
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import MOST_RESULTS
@@ -624,7 +624,7 @@ def loaded_mesh(saved: SavedPart) -> TriangleMesh:
     return mesh
 
 
-def _few(pairs: Longs | None, most: int) -> Longs:
+def _few(pairs: Int64s | None, most: int) -> Int64s:
     """Return pairs; refuse them if there are too many."""
     if pairs is None:
         raise checks.too_many("pairs", most)

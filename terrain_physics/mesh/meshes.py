@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 
-from terrain_physics._kernels.types import Bytes, Longs
+from terrain_physics._kernels.types import Bytes, Int64s
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.results import Triangles
 
@@ -15,38 +15,38 @@ class Meshes(ABC):
 
     @property
     @abstractmethod
-    def asked(self) -> AbstractContextManager[Longs]:
+    def asked(self) -> AbstractContextManager[Int64s]:
         """The table, for a short query: it stays as it is within."""
 
     @property
     @abstractmethod
-    def swept(self) -> AbstractContextManager[Longs]:
+    def swept(self) -> AbstractContextManager[Int64s]:
         """The same, with how triangles hang together."""
 
     @property
     @abstractmethod
-    def reading(self) -> AbstractContextManager[Longs]:
+    def reading(self) -> AbstractContextManager[Int64s]:
         """The table, for a long query: others may edit meanwhile, but not this table."""
 
     @property
     @abstractmethod
-    def reading_to_sweep(self) -> AbstractContextManager[Longs]:
+    def reading_to_sweep(self) -> AbstractContextManager[Int64s]:
         """The same, with how triangles hang together."""
 
     @abstractmethod
-    def material_of(self, table: Longs, triangle: int) -> int:
+    def material_of(self, table: Int64s, triangle: int) -> int:
         """Return the material of a triangle, 0 for -1; the table is that of a short query."""
 
     @abstractmethod
-    def ids_of(self, numbers: Longs, faces: Longs) -> Longs:
+    def ids_of(self, numbers: Int64s, faces: Int64s) -> Int64s:
         """Return the ids of faces (n,) of meshes (n,), -1 where there is none such."""
 
     @abstractmethod
-    def materials_of(self, table: Longs, triangles: Longs) -> Bytes:
+    def materials_of(self, table: Int64s, triangles: Int64s) -> Bytes:
         """Return the materials of triangles (n,), 0 for -1, by the table that was asked."""
 
     @abstractmethod
-    def triangles(self, ids: Longs) -> Triangles:
+    def triangles(self, ids: Int64s) -> Triangles:
         """Return the triangles (n,) themselves."""
 
     @property

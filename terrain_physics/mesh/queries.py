@@ -29,7 +29,7 @@ from terrain_physics._kernels.mesh.queries import (
 )
 from terrain_physics._kernels.mesh.sweeps import sweep_rows
 from terrain_physics._kernels.surface.ground_arrays import ALL_LAYERS
-from terrain_physics._kernels.types import Bytes, Floats, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3
 from terrain_physics._support.threads import Workers
@@ -70,7 +70,7 @@ _SWEEP, _CONTACTS = CachedDispatch(sweep_rows), CachedDispatch(contacts_of_one)
 _LIST, _PUT = CachedDispatch(list_contacts), CachedDispatch(put_contacts)
 
 # First and last visit, keys, rows: see `list_contacts`.
-_Found = tuple[int, int, Longs, Floats]
+_Found = tuple[int, int, Int64s, Floats]
 
 
 class MeshQueries(Queries):
@@ -82,7 +82,7 @@ class MeshQueries(Queries):
         self.storage, self._mask = storage, mask
         self._arrays: GroundArrays | None = None
 
-    def met_by(self, mask: int) -> "MeshQueries":
+    def filtered(self, mask: int) -> "MeshQueries":
         return MeshQueries(self.storage, mask)
 
     # Places
@@ -127,7 +127,7 @@ class MeshQueries(Queries):
                 triangles_near(table, self._mask, lower, upper, ids)
             return self.storage.triangles(ids[:count])
 
-    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Longs, Longs]:
+    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
         offsets = np.empty(len(boxes) // 6 + 1, np.int64)
         with self.storage.reading as table:
             total, ids = list_near(table, self._mask, boxes, most, offsets)
@@ -202,7 +202,7 @@ class MeshQueries(Queries):
             ints, floats = room.first(total)
             return Contacts(ints, floats, self.storage.materials_of(table, ints[1]))
 
-    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
+    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
         visits, counts = _visits_of(rows), np.empty(len(rows), np.int64)
         with self.storage.reading as table:
             _list(Workers(threads), table, self._mask, kind, rows, NUMBER, visits, counts, 0)
@@ -294,7 +294,7 @@ class MeshQueries(Queries):
         with self.storage.reading as table:
             yield self._arrays_over(table)
 
-    def _arrays_over(self, table: Longs) -> GroundArrays:
+    def _arrays_over(self, table: Int64s) -> GroundArrays:
         arrays = self._arrays
         if arrays is None or arrays.meshes is not table:
             self._arrays = arrays = GroundArrays(NO_MAPS, table)
@@ -308,10 +308,10 @@ class MeshQueries(Queries):
 
     def triangles_at(
         self,
-        parts: Longs,
-        triangles: Longs,
+        parts: Int64s,
+        triangles: Int64s,
         points: Floats,  # noqa: ARG002
-    ) -> tuple[Longs, Bytes]:
+    ) -> tuple[Int64s, Bytes]:
         with self.storage.asked as table:
             ids = self.storage.ids_of(parts, triangles)
             return ids, self.storage.materials_of(table, ids)
@@ -319,13 +319,13 @@ class MeshQueries(Queries):
 
 def _list(
     workers: Workers,
-    table: Longs,
+    table: Int64s,
     mask: int,
     kind: int,
     rows: Floats,
     kept: int,
-    visits: Longs,
-    counts: Longs,
+    visits: Int64s,
+    counts: Int64s,
     most: int,
 ) -> list[_Found]:
     """Return the contacts in the ranges that the threads worked on, and write their counts."""
@@ -343,7 +343,7 @@ def _list(
     return workers.run(find, len(rows), _SHAPE_COST)
 
 
-def _visits_of(rows: Floats) -> Longs:
+def _visits_of(rows: Floats) -> Int64s:
     """Return an order for rows that begin with a place: near ones follow each other."""
     if len(rows) == 1:
         return _ONE_VISIT

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._support import checks
 from terrain_physics.surface.limits import refuse_far_number
 
-Solid = tuple[Floats, Longs]
+Solid = tuple[Floats, Int64s]
 """Vertices (v, 3) and faces (n, 3)."""
 
 MOST_PARTS = 100_000
@@ -79,13 +79,13 @@ def _size(name: str, value: Any) -> float:
     return length
 
 
-def _fan(count: int) -> Longs:
+def _fan(count: int) -> Int64s:
     """Return the triangles of a convex outline, all around its first corner."""
     k = np.arange(1, count - 1)
     return np.stack([0 * k, k, k + 1], axis=1)
 
 
-def _prism(outline: Floats, caps: Longs, length: float) -> Solid:
+def _prism(outline: Floats, caps: Int64s, length: float) -> Solid:
     """Return an outline (m, 2) of x and y drawn along z, from -length / 2 to length / 2.
 
     The outline and the triangles (k, 3) that fill it run counter-clockwise seen from +z.

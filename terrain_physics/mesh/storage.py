@@ -7,7 +7,7 @@ import numpy as np
 from terrain_physics._kernels.mesh.adjacency import Neighbors, find_neighbors
 from terrain_physics._kernels.mesh.queries import face_normals
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in, build_mesh, refit_mesh
-from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Int32s, Int64s
 from terrain_physics.geometry.shapes import Sphere
 from terrain_physics.mesh.meshes import Meshes
 from terrain_physics.mesh.table import MeshTable
@@ -53,7 +53,7 @@ class MeshStorage(Meshes):
         "watchers",
     )
 
-    asked: AbstractContextManager[Longs]
+    asked: AbstractContextManager[Int64s]
     changes: ChangeLog
     version: int
 
@@ -64,9 +64,9 @@ class MeshStorage(Meshes):
     def __init__(
         self,
         vertices: Floats,
-        faces: Ints,
+        faces: Int32s,
         version: int = 0,
-        order: Ints | None = None,
+        order: Int32s | None = None,
         materials: Bytes | None = None,
         material_names: tuple[str, ...] | None = None,
     ) -> None:
@@ -127,28 +127,28 @@ class MeshStorage(Meshes):
     # What queries ask: see `Meshes`
 
     @property
-    def swept(self) -> AbstractContextManager[Longs]:
+    def swept(self) -> AbstractContextManager[Int64s]:
         arrays, table = self._now
         self._neighbors_in(arrays, table)
         return nullcontext(table.view)
 
     @property
-    def reading(self) -> AbstractContextManager[Longs]:
+    def reading(self) -> AbstractContextManager[Int64s]:
         return self.asked
 
     reading_to_sweep = swept
 
-    def material_of(self, table: Longs, triangle: int) -> int:  # noqa: ARG002
+    def material_of(self, table: Int64s, triangle: int) -> int:  # noqa: ARG002
         return 0 if self.materials is None or triangle < 0 else int(self.materials.item(triangle))
 
-    def ids_of(self, numbers: Longs, faces: Longs) -> Longs:
+    def ids_of(self, numbers: Int64s, faces: Int64s) -> Int64s:
         known = (numbers == 0) & (faces >= 0) & (faces < self.triangle_count)
         return np.where(known, faces, -1)
 
-    def materials_of(self, table: Longs, triangles: Longs) -> Bytes:  # noqa: ARG002
+    def materials_of(self, table: Int64s, triangles: Int64s) -> Bytes:  # noqa: ARG002
         return materials_of(self.materials, triangles)
 
-    def triangles(self, ids: Longs) -> Triangles:
+    def triangles(self, ids: Int64s) -> Triangles:
         arrays = self.arrays
         return Triangles(arrays.vertices[arrays.faces[ids]], self.normals[ids], ids)
 

@@ -11,7 +11,7 @@ from terrain_physics._kernels.mesh.part_tree import LAYERS, NODE_SIZE, ROOT, add
 from terrain_physics._kernels.mesh.parts import put_part, take_part
 from terrain_physics._kernels.mesh.tree import Mesh, bounds_in
 from terrain_physics._kernels.surface.ground_arrays import FIRST_LAYER, MESH_ROW_SIZE
-from terrain_physics._kernels.types import Bytes, Longs
+from terrain_physics._kernels.types import Bytes, Int64s
 from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.ground_arrays import addresses, table_over
 
@@ -88,7 +88,7 @@ class MeshTable:
         """
         self._put(number, *other._as(named, layers))  # noqa: SLF001
 
-    def _as(self, named: Bytes | None, layers: int) -> tuple[Longs, list[Any]]:
+    def _as(self, named: Bytes | None, layers: int) -> tuple[Int64s, list[Any]]:
         """Return the row of the only mesh as it is in another table, and its arrays."""
         row, arrays = self._rows[1].copy(), self._owned[1]
         row[columns.LAYERS] = layers
@@ -97,7 +97,7 @@ class MeshTable:
             row[columns.NAMED : columns.NAMED + 2] = addresses(named)
         return row, arrays
 
-    def _put(self, number: int, row: Longs, arrays: list[Any]) -> None:
+    def _put(self, number: int, row: Int64s, arrays: list[Any]) -> None:
         place = len(self._owned)
         if place == len(self._rows):
             self._make_room()
@@ -120,7 +120,7 @@ class MeshTable:
         self._hang(place, number, row, self._owned[place], is_new=False)
 
     def _hang(
-        self, place: int, number: int, row: Longs, arrays: list[Any], *, is_new: bool
+        self, place: int, number: int, row: Int64s, arrays: list[Any], *, is_new: bool
     ) -> None:
         """Write a row that points to arrays."""
         row = row.copy()

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.octree.build import build_tree, fill_slots, object_boxes
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._locks import Rank, new_lock
 
-Arrays = tuple[Floats, Floats, Longs, Floats, Longs]
+Arrays = tuple[Floats, Floats, Int64s, Floats, Int64s]
 A = TypeVar("A", bound=NDArray[Any])
 
 MOST_ROWS = 2**31 - 1  # a key of 63 bits holds two row numbers
@@ -43,7 +43,7 @@ class Forest:
         self._shapes = np.empty((0, width))
         self._ids = np.empty(0, dtype=np.int64)
         self._row_slots = np.empty(0, dtype=np.int64)
-        self._changed: list[Longs] = []  # rows that no tree holds
+        self._changed: list[Int64s] = []  # rows that no tree holds
 
         self._spheres = np.empty((0, 4))
         self._boxes = np.empty((0, 6))
@@ -57,7 +57,7 @@ class Forest:
         self._lock = new_lock(Rank.TREES)
 
     @property
-    def ids(self) -> Longs:
+    def ids(self) -> Int64s:
         """Ids by row, including those of removed objects."""
         return self._ids[: self._count]
 
@@ -66,11 +66,11 @@ class Forest:
         """Shapes by row."""
         return self._shapes[: self._count]
 
-    def living(self) -> Longs:
+    def living(self) -> Int64s:
         """Return the rows of all objects that are not removed."""
         return np.flatnonzero(self._row_slots[: self._count] != _REMOVED)
 
-    def rows(self, ids: Longs) -> Longs:
+    def rows(self, ids: Int64s) -> Int64s:
         """Return the rows of objects; raise KeyError naming the first id that does not exist."""
         rows = np.searchsorted(self.ids, ids)
         there = rows < self._count
@@ -80,7 +80,7 @@ class Forest:
             raise KeyError(f"no object has the id {ids[~there][0]}")
         return rows
 
-    def insert(self, shapes: Floats, ids: Longs) -> None:
+    def insert(self, shapes: Floats, ids: Int64s) -> None:
         """Add shapes; their ids ascend and are greater than all earlier ids."""
         self._make_room(len(shapes))
         first, self._count = self._count, self._count + len(shapes)
@@ -92,12 +92,12 @@ class Forest:
         self.next_id = int(ids[-1]) + 1 if len(ids) else self.next_id
         self._arrays = None
 
-    def remove(self, rows: Longs) -> None:
+    def remove(self, rows: Int64s) -> None:
         """Remove the objects in these rows, each of which is given once."""
         self._leave(rows, _REMOVED)
         self.alive -= len(rows)
 
-    def move(self, rows: Longs, shapes: Floats) -> None:
+    def move(self, rows: Int64s, shapes: Floats) -> None:
         """Give the objects in these rows, each of which is given once, new shapes."""
         self._shapes[rows] = shapes
         self._changed.append(rows[self._row_slots[rows] != _PENDING])
@@ -123,7 +123,7 @@ class Forest:
                 )
             return self._arrays
 
-    def _leave(self, rows: Longs, state: int) -> None:
+    def _leave(self, rows: Int64s, state: int) -> None:
         slots = self._row_slots[rows]
         slots = slots[slots >= 0]
         self._boxes[slots] = _NOWHERE

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._support import checks
 from terrain_physics.geometry.shapes import AABB, Sphere
 from terrain_physics.octree.forest import Forest
@@ -50,7 +50,7 @@ class OctreeObjects:
         return self._forest.leaf_capacity
 
     @property
-    def ids(self) -> Longs:
+    def ids(self) -> Int64s:
         """The ids of all objects, ascending; a copy."""
         return self._forest.ids[self._forest.living()]
 
@@ -135,7 +135,7 @@ class OctreeObjects:
         self._forest.insert(row, np.array([new_id]))
         return new_id
 
-    def insert_many(self, shapes: Any) -> Longs:
+    def insert_many(self, shapes: Any) -> Int64s:
         """Add objects.
 
         Parameters
@@ -299,14 +299,14 @@ def _bounds_of(rows: Floats) -> AABB:
     return AABB([(c - radii).min() for c in places], [(c + radii).max() for c in places])
 
 
-def _one_id(object_id: Any) -> Longs:
+def _one_id(object_id: Any) -> Int64s:
     try:
         return np.array([checks.whole("object_id", object_id, 0, _LAST_ID)])
     except ValueError:
         raise KeyError(f"no object has the id {checks.shorten(object_id)}") from None
 
 
-def _different_ids(object_ids: Any) -> Longs:
+def _different_ids(object_ids: Any) -> Int64s:
     checks.refuse_masked("object_ids", object_ids)
     ids = checks.copied(object_ids)
     if ids.size == 0:

@@ -15,7 +15,7 @@ from terrain_physics._kernels.octree.pairs import (
     split_keys,
 )
 from terrain_physics._kernels.octree.queries import first_met, objects_met
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics._support.checks import MOST_RESULTS
@@ -182,7 +182,7 @@ class Octree(OctreeObjects):
         OctreeObjects.__init__(octree, rows, bounds, max_depth, leaf_capacity)
         return octree
 
-    def overlapping_pairs(self, *, max_results: int = MOST_RESULTS) -> Longs:
+    def overlapping_pairs(self, *, max_results: int = MOST_RESULTS) -> Int64s:
         """Return all pairs of objects that overlap or touch, each once.
 
         Parameters
@@ -202,7 +202,7 @@ class Octree(OctreeObjects):
         """
         most, arrays = checks.most_results(max_results), self._forest.arrays()
 
-        def add(node: int, count: int, keys: Longs) -> tuple[int, int]:
+        def add(node: int, count: int, keys: Int64s) -> tuple[int, int]:
             node, count, _ = overlapping_pairs(*arrays, node, count, 0, keys)
             return node, count
 
@@ -223,7 +223,7 @@ class Octree(OctreeObjects):
         _, _, tests = overlapping_pairs(*self._forest.arrays(), 0, 0, 0, np.empty(0, np.int64))
         return tests
 
-    def query_sphere(self, sphere: Sphere) -> Longs:
+    def query_sphere(self, sphere: Sphere) -> Int64s:
         """Return the objects that a sphere overlaps or touches.
 
         Parameters
@@ -246,7 +246,7 @@ class Octree(OctreeObjects):
         refuse_far("sphere", row)
         return self._forest.ids[self._met(row)]
 
-    def query_aabb(self, aabb: AABB) -> Longs:
+    def query_aabb(self, aabb: AABB) -> Int64s:
         """Return the objects that a box overlaps or touches.
 
         Parameters
@@ -271,7 +271,7 @@ class Octree(OctreeObjects):
 
     def query_spheres_many(
         self, spheres: Any, *, max_results: int = MOST_RESULTS
-    ) -> tuple[Longs, Longs]:
+    ) -> tuple[Int64s, Int64s]:
         """Return the objects that each of q spheres overlaps or touches.
 
         Parameters
@@ -304,7 +304,7 @@ class Octree(OctreeObjects):
 
     def query_aabbs_many(
         self, lowers: Any, uppers: Any, *, max_results: int = MOST_RESULTS
-    ) -> tuple[Longs, Longs]:
+    ) -> tuple[Int64s, Int64s]:
         """Return the objects that each of q boxes overlaps or touches.
 
         Parameters
@@ -329,12 +329,12 @@ class Octree(OctreeObjects):
         """
         return self._met_by_each(box_rows("lowers", lowers, "uppers", uppers), max_results)
 
-    def _met_by_each(self, queries: Floats, max_results: int) -> tuple[Longs, Longs]:
+    def _met_by_each(self, queries: Floats, max_results: int) -> tuple[Int64s, Int64s]:
         keys = self._met(queries, checks.most_results(max_results))
         offsets = np.searchsorted(keys >> ROW_BITS, np.arange(len(queries) + 1))
         return offsets, self._forest.ids[keys & ROW_MASK]
 
-    def _met(self, queries: Floats, most: int = MOST_ROWS) -> Longs:
+    def _met(self, queries: Floats, most: int = MOST_ROWS) -> Int64s:
         """Return sorted keys: the query in the high bits, the row in the low bits.
 
         The keys of a single query are its rows.
@@ -342,7 +342,7 @@ class Octree(OctreeObjects):
         queries.setflags(write=False)  # kernels are compiled for read-only arrays
         arrays = self._forest.arrays()
 
-        def add(query: int, count: int, keys: Longs) -> tuple[int, int]:
+        def add(query: int, count: int, keys: Int64s) -> tuple[int, int]:
             query, count = objects_met(*arrays, queries, query, count, keys)
             return query, count
 
@@ -384,7 +384,7 @@ class Octree(OctreeObjects):
 
     def raycast_many(
         self, origins: Any, directions: Any, max_distance: ArrayLike = math.inf
-    ) -> tuple[Floats, Longs]:
+    ) -> tuple[Floats, Int64s]:
         """Return the first object that each of q rays meets.
 
         Parameters
@@ -416,7 +416,7 @@ class Octree(OctreeObjects):
 
     def _first_met(
         self, origins: Floats, directions: Floats, limits: Floats
-    ) -> tuple[Floats, Longs]:
+    ) -> tuple[Floats, Int64s]:
         for rows in (origins, directions, limits):
             rows.setflags(write=False)  # kernels are compiled for read-only arrays
         count = checks.common_length(origins=origins, directions=directions, max_distance=limits)
@@ -428,13 +428,13 @@ class Octree(OctreeObjects):
 
 
 def _collected(
-    add: Callable[[int, int, Longs], tuple[int, int]],
+    add: Callable[[int, int, Int64s], tuple[int, int]],
     steps: int,
     room: int,
     what: str,
     most: int,
     spare: int,
-) -> Longs:
+) -> Int64s:
     """Return the keys that a kernel adds in steps; refuse more than ``most``.
 
     The kernel gets a step, how many keys there are, and an array for them all. It returns the step

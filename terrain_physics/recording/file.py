@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.character.state.layout import FORMAT as STATE_FORMAT
 from terrain_physics._kernels.character.state.layout import SAVED
-from terrain_physics._kernels.types import Words
+from terrain_physics._kernels.types import UInt64s
 from terrain_physics._support import checks
 from terrain_physics._support.archives import array_of, members_of
 from terrain_physics._support.files import checked_size, file_name, written_whole
@@ -86,7 +86,7 @@ class Start(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class RecordedFrame:
     """What the game did before one update, and what came of it."""
 
     delta_time: float
@@ -97,12 +97,12 @@ class Frame:
     # of a packed row; and which bits.
     rows: NDArray[np.int32]
     places: NDArray[np.int32]
-    bits: Words
+    bits: UInt64s
     # What happened to the ground before that, in order.
     events: list[Event]
     # What it led to: all characters, and the hash of each.
     keys: list[Key]
-    states: Words
+    states: UInt64s
 
     @property
     def hashes(self) -> dict[Key, str]:
@@ -123,7 +123,7 @@ def frame_between(
     events: list[Event],
     seconds: float,
     hashes: dict[Key, str],
-) -> Frame:
+) -> RecordedFrame:
     """Return what the game did to come from one state to the other, with events of the ground."""
     numbers = {key: number for number, key in enumerate(old.keys)}
     kept: list[int] = []
@@ -150,7 +150,7 @@ def frame_between(
     base[: len(kept)] = packed_rows(old)[kept]
     rows = packed_rows(new)
     written, places = np.nonzero(rows != base)
-    return Frame(
+    return RecordedFrame(
         seconds,
         left,
         bodies,
@@ -164,7 +164,7 @@ def frame_between(
     )
 
 
-def save_frames(path: str | os.PathLike[str], start: Start, frames: list[Frame]) -> None:
+def save_frames(path: str | os.PathLike[str], start: Start, frames: list[RecordedFrame]) -> None:
     """Write a recording: what there was before the first frame, and the frames.
 
     The file appears only when it is complete; until then, and after an error, an existing one is
@@ -190,7 +190,7 @@ def _is_too_large(arrays: dict[str, NDArray[Any]]) -> bool:
     return header_bytes > MOST_HEADER_BYTES or all_bytes > MOST_BYTES
 
 
-def _arrays_of(start: Start, frames: list[Frame]) -> dict[str, NDArray[Any]]:
+def _arrays_of(start: Start, frames: list[RecordedFrame]) -> dict[str, NDArray[Any]]:
     """Return what a file holds, by name."""
     scene, rows, content = (None, [], []) if start.scene is None else start.scene.packed()
     events = [event for f in frames for event in f.events]
@@ -222,7 +222,7 @@ def _arrays_of(start: Start, frames: list[Frame]) -> dict[str, NDArray[Any]]:
     return {kind: _joined(parts[kind], dtype) for kind, dtype in _NUMBER_TYPES.items()}
 
 
-def _told(frame: Frame) -> dict[str, Any]:
+def _told(frame: RecordedFrame) -> dict[str, Any]:
     """Return what the game did that is no number, as JSON knows it."""
     bodies = [[key, described(body)] for key, body in frame.bodies]
     told: dict[str, Any] = {"left": frame.left, "bodies": bodies}
@@ -242,7 +242,7 @@ def _refuse_large(name: str, header_bytes: int, all_bytes: int) -> None:
             )
 
 
-def load_frames(path: str | os.PathLike[str]) -> tuple[Start, list[Frame]]:
+def load_frames(path: str | os.PathLike[str]) -> tuple[Start, list[RecordedFrame]]:
     """Return what was written, or raise ValueError naming the file."""
     name = file_name(path)
     checked_size(name)
@@ -250,7 +250,7 @@ def load_frames(path: str | os.PathLike[str]) -> tuple[Start, list[Frame]]:
         return _loaded(name, file)
 
 
-def _loaded(name: str, file: BinaryIO) -> tuple[Start, list[Frame]]:
+def _loaded(name: str, file: BinaryIO) -> tuple[Start, list[RecordedFrame]]:
     """Return what an open file holds."""
     try:
         header, arrays = _unpacked_file(name, file)
@@ -305,14 +305,14 @@ def _unpacked_file(name: str, file: BinaryIO) -> tuple[dict[str, Any], dict[str,
 
 def _frames_of(
     header: dict[str, Any], arrays: dict[str, NDArray[Any]]
-) -> tuple[Start, list[Frame]]:
+) -> tuple[Start, list[RecordedFrame]]:
     """Return what a file holds; raise any error where its parts do not fit each other."""
     hashes = arrays["hashes"]
     keys = [checked_key(key) for key in header["start"]]
     known = dict(zip(keys, map(_digits, hashes[: len(keys)].tolist()), strict=True))
     start = Start(known, _grounds_of(header), _scene_of(header, arrays, keys))
     happened = _events_of(header, arrays, len(start.grounds or []))
-    frames: list[Frame] = []
+    frames: list[RecordedFrame] = []
     counts = arrays["counts"].tolist()
     nothing = _writes(arrays, 0, 0, 0)  # one for all frames: there may be a million
     end, hashes_end = 0, len(keys)
@@ -334,7 +334,9 @@ def _frames_of(
         hashes_end += len(keys)
         if hashes_end > len(hashes):
             raise ValueError(hashes_end)
-        frames.append(Frame(time, left, bodies, material_rules, *writes, events, keys, states))
+        frames.append(
+            RecordedFrame(time, left, bodies, material_rules, *writes, events, keys, states)
+        )
     if hashes_end != len(hashes) or end != len(arrays["who"]):
         raise ValueError(end)
     return start, frames
@@ -342,7 +344,7 @@ def _frames_of(
 
 def _writes(
     arrays: dict[str, NDArray[Any]], first: int, count: int, characters: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], Words]:
+) -> tuple[NDArray[np.int32], NDArray[np.int32], UInt64s]:
     """Return the writes of one frame; raise any error where there are none such."""
     rows, places, bits = (arrays[name][first : first + count] for name in ("who", "where", "bits"))
     if not len(rows) == len(places) == len(bits) == count:
@@ -410,7 +412,7 @@ def _digits(number: int) -> str:
     return f"{number:016x}"
 
 
-def _numbers(hashes: Iterable[str]) -> Words:
+def _numbers(hashes: Iterable[str]) -> UInt64s:
     return np.array([int(text, 16) for text in hashes], dtype="<u8")
 
 

@@ -7,7 +7,7 @@ from terrain_physics._public import public
 from terrain_physics.character.frame_time import LONGEST_STEP
 from terrain_physics.character.group_data import GroupState, Key
 from terrain_physics.character.placement import AnyGround
-from terrain_physics.recording.file import Frame, Start
+from terrain_physics.recording.file import RecordedFrame, Start
 from terrain_physics.recording.journal import contents_of, redo
 from terrain_physics.recording.scenes import (
     checked_scene,
@@ -62,7 +62,7 @@ class Moment(NamedTuple):
     number: int
     grounds: list[AnyGround]
     state: GroupState
-    frame: Frame | None
+    frame: RecordedFrame | None
     result: Any
     hashes: dict[Key, str]
 
@@ -77,7 +77,7 @@ class Moment(NamedTuple):
 
 
 def played(
-    start: Start, frames: Sequence[Frame], make_scene: Callable[[], Scene]
+    start: Start, frames: Sequence[RecordedFrame], make_scene: Callable[[], Scene]
 ) -> Iterator[Moment]:
     """Play frames to a new scene, and give each moment while the scene is there."""
     scene = checked_scene(make_scene())

@@ -12,7 +12,7 @@ from terrain_physics.character.group_data import Key
 from terrain_physics.character.results import MoveResult
 from terrain_physics.group.results import GroupResult
 from terrain_physics.recording.file import (
-    Frame,
+    RecordedFrame,
     Start,
     frame_between,
     load_frames,
@@ -293,7 +293,7 @@ class Recording:
         seconds = sum(frame.delta_time for frame in self._frames)
         return f"<Recording: {len(self)} frames, {seconds:.2f} s>"
 
-    def _hold(self, scene: Scene | None, start: Start, frames: list[Frame]) -> None:
+    def _hold(self, scene: Scene | None, start: Start, frames: list[RecordedFrame]) -> None:
         self._scene, self._start, self._frames = scene, start, frames
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.character.state import layout as columns
 from terrain_physics._kernels.surface.shapes import BOX, CAPSULE, SPHERE
-from terrain_physics._kernels.types import Bytes, Floats, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics.character.group_data import Key, packed_rows
 from terrain_physics.character.results import MoveResult
 from terrain_physics.character.rows import POSITION, Rows
@@ -18,9 +18,9 @@ from terrain_physics.group.results import GroupResult
 from terrain_physics.heightmap.cells import Region
 from terrain_physics.heightmap.heightmap import HeightMap
 from terrain_physics.mesh.mesh import TriangleMesh
-from terrain_physics.recording.file import Frame
+from terrain_physics.recording.file import RecordedFrame
 from terrain_physics.recording.playback import Moment
-from terrain_physics.viewer.clip import RATE, Bodies, Clip, Edit, Part, Surface
+from terrain_physics.viewer.clip import RATE, Clip, ClipBodies, ClipPart, ClipSurface, Edit
 
 MOST_BODY_SAMPLES = 1 << 22
 """Bodies times samples of a clip."""
@@ -162,7 +162,7 @@ class _BodySampler:
             "result": moment.result,
         }
 
-    def _shapes_of(self, rules: Floats) -> Longs:
+    def _shapes_of(self, rules: Floats) -> Int64s:
         """Return which of all shapes each row has."""
         extents = rules[:, columns.EXTENTS : columns.EXTENTS + 3]
         rows = np.column_stack([rules[:, columns.KIND], extents]).tolist()
@@ -189,12 +189,12 @@ class _BodySampler:
         self._put, self._shown = set(), set(keys)
         self.times.append(now)
 
-    def made(self) -> Bodies:
+    def made(self) -> ClipBodies:
         """Return all samples as arrays."""
         size = len(self._samples), len(self._numbers)
         rotation = np.zeros((*size, 4))
         rotation[..., 3] = 1.0
-        bodies = Bodies(
+        bodies = ClipBodies(
             names=[str(key) for key in self._numbers],
             shapes=[(_KINDS[int(kind)], (x, y, z)) for kind, x, y, z in self._shapes],
             shape=np.full(size, -1),
@@ -212,7 +212,9 @@ class _BodySampler:
         return bodies
 
 
-def _put_by_game(frame: Frame | None, last: dict[str, Any], seen: dict[str, Any]) -> set[Key]:
+def _put_by_game(
+    frame: RecordedFrame | None, last: dict[str, Any], seen: dict[str, Any]
+) -> set[Key]:
     """Return who was put elsewhere by the game, or came anew, and came no way."""
     if frame is None:
         return set()
@@ -229,7 +231,7 @@ def _put_by_game(frame: Frame | None, last: dict[str, Any], seen: dict[str, Any]
     return found
 
 
-def _blockers(result: Any, sample: int, who: Longs) -> Floats:
+def _blockers(result: Any, sample: int, who: Int64s) -> Floats:
     """Return what was in the way of some in an update, as rows of `Bodies.blocked`."""
     if isinstance(result, GroupResult):
         hits = result.blocked_by
@@ -269,9 +271,9 @@ class _PartSampler:
     """Samples the parts of grounds, and notes what becomes of them."""
 
     def __init__(self, reach: Box2 | None) -> None:
-        self.parts: list[Part] = []
+        self.parts: list[ClipPart] = []
         self._reach = reach
-        self._known: dict[tuple[int, int], _Followed] = {}
+        self._known: dict[tuple[int, int], _SampledPart] = {}
         self._triangles = 0
         self._samples = 0
 
@@ -295,7 +297,7 @@ class _PartSampler:
             if known is None:
                 region = None if self._reach is None else _region_near(part, self._reach)
                 self._count_in(_triangle_count(part, region))
-                known = _Followed(part, region, count - 1, goes_on=_goes_on(ground))
+                known = _SampledPart(part, region, count - 1, goes_on=_goes_on(ground))
                 self._known[name] = known
                 self.parts.append(known.shown)
             self._count_in(known.follow(ground, name[1], count))
@@ -344,7 +346,7 @@ def _goes_on(ground: Any) -> bool:
     return len(maps) == 1 and maps[0].border == "extend"
 
 
-class _Followed:
+class _SampledPart:
     """A part of a ground, and what is shown of it."""
 
     def __init__(
@@ -365,8 +367,8 @@ class _Followed:
             kind, cell, self._origin = "mesh", (0.0, 0.0), 0.5 * (low + high)
         self._vertices, faces, materials = self._triangles(region)
         shown = self._vertices.copy()
-        self.shown = Part(kind, cell, around, region is not None, first, shown, [])
-        self._add(Surface(first, faces, materials))
+        self.shown = ClipPart(kind, cell, around, region is not None, first, shown, [])
+        self._add(ClipSurface(first, faces, materials))
 
     def _triangles(self, region: Region | None) -> tuple[Floats, NDArray[np.int32], Bytes]:
         """Return vertices in the shifted frame, faces and their materials, as they are now."""
@@ -422,17 +424,17 @@ class _Followed:
         last = self.shown.surfaces[-1]
         if np.array_equal(last.faces, faces) and np.array_equal(last.materials, materials):
             return len(rows)
-        self._add(Surface(sample, faces, materials))
+        self._add(ClipSurface(sample, faces, materials))
         return len(rows) + len(faces)
 
-    def _add(self, surface: Surface) -> None:
+    def _add(self, surface: ClipSurface) -> None:
         """Show other triangles from now on."""
         self.shown.surfaces.append(surface)
         if self._width:
             row, column = _cells_of(surface.faces, self._width)
             self._cells = row * self._width + column
 
-    def _moved_of(self, part: HeightMap, since: int) -> tuple[Longs, Floats] | None:
+    def _moved_of(self, part: HeightMap, since: int) -> tuple[Int64s, Floats] | None:
         """Return rows of vertices that edits since a version moved, and the vertices.
 
         None if they changed more than that. Only what was edited is looked at.
@@ -466,14 +468,14 @@ class _Followed:
         rows = np.array(sorted(found), dtype=np.int64)
         return rows, np.array([found[row] for row in rows.tolist()]).reshape(-1, 3)
 
-    def _rows_of_faces(self, rows: Longs, first: int, stop: int) -> Longs:
+    def _rows_of_faces(self, rows: Int64s, first: int, stop: int) -> Int64s:
         """Return which of the last faces are in cells of some rows, from a column to another."""
         starts = np.searchsorted(self._cells, rows * self._width + first)
         stops = np.searchsorted(self._cells, rows * self._width + stop)
         return np.concatenate([np.arange(a, b) for a, b in zip(starts, stops, strict=True)])
 
 
-def _cells_of(faces: NDArray[np.int32], width: int) -> tuple[Longs, Longs]:
+def _cells_of(faces: NDArray[np.int32], width: int) -> tuple[Int64s, Int64s]:
     """Return rows and columns of the cells that faces are in, of so many cells a row."""
     rows, columns_ = np.divmod(faces.astype(np.int64), width + 1)
     return rows.sum(axis=1) // 3, columns_.sum(axis=1) // 3  # of the middles

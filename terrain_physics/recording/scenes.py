@@ -20,7 +20,7 @@ from terrain_physics.character.placement import AnyGround
 from terrain_physics.character.rows import Rows, state_hashes
 from terrain_physics.character.state import state_of
 from terrain_physics.group.group import CharacterGroup
-from terrain_physics.recording.file import Frame, keys_after
+from terrain_physics.recording.file import RecordedFrame, keys_after
 from terrain_physics.recording.start import Scene
 
 
@@ -49,7 +49,7 @@ def read(scene: Scene) -> GroupState:
     """Return the state of a scene, with all that the game wrote."""
     if isinstance(scene, CharacterGroup):
         data = scene._data  # noqa: SLF001
-        data.adopt_guests()
+        data.adopt_writes()
         return data.state_of(data.rows())
     movers = movers_of(scene)
     for mover in movers.values():
@@ -91,7 +91,7 @@ def hashes_of(state: GroupState) -> dict[Key, str]:
     return dict(zip(state.keys, state_hashes(packed_rows(state)), strict=True))
 
 
-def write(scene: Scene, state: GroupState, frame: Frame) -> None:
+def write(scene: Scene, state: GroupState, frame: RecordedFrame) -> None:
     """Do to a scene in some state what the game did."""
     if not (frame.left or frame.bodies or len(frame.rows)):
         return

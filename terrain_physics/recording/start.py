@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._kernels.character.state.layout import SAVED
-from terrain_physics._kernels.types import Words
+from terrain_physics._kernels.types import UInt64s
 from terrain_physics._support import checks
 from terrain_physics.character.colliders import collider_from, described
 from terrain_physics.character.group_data import GroupState, Key, packed_rows, state_of_rows
@@ -85,7 +85,7 @@ class RecordedScene(NamedTuple):
         mover._take_over(state_of(row, collider, rules))  # noqa: SLF001
         return mover
 
-    def packed(self) -> tuple[dict[str, Any], Words, NDArray[np.uint8]]:
+    def packed(self) -> tuple[dict[str, Any], UInt64s, NDArray[np.uint8]]:
         """Return it as JSON, the rows of the characters, and the bytes of the grounds."""
         numbers: dict[Any, int] = {}
         bodies = [numbers.setdefault(body, len(numbers)) for body in self.state.colliders]
@@ -110,7 +110,7 @@ class RecordedScene(NamedTuple):
 
     @classmethod
     def unpacked(
-        cls, about: Any, keys: Sequence[Key], rows: Words, content: NDArray[np.uint8]
+        cls, about: Any, keys: Sequence[Key], rows: UInt64s, content: NDArray[np.uint8]
     ) -> Self:
         """Return what `packed` gave; raise any error where its parts do not fit each other."""
         known = [collider_from(parts) for parts in about["colliders"]]

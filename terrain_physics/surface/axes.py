@@ -60,7 +60,7 @@ class Turn:
         return Turn((i, j, k), (self._signs[i], self._signs[j], self._signs[k]))
 
 
-class Frame:
+class AxesFrame:
     """The axes of an engine.
 
     Attributes
@@ -79,12 +79,12 @@ class Frame:
 
 
 _FRAMES = {
-    "y-up": Frame(Turn((0, 1, 2), (1.0, 1.0, 1.0))),
-    "z-up": Frame(Turn((0, 2, 1), (1.0, 1.0, -1.0))),
-    "y-up-left": Frame(Turn((0, 1, 2), (1.0, 1.0, -1.0))),
+    "y-up": AxesFrame(Turn((0, 1, 2), (1.0, 1.0, 1.0))),
+    "z-up": AxesFrame(Turn((0, 2, 1), (1.0, 1.0, -1.0))),
+    "y-up-left": AxesFrame(Turn((0, 1, 2), (1.0, 1.0, -1.0))),
 }
 
 
-def frame_of(axes: Axes) -> Frame:
+def frame_of(axes: Axes) -> AxesFrame:
     """Return the axes of a name, or raise ValueError."""
     return _FRAMES[checks.choice("axes", axes, get_args(Axes))]

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 
 # Room beyond what there was need of, so that a few contacts more do not need other memory.
 _SPARE = 1.25
 
 
-def _arrays(capacity: int) -> tuple[Longs, Floats]:
+def _arrays(capacity: int) -> tuple[Int64s, Floats]:
     return np.empty((2, capacity), np.int64), np.empty((3, capacity, 3))
 
 
@@ -26,7 +26,7 @@ class ContactRoom:
 
     __slots__ = ("floats", "ints")
 
-    ints: Longs
+    ints: Int64s
     floats: Floats
 
     def __init__(self, capacity: int = 0) -> None:
@@ -43,6 +43,6 @@ class ContactRoom:
             size = int(_SPARE * count) if self.capacity else count
             self.ints, self.floats = _arrays(size)
 
-    def first(self, count: int) -> tuple[Longs, Floats]:
+    def first(self, count: int) -> tuple[Int64s, Floats]:
         """Return views of the first contacts."""
         return self.ints[:, :count], self.floats[:, :count]

@@ -15,9 +15,9 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MOVER_SIZE,
     MOVERS,
 )
-from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
-MapArrays = tuple[Singles, Bytes, Singles, Floats]
+MapArrays = tuple[Float32s, Bytes, Float32s, Floats]
 
 
 class _Owner:
@@ -25,14 +25,14 @@ class _Owner:
 
     __slots__ = ("__array_interface__", "_arrays", "_rows")
 
-    def __init__(self, rows: Longs, arrays: Any) -> None:
+    def __init__(self, rows: Int64s, arrays: Any) -> None:
         self._rows, self._arrays = rows, arrays
         interface = rows.__array_interface__
         interface["data"] = interface["data"][0], True
         self.__array_interface__ = interface
 
 
-def table_over(rows: Longs, arrays: Any) -> Longs:
+def table_over(rows: Int64s, arrays: Any) -> Int64s:
     """Return rows of addresses, read-only, as a table that keeps arrays alive.
 
     They live as long as the table, even where a thread without the lock replaces them while a
@@ -51,7 +51,7 @@ def addresses(*arrays: NDArray[Any]) -> list[int]:
     ]
 
 
-def map_rows(maps: list[MapArrays], numbers: list[int], layers: list[int]) -> Longs:
+def map_rows(maps: list[MapArrays], numbers: list[int], layers: list[int]) -> Int64s:
     """Return the table of maps: their arrays, their numbers and their layers."""
     rows = np.zeros((len(maps), MAP_ROW_SIZE), dtype=np.int64)
     for row, arrays, number, own in zip(rows, maps, numbers, layers, strict=True):
@@ -80,7 +80,7 @@ class GroundArrays:
 
     __slots__ = ("maps", "meshes", "movers", "table")
 
-    def __init__(self, maps: Longs, meshes: Longs, movers: Floats = NO_MOVERS) -> None:
+    def __init__(self, maps: Int64s, meshes: Int64s, movers: Floats = NO_MOVERS) -> None:
         self.maps, self.meshes, self.movers = maps, meshes, movers
         rows = np.empty((3, 2), dtype=np.int64)
         rows[MAPS], rows[MESHES], rows[MOVERS] = map(addresses, (maps, meshes, movers))

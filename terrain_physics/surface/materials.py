@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from terrain_physics._kernels.types import Bytes, Longs
+from terrain_physics._kernels.types import Bytes, Int64s
 from terrain_physics._support import checks
 
 Names = tuple[str, ...] | None
@@ -74,7 +74,7 @@ def material_rows(value: ArrayLike, shape: tuple[int, ...], *, names: Names) -> 
     return raw.astype(np.uint8)
 
 
-def materials_of(materials: Bytes | None, triangles: Longs) -> Bytes:
+def materials_of(materials: Bytes | None, triangles: Int64s) -> Bytes:
     """Return the materials of faces (n,), 0 for the face -1, which is none."""
     if materials is None:
         return np.zeros(len(triangles), np.uint8)

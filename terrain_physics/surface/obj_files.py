@@ -14,7 +14,7 @@ from terrain_physics._kernels.surface.obj_text import (
     put_faces,
     put_points,
 )
-from terrain_physics._kernels.types import Bytes, Floats, Longs, read_only
+from terrain_physics._kernels.types import Bytes, Floats, Int64s, read_only
 from terrain_physics._support import checks
 from terrain_physics._support.files import file_name, written_whole
 from terrain_physics._support.threads import Workers
@@ -88,7 +88,7 @@ def _write_points(file: BinaryIO, points: Floats, *, is_normal: bool) -> None:
     _write(file, lines, len(points), _POINT_COST)
 
 
-def _write_faces(file: BinaryIO, faces: Longs, *, with_normals: bool) -> None:
+def _write_faces(file: BinaryIO, faces: Int64s, *, with_normals: bool) -> None:
     def lines(start: int, first: int, last: int) -> Bytes:
         text = np.empty((last - first) * LONGEST_FACE, dtype=np.uint8)
         return text[: put_faces(faces, start + first, start + last, with_normals, text)]
@@ -103,7 +103,7 @@ def _write(file: BinaryIO, lines: Callable[[int, int, int], Bytes], count: int, 
         file.writelines(text.data for text in Workers().each(partial(lines, start), rows, cost))
 
 
-def _checked_faces(faces: Any, count: int) -> Longs:
+def _checked_faces(faces: Any, count: int) -> Int64s:
     """Return faces (m, 3) whose numbers are all from 0 to count - 1; read-only."""
     try:
         rows = checks.copied(faces)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyglm import glm
 
-from terrain_physics._kernels.types import Bytes, Floats, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._support.checks import Floats3
 from terrain_physics.surface.changes import ChangeLog
 from terrain_physics.surface.contact_room import ContactRoom
@@ -36,7 +36,7 @@ class Queries(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def met_by(self, mask: int) -> "Queries":
+    def filtered(self, mask: int) -> "Queries":
         """Return who answers for what the mask meets."""
 
     # Places
@@ -70,7 +70,7 @@ class Queries(ABC):
         """Return the triangles within a box; None for more than ``most``."""
 
     @abstractmethod
-    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Longs, Longs]:
+    def triangle_ids_in(self, boxes: Floats, most: int) -> tuple[Int64s, Int64s]:
         """Return the offsets and ids of boxes: lower and upper corners, flat.
 
         More results than ``most`` are refused, here as for contacts.
@@ -104,7 +104,7 @@ class Queries(ABC):
         """
 
     @abstractmethod
-    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Longs:
+    def contact_counts(self, kind: int, rows: Floats, threads: int | None) -> Int64s:
         """Return how many triangles each row touches."""
 
     @abstractmethod
@@ -172,7 +172,9 @@ class Queries(ABC):
         """Return the id and the material of a triangle, touched at a point, that a kernel names."""
 
     @abstractmethod
-    def triangles_at(self, parts: Longs, triangles: Longs, points: Floats) -> tuple[Longs, Bytes]:
+    def triangles_at(
+        self, parts: Int64s, triangles: Int64s, points: Floats
+    ) -> tuple[Int64s, Bytes]:
         """Return the ids and materials (n,) of many, touched at points (n, 3).
 
         For the part -1 they are -1 and 0. The points may be of any layout.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyglm import glm
 
-from terrain_physics._kernels.types import Bytes, Floats, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics._public import public
 from terrain_physics.geometry.shapes import Triangle
 
@@ -247,7 +247,7 @@ def sweep_hit_of(row: Floats, triangle: int, material: int) -> SweepHit | None:
     return new_hit(SweepHit, (fraction, distance, normal, point, triangle, material))
 
 
-def sweep_hits_of(numbers: Floats, triangles: Longs, materials: Bytes) -> SweepHits:
+def sweep_hits_of(numbers: Floats, triangles: Int64s, materials: Bytes) -> SweepHits:
     """Return the hits in rows of numbers."""
     return SweepHits(
         numbers[:, 7].copy(),

@@ -170,7 +170,7 @@ class Surface:
         array([1., 2.])
         """
         xs, zs = checked_places(x, z)
-        return self._met_by(mask).heights(xs.ravel(), zs.ravel(), threads).reshape(xs.shape)
+        return self._filtered(mask).heights(xs.ravel(), zs.ravel(), threads).reshape(xs.shape)
 
     @overload
     def normal_at(self, x: float, z: float, *, mask: int = ...) -> glm.vec3: ...
@@ -245,7 +245,7 @@ class Surface:
         array([[0., 1., 0.]])
         """
         xs, zs = checked_places(x, z)
-        return self._met_by(mask).normals(xs.ravel(), zs.ravel(), threads).reshape(*xs.shape, 3)
+        return self._filtered(mask).normals(xs.ravel(), zs.ravel(), threads).reshape(*xs.shape, 3)
 
     # Triangles in boxes
 
@@ -289,7 +289,7 @@ class Surface:
         x0, y0, z0 = aabb.lower64
         x1, y1, z1 = aabb.upper64
         lower, upper = (x0 - wider, y0 - wider, z0 - wider), (x1 + wider, y1 + wider, z1 + wider)
-        found = self._met_by(mask).triangles_in(lower, upper, MOST_RESULTS)
+        found = self._filtered(mask).triangles_in(lower, upper, MOST_RESULTS)
         if found is None:
             raise ValueError(f"aabb must hold at most {MOST_RESULTS} triangles, got {aabb}")
         return found
@@ -342,7 +342,7 @@ class Surface:
             )
         boxes = np.concatenate([low - wider, high + wider], axis=1).reshape(-1)
         boxes.flags.writeable = False
-        return self._met_by(mask).triangle_ids_in(boxes, most)
+        return self._filtered(mask).triangle_ids_in(boxes, most)
 
     # Rays
 
@@ -401,7 +401,7 @@ class Surface:
         x, y, z = origin
         if not (-FARTHEST < x < FARTHEST and -FARTHEST < y < FARTHEST and -FARTHEST < z < FARTHEST):
             refuse_far_row("ray", origin)
-        queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
+        queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
         return queries.ray(origin, ray.direction64, max_distance)
 
     @answers_rows(origins=(3,), directions=(3,), max_distance=())
@@ -455,7 +455,7 @@ class Surface:
         longest = checks.reaches("max_distance", max_distance)
         count = checks.common_length(origins=starts, directions=units, max_distance=longest)
         refuse_far("origins", starts)
-        return self._met_by(mask).rays(starts, units, longest, count, threads)
+        return self._filtered(mask).rays(starts, units, longest, count, threads)
 
     # Contacts
 
@@ -526,13 +526,13 @@ class Surface:
                 Workers(threads)  # refuses what is no number of threads
             if out is not None:
                 checks.instance("out", out, ContactBuffer)
-            queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
+            queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
             return queries.contacts_of_one(shapes, keep, max_results)
         refuse_lazy(_BY_BLOCKS, shapes=shapes)
         kind, rows = rows_of("shapes", shapes)
         refuse_far("shapes", rows)
         with room_in(out) as room:
-            return self._met_by(mask).contacts(kind, rows, keep, threads, max_results, room)
+            return self._filtered(mask).contacts(kind, rows, keep, threads, max_results, room)
 
     def sphere_contacts(
         self,
@@ -660,7 +660,7 @@ class Surface:
         most = checks.most_results(max_results)
         refuse_far("shapes", rows)
         with room_in(out) as room:
-            return self._met_by(mask).contacts(kind, rows, keep, threads, most, room)
+            return self._filtered(mask).contacts(kind, rows, keep, threads, most, room)
 
     @answers_rows(shapes=(4,))
     def contact_counts(
@@ -755,7 +755,7 @@ class Surface:
         self, kind: int, rows: Floats, threads: int | None, mask: int
     ) -> NDArray[np.int64]:
         refuse_far("shapes", rows)
-        return self._met_by(mask).contact_counts(kind, rows, threads)
+        return self._filtered(mask).contact_counts(kind, rows, threads)
 
     # Moving shapes
 
@@ -819,7 +819,7 @@ class Surface:
         refuse_far_row("motion", along)
         row, way = np.array(numbers), np.array([along])
         row.flags.writeable = way.flags.writeable = False
-        queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
+        queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
         return queries.sweep(kind, row, way)
 
     @answers_rows(spheres=(4,), motions=(3,))
@@ -993,7 +993,7 @@ class Surface:
         count = checks.common_length(**{name: rows, "motions": ways})
         refuse_far("shapes", rows)
         refuse_far("motions", ways)
-        return self._met_by(mask).sweeps(kind, rows, ways, count, threads)
+        return self._filtered(mask).sweeps(kind, rows, ways, count, threads)
 
     # Closest points
 
@@ -1028,7 +1028,7 @@ class Surface:
         """
         place = checks.vector("point", point)
         refuse_far_row("point", place)
-        queries = self._queries if mask is ALL_LAYERS else self._met_by(mask)
+        queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
         return queries.closest_point(place)
 
     @answers_rows(points=(3,))
@@ -1058,13 +1058,13 @@ class Surface:
         """
         places = checks.points("points", points)
         refuse_far("points", places)
-        return self._met_by(mask).closest_points(places, threads)
+        return self._filtered(mask).closest_points(places, threads)
 
-    def _met_by(self, mask: int) -> Queries:
+    def _filtered(self, mask: int) -> Queries:
         """Return who answers for what a mask meets."""
         if mask is ALL_LAYERS:
             return self._queries
-        return self._queries.met_by(checks.whole("mask", mask, 0, ALL_LAYERS))
+        return self._queries.filtered(checks.whole("mask", mask, 0, ALL_LAYERS))
 
     def _met_at_place(self, mask: int) -> Queries:
         """Return the same, where a height that was given with a place stands for the mask.
@@ -1075,7 +1075,7 @@ class Surface:
             raise TypeError(
                 f"mask must be a whole number, got {mask}; a place is x and z, without a height"
             )
-        return self._met_by(mask)
+        return self._filtered(mask)
 
     @property
     def version(self) -> int:

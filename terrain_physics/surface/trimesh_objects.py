@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 
 
-def made_trimesh(vertices: Floats, faces: Longs, normals: Floats | None = None) -> Any:
+def made_trimesh(vertices: Floats, faces: Int64s, normals: Floats | None = None) -> Any:
     """Return a trimesh.Trimesh of vertices (v, 3), faces (n, 3) and normals (v, 3), as they are."""
     try:
         import trimesh

@@ -6,14 +6,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.types import Bytes, Flags, Floats, Longs
+from terrain_physics._kernels.types import Bools, Bytes, Floats, Int64s
 
 RATE = 20.0
 """Samples a second, at most."""
 
 
 @dataclass(slots=True)
-class Bodies:
+class ClipBodies:
     """Bodies by sample and number; one that is not there has the shape -1.
 
     Attributes
@@ -40,16 +40,16 @@ class Bodies:
 
     names: list[str]
     shapes: list[tuple[str, tuple[float, float, float]]]
-    shape: Longs
+    shape: Int64s
     center: Floats
     rotation: Floats
     state: Bytes
-    is_put: Flags
+    is_put: Bools
     touch: Floats
     blocked: Floats
 
 
-class Surface(NamedTuple):
+class ClipSurface(NamedTuple):
     """The triangles of a part, from some sample on.
 
     Attributes
@@ -78,12 +78,12 @@ class Edit(NamedTuple):
     """
 
     first: int
-    rows: Longs
+    rows: Int64s
     vertices: Floats
 
 
 @dataclass(slots=True)
-class Part:
+class ClipPart:
     """A height map or a mesh of the ground, and what becomes of it.
 
     Attributes
@@ -114,7 +114,7 @@ class Part:
     is_cut: bool
     first: int
     vertices: Floats
-    surfaces: list[Surface]
+    surfaces: list[ClipSurface]
     edits: list[Edit] = field(default_factory=list)
     position: list[Floats] = field(default_factory=list)
     rotation: list[Floats] = field(default_factory=list)
@@ -137,6 +137,6 @@ class Clip(NamedTuple):
 
     title: str
     times: list[float]
-    bodies: Bodies
-    parts: list[Part]
+    bodies: ClipBodies
+    parts: list[ClipPart]
     slope_cosine: float

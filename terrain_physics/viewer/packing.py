@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics.viewer.clip import Bodies, Clip, Part
+from terrain_physics.viewer.clip import Clip, ClipBodies, ClipPart
 
 _UNITS, _TURNS = 127, 32767
 
@@ -121,7 +121,7 @@ def _step_of(clip: Clip, origin: NDArray[np.float64]) -> float:
     return 2.0 ** min(max(power, least, _FINEST), _COARSEST)
 
 
-def _add_bodies(streams: _Streams, bodies: Bodies, origin: NDArray[np.float64]) -> None:
+def _add_bodies(streams: _Streams, bodies: ClipBodies, origin: NDArray[np.float64]) -> None:
     """Add bodies one after another: each row is one number of one body over time."""
     center = np.where(bodies.shape[..., np.newaxis] >= 0, bodies.center, origin) - origin
     touches = (bodies.state > 0) & (bodies.shape >= 0)
@@ -149,7 +149,7 @@ def _over_time(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _add_part(
-    streams: _Streams, name: str, part: Part, origin: NDArray[np.float64]
+    streams: _Streams, name: str, part: ClipPart, origin: NDArray[np.float64]
 ) -> dict[str, Any]:
     """Add a part of the ground, and return what the header says of it."""
     streams.add_lengths(f"{name}.vertices", part.vertices.T)

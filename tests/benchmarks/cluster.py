@@ -21,8 +21,7 @@ import numpy as np
 from terrain_physics import count_touching
 from terrain_physics._kernels.math import space_curve
 from terrain_physics._kernels.types import Floats
-from terrain_physics.counter.cluster import partitions as pieces
-from terrain_physics.counter.cluster import ranges
+from terrain_physics.counter.cluster import partitions, ranges
 from terrain_physics.counter.cluster import run as cluster
 from terrain_physics.counter.command import _Progress
 from tests.benchmarks.timing import print_table
@@ -50,7 +49,7 @@ def main(*, smoke: bool = False) -> None:
 def count_in_processes(count: int) -> None:
     for name, make in SETS.items():
         with tempfile.TemporaryDirectory() as folder:
-            for what, table in zip(pieces.COLUMNS, make(count, RADIUS), strict=True):
+            for what, table in zip(partitions.COLUMNS, make(count, RADIUS), strict=True):
                 _write(Path(folder) / f"{what}.parquet", what, table)
             rows = [(way, _told(_in_a_process(how, folder))) for way, how in WAYS.items()]
         print_table(f"{count:,} triangles and spheres, {name}, in Parquet of 10 row groups", rows)
@@ -59,7 +58,7 @@ def count_in_processes(count: int) -> None:
 def _write(file: Path, what: str, table: Floats) -> None:
     pa: Any = import_module("pyarrow")
     pq: Any = import_module("pyarrow.parquet")
-    columns = dict(zip(pieces.COLUMNS[what], table.T, strict=True))
+    columns = dict(zip(partitions.COLUMNS[what], table.T, strict=True))
     pq.write_table(pa.table(columns), file, row_group_size=len(table) // 10)
 
 
@@ -77,13 +76,15 @@ def _told(found: dict[str, Any]) -> str:
 
 def measured(how: str, folder: str) -> dict[str, Any]:
     """Return seconds and greatest memory of each process that counts, and how many pairs touch."""
-    files = [f"{folder}/{what}.parquet" for what in pieces.COLUMNS]
+    files = [f"{folder}/{what}.parquet" for what in partitions.COLUMNS]
     if how == "memory":
         _warm()
         start = time.process_time()
         triangles, spheres = (
-            np.concatenate([pieces.read(piece) for piece in pieces.pieces_of(what, [file])])
-            for what, file in zip(pieces.COLUMNS, files, strict=True)
+            np.concatenate(
+                [partitions.read(partition) for partition in partitions.partitions_of(what, [file])]
+            )
+            for what, file in zip(partitions.COLUMNS, files, strict=True)
         )
         touched = int(count_touching(triangles, spheres, threads=1).sum())
         seconds = time.process_time() - start

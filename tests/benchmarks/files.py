@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from terrain_physics import HeightMap
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics.surface.obj_files import write_obj
 from tests.benchmarks.timing import median_seconds, print_table
 
@@ -38,7 +38,7 @@ def main(*, smoke: bool = False) -> None:
     )
 
 
-def _by_python(path: Path, vertices: Floats, faces: Longs, normals: Floats) -> None:
+def _by_python(path: Path, vertices: Floats, faces: Int64s, normals: Floats) -> None:
     with path.open("w", encoding="ascii") as file:
         for line, values in (("v %r %r %r\n", vertices), ("vn %r %r %r\n", normals)):
             for rows in np.array_split(values + 0.0, -(-len(values) // 32768)):

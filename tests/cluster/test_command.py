@@ -18,8 +18,7 @@ import pytest
 
 from terrain_physics import count_touching
 from terrain_physics.counter import command
-from terrain_physics.counter.cluster import partitions as pieces
-from terrain_physics.counter.cluster import ranges
+from terrain_physics.counter.cluster import partitions, ranges
 from terrain_physics.counter.cluster import run as cluster
 from tests.counter import data_sets
 from tests.counter.command import count
@@ -40,7 +39,7 @@ def lines(counts):
 
 
 def write_parquet(file, what, table, size):
-    columns = dict(zip(pieces.COLUMNS[what], table.T, strict=True))
+    columns = dict(zip(partitions.COLUMNS[what], table.T, strict=True))
     pq.write_table(pa.table(columns), file, row_group_size=size)
 
 
@@ -67,7 +66,7 @@ def problem(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch):
-    monkeypatch.setattr(pieces, "_PIECE", 5000)
+    monkeypatch.setattr(partitions, "_PARTITION_SIZE", 5000)
     monkeypatch.setattr(ranges, "RANGE_ROWS", 200)
 
 

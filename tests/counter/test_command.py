@@ -293,7 +293,7 @@ def test_ctrl_c_while_counting_ends_soon_and_quietly(tmp_path, threads):
 def test_the_sample_of_a_stream_is_fair():
     picked = np.zeros(100)
     for trial in range(300):
-        sample = command._Sample(10)
+        sample = command._AuditSample(10)
         sample._rng = np.random.default_rng(trial)
         for first in range(0, 100, 30):
             sample.offer(np.zeros((min(30, 100 - first), 4)), first)

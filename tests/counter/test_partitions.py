@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from terrain_physics.counter.cluster import partitions as pieces
+from terrain_physics.counter.cluster import partitions
 from terrain_physics.counter.text import TextError
 
 ROWS = np.random.default_rng(8).normal(size=(40, 4)) ** 2
@@ -28,7 +28,9 @@ TEXTS = {
 
 
 def read(name):
-    return [pieces.read(piece) for piece in pieces.pieces_of("spheres", [str(name)])]
+    return [
+        partitions.read(partition) for partition in partitions.partitions_of("spheres", [str(name)])
+    ]
 
 
 @pytest.mark.parametrize("size", [1, 7, 60, 61, 77, 300, 1 << 20])
@@ -36,8 +38,8 @@ def read(name):
 def test_pieces_are_the_whole(tmp_path, monkeypatch, text, size):
     file = tmp_path / "text"
     file.write_bytes(TEXTS[text].encode())
-    monkeypatch.setattr(pieces, "_PIECE", size)
-    monkeypatch.setattr(pieces, "_SCAN", 100)
+    monkeypatch.setattr(partitions, "_PARTITION_SIZE", size)
+    monkeypatch.setattr(partitions, "_SCAN", 100)
     found = read(file)
     assert len(found) == -(-file.stat().st_size // size)
     np.testing.assert_array_equal(np.concatenate(found), ROWS)
@@ -52,10 +54,10 @@ def test_lines_that_split_rows_are_refused_or_read_as_they_are(
     lines = [numbers[first : first + columns] for first in range(0, len(numbers), columns)]
     file = tmp_path / "text"
     file.write_text("\n".join(map(" ".join, lines)))
-    monkeypatch.setattr(pieces, "_PIECE", size)
+    monkeypatch.setattr(partitions, "_PARTITION_SIZE", size)
     with pytest.raises(TextError, match=r"text:[0-9]+: a line must hold whole rows"):
         read(file)
-    monkeypatch.setattr(pieces, "_PIECE", 1 << 20)
+    monkeypatch.setattr(partitions, "_PARTITION_SIZE", 1 << 20)
     np.testing.assert_array_equal(np.concatenate(read(file)), ROWS)
 
 
@@ -71,9 +73,9 @@ def test_patterns_are_in_the_order_of_their_numbers(tmp_path, monkeypatch):
     found = read(tmp_path / "part.*.txt")
     assert [part[0, 0] for part in found] == [0, 1, 2, 10, 11, 100]
     monkeypatch.chdir(tmp_path)
-    parts = pieces.pieces_of("spheres", ["part.2.txt"])
+    parts = partitions.partitions_of("spheres", ["part.2.txt"])
     monkeypatch.chdir("/")  # as a worker may be elsewhere
-    assert pieces.read(parts[0])[0, 0] == 2
+    assert partitions.read(parts[0])[0, 0] == 2
 
 
 def test_what_workers_cannot_read_is_refused(tmp_path):
@@ -88,10 +90,10 @@ def test_what_workers_cannot_read_is_refused(tmp_path):
         read(tmp_path)
     file = tmp_path / "text"
     file.write_text("1 2 3 4\n")
-    parts = pieces.pieces_of("spheres", [str(file)])
+    parts = partitions.partitions_of("spheres", [str(file)])
     file.unlink()
     with pytest.raises(TextError, match=r"text: a worker cannot read .*text: No such file"):
-        pieces.read(parts[0])
+        partitions.read(parts[0])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no named pipes")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from terrain_physics.viewer.clip import Bodies, Clip, Edit, Part, Surface
+from terrain_physics.viewer.clip import Clip, ClipBodies, ClipPart, ClipSurface, Edit
 
 
 def grid(size, rng):
@@ -18,8 +18,8 @@ def grid(size, rng):
 
 def land(size, rng, samples):
     vertices, faces = grid(size, rng)
-    surface = Surface(0, faces, np.zeros(len(faces), dtype=np.uint8))
-    part = Part("map", (1.0, 1.0), (size, size), False, 0, vertices, [surface])
+    surface = ClipSurface(0, faces, np.zeros(len(faces), dtype=np.uint8))
+    part = ClipPart("map", (1.0, 1.0), (size, size), False, 0, vertices, [surface])
     part.position = [np.zeros(3)] * samples
     part.rotation = [np.array([0.0, 0.0, 0.0, 1.0])] * samples
     part.is_solid = [True] * samples
@@ -38,7 +38,7 @@ def walks(count, samples, rng):
     rotation = np.zeros((samples, count, 4))
     rotation[..., 3] = 1.0
     shapes = [("capsule", (0.4, 0.5, 0.4)), ("ball", (0.5,) * 3), ("box", (0.4, 0.3, 0.5))]
-    return Bodies(
+    return ClipBodies(
         names=[f"body {number}" for number in range(count)],
         shapes=shapes,
         shape=np.broadcast_to(np.arange(count) % 3, (samples, count)).copy(),
@@ -63,5 +63,5 @@ def edited(made, samples):
     rows = np.array([5, 6, 9])
     part.edits.append(Edit(samples // 2, rows, part.vertices[rows] - (0, 1.5, 0)))
     first = part.surfaces[0]
-    part.surfaces.append(Surface(samples - 1, first.faces[2:], first.materials[2:]))
+    part.surfaces.append(ClipSurface(samples - 1, first.faces[2:], first.materials[2:]))
     return made

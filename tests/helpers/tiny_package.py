@@ -20,7 +20,7 @@ from tiny._jit import kernel
 def twice(value):
     return 2.0 * value
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def weight(value):
     return twice(value) + 1.0
 """,
@@ -38,7 +38,7 @@ def total(first, second):
     "inner/deep/callee.py": """
 from tiny._jit import kernel
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def weight(value):
     return 7.0 * value
 """,

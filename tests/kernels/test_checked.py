@@ -22,12 +22,12 @@ from terrain_physics._kernels._jit import cache_folder, kernel
 def read(values, place):
     return float(values[place])
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def put(values, place):
     put_eight(values, np.uint64(place), 1.0, 2.0)
     return 0.0
 
-@kernel(lent=True, apart=True)
+@kernel(no_refcount=True, noinline=True)
 def copy(values, place):
     copy_eight(values, np.uint64(place), values, np.uint64(0))
     return 0.0

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from terrain_physics._kernels._intrinsics import copy_eight, put_eight
-from terrain_physics._kernels._jit import CAN_LEND, CachedDispatch, kernel
+from terrain_physics._kernels._jit import CAN_SKIP_REFCOUNT, CachedDispatch, kernel
 from terrain_physics._kernels.heightmap.grid import height_at
 
 ROOT = Path(__file__).parents[2]
@@ -99,7 +99,7 @@ def test_eight_numbers_at_once(kind):
 
 
 def test_what_is_lent_to_a_kernel_stays_its_owners():
-    @kernel(lent=True)
+    @kernel(no_refcount=True)
     def middle(pair):
         values, k = pair
         return values[k]
@@ -119,15 +119,15 @@ def test_what_is_lent_to_a_kernel_stays_its_owners():
     assert total(1000) == np.arange(1000).sum() * 0.5
 
 
-@pytest.mark.skipif(not CAN_LEND, reason="no numba, or one without the option")
+@pytest.mark.skipif(not CAN_SKIP_REFCOUNT, reason="no numba, or one without the option")
 def test_a_numba_that_cannot_lend_is_noticed():
     code = """
 from numba.core.cpu import CPUTargetOptions
 for owner in CPUTargetOptions.__mro__:
     if "_nrt" in vars(owner):
         delattr(owner, "_nrt")
-from terrain_physics._kernels._jit import CAN_LEND, CAN_NOALIAS
-print(CAN_LEND, CAN_NOALIAS)
+from terrain_physics._kernels._jit import CAN_SKIP_REFCOUNT, CAN_NOALIAS
+print(CAN_SKIP_REFCOUNT, CAN_NOALIAS)
 """
     told = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True

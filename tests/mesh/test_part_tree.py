@@ -9,7 +9,7 @@ from terrain_physics._kernels.mesh.part_tree import (
     HEIGHT,
     LEFT,
     NODE_SIZE,
-    NODES_ON_WAY,
+    NODES_ON_PATH,
     PARENT,
     RIGHT,
     ROOT,
@@ -17,7 +17,7 @@ from terrain_physics._kernels.mesh.part_tree import (
     clear,
     gap2,
     items_near,
-    items_on_way,
+    items_on_path,
     put_leaf,
     take_leaf,
 )
@@ -41,7 +41,7 @@ class Model:
         self.links = np.zeros((2 * room, NODE_SIZE), np.int64)
         clear(self.links)
         self.items, self.leaves = {}, {}
-        self.room, self.stack = room, np.empty(NODES_ON_WAY, np.int64)
+        self.room, self.stack = room, np.empty(NODES_ON_PATH, np.int64)
 
     @property
     def tree(self):
@@ -88,7 +88,7 @@ class Model:
     def on_way(self, start, direction, reach, longest):
         found, entries = np.empty(len(self.items), np.int64), np.empty(len(self.items))
         way = vec(start), vec(direction), vec(reach), float(longest)
-        count = items_on_way(self.tree, *way, self.stack, found, entries)
+        count = items_on_path(self.tree, *way, self.stack, found, entries)
         assert (np.diff(entries[:count]) >= 0).all()
         return found[:count].tolist()
 
@@ -102,7 +102,7 @@ def widened(box):
     return box + np.array([[-1e-3], [1e-3]]) * np.maximum(1.0, np.ptp(box, axis=0))
 
 
-def way_meets(box, start, direction, reach, longest):
+def path_meets(box, start, direction, reach, longest):
     """Tell whether a box on its way comes into another one, by the sides that it crosses."""
     first, last = 0.0, longest
     for axis in range(3):
@@ -178,7 +178,7 @@ def test_found_is_what_a_look_at_all_finds(kind):
         direction /= np.linalg.norm(direction)
         way = model.on_way(start, direction, reach, longest)
         assert {i for i, box in model.items.items()
-                if way_meets(box, start, direction, reach, longest)} <= set(way)  # fmt: skip
+                if path_meets(box, start, direction, reach, longest)} <= set(way)  # fmt: skip
         assert len(set(way)) == len(way)
 
 

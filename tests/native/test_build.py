@@ -34,12 +34,12 @@ class Pair(NamedTuple):
     limit: float
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def weight(value):
     return 2.0 * value + 1.0
 
 
-@kernel(lent=True, apart=True)
+@kernel(no_refcount=True, noinline=True)
 def total(values):
     result = 0.0
     for row in range(values.shape[0]):

@@ -10,13 +10,13 @@ from terrain_physics._kernels.character.contacts.find_contacts import list_conta
 from terrain_physics._kernels.character.contacts.scene import (
     CANDIDATE,
     Memory,
-    around,
     borrow_memory,
     make_memory,
+    scene_around,
 )
 from terrain_physics._kernels.character.moving_base.moving_base import carried_center
 from terrain_physics._kernels.character.reports.report import foremost_contact, foremost_point
-from terrain_physics._kernels.character.sleep.sleep import is_left_alone
+from terrain_physics._kernels.character.sleep.sleep import is_asleep
 from terrain_physics._kernels.character.state.layout import (
     GROUND_NORMAL,
     GROUNDED,
@@ -29,23 +29,23 @@ from terrain_physics._kernels.character.state.layout import (
 )
 from terrain_physics._kernels.character.state.work import begin
 from terrain_physics._kernels.ground.candidates import PART, TRIANGLE
-from terrain_physics._kernels.ground.table import Ground, ground_at
-from terrain_physics._kernels.types import Floats, Longs, Words
+from terrain_physics._kernels.ground.table import GroundTable, ground_at
+from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
 # Columns of what is underfoot: the triangle by part and number, and the point touched in meters in
 # the world. Part -1: nothing.
 UNDER_PART, UNDER_TRIANGLE, UNDER_POINT = 0, 1, 2
-UNDERFOOT_SIZE = 5
+GROUND_MATERIAL_SIZE = 5
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _put_triangle(
-    state: Floats, rules: Floats, draws: Words, ground: Ground, memory: Memory, out: Floats
+    state: Floats, rules: Floats, draws: UInt64s, ground: GroundTable, memory: Memory, out: Floats
 ) -> None:
     """Write which triangle a body that is grounded stands on."""
     center = carried_center(state, rules, unpack_body(rules), ground)
     normal = three_at(state, GROUND_NORMAL)
-    scene = around(rules, center, 0.0, draws, ground, memory)
+    scene = scene_around(rules, center, 0.0, draws, ground, memory)
     count, _, _ = list_contacts(scene, (0.0, 0.0, 0.0))
     best = foremost_contact(scene, count, normal)
     if best < 0:
@@ -57,17 +57,17 @@ def _put_triangle(
 
 
 @kernel
-def put_underfoot(
+def put_ground_material(
     states: Floats,
-    random_states: Words,
+    random_states: UInt64s,
     rules: Floats,
-    which: Longs,
+    which: Int64s,
     first: int,
     last: int,
-    table: Longs,
+    table: Int64s,
     out: Floats,
 ) -> None:
-    """Write what characters ``which[first:last]`` stand on to ``out`` (m * UNDERFOOT_SIZE,).
+    """Write what characters ``which[first:last]`` stand on to ``out`` (m * GROUND_MATERIAL_SIZE,).
 
     ``states``, ``random_states`` and ``rules`` as of `update_characters`; nothing is drawn. Who is
     in the air or at rest stands on nothing that an update would ask for.
@@ -75,14 +75,14 @@ def put_underfoot(
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
     memory, out = make_memory(), borrow(out)
     for k in range(first, last):
-        i, own = int(which[k]), out[k * UNDERFOOT_SIZE : (k + 1) * UNDERFOOT_SIZE]
+        i, own = int(which[k]), out[k * GROUND_MATERIAL_SIZE : (k + 1) * GROUND_MATERIAL_SIZE]
         state = states[i * STATE_SIZE : (i + 1) * STATE_SIZE]
         own_rules = rules[i * RULES_SIZE : (i + 1) * RULES_SIZE]
         own[UNDER_PART] = -1.0
-        if state[GROUNDED] == 0.0 or is_left_alone(state, own_rules):
+        if state[GROUNDED] == 0.0 or is_asleep(state, own_rules):
             continue
         own_memory = borrow_memory(memory)
         begin(own_memory.faces, 0.0)
-        ground = ground_at(table, int(own_rules[MASK]), own_memory.yielding)
+        ground = ground_at(table, int(own_rules[MASK]), own_memory.debts)
         _put_triangle(state, own_rules, random_states[i : i + 1], ground, own_memory, own)
     keep(memory)

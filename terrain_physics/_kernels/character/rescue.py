@@ -2,7 +2,7 @@
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
-from terrain_physics._kernels.character.contacts.resolve import clearing_lift, resolve, rise_of_feet
+from terrain_physics._kernels.character.contacts.resolve import clearing_rise, resolve, rise_of_feet
 from terrain_physics._kernels.character.contacts.scene import Scene
 from terrain_physics._kernels.character.reports.report import report_ground
 from terrain_physics._kernels.character.state.layout import (
@@ -29,7 +29,7 @@ from terrain_physics._kernels.character.state.layout import (
     put_three_at,
     three_at,
 )
-from terrain_physics._kernels.character.state.motion import Motion, Mover, Tally
+from terrain_physics._kernels.character.state.motion import Motion, MovementRules, Tally
 from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN
 from terrain_physics._kernels.types import Floats
@@ -39,7 +39,7 @@ RESCUE_SPEED = 30.0  # m/s
 RESCUE_STEP = 0.3  # meters
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def is_worse(scene: Scene, offset: Vec3, depth: float, is_below: bool) -> bool:
     """Tell whether a body is deeper in something than ``depth``, or its center newly in ground.
 
@@ -50,9 +50,9 @@ def is_worse(scene: Scene, offset: Vec3, depth: float, is_below: bool) -> bool:
     return is_deeper or (is_buried(scene, offset) and not is_below)
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def rescue(
-    mover: Mover, motion: Motion, scene: Scene, delta_time: float, is_below: bool
+    movement: MovementRules, motion: Motion, scene: Scene, delta_time: float, is_below: bool
 ) -> tuple[Motion, float]:
     """Lift a body whose center is below the surface of a map, and clear one that walks.
 
@@ -69,7 +69,7 @@ def rescue(
     """
     offset, tally = motion.offset, motion.tally
     if is_buried(scene, offset) and not is_below:
-        up = clearing_lift(scene, offset, True)
+        up = clearing_rise(scene, offset, True)
         most = max(RESCUE_STEP, RESCUE_SPEED * delta_time)
         lifted = min(up, most)
         offset = (0.0, lifted, 0.0)
@@ -81,10 +81,10 @@ def rescue(
     if not motion.footing.walking:
         return Motion(motion.base, offset, motion.velocity, motion.footing, tally), 0.0
     # As it walks: walkable ground lifts it, and moves it nowhere else.
-    touching, most = list_contacts(scene, offset), max(mover.step_height, scene.body.least)
-    up = rise_of_feet(scene, offset, touching.contacts, most, mover.walkable)
+    touching, most = list_contacts(scene, offset), max(movement.step_height, scene.body.least)
+    up = rise_of_feet(scene, offset, touching.contacts, most, movement.walkable)
     offset = add(offset, (0.0, up, 0.0))
-    out = resolve(scene, offset, list_contacts(scene, offset), mover.max_rounds, CONTACT_MARGIN)
+    out = resolve(scene, offset, list_contacts(scene, offset), movement.max_rounds, CONTACT_MARGIN)
     lifted = tally.lifted + out.lifted
     tally = Tally(out.contacts, out.depth, out.rounds, lifted, tally.landing, tally.air_time, 0)
     return Motion(motion.base, out.offset, motion.velocity, motion.footing, tally), 0.0

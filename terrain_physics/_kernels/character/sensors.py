@@ -6,7 +6,7 @@ from terrain_physics._kernels.types import Floats
 
 
 @kernel
-def put_around(
+def put_sensors(
     places: Floats, yaws: Floats, arms: Floats, first: int, last: int, out: Floats
 ) -> None:
     """Write places (n, 3) plus arms (k, 3), turned by yaws (n,) about +Y, by axes (3, n k).

@@ -9,34 +9,39 @@ from terrain_physics._kernels.character.flight.flight import fly, follow, land, 
 from terrain_physics._kernels.character.flight.time_of_impact import meet
 from terrain_physics._kernels.character.others.half_planes import (
     A_WALL,
-    ALONE_WAY,
+    ALONE_DISPLACEMENT,
     BEHIND,
     COUNT,
-    FENCE_SIZE,
-    FENCES,
+    HALF_PLANE_SIZE,
+    HALF_PLANES,
     IS_HELD,
     IS_PUSHED,
     IS_TRIED,
     KEPT,
     LIMIT,
-    UNPUSHED_WAY,
-    is_behind_fence,
-    within_fences,
+    UNPUSHED_DISPLACEMENT,
+    is_behind_half_plane,
+    within_half_planes,
     without,
 )
 from terrain_physics._kernels.character.others.walls import put_walls
 from terrain_physics._kernels.character.reports.hits import HitLog, note_character
 from terrain_physics._kernels.character.state.free_motion import along_ground
-from terrain_physics._kernels.character.state.motion import Motion, Mover, with_forces, with_hits
+from terrain_physics._kernels.character.state.motion import (
+    Motion,
+    MovementRules,
+    with_forces,
+    with_hits,
+)
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.walk.step import walk_step
-from terrain_physics._kernels.ground.table import Ground
+from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot
 from terrain_physics._kernels.tolerances import HALF_PLANE_REACHED
 from terrain_physics._kernels.types import Floats
 
 # How a step that has led behind a fence is taken again, one after another.
-_TO_FENCES, _TO_WALLS, _ASIDE, _STAY = range(4)
+_TO_HALF_PLANES, _TO_WALLS, _ASIDE, _STAY = range(4)
 
 
 class Others(NamedTuple):
@@ -44,58 +49,63 @@ class Others(NamedTuple):
 
     crowd: Floats  # its row (CROWD_SIZE,)
     spot: Vec3  # where the body was before the update, and before anything carried it
-    ridden: Vec3  # how far it was carried from there
+    carried: Vec3  # how far it was carried from there
     stays: bool  # whether no push may take it off the ground: then a step is one without the push
     seconds: float  # how long the update is
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def take_step(
-    mover: Mover, motion: Motion, pace: Pace, scene: Scene, ground: Ground, log: HitLog
+    movement: MovementRules,
+    motion: Motion,
+    pace: Pace,
+    scene: Scene,
+    ground: GroundTable,
+    log: HitLog,
 ) -> tuple[Scene, Motion, Pace]:
     """Move a body by one step. Returns the scene, with what it touches then, motion and pace."""
     if motion.footing.walking:
-        motion, pace = walk_step(mover, motion, pace, scene, ground, log)
+        motion, pace = walk_step(movement, motion, pace, scene, ground, log)
         return scene, motion, pace
-    aim = take_aim(mover, motion, pace, scene)
-    meets, met, rest = meet(mover, motion, pace, scene, aim, log)
+    aim = take_aim(movement, motion, pace, scene)
+    meets, met, rest = meet(movement, motion, pace, scene, aim, log)
     if meets:
         return scene, met, rest
-    flight = fly(mover, motion, scene, aim)
+    flight = fly(movement, motion, scene, aim)
     if strays(flight, pace):
-        scene, flight = follow(mover, pace, scene, ground, flight)
-    return scene, land(mover, motion, pace, scene, flight, log), pace
+        scene, flight = follow(movement, pace, scene, ground, flight)
+    return scene, land(movement, motion, pace, scene, flight, log), pace
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def is_pushed(crowd: Floats) -> bool:
     """Tell whether others have a character go another way than its own."""
     return len(crowd) > 0 and crowd[IS_PUSHED] != 0.0
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def has_met_others(crowd: Floats) -> bool:
     """Tell whether others were in the way of a character in an update."""
     return len(crowd) > 0 and (crowd[IS_PUSHED] != 0.0 or crowd[IS_TRIED] != 0.0)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def is_among_others(crowd: Floats) -> bool:
     """Tell whether others matter to how a character moves."""
     return len(crowd) > 0 and (crowd[COUNT] > 0.0 or crowd[IS_PUSHED] != 0.0)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def is_held(crowd: Floats) -> bool:
     """Tell whether others may push a character, so that walls in its way matter to them."""
     return len(crowd) > 0 and crowd[IS_HELD] != 0.0
 
 
-@kernel(inline=True, lent=True)
-def velocity_to(others: Others, way: int, up: float) -> Vec3:
+@kernel(inline=True, no_refcount=True)
+def velocity_to(others: Others, displacement: int, up: float) -> Vec3:
     """Return a velocity that leads to the end of a way that its row tells, and so fast up."""
-    x = (float(others.crowd[way]) - others.ridden[0]) / others.seconds
-    return (x, up, (float(others.crowd[way + 1]) - others.ridden[2]) / others.seconds)
+    x = (float(others.crowd[displacement]) - others.carried[0]) / others.seconds
+    return (x, up, (float(others.crowd[displacement + 1]) - others.carried[2]) / others.seconds)
 
 
 @kernel(inline=True)
@@ -126,21 +136,21 @@ def without_push(crowd: Floats, motion: Motion, led: Vec3) -> Motion:
 
 
 @kernel(inline=True)
-def _way_from(spot: Vec3, motion: Motion) -> tuple[float, float]:
+def _displacement_from(spot: Vec3, motion: Motion) -> tuple[float, float]:
     """Return how far a body has come from where it was."""
     x = motion.base[0] + motion.offset[0] - spot[0]
     return x, motion.base[2] + motion.offset[2] - spot[2]
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def among_others(
     others: Others,
     led: Vec3,
-    mover: Mover,
+    movement: MovementRules,
     motion: Motion,
     pace: Pace,
     scene: Scene,
-    ground: Ground,
+    ground: GroundTable,
     log: HitLog,
     ahead: Motion,
     rest: Pace,
@@ -169,33 +179,33 @@ def among_others(
     crowd, spot, pushed = others.crowd, others.spot, others.crowd[IS_PUSHED] != 0.0
     leaves = motion.footing.grounded and not ahead.footing.grounded
     if leaves and others.stays and pushed:
-        led = velocity_to(others, UNPUSHED_WAY, 0.0)
+        led = velocity_to(others, UNPUSHED_DISPLACEMENT, 0.0)
         motion = _with_velocity(motion, led[0], led[2])
-        scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
-        scene, ahead, rest = take_step(mover, motion, pace, scene, ground, log)
+        scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
+        scene, ahead, rest = take_step(movement, motion, pace, scene, ground, log)
     own, seconds = motion.velocity, pace.seconds
-    from_x, from_z = _way_from(spot, motion)
+    from_x, from_z = _displacement_from(spot, motion)
     aim_x, aim_z = from_x + own[0] * seconds, from_z + own[2] * seconds
     to_x, to_z = aim_x, aim_z
-    frictionless, is_tried = with_forces(mover, mover.gravity, 0.0), False
+    frictionless, is_tried = with_forces(movement, movement.gravity, 0.0), False
     for attempt in range(_STAY + 1):
-        x, z = _way_from(spot, ahead)
-        if not is_behind_fence(crowd, x, z):
+        x, z = _displacement_from(spot, ahead)
+        if not is_behind_half_plane(crowd, x, z):
             break
         is_tried = True
-        in_x, in_z = within_fences(crowd, aim_x, aim_z)
-        if attempt == _TO_FENCES and in_x == aim_x and in_z == aim_z:
+        in_x, in_z = within_half_planes(crowd, aim_x, aim_z)
+        if attempt == _TO_HALF_PLANES and in_x == aim_x and in_z == aim_z:
             continue  # that is where it was led
-        scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
+        scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
         if attempt == _TO_WALLS:
             near = math.sqrt((aim_x - from_x) ** 2 + (aim_z - from_z) ** 2)
-            put_walls(crowd, scene, motion.offset, mover.walkable, near, from_x, from_z)
-            in_x, in_z = within_fences(crowd, aim_x, aim_z)
+            put_walls(crowd, scene, motion.offset, movement.walkable, near, from_x, from_z)
+            in_x, in_z = within_half_planes(crowd, aim_x, aim_z)
         elif attempt == _ASIDE:
-            in_x, in_z = within_fences(crowd, x, z)
+            in_x, in_z = within_half_planes(crowd, x, z)
             in_x, in_z = to_x + (in_x - x), to_z + (in_z - z)
         elif attempt == _STAY:
-            in_x, in_z = within_fences(crowd, from_x, from_z)  # what carries it goes on
+            in_x, in_z = within_half_planes(crowd, from_x, from_z)  # what carries it goes on
         to_x, to_z = in_x, in_z
         motion = _with_velocity(motion, (to_x - from_x) / seconds, (to_z - from_z) / seconds)
         scene, ahead, rest = take_step(frictionless, motion, pace, scene, ground, log)
@@ -205,30 +215,30 @@ def among_others(
     if not pushed:
         led = motion.velocity
         kept = without(own[0], own[2], led[0] - own[0], led[2] - own[2])
-        _, (x, _, z) = along_ground((kept[0], 0.0, kept[1]), mover.friction, seconds)
+        _, (x, _, z) = along_ground((kept[0], 0.0, kept[1]), movement.friction, seconds)
         ahead = _by_itself(ahead, x, z, led)
     return scene, ahead, rest, motion.velocity
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def note_others(others: Others, log: HitLog, motion: Motion, before: Vec3, radius: float) -> Motion:
     """Note at the end of an update whom a body ran into; return the motion with that many hits.
 
     ``before`` is how it moved when the last update ended. Those that it goes along with, pushing
     them, are in its way, but nothing that it comes upon.
     """
-    crowd, seconds, ridden = others.crowd, others.seconds, others.ridden
-    (x, z), count = _way_from(others.spot, motion), motion.tally.hits
+    crowd, seconds, carried = others.crowd, others.seconds, others.carried
+    (x, z), count = _displacement_from(others.spot, motion), motion.tally.hits
     center = add(motion.base, motion.offset)
     for k in range(int(crowd[COUNT])):
-        at = FENCES + k * FENCE_SIZE
+        at = HALF_PLANES + k * HALF_PLANE_SIZE
         nx, nz, who = float(crowd[at]), float(crowd[at + 1]), float(crowd[at + BEHIND])
         along = nx * x + nz * z
         if who == A_WALL or along < crowd[at + LIMIT] - HALF_PLANE_REACHED:
             continue
         normal = (-nx, 0.0, -nz)
-        impact = max(-dot(normal, before) - (along + dot(normal, ridden)) / seconds, 0.0)
-        wanted = nx * float(crowd[ALONE_WAY]) + nz * float(crowd[ALONE_WAY + 1])
+        impact = max(-dot(normal, before) - (along + dot(normal, carried)) / seconds, 0.0)
+        wanted = nx * float(crowd[ALONE_DISPLACEMENT]) + nz * float(crowd[ALONE_DISPLACEMENT + 1])
         taken = max((wanted - along) / seconds, 0.0)
         point = add_scaled(center, normal, -radius)
         count = note_character(log, count, who, point, normal, impact, taken)

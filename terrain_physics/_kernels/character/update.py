@@ -15,31 +15,39 @@ from terrain_physics._kernels.character.contacts.scene import (
     make_memory,
 )
 from terrain_physics._kernels.character.moving_base.moving_base import (
-    dismount,
+    find_moving_base,
     ignore_moves,
-    in_world,
-    mount,
+    no_moving_base,
     see_moves,
+    settle_moving_base,
 )
-from terrain_physics._kernels.character.moving_base.squeeze import is_disturbed, push_along
-from terrain_physics._kernels.character.others.half_planes import CROWD_SIZE, IS_TRIED, PUSHED_WAY
+from terrain_physics._kernels.character.moving_base.squeeze import carry_and_squeeze, is_disturbed
+from terrain_physics._kernels.character.others.half_planes import (
+    CROWD_SIZE,
+    IS_TRIED,
+    PUSHED_DISPLACEMENT,
+)
 from terrain_physics._kernels.character.others.standing_on_characters import (
-    is_over_heads,
-    on_head,
-    report_head,
-    to_head,
+    is_over_characters,
+    report_character_below,
+    stand_on_character,
+    step_onto_character,
 )
 from terrain_physics._kernels.character.others.walls import forget_walls, note_walls
 from terrain_physics._kernels.character.reports.hits import HITS_SIZE, OWN, WORK, HitLog, find_steps
 from terrain_physics._kernels.character.reports.settle import settle
 from terrain_physics._kernels.character.rescue import is_worse, rescue, rise
-from terrain_physics._kernels.character.sleep.sleep import is_left_alone, leave_imprint, rests_on
-from terrain_physics._kernels.character.state.initial_motion import outset
+from terrain_physics._kernels.character.sleep.sleep import (
+    is_asleep,
+    note_contact_signature,
+    stays_asleep,
+)
+from terrain_physics._kernels.character.state.initial_motion import initial_motion
 from terrain_physics._kernels.character.state.layout import (
     AIR_TIME,
+    BASE_PART,
     BELOW,
     BY_WORK,
-    CARRIER,
     CONVERGED,
     GROUND_KIND,
     GROUND_NORMAL,
@@ -54,12 +62,12 @@ from terrain_physics._kernels.character.state.layout import (
     MOVES_SEEN,
     NO_LIMIT,
     OFFSET,
-    ON_HEAD,
+    ON_CHARACTER,
+    ON_MOVING_BASE,
     OWN_VELOCITY,
     PENETRATION,
     POSITION,
     RESOLVER,
-    RIDES,
     ROUNDS,
     RULES_SIZE,
     SLOPE_COSINE,
@@ -75,7 +83,7 @@ from terrain_physics._kernels.character.state.layout import (
     three_at,
     unpack_body,
 )
-from terrain_physics._kernels.character.state.motion import Footing, Motion, Mover, Tally
+from terrain_physics._kernels.character.state.motion import Footing, Motion, MovementRules, Tally
 from terrain_physics._kernels.character.state.substeps import (
     STEPS_TOGETHER,
     Pace,
@@ -85,7 +93,7 @@ from terrain_physics._kernels.character.state.substeps import (
     one_less,
     recentered,
 )
-from terrain_physics._kernels.character.state.teleport import step_height, take_place
+from terrain_physics._kernels.character.state.teleport import step_height, teleport_or_nudge
 from terrain_physics._kernels.character.state.work import (
     LAST_LOOK,
     MOST_WORK,
@@ -109,9 +117,9 @@ from terrain_physics._kernels.character.step import (
 )
 from terrain_physics._kernels.character.walk.step import walk_step
 from terrain_physics._kernels.ground.candidates import fetch_ahead
-from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, end_yielding
+from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, end_debts
 from terrain_physics._kernels.ground.table import (
-    Ground,
+    GroundTable,
     from_start,
     ground_at,
     has_movers,
@@ -121,23 +129,23 @@ from terrain_physics._kernels.ground.table import (
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOPE_SLACK
-from terrain_physics._kernels.types import Floats, Longs, Words
+from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _set_out(
     state: Floats, rules: Floats, body: Body, others: Others, delta_time: float
-) -> tuple[Mover, Motion, Pace]:
+) -> tuple[MovementRules, Motion, Pace]:
     """Return the rules of the mover, its motion before the first step, and the steps to take.
 
     By the sum rule it flies, and gets the downward speed of the whole update at once. Whom others
     push another way than its own goes that way at one speed.
     """
-    center, out = three_at(rules, OFFSET), outset(state, rules)
+    center, out = three_at(rules, OFFSET), initial_motion(state, rules)
     cosine = float(rules[SLOPE_COSINE])
     velocity, gravity, friction = out.velocity, out.gravity, out.friction
     if is_pushed(others.crowd):
-        velocity, friction = velocity_to(others, PUSHED_WAY, velocity[1]), 0.0
+        velocity, friction = velocity_to(others, PUSHED_DISPLACEMENT, velocity[1]), 0.0
     if out.by_sum:
         velocity = (velocity[0], velocity[1] - gravity * delta_time, velocity[2])
         gravity = 0.0
@@ -154,7 +162,7 @@ def _set_out(
     pace = cut(velocity, 0.0 if out.walking else gravity, delta_time, body.least)
 
     snap = float(rules[SNAP])
-    mover = Mover(
+    movement = MovementRules(
         center,
         int(rules[MAX_ROUNDS]),
         gravity,
@@ -169,11 +177,13 @@ def _set_out(
         snap,
         snap * min(STEPS_TOGETHER, pace.steps),
     )
-    return mover, motion, pace
+    return movement, motion, pace
 
 
-@kernel(apart=True)
-def cut_short(motion: Motion, pace: Pace, scene: Scene, ground: Ground) -> tuple[Scene, Motion]:
+@kernel(noinline=True)
+def cut_short(
+    motion: Motion, pace: Pace, scene: Scene, ground: GroundTable
+) -> tuple[Scene, Motion]:
     """End an update before a step that would be too much work, with the time that is left.
 
     Takes motion and pace from before that step. Returns the scene there, with the contacts of the
@@ -191,33 +201,33 @@ def cut_short(motion: Motion, pace: Pace, scene: Scene, ground: Ground) -> tuple
     return scene, Motion(motion.base, motion.offset, motion.velocity, motion.footing, tally)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _remember_walls(
-    state: Floats, crowd: Floats, mover: Mover, motion: Motion, scene: Scene, spot: Vec3, way: Vec3,
+    state: Floats, crowd: Floats, movement: MovementRules, motion: Motion, scene: Scene, spot: Vec3, displacement: Vec3,
     met_walls: bool,
 ) -> None:  # fmt: skip
     """Write the walls in a body's way at the end of an update, if others may push it into them.
 
-    It set out from ``spot`` on ``way``. Where nothing took speed from it, a slope may have made its
+    It set out from ``spot`` on ``displacement``. Where nothing took speed from it, a slope may have made its
     way shorter, or it climbed.
     """
     if is_held(crowd):
-        aside = subtract(subtract(add(motion.base, motion.offset), spot), way)
+        aside = subtract(subtract(add(motion.base, motion.offset), spot), displacement)
         if not (met_walls or crowd[IS_TRIED] != 0.0):
             aside = (0.0, 0.0, 0.0)
-        note_walls(state, scene, motion.offset, mover.walkable, aside)
+        note_walls(state, scene, motion.offset, movement.walkable, aside)
     elif state[WALLS] != 0.0 or state[WALLS + 1] != 0.0:
         forget_walls(state)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def advance(
     state: Floats,
-    random_state: Words,
+    random_state: UInt64s,
     rules: Floats,
     hits: Floats,
     crowd: Floats,
-    ground: Ground,
+    ground: GroundTable,
     delta_time: float,
     memory: Memory,
 ) -> None:
@@ -228,45 +238,48 @@ def advance(
     """
     log = HitLog(hits)
     body = unpack_body(rules)
-    is_placed = take_place(state, rules, body)
+    is_teleported = teleport_or_nudge(state, rules, body)
     is_squeezed = state[SQUEEZED_BY] >= 0.0 or state[SQUEEZED_BY + 1] >= 0.0
     spot = add(three_at(state, POSITION), three_at(rules, OFFSET))
-    ride, rides = in_world(state), has_movers(ground) or state[RIDES] != 0.0 or is_squeezed
-    if rides:
+    moving_base, is_based = (
+        no_moving_base(state),
+        has_movers(ground) or state[ON_MOVING_BASE] != 0.0 or is_squeezed,
+    )
+    if is_based:
         if state[MOVES_SEEN] < 0.0:
             ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
-        ride = mount(state, rules, body, ground, delta_time, is_placed)
+        moving_base = find_moving_base(state, rules, body, ground, delta_time, is_teleported)
         scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
         center = add(three_at(state, POSITION), three_at(rules, OFFSET))
         ground = from_start(ground, center, float(state[MOVES_SEEN]))
-        ride = push_along(state, rules, scene, ground, ride, delta_time)
+        moving_base = carry_and_squeeze(state, rules, scene, ground, moving_base, delta_time)
     start = three_at(state, POSITION)
     put_three_at(hits, OWN, three_at(state, OWN_VELOCITY))
-    depth = 0.0 if is_placed else float(state[PENETRATION])
-    is_below = not is_placed and state[BELOW] != 0.0
-    ridden = subtract(add(start, three_at(rules, OFFSET)), spot)
-    others = Others(crowd, spot, ridden, rules[KEEP_OFF_LEDGES] != 0.0, delta_time)
-    mover, motion, pace = _set_out(state, rules, body, others, delta_time)
+    depth = 0.0 if is_teleported else float(state[PENETRATION])
+    is_below = not is_teleported and state[BELOW] != 0.0
+    carried = subtract(add(start, three_at(rules, OFFSET)), spot)
+    others = Others(crowd, spot, carried, rules[KEEP_OFF_LEDGES] != 0.0, delta_time)
+    movement, motion, pace = _set_out(state, rules, body, others, delta_time)
     crowded, base = is_among_others(crowd), motion.base
-    over_heads, is_on_head = is_over_heads(crowd), state[GROUND_KIND] == ON_HEAD
+    over_characters, is_on_character = is_over_characters(crowd), state[GROUND_KIND] == ON_CHARACTER
     wanted = led = motion.velocity
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
-    scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
+    scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
     before, before_pace = motion, pace
     # Who is jammed counts as placed, as after a load: so both go on alike.
-    placed = not motion.footing.grounded or state[MOVED] != 0.0 or state[CONVERGED] == 0.0
-    if placed and motion.footing.walking:
-        placed = is_worse(scene, motion.offset, depth, is_below)
-        if placed:  # it is pushed out at once, however far
-            far = pace.far + extent(body.reach)
-            scene = look(scene, ground, motion.base, far, mover.drop, 0.0)
-    if placed:
-        motion, left = rescue(mover, motion, scene, delta_time, is_below)
+    misplaced = not motion.footing.grounded or state[MOVED] != 0.0 or state[CONVERGED] == 0.0
+    if misplaced and motion.footing.walking:
+        misplaced = is_worse(scene, motion.offset, depth, is_below)
+        if misplaced:  # it is pushed out at once, however far
+            far = pace.far + extent(body.half_extents)
+            scene = look(scene, ground, motion.base, far, movement.drop, 0.0)
+    if misplaced:
+        motion, left = rescue(movement, motion, scene, delta_time, is_below)
         if left > 0.0 and not is_spent(scene.faces):
             put_three_at(state, OWN_VELOCITY, (0.0, 0.0, 0.0))
             rise(state, scene, motion, left, delta_time)
-            if rides:
-                dismount(state, rules, body, ground, ride, start, delta_time)
+            if is_based:
+                settle_moving_base(state, rules, body, ground, moving_base, start, delta_time)
             return
     if not is_spent(scene.faces):
         begin(scene.faces, 0.0)  # the same for who was looked at anew and who was not
@@ -276,13 +289,15 @@ def advance(
         looks = must_look(pace, motion.offset)
         if looks:
             motion = recentered(motion)
-            if rides:
+            if is_based:
                 ground = from_start(ground, motion.base, np.inf)
-            scene = look(scene, ground, motion.base, pace.far, mover.drop, 0.0)
+            scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
         pace = one_less(pace, looks)
-        rules_of_step, is_bound = mover, False
-        if over_heads:
-            is_bound, rules_of_step, motion = to_head(crowd, mover, motion, pace, body, is_on_head)
+        rules_of_step, is_bound = movement, False
+        if over_characters:
+            is_bound, rules_of_step, motion = step_onto_character(
+                crowd, movement, motion, pace, body, is_on_character
+            )
         if motion.footing.walking:  # what most do, in the scene that there is
             ahead, rest = walk_step(rules_of_step, motion, pace, scene, ground, log)
         else:
@@ -291,13 +306,13 @@ def advance(
             scene, ahead, rest, led = among_others(
                 others, led, rules_of_step, motion, pace, scene, ground, log, ahead, rest
             )
-        if over_heads:
+        if over_characters:
             if is_bound:
-                is_on_head, ahead = on_head(
-                    crowd, mover, before, ahead, pace.seconds, body, log, is_on_head
+                is_on_character, ahead = stand_on_character(
+                    crowd, movement, before, ahead, pace.seconds, body, log, is_on_character
                 )
             else:
-                is_on_head = False
+                is_on_character = False
         motion, pace = ahead, rest
         put_three_at(hits, OWN, motion.velocity)
     hits[WORK], limit = done(scene.faces), NO_LIMIT
@@ -313,16 +328,18 @@ def advance(
         motion = without_push(crowd, motion, led)
         put_three_at(hits, OWN, motion.velocity)
     put_three_at(state, OWN_VELOCITY, three_at(hits, OWN))
-    settle(state, mover, motion, scene, delta_time, limit)
-    if over_heads and is_on_head:
-        report_head(state, add(motion.base, motion.offset), body)
-    if rides:
-        dismount(state, rules, body, ground, ride, start, delta_time)
+    settle(state, movement, motion, scene, delta_time, limit)
+    if over_characters and is_on_character:
+        report_character_below(state, add(motion.base, motion.offset), body)
+    if is_based:
+        settle_moving_base(state, rules, body, ground, moving_base, start, delta_time)
     else:
-        state[CARRIER] = state[GROUND_PART] if state[GROUNDED] != 0.0 else -1.0
-    _remember_walls(state, crowd, mover, motion, scene, base, scale(wanted, delta_time), met_walls)
+        state[BASE_PART] = state[GROUND_PART] if state[GROUNDED] != 0.0 else -1.0
+    _remember_walls(
+        state, crowd, movement, motion, scene, base, scale(wanted, delta_time), met_walls
+    )
     if motion.tally.hits > 0:
-        find_steps(log, motion.tally.hits, mover, scene, ground)
+        find_steps(log, motion.tally.hits, movement, scene, ground)
 
 
 @kernel(inline=True)
@@ -331,33 +348,33 @@ def _row(values: Floats, i: int, size: int) -> Floats:
     return values[i * size : (i + 1) * size]
 
 
-@kernel(inline=True, lent=True)
-def _rests(state: Floats, rules: Floats) -> bool:
+@kernel(inline=True, no_refcount=True)
+def _sleeps(state: Floats, rules: Floats) -> bool:
     """Tell whether a character stays where it is; what happened when it came to rest is no news."""
-    rests = is_left_alone(state, rules)
-    if rests:
+    sleeps = is_asleep(state, rules)
+    if sleeps:
         state[ROUNDS] = state[LIFTED] = state[HITS] = 0.0
         state[WAS_GROUNDED] = 1.0
-    return rests
+    return sleeps
 
 
 @kernel
 def update_characters(
     states: Floats,
-    random_states: Words,
+    random_states: UInt64s,
     rules: Floats,
     hits: Floats,
     crowd: Floats,
     delta_time: float,
     first: int,
     last: int,
-    table: Longs,
+    table: Int64s,
 ) -> bool:
     """Advance characters first..last by one update.
 
     ``states`` (n * STATE_SIZE,), ``random_states`` (n,), ``rules`` (n * RULES_SIZE,) and ``hits``
     (n * HITS_SIZE,): those of one character behind those of another. ``crowd``: what the others let
-    each do (n * CROWD_SIZE,), as of `put_fences`; empty (0,) if each is as if it were alone. One at
+    each do (n * CROWD_SIZE,), as of `put_half_planes`; empty (0,) if each is as if it were alone. One at
     rest that nothing disturbed stays as it is, bit for bit, and so does one that was woken and
     finds the ground as it was. Tells whether any ran into something.
     """
@@ -367,7 +384,7 @@ def update_characters(
     while (
         first < last
         and not is_pushed(_row(crowd, first, CROWD_SIZE))
-        and _rests(_row(states, first, STATE_SIZE), _row(rules, first, RULES_SIZE))
+        and _sleeps(_row(states, first, STATE_SIZE), _row(rules, first, RULES_SIZE))
     ):
         if moves > 0.0:
             ignore_moves(_row(states, first, STATE_SIZE), moves)
@@ -378,25 +395,25 @@ def update_characters(
     for i in range(first, last):
         state, own_rules = _row(states, i, STATE_SIZE), _row(rules, i, RULES_SIZE)
         draws, own_memory = random_states[i : i + 1], borrow_memory(memory)
-        ground = ground_at(table, int(own_rules[MASK]), own_memory.yielding)
+        ground = ground_at(table, int(own_rules[MASK]), own_memory.debts)
         own_crowd = _row(crowd, i, CROWD_SIZE)
         pushed = is_pushed(own_crowd)
-        if not pushed and _rests(state, own_rules):
+        if not pushed and _sleeps(state, own_rules):
             if moves > 0.0:
                 ignore_moves(state, moves)
             continue
         begin(own_memory.faces, 0.0)
-        may_rest = not (pushed or (has_movers(ground) and is_disturbed(state, own_rules, ground)))
-        if may_rest and rests_on(state, own_rules, draws, ground, own_memory):
+        may_sleep = not (pushed or (has_movers(ground) and is_disturbed(state, own_rules, ground)))
+        if may_sleep and stays_asleep(state, own_rules, draws, ground, own_memory):
             ignore_moves(state, moves)
             continue
         own_hits = _row(hits, i, HITS_SIZE)
-        end_yielding(own_memory.yielding, 0)
+        end_debts(own_memory.debts, 0)
         if i + 1 < last:
             fetch_ahead(ground, three_at(_row(states, i + 1, STATE_SIZE), POSITION))
         advance(state, draws, own_rules, own_hits, own_crowd, ground, delta_time, own_memory)
-        end_yielding(own_memory.yielding, 0)
-        leave_imprint(state, own_rules, draws, ground, own_memory)
+        end_debts(own_memory.debts, 0)
+        note_contact_signature(state, own_rules, draws, ground, own_memory)
         see_moves(state, moves)
         any_hits = any_hits or state[HITS] > 0.0
     keep(memory)

@@ -5,7 +5,7 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.counter.tree import LANES, Tree
 from terrain_physics._kernels.geometry.sphere_surface import touches
-from terrain_physics._kernels.types import Floats, Longs, Singles
+from terrain_physics._kernels.types import Float32s, Floats, Int64s
 
 
 @kernel
@@ -14,7 +14,7 @@ def recount(
     spheres: Floats,
     first: int,
     last: int,
-    counts: Longs,
+    counts: Int64s,
 ) -> None:
     """Add to counts (q,) the triangles first..last that each sphere touches, by brute force."""
     for row in range(len(spheres)):
@@ -32,7 +32,7 @@ def recount(
 
 @kernel(inline=True)
 def _meets(
-    boxes: Singles,
+    boxes: Float32s,
     index: int,
     lane: int,
     x: float,

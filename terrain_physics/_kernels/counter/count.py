@@ -16,22 +16,22 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.counter.sphere_groups import BAND, BOX_ROWS, HIGH, LOW, REACH, X, Y, Z
-from terrain_physics._kernels.counter.tree import BLOCK, LANES, Single, Tree
+from terrain_physics._kernels.counter.tree import BLOCK, LANES, Float32, Tree
 from terrain_physics._kernels.geometry.sphere_surface import touches
 from terrain_physics._kernels.geometry.sphere_surface_bounds import TOUCHING, UNDECIDED, verdict
 from terrain_physics._kernels.math.space_curve import ROW_BITS
-from terrain_physics._kernels.types import Floats, Ints, Longs, Singles, Words
+from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s, UInt64s
 
-_ZERO: Single = np.float32(0.0)
-_ONE: Single = np.float32(1.0)
-_SHARE: Single = np.float32(64.0 * 2.0**-24)
+_ZERO: Float32 = np.float32(0.0)
+_ONE: Float32 = np.float32(1.0)
+_SHARE: Float32 = np.float32(64.0 * 2.0**-24)
 
 # A count of at most 256 triangles; from _OPEN up, bits that mark undecided ones.
 _NONE, _ONE_TOUCHED, _OPEN = np.int32(0), np.int32(1), np.int32(1 << 9)
 
 
 @kernel(inline=True, contract=True)
-def _apart(lower: Single, upper: Single, a: Single, b: Single) -> Single:
+def _apart(lower: Float32, upper: Float32, a: Float32, b: Float32) -> Float32:
     """Return the squared gap between two intervals."""
     gap = lower - b if lower - b > a - upper else a - upper
     gap = gap if gap > _ZERO else _ZERO
@@ -39,7 +39,7 @@ def _apart(lower: Single, upper: Single, a: Single, b: Single) -> Single:
 
 
 @kernel(inline=True, contract=True)
-def _across(lower: Single, upper: Single, a: Single, b: Single) -> Single:
+def _across(lower: Float32, upper: Float32, a: Float32, b: Float32) -> Float32:
     """Return the squared largest difference between numbers of two intervals."""
     far = upper - a if upper - a > b - lower else b - lower
     return far * far
@@ -47,16 +47,16 @@ def _across(lower: Single, upper: Single, a: Single, b: Single) -> Single:
 
 @kernel(inline=True, contract=True)
 def _boxes_met(
-    boxes: Singles,
+    boxes: Float32s,
     index: int,
-    ax: Single,
-    ay: Single,
-    az: Single,
-    bx: Single,
-    by: Single,
-    bz: Single,
-    low: Single,
-    high: Single,
+    ax: Float32,
+    ay: Float32,
+    az: Float32,
+    bx: Float32,
+    by: Float32,
+    bz: Float32,
+    low: Float32,
+    high: Float32,
 ) -> np.int32:
     """Return as bits which of sixteen boxes a sphere with its center within a..b may touch."""
     prefer_wide_vectors()
@@ -78,9 +78,9 @@ def _boxes_met(
 
 @kernel(inline=True, contract=True)
 def _spheres_met(
-    spheres: Singles,
+    spheres: Float32s,
     index: int,
-    boxes: Singles,
+    boxes: Float32s,
     row: int,
     lane: int,
 ) -> np.int32:
@@ -109,12 +109,12 @@ def _spheres_met(
 def count_chunks(
     tree: Tree,
     spheres: Floats,
-    keys: Words,
-    groups: Singles,
-    boxes: Singles,
+    keys: UInt64s,
+    groups: Float32s,
+    boxes: Float32s,
     first: int,
     last: int,
-    counts: Longs,
+    counts: Int64s,
 ) -> None:
     """Write to counts (q,), zeros so far, what each sphere of chunks first..last touches."""
     # Read once, here: each access to a field counts references, for which threads would compete.
@@ -177,13 +177,13 @@ def count_chunks(
 
 @kernel(inline=True, contract=True)
 def _count_sphere(
-    leaves: Singles,
-    leaf_boxes: Singles,
+    leaves: Float32s,
+    leaf_boxes: Float32s,
     block: int,
-    groups: Singles,
+    groups: Float32s,
     group: int,
     member: int,
-    unsure: Ints,
+    unsure: Int32s,
 ) -> np.int32:
     """Return how many triangles of a block a sphere touches, plus bits, from _OPEN up, of leaves.
 
@@ -212,14 +212,14 @@ def _count_sphere(
 
 @kernel(inline=True, contract=True)
 def _count_leaf(
-    leaves: Singles,
+    leaves: Float32s,
     leaf: int,
-    x: Single,
-    y: Single,
-    z: Single,
-    low: Single,
-    high: Single,
-    reach: Single,
+    x: Float32,
+    y: Float32,
+    z: Float32,
+    low: Float32,
+    high: Float32,
+    reach: Float32,
 ) -> np.int32:
     """Return how many of sixteen triangles are touched; _OPEN or more if corners cannot tell."""
     prefer_wide_vectors()
@@ -246,14 +246,14 @@ def _count_leaf(
 
 @kernel(inline=True)
 def _count_leaf_closely(
-    leaves: Singles,
+    leaves: Float32s,
     leaf: int,
-    x: Single,
-    y: Single,
-    z: Single,
-    low: Single,
-    high: Single,
-    band: Single,
+    x: Float32,
+    y: Float32,
+    z: Float32,
+    low: Float32,
+    high: Float32,
+    band: Float32,
 ) -> np.int32:
     """Return how many of sixteen triangles are touched, plus bits, from _OPEN up, of the unsure.
 
@@ -275,10 +275,10 @@ def _count_leaf_closely(
 @kernel
 def _count_exactly(
     triangles: Floats,
-    order: Longs,
+    order: Int64s,
     block: int,
     leaves: int,
-    unsure: Ints,
+    unsure: Int32s,
     spheres: Floats,
     row: int,
 ) -> int:

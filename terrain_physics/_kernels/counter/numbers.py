@@ -6,7 +6,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.decimal import put_whole
 from terrain_physics._kernels.math.double_double import two_product
 from terrain_physics._kernels.tolerances import DECIMAL_ROUNDING
-from terrain_physics._kernels.types import Bytes, Floats, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 
 # What became of a range of tokens: all parsed, or stopped at one that Python has to look at.
 PARSED, ASK = 0, 1
@@ -166,7 +166,7 @@ def parse_numbers(text: Bytes, first: int, last: int, values: Floats) -> tuple[i
 
 
 @kernel
-def print_integers(numbers: Longs, text: Bytes) -> int:
+def print_integers(numbers: Int64s, text: Bytes) -> int:
     """Write each number >= 0 on a line of its own; return how many bytes of text were used.
 
     ``text`` needs room for the longest number and a line feed, times the numbers.

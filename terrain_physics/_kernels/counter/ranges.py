@@ -4,7 +4,7 @@ import math
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.tolerances import TOUCH_TOLERANCE
-from terrain_physics._kernels.types import Floats, Longs, Words
+from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
 _LARGEST = 1e150  # squares of what is smaller are finite
 
@@ -12,10 +12,10 @@ _LARGEST = 1e150  # squares of what is smaller are finite
 @kernel
 def assign_ranges(
     triangles: Floats,
-    keys: Words,
-    splitters: Words,
-    ranges: Longs,
-    counts: Longs,
+    keys: UInt64s,
+    splitters: UInt64s,
+    ranges: Int64s,
+    counts: Int64s,
     boxes: Floats,
 ) -> None:
     """Set ranges (n,) by keys (n,); add to the counts (r,) and widen the boxes (r, 6) of ranges.
@@ -41,7 +41,7 @@ def assign_ranges(
 
 
 @kernel
-def rows_meeting(spheres: Floats, box: Floats, rows: Longs) -> int:
+def rows_meeting(spheres: Floats, box: Floats, rows: Int64s) -> int:
     """Set rows[:count] to the spheres whose surfaces may reach into a box (6,); return the count.
 
     Spheres that the box is certainly outside of, or certainly wholly inside, are left out.

@@ -38,7 +38,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.counter.tree import LANES, NOWHERE
 from terrain_physics._kernels.math.space_curve import ROW_BITS, cell_of
 from terrain_physics._kernels.tolerances import FLOAT32_ROUNDING, TOUCH_TOLERANCE
-from terrain_physics._kernels.types import Floats, Singles, Words
+from terrain_physics._kernels.types import Float32s, Floats, UInt64s
 
 # Rows of a box of centers: lower x y z, upper x y z, the least low and the greatest high of its
 # spheres. A group of spheres has the same rows, where the center is both corners, and two more.
@@ -85,7 +85,7 @@ def sphere_keys(
     last: int,
     frame: Floats,
     window: Floats,
-    keys: Words,
+    keys: UInt64s,
 ) -> None:
     """Set keys[first:last] to (Morton place << 32) + row; spheres that touch nothing come last.
 
@@ -105,12 +105,12 @@ def sphere_keys(
 @kernel
 def fill_groups(
     spheres: Floats,
-    keys: Words,
+    keys: UInt64s,
     first: int,
     last: int,
     frame: Floats,
-    groups: Singles,
-    boxes: Singles,
+    groups: Float32s,
+    boxes: Float32s,
 ) -> None:
     """Fill groups first..last (groups, 10, 16) and their boxes (chunks, 8, 16), by sorted keys."""
     factor, half = float(frame[3]), float(frame[7])

@@ -14,12 +14,12 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import prefetch
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.space_curve import ROW_BITS
-from terrain_physics._kernels.types import Floats, Longs, Singles, Words
+from terrain_physics._kernels.types import Float32s, Floats, Int64s, UInt64s
 
 LANES = 16
 BLOCK = LANES * LANES
 
-Single = Any  # a float32; an operation with a float would make it a float64
+Float32 = Any  # a float32; an operation with a float would make it a float64
 
 # A coordinate that no sphere comes near, for unused lanes of the last leaf; its square is finite.
 NOWHERE = np.float32(1e8)
@@ -32,23 +32,23 @@ class Tree(NamedTuple):
     """Triangles as the counter needs them; only arrays, so that kernels take it as it is."""
 
     triangles: Floats  # (n, 9), the caller's
-    order: Longs  # (leaves * 16,), the row of each lane, -1 if unused
-    leaves: Singles  # (leaves, 10, 16): ax .. cz, squared radius of the enclosing circle
-    leaf_boxes: Singles  # (blocks, 6, 16): lower x y z, upper x y z
-    block_boxes: Singles  # (ceil(blocks / 16), 6, 16)
+    order: Int64s  # (leaves * 16,), the row of each lane, -1 if unused
+    leaves: Float32s  # (leaves, 10, 16): ax .. cz, squared radius of the enclosing circle
+    leaf_boxes: Float32s  # (blocks, 6, 16): lower x y z, upper x y z
+    block_boxes: Float32s  # (ceil(blocks / 16), 6, 16)
     frame: Floats  # (8,): middle x y z, factor; scaled half extents, the largest
 
 
 @kernel
 def fill_leaves(
     triangles: Floats,
-    keys: Words,
+    keys: UInt64s,
     first: int,
     last: int,
     frame: Floats,
-    order: Longs,
-    leaves: Singles,
-    leaf_boxes: Singles,
+    order: Int64s,
+    leaves: Float32s,
+    leaf_boxes: Float32s,
 ) -> None:
     """Fill leaves first..last, their boxes and the order, from the sorted keys."""
     x0, y0, z0 = float(frame[0]), float(frame[1]), float(frame[2])
@@ -81,7 +81,7 @@ def fill_leaves(
 
 
 @kernel(inline=True)
-def _circle_square(leaves: Singles, leaf: int, lane: int) -> Single:
+def _circle_square(leaves: Float32s, leaf: int, lane: int) -> Float32:
     """Return a little more than the squared radius of the smallest circle around a triangle.
 
     The stored value is at least rho^2 (1 + 2e-3), with rho of the rounded corners;

@@ -11,13 +11,16 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import center_of, upright_radius
 from terrain_physics._kernels.character.moving_base.moving_base import (
     carried_to,
+    find_moving_base,
     ignore_moves,
-    mount,
 )
-from terrain_physics._kernels.character.state.initial_motion import free_way, outset
+from terrain_physics._kernels.character.state.initial_motion import (
+    free_displacement,
+    initial_motion,
+)
 from terrain_physics._kernels.character.state.layout import (
     AIR_TIME,
-    CARRIER,
+    BASE_PART,
     GROUND_KIND,
     GROUNDED,
     LAYERS,
@@ -26,9 +29,9 @@ from terrain_physics._kernels.character.state.layout import (
     MOST_WALLS,
     MOVES_SEEN,
     OFFSET,
-    ON_HEAD,
+    ON_CHARACTER,
+    ON_MOVING_BASE,
     POSITION,
-    RIDES,
     RULES_SIZE,
     STATE_SIZE,
     WALL_GAPS,
@@ -36,10 +39,10 @@ from terrain_physics._kernels.character.state.layout import (
     three_at,
     unpack_body,
 )
-from terrain_physics._kernels.character.state.teleport import take_place
-from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, nothing_yields
+from terrain_physics._kernels.character.state.teleport import teleport_or_nudge
+from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, no_debts
 from terrain_physics._kernels.ground.table import (
-    Ground,
+    GroundTable,
     ground_at,
     has_movers,
     mover_met,
@@ -48,35 +51,37 @@ from terrain_physics._kernels.ground.table import (
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.tolerances import CROWD_SLOP, ON_TOP_MARGIN
-from terrain_physics._kernels.types import Floats, Longs, Words
+from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
 # Columns of a disc: what others see of a character. Places and ways are horizontal.
 X, Z, RADIUS = 0, 1, 2
 WEIGHT = 3  # its mass; 0: immovable
 LOW, HIGH = 4, 5  # heights of its ends
 LOWEST, HIGHEST = 6, 7  # the same of all of its way
-OWN_WAY = 8  # that it would go in this update if it were alone, two numbers; with its ride
+OWN_DISPLACEMENT = 8  # that it would go in this update if it were alone, two numbers; with its ride
 SPEED = 10  # its velocity after that, two numbers
 ON, MEETS = 12, 13  # layers that it is on, and that it meets
 HEADING = 14  # unit direction in which it walks, two numbers; zeros: none
 LIGHTNESS = 16  # how far it goes for a push of one; 0: nobody can push it
-WANT = 17  # the way that it wants to go among the others, two numbers, and how long it is
+PREFERRED = 17  # the way that it wants to go among the others, two numbers, and how long it is
 STIFFNESS = 20  # how much less it gives way because others and walls hold it; 0: nobody does
 WALL = 21  # walls in its way: unit normals, two numbers each; zeros: none
 WALL_GAP = WALL + 2 * MOST_WALLS  # how far away they are
-WALL_PUSH = WALL_GAP + MOST_WALLS  # how hard each of them pushes it, and how hard it is taken to
-RIDE = WALL_PUSH + 2 * MOST_WALLS  # the way that what it stands on carries it, two numbers
-LIFT = RIDE + 2  # how far that carries it up
-FALLS = RIDE + 3  # 1: it stands on no ground, but may come to stand on somebody's head
-IS_ON_HEAD = RIDE + 4  # 1: it does
-FLOOR = RIDE + 5  # the height of that head, to which it falls at most; -inf: none is below
-UNDER = RIDE + 6  # whose it is
-FLOOR_HOLDS = RIDE + 7  # 1: that one does not fall itself
-SLIDE = RIDE + 8  # the way that it slides off heads, two numbers
-IN_AIR = RIDE + 10  # for how many seconds it has been off the ground
-ROLLS = RIDE + 11  # how far below a head its foot may be that rolls over an edge of ground onto it
-REACH = RIDE + 12  # how far it gets on its own way, or where others push it
-DISC_SIZE = RIDE + 13
+WALL_IMPULSE = WALL_GAP + MOST_WALLS  # how hard each of them pushes it, and how hard it is taken to
+CARRIED = WALL_IMPULSE + 2 * MOST_WALLS  # the way that what it stands on carries it, two numbers
+CARRIED_UP = CARRIED + 2  # how far that carries it up
+FALLS = CARRIED + 3  # 1: it stands on no ground, but may come to stand on somebody's head
+IS_ON_CHARACTER = CARRIED + 4  # 1: it does
+FLOOR = CARRIED + 5  # the height of that head, to which it falls at most; -inf: none is below
+UNDER = CARRIED + 6  # whose it is
+FLOOR_HOLDS = CARRIED + 7  # 1: that one does not fall itself
+SLIDE = CARRIED + 8  # the way that it slides off heads, two numbers
+IN_AIR = CARRIED + 10  # for how many seconds it has been off the ground
+ROLLS = (
+    CARRIED + 11
+)  # how far below a head its foot may be that rolls over an edge of ground onto it
+TRAVEL = CARRIED + 12  # how far it gets on its own way, or where others push it
+AGENT_SIZE = CARRIED + 13
 
 # Columns of a pair, of one character and another near it. Pushes are ways times mass.
 ACROSS = 0  # unit direction from it to the other, two numbers
@@ -85,8 +90,8 @@ SHARE = 3  # which share it has of the mass of both
 LEFT = 4  # how far they may close up before they push each other; < 0: how far they are to part
 YIELDS, OTHER_YIELDS = 5, 6  # how far each of the two goes for a push of one
 EASE = 7  # how hard they push each other for each meter that they want too much
-PUSH = 8  # how hard they do
-TAKEN_PUSH = 9  # how hard they are taken to, which runs ahead
+IMPULSE = 8  # how hard they do
+TAKEN_IMPULSE = 9  # how hard they are taken to, which runs ahead
 PAIR_SIZE = 10
 
 
@@ -116,66 +121,70 @@ def _lightness(mass: float) -> float:
 
 
 @kernel
-def _is_carried(state: Floats, ground: Ground) -> bool:
+def _is_carried(state: Floats, ground: GroundTable) -> bool:
     """Tell whether what a character stands on may carry it before it moves."""
-    if state[GROUNDED] == 0.0 or state[CARRIER] < 0.0:
+    if state[GROUNDED] == 0.0 or state[BASE_PART] < 0.0:
         return False
     return bool(
-        state[RIDES] != 0.0 or (has_movers(ground) and mover_met(ground, float(state[CARRIER])) > 0)
+        state[ON_MOVING_BASE] != 0.0
+        or (has_movers(ground) and mover_met(ground, float(state[BASE_PART])) > 0)
     )
 
 
 @kernel
-def _put_ride(
-    state: Floats, rules: Floats, body: Body, center: Vec3, seconds: float, ground: Ground,
-    disc: Floats,
+def _put_carried(
+    state: Floats, rules: Floats, body: Body, center: Vec3, seconds: float, ground: GroundTable,
+    agent: Floats,
 ) -> None:  # fmt: skip
     """Write how what a character stands on carries it; the state is as it sets out then."""
-    is_placed = take_place(state, rules, body)
+    is_teleported = teleport_or_nudge(state, rules, body)
     if state[MOVES_SEEN] < 0.0:
         ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
-    ride = mount(state, rules, body, ground, seconds, is_placed)
-    if ride.row > 0:
-        x, y, z = subtract(center_of(carried_to(ride, 1.0), body), center)
-        disc[RIDE], disc[RIDE + 1], disc[LIFT] = x, z, y
+    carried = find_moving_base(state, rules, body, ground, seconds, is_teleported)
+    if carried.row > 0:
+        x, y, z = subtract(center_of(carried_to(carried, 1.0), body), center)
+        agent[CARRIED], agent[CARRIED + 1], agent[CARRIED_UP] = x, z, y
 
 
 @kernel
-def _put_disc(
-    state: Floats, rules: Floats, seconds: float, ground: Ground, holds: bool, scratch: Floats,
-    disc: Floats,
+def _put_agent(
+    state: Floats, rules: Floats, seconds: float, ground: GroundTable, holds: bool, scratch: Floats,
+    agent: Floats,
 ) -> None:  # fmt: skip
     """Write what others see of a character."""
     body, center = unpack_body(rules), add(three_at(state, POSITION), three_at(rules, OFFSET))
-    disc[X], disc[Z] = center[0], center[2]
-    disc[RIDE], disc[RIDE + 1], disc[LIFT] = 0.0, 0.0, 0.0
+    agent[X], agent[Z] = center[0], center[2]
+    agent[CARRIED], agent[CARRIED + 1], agent[CARRIED_UP] = 0.0, 0.0, 0.0
     if _is_carried(state, ground):
         for column in range(STATE_SIZE):
             scratch[column] = state[column]
         state = scratch
-        _put_ride(state, rules, body, center, seconds, ground, disc)
-    height = center[1] + disc[LIFT]
-    disc[LOW], disc[HIGH] = height - body.reach[1], height + body.reach[1]
-    way, velocity = free_way(outset(state, rules), seconds)
-    disc[RADIUS] = upright_radius(body)
-    disc[WEIGHT], disc[LIGHTNESS] = rules[MASS], _lightness(float(rules[MASS]))
-    disc[LOWEST] = disc[LOW] + min(way[1], 0.0)
-    disc[HIGHEST] = disc[HIGH] + max(way[1], 0.0)
-    disc[OWN_WAY], disc[OWN_WAY + 1] = disc[RIDE] + way[0], disc[RIDE + 1] + way[2]
+        _put_carried(state, rules, body, center, seconds, ground, agent)
+    height = center[1] + agent[CARRIED_UP]
+    agent[LOW], agent[HIGH] = height - body.half_extents[1], height + body.half_extents[1]
+    way, velocity = free_displacement(initial_motion(state, rules), seconds)
+    agent[RADIUS] = upright_radius(body)
+    agent[WEIGHT], agent[LIGHTNESS] = rules[MASS], _lightness(float(rules[MASS]))
+    agent[LOWEST] = agent[LOW] + min(way[1], 0.0)
+    agent[HIGHEST] = agent[HIGH] + max(way[1], 0.0)
+    agent[OWN_DISPLACEMENT], agent[OWN_DISPLACEMENT + 1] = (
+        agent[CARRIED] + way[0],
+        agent[CARRIED + 1] + way[2],
+    )
     size = math.sqrt(way[0] * way[0] + way[2] * way[2])
-    disc[HEADING] = way[0] / size if size > 0.0 else 0.0
-    disc[HEADING + 1] = way[2] / size if size > 0.0 else 0.0
-    disc[SPEED], disc[SPEED + 1] = velocity[0], velocity[2]
-    disc[ON], disc[MEETS] = rules[LAYERS], rules[MASK]
+    agent[HEADING] = way[0] / size if size > 0.0 else 0.0
+    agent[HEADING + 1] = way[2] / size if size > 0.0 else 0.0
+    agent[SPEED], agent[SPEED + 1] = velocity[0], velocity[2]
+    agent[ON], agent[MEETS] = rules[LAYERS], rules[MASK]
     for k in range(2 * MOST_WALLS):
-        disc[WALL + k] = state[WALLS + k]
+        agent[WALL + k] = state[WALLS + k]
     for k in range(MOST_WALLS):
-        disc[WALL_GAP + k] = state[WALL_GAPS + k]
-    disc[IS_ON_HEAD] = 1.0 if state[GROUND_KIND] == ON_HEAD else 0.0
-    disc[FALLS] = 1.0 if state[GROUNDED] == 0.0 or disc[IS_ON_HEAD] != 0.0 else 0.0
-    disc[FLOOR], disc[UNDER], disc[FLOOR_HOLDS] = -np.inf, -1.0, 0.0
-    disc[SLIDE], disc[SLIDE + 1], disc[IN_AIR] = 0.0, 0.0, state[AIR_TIME]
-    disc[ROLLS] = _ROLL * disc[RADIUS] if holds else -np.inf
+        agent[WALL_GAP + k] = state[WALL_GAPS + k]
+    agent[IS_ON_CHARACTER] = 1.0 if state[GROUND_KIND] == ON_CHARACTER else 0.0
+    agent[FALLS] = 1.0 if state[GROUNDED] == 0.0 or agent[IS_ON_CHARACTER] != 0.0 else 0.0
+    agent[FLOOR], agent[UNDER], agent[FLOOR_HOLDS] = -np.inf, -1.0, 0.0
+    agent[SLIDE], agent[SLIDE + 1], agent[IN_AIR] = 0.0, 0.0, state[AIR_TIME]
+    agent[ROLLS] = _ROLL * agent[RADIUS] if holds else -np.inf
 
 
 @kernel(inline=True)
@@ -193,44 +202,44 @@ def _bucket(row: int, column: int, buckets: int) -> int:
 
 
 @kernel
-def put_discs(
+def put_agents(
     states: Floats,
     rules: Floats,
     seconds: float,
-    table: Longs,
+    table: Int64s,
     holds: bool,
-    discs: Floats,
-    order: Longs,
-    cells: Longs,
-    starts: Longs,
+    agents: Floats,
+    order: Int64s,
+    cells: Int64s,
+    starts: Int64s,
 ) -> tuple[float, float, float, bool]:
     """Write the discs of n characters, sorted by cells.
 
     ``states``, ``rules`` and ``table`` are as of `update_characters`; ``holds`` tells whether one
-    stands on heads. ``discs`` (n, DISC_SIZE);
+    stands on heads. ``agents`` (n, AGENT_SIZE);
     ``order`` (n,): whose they are; ``cells`` (n, 2): row and column of each; ``starts`` (buckets +
     1,): where the discs of a bucket begin, with a power of two of buckets. Returns (size of a cell,
     greatest radius, longest way, whether anybody is carried).
     """
     count, buckets = len(order), len(starts) - 1
-    found, yielding = np.empty((count, DISC_SIZE)), nothing_yields()
+    found, debts = np.empty((count, AGENT_SIZE)), no_debts()
     scratch, rides = np.empty(STATE_SIZE), False
     total, widest, longest = 0.0, 0.0, 0.0
     for i in range(count):
-        disc = found[i]
-        _put_disc(
+        agent = found[i]
+        _put_agent(
             states[i * STATE_SIZE : (i + 1) * STATE_SIZE],
             rules[i * RULES_SIZE : (i + 1) * RULES_SIZE],
             seconds,
-            ground_at(table, int(rules[i * RULES_SIZE + MASK]), yielding),
+            ground_at(table, int(rules[i * RULES_SIZE + MASK]), debts),
             holds,
             scratch,
-            disc,
+            agent,
         )
-        total += disc[RADIUS]
-        widest = max(widest, float(disc[RADIUS]))
-        longest = max(longest, travel(found[i], OWN_WAY))
-        rides = rides or travel(found[i], RIDE) != 0.0
+        total += agent[RADIUS]
+        widest = max(widest, float(agent[RADIUS]))
+        longest = max(longest, travel(found[i], OWN_DISPLACEMENT))
+        rides = rides or travel(found[i], CARRIED) != 0.0
     size = 2.0 * total / count
     places = np.empty((count, 3), dtype=np.int64)
     for b in range(buckets + 1):
@@ -249,35 +258,41 @@ def put_discs(
         starts[bucket] -= 1
         k = starts[bucket]
         order[k], cells[k, 0], cells[k, 1] = i, places[i, 0], places[i, 1]
-        for column in range(DISC_SIZE):
-            discs[k, column] = found[i, column]
+        for column in range(AGENT_SIZE):
+            agents[k, column] = found[i, column]
     return size, widest, longest, rides
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def travel(values: Floats, way: int) -> float:
     """Return how long a way is that begins at a place of an array."""
     return math.sqrt(values[way] * values[way] + values[way + 1] * values[way + 1])
 
 
-@kernel(inline=True, lent=True)
-def distance2_of(discs: Floats, i: int, k: int) -> float:
-    x, z = discs[k, X] - discs[i, X], discs[k, Z] - discs[i, Z]
+@kernel(inline=True, no_refcount=True)
+def distance2_of(agents: Floats, i: int, k: int) -> float:
+    x, z = agents[k, X] - agents[i, X], agents[k, Z] - agents[i, Z]
     return float(x * x + z * z)
 
 
 @kernel
 def list_near(
-    discs: Floats, cells: Longs, starts: Longs, size: float, i: int, reach: float, near: Longs
+    agents: Floats,
+    cells: Int64s,
+    starts: Int64s,
+    size: float,
+    i: int,
+    search_radius: float,
+    near: Int64s,
 ) -> int:
-    """Write which other discs have their centers within ``reach`` of one's; return how many."""
-    x, z, buckets, found = float(discs[i, X]), float(discs[i, Z]), len(starts) - 1, 0
-    first, last = _cell(x - reach, size), _cell(x + reach, size)
-    low, high = _cell(z - reach, size), _cell(z + reach, size)
-    most = reach * reach
-    if (last - first + 1.0) * (high - low + 1.0) > len(discs):
-        for k in range(len(discs)):
-            if distance2_of(discs, i, k) <= most and k != i:
+    """Write which other discs have their centers within ``search_radius`` of one's; return how many."""
+    x, z, buckets, found = float(agents[i, X]), float(agents[i, Z]), len(starts) - 1, 0
+    first, last = _cell(x - search_radius, size), _cell(x + search_radius, size)
+    low, high = _cell(z - search_radius, size), _cell(z + search_radius, size)
+    most = search_radius * search_radius
+    if (last - first + 1.0) * (high - low + 1.0) > len(agents):
+        for k in range(len(agents)):
+            if distance2_of(agents, i, k) <= most and k != i:
                 near[found] = k
                 found += 1
         return found
@@ -288,51 +303,51 @@ def list_near(
             run = min(last - column + 1, buckets - bucket)
             for k in range(starts[bucket], starts[bucket + run]):
                 if cells[k, 0] == row and first <= cells[k, 1] <= last:
-                    if distance2_of(discs, i, k) <= most and k != i:
+                    if distance2_of(agents, i, k) <= most and k != i:
                         near[found] = k
                         found += 1
             column += run
     return found
 
 
-@kernel(inline=True, lent=True)
-def meets(discs: Floats, i: int, k: int) -> bool:
+@kernel(inline=True, no_refcount=True)
+def meets(agents: Floats, i: int, k: int) -> bool:
     """Tell whether the layers of two characters let them meet."""
-    a, b = int(discs[i, ON]) & int(discs[k, MEETS]), int(discs[k, ON]) & int(discs[i, MEETS])
+    a, b = int(agents[i, ON]) & int(agents[k, MEETS]), int(agents[k, ON]) & int(agents[i, MEETS])
     return a != 0 and b != 0
 
 
-@kernel(inline=True, lent=True)
-def is_above(discs: Floats, i: int, k: int) -> bool:
+@kernel(inline=True, no_refcount=True)
+def is_above(agents: Floats, i: int, k: int) -> bool:
     """Tell whether a character is so high above another one that it would be on its head."""
-    if discs[i, FALLS] == 0.0 and discs[i, LOW] < discs[k, HIGH] - discs[i, ROLLS]:
+    if agents[i, FALLS] == 0.0 and agents[i, LOW] < agents[k, HIGH] - agents[i, ROLLS]:
         return False
-    return bool(2.0 * discs[i, LOW] >= discs[k, LOW] + discs[k, HIGH])
+    return bool(2.0 * agents[i, LOW] >= agents[k, LOW] + agents[k, HIGH])
 
 
-@kernel(inline=True, lent=True)
-def is_over_head(discs: Floats, i: int, k: int) -> bool:
+@kernel(inline=True, no_refcount=True)
+def is_over_top(agents: Floats, i: int, k: int) -> bool:
     """Tell whether a character is on another one's head or above it, by more than a touch."""
-    radii = discs[i, RADIUS] + discs[k, RADIUS] - CROWD_SLOP
-    return bool(distance2_of(discs, i, k) < radii * radii and is_above(discs, i, k))
+    radii = agents[i, RADIUS] + agents[k, RADIUS] - CROWD_SLOP
+    return bool(distance2_of(agents, i, k) < radii * radii and is_above(agents, i, k))
 
 
 @kernel
-def _is_beside(discs: Floats, i: int, k: int, distance2: float, radii: float) -> bool:
+def _is_beside(agents: Floats, i: int, k: int, distance2: float, radii: float) -> bool:
     """Tell whether two characters are at the same height, or will be on their ways.
 
     Those above each other are not before they are, and not at all where one is on a head.
     """
     if distance2 >= radii * radii:
         return bool(
-            discs[i, LOWEST] < discs[k, HIGHEST] - ON_TOP_MARGIN
-            and discs[k, LOWEST] < discs[i, HIGHEST] - ON_TOP_MARGIN
+            agents[i, LOWEST] < agents[k, HIGHEST] - ON_TOP_MARGIN
+            and agents[k, LOWEST] < agents[i, HIGHEST] - ON_TOP_MARGIN
         )
-    if is_over_head(discs, i, k) or is_over_head(discs, k, i):
+    if is_over_top(agents, i, k) or is_over_top(agents, k, i):
         return False
     return bool(
-        discs[i, LOW] < discs[k, HIGH] - ON_TOP_MARGIN
-        and discs[k, LOW] < discs[i, HIGH] - ON_TOP_MARGIN
+        agents[i, LOW] < agents[k, HIGH] - ON_TOP_MARGIN
+        and agents[k, LOW] < agents[i, HIGH] - ON_TOP_MARGIN
     )
 
 
@@ -345,16 +360,16 @@ def any_direction(word: np.uint64) -> tuple[float, float]:
 
 @kernel
 def _between(
-    discs: Floats, words: Words, order: Longs, i: int, k: int
+    agents: Floats, words: UInt64s, order: Int64s, i: int, k: int
 ) -> tuple[float, float, float]:
     """Return (unit direction from one character to another, two numbers; the gap between them).
 
     Seen from the other it is the opposite, bit for bit. Those at one place are in a direction that
     follows from their words.
     """
-    x, z = float(discs[k, X] - discs[i, X]), float(discs[k, Z] - discs[i, Z])
+    x, z = float(agents[k, X] - agents[i, X]), float(agents[k, Z] - agents[i, Z])
     distance = math.sqrt(x * x + z * z)
-    gap = distance - float(discs[i, RADIUS] + discs[k, RADIUS])
+    gap = distance - float(agents[i, RADIUS] + agents[k, RADIUS])
     if distance > 0.0:
         return x / distance, z / distance, gap
     a, b = words[order[i]], words[order[k]]
@@ -362,10 +377,10 @@ def _between(
     return (x, z, gap) if a < b else (-x, -z, gap)
 
 
-@kernel(inline=True, lent=True)
-def share(discs: Floats, i: int, k: int) -> float:
+@kernel(inline=True, no_refcount=True)
+def share(agents: Floats, i: int, k: int) -> float:
     """Return which share a character has of the mass of two; one that is immovable has all."""
-    own, other = float(discs[i, WEIGHT]), float(discs[k, WEIGHT])
+    own, other = float(agents[i, WEIGHT]), float(agents[k, WEIGHT])
     if own == 0.0:
         return 0.5 if other == 0.0 else 1.0
     return 0.0 if other == 0.0 else own / (own + other)
@@ -377,37 +392,39 @@ def _common(a: float, b: float) -> float:
     return math.copysign(min(abs(a), abs(b)), a) if a * b > 0.0 else 0.0
 
 
-@kernel(inline=True, lent=True)
-def common_ride(discs: Floats, i: int, k: int, x: float, z: float) -> float:
+@kernel(inline=True, no_refcount=True)
+def common_carry(agents: Floats, i: int, k: int, x: float, z: float) -> float:
     """Return how far two are carried together in a direction.
 
     Seen from the other, in the opposite direction, it is the opposite, bit for bit.
     """
-    if discs[i, RIDE] == 0.0 and discs[i, RIDE + 1] == 0.0:
+    if agents[i, CARRIED] == 0.0 and agents[i, CARRIED + 1] == 0.0:
         return 0.0
-    a = float(discs[i, RIDE] * x + discs[i, RIDE + 1] * z)
-    return _common(a, float(discs[k, RIDE] * x + discs[k, RIDE + 1] * z))
+    a = float(agents[i, CARRIED] * x + agents[i, CARRIED + 1] * z)
+    return _common(a, float(agents[k, CARRIED] * x + agents[k, CARRIED + 1] * z))
 
 
-@kernel(inline=True, lent=True)
-def common_way(discs: Floats, ways: Floats, i: int, k: int, x: float, z: float) -> float:
+@kernel(inline=True, no_refcount=True)
+def common_displacement(
+    agents: Floats, displacements: Floats, i: int, k: int, x: float, z: float
+) -> float:
     """Return how far two are carried together that get so far in the end."""
-    ride = common_ride(discs, i, k, x, z)
-    if ride == 0.0:
+    carried = common_carry(agents, i, k, x, z)
+    if carried == 0.0:
         return 0.0
-    ride = _common(ride, float(ways[i, 0] * x + ways[i, 1] * z))
-    return _common(ride, float(ways[k, 0] * x + ways[k, 1] * z))
+    carried = _common(carried, float(displacements[i, 0] * x + displacements[i, 1] * z))
+    return _common(carried, float(displacements[k, 0] * x + displacements[k, 1] * z))
 
 
-@kernel(inline=True, lent=True)
-def room_between(discs: Floats, i: int, k: int) -> float:
+@kernel(inline=True, no_refcount=True)
+def room_between(agents: Floats, i: int, k: int) -> float:
     """Return how far a character stays from another one that it follows."""
-    return _ROOM_BETWEEN * float(discs[i, RADIUS] + discs[k, RADIUS])
+    return _ROOM_BETWEEN * float(agents[i, RADIUS] + agents[k, RADIUS])
 
 
 @kernel
 def _put_near(
-    near: Longs, gaps: Floats, keys: Words, count: int, k: int, gap: float, key: np.uint64
+    near: Int64s, gaps: Floats, keys: UInt64s, count: int, k: int, gap: float, key: np.uint64
 ) -> int:
     """Add a character to the nearest ones listed, in order; return how many there are."""
     place = min(count, MOST_PAIRS)
@@ -425,16 +442,16 @@ def _put_near(
 
 @kernel
 def list_pairs(
-    discs: Floats,
-    order: Longs,
-    cells: Longs,
-    starts: Longs,
+    agents: Floats,
+    order: Int64s,
+    cells: Int64s,
+    starts: Int64s,
     size: float,
     widest: float,
     most: float,
-    words: Words,
-    counts: Longs,
-    others: Longs,
+    words: UInt64s,
+    counts: Int64s,
+    others: Int64s,
     pairs: Floats,
     first: int,
     last: int,
@@ -442,31 +459,31 @@ def list_pairs(
     """Write whom discs first..last may meet that want no more than ``most`` meters together.
 
     ``counts`` (n,): how many, the nearest MOST_PAIRS at most; ``others`` (n, room) and ``pairs``
-    (n, room, PAIR_SIZE): whom, the nearest first, and where. Other arrays are as of `put_discs`,
-    with the numbers that it returned, after `find_heads`. ``words`` (n,) are those of the
+    (n, room, PAIR_SIZE): whom, the nearest first, and where. Other arrays are as of `put_agents`,
+    with the numbers that it returned, after `find_characters_below`. ``words`` (n,) are those of the
     characters, all different.
     Returns how much room is needed; what there is no room for is left out.
     """
-    found = np.empty(len(discs), dtype=np.int64)
+    found = np.empty(len(agents), dtype=np.int64)
     near, gaps = np.empty(MOST_PAIRS, dtype=np.int64), np.empty(MOST_PAIRS)
     keys = np.empty(MOST_PAIRS, dtype=np.uint64)
     needed, room = 0, others.shape[1]
     for i in range(first, last):
-        radius = float(discs[i, RADIUS])
-        reach = radius + widest + most + _ROOM_BETWEEN * (radius + widest)
+        radius = float(agents[i, RADIUS])
+        search_radius = radius + widest + most + _ROOM_BETWEEN * (radius + widest)
         count = 0
-        for j in range(list_near(discs, cells, starts, size, i, reach, found)):
-            k, distance2 = found[j], distance2_of(discs, i, found[j])
-            radii = radius + float(discs[k, RADIUS])
+        for j in range(list_near(agents, cells, starts, size, i, search_radius, found)):
+            k, distance2 = found[j], distance2_of(agents, i, found[j])
+            radii = radius + float(agents[k, RADIUS])
             farthest = radii + most + _ROOM_BETWEEN * radii
-            if distance2 <= farthest * farthest and meets(discs, i, k):
-                if _is_beside(discs, i, k, distance2, radii):
+            if distance2 <= farthest * farthest and meets(agents, i, k):
+                if _is_beside(agents, i, k, distance2, radii):
                     gap = math.sqrt(distance2) - radii
                     count = _put_near(near, gaps, keys, count, k, gap, words[order[k]])
         needed, counts[i] = max(needed, count), min(count, room)
         for j in range(counts[i]):
             k, pair = near[j], pairs[i, j]
             others[i, j] = k
-            pair[ACROSS], pair[ACROSS + 1], pair[GAP] = _between(discs, words, order, i, k)
-            pair[SHARE] = share(discs, i, k)
+            pair[ACROSS], pair[ACROSS + 1], pair[GAP] = _between(agents, words, order, i, k)
+            pair[SHARE] = share(agents, i, k)
     return needed

@@ -13,57 +13,62 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.state.layout import MOST_WALLS
 from terrain_physics._kernels.crowd.agents import (
     ACROSS,
+    CARRIED,
     EASE,
     GAP,
+    IMPULSE,
     LEFT,
     OTHER_YIELDS,
-    OWN_WAY,
-    PUSH,
-    REACH,
-    RIDE,
+    OWN_DISPLACEMENT,
+    PREFERRED,
     SHARE,
     STIFFNESS,
-    TAKEN_PUSH,
+    TAKEN_IMPULSE,
+    TRAVEL,
     WALL,
     WALL_GAP,
-    WALL_PUSH,
-    WANT,
+    WALL_IMPULSE,
     YIELDS,
-    common_ride,
+    common_carry,
     share,
     travel,
 )
 from terrain_physics._kernels.tolerances import CROWD_DISTANCE
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 
 # How many times pushes are handed on in an update: so many characters in a row one can push.
 _ROUNDS = 32
 
 
 @kernel(inline=True)
-def _may_push(discs: Floats, i: int, k: int, pair: Floats) -> bool:
+def _may_collide(agents: Floats, i: int, k: int, pair: Floats) -> bool:
     """Tell whether two may push each other in an update."""
-    wanted = discs[i, WANT + 2] + discs[k, WANT + 2]
+    wanted = agents[i, PREFERRED + 2] + agents[k, PREFERRED + 2]
     return bool(pair[GAP] <= wanted + CROWD_DISTANCE and pair[YIELDS] + pair[OTHER_YIELDS] > 0.0)
 
 
 @kernel(inline=True)
-def _way_together(discs: Floats, i: int, k: int, pair: Floats) -> float:
+def _displacement_together(agents: Floats, i: int, k: int, pair: Floats) -> float:
     """Return how far two would go along the line between them after a collision without a bounce.
 
     That is beside what carries both. Who follows keeps that gap: it never goes where the other one
     was not gone before the update.
     """
     x, z, own = float(pair[ACROSS]), float(pair[ACROSS + 1]), float(pair[SHARE])
-    ride = common_ride(discs, i, k, x, z)
-    first = discs[i, WANT] * x + discs[i, WANT + 1] * z - ride
-    second = discs[k, WANT] * x + discs[k, WANT + 1] * z - ride
-    return abs(float(own * first + share(discs, k, i) * second))
+    carried = common_carry(agents, i, k, x, z)
+    first = agents[i, PREFERRED] * x + agents[i, PREFERRED + 1] * z - carried
+    second = agents[k, PREFERRED] * x + agents[k, PREFERRED + 1] * z - carried
+    return abs(float(own * first + share(agents, k, i) * second))
 
 
 @kernel
 def _find_stiffness(
-    discs: Floats, counts: Longs, others: Longs, pairs: Floats, ways: Floats, next_ways: Floats
+    agents: Floats,
+    counts: Int64s,
+    others: Int64s,
+    pairs: Floats,
+    displacements: Floats,
+    next_displacements: Floats,
 ) -> float:
     """Write who may push each disc, and how many hold it, by direction.
 
@@ -71,42 +76,45 @@ def _find_stiffness(
     want at first, and those whom nothing holds to the end. Returns the longest of these ways.
     """
     longest = 0.0
-    for i in range(len(discs)):
+    for i in range(len(agents)):
         xx, xz, zz = 0.0, 0.0, 0.0
         for j in range(counts[i]):
             pair = pairs[i, j]
-            pair[PUSH], pair[TAKEN_PUSH], pair[EASE] = 0.0, 0.0, 0.0
-            if _may_push(discs, i, others[i, j], pair):
+            pair[IMPULSE], pair[TAKEN_IMPULSE], pair[EASE] = 0.0, 0.0, 0.0
+            if _may_collide(agents, i, others[i, j], pair):
                 pair[EASE] = 1.0
                 if pair[LEFT] > 0.0:
-                    together = _way_together(discs, i, others[i, j], pair)
+                    together = _displacement_together(agents, i, others[i, j], pair)
                     pair[LEFT] = max(pair[LEFT] - together, 0.0)
                 x, z = float(pair[ACROSS]), float(pair[ACROSS + 1])
                 xx, xz, zz = xx + x * x, xz + x * z, zz + z * z
         alone = xx + zz == 0.0  # then walls see to themselves
         for w in range(MOST_WALLS):
             if alone:
-                discs[i, WALL + 2 * w], discs[i, WALL + 2 * w + 1] = 0.0, 0.0
-            x, z = float(discs[i, WALL + 2 * w]), float(discs[i, WALL + 2 * w + 1])
+                agents[i, WALL + 2 * w], agents[i, WALL + 2 * w + 1] = 0.0, 0.0
+            x, z = float(agents[i, WALL + 2 * w]), float(agents[i, WALL + 2 * w + 1])
             xx, xz, zz = xx + x * x, xz + x * z, zz + z * z
-            discs[i, WALL_PUSH + 2 * w], discs[i, WALL_PUSH + 2 * w + 1] = 0.0, 0.0
+            agents[i, WALL_IMPULSE + 2 * w], agents[i, WALL_IMPULSE + 2 * w + 1] = 0.0, 0.0
         half = 0.5 * (xx - zz)
-        discs[i, STIFFNESS] = 0.5 * (xx + zz) + math.sqrt(half * half + xz * xz)
-        ways[i, 0], ways[i, 1] = discs[i, WANT], discs[i, WANT + 1]
-        next_ways[i, 0], next_ways[i, 1] = discs[i, WANT], discs[i, WANT + 1]
-        longest = max(longest, float(discs[i, WANT + 2]))
+        agents[i, STIFFNESS] = 0.5 * (xx + zz) + math.sqrt(half * half + xz * xz)
+        displacements[i, 0], displacements[i, 1] = agents[i, PREFERRED], agents[i, PREFERRED + 1]
+        next_displacements[i, 0], next_displacements[i, 1] = (
+            agents[i, PREFERRED],
+            agents[i, PREFERRED + 1],
+        )
+        longest = max(longest, float(agents[i, PREFERRED + 2]))
     return longest
 
 
 @kernel
-def _find_ease(discs: Floats, counts: Longs, others: Longs, pairs: Floats) -> None:
+def _find_ease(agents: Floats, counts: Int64s, others: Int64s, pairs: Floats) -> None:
     """Write how hard each pair pushes for each meter."""
-    for i in range(len(discs)):
+    for i in range(len(agents)):
         for j in range(counts[i]):
             pair = pairs[i, j]
             if pair[EASE] != 0.0:
-                own = pair[YIELDS] * discs[i, STIFFNESS]
-                pair[EASE] = 1.0 / (own + pair[OTHER_YIELDS] * discs[others[i, j], STIFFNESS])
+                own = pair[YIELDS] * agents[i, STIFFNESS]
+                pair[EASE] = 1.0 / (own + pair[OTHER_YIELDS] * agents[others[i, j], STIFFNESS])
 
 
 @kernel(inline=True)
@@ -116,13 +124,13 @@ def _taken(push: float, before: float, ahead: float) -> float:
 
 
 @kernel
-def _push_on(
-    discs: Floats,
-    counts: Longs,
-    others: Longs,
+def _pass_on(
+    agents: Floats,
+    counts: Int64s,
+    others: Int64s,
     pairs: Floats,
-    ways: Floats,
-    next_ways: Floats,
+    displacements: Floats,
+    next_displacements: Floats,
     ahead: float,
 ) -> float:
     """Write the next ways of all that are held, after the ways of all; return the longest.
@@ -130,40 +138,42 @@ def _push_on(
     Pushes are taken to go on as they changed, ``ahead`` times.
     """
     longest = 0.0
-    for i in range(len(discs)):
-        if discs[i, STIFFNESS] == 0.0:
+    for i in range(len(agents)):
+        if agents[i, STIFFNESS] == 0.0:
             continue
-        x, z = float(ways[i, 0]), float(ways[i, 1])
-        to_x, to_z = float(discs[i, WANT]), float(discs[i, WANT + 1])
+        x, z = float(displacements[i, 0]), float(displacements[i, 1])
+        to_x, to_z = float(agents[i, PREFERRED]), float(agents[i, PREFERRED + 1])
         for j in range(counts[i]):
             pair = pairs[i, j]
             if pair[EASE] == 0.0:
                 continue
             k, nx, nz = others[i, j], float(pair[ACROSS]), float(pair[ACROSS + 1])
-            left = float(pair[LEFT] + ((ways[k, 0] - x) * nx + (ways[k, 1] - z) * nz))
-            push = max(float(pair[TAKEN_PUSH] - left * pair[EASE]), 0.0)
-            taken = _taken(push, float(pair[PUSH]), ahead)
-            pair[PUSH], pair[TAKEN_PUSH] = push, taken
+            left = float(
+                pair[LEFT] + ((displacements[k, 0] - x) * nx + (displacements[k, 1] - z) * nz)
+            )
+            push = max(float(pair[TAKEN_IMPULSE] - left * pair[EASE]), 0.0)
+            taken = _taken(push, float(pair[IMPULSE]), ahead)
+            pair[IMPULSE], pair[TAKEN_IMPULSE] = push, taken
             to_x, to_z = to_x - pair[YIELDS] * taken * nx, to_z - pair[YIELDS] * taken * nz
         for w in range(MOST_WALLS):
-            nx, nz = float(discs[i, WALL + 2 * w]), float(discs[i, WALL + 2 * w + 1])
+            nx, nz = float(agents[i, WALL + 2 * w]), float(agents[i, WALL + 2 * w + 1])
             if nx == 0.0 and nz == 0.0:
                 continue
-            at = WALL_PUSH + 2 * w
-            along = (x - discs[i, RIDE]) * nx + (z - discs[i, RIDE + 1]) * nz
-            left = float(discs[i, WALL_GAP + w] + along)
-            push = max(float(discs[i, at + 1] - left / discs[i, STIFFNESS]), 0.0)
-            taken = _taken(push, float(discs[i, at]), ahead)
-            discs[i, at], discs[i, at + 1] = push, taken
+            at = WALL_IMPULSE + 2 * w
+            along = (x - agents[i, CARRIED]) * nx + (z - agents[i, CARRIED + 1]) * nz
+            left = float(agents[i, WALL_GAP + w] + along)
+            push = max(float(agents[i, at + 1] - left / agents[i, STIFFNESS]), 0.0)
+            taken = _taken(push, float(agents[i, at]), ahead)
+            agents[i, at], agents[i, at + 1] = push, taken
             to_x, to_z = to_x + taken * nx, to_z + taken * nz
-        next_ways[i, 0], next_ways[i, 1] = to_x, to_z
-        longest = max(longest, travel(next_ways[i], 0))
+        next_displacements[i, 0], next_displacements[i, 1] = to_x, to_z
+        longest = max(longest, travel(next_displacements[i], 0))
     return longest
 
 
 @kernel(inline=True)
-def may_be_pushed(counts: Longs, pairs: Floats, i: int) -> bool:
-    """Tell whether any other is near enough to push a character, after `push_each_other`."""
+def may_be_pushed(counts: Int64s, pairs: Floats, i: int) -> bool:
+    """Tell whether any other is near enough to push a character, after `solve_contact_impulses`."""
     for j in range(counts[i]):
         if pairs[i, j, EASE] != 0.0:
             return True
@@ -171,21 +181,26 @@ def may_be_pushed(counts: Longs, pairs: Floats, i: int) -> bool:
 
 
 @kernel
-def push_each_other(
-    discs: Floats, counts: Longs, others: Longs, pairs: Floats, ways: Floats, next_ways: Floats
+def solve_contact_impulses(
+    agents: Floats,
+    counts: Int64s,
+    others: Int64s,
+    pairs: Floats,
+    displacements: Floats,
+    next_displacements: Floats,
 ) -> float:
     """Write the ways (n, 2) that all go, and how far each gets; return the longest.
 
-    Arrays are as of `list_pairs`, after `find_wants`; ``next_ways`` (n, 2) is working memory. The
+    Arrays are as of `list_pairs`, after `find_preferred_velocities`; ``next_displacements`` (n, 2) is working memory. The
     rounds are the same for everyone: a crowd far away changes no bit here.
     """
-    longest = _find_stiffness(discs, counts, others, pairs, ways, next_ways)
-    _find_ease(discs, counts, others, pairs)
-    known = (discs, counts, others, pairs)
+    longest = _find_stiffness(agents, counts, others, pairs, displacements, next_displacements)
+    _find_ease(agents, counts, others, pairs)
+    known = (agents, counts, others, pairs)
     for i in range(0, _ROUNDS, 2):
-        _push_on(*known, ways, next_ways, i / (i + 3.0))
+        _pass_on(*known, displacements, next_displacements, i / (i + 3.0))
         ahead = (i + 1.0) / (i + 4.0) if i + 2 < _ROUNDS else 0.0
-        longest = max(longest, _push_on(*known, next_ways, ways, ahead))
-    for i in range(len(discs)):
-        discs[i, REACH] = max(travel(discs[i], OWN_WAY), travel(ways[i], 0))
+        longest = max(longest, _pass_on(*known, next_displacements, displacements, ahead))
+    for i in range(len(agents)):
+        agents[i, TRAVEL] = max(travel(agents[i], OWN_DISPLACEMENT), travel(displacements[i], 0))
     return longest

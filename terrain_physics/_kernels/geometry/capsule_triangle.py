@@ -99,7 +99,7 @@ def _reach(axis: Vec3, corners: Corners, direction: Vec3) -> float:
     ) - min(0.0, dot(direction, axis))
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _distance_out(
     axis: Vec3,
     radius: float,
@@ -129,7 +129,7 @@ def _distance_out(
     return max(way, 0.0)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _move_off_face(
     axis: Vec3, radius: float, corners: Corners, normal: Vec3, two_sided: bool, size: float
 ) -> Vec3:
@@ -160,7 +160,7 @@ def _move_off_face(
     return _least_allowed(axis, radius, corners, normal, size)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _least_allowed(axis: Vec3, radius: float, corners: Corners, normal: Vec3, size: float) -> Vec3:
     """Return the least move along the directions of the prism that do not lead against the front.
 

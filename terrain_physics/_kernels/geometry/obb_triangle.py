@@ -244,7 +244,7 @@ def _nearest_allowed(faces: Floats, count: int, front: Vec3, slack: float) -> tu
     return face_normal(faces, nearest), distance
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def obb_contact(
     center: Vec3,
     half: Vec3,
@@ -273,7 +273,7 @@ def obb_contact(
     return True, move, to_world(rotation, direction)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def obb_triangle(
     center: Vec3,
     half: Vec3,

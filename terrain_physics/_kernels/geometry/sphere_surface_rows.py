@@ -8,7 +8,7 @@ from terrain_physics._kernels.math.double_double import at_most, difference, dot
 from terrain_physics._kernels.math.rows import corner, row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, length, scale, subtract
 from terrain_physics._kernels.tolerances import TOUCH_TOLERANCE
-from terrain_physics._kernels.types import Flags, Floats
+from terrain_physics._kernels.types import Bools, Floats
 
 _BAND = 16.0 * 2.0**-53  # of the sum of all terms: more than ten roundings of sums and products
 
@@ -49,7 +49,7 @@ def touches_plane(point: Vec3, normal: Vec3, center: Vec3, radius: float) -> boo
 
 
 @kernel
-def touches_plane_rows(spheres: Floats, planes: Floats, out: Flags) -> None:
+def touches_plane_rows(spheres: Floats, planes: Floats, out: Bools) -> None:
     """Write whether spheres (n, 4) touch planes (n, 2, 3); both inputs have n rows or one."""
     for i in range(out.shape[0]):
         s = row_of(spheres, i)
@@ -59,7 +59,7 @@ def touches_plane_rows(spheres: Floats, planes: Floats, out: Flags) -> None:
 
 
 @kernel
-def touches_corners_rows(spheres: Floats, corners: Floats, out: Flags) -> None:
+def touches_corners_rows(spheres: Floats, corners: Floats, out: Bools) -> None:
     """Write whether spheres (n, 4) touch segments (n, 2, 3) or triangles (n, 3, 3).
 
     Both inputs have n rows or one. A segment is a triangle whose last two corners coincide.

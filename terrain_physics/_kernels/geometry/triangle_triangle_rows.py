@@ -6,11 +6,11 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.coplanar_triangles import CROSSING
 from terrain_physics._kernels.geometry.triangle_triangle import triangles_cross, triangles_touch
 from terrain_physics._kernels.math.rows import corner, row_of
-from terrain_physics._kernels.types import Flags, Floats
+from terrain_physics._kernels.types import Bools, Floats
 
 
 @kernel
-def triangles_touch_rows(first: Floats, second: Floats, out: Flags) -> None:
+def triangles_touch_rows(first: Floats, second: Floats, out: Bools) -> None:
     """Write whether triangles (n, 3, 3) touch (n,); both inputs have n rows or one."""
     for i in range(out.shape[0]):
         k = row_of(first, i)

@@ -13,14 +13,14 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import triangle_normal
 from terrain_physics._kernels.ground.movers import (
     IS_MOBILE,
-    farthest_yielded,
+    debt_of,
+    largest_debt,
     mover_of,
-    yielded_by,
 )
 from terrain_physics._kernels.ground.nearby import FEW, next_near, put_runs, rows_needed, widened
 from terrain_physics._kernels.ground.table import (
     STILL_PARTS,
-    Ground,
+    GroundTable,
     has_movers,
     map_of,
     maps_of,
@@ -42,11 +42,11 @@ from terrain_physics._kernels.heightmap.grid import (
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, add, choose, subtract
 from terrain_physics._kernels.mesh.near import SLOT, SLOT_BITS, faces_near
-from terrain_physics._kernels.mesh.part_tree import NODES_ON_WAY, items_near
-from terrain_physics._kernels.mesh.parts import ID_BITS, Part, part_at, row_count
+from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near
+from terrain_physics._kernels.mesh.parts import ID_BITS, MeshPart, part_at, row_count
 from terrain_physics._kernels.mesh.tree import STACK, corner
 from terrain_physics._kernels.surface.ground_arrays import MAP_LAYERS, MAP_NUMBER
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 
 # Columns of a candidate; the triangle is the id in its part, -1 outside of a map; the last tells
 # whether its part moves, carries or lets through.
@@ -57,13 +57,13 @@ CANDIDATE_SIZE = 16
 _WIDE = 2 * BLOCK
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def three(rows: Floats, i: int, start: int) -> Vec3:
     """Return three numbers of a row."""
     return (float(rows[i, start]), float(rows[i, start + 1]), float(rows[i, start + 2]))
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def put_three(rows: Floats, i: int, start: int, v: Vec3) -> None:
     """Write three numbers of a row."""
     rows[i, start] = v[0]
@@ -82,7 +82,7 @@ def _grown(rows: Floats) -> Floats:
     return larger
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _gather_cell(
     grid: Grid, number: int, row: int, column: int, base: Vec3, lower: Vec3, upper: Vec3,
     candidates: Floats, count: int,
@@ -134,7 +134,7 @@ def _narrowed(
 
 @kernel(inline=True)
 def _gather_map(
-    ground: Ground, which: int, base: Vec3, lower: Vec3, upper: Vec3,
+    ground: GroundTable, which: int, base: Vec3, lower: Vec3, upper: Vec3,
     candidates: Floats, count: int, left: float,
 ) -> tuple[Floats, int, float]:  # fmt: skip
     grid, blocks = map_of(ground, which)
@@ -172,8 +172,8 @@ def _gather_map(
     return candidates, count, left
 
 
-@kernel(apart=True, lent=True)
-def fetch_ahead(ground: Ground, place: Vec3) -> None:
+@kernel(noinline=True, no_refcount=True)
+def fetch_ahead(ground: GroundTable, place: Vec3) -> None:
     """Ask memory for the samples around a place, which are to be gathered soon."""
     for which in range(len(maps_of(ground))):
         grid, _ = map_of(ground, which)
@@ -186,7 +186,7 @@ def fetch_ahead(ground: Ground, place: Vec3) -> None:
 
 @kernel
 def _gather_faces(
-    part: Part, base: Vec3, faces: Longs, found: int, candidates: Floats, count: int
+    part: MeshPart, base: Vec3, faces: Int64s, found: int, candidates: Floats, count: int
 ) -> tuple[Floats, int]:
     """Write so many triangles of a mesh, see `faces_near`, by their faces."""
     sort_range(faces, 0, found)
@@ -212,38 +212,38 @@ def _gather_faces(
     return candidates, count
 
 
-@kernel(lent=True)
-def _is_there(ground: Ground, number: int, row: int) -> bool:
+@kernel(no_refcount=True)
+def _is_there(ground: GroundTable, number: int, row: int) -> bool:
     """Tell whether a mesh is one of those that are asked for; its row is 0 if it never moves."""
     if ground.only >= 0:
         return ground.only == number
-    is_still = row == 0 or movers_of(ground)[row, IS_MOBILE] == 0.0 or number == ground.carrier
+    is_still = row == 0 or movers_of(ground)[row, IS_MOBILE] == 0.0 or number == ground.base_part
     return ground.only != STILL_PARTS or bool(is_still)
 
 
 @kernel
 def _gather_meshes(
-    ground: Ground, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
+    ground: GroundTable, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
     left: float,
 ) -> tuple[Floats, int, float]:  # fmt: skip
     parts, moving, around, row = parts_of(ground), has_movers(ground), 0.0, 0
-    nodes, stack = np.empty(NODES_ON_WAY, np.int64), np.empty(STACK, np.int32)
+    nodes, stack = np.empty(NODES_ON_PATH, np.int64), np.empty(STACK, np.int32)
     near, faces = np.empty(row_count(parts.rows), np.int64), np.empty(FEW, np.int64)
     if moving:
-        around = farthest_yielded(ground.yielding)
+        around = largest_debt(ground.debts)
     wide = (around, around, around)
     low, high = subtract(lower, wide), add(upper, wide)
     for k in range(items_near(parts.tree, low, high, borrow(nodes), borrow(near))):
-        part, first, yielded = part_at(parts.rows, int(near[k])), count, (0.0, 0.0, 0.0)
+        part, first, debt = part_at(parts.rows, int(near[k])), count, (0.0, 0.0, 0.0)
         if moving:
             number = part.first_id >> ID_BITS
             row = mover_of(movers_of(ground), number)
             if row > 0:
-                yielded = yielded_by(ground.yielding, number)
-            if not _is_there(ground, number, row) or yielded[0] == np.inf:
+                debt = debt_of(ground.debts, number)
+            if not _is_there(ground, number, row) or debt[0] == np.inf:
                 continue
-        own_base = subtract(base, yielded)  # to the body the part lies so much farther on
-        own_lower, own_upper = subtract(lower, yielded), subtract(upper, yielded)
+        own_base = subtract(base, debt)  # to the body the part lies so much farther on
+        own_lower, own_upper = subtract(lower, debt), subtract(upper, debt)
         found = faces_near(part, own_lower, own_upper, left, borrow(stack), borrow(faces))
         if found > len(faces):
             faces = np.empty(found, np.int64)
@@ -260,9 +260,9 @@ def _gather_meshes(
     return candidates, count, left
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def gather_candidates(
-    ground: Ground, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, most: float
+    ground: GroundTable, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, most: float
 ) -> tuple[Floats, int, float]:
     """Return the triangles near the box lower..upper, relative to ``base``, and how many.
 
@@ -295,7 +295,7 @@ def gather_candidates(
     return candidates, count, most - left
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def height_over(candidates: Floats, k: int, x: float, z: float) -> float:
     """Return the height of a candidate at a place, relative to its base; -inf beside it."""
     a, b, c = three(candidates, k, A), three(candidates, k, B), three(candidates, k, C)
@@ -307,7 +307,7 @@ def height_over(candidates: Floats, k: int, x: float, z: float) -> float:
     return (u * a[1] + v * b[1] + w * c[1]) / area if area != 0.0 else -np.inf
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def surface_at(
     candidates: Floats, count: int, x: float, z: float, top: float, solid: bool
 ) -> tuple[float, int, int]:
@@ -328,7 +328,7 @@ def surface_at(
     return best, which, looked_at
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def is_in_ground(candidates: Floats, count: int, place: Vec3) -> tuple[bool, int]:
     """Tell whether a place lies in a map, below its surface and not below its underside.
 

@@ -31,9 +31,9 @@ PUT, REMEMBERED = 33, 34
 # A mover that cannot push a body out of its way, as something still is behind it, yields: to the
 # body it is where it is no deeper in it. Columns: its number, -1 behind the last one; how far it
 # has yielded, in meters; infinity along X: it is not there.
-YIELDING, YIELDED = 0, 1
-YIELDING_SIZE = 4
-MOST_YIELDING = 8
+DEBTOR, DEBT = 0, 1
+DEBT_SIZE = 4
+MOST_DEBTS = 8
 
 # Then the moves, the latest first: the ground's count of moves with this one, the frame before it.
 STAMP, BEFORE = 0, 1
@@ -162,61 +162,61 @@ def may_meet(movers: Floats, row: int, lower: Vec3, upper: Vec3) -> bool:
 
 
 @kernel
-def nothing_yields() -> Floats:
+def no_debts() -> Floats:
     """Return room for the movers that yield to a body; none does."""
-    yielding = np.empty((MOST_YIELDING, YIELDING_SIZE), dtype=np.float64)
-    yielding[0, YIELDING] = -1.0
-    return yielding
+    debts = np.empty((MOST_DEBTS, DEBT_SIZE), dtype=np.float64)
+    debts[0, DEBTOR] = -1.0
+    return debts
 
 
 @kernel
-def count_yielding(yielding: Floats) -> int:
+def count_debts(debts: Floats) -> int:
     """Return how many movers yield."""
     count = 0
-    while count < MOST_YIELDING and yielding[count, YIELDING] >= 0.0:
+    while count < MOST_DEBTS and debts[count, DEBTOR] >= 0.0:
         count += 1
     return count
 
 
-@kernel(inline=True, lent=True)
-def end_yielding(yielding: Floats, count: int) -> None:
+@kernel(inline=True, no_refcount=True)
+def end_debts(debts: Floats, count: int) -> None:
     """Note that so many movers yield."""
-    if count < MOST_YIELDING:
-        yielding[count, YIELDING] = -1.0
+    if count < MOST_DEBTS:
+        debts[count, DEBTOR] = -1.0
 
 
 @kernel
-def put_yielding(yielding: Floats, k: int, number: float, yielded: Vec3) -> None:
+def put_debt(debts: Floats, k: int, number: float, debt: Vec3) -> None:
     """Note as the k-th and last that a mover yields to a body, and how far."""
-    yielding[k, YIELDING] = number
+    debts[k, DEBTOR] = number
     for axis in range(3):
-        yielding[k, YIELDED + axis] = yielded[axis]
-    end_yielding(yielding, k + 1)
+        debts[k, DEBT + axis] = debt[axis]
+    end_debts(debts, k + 1)
 
 
 @kernel(inline=True)
-def yielded_at(yielding: Floats, k: int) -> Vec3:
+def debt_at(debts: Floats, k: int) -> Vec3:
     """Return how far a mover has yielded."""
-    return _vector(yielding, k, YIELDED)
+    return _vector(debts, k, DEBT)
 
 
 @kernel
-def yielded_by(yielding: Floats, number: float) -> Vec3:
+def debt_of(debts: Floats, number: float) -> Vec3:
     """Return how far a part has yielded to a body."""
     k = 0
-    while k < MOST_YIELDING and yielding[k, YIELDING] >= 0.0:
-        if yielding[k, YIELDING] == number:
-            return yielded_at(yielding, k)
+    while k < MOST_DEBTS and debts[k, DEBTOR] >= 0.0:
+        if debts[k, DEBTOR] == number:
+            return debt_at(debts, k)
         k += 1
     return (0.0, 0.0, 0.0)
 
 
 @kernel(inline=True)
-def farthest_yielded(yielding: Floats) -> float:
+def largest_debt(debts: Floats) -> float:
     """Return the greatest part, along an axis, of how far any mover has yielded."""
     k, most = 0, 0.0
-    while k < MOST_YIELDING and yielding[k, YIELDING] >= 0.0:
-        x, y, z = yielded_at(yielding, k)
+    while k < MOST_DEBTS and debts[k, DEBTOR] >= 0.0:
+        x, y, z = debt_at(debts, k)
         if abs(x) < np.inf:
             most = max(most, abs(x), abs(y), abs(z))
         k += 1

@@ -78,7 +78,7 @@ def rows_needed(count: int) -> int:
     return _first_of_table(count) + (table + _WIDE - 1) // _WIDE
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _put_box(rows: Floats, row: int, first: int, last: int, is_corners: bool) -> None:
     """Write the box around the corners, or the boxes, in rows first..last."""
     for axis in range(3):
@@ -90,7 +90,7 @@ def _put_box(rows: Floats, row: int, first: int, last: int, is_corners: bool) ->
         rows[row, axis], rows[row, axis + 3] = low, high
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def put_runs(rows: Floats, count: int) -> None:
     """Write the header and the boxes of the runs behind more than a few candidates."""
     rows[count, _SORTED_IN] = 0.0
@@ -102,7 +102,7 @@ def put_runs(rows: Floats, count: int) -> None:
         _put_box(rows, first + runs + i, start, min(start + _RUN, first + runs), False)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _is_apart(rows: Floats, row: int, lower: Vec3, upper: Vec3) -> bool:
     return bool(
         rows[row, 0] > upper[0]
@@ -114,7 +114,7 @@ def _is_apart(rows: Floats, row: int, lower: Vec3, upper: Vec3) -> bool:
     )
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _next_run(rows: Floats, count: int, k: int, lower: Vec3, upper: Vec3) -> int:
     """Return the first candidate of the first run from k on that comes near a box."""
     first, runs = count + 1, _runs(count)
@@ -128,7 +128,7 @@ def _next_run(rows: Floats, count: int, k: int, lower: Vec3, upper: Vec3) -> int
     return count
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def next_near(rows: Floats, count: int, k: int, lower: Vec3, upper: Vec3) -> int:
     """Return the first candidate from k on that may come near a box; ``count`` if none does.
 
@@ -160,9 +160,9 @@ def _finite(value: float) -> float:
 
 
 @kernel(inline=True)
-def around_body(offset: Vec3, reach: Vec3, margin: float) -> tuple[Vec3, Vec3]:
+def around_body(offset: Vec3, half_extents: Vec3, margin: float) -> tuple[Vec3, Vec3]:
     """Return the box around a body at an offset, and a margin."""
-    x, y, z = reach[0] + margin, reach[1] + margin, reach[2] + margin
+    x, y, z = half_extents[0] + margin, half_extents[1] + margin, half_extents[2] + margin
     return widened(
         (offset[0] - x, offset[1] - y, offset[2] - z),
         (offset[0] + x, offset[1] + y, offset[2] + z),
@@ -170,11 +170,11 @@ def around_body(offset: Vec3, reach: Vec3, margin: float) -> tuple[Vec3, Vec3]:
 
 
 @kernel(inline=True)
-def column_of(offset: Vec3, reach: Vec3, lowest: float) -> tuple[Vec3, Vec3]:
+def column_of(offset: Vec3, half_extents: Vec3, lowest: float) -> tuple[Vec3, Vec3]:
     """Return the box over and under a body at an offset, from some height upwards."""
     return widened(
-        (offset[0] - reach[0], lowest, offset[2] - reach[2]),
-        (offset[0] + reach[0], np.inf, offset[2] + reach[2]),
+        (offset[0] - half_extents[0], lowest, offset[2] - half_extents[2]),
+        (offset[0] + half_extents[0], np.inf, offset[2] + half_extents[2]),
     )
 
 
@@ -189,18 +189,18 @@ def _list_of(x: int, y: int, z: int, lists: int) -> int:
     return int(mixed) & (lists - 1)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _entry(rows: Floats, first: int, i: int) -> int:
     """Return an entry of the hash table."""
     return int(rows[first + i // _WIDE, i % _WIDE])
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _put_entry(rows: Floats, first: int, i: int, value: int) -> None:
     rows[first + i // _WIDE, i % _WIDE] = value
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _edges(rows: Floats, k: int) -> float:
     """Return the length of the way around a candidate, along the axes."""
     total = 0.0
@@ -210,7 +210,7 @@ def _edges(rows: Floats, k: int) -> float:
     return total
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _sort_in(rows: Floats, count: int) -> None:
     """Put all corners into the lists of their cells."""
     longest = 0.0
@@ -231,7 +231,7 @@ def _sort_in(rows: Floats, count: int) -> None:
     rows[count, _SORTED_IN], rows[count, _CELL] = 1.0, cell
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def at_corner(rows: Floats, count: int, place: Vec3, slack: float) -> tuple[bool, int]:
     """Return (whether corners are listed, where to begin) for the candidates at a corner.
 
@@ -241,7 +241,7 @@ def at_corner(rows: Floats, count: int, place: Vec3, slack: float) -> tuple[bool
     return (False, 0) if count <= FEW else _at_listed_corner(rows, count, place, slack)
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _at_listed_corner(rows: Floats, count: int, place: Vec3, slack: float) -> tuple[bool, int]:
     if rows[count, _SORTED_IN] == 0.0:
         _sort_in(rows, count)
@@ -276,7 +276,7 @@ def cost_at(listed: bool) -> int:
     return _LISTED if listed else 1
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def next_at(rows: Floats, count: int, listed: bool, at: int) -> int:
     """Return the next place of a walk over candidates at a corner; -1 at its end."""
     if listed:

@@ -1,11 +1,11 @@
 """Rows of several answers put in one order."""
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 
 
 @kernel
-def put_rows(places: Longs, rows: Floats, out: Floats) -> None:
+def put_rows(places: Int64s, rows: Floats, out: Floats) -> None:
     """Write rows (n, 3) to their places; those below 0 are left out."""
     for k in range(places.shape[0]):
         place = int(places[k])

@@ -22,44 +22,44 @@ from terrain_physics._kernels.surface.ground_arrays import (
     MOVER_SIZE,
     MOVERS,
 )
-from terrain_physics._kernels.types import Floats, Longs, Singles
+from terrain_physics._kernels.types import Float32s, Floats, Int64s
 
 # Which parts there are: all, or only those that are never moved, with one that carries a body.
 ALL_PARTS, STILL_PARTS = -1, -2
 
 
-class Ground(NamedTuple):
+class GroundTable(NamedTuple):
     """Maps and meshes; any may be none. What the mask does not meet is not there.
 
     It goes from kernel to kernel by value, and an array is nine numbers: so all but two stay behind
     their table of addresses.
     """
 
-    table: Longs  # (3, 2): see `surface.ground_arrays`
+    table: Int64s  # (3, 2): see `surface.ground_arrays`
     mask: int
     only: int  # the number of the one part that is there, or ALL_PARTS, or STILL_PARTS
-    carrier: int  # the number of the part that counts as one that is never moved, -1: none
+    base_part: int  # the number of the part that counts as one that is never moved, -1: none
     step_start: Vec3  # where the center of the body was as its step began, in the world
     seen: float  # how many moves of parts the body has seen
-    yielding: Floats  # (MOST_YIELDING, YIELDING_SIZE): see `movers.py`
+    debts: Floats  # (MOST_DEBTS, DEBT_SIZE): see `movers.py`
 
 
 @kernel(inline=True)
-def ground_at(table: Longs, mask: int, yielding: Floats) -> Ground:
+def ground_at(table: Int64s, mask: int, debts: Floats) -> GroundTable:
     """Return the ground that a table holds and a mask meets; the table must outlive it."""
-    return Ground(borrow(table), mask, ALL_PARTS, -1, (0.0, 0.0, 0.0), np.inf, borrow(yielding))
+    return GroundTable(borrow(table), mask, ALL_PARTS, -1, (0.0, 0.0, 0.0), np.inf, borrow(debts))
 
 
 @kernel(inline=True)
-def maps_of(ground: Ground) -> Longs:
+def maps_of(ground: GroundTable) -> Int64s:
     """Return the table of maps (m, MAP_ROW_SIZE)."""
     table = ground.table
-    rows: Longs = array_at(table[MAPS, 0], (table[MAPS, 1], MAP_ROW_SIZE), np.int64)
+    rows: Int64s = array_at(table[MAPS, 0], (table[MAPS, 1], MAP_ROW_SIZE), np.int64)
     return rows
 
 
 @kernel(inline=True)
-def parts_of(ground: Ground) -> Parts:
+def parts_of(ground: GroundTable) -> Parts:
     """Return the meshes."""
     table = ground.table
     rows = array_at(table[MESHES, 0], (table[MESHES, 1], MESH_ROW_SIZE), np.int64)
@@ -67,70 +67,70 @@ def parts_of(ground: Ground) -> Parts:
 
 
 @kernel(inline=True)
-def movers_of(ground: Ground) -> Floats:
+def movers_of(ground: GroundTable) -> Floats:
     """Return the parts that move (1 + k, MOVER_SIZE): see `movers.py`."""
     table = ground.table
     rows: Floats = array_at(table[MOVERS, 0], (table[MOVERS, 1], MOVER_SIZE), np.float64)
     return rows
 
 
-@kernel(inline=True, lent=True)
-def moves_counted(table: Longs) -> float:
+@kernel(inline=True, no_refcount=True)
+def moves_counted(table: Int64s) -> float:
     """Return how many moves of its parts a ground has counted."""
     rows = borrow(table)
     return float(array_at(rows[MOVERS, 0], (1, MOVER_SIZE), np.float64)[0, COUNT_OF_MOVES])
 
 
 @kernel(inline=True)
-def only_of(ground: Ground, only: int) -> Ground:
+def only_of(ground: GroundTable, only: int) -> GroundTable:
     """Return the ground of one part, or of ALL_PARTS or STILL_PARTS."""
-    return Ground(
+    return GroundTable(
         ground.table,
         ground.mask,
         only,
-        ground.carrier,
+        ground.base_part,
         ground.step_start,
         ground.seen,
-        ground.yielding,
+        ground.debts,
     )
 
 
 @kernel(inline=True)
-def from_start(ground: Ground, step_start: Vec3, seen: float) -> Ground:
+def from_start(ground: GroundTable, step_start: Vec3, seen: float) -> GroundTable:
     """Return the ground as it is for a body whose step begins there, which saw so many moves."""
-    return Ground(
+    return GroundTable(
         ground.table,
         ground.mask,
         ground.only,
-        ground.carrier,
+        ground.base_part,
         step_start,
         seen,
-        ground.yielding,
+        ground.debts,
     )
 
 
 @kernel(inline=True)
-def carried_on(ground: Ground, carrier: int) -> Ground:
+def carried_on(ground: GroundTable, base_part: int) -> GroundTable:
     """Return the ground as it is for a body that a part carries; -1: none."""
-    return Ground(
+    return GroundTable(
         ground.table,
         ground.mask,
         ground.only,
-        carrier,
+        base_part,
         ground.step_start,
         ground.seen,
-        ground.yielding,
+        ground.debts,
     )
 
 
-@kernel(inline=True, lent=True)
-def has_movers(ground: Ground) -> bool:
+@kernel(inline=True, no_refcount=True)
+def has_movers(ground: GroundTable) -> bool:
     """Tell whether any part moves, carries or lets through."""
     return bool(ground.table[MOVERS, 1] > 1)
 
 
-@kernel(lent=True)
-def mover_met(ground: Ground, number: float) -> int:
+@kernel(no_refcount=True)
+def mover_met(ground: GroundTable, number: float) -> int:
     """Return the row of a part that moves, 0 if it is none or the mask does not meet it."""
     row, parts = mover_of(movers_of(ground), number), parts_of(ground).rows
     if row > 0 and parts[row_of_number(parts, int(number)), LAYERS] & ground.mask == 0:
@@ -139,7 +139,7 @@ def mover_met(ground: Ground, number: float) -> int:
 
 
 @kernel(inline=True)
-def map_of(ground: Ground, row: int) -> tuple[Grid, Singles]:
+def map_of(ground: GroundTable, row: int) -> tuple[Grid, Float32s]:
     """Return one of the maps, and its blocks."""
     maps = maps_of(ground)
     return unpack_grid(

@@ -8,18 +8,18 @@ blocks lead, and ask for the heights of the cells there; then each is cast on fr
 from terrain_physics._kernels._intrinsics import prefetch
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.blocks import BLOCK, blocks_across
-from terrain_physics._kernels.heightmap.clipping import FARTHEST, Land, clamp
+from terrain_physics._kernels.heightmap.clipping import FARTHEST, Terrain, clamp
 from terrain_physics._kernels.heightmap.grid import Grid
 from terrain_physics._kernels.heightmap.traversal import (
     NOT_BEGUN,
+    Path,
     Stretch,
     Strip,
-    Way,
     first_stretch,
     next_stretch,
     parts_of,
+    path_over,
     strip_of,
-    way_over,
 )
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.types import Floats
@@ -39,22 +39,22 @@ _COLUMNS_FETCHED = 8
 APPROACH_SIZE = 18
 
 
-@kernel(inline=True, lent=True)
-def approach(land: Land, origin: Vec3, direction: Vec3, most: float) -> tuple[Way, Stretch]:
+@kernel(inline=True, no_refcount=True)
+def approach(terrain: Terrain, origin: Vec3, direction: Vec3, most: float) -> tuple[Path, Stretch]:
     """Return the way of an oblique ray and its first stretch, whose heights are prefetched."""
-    way = way_over(land, origin, direction, (0.0, 0.0, 0.0), most)
+    path = path_over(terrain, origin, direction, (0.0, 0.0, 0.0), most)
     stretch = NOT_BEGUN
-    first_turn, last_turn = parts_of(land, way)
+    first_turn, last_turn = parts_of(terrain, path)
     if first_turn < last_turn:
         limit = min(most, FARTHEST)
-        strip = strip_of(land, way, first_turn, limit)
-        stretch = first_stretch(land, strip)
-        stretch = next_stretch(land, way, strip, stretch, stretch.level, limit)
-        _fetch_stretch(land.grid, strip, stretch)
-    return way, stretch
+        strip = strip_of(terrain, path, first_turn, limit)
+        stretch = first_stretch(terrain, strip)
+        stretch = next_stretch(terrain, path, strip, stretch, stretch.level, limit)
+        _fetch_stretch(terrain.grid, strip, stretch)
+    return path, stretch
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _fetch_stretch(grid: Grid, strip: Strip, stretch: Stretch) -> None:
     """Prefetch the heights of the first columns of a stretch."""
     if grid.tiles != 0:
@@ -73,17 +73,17 @@ def _fetch_stretch(grid: Grid, strip: Strip, stretch: Stretch) -> None:
         prefetch(grid.heights, place + cross_step)
 
 
-@kernel(inline=True, lent=True)
-def are_blocks_fetched(land: Land) -> bool:
+@kernel(inline=True, no_refcount=True)
+def are_blocks_fetched(terrain: Terrain) -> bool:
     """Tell whether the lowest blocks of a map are too many to stay in a cache."""
-    grid = land.grid
+    grid = terrain.grid
     return bool(blocks_across(grid.columns, 0) * blocks_across(grid.rows, 0) >= _MANY_BLOCKS)
 
 
-@kernel(inline=True, lent=True)
-def fetch_blocks(land: Land, origin: Vec3, direction: Vec3) -> None:
+@kernel(inline=True, no_refcount=True)
+def fetch_blocks(terrain: Terrain, origin: Vec3, direction: Vec3) -> None:
     """Prefetch the lowest blocks that an oblique ray passes first."""
-    grid = land.grid
+    grid = terrain.grid
     across, down = blocks_across(grid.columns, 0), blocks_across(grid.rows, 0)
     size_x, size_z = BLOCK * grid.cell_x, BLOCK * grid.cell_z
     u, v = (origin[0] - grid.x0) / size_x, (origin[2] - grid.z0) / size_z
@@ -93,29 +93,29 @@ def fetch_blocks(land: Land, origin: Vec3, direction: Vec3) -> None:
     for k in range(_BLOCKS_FETCHED):
         row = clamp(v + k * rate_v, 0.0, down - 1.0)
         column = clamp(u + k * rate_u, 0.0, across - 1.0)
-        prefetch(land.blocks, 2 * (row * across + column))
+        prefetch(terrain.blocks, 2 * (row * across + column))
 
 
 @kernel(inline=True)
-def put_approach(rows: Floats, k: int, way: Way, stretch: Stretch) -> None:
+def put_approach(rows: Floats, k: int, path: Path, stretch: Stretch) -> None:
     """Write how far a ray has come as row k of (n, APPROACH_SIZE)."""
     row = rows[k]
-    row[0], row[1], row[2] = way.u, way.v, way.level
-    row[3], row[4], row[5] = way.rate_u, way.rate_v, way.rate_level
-    row[6], row[7], row[8] = way.inverse_u, way.inverse_v, way.inverse_level
-    row[9], row[10], row[11] = way.wide_u, way.wide_v, way.wide_level
-    row[12], row[13] = way.start, way.end
+    row[0], row[1], row[2] = path.u, path.v, path.level
+    row[3], row[4], row[5] = path.rate_u, path.rate_v, path.rate_level
+    row[6], row[7], row[8] = path.inverse_u, path.inverse_v, path.inverse_level
+    row[9], row[10], row[11] = path.wide_u, path.wide_v, path.wide_level
+    row[12], row[13] = path.start, path.end
     row[14], row[15] = float(stretch.first), float(stretch.last)
     row[16], row[17] = float(stretch.done), float(stretch.level)
 
 
 @kernel(inline=True)
-def approach_at(rows: Floats, k: int) -> tuple[Way, Stretch]:
+def approach_at(rows: Floats, k: int) -> tuple[Path, Stretch]:
     """Return what `put_approach` wrote."""
     row = rows[k]
-    way = Way(
+    path = Path(
         float(row[0]), float(row[1]), float(row[2]), float(row[3]), float(row[4]), float(row[5]),
         float(row[6]), float(row[7]), float(row[8]), float(row[9]), float(row[10]), float(row[11]),
         float(row[12]), float(row[13]),
     )  # fmt: skip
-    return way, Stretch(int(row[14]), int(row[15]), int(row[16]), int(row[17]))
+    return path, Stretch(int(row[14]), int(row[15]), int(row[16]), int(row[17]))

@@ -9,7 +9,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.grid import COLUMNS, ROWS, Grid
-from terrain_physics._kernels.types import Floats, Singles
+from terrain_physics._kernels.types import Float32s, Floats
 
 BLOCK_BITS = 3
 BLOCK = 1 << BLOCK_BITS
@@ -46,7 +46,7 @@ def level_start(rows: int, columns: int, level: int) -> int:
 
 
 @kernel(inline=True)
-def block_span(grid: Grid, blocks: Singles, place: int) -> tuple[float, float]:
+def block_span(grid: Grid, blocks: Float32s, place: int) -> tuple[float, float]:
     """Return the least and the greatest height of a block in meters; inf, -inf without ground.
 
     Heights are rounded the same way as those of samples, so that none lies outside.
@@ -59,8 +59,8 @@ def block_span(grid: Grid, blocks: Singles, place: int) -> tuple[float, float]:
 
 @kernel
 def put_blocks(
-    heights: Singles, frame: Floats, row_0: int, row_1: int, column_0: int, column_1: int,
-    blocks: Singles,
+    heights: Float32s, frame: Floats, row_0: int, row_1: int, column_0: int, column_1: int,
+    blocks: Float32s,
 ) -> None:  # fmt: skip
     """Write the blocks over cells [row_0, row_1) x [column_0, column_1), and all above them."""
     rows, columns = int(frame[ROWS]), int(frame[COLUMNS])
@@ -72,8 +72,8 @@ def put_blocks(
 
 @kernel
 def put_lowest_blocks(
-    heights: Singles, rows: int, columns: int, row_0: int, row_1: int, column_0: int, column_1: int,
-    blocks: Singles,
+    heights: Float32s, rows: int, columns: int, row_0: int, row_1: int, column_0: int, column_1: int,
+    blocks: Float32s,
 ) -> bool:  # fmt: skip
     """Write the blocks of the lowest level at [row_0, row_1) x [column_0, column_1).
 
@@ -111,7 +111,9 @@ def put_lowest_blocks(
 
 
 @kernel
-def _fold(first: Singles, second: Singles, third: Singles, lows: Singles, highs: Singles) -> bool:
+def _fold(
+    first: Float32s, second: Float32s, third: Float32s, lows: Float32s, highs: Float32s
+) -> bool:
     """Take three rows of samples into the least and the greatest; tell whether one is a hole."""
     has_holes = False
     for k in range(len(lows)):
@@ -131,7 +133,7 @@ def _fold(first: Singles, second: Singles, third: Singles, lows: Singles, highs:
 
 @kernel
 def put_upper_blocks(
-    rows: int, columns: int, row_0: int, row_1: int, column_0: int, column_1: int, blocks: Singles
+    rows: int, columns: int, row_0: int, row_1: int, column_0: int, column_1: int, blocks: Float32s
 ) -> None:
     """Write all blocks above those of the lowest level at [row_0, row_1) x [column_0, column_1)."""
     for level in range(1, level_count(rows, columns)):
@@ -143,7 +145,7 @@ def put_upper_blocks(
 @kernel
 def put_level(
     rows: int, columns: int, level: int, row_0: int, row_1: int, column_0: int, column_1: int,
-    blocks: Singles,
+    blocks: Float32s,
 ) -> None:  # fmt: skip
     """Write the blocks of a level above the lowest at [row_0, row_1) x [column_0, column_1)."""
     below, here = level_start(rows, columns, level - 1), level_start(rows, columns, level)

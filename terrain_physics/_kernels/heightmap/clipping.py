@@ -17,7 +17,7 @@ from terrain_physics._kernels.heightmap.grid import (
     unpack_grid,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, dot, subtract
-from terrain_physics._kernels.types import Bytes, Floats, Singles
+from terrain_physics._kernels.types import Bytes, Float32s, Floats
 
 # Rates below this move nothing: paths end at 1e99 m, and lengths of 1e-100 m count as none.
 STILL = 1e-200
@@ -37,27 +37,27 @@ class Ends(NamedTuple):
     z1: float
 
 
-class Land(NamedTuple):
+class Terrain(NamedTuple):
     """A map, its blocks, and the bounds of its heights."""
 
     grid: Grid
-    blocks: Singles
+    blocks: Float32s
     levels: int  # of blocks
     low: float  # of all heights, in meters
     high: float
 
 
 @kernel(inline=True)
-def survey(heights: Singles, cells: Bytes, blocks: Singles, frame: Floats) -> Land:
+def survey(heights: Float32s, cells: Bytes, blocks: Float32s, frame: Floats) -> Terrain:
     """Return a map as one value, for kernels to which it is lent."""
     grid = unpack_grid(borrow(heights), borrow(cells), frame)
     levels = level_count(grid.rows, grid.columns)
     top = level_start(grid.rows, grid.columns, levels - 1)
     low, high = block_span(grid, blocks, top)
-    return Land(grid, borrow(blocks), levels, low, high)
+    return Terrain(grid, borrow(blocks), levels, low, high)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def fetch_ahead(grid: Grid, place: Vec3) -> None:
     """Prefetch the heights around a place that is queried soon.
 
@@ -110,7 +110,7 @@ def half_of(
     return (a, b, c) if half == 0 else (a, c, d)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def corner_points(
     grid: Grid, ends: Ends, row: int, column: int, levels: tuple[float, float, float, float]
 ) -> tuple[Vec3, Vec3, Vec3, Vec3]:
@@ -131,7 +131,7 @@ def _side(index: int, count: int, start: float, size: float, least: float, most:
     return most if index > count else start + index * size
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def front_normal(grid: Grid, row: int, column: int, half: int) -> Vec3:
     """Return the unit normal of a half."""
     a, b, c, d = corner_heights(grid, row, column)
@@ -153,9 +153,9 @@ def from_plane(distance: float, origin: Vec3, direction: Vec3, point: Vec3, norm
     return plane + 0.0 if abs(plane - distance) <= 1e-3 * distance else distance
 
 
-@kernel(inline=True, lent=True)
-def ends_of_way(
-    land: Land,
+@kernel(inline=True, no_refcount=True)
+def ends_of_path(
+    terrain: Terrain,
     origin: Vec3,
     direction: Vec3,
     inverse: Vec3,
@@ -163,13 +163,16 @@ def ends_of_way(
     length: float,
 ) -> tuple[float, float]:
     """Return the part of a path on which there may be ground; empty if the first is greater."""
-    grid = land.grid
+    grid = terrain.grid
     start, end = 0.0, min(length, FARTHEST)
     if not (
-        land.low <= land.high and max(abs(origin[0]), abs(origin[1]), abs(origin[2])) <= FARTHEST
+        terrain.low <= terrain.high
+        and max(abs(origin[0]), abs(origin[1]), abs(origin[2])) <= FARTHEST
     ):
         return 1.0, 0.0
-    start, end = clip(origin[1], inverse[1], land.low - wide[1], land.high + wide[1], start, end)
+    start, end = clip(
+        origin[1], inverse[1], terrain.low - wide[1], terrain.high + wide[1], start, end
+    )
     size_x, size_z = grid.columns * grid.cell_x, grid.rows * grid.cell_z
     left, right = grid.x0 - wide[0], grid.x0 + size_x + wide[0]
     near, far = grid.z0 - wide[2], grid.z0 + size_z + wide[2]
@@ -190,15 +193,15 @@ def ends_of_way(
     return start, end
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def ends_of_ground(
-    grid: Grid, origin: Vec3, direction: Vec3, reach: Vec3, start: float, end: float
+    grid: Grid, origin: Vec3, direction: Vec3, half_extents: Vec3, start: float, end: float
 ) -> Ends:
     """Return sides of the ground that are farther out than anything on a path."""
     x0, x1 = origin[0] + start * direction[0], origin[0] + end * direction[0]
     z0, z1 = origin[2] + start * direction[2], origin[2] + end * direction[2]
-    wide_x = reach[0] + grid.cell_x + 1e-3 * abs(x1 - x0)
-    wide_z = reach[2] + grid.cell_z + 1e-3 * abs(z1 - z0)
+    wide_x = half_extents[0] + grid.cell_x + 1e-3 * abs(x1 - x0)
+    wide_z = half_extents[2] + grid.cell_z + 1e-3 * abs(z1 - z0)
     return Ends(
         min(grid.x0, x0, x1) - wide_x,
         max(grid.x0 + grid.columns * grid.cell_x, x0, x1) + wide_x,

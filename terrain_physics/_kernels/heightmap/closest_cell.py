@@ -28,7 +28,7 @@ MOST_DOUBT = CULLING_SLACK * 1e10
 ON_MAP, OUTSIDE, NOWHERE = range(3)
 
 
-class Axis(NamedTuple):
+class CellAxis(NamedTuple):
     """One axis of a map, and where on it the point is that asks."""
 
     place: float
@@ -48,24 +48,24 @@ class Nearest(NamedTuple):
     offset: Vec3  # from the point that asks
 
 
-@kernel(inline=True, lent=True)
-def axis_x(grid: Grid, point: Vec3) -> Axis:
-    return Axis(point[0], grid.x0, grid.cell_x, grid.columns)
+@kernel(inline=True, no_refcount=True)
+def axis_x(grid: Grid, point: Vec3) -> CellAxis:
+    return CellAxis(point[0], grid.x0, grid.cell_x, grid.columns)
 
 
-@kernel(inline=True, lent=True)
-def axis_z(grid: Grid, point: Vec3) -> Axis:
-    return Axis(point[2], grid.z0, grid.cell_z, grid.rows)
+@kernel(inline=True, no_refcount=True)
+def axis_z(grid: Grid, point: Vec3) -> CellAxis:
+    return CellAxis(point[2], grid.z0, grid.cell_z, grid.rows)
 
 
 @kernel(inline=True)
-def line(axis: Axis, index: int) -> float:
+def line(axis: CellAxis, index: int) -> float:
     """Return the offset of a line of samples, rounded as that of a corner of a triangle is."""
     return axis.start + index * axis.size - axis.place
 
 
 @kernel(inline=True)
-def cell_at(axis: Axis, place: float) -> int:
+def cell_at(axis: CellAxis, place: float) -> int:
     """Return the index of the map's cell nearest to a place."""
     return clamp((place - axis.start) / axis.size, 0.0, axis.cells - 1.0)
 
@@ -76,7 +76,7 @@ def gap(low: float, high: float) -> float:
     return max(low, -high, 0.0)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def bound(grid: Grid, square: float, rise: float) -> float:
     """Return a distance that no triangle in a box is computed nearer than.
 
@@ -89,7 +89,7 @@ def bound(grid: Grid, square: float, rise: float) -> float:
     return distance - doubt * (distance + extent)
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def ask_cell(grid: Grid, point: Vec3, row: int, column: int, nearest: Nearest) -> Nearest:
     """Return the nearest point after one cell of the map more."""
     a_y, b_y, c_y, d_y = corner_heights(grid, row, column)

@@ -8,10 +8,10 @@ import math
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.closest_point import closest_on_segment
-from terrain_physics._kernels.heightmap.clipping import Land
+from terrain_physics._kernels.heightmap.clipping import Terrain
 from terrain_physics._kernels.heightmap.closest_cell import (
     OUTSIDE,
-    Axis,
+    CellAxis,
     Nearest,
     axis_x,
     axis_z,
@@ -25,7 +25,7 @@ from terrain_physics._kernels.math.vec3 import Vec3, dot
 
 
 @kernel(inline=True)
-def _outward(axis: Axis, after: bool) -> float:
+def _outward(axis: CellAxis, after: bool) -> float:
     """Return the offset of the ground before the first line of samples, or after the last one.
 
     It is 0 for a point over that ground.
@@ -34,26 +34,26 @@ def _outward(axis: Axis, after: bool) -> float:
 
 
 @kernel(inline=True)
-def is_out(axis: Axis, after: bool) -> bool:
+def is_out(axis: CellAxis, after: bool) -> bool:
     """Tell whether a point is before the first line of samples, or after the last one."""
     return line(axis, axis.cells) < 0.0 if after else line(axis, 0) > 0.0
 
 
 @kernel(inline=True)
-def _border(axis: Axis, after: bool) -> tuple[int, int]:
+def _border(axis: CellAxis, after: bool) -> tuple[int, int]:
     """Return the index of the border cell on one side, and of what is outside of it."""
     return (axis.cells - 1, axis.cells) if after else (0, -1)
 
 
-@kernel(inline=True, lent=True)
-def _axes(grid: Grid, point: Vec3, along_z: bool) -> tuple[Axis, Axis]:
+@kernel(inline=True, no_refcount=True)
+def _axes(grid: Grid, point: Vec3, along_z: bool) -> tuple[CellAxis, CellAxis]:
     """Return the axis along a side of the map, and the one across it."""
     if along_z:
         return axis_z(grid, point), axis_x(grid, point)
     return axis_x(grid, point), axis_z(grid, point)
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _ask_strip(
     grid: Grid, point: Vec3, along_z: bool, after: bool, index: int, nearest: Nearest
 ) -> Nearest:
@@ -83,28 +83,32 @@ def _ask_strip(
     return nearest
 
 
-@kernel(lent=True)
-def _search_side(land: Land, point: Vec3, along_z: bool, after: bool, nearest: Nearest) -> Nearest:
+@kernel(no_refcount=True)
+def _search_side(
+    terrain: Terrain, point: Vec3, along_z: bool, after: bool, nearest: Nearest
+) -> Nearest:
     """Return the nearest point after the ground outside along one side of the map.
 
     From the cell beside the point, it is looked for both ways, until all that follows is too far.
     """
-    axis, across = _axes(land.grid, point, along_z)
-    away, y = _outward(across, after), gap(land.low - point[1], land.high - point[1])
+    axis, across = _axes(terrain.grid, point, along_z)
+    away, y = _outward(across, after), gap(terrain.low - point[1], terrain.high - point[1])
     middle = cell_at(axis, axis.place)
-    for way in range(2):
-        index, step = (middle, 1) if way == 0 else (middle - 1, -1)
+    for path in range(2):
+        index, step = (middle, 1) if path == 0 else (middle - 1, -1)
         while 0 <= index < axis.cells:
             side = max(line(axis, index) if step > 0 else -line(axis, index + 1), 0.0)
-            least = bound(land.grid, away * away + y * y + side * side, land.high - land.low)
+            least = bound(
+                terrain.grid, away * away + y * y + side * side, terrain.high - terrain.low
+            )
             if least > math.sqrt(nearest.square):
                 break
-            nearest = _ask_strip(land.grid, point, along_z, after, index, nearest)
+            nearest = _ask_strip(terrain.grid, point, along_z, after, index, nearest)
             index += step
     return nearest
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _ask_corner(
     grid: Grid, point: Vec3, row_after: bool, column_after: bool, nearest: Nearest
 ) -> Nearest:
@@ -123,11 +127,11 @@ def _ask_corner(
     return Nearest(square, OUTSIDE, row, column, 0, offset)
 
 
-@kernel(lent=True)
-def search_outside(land: Land, point: Vec3, nearest: Nearest) -> Nearest:
+@kernel(no_refcount=True)
+def search_outside(terrain: Terrain, point: Vec3, nearest: Nearest) -> Nearest:
     """Return the nearest point after the ground that goes on outside the map."""
     for side in range(4):
-        nearest = _ask_corner(land.grid, point, side > 1, side % 2 == 1, nearest)
+        nearest = _ask_corner(terrain.grid, point, side > 1, side % 2 == 1, nearest)
     for side in range(4):
-        nearest = _search_side(land, point, side > 1, side % 2 == 1, nearest)
+        nearest = _search_side(terrain, point, side > 1, side % 2 == 1, nearest)
     return nearest

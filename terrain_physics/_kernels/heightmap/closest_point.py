@@ -19,11 +19,11 @@ from terrain_physics._kernels.heightmap.blocks import (
     level_count,
     level_start,
 )
-from terrain_physics._kernels.heightmap.clipping import AHEAD, Land, fetch_ahead, survey
+from terrain_physics._kernels.heightmap.clipping import AHEAD, Terrain, fetch_ahead, survey
 from terrain_physics._kernels.heightmap.closest_cell import (
     NOWHERE,
     ON_MAP,
-    Axis,
+    CellAxis,
     Nearest,
     ask_cell,
     axis_x,
@@ -38,7 +38,7 @@ from terrain_physics._kernels.heightmap.grid import COLUMNS, ROWS, Grid
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.tolerances import CULLING_SLACK
-from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
 # A search begins with no more nodes than this. It is also how many blocks a block has.
 MANY_NODES = BLOCK * BLOCK
@@ -47,7 +47,7 @@ MANY_NODES = BLOCK * BLOCK
 LEVEL_BITS = 5
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _ask_cells(
     grid: Grid, point: Vec3, row_0: int, row_1: int, column_0: int, column_1: int, nearest: Nearest
 ) -> Nearest:
@@ -58,13 +58,13 @@ def _ask_cells(
     return nearest
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _push_blocks(
-    land: Land, point: Vec3, level: int, row_0: int, row_1: int, column_0: int, column_1: int,
-    best: float, stack: Longs, bounds: Floats, height: int,
+    terrain: Terrain, point: Vec3, level: int, row_0: int, row_1: int, column_0: int, column_1: int,
+    best: float, stack: Int64s, bounds: Floats, height: int,
 ) -> int:  # fmt: skip
     """Push the blocks that may be as near as ``best``, the nearest last; return the new height."""
-    grid, base = land.grid, height
+    grid, base = terrain.grid, height
     across, shift = blocks_across(grid.columns, level), BLOCK_BITS * (level + 1)
     start = level_start(grid.rows, grid.columns, level)
     along_x, along_z = axis_x(grid, point), axis_z(grid, point)
@@ -73,7 +73,7 @@ def _push_blocks(
         far = line(along_z, min((row + 1) << shift, grid.rows))
         for column in range(column_0, column_1):
             place = row * across + column
-            low, high = block_span(grid, land.blocks, start + place)
+            low, high = block_span(grid, terrain.blocks, start + place)
             if not low <= high:
                 continue
             left = line(along_x, column << shift)
@@ -93,31 +93,33 @@ def _push_blocks(
 
 
 @kernel(inline=True)
-def _reached(axis: Axis, reach: float) -> tuple[int, int]:
+def _reached(axis: CellAxis, reach: float) -> tuple[int, int]:
     """Return the range [first, last) of the map's cells within reach on one axis; never empty."""
     wide = reach + CULLING_SLACK * (abs(axis.place) + abs(axis.start) + axis.cells * axis.size)
     return cell_at(axis, axis.place - wide), cell_at(axis, axis.place + wide) + 1
 
 
-@kernel(lent=True)
-def _search_map(land: Land, point: Vec3, nearest: Nearest, stack: Longs, bounds: Floats) -> Nearest:
+@kernel(no_refcount=True)
+def _search_map(
+    terrain: Terrain, point: Vec3, nearest: Nearest, stack: Int64s, bounds: Floats
+) -> Nearest:
     """Return the nearest point after all of the map that may be as near."""
-    grid, best = land.grid, math.sqrt(nearest.square)
+    grid, best = terrain.grid, math.sqrt(nearest.square)
     row_0, row_1, column_0, column_1 = 0, grid.rows, 0, grid.columns
     if nearest.where != NOWHERE:
         # Farther by what the bound of the highest triangle may be wrong by.
-        reach = best + 2.0 * (best - bound(grid, nearest.square, land.high - land.low))
+        reach = best + 2.0 * (best - bound(grid, nearest.square, terrain.high - terrain.low))
         row_0, row_1 = _reached(axis_z(grid, point), reach)
         column_0, column_1 = _reached(axis_x(grid, point), reach)
     level = -1
-    while (row_1 - row_0) * (column_1 - column_0) > MANY_NODES and level < land.levels - 1:
+    while (row_1 - row_0) * (column_1 - column_0) > MANY_NODES and level < terrain.levels - 1:
         level += 1
         row_0, row_1 = row_0 >> BLOCK_BITS, ((row_1 - 1) >> BLOCK_BITS) + 1
         column_0, column_1 = column_0 >> BLOCK_BITS, ((column_1 - 1) >> BLOCK_BITS) + 1
     if level < 0:
         return _ask_cells(grid, point, row_0, row_1, column_0, column_1, nearest)
     height = _push_blocks(
-        land, point, level, row_0, row_1, column_0, column_1, best, stack, bounds, 0
+        terrain, point, level, row_0, row_1, column_0, column_1, best, stack, bounds, 0
     )
     while height > 0:
         height -= 1
@@ -136,29 +138,29 @@ def _search_map(land: Land, point: Vec3, nearest: Nearest, stack: Longs, bounds:
         row_1 = min(row_1, blocks_across(grid.rows, level - 1))
         column_1 = min(column_1, blocks_across(grid.columns, level - 1))
         height = _push_blocks(
-            land, point, level - 1, row_0, row_1, column_0, column_1, best, stack, bounds, height
+            terrain, point, level - 1, row_0, row_1, column_0, column_1, best, stack, bounds, height
         )
     return nearest
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _closest(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
-    blocks: Singles,
+    blocks: Float32s,
     frame: Floats,
     point: Vec3,
-    stack: Longs,
+    stack: Int64s,
     bounds: Floats,
 ) -> tuple[int, float, Vec3, int]:
     """Return (triangle, distance, point of the ground, nearest cell); -1, inf, NaN, 0: no ground.
 
     ``stack`` and ``bounds`` are scratch, see `_stack_size`.
     """
-    land = survey(heights, cells, blocks, frame)
-    grid = land.grid
+    terrain = survey(heights, cells, blocks, frame)
+    grid = terrain.grid
     nearest = Nearest(math.inf, NOWHERE, 0, 0, 0, point)
-    if land.low <= land.high:
+    if terrain.low <= terrain.high:
         along_x, along_z = axis_x(grid, point), axis_z(grid, point)
         row, column = cell_at(along_z, point[2]), cell_at(along_x, point[0])
         nearest = ask_cell(grid, point, row, column, nearest)
@@ -167,9 +169,9 @@ def _closest(
         # First where the point is: what is found there spares most of the rest.
         for turn in range(2):
             if is_over == (turn == 0):
-                nearest = _search_map(land, point, nearest, stack, bounds)
+                nearest = _search_map(terrain, point, nearest, stack, bounds)
             elif grid.extend:
-                nearest = search_outside(land, point, nearest)
+                nearest = search_outside(terrain, point, nearest)
     if nearest.where == NOWHERE:
         return -1, math.inf, (np.nan, np.nan, np.nan), 0
     row = min(max(nearest.row, 0), grid.rows - 1)
@@ -188,17 +190,17 @@ def _stack_size(frame: Floats) -> int:
 
 @kernel
 def closest_rows(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
-    blocks: Singles,
+    blocks: Float32s,
     frame: Floats,
     points: Floats,
     first: int,
     last: int,
     out_point: Floats,
     out_distance: Floats,
-    out_triangle: Longs,
-    out_cell: Longs,
+    out_triangle: Int64s,
+    out_cell: Int64s,
 ) -> None:
     """Write what `closest_one` says of each point first..last of (n, 3)."""
     size = _stack_size(frame)
@@ -219,9 +221,9 @@ def closest_rows(
 
 @kernel
 def closest_one(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
-    blocks: Singles,
+    blocks: Float32s,
     frame: Floats,
     x: float,
     y: float,

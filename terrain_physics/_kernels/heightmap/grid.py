@@ -17,7 +17,7 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import array_at
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
 # Kinds of diagonal.
 DIAGONAL_AC, DIAGONAL_BD, DIAGONAL_ALTERNATING, DIAGONAL_TABLE = range(4)
@@ -56,7 +56,7 @@ NO_TILE = -1  # its number
 class Grid(NamedTuple):
     """A height map inside a kernel. Samples outside the map repeat its border."""
 
-    heights: Singles  # ((rows + 1) * (columns + 1),), row by row; or the memory that tiles lie in
+    heights: Float32s  # ((rows + 1) * (columns + 1),), row by row; or the memory that tiles lie in
     cells: Bytes  # (rows * columns,): bits of each cell, if there is a table; or that memory
     rows: int  # of cells
     columns: int
@@ -75,7 +75,7 @@ class Grid(NamedTuple):
 
 
 @kernel(inline=True)
-def unpack_grid(heights: Singles, cells: Bytes, frame: Floats) -> Grid:
+def unpack_grid(heights: Float32s, cells: Bytes, frame: Floats) -> Grid:
     """Return the map as one value. Passed from Python, a named tuple costs three times as much."""
     in_tiles = frame[HAS_TABLE] >= IN_TILES
     return Grid(
@@ -98,22 +98,22 @@ def unpack_grid(heights: Singles, cells: Bytes, frame: Floats) -> Grid:
     )
 
 
-@kernel(inline=True, lent=True)
-def tile_of(grid: Grid, row: int, column: int) -> tuple[Longs, int]:
+@kernel(inline=True, no_refcount=True)
+def tile_of(grid: Grid, row: int, column: int) -> tuple[Int64s, int]:
     """Return the table of tiles, and where in it the tile of a cell is."""
     table = array_at(grid.tiles, (grid.tiles_size,), np.int64)
     return table, tile_in(table, grid.rows, row, column)
 
 
 @kernel(inline=True)
-def tile_in(table: Longs, rows: Any, row: Any, column: Any) -> Any:
+def tile_in(table: Int64s, rows: Any, row: Any, column: Any) -> Any:
     """Return where in the table of tiles, of a map of so many rows, the tile of a cell is."""
     # Places are unsigned: else each would be looked at for being counted from the end.
     place = table[np.uint64(row)] + table[np.uint64(rows + column)]
     return table[np.uint64(place)]
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def cell_bits(grid: Grid, row: int, column: int) -> int:
     """Return the table's bits of a cell, those of the nearest one outside the map."""
     row = min(max(row, 0), grid.rows - 1)
@@ -128,7 +128,7 @@ def cell_bits(grid: Grid, row: int, column: int) -> int:
 
 
 @kernel(inline=True)
-def lined_up(table: Longs, at: Any, row: Any, column: Any) -> tuple[Any, Any, Any]:
+def lined_up(table: Int64s, at: Any, row: Any, column: Any) -> tuple[Any, Any, Any]:
     """Return where a sample of a tile or its bits are, and how far off the next row and column.
 
     ``at`` is where the table says so: see `HEIGHTS_AT` and `CELLS_AT`.
@@ -138,7 +138,7 @@ def lined_up(table: Longs, at: Any, row: Any, column: Any) -> tuple[Any, Any, An
     return table[np.uint64(at)] + row * down + column * right, down, right
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _sample_in_tiles(grid: Grid, row: int, column: int) -> int:
     """Return where a sample is: in the tile of one of the cells around."""
     place = 0
@@ -152,7 +152,7 @@ def _sample_in_tiles(grid: Grid, row: int, column: int) -> int:
     return place
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def sample(grid: Grid, row: int, column: int) -> float:
     """Return the height of a sample in meters, the border's outside the map; NaN in a hole."""
     row = min(max(row, 0), grid.rows)
@@ -164,7 +164,7 @@ def sample(grid: Grid, row: int, column: int) -> float:
     return grid.y0 + grid.height_scale * np.float64(grid.heights[place])
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def vertex(grid: Grid, row: int, column: int) -> Vec3:
     """Return a sample as a point."""
     return (
@@ -174,13 +174,13 @@ def vertex(grid: Grid, row: int, column: int) -> Vec3:
     )
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def in_map(grid: Grid, row: int, column: int) -> bool:
     """Tell whether a cell lies inside the map."""
     return bool(0 <= row < grid.rows and 0 <= column < grid.columns)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def sample_places(grid: Grid, row: int, column: int) -> tuple[int, int, int, int]:
     """Return where the samples at a, b, c and d of a cell are."""
     if grid.tiles != 0:  # which have no ground outside
@@ -195,7 +195,7 @@ def sample_places(grid: Grid, row: int, column: int) -> tuple[int, int, int, int
     return far + left, far + right, near + right, near + left
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def stored_corners(grid: Grid, row: int, column: int) -> tuple[float, float, float, float]:
     """Return the heights at a, b, c and d of a cell as they are stored."""
     a, b, c, d = sample_places(grid, row, column)
@@ -207,7 +207,7 @@ def stored_corners(grid: Grid, row: int, column: int) -> tuple[float, float, flo
     )
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def corner_heights(grid: Grid, row: int, column: int) -> tuple[float, float, float, float]:
     """Return the heights at a, b, c and d of a cell in meters."""
     a, b, c, d = stored_corners(grid, row, column)
@@ -220,7 +220,7 @@ def corner_heights(grid: Grid, row: int, column: int) -> tuple[float, float, flo
     )
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def is_ground(grid: Grid, row: int, column: int, a: float, b: float, c: float, d: float) -> bool:
     """Tell whether a cell has triangles: it is there, and is no hole and has none at a corner."""
     if not (grid.extend or in_map(grid, row, column)):
@@ -230,14 +230,14 @@ def is_ground(grid: Grid, row: int, column: int, a: float, b: float, c: float, d
     return not math.isnan(a + b + c + d)
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def has_ground(grid: Grid, row: int, column: int) -> bool:
     """Tell the same of a cell whose heights are not known yet."""
     a, b, c, d = corner_heights(grid, row, column)
     return is_ground(grid, row, column, a, b, c, d)
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def is_flipped(grid: Grid, row: int, column: int) -> bool:
     """Tell whether a cell is split from b to d."""
     if grid.diagonal == DIAGONAL_TABLE:
@@ -259,7 +259,7 @@ def half_corners(flipped: bool, half: int) -> tuple[int, int, int, int, int, int
     return (1, 0, 0, 1, 0, 0)  # a c d
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def half_slopes(
     grid: Grid, flipped: bool, half: int, a: float, b: float, c: float, d: float
 ) -> tuple[float, float]:
@@ -292,7 +292,7 @@ def border_side(place: float, start: float, size: float, index: int) -> int:
     return 1 if place >= start + (index + 1) * size else 0
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def locate(grid: Grid, x: float, z: float) -> tuple[int, int, int, float, float]:
     """Return (row, column, half, x and z within the cell from 0 to 1) of a point.
 
@@ -331,14 +331,14 @@ def locate(grid: Grid, x: float, z: float) -> tuple[int, int, int, float, float]
     return row, column, half, u, v
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def height(grid: Grid, x: float, z: float) -> float:
     """Return the height of the surface in meters; NaN where there is none."""
     row, column, half, u, v = locate(grid, x, z)
     return height_within(grid, row, column, half, u, v) if half >= 0 else np.nan
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def height_within(grid: Grid, row: int, column: int, half: int, u: float, v: float) -> float:
     """Return the height in meters at a place within the half of a cell, see `locate`."""
     a, b, c, d = corner_heights(grid, row, column)
@@ -352,7 +352,7 @@ def height_within(grid: Grid, row: int, column: int, half: int, u: float, v: flo
     return d + u * (c - d) + v * (a - d)
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def normal(grid: Grid, x: float, z: float) -> Vec3:
     """Return the unit normal of the surface; NaN where there is none."""
     row, column, half, _, _ = locate(grid, x, z)
@@ -377,9 +377,9 @@ def cell_span(
     return math.floor(first), math.floor(last)
 
 
-@kernel(brief=True)
+@kernel(holds_gil=True)
 def height_at(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
     frame: Floats,
     x: float,
@@ -389,9 +389,9 @@ def height_at(
     return height(unpack_grid(heights, cells, frame), x, z)
 
 
-@kernel(brief=True)
+@kernel(holds_gil=True)
 def normal_at(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
     frame: Floats,
     x: float,

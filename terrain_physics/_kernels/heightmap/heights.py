@@ -25,7 +25,7 @@ from terrain_physics._kernels.heightmap.grid import (
     tile_in,
     unpack_grid,
 )
-from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s
 
 # Points at a time: their working memory stays in the first-level cache.
 CHUNK = 512
@@ -49,7 +49,7 @@ def _rises_and_height(
 
 @kernel(inline=True)
 def _cell_at(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
     x: float,
     z: float,
@@ -93,9 +93,9 @@ def _cell_at(
     return a, b, c, d, u, v, flip != 0, good, np.uint32(row * np.uint32(columns) + column)
 
 
-@kernel(apart=True, noalias=True)
+@kernel(noinline=True, noalias=True)
 def put_spans(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
     xs: Floats,
     zs: Floats,
@@ -113,8 +113,8 @@ def put_spans(
     across: Floats,
     along: Floats,
     levels: Floats,
-    marks: Ints,
-    triangles: Longs,
+    marks: Int32s,
+    triangles: Int64s,
 ) -> None:
     """Write rise across and along the half at each point, its height and its triangle.
 
@@ -145,10 +145,10 @@ def _within(place: float, start: float, size: float, count: int) -> tuple[bool, 
     return inside, index, u - float(index)
 
 
-@kernel(apart=True, noalias=True)
+@kernel(noinline=True, noalias=True)
 def _bits_in_tiles(
     cells: Bytes,
-    table: Longs,
+    table: Int64s,
     xs: Floats,
     zs: Floats,
     columns: int,
@@ -157,7 +157,7 @@ def _bits_in_tiles(
     z0: float,
     cell_x: float,
     cell_z: float,
-    bits: Ints,
+    bits: Int32s,
 ) -> None:
     """Write the bits of the cell at each point of a map in tiles."""
     prefer_wide_vectors()
@@ -172,10 +172,10 @@ def _bits_in_tiles(
         bits[k] = np.int32(np.int64(cells[np.uint64(place)]) ^ turned)
 
 
-@kernel(apart=True, noalias=True)
+@kernel(noinline=True, noalias=True)
 def _spans_in_tiles(
-    heights: Singles,
-    table: Longs,
+    heights: Float32s,
+    table: Int64s,
     xs: Floats,
     zs: Floats,
     columns: int,
@@ -188,11 +188,11 @@ def _spans_in_tiles(
     height_scale: float,
     base_flip: int,
     alternate: int,
-    bits: Ints,
+    bits: Int32s,
     across: Floats,
     along: Floats,
     levels: Floats,
-    marks: Ints,
+    marks: Int32s,
 ) -> None:
     """Write the same of a map in tiles, but the triangles; ``bits`` are those of the cells."""
     prefer_wide_vectors()
@@ -218,7 +218,7 @@ def _spans_in_tiles(
         marks[k] = np.int32(0) if good else np.int32(1)
 
 
-@kernel(apart=True, noalias=True)
+@kernel(noinline=True, noalias=True)
 def slopes_to_normals(
     across: Floats, along: Floats, cell_x: float, cell_z: float, levels: Floats
 ) -> None:
@@ -232,7 +232,7 @@ def slopes_to_normals(
 
 @kernel
 def surface_at(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
     frame: Floats,
     xs: Floats,

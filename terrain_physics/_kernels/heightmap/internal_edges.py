@@ -24,14 +24,14 @@ from terrain_physics._kernels.tolerances import LEVEL_SHARE
 BLOCKED, FREE, RIM = 0, 1, 2
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _reaches_beyond(grid: Grid, start: Vec3, row: int, column: int, push: Vec3) -> bool:
     """Tell whether a sample lies beyond ``start`` in the direction of the push."""
     line = subtract(vertex(grid, row, column), start)
     return dot(line, push) > LEVEL_SHARE * (abs(line[0]) + abs(line[1]) + abs(line[2]))
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _at_corner(grid: Grid, row: int, column: int, push: Vec3) -> int:
     """Look at the edges around a sample: each must fall away from the push."""
     start = vertex(grid, row, column)
@@ -55,7 +55,7 @@ def _at_corner(grid: Grid, row: int, column: int, push: Vec3) -> int:
     return result
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _at_edge(
     grid: Grid, cell_row: int, cell_column: int, r1: int, c1: int, r2: int, c2: int, push: Vec3
 ) -> int:
@@ -83,7 +83,7 @@ def _at_edge(
     return FREE
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def look_around(
     grid: Grid, row: int, column: int, half: int, a: Vec3, b: Vec3, c: Vec3, push: Vec3
 ) -> int:

@@ -35,7 +35,7 @@ from terrain_physics._kernels.heightmap.grid import (
 from terrain_physics._kernels.math.vec3 import Vec3, length, subtract
 from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import FARTHEST, bounds_at, row_vector
-from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
 # Halves of cells that the shape may lie over at most.
 MOST_HALVES = 128
@@ -45,7 +45,7 @@ LANES = 8
 
 
 @kernel
-def _list_halves(grid: Grid, lower: Vec3, upper: Vec3, halves: Longs) -> int:
+def _list_halves(grid: Grid, lower: Vec3, upper: Vec3, halves: Int64s) -> int:
     """List the halves of cells at the heights of a shape within lower..upper; return how many.
 
     ``halves`` is flat, with two numbers for each: its row, and the code of `broad_phase.pack`. -1
@@ -77,19 +77,19 @@ def _list_halves(grid: Grid, lower: Vec3, upper: Vec3, halves: Longs) -> int:
 
 
 @kernel(inline=True)
-def _half(halves: Longs, k: int) -> tuple[int, int]:
+def _half(halves: Int64s, k: int) -> tuple[int, int]:
     return int(halves[2 * k]), int(halves[2 * k + 1])
 
 
 @kernel(inline=True)
-def _corners(grid: Grid, halves: Longs, k: int) -> tuple[Vec3, Vec3, Vec3]:
+def _corners(grid: Grid, halves: Int64s, k: int) -> tuple[Vec3, Vec3, Vec3]:
     row, code = _half(halves, k)
     return half_triangle(grid, row, code >> 2, (code >> 1) & 1, code & 1)
 
 
 @kernel
 def _put_contact(
-    halves: Longs, rows: Floats, k: int, move: Vec3, direction: Vec3, point: Vec3, count: int,
+    halves: Int64s, rows: Floats, k: int, move: Vec3, direction: Vec3, point: Vec3, count: int,
     deepest: bool,
 ) -> int:  # fmt: skip
     """Keep the contact of half k, behind ``count`` others or, if it is deeper, in their place."""
@@ -105,7 +105,7 @@ def _put_contact(
 
 
 @kernel
-def _result(grid: Grid, halves: Longs, rows: Floats, count: int) -> tuple[Longs, Floats]:
+def _result(grid: Grid, halves: Int64s, rows: Floats, count: int) -> tuple[Int64s, Floats]:
     """Return the contacts that were kept as arrays of their own."""
     ints, floats = np.empty((2, count), dtype=np.int64), np.empty((3, count, 3), dtype=np.float64)
     for k in range(count):
@@ -121,13 +121,13 @@ def _result(grid: Grid, halves: Longs, rows: Floats, count: int) -> tuple[Longs,
 
 
 @kernel
-def _too_much() -> tuple[Longs, Floats]:
+def _too_much() -> tuple[Int64s, Floats]:
     return np.full((2, 1), -1, dtype=np.int64), np.zeros((3, 1, 3), dtype=np.float64)
 
 
 @kernel
 def contacts_of_sphere(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
     frame: Floats,
     x: float,
@@ -135,7 +135,7 @@ def contacts_of_sphere(
     z: float,
     radius: float,
     deepest: bool,
-) -> tuple[Longs, Floats]:
+) -> tuple[Int64s, Floats]:
     """Return what `contacts_of_shape` does, of a sphere: its vector loop needs no other pairs."""
     if max(abs(x), abs(y), abs(z), radius) >= FARTHEST:
         return _too_much()
@@ -175,13 +175,13 @@ def contacts_of_sphere(
 
 @kernel
 def contacts_of_shape(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
     frame: Floats,
     kind: int,
     shape: Floats,
     deepest: bool,
-) -> tuple[Longs, Floats]:
+) -> tuple[Int64s, Floats]:
     """Return (queries and triangles (2, n), penetrations, directions and points (3, n, 3)).
 
     All of one row, or only the deepest, the first of those equally deep. n = 1 with the query -1

@@ -20,7 +20,7 @@ from terrain_physics._kernels.heightmap.clipping import (
     AHEAD,
     FARTHEST,
     Ends,
-    Land,
+    Terrain,
     corner_points,
     ends_of_ground,
     fetch_ahead,
@@ -43,17 +43,17 @@ from terrain_physics._kernels.heightmap.grid import (
 from terrain_physics._kernels.heightmap.heights import CHUNK
 from terrain_physics._kernels.heightmap.traversal import (
     NOT_BEGUN,
+    Path,
     Stretch,
-    Way,
     crossing,
     first_stretch,
     misses_cell,
     misses_column,
     next_stretch,
     parts_of,
+    path_over,
     slab_of,
     strip_of,
-    way_over,
 )
 from terrain_physics._kernels.heightmap.upright_rays import (
     are_upright,
@@ -62,7 +62,7 @@ from terrain_physics._kernels.heightmap.upright_rays import (
 )
 from terrain_physics._kernels.math.rows import row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled
-from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
 
 class Met(NamedTuple):
@@ -74,7 +74,7 @@ class Met(NamedTuple):
     half: int
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _meet_cell(
     grid: Grid, ends: Ends, origin: Vec3, direction: Vec3, frame: RayFrame, limit: float,
     row: int, column: int, stored: tuple[float, float, float, float], met: Met,
@@ -104,25 +104,25 @@ def _meet_cell(
     return met
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _meet(
-    land: Land, origin: Vec3, direction: Vec3, most: float, way: Way, stretch: Stretch
+    terrain: Terrain, origin: Vec3, direction: Vec3, most: float, path: Path, stretch: Stretch
 ) -> Met:
     """Return the first hit of an oblique ray, from a stretch of its first strip on."""
-    grid, frame = land.grid, ray_frame(direction)
-    ends = ends_of_ground(grid, origin, direction, (0.0, 0.0, 0.0), way.start, way.end)
+    grid, frame = terrain.grid, ray_frame(direction)
+    ends = ends_of_ground(grid, origin, direction, (0.0, 0.0, 0.0), path.start, path.end)
     met, limit = Met(math.inf, 0, 0, -1), min(most, FARTHEST)
-    first_turn, last_turn = parts_of(land, way)
+    first_turn, last_turn = parts_of(terrain, path)
     for turn in range(first_turn, last_turn):
-        strip = strip_of(land, way, turn, limit)
-        begin = first_stretch(land, strip)
+        strip = strip_of(terrain, path, turn, limit)
+        begin = first_stretch(terrain, strip)
         if turn > first_turn or stretch.level == NOT_BEGUN.level:
             stretch = begin
         while True:
             line, near = stretch.first, crossing(strip, stretch.first)
             while line != stretch.last:
                 far = crossing(strip, line + strip.step)
-                slab = slab_of(way, strip, near, far, limit)
+                slab = slab_of(path, strip, near, far, limit)
                 if slab.start > limit:
                     break
                 index = min(line, line + strip.step)
@@ -140,13 +140,13 @@ def _meet(
                         grid, ends, origin, direction, frame, limit, row, column, stored, met
                     )
                     limit = min(limit, met.distance)
-            stretch = next_stretch(land, way, strip, stretch, begin.level, limit)
+            stretch = next_stretch(terrain, path, strip, stretch, begin.level, limit)
             if stretch.first == stretch.last:
                 break
     return met
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _meet_upright(grid: Grid, origin: Vec3, downward: float, most: float) -> tuple[Met, float]:
     """Return the hit of a vertical ray, and the height there."""
     row, column, half, u, v = locate(grid, origin[0], origin[2])
@@ -163,20 +163,20 @@ def _is_upright(direction: Vec3) -> bool:
     return bool(direction[0] == 0.0 and direction[2] == 0.0)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _cast(
-    land: Land, origin: Vec3, direction: Vec3, most: float, way: Way, stretch: Stretch
+    terrain: Terrain, origin: Vec3, direction: Vec3, most: float, path: Path, stretch: Stretch
 ) -> tuple[float, Vec3, Vec3, int, int]:
     """Return (distance, point, normal, triangle, nearest cell) of one ray; NaN: missed.
 
     An oblique one has come a way up to a stretch.
     """
-    grid = land.grid
+    grid = terrain.grid
     if _is_upright(direction):
         met, level = _meet_upright(grid, origin, -direction[1], most)
         point = (origin[0], level, origin[2])
     else:
-        met = _meet(land, origin, direction, most, way, stretch)
+        met = _meet(terrain, origin, direction, most, path, stretch)
         point = add_scaled(origin, direction, met.distance)
     if met.half < 0:
         return np.nan, (np.nan, np.nan, np.nan), (np.nan, np.nan, np.nan), -1, 0
@@ -196,9 +196,9 @@ def _cast(
 
 @kernel
 def ray_hits(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
-    blocks: Singles,
+    blocks: Float32s,
     frame: Floats,
     origins: Floats,
     directions: Floats,
@@ -208,7 +208,7 @@ def ray_hits(
     distances: Floats,
     points: Floats,
     normals: Floats,
-    whole: Longs,
+    whole: Int64s,
 ) -> None:
     """Write the hits of rays [first, last) of n.
 
@@ -216,12 +216,12 @@ def ray_hits(
     (n,) or (1,); distances (n,) and points and normals (n, 3), NaN where a ray misses; ``whole``
     (2, n): triangles and the nearest cells, -1 and 0.
     """
-    land = survey(heights, cells, blocks, frame)
+    terrain = survey(heights, cells, blocks, frame)
     work, triangles = np.empty((5, CHUNK)), np.empty(CHUNK, dtype=np.int64)
     marks = np.empty(CHUNK, dtype=np.int32)
     approaches = np.zeros((BATCH, APPROACH_SIZE))  # upright rays leave their rows as they are
-    fetches_blocks = are_blocks_fetched(land)
-    looked_up = can_be_looked_up(land.grid)
+    fetches_blocks = are_blocks_fetched(terrain)
+    looked_up = can_be_looked_up(terrain.grid)
     for begin in range(first, last, CHUNK):
         end = min(begin + CHUNK, last)
         left = marks[: end - begin]
@@ -229,7 +229,7 @@ def ray_hits(
             left[k] = 1
         if looked_up and are_upright(directions, begin, end):
             put_upright_hits(
-                land.grid, origins, directions, most, begin, distances, points, normals, whole,
+                terrain.grid, origins, directions, most, begin, distances, points, normals, whole,
                 work, left, triangles,
             )  # fmt: skip
         for start in range(begin, end, BATCH):
@@ -240,24 +240,24 @@ def ray_hits(
                 limit = float(most[row_of(most, index)])
                 if _is_upright(direction):
                     if left[index - begin] != 0:
-                        fetch_ahead(land.grid, origin)
+                        fetch_ahead(terrain.grid, origin)
                     continue
                 if fetches_blocks:
                     ahead = min(index + AHEAD, last - 1)
                     towards = row3(directions, row_of(directions, ahead))
                     if not _is_upright(towards):
-                        fetch_blocks(land, row3(origins, row_of(origins, ahead)), towards)
-                way, stretch = approach(land, origin, direction, limit)
-                put_approach(approaches, index - start, way, stretch)
+                        fetch_blocks(terrain, row3(origins, row_of(origins, ahead)), towards)
+                path, stretch = approach(terrain, origin, direction, limit)
+                put_approach(approaches, index - start, path, stretch)
             for index in range(start, stop):
                 if left[index - begin] == 0:
                     continue
                 origin = row3(origins, row_of(origins, index))
                 direction = row3(directions, row_of(directions, index))
                 limit = float(most[row_of(most, index)])
-                way, stretch = approach_at(approaches, index - start)
+                path, stretch = approach_at(approaches, index - start)
                 distance, point, normal, triangle, cell = _cast(
-                    land, origin, direction, limit, way, stretch
+                    terrain, origin, direction, limit, path, stretch
                 )
                 distances[index] = distance
                 for k in range(3):
@@ -267,9 +267,9 @@ def ray_hits(
 
 @kernel
 def ray_hit(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
-    blocks: Singles,
+    blocks: Float32s,
     frame: Floats,
     x: float,
     y: float,
@@ -280,6 +280,6 @@ def ray_hit(
     most: float,
 ) -> tuple[float, Vec3, Vec3, int, int]:
     """Return (distance, point, normal, triangle, nearest cell) of one ray; NaN: missed."""
-    land, origin, direction = survey(heights, cells, blocks, frame), (x, y, z), (dx, dy, dz)
-    way = way_over(land, origin, direction, (0.0, 0.0, 0.0), most)
-    return _cast(land, origin, direction, most, way, NOT_BEGUN)
+    terrain, origin, direction = survey(heights, cells, blocks, frame), (x, y, z), (dx, dy, dz)
+    path = path_over(terrain, origin, direction, (0.0, 0.0, 0.0), most)
+    return _cast(terrain, origin, direction, most, path, NOT_BEGUN)

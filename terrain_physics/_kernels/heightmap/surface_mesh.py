@@ -6,11 +6,11 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.grid import CELL_FLIPPED, CELL_HOLE, half_corners
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import cross, length, subtract
-from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
 
 @kernel(inline=True)
-def _has_ground(samples: Singles, bits: Bytes, row: int, column: int) -> bool:
+def _has_ground(samples: Float32s, bits: Bytes, row: int, column: int) -> bool:
     if bits[row, column] & CELL_HOLE != 0:
         return False
     for corner in range(4):
@@ -20,7 +20,7 @@ def _has_ground(samples: Singles, bits: Bytes, row: int, column: int) -> bool:
 
 
 @kernel
-def put_triangles(samples: Singles, bits: Bytes, faces: Longs) -> int:
+def put_triangles(samples: Float32s, bits: Bytes, faces: Int64s) -> int:
     """Write the triangles of the cells that have ground, by id; return how many there are.
 
     ``faces`` (2 n, 3) has room for those of all n cells: rows of the samples, one after another.
@@ -44,7 +44,7 @@ def put_triangles(samples: Singles, bits: Bytes, faces: Longs) -> int:
 
 
 @kernel
-def put_vertex_normals(places: Floats, faces: Longs, sums: Floats, normals: Floats) -> None:
+def put_vertex_normals(places: Floats, faces: Int64s, sums: Floats, normals: Floats) -> None:
     """Write the mean normal of the faces (n, 3) around each vertex (v, 3), by area; +Y for none.
 
     ``sums`` (v, 3) is working memory, ``normals`` (v, 3) all zeros.

@@ -16,10 +16,10 @@ from terrain_physics._kernels.surface.sweep import point_of_touch
 from terrain_physics._kernels.types import Floats
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def stopped_by_ground(
     grid: Grid, direction: Vec3, row: int, column: int, half: int, a: Vec3, b: Vec3, c: Vec3,
-    way: float, normal: Vec3,
+    path: float, normal: Vec3,
 ) -> tuple[float, Vec3]:  # fmt: skip
     """Return (travel, normal) of a body that would touch one triangle after so long a way.
 
@@ -29,17 +29,17 @@ def stopped_by_ground(
     """
     if look_around(grid, row, column, half, a, b, c, normal) == BLOCKED:
         front = front_normal(grid, row, column, half)
-        return stopped(way, direction, scale(front, -1.0) if dot(front, a) > 0.0 else front)
-    return way, normal
+        return stopped(path, direction, scale(front, -1.0) if dot(front, a) > 0.0 else front)
+    return path, normal
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def place_of_touch(
     grid: Grid, body: Body, center: Vec3, row: int, column: int, half: int,
     normal: Vec3, faces: Floats,
 ) -> Vec3:  # fmt: skip
     """Return a point of the triangle that a body touches where its center is now."""
-    ends = ends_of_ground(grid, center, (0.0, 0.0, 0.0), body.reach, 0.0, 0.0)
+    ends = ends_of_ground(grid, center, (0.0, 0.0, 0.0), body.half_extents, 0.0, 0.0)
     levels = corner_heights(grid, row, column)
     a, b, c, d = corner_points(grid, ends, row, column, levels)
     a, b, c = half_of(a, b, c, d, is_flipped(grid, row, column), half)

@@ -12,7 +12,7 @@ from terrain_physics._kernels.heightmap.clipping import (
     AHEAD,
     FARTHEST,
     Ends,
-    Land,
+    Terrain,
     corner_points,
     ends_of_ground,
     fetch_ahead,
@@ -35,15 +35,15 @@ from terrain_physics._kernels.heightmap.traversal import (
     misses_cell,
     next_stretch,
     parts_of,
+    path_over,
     slab_of,
     strip_of,
-    way_over,
 )
 from terrain_physics._kernels.math.rows import row3, row_of
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, subtract
 from terrain_physics._kernels.surface.shapes import Body, body_at, row_vector, row_width
 from terrain_physics._kernels.surface.sweep import split_motion, travel
-from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
 
 class Touch(NamedTuple):
@@ -56,7 +56,7 @@ class Touch(NamedTuple):
     normal: Vec3
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _touch_cell(
     grid: Grid, ends: Ends, body: Body, center: Vec3, direction: Vec3, limit: float,
     row: int, column: int, found: Touch, faces: Floats,
@@ -82,28 +82,28 @@ def _touch_cell(
     return found
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _first_touch(
-    land: Land, body: Body, center: Vec3, direction: Vec3, distance: float, faces: Floats
+    terrain: Terrain, body: Body, center: Vec3, direction: Vec3, distance: float, faces: Floats
 ) -> Touch:  # fmt: skip
     """Return the first touch of a moving body."""
-    grid = land.grid
-    way = way_over(land, center, direction, body.reach, distance)
-    ends = ends_of_ground(grid, center, direction, body.reach, way.start, way.end)
+    grid = terrain.grid
+    path = path_over(terrain, center, direction, body.half_extents, distance)
+    ends = ends_of_ground(grid, center, direction, body.half_extents, path.start, path.end)
     found, limit = Touch(math.inf, 0, 0, -1, direction), min(distance, FARTHEST)
-    first_turn, last_turn = parts_of(land, way)
+    first_turn, last_turn = parts_of(terrain, path)
     for turn in range(first_turn, last_turn):
-        strip = strip_of(land, way, turn, limit)
-        stretch = first_stretch(land, strip)
+        strip = strip_of(terrain, path, turn, limit)
+        stretch = first_stretch(terrain, strip)
         top = stretch.level
         while True:
-            stretch = next_stretch(land, way, strip, stretch, top, limit)
+            stretch = next_stretch(terrain, path, strip, stretch, top, limit)
             if stretch.first == stretch.last:
                 break
             line, near = stretch.first, crossing(strip, stretch.first)
             while line != stretch.last:
                 far = crossing(strip, line + strip.step)
-                slab = slab_of(way, strip, near, far, limit)
+                slab = slab_of(path, strip, near, far, limit)
                 if slab.start > limit:
                     break
                 index = min(line, line + strip.step)
@@ -123,9 +123,9 @@ def _first_touch(
 
 @kernel
 def sweep_hits(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
-    blocks: Singles,
+    blocks: Float32s,
     frame: Floats,
     kind: int,
     shapes: Floats,
@@ -133,7 +133,7 @@ def sweep_hits(
     first: int,
     last: int,
     numbers: Floats,
-    whole: Longs,
+    whole: Int64s,
 ) -> None:
     """Write the first touches of shapes [first, last) of n, each on its way.
 
@@ -141,8 +141,8 @@ def sweep_hits(
     (n, 8): distance, point, normal, part of the way, NaN without a touch; ``whole`` (n, 2):
     triangle and nearest cell, -1 and 0. Of ties the first by row, column, half.
     """
-    land = survey(heights, cells, blocks, frame)
-    grid = land.grid
+    terrain = survey(heights, cells, blocks, frame)
+    grid = terrain.grid
     memory = np.empty((FACE_COUNT, 4), dtype=np.float64)
     faces = borrow(memory)
     width = row_width(kind)
@@ -153,7 +153,7 @@ def sweep_hits(
         distance, direction = split_motion(row3(motions, row_of(motions, index)))
         touch = Touch(math.inf, 0, 0, -1, direction)
         if distance > 0.0:
-            touch = _first_touch(land, body, center, direction, distance, faces)
+            touch = _first_touch(terrain, body, center, direction, distance, faces)
         if touch.half < 0:
             for k in range(8):
                 numbers[index, k] = np.nan

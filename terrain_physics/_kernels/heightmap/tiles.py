@@ -9,11 +9,11 @@ from terrain_physics._kernels.heightmap.grid import (
     TILE_ROW,
     tile_in,
 )
-from terrain_physics._kernels.types import Longs
+from terrain_physics._kernels.types import Int64s
 
 
 @kernel(inline=True)
-def _owner(table: Longs, rows: int, columns: int, triangle: int) -> tuple[int, int]:
+def _owner(table: Int64s, rows: int, columns: int, triangle: int) -> tuple[int, int]:
     """Return the number of the tile that a triangle is of, and its id there; NO_TILE if none is."""
     row = triangle // 2 // columns
     column = triangle // 2 - row * columns
@@ -25,7 +25,7 @@ def _owner(table: Longs, rows: int, columns: int, triangle: int) -> tuple[int, i
 
 @kernel
 def owner_of(
-    table: Longs, rows: int, columns: int, first_ids: Longs, parts: Longs, triangle: int
+    table: Int64s, rows: int, columns: int, first_ids: Int64s, parts: Int64s, triangle: int
 ) -> tuple[int, int]:
     """Return what `put_owners` writes for one triangle: its id and the part it is of."""
     tile, own = _owner(table, rows, columns, triangle) if triangle >= 0 else (NO_TILE, -1)
@@ -36,13 +36,13 @@ def owner_of(
 
 @kernel
 def put_owners(
-    table: Longs,
+    table: Int64s,
     rows: int,
     columns: int,
-    first_ids: Longs,
-    parts: Longs,
-    triangles: Longs,
-    owners: Longs,
+    first_ids: Int64s,
+    parts: Int64s,
+    triangles: Int64s,
+    owners: Int64s,
 ) -> None:
     """Write whose triangles (n,) of a map are, and over them their own ids.
 

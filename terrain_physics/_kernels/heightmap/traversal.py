@@ -25,10 +25,10 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.blocks import BLOCK_BITS, blocks_across, level_start
 from terrain_physics._kernels.heightmap.clipping import (
     BEYOND_CELLS,
-    Land,
+    Terrain,
     clamp,
     clip,
-    ends_of_way,
+    ends_of_path,
     inverse_of,
 )
 from terrain_physics._kernels.heightmap.grid import Grid, stored_corners
@@ -43,7 +43,7 @@ FEW_CELLS = 4
 BEFORE, ON, BEHIND = range(3)
 
 
-class Way(NamedTuple):
+class Path(NamedTuple):
     """A straight line over a map: places, rates for each meter, and what widens it on each side."""
 
     u: float  # in columns
@@ -118,21 +118,23 @@ class Blocks(NamedTuple):
     cross_most: int
 
 
-@kernel(inline=True, lent=True)
-def way_over(land: Land, origin: Vec3, direction: Vec3, reach: Vec3, length: float) -> Way:
+@kernel(inline=True, no_refcount=True)
+def path_over(
+    terrain: Terrain, origin: Vec3, direction: Vec3, half_extents: Vec3, length: float
+) -> Path:
     """Return the way of a shape that reaches that far from its center to each side."""
-    grid = land.grid
+    grid = terrain.grid
     size_x, size_z = (grid.columns + 1) * grid.cell_x, (grid.rows + 1) * grid.cell_z
-    heights = abs(grid.y0) + abs(land.low) + abs(land.high)
+    heights = abs(grid.y0) + abs(terrain.low) + abs(terrain.high)
     wide = (
-        reach[0] + CULLING_SLACK * (abs(origin[0]) + abs(grid.x0) + size_x),
-        reach[1] + CULLING_SLACK * (abs(origin[1]) + heights) + LEAST_CULLING_SLACK,
-        reach[2] + CULLING_SLACK * (abs(origin[2]) + abs(grid.z0) + size_z),
+        half_extents[0] + CULLING_SLACK * (abs(origin[0]) + abs(grid.x0) + size_x),
+        half_extents[1] + CULLING_SLACK * (abs(origin[1]) + heights) + LEAST_CULLING_SLACK,
+        half_extents[2] + CULLING_SLACK * (abs(origin[2]) + abs(grid.z0) + size_z),
     )
     inverse = (inverse_of(direction[0]), inverse_of(direction[1]), inverse_of(direction[2]))
-    start, end = ends_of_way(land, origin, direction, inverse, wide, length)
+    start, end = ends_of_path(terrain, origin, direction, inverse, wide, length)
     per_x, per_z, per_y = 1.0 / grid.cell_x, 1.0 / grid.cell_z, inverse_of(grid.height_scale)
-    return Way(
+    return Path(
         (origin[0] - grid.x0) * per_x,
         (origin[2] - grid.z0) * per_z,
         (origin[1] - grid.y0) * per_y,
@@ -150,42 +152,42 @@ def way_over(land: Land, origin: Vec3, direction: Vec3, reach: Vec3, length: flo
     )
 
 
-@kernel(inline=True, lent=True)
-def parts_of(land: Land, way: Way) -> tuple[int, int]:
+@kernel(inline=True, no_refcount=True)
+def parts_of(terrain: Terrain, path: Path) -> tuple[int, int]:
     """Return the range of the parts that a way has, in its order; see `strip_of`."""
-    if way.start > way.end:
+    if path.start > path.end:
         return ON, ON
-    along_u = abs(way.rate_u) >= abs(way.rate_v)
+    along_u = abs(path.rate_u) >= abs(path.rate_v)
     place, rate, wide, count = (
-        (way.u, way.rate_u, way.wide_u, land.grid.columns)
+        (path.u, path.rate_u, path.wide_u, terrain.grid.columns)
         if along_u
-        else (way.v, way.rate_v, way.wide_v, land.grid.rows)
+        else (path.v, path.rate_v, path.wide_v, terrain.grid.rows)
     )
-    near, far = place + way.start * rate, place + way.end * rate
-    if not land.grid.extend or (min(near, far) > wide and max(near, far) + wide < count):
+    near, far = place + path.start * rate, place + path.end * rate
+    if not terrain.grid.extend or (min(near, far) > wide and max(near, far) + wide < count):
         return ON, ON + 1
     return BEFORE, BEHIND + 1
 
 
-@kernel(inline=True, lent=True)
-def strip_of(land: Land, way: Way, turn: int, limit: float) -> Strip:
+@kernel(inline=True, no_refcount=True)
+def strip_of(terrain: Terrain, path: Path, turn: int, limit: float) -> Strip:
     """Return the part of a way, up to a limit, whose turn it is."""
-    on_u = abs(way.rate_u) >= abs(way.rate_v)
+    on_u = abs(path.rate_u) >= abs(path.rate_v)
     place, rate, inverse, wide, count = (
-        (way.u, way.rate_u, way.inverse_u, way.wide_u, land.grid.columns)
+        (path.u, path.rate_u, path.inverse_u, path.wide_u, terrain.grid.columns)
         if on_u
-        else (way.v, way.rate_v, way.inverse_v, way.wide_v, land.grid.rows)
+        else (path.v, path.rate_v, path.inverse_v, path.wide_v, terrain.grid.rows)
     )
     cross, cross_rate, cross_inverse, cross_wide, cross_count = (
-        (way.v, way.rate_v, way.inverse_v, way.wide_v, land.grid.rows)
+        (path.v, path.rate_v, path.inverse_v, path.wide_v, terrain.grid.rows)
         if on_u
-        else (way.u, way.rate_u, way.inverse_u, way.wide_u, land.grid.columns)
+        else (path.u, path.rate_u, path.inverse_u, path.wide_u, terrain.grid.columns)
     )
     part = turn if rate >= 0.0 else BEHIND - turn
     low = -BEYOND_CELLS if part == BEFORE else (0.0 if part == ON else float(count))
     high = 0.0 if part == BEFORE else (float(count) if part == ON else BEYOND_CELLS)
-    start, end = clip(place, inverse, low - wide, high + wide, way.start, min(way.end, limit))
-    outside = 1 if land.grid.extend else 0
+    start, end = clip(place, inverse, low - wide, high + wide, path.start, min(path.end, limit))
+    outside = 1 if terrain.grid.extend else 0
     least, most = 0, count - 1
     cross_least, cross_most = -outside, cross_count - 1 + outside
     if part != ON:
@@ -221,19 +223,19 @@ def crossing(strip: Strip, line: int) -> float:
 
 
 @kernel(inline=True)
-def slab_of(way: Way, strip: Strip, near: float, far: float, limit: float) -> Slab:
+def slab_of(path: Path, strip: Strip, near: float, far: float, limit: float) -> Slab:
     """Return the slab between two crossings."""
     slack = strip.wide * abs(strip.inverse)
     start, end = max(near - slack, strip.start), min(far + slack, strip.end, limit)
     one, other = strip.cross + start * strip.cross_rate, strip.cross + end * strip.cross_rate
     first = clamp(min(one, other) - strip.cross_wide, strip.cross_least, strip.cross_most)
     last = clamp(max(one, other) + strip.cross_wide, strip.cross_least, strip.cross_most)
-    one, other = way.level + start * way.rate_level, way.level + end * way.rate_level
-    low, high = min(one, other) - way.wide_level, max(one, other) + way.wide_level
+    one, other = path.level + start * path.rate_level, path.level + end * path.rate_level
+    low, high = min(one, other) - path.wide_level, max(one, other) + path.wide_level
     return Slab(start, end, first, last, low, high)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def misses_column(grid: Grid, strip: Strip, slab: Slab, index: int) -> bool:
     """Tell whether a way is above or below all cells of a column that it passes.
 
@@ -258,7 +260,7 @@ def misses_column(grid: Grid, strip: Strip, slab: Slab, index: int) -> bool:
     return slab.last < slab.first + 2 and (low > slab.high or high < slab.low)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _misses_in_tiles(grid: Grid, strip: Strip, slab: Slab, index: int, across: int) -> bool:
     """Tell whether a way is above or below one of the cells of a column."""
     row, column = (across, index) if strip.along_u else (index, across)
@@ -275,41 +277,44 @@ def misses_cell(slab: Slab, corners: tuple[float, float, float, float]) -> bool:
     return math.isnan(a + b + c + d)
 
 
-@kernel(lent=True)
-def _blocks_of(land: Land, strip: Strip, level: int) -> Blocks:
+@kernel(no_refcount=True)
+def _blocks_of(terrain: Terrain, strip: Strip, level: int) -> Blocks:
     """Return the blocks of a level."""
-    across, down = blocks_across(land.grid.columns, level), blocks_across(land.grid.rows, level)
-    start = level_start(land.grid.rows, land.grid.columns, level)
+    across, down = (
+        blocks_across(terrain.grid.columns, level),
+        blocks_across(terrain.grid.rows, level),
+    )
+    start = level_start(terrain.grid.rows, terrain.grid.columns, level)
     shift = BLOCK_BITS * (level + 1)
     if strip.along_u:
         return Blocks(shift, start, 1, across, across - 1, down - 1)
     return Blocks(shift, start, across, 1, down - 1, across - 1)
 
 
-@kernel(inline=True, lent=True)
-def _span(land: Land, blocks: Blocks, slab: Slab, cell: int) -> tuple[float, float]:
+@kernel(inline=True, no_refcount=True)
+def _span(terrain: Terrain, blocks: Blocks, slab: Slab, cell: int) -> tuple[float, float]:
     """Return the least and greatest stored height of the blocks of a slab that has this cell."""
     place = blocks.start + min(max(cell, 0) >> blocks.shift, blocks.most) * blocks.step
     first = min(max(slab.first, 0) >> blocks.shift, blocks.cross_most)
     last = min(max(slab.last, 0) >> blocks.shift, blocks.cross_most)
     # Mostly there are one or two: the last one is read at once, so that no branch depends on it.
     one, other = 2 * (place + first * blocks.cross_step), 2 * (place + last * blocks.cross_step)
-    low = min(np.float64(land.blocks[one]), np.float64(land.blocks[other]))
-    high = max(np.float64(land.blocks[one + 1]), np.float64(land.blocks[other + 1]))
+    low = min(np.float64(terrain.blocks[one]), np.float64(terrain.blocks[other]))
+    high = max(np.float64(terrain.blocks[one + 1]), np.float64(terrain.blocks[other + 1]))
     for between in range(first + 1, last):
         one = 2 * (place + between * blocks.cross_step)
-        low = min(low, np.float64(land.blocks[one]))
-        high = max(high, np.float64(land.blocks[one + 1]))
+        low = min(low, np.float64(terrain.blocks[one]))
+        high = max(high, np.float64(terrain.blocks[one + 1]))
     return low, high
 
 
 @kernel(inline=True)
 def _between_heights(
-    way: Way, strip: Strip, slab: Slab, low: float, high: float, near: int, far: int, level: int
+    path: Path, strip: Strip, slab: Slab, low: float, high: float, near: int, far: int, level: int
 ) -> Stretch:
     """Return the columns between two lines in which a way is between two stored heights."""
     start, end = clip(
-        way.level, way.inverse_level, low - way.wide_level, high + way.wide_level,
+        path.level, path.inverse_level, low - path.wide_level, high + path.wide_level,
         slab.start, slab.end,
     )  # fmt: skip
     one, other = strip.place + start * strip.rate, strip.place + end * strip.rate
@@ -321,18 +326,18 @@ def _between_heights(
     return Stretch(high_line, low_line, far, level)
 
 
-@kernel(inline=True, lent=True)
-def first_stretch(land: Land, strip: Strip) -> Stretch:
+@kernel(inline=True, no_refcount=True)
+def first_stretch(terrain: Terrain, strip: Strip) -> Stretch:
     """Return what `next_stretch` begins with."""
     size, level = abs(strip.last - strip.first), 0
-    while level < land.levels - 1 and size >> (BLOCK_BITS * (level + 1)) > MANY_SLABS:
+    while level < terrain.levels - 1 and size >> (BLOCK_BITS * (level + 1)) > MANY_SLABS:
         level += 1
     return Stretch(strip.first, strip.first, strip.first, level if size > FEW_CELLS else -1)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def next_stretch(
-    land: Land, way: Way, strip: Strip, before: Stretch, top: int, limit: float
+    terrain: Terrain, path: Path, strip: Strip, before: Stretch, top: int, limit: float
 ) -> Stretch:
     """Return the next columns of cells that may hold a hit before a limit; none at the end.
 
@@ -342,25 +347,25 @@ def next_stretch(
     if level < 0:
         return Stretch(line, strip.last, strip.last, level)
     forward = strip.step > 0
-    blocks = _blocks_of(land, strip, level)
+    blocks = _blocks_of(terrain, strip, level)
     near = crossing(strip, line)
     while line != strip.last:
         cell = line if forward else line - 1
         stop = ((cell >> blocks.shift) + (1 if forward else 0)) << blocks.shift
         stop = min(stop, strip.last) if forward else max(stop, strip.last)
         far = crossing(strip, stop)
-        slab = slab_of(way, strip, near, far, limit)
+        slab = slab_of(path, strip, near, far, limit)
         if slab.start > limit:
             break
-        low, high = _span(land, blocks, slab, cell)
+        low, high = _span(terrain, blocks, slab, cell)
         if not (low > slab.high or high < slab.low):
             if level == 0:
-                return _between_heights(way, strip, slab, low, high, line, stop, level)
+                return _between_heights(path, strip, slab, low, high, line, stop, level)
             level -= 1
-            blocks = _blocks_of(land, strip, level)
+            blocks = _blocks_of(terrain, strip, level)
             continue
         line, near = stop, far
         while level < top and line & ((1 << (blocks.shift + BLOCK_BITS)) - 1) == 0:
             level += 1
-            blocks = _blocks_of(land, strip, level)
+            blocks = _blocks_of(terrain, strip, level)
     return Stretch(line, line, line, level)

@@ -25,7 +25,7 @@ from terrain_physics._kernels.heightmap.grid import (
     vertex,
 )
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.types import Bytes, Floats, Longs, Singles
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
 # Cells looked for at a time.
 _CELLS = 64
@@ -52,13 +52,13 @@ def _meets(grid: Grid, row: int, column: int, lower: Vec3, upper: Vec3) -> bool:
 
 @kernel
 def triangles_in(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
     frame: Floats,
     lower: Vec3,
     upper: Vec3,
     most: int,
-) -> tuple[int, Floats, Floats, Longs]:
+) -> tuple[int, Floats, Floats, Int64s]:
     """Return (count, vertices (n, 3, 3), normals (n, 3), ids (n,)); empty if count > ``most``.
 
     Both triangles of every cell whose closed box meets lower..upper, by row, column, half.
@@ -104,14 +104,14 @@ def triangles_in(
 
 @kernel
 def list_triangles(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
-    blocks: Singles,
+    blocks: Float32s,
     frame: Floats,
     boxes: Floats,
     most: int,
-    offsets: Longs,
-) -> tuple[int, Longs]:
+    offsets: Int64s,
+) -> tuple[int, Int64s]:
     """Return (count, ids); write where each box's begin. -1 - k: box k is over too many cells.
 
     ``boxes`` is flat: lower and upper corners. This stops at a count above ``most``.

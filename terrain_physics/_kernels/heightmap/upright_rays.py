@@ -10,7 +10,7 @@ from terrain_physics._kernels.heightmap.heights import (
     slopes_to_normals,
 )
 from terrain_physics._kernels.math.rows import row_of
-from terrain_physics._kernels.types import Floats, Ints, Longs
+from terrain_physics._kernels.types import Floats, Int32s, Int64s
 
 
 @kernel
@@ -28,7 +28,7 @@ def can_be_looked_up(grid: Grid) -> bool:
     return bool(grid.tiles == 0 and (grid.rows + 1) * (grid.columns + 1) <= MOST_SAMPLES)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def put_upright_hits(
     grid: Grid,
     origins: Floats,
@@ -38,10 +38,10 @@ def put_upright_hits(
     distances: Floats,
     points: Floats,
     normals: Floats,
-    whole: Longs,
+    whole: Int64s,
     work: Floats,
-    marks: Ints,
-    triangles: Longs,
+    marks: Int32s,
+    triangles: Int64s,
 ) -> None:
     """Write hits of vertical rays as `ray_hits` does, and 1 to ``marks`` (n,) of those left out.
 

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.types import Bytes, Longs, read_only
+from terrain_physics._kernels.types import Bytes, Int64s, read_only
 
 _ZERO, _POINT, _MINUS, _PLUS, _E = 48, 46, 45, 43, 101
 
@@ -38,7 +38,7 @@ LONGEST = 24
 
 
 @cache
-def powers_of_ten() -> Longs:
+def powers_of_ten() -> Int64s:
     """Return the table for `put_float`: (2, 2047, 6).
 
     A row for each exponent of a float64: the exponent k of the power of ten; and in pieces, from
@@ -64,7 +64,7 @@ def powers_of_ten() -> Longs:
 
 
 @kernel(inline=True)
-def _quarters(power: Longs, number: int) -> int:
+def _quarters(power: Int64s, number: int) -> int:
     """Return how many quarters of 10^k a number below 2^60 is, cut off; odd if anything was."""
     low, high = number & _PIECE, number >> _PIECE_BITS
     first = low * power[1]
@@ -79,8 +79,8 @@ def _quarters(power: Longs, number: int) -> int:
     return int(sixth << 23 | (fifth & _PIECE) >> 7 | (between != 0))
 
 
-@kernel(lent=True)
-def _shortest(magnitude: int, powers: Longs) -> tuple[int, int]:
+@kernel(no_refcount=True)
+def _shortest(magnitude: int, powers: Int64s) -> tuple[int, int]:
     """Return (digits, exponent) of a float > 0, of its bits: digits * 10^exponent reads as it."""
     field, fraction = magnitude >> _FRACTION_BITS, magnitude & _FRACTION
     whole = fraction | (1 << _FRACTION_BITS if field > 0 else 0)
@@ -173,8 +173,8 @@ def _put_scientific(digits: int, width: int, exponent: int, text: Bytes, end: in
     return put_whole(abs(exponent), text, end)
 
 
-@kernel(lent=True)
-def put_float(bits: int, powers: Longs, text: Bytes, end: int) -> int:
+@kernel(no_refcount=True)
+def put_float(bits: int, powers: Int64s, text: Bytes, end: int) -> int:
     """Write a finite float at ``end`` as ``repr`` does, but 0.0 for -0.0; return the new end.
 
     ``bits`` are the float's, ``powers`` are `powers_of_ten`.

@@ -8,7 +8,7 @@ warns about wrapping, gives the same bits without a warning.
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.types import Longs, Words
+from terrain_physics._kernels.types import Int64s, UInt64s
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -39,14 +39,14 @@ def mixed(z: np.uint64) -> np.uint64:
 
 
 @kernel
-def next_uint64(state: Words) -> np.uint64:
+def next_uint64(state: UInt64s) -> np.uint64:
     """Advance ``state`` (1,) and return 64 random bits."""
     state[0] = _add(state[0], np.uint64(0x9E3779B97F4A7C15))
     return mixed(state[0])
 
 
 @kernel
-def random_below(state: Words, bound: int) -> int:
+def random_below(state: UInt64s, bound: int) -> int:
     """Return a uniform integer from 0 to bound - 1 (Lemire 2019); 1 <= bound < 2**32."""
     n = np.uint64(bound)
     threshold = (np.uint64(1 << 32) - n) % n
@@ -57,7 +57,7 @@ def random_below(state: Words, bound: int) -> int:
 
 
 @kernel
-def shuffle(state: Words, order: Longs, count: int) -> None:
+def shuffle(state: UInt64s, order: Int64s, count: int) -> None:
     """Shuffle the first ``count`` entries (Fisher-Yates); fewer than two draw no number."""
     for i in range(count - 1, 0, -1):
         k = random_below(state, i + 1)

@@ -107,7 +107,7 @@ def _matrix_of(q: Quaternion) -> Mat3:
     )  # fmt: skip
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def between(a: Rigid, b: Rigid, share: float) -> Rigid:
     """Return a frame on the way from a to b: its origin on a line, turned about one axis.
 
@@ -125,7 +125,7 @@ def between(a: Rigid, b: Rigid, share: float) -> Rigid:
     return Rigid(_matrix_of(_unit(mixed)), position)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def angle_of(sine: float, cosine: float) -> float:
     """Return the angle of a vector, in radians from -pi to pi; 0 of the zero vector."""
     # Without functions of the system's library, which differ in the last bit.
@@ -144,7 +144,7 @@ def angle_of(sine: float, cosine: float) -> float:
     return tangent * total * 2.0**_HALVINGS
 
 
-@kernel(brief=True)
+@kernel(holds_gil=True)
 def sine_and_cosine(angle: float) -> tuple[float, float]:
     """Return the sine and the cosine of an angle from -pi to pi."""
     # As above; 64 times smaller, the first terms of the series are exact to rounding.
@@ -158,7 +158,7 @@ def sine_and_cosine(angle: float) -> tuple[float, float]:
     return sine, 1.0 - less
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def turning(a: Mat3, b: Mat3, seconds: float) -> Vec3:
     """Return the angular velocity of what turns from a to b in some time, in rad/s."""
     if a == b:

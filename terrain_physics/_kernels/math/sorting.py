@@ -1,11 +1,11 @@
 """Sorting of parts of arrays, short and quick to compile."""
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.types import Longs
+from terrain_physics._kernels.types import Int64s
 
 
 @kernel
-def sort_range(keys: Longs, begin: int, end: int) -> None:
+def sort_range(keys: Int64s, begin: int, end: int) -> None:
     """Sort the keys begin..end of an array in place (Shell sort, gaps divided by three)."""
     gap = 1
     while 9 * gap < end - begin:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.types import Floats, Words
+from terrain_physics._kernels.types import Floats, UInt64s
 
 ROW_BITS = np.uint64(0xFFFFFFFF)  # the low bits of a key; the high ones are the place on the curve
 HILBERT_BITS = 10  # for each axis
@@ -101,7 +101,7 @@ def triangle_keys(
     first: int,
     last: int,
     frame: Floats,
-    keys: Words,
+    keys: UInt64s,
 ) -> None:
     """Set keys[first:last] to (Hilbert place << 32) + row, by each triangle's centroid."""
     x0, y0, z0 = float(frame[0]), float(frame[1]), float(frame[2])

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from terrain_physics._kernels.types import Floats, Ints, Longs, Words
+from terrain_physics._kernels.types import Floats, Int32s, Int64s, UInt64s
 from terrain_physics._public import public
 
 BORDER = -1
@@ -35,13 +35,13 @@ class Neighbors(NamedTuple):
         only those have a part of their own: look up ``welded[vertex]``.
     """
 
-    welded: Ints
-    across: Ints
-    ring_offsets: Ints
-    ring: Ints
+    welded: Int32s
+    across: Int32s
+    ring_offsets: Int32s
+    ring: Int32s
 
 
-def find_neighbors(vertices: Floats, faces: Ints) -> Neighbors:
+def find_neighbors(vertices: Floats, faces: Int32s) -> Neighbors:
     """Return the neighbors of all faces (n, 3) and vertices (v, 3)."""
     welded = weld(vertices)
     corners = welded[faces]
@@ -75,7 +75,7 @@ def find_neighbors(vertices: Floats, faces: Ints) -> Neighbors:
     return result
 
 
-def weld(vertices: Floats) -> Ints:
+def weld(vertices: Floats) -> Int32s:
     """Return for each vertex (v, 3) the lowest at the same position."""
     places = vertices + 0.0  # -0 is 0
     keys = _place_keys(places)
@@ -92,10 +92,10 @@ def weld(vertices: Floats) -> Ints:
     return welded
 
 
-def _place_keys(places: Floats) -> Words:
+def _place_keys(places: Floats) -> UInt64s:
     """Return a number for each position (v, 3), equal for equal ones, hardly ever for others."""
     x, y, z = np.ascontiguousarray(places.T).view(np.uint64)
-    keys: Words = x * np.uint64(0x9E3779B97F4A7C15)
+    keys: UInt64s = x * np.uint64(0x9E3779B97F4A7C15)
     keys ^= keys >> _SHIFT
     keys = (keys ^ y) * np.uint64(0xC2B2AE3D27D4EB4F)
     keys ^= keys >> _SHIFT
@@ -104,11 +104,11 @@ def _place_keys(places: Floats) -> Words:
     return keys
 
 
-def _edge_keys(low: Ints, high: Ints) -> Words:
+def _edge_keys(low: Int32s, high: Int32s) -> UInt64s:
     return (low.astype(np.uint64) << _SHIFT) | high.astype(np.uint64)
 
 
-def _starts(keys: Words) -> Longs:
+def _starts(keys: UInt64s) -> Int64s:
     """Return where runs of equal sorted keys begin."""
     if len(keys) == 0:
         return np.empty(0, np.int64)

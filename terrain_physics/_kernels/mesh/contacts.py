@@ -12,18 +12,18 @@ from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.math.sorting import sort_range
 from terrain_physics._kernels.math.vec3 import Vec3, length
 from terrain_physics._kernels.mesh.near import SLOT_BITS, faces_near
-from terrain_physics._kernels.mesh.part_tree import NODES_ON_WAY, items_near, widened
+from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_near, widened
 from terrain_physics._kernels.mesh.parts import ID_BITS, Parts, part_at, parts_at, row_count
 from terrain_physics._kernels.mesh.tree import (
     STACK,
-    Single,
+    Float32,
     corner,
     in_frame,
     lanes_in_box,
 )
 from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import bounds_at, row_vector
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 
 # Which of each shape's contacts are kept.
 ALL, DEEPEST, NUMBER = range(3)
@@ -42,7 +42,7 @@ _NUMBER, _WIDTH = 3 * _VECTORS, 3 * _ROW
 @kernel(inline=True)
 def _box_in_frame(
     frame: Floats, lower: Vec3, upper: Vec3
-) -> tuple[tuple[Single, Single, Single], tuple[Single, Single, Single]]:
+) -> tuple[tuple[Float32, Float32, Float32], tuple[Float32, Float32, Float32]]:
     """Return (lower, upper) of the box around a shape in the mesh's frame, grown by the margin."""
     x, y, z, factor = float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3])
     far = max(abs(lower[0] - x), abs(lower[1] - y), abs(lower[2] - z))
@@ -59,21 +59,21 @@ def _box_in_frame(
     )
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _find_contacts(
     parts: Parts,
     kind: int,
     shapes: Floats,
-    visits: Longs,
+    visits: Int64s,
     first: int,
     last: int,
     kept: int,
-    counts: Longs,
+    counts: Int64s,
     most: int,
-    so_far: Longs,
-) -> tuple[Longs, Floats]:
+    so_far: Int64s,
+) -> tuple[Int64s, Floats]:
     """See `list_contacts`."""
-    stack, nodes = np.empty(STACK, np.int32), np.empty(NODES_ON_WAY, np.int64)
+    stack, nodes = np.empty(STACK, np.int32), np.empty(NODES_ON_PATH, np.int64)
     near = np.empty(row_count(parts.rows), np.int64)
     memory = np.empty((FACE_COUNT, 4))
     scratch = borrow(memory)
@@ -141,7 +141,7 @@ def _find_contacts(
 
 
 @kernel
-def _grown(rows: Floats, keys: Longs, count: int, room: int) -> tuple[Floats, Longs]:
+def _grown(rows: Floats, keys: Int64s, count: int, room: int) -> tuple[Floats, Int64s]:
     """Return arrays with more room, and with what there is."""
     more_rows, more_keys = np.empty(_WIDTH * room), np.empty(room, np.int64)
     for k in range(_WIDTH * count):
@@ -153,18 +153,18 @@ def _grown(rows: Floats, keys: Longs, count: int, room: int) -> tuple[Floats, Lo
 
 @kernel
 def list_contacts(
-    table: Longs,
+    table: Int64s,
     mask: int,
     kind: int,
     shapes: Floats,
-    visits: Longs,
+    visits: Int64s,
     first: int,
     last: int,
     kept: int,
-    counts: Longs,
+    counts: Int64s,
     most: int,
-    so_far: Longs,
-) -> tuple[Longs, Floats]:
+    so_far: Int64s,
+) -> tuple[Int64s, Floats]:
     """Return the contacts of the shapes that ``visits`` names from first to last.
 
     ``counts`` (n,) receives how many are kept of each shape; with `NUMBER`, how many there are, and
@@ -183,14 +183,14 @@ def list_contacts(
 
 @kernel
 def put_contacts(
-    visits: Longs,
+    visits: Int64s,
     first: int,
     last: int,
-    keys: Longs,
+    keys: Int64s,
     rows: Floats,
-    ends: Longs,
-    counts: Longs,
-    ints: Longs,
+    ends: Int64s,
+    counts: Int64s,
+    ints: Int64s,
     floats: Floats,
 ) -> None:
     """Write what `list_contacts` returned for first to last to its place in the results.
@@ -213,8 +213,8 @@ def put_contacts(
 
 @kernel
 def contacts_of_one(
-    table: Longs, mask: int, kind: int, shapes: Floats, visits: Longs, kept: int, most: int
-) -> tuple[Longs, Floats]:
+    table: Int64s, mask: int, kind: int, shapes: Floats, visits: Int64s, kept: int, most: int
+) -> tuple[Int64s, Floats]:
     """Return (ints, floats), see `put_contacts`, of the only shape; ``visits`` (1,) is 0.
 
     If there may be more than ``most``, ``ints`` has no rows.
@@ -231,13 +231,13 @@ def contacts_of_one(
 
 
 @kernel
-def triangles_near(table: Longs, mask: int, lower: Vec3, upper: Vec3, out: Longs) -> int:
+def triangles_near(table: Int64s, mask: int, lower: Vec3, upper: Vec3, out: Int64s) -> int:
     """Write the ids whose closed boxes meet lower..upper to out (k,), ascending.
 
     Returns how many there are; if that is more than k, ``out`` holds any k of them.
     """
     parts = parts_at(table, mask)
-    stack, nodes = np.empty(STACK, np.int32), np.empty(NODES_ON_WAY, np.int64)
+    stack, nodes = np.empty(STACK, np.int32), np.empty(NODES_ON_PATH, np.int64)
     near = np.empty(row_count(parts.rows), np.int64)
     count = 0
     for k in range(items_near(parts.tree, lower, upper, borrow(nodes), borrow(near))):
@@ -257,8 +257,8 @@ def triangles_near(table: Longs, mask: int, lower: Vec3, upper: Vec3, out: Longs
 
 @kernel
 def list_near(
-    table: Longs, mask: int, queries: Floats, most: int, offsets: Longs
-) -> tuple[int, Longs]:
+    table: Int64s, mask: int, queries: Floats, most: int, offsets: Int64s
+) -> tuple[int, Int64s]:
     """Return (how many, the ids near each of n boxes), see `triangles_near`.
 
     ``queries`` is flat. ``offsets`` (n + 1,) receives where each box's ids begin, and end. This

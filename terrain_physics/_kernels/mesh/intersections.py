@@ -14,11 +14,11 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.geometry.triangle_triangle import triangles_touch
 from terrain_physics._kernels.math.orientation import line_side, plane_side
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.mesh.tree import LANES, Mesh, Single, corner, lanes_in_box
+from terrain_physics._kernels.mesh.tree import LANES, Float32, Mesh, corner, lanes_in_box
 from terrain_physics._kernels.tolerances import BOX_ROUNDING
-from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
+from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 
-Box = tuple[Single, Single, Single, Single, Single, Single]  # lower x y z, upper x y z
+Box = tuple[Float32, Float32, Float32, Float32, Float32, Float32]  # lower x y z, upper x y z
 Face = tuple[int, int, int]  # three vertices
 Run = Callable[[Callable[[int, int], Any], int, float], list[Any]]
 
@@ -35,13 +35,13 @@ _STACK = 16 * LANES * LANES
 
 
 @kernel(inline=True)
-def _side(value: Single, ratio: float, shift: float, margin: float) -> Single:
+def _side(value: Float32, ratio: float, shift: float, margin: float) -> Float32:
     """Return one side of a box of one mesh in the frame of the other; beyond 2 is 2."""
     return np.float32(min(max(float(value) * ratio + shift + margin, -2.0), 2.0))
 
 
 @kernel(inline=True)
-def _lanes_meeting(boxes: Singles, node: int, box: Box, places: Floats, k: int) -> np.int32:
+def _lanes_meeting(boxes: Float32s, node: int, box: Box, places: Floats, k: int) -> np.int32:
     """Return bits: which of sixteen boxes of one mesh meet a box of the other."""
     ratio, margin = float(places[k, 3]), float(places[k, 4])
     x, y, z = float(places[k, 0]), float(places[k, 1]), float(places[k, 2])
@@ -58,7 +58,7 @@ def _lanes_meeting(boxes: Singles, node: int, box: Box, places: Floats, k: int) 
 
 
 @kernel(inline=True)
-def _lane_box(boxes: Singles, node: int, lane: int) -> Box:
+def _lane_box(boxes: Float32s, node: int, lane: int) -> Box:
     return (
         boxes[node, 0, lane],
         boxes[node, 1, lane],
@@ -70,7 +70,7 @@ def _lane_box(boxes: Singles, node: int, lane: int) -> Box:
 
 
 @kernel(inline=True)
-def _node_box(boxes: Singles, node: int) -> Box:
+def _node_box(boxes: Float32s, node: int) -> Box:
     """Return the box around all sixteen."""
     x0, y0, z0, x1, y1, z1 = _lane_box(boxes, node, 0)
     for k in range(1, LANES):
@@ -85,15 +85,15 @@ def _node_box(boxes: Singles, node: int) -> Box:
 
 @kernel(inline=True)
 def _expand(
-    boxes: Singles,
-    children: Ints,
-    others: Singles,
-    other_children: Ints,
+    boxes: Float32s,
+    children: Int32s,
+    others: Float32s,
+    other_children: Int32s,
     places: Floats,
     same: bool,
     one: int,
     two: int,
-    pairs: Ints,
+    pairs: Int32s,
     count: int,
 ) -> int:
     """Append the pairs of what is in two nodes whose boxes meet; return the new count.
@@ -133,14 +133,14 @@ def _expand(
 
 @kernel
 def next_pairs(
-    boxes: Singles,
-    children: Ints,
-    others: Singles,
-    other_children: Ints,
+    boxes: Float32s,
+    children: Int32s,
+    others: Float32s,
+    other_children: Int32s,
     places: Floats,
     same: bool,
-    pairs: Ints,
-    out: Ints,
+    pairs: Int32s,
+    out: Int32s,
 ) -> int:
     """Write to ``out`` the pairs of nodes one level below ``pairs`` (m, 2); return how many.
 
@@ -161,15 +161,15 @@ def next_pairs(
 
 @kernel
 def candidate_pairs(
-    boxes: Singles,
-    children: Ints,
-    others: Singles,
-    other_children: Ints,
+    boxes: Float32s,
+    children: Int32s,
+    others: Float32s,
+    other_children: Int32s,
     places: Floats,
     same: bool,
-    stack: Ints,
+    stack: Int32s,
     height: int,
-    out: Ints,
+    out: Int32s,
 ) -> tuple[int, int]:
     """Write to ``out`` (k, 2) slots whose boxes meet, below the pairs of nodes on the stack.
 
@@ -211,7 +211,7 @@ def _boxes_apart(corners: Floats, slot: int, others: Floats, other: int) -> bool
 
 @kernel
 def keep_touching(
-    corners: Floats, order: Ints, others: Floats, other_order: Ints, slots: Ints, keys: Longs
+    corners: Floats, order: Int32s, others: Floats, other_order: Int32s, slots: Int32s, keys: Int64s
 ) -> int:
     """Write first face * faces of the other + second face of the pairs that touch; how many."""
     count = 0
@@ -283,7 +283,7 @@ def _folded(a: Vec3, b: Vec3, p: Vec3, q: Vec3) -> bool:
 
 
 @kernel
-def keep_meeting(corners: Floats, order: Ints, faces: Ints, slots: Ints, keys: Longs) -> int:
+def keep_meeting(corners: Floats, order: Int32s, faces: Int32s, slots: Int32s, keys: Int64s) -> int:
     """Write face i * faces + face j, i < j, of the pairs of one mesh that meet; return how many.
 
     ``faces`` (n, 3) are the welded vertices of the triangles, by slot.
@@ -317,34 +317,40 @@ def _places(mesh: Mesh, other: Mesh) -> Floats:
     return np.array(rows)
 
 
-def touching_pairs(run: Run, mesh: Mesh, other: Mesh, most: int) -> Longs | None:
+def touching_pairs(run: Run, mesh: Mesh, other: Mesh, most: int) -> Int64s | None:
     """Return the faces (m, 2) of two meshes that touch, sorted; None for more than ``most``.
 
     ``run`` is that of `Workers`.
     """
 
-    def keep(slots: Ints, keys: Longs) -> int:
+    def keep(slots: Int32s, keys: Int64s) -> int:
         return keep_touching(mesh.corners, mesh.order, other.corners, other.order, slots, keys)
 
     return _pairs(run, mesh, other, keep, most, same=False)
 
 
-def self_pairs(run: Run, mesh: Mesh, welded: Ints, most: int) -> Longs | None:
+def self_pairs(run: Run, mesh: Mesh, welded: Int32s, most: int) -> Int64s | None:
     """Return the faces i < j (m, 2) of a mesh that meet, sorted; None for more than ``most``.
 
     Vertices are ``welded`` (v,); ``run`` is that of `Workers`.
     """
     faces = welded[mesh.faces[mesh.order]]
 
-    def keep(slots: Ints, keys: Longs) -> int:
+    def keep(slots: Int32s, keys: Int64s) -> int:
         return keep_meeting(mesh.corners, mesh.order, faces, slots, keys)
 
     return _pairs(run, mesh, mesh, keep, most, same=True)
 
 
 def _pairs(
-    run: Run, mesh: Mesh, other: Mesh, keep: Callable[[Ints, Longs], int], most: int, *, same: bool
-) -> Longs | None:
+    run: Run,
+    mesh: Mesh,
+    other: Mesh,
+    keep: Callable[[Int32s, Int64s], int],
+    most: int,
+    *,
+    same: bool,
+) -> Int64s | None:
     trees = (mesh.boxes, mesh.children, other.boxes, other.children, _places(mesh, other), same)
     starts = np.array([[len(mesh.children) - 1, len(other.children) - 1]], np.int32)
     while len(starts) < _STARTS:
@@ -354,7 +360,7 @@ def _pairs(
             break
         starts = below
 
-    found: list[Longs] = []
+    found: list[Int64s] = []
     total = [0]  # of all threads; two that add at once may lose some, so it is never too great
 
     def search(first: int, last: int) -> None:

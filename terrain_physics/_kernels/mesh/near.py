@@ -5,18 +5,20 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import count_trailing_zeros
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.mesh.parts import Part
+from terrain_physics._kernels.mesh.parts import MeshPart
 from terrain_physics._kernels.mesh.tree import box_meets, in_frame, lanes_in_box
 from terrain_physics._kernels.tolerances import BOX_ROUNDING
-from terrain_physics._kernels.types import Ints, Longs
+from terrain_physics._kernels.types import Int32s, Int64s
 
 # A triangle is found as its face, shifted by so many bits, and its slot.
 SLOT_BITS = 32
 SLOT = (1 << SLOT_BITS) - 1
 
 
-@kernel(apart=True)
-def faces_near(part: Part, lower: Vec3, upper: Vec3, most: float, stack: Ints, out: Longs) -> int:
+@kernel(noinline=True)
+def faces_near(
+    part: MeshPart, lower: Vec3, upper: Vec3, most: float, stack: Int32s, out: Int64s
+) -> int:
     """Write the triangles whose closed boxes meet lower..upper to out (k,), in any order.
 
     Returns how many there are; if that is more than k, ``out`` holds any k of them. This ends soon

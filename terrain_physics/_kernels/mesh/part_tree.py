@@ -16,7 +16,7 @@ from terrain_physics._kernels.tolerances import (
     LEAF_SIZE_MARGIN,
     LEAF_TRAVEL_MARGIN,
 )
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 
 # Columns of a node. A leaf has no left child, and in place of a right one what it stands for. A
 # free node has in place of a parent the next free one. The layers of a node are all those of the
@@ -28,19 +28,19 @@ NODE_SIZE = 5
 NONE, ROOT, FREE = 0, 0, 1
 
 # Room of a stack of nodes. A balanced tree of 2^23 leaves is 33 high.
-NODES_ON_WAY = 64
+NODES_ON_PATH = 64
 
 
 class PartTree(NamedTuple):
     """The tree for kernels that ask."""
 
     boxes: Floats  # (n, 6): lower x y z, upper x y z of each node
-    links: Longs  # (n, NODE_SIZE)
+    links: Int64s  # (n, NODE_SIZE)
     mask: int  # leaves without any of these layers are not there
 
 
 @kernel
-def clear(links: Longs) -> None:
+def clear(links: Int64s) -> None:
     """Make an empty tree of all nodes."""
     count = len(links)
     for node in range(1, count):
@@ -50,7 +50,7 @@ def clear(links: Longs) -> None:
 
 
 @kernel
-def add_room(links: Longs, first: int) -> None:
+def add_room(links: Int64s, first: int) -> None:
     """Add the nodes from ``first`` on to the free ones."""
     for node in range(len(links) - 1, first - 1, -1):
         links[node, PARENT] = links[NONE, FREE]
@@ -58,14 +58,14 @@ def add_room(links: Longs, first: int) -> None:
 
 
 @kernel(inline=True)
-def _take_free(links: Longs) -> int:
+def _take_free(links: Int64s) -> int:
     node = int(links[NONE, FREE])
     links[NONE, FREE] = links[node, PARENT]
     return node
 
 
 @kernel(inline=True)
-def _give_back(links: Longs, node: int) -> None:
+def _give_back(links: Int64s, node: int) -> None:
     links[node, PARENT] = links[NONE, FREE]
     links[NONE, FREE] = node
 
@@ -80,7 +80,7 @@ def _half_area(boxes: Floats, node: int, other: int) -> float:
 
 
 @kernel
-def _fit(boxes: Floats, links: Longs, node: int) -> None:
+def _fit(boxes: Floats, links: Int64s, node: int) -> None:
     """Make box, height and layers of a node follow from its children."""
     left, right = int(links[node, LEFT]), int(links[node, RIGHT])
     for axis in range(3):
@@ -91,7 +91,7 @@ def _fit(boxes: Floats, links: Longs, node: int) -> None:
 
 
 @kernel
-def _put_in_place(links: Longs, node: int, other: int) -> None:
+def _put_in_place(links: Int64s, node: int, other: int) -> None:
     """Hang a node where another one hangs."""
     parent = int(links[other, PARENT])
     links[node, PARENT] = parent
@@ -104,7 +104,7 @@ def _put_in_place(links: Longs, node: int, other: int) -> None:
 
 
 @kernel
-def _balanced(boxes: Floats, links: Longs, node: int) -> int:
+def _balanced(boxes: Floats, links: Int64s, node: int) -> int:
     """Return the node that stands here now: a child too high takes its parent's place."""
     left, right = int(links[node, LEFT]), int(links[node, RIGHT])
     lean = int(links[right, HEIGHT] - links[left, HEIGHT])
@@ -126,7 +126,7 @@ def _balanced(boxes: Floats, links: Longs, node: int) -> int:
 
 
 @kernel
-def _mend(boxes: Floats, links: Longs, node: int) -> None:
+def _mend(boxes: Floats, links: Int64s, node: int) -> None:
     """Balance and fit all nodes from one up to the root."""
     while node != NONE:
         node = _balanced(boxes, links, node)
@@ -135,7 +135,7 @@ def _mend(boxes: Floats, links: Longs, node: int) -> None:
 
 
 @kernel
-def _best_sibling(boxes: Floats, links: Longs, leaf: int) -> int:
+def _best_sibling(boxes: Floats, links: Int64s, leaf: int) -> int:
     """Return the leaf beside which a new one makes the boxes grow little.
 
     Not a node higher up, which would grow less now and then: the tree could lean by any height.
@@ -153,7 +153,7 @@ def _best_sibling(boxes: Floats, links: Longs, leaf: int) -> int:
 
 
 @kernel
-def put_leaf(boxes: Floats, links: Longs, item: int, layers: int, lower: Vec3, upper: Vec3) -> int:
+def put_leaf(boxes: Floats, links: Int64s, item: int, layers: int, lower: Vec3, upper: Vec3) -> int:
     """Add a leaf for an item within lower..upper; return its node. There must be two free nodes."""
     leaf = _take_free(links)
     size, place = 0.0, 0.0  # of all axes: what is flat on one of them may be turned
@@ -179,7 +179,7 @@ def put_leaf(boxes: Floats, links: Longs, item: int, layers: int, lower: Vec3, u
 
 
 @kernel
-def take_leaf(boxes: Floats, links: Longs, leaf: int) -> None:
+def take_leaf(boxes: Floats, links: Int64s, leaf: int) -> None:
     """Remove a leaf."""
     parent = int(links[leaf, PARENT])
     if parent == NONE:
@@ -224,10 +224,10 @@ def _meets(tree: PartTree, node: int, lower: Vec3, upper: Vec3) -> bool:
 
 
 @kernel
-def items_near(tree: PartTree, lower: Vec3, upper: Vec3, stack: Longs, found: Longs) -> int:
+def items_near(tree: PartTree, lower: Vec3, upper: Vec3, stack: Int64s, found: Int64s) -> int:
     """Write the items whose boxes meet lower..upper to ``found``, ascending; return how many.
 
-    A single item that is met is always found. ``stack`` (NODES_ON_WAY,) is scratch.
+    A single item that is met is always found. ``stack`` (NODES_ON_PATH,) is scratch.
     """
     links = tree.links
     count, height, node = 0, 0, int(links[NONE, ROOT])
@@ -273,29 +273,29 @@ def _inverse(direction: float) -> float:
 
 
 @kernel
-def items_on_way(
+def items_on_path(
     tree: PartTree,
     start: Vec3,
     direction: Vec3,
-    reach: Vec3,
+    half_extents: Vec3,
     longest: float,
-    stack: Longs,
-    found: Longs,
+    stack: Int64s,
+    found: Int64s,
     entries: Floats,
 ) -> int:
     """Write the items on the way of a box and where it enters theirs, nearest first; how many.
 
-    The box, of half extents ``reach``, moves from ``start`` along a unit ``direction``, at most
-    ``longest``. A single item that is met is always found, at 0. ``stack`` (NODES_ON_WAY,) is
+    The box, of half extents ``half_extents``, moves from ``start`` along a unit ``direction``, at most
+    ``longest``. A single item that is met is always found, at 0. ``stack`` (NODES_ON_PATH,) is
     scratch.
     """
     boxes, links = tree.boxes, tree.links
     inverse = (_inverse(direction[0]), _inverse(direction[1]), _inverse(direction[2]))
     far = max(abs(start[0]), abs(start[1]), abs(start[2]))
     grown = (
-        reach[0] + LEAF_PLACE_MARGIN * (far + reach[0]),
-        reach[1] + LEAF_PLACE_MARGIN * (far + reach[1]),
-        reach[2] + LEAF_PLACE_MARGIN * (far + reach[2]),
+        half_extents[0] + LEAF_PLACE_MARGIN * (far + half_extents[0]),
+        half_extents[1] + LEAF_PLACE_MARGIN * (far + half_extents[1]),
+        half_extents[2] + LEAF_PLACE_MARGIN * (far + half_extents[2]),
     )
     count, height, node = 0, 0, int(links[NONE, ROOT])
     if is_met(tree, node):

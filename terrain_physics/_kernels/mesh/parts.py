@@ -16,7 +16,7 @@ from terrain_physics._kernels.mesh.adjacency import Neighbors
 from terrain_physics._kernels.mesh.part_tree import NODE_SIZE, PartTree, put_leaf, take_leaf
 from terrain_physics._kernels.mesh.tree import FRAME_SIZE, LANES, LOWER, UPPER
 from terrain_physics._kernels.surface.ground_arrays import MESH_ROW_SIZE
-from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s
 
 # A triangle's id is the number of its mesh, shifted by so many bits, and its face.
 ID_BITS = 40
@@ -36,18 +36,18 @@ LAYERS = 28
 class Parts(NamedTuple):
     """The table and its tree."""
 
-    rows: Longs  # (n, MESH_ROW_SIZE)
+    rows: Int64s  # (n, MESH_ROW_SIZE)
     tree: PartTree
 
 
-class Part(NamedTuple):
+class MeshPart(NamedTuple):
     """One mesh, see `tree.Mesh`, and the first of its ids."""
 
     first_id: int
     corners: Floats
-    order: Ints
-    boxes: Singles
-    children: Ints
+    order: Int32s
+    boxes: Float32s
+    children: Int32s
     frame: Floats
 
 
@@ -55,12 +55,12 @@ class Skin(NamedTuple):
     """How the triangles of one mesh hang together."""
 
     vertices: Floats
-    faces: Ints
+    faces: Int32s
     neighbors: Neighbors
 
 
 @kernel(inline=True)
-def parts_at(table: Longs, mask: int) -> Parts:
+def parts_at(table: Int64s, mask: int) -> Parts:
     """Return the meshes that a table holds and a mask meets; the table must outlive them."""
     rows = borrow(table)
     return Parts(
@@ -74,9 +74,9 @@ def parts_at(table: Longs, mask: int) -> Parts:
 
 
 @kernel(inline=True)
-def part_at(rows: Longs, row: int) -> Part:
+def part_at(rows: Int64s, row: int) -> MeshPart:
     """Return the mesh of a row."""
-    return Part(
+    return MeshPart(
         rows[row, NUMBER] << ID_BITS,
         array_at(rows[row, CORNERS], (rows[row, CORNERS + 1], 9), np.float64),
         array_at(rows[row, ORDER], (rows[row, ORDER + 1],), np.int32),
@@ -87,7 +87,7 @@ def part_at(rows: Longs, row: int) -> Part:
 
 
 @kernel(inline=True)
-def skin_at(rows: Longs, row: int) -> Skin:
+def skin_at(rows: Int64s, row: int) -> Skin:
     """Return how the triangles of a mesh hang together; Python has asked for that before."""
     return Skin(
         array_at(rows[row, VERTICES], (rows[row, VERTICES + 1], 3), np.float64),
@@ -102,13 +102,13 @@ def skin_at(rows: Longs, row: int) -> Skin:
 
 
 @kernel(inline=True)
-def row_count(rows: Longs) -> int:
+def row_count(rows: Int64s) -> int:
     """Return how many rows are in use: as many items as the tree may find."""
     return int(rows[0, ROW_COUNT])
 
 
 @kernel
-def row_of_number(rows: Longs, number: int) -> int:
+def row_of_number(rows: Int64s, number: int) -> int:
     """Return the row of a number; numbers ascend. Of an unknown one, the row before which it is."""
     low, high = 1, row_count(rows)
     while low < high:
@@ -122,7 +122,7 @@ def row_of_number(rows: Longs, number: int) -> int:
 
 @kernel
 def put_part(
-    table: Longs, boxes: Floats, links: Longs, row: int, content: Longs, is_new: bool
+    table: Int64s, boxes: Floats, links: Int64s, row: int, content: Int64s, is_new: bool
 ) -> None:
     """Write the row of a mesh (MESH_ROW_SIZE,), and hang it where it belongs in the tree.
 
@@ -141,7 +141,7 @@ def put_part(
 
 
 @kernel
-def take_part(table: Longs, boxes: Floats, links: Longs, row: int) -> None:
+def take_part(table: Int64s, boxes: Floats, links: Int64s, row: int) -> None:
     """Take the mesh of a row out of the tree, and its addresses out of the row."""
     take_leaf(boxes, links, table[row, LEAF])
     for k in range(CORNERS, MESH_ROW_SIZE):
@@ -149,7 +149,7 @@ def take_part(table: Longs, boxes: Floats, links: Longs, row: int) -> None:
 
 
 @kernel(inline=True)
-def material_in(rows: Longs, row: int, face: int) -> int:
+def material_in(rows: Int64s, row: int, face: int) -> int:
     """Return the material of a face, by the table's own numbers."""
     material = np.int64(0)
     if rows[row, MATERIALS + 1] > 0:
@@ -161,8 +161,8 @@ def material_in(rows: Longs, row: int, face: int) -> int:
     return int(material)
 
 
-@kernel(brief=True)
-def material_of(table: Longs, triangle: int) -> int:
+@kernel(holds_gil=True)
+def material_of(table: Int64s, triangle: int) -> int:
     """Return the material of an id; 0 for -1."""
     if triangle < 0:
         return 0
@@ -171,7 +171,7 @@ def material_of(table: Longs, triangle: int) -> int:
 
 
 @kernel
-def put_materials(table: Longs, triangles: Longs, out: Bytes) -> None:
+def put_materials(table: Int64s, triangles: Int64s, out: Bytes) -> None:
     """Write the materials of ids (n,); 0 for -1."""
     row = 1
     for k in range(len(triangles)):

@@ -24,37 +24,37 @@ from terrain_physics._kernels.math.space_curve import frame_around, triangle_key
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, scale, subtract
 from terrain_physics._kernels.mesh.part_tree import (
     LEFT,
-    NODES_ON_WAY,
+    NODES_ON_PATH,
     RIGHT,
     ROOT,
     gap2,
     is_met,
     items_near,
-    items_on_way,
+    items_on_path,
 )
-from terrain_physics._kernels.mesh.parts import Part, Parts, part_at, parts_at, row_count
+from terrain_physics._kernels.mesh.parts import MeshPart, Parts, part_at, parts_at, row_count
 from terrain_physics._kernels.mesh.traversal import (
     NO_WIDTH,
     entry_of,
-    lanes_on_way,
+    lanes_on_path,
     limit_of,
-    way_in_frame,
+    path_in_frame,
 )
-from terrain_physics._kernels.mesh.tree import LANES, STACK, UPPER, Single, corner
+from terrain_physics._kernels.mesh.tree import LANES, STACK, UPPER, Float32, corner
 from terrain_physics._kernels.tolerances import POINT_MARGIN
-from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
+from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 
 _FAR = 2.0**20
 
 _NONE = np.int32(0)
 _ZERO = np.float32(0.0)
 _DOWN = (0.0, -1.0, 0.0)
-_NO_WAY = (0.0, 0.0, 0.0)  # added, it turns -0 into 0
+_NO_PATH = (0.0, 0.0, 0.0)  # added, it turns -0 into 0
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _first_hit(
-    part: Part, origin: Vec3, direction: Vec3, longest: float, stack: Ints, entries: Singles
+    part: MeshPart, origin: Vec3, direction: Vec3, longest: float, stack: Int32s, entries: Float32s
 ) -> tuple[int, float, int]:
     """Return (face, distance, slot) of the first hit of a ray with one mesh; -1 and inf: none.
 
@@ -66,7 +66,7 @@ def _first_hit(
     middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
     best, face, found = longest, -1, -1
     start = scale(subtract(origin, middle), factor)
-    reached, skipped, margin, rows, near, far, steps = way_in_frame(start, direction, NO_WIDTH)
+    reached, skipped, margin, rows, near, far, steps = path_in_frame(start, direction, NO_WIDTH)
     shear = ray_frame(direction)
     limit = limit_of(best, skipped, factor, margin)
     stack[0], entries[0] = len(children) - 1, _ZERO
@@ -77,7 +77,7 @@ def _first_hit(
             continue
         node = int(stack[height])
         child = int(children[node])
-        bits = lanes_on_way(boxes, node, rows, near, far, steps, limit)
+        bits = lanes_on_path(boxes, node, rows, near, far, steps, limit)
         base = height
         while bits != 0:
             lane = count_trailing_zeros(bits)
@@ -111,18 +111,18 @@ def _first_hit(
 class _Scratch(NamedTuple):
     """Memory for the way through both kinds of trees."""
 
-    nodes: Longs  # (NODES_ON_WAY,)
-    found: Longs  # (rows,)
+    nodes: Int64s  # (NODES_ON_PATH,)
+    found: Int64s  # (rows,)
     starts: Floats  # (rows,)
-    stack: Ints  # (STACK,)
-    entries: Singles  # (STACK,)
+    stack: Int32s  # (STACK,)
+    entries: Float32s  # (STACK,)
 
 
 @kernel(inline=True)
 def _make_scratch(parts: Parts) -> _Scratch:
     rows = row_count(parts.rows)
     return _Scratch(
-        np.empty(NODES_ON_WAY, np.int64),
+        np.empty(NODES_ON_PATH, np.int64),
         np.empty(rows, np.int64),
         np.empty(rows, np.float64),
         np.empty(STACK, np.int32),
@@ -150,13 +150,13 @@ def _keep(scratch: _Scratch) -> None:
     keep(scratch.entries)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _first_hit_of_all(
     parts: Parts, origin: Vec3, direction: Vec3, longest: float, scratch: _Scratch
 ) -> tuple[int, float, Vec3, Vec3]:
     """Return (id, distance, point, normal) of the first hit of a ray; -1 and NaN: none."""
     best, triangle, row, slot = longest, -1, 0, 0
-    count = items_on_way(
+    count = items_on_path(
         parts.tree, origin, direction, NO_WIDTH, longest,
         scratch.nodes, scratch.found, scratch.starts,
     )  # fmt: skip
@@ -174,12 +174,12 @@ def _first_hit_of_all(
         return -1, np.nan, (np.nan, np.nan, np.nan), (np.nan, np.nan, np.nan)
     point = add_scaled(origin, direction, best)
     normal = _normal(part_at(parts.rows, row).corners, slot)
-    return triangle, best, add(point, _NO_WAY), add(normal, _NO_WAY)
+    return triangle, best, add(point, _NO_PATH), add(normal, _NO_PATH)
 
 
 @kernel
 def raycast_rows(
-    table: Longs,
+    table: Int64s,
     mask: int,
     origins: Floats,
     directions: Floats,
@@ -189,7 +189,7 @@ def raycast_rows(
     distances: Floats,
     points: Floats,
     normals: Floats,
-    triangles: Longs,
+    triangles: Int64s,
 ) -> None:
     """Write the first hits of the rays first..last within ``longest``; NaN and -1 for none.
 
@@ -214,7 +214,7 @@ def raycast_rows(
 
 @kernel
 def ray_hit(
-    table: Longs,
+    table: Int64s,
     mask: int,
     x: float,
     y: float,
@@ -234,7 +234,7 @@ def ray_hit(
     return triangle, distance, point[0], point[1], point[2], normal[0], normal[1], normal[2]
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _highest(parts: Parts, x: float, z: float, scratch: _Scratch) -> tuple[float, Vec3]:
     """Return (height, normal) of the highest surface over a place; NaN where there is none.
 
@@ -253,12 +253,12 @@ def _highest(parts: Parts, x: float, z: float, scratch: _Scratch) -> tuple[float
             best, row, slot = top - along, int(scratch.found[k]), place
     if slot < 0:
         return np.nan, (np.nan, np.nan, np.nan)
-    return best, add(_normal(part_at(parts.rows, row).corners, slot), _NO_WAY)
+    return best, add(_normal(part_at(parts.rows, row).corners, slot), _NO_PATH)
 
 
 @kernel
 def height_rows(
-    table: Longs,
+    table: Int64s,
     mask: int,
     xs: Floats,
     zs: Floats,
@@ -280,7 +280,7 @@ def height_rows(
 
 
 @kernel
-def height_at(table: Longs, mask: int, x: float, z: float) -> tuple[float, float, float, float]:
+def height_at(table: Int64s, mask: int, x: float, z: float) -> tuple[float, float, float, float]:
     """Return height and normal of the highest surface over one place."""
     parts = parts_at(table, mask)
     memory = _make_scratch(parts)
@@ -298,7 +298,7 @@ def _normal(corners: Floats, slot: int) -> Vec3:
 
 
 @kernel
-def face_normals(corners: Floats, order: Ints) -> Floats:
+def face_normals(corners: Floats, order: Int32s) -> Floats:
     """Return the unit normals (n, 3) of all faces, +Y without area."""
     normals = np.empty((len(order), 3), np.float64)
     for slot in range(len(order)):
@@ -309,7 +309,7 @@ def face_normals(corners: Floats, order: Ints) -> Floats:
 
 
 @kernel(inline=True)
-def _gap(boxes: Singles, node: int, lane: int, axis: int, place: Single) -> Single:
+def _gap(boxes: Float32s, node: int, lane: int, axis: int, place: Float32) -> Float32:
     """Return how far a coordinate is outside of a box's side."""
     below = boxes[node, axis, lane] - place
     above = place - boxes[node, axis + 3, lane]
@@ -318,7 +318,7 @@ def _gap(boxes: Singles, node: int, lane: int, axis: int, place: Single) -> Sing
 
 
 @kernel(inline=True)
-def _gap2(boxes: Singles, node: int, lane: int, x: Single, y: Single, z: Single) -> Single:
+def _gap2(boxes: Float32s, node: int, lane: int, x: Float32, y: Float32, z: Float32) -> Float32:
     """Return the squared distance of a point to a box."""
     x = _gap(boxes, node, lane, 0, x)
     y = _gap(boxes, node, lane, 1, y)
@@ -328,7 +328,7 @@ def _gap2(boxes: Singles, node: int, lane: int, x: Single, y: Single, z: Single)
 
 @kernel(inline=True)
 def _lanes_near(
-    boxes: Singles, node: int, x: Single, y: Single, z: Single, limit: Single
+    boxes: Float32s, node: int, x: Float32, y: Float32, z: Float32, limit: Float32
 ) -> np.int32:
     """Return bits: which of sixteen boxes are within the root of ``limit`` of a point."""
     prefer_wide_vectors()
@@ -350,7 +350,7 @@ def _closest(corners: Floats, slot: int, point: Vec3) -> Vec3:
 
 
 @kernel(inline=True)
-def _is_beyond(corners: Floats, slot: int, point: Vec3, factor: float, limit: Single) -> bool:
+def _is_beyond(corners: Floats, slot: int, point: Vec3, factor: float, limit: Float32) -> bool:
     """Tell whether a triangle is surely farther from a point than the root of ``limit``.
 
     It is if all corners are so far along the line to the triangle's middle. Boxes reach nearer than
@@ -364,9 +364,9 @@ def _is_beyond(corners: Floats, slot: int, point: Vec3, factor: float, limit: Si
     return along > 0.0 and along * along > float(limit) * dot(line, line)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _nearest_slot(
-    part: Part, query: Vec3, slot: int, stack: Ints, gaps: Singles
+    part: MeshPart, query: Vec3, slot: int, stack: Int32s, gaps: Float32s
 ) -> tuple[int, float, Vec3]:
     """Return (slot, squared distance, closest point relative to the query) of the nearest triangle.
 
@@ -423,7 +423,7 @@ def _nearest_slot(
     return slot, best, nearest
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _nearest_of_all(
     parts: Parts, query: Vec3, row: int, slot: int, scratch: _Scratch
 ) -> tuple[int, int, float, Vec3]:
@@ -436,7 +436,7 @@ def _nearest_of_all(
     if guess > 0:
         near = _closest(part_at(rows, guess).corners, slot, query)
         limit = dot(near, near)
-    best, triangle, nearest = math.inf, -1, _NO_WAY
+    best, triangle, nearest = math.inf, -1, _NO_PATH
     scratch.nodes[0], scratch.starts[0] = links[0, ROOT], 0.0
     height = 1
     while height > 0:
@@ -470,20 +470,20 @@ def _answer(
     if row == 0:
         return -1, math.inf, (np.nan, np.nan, np.nan)
     part = part_at(parts.rows, row)
-    point = add(add(query, nearest), _NO_WAY)
+    point = add(add(query, nearest), _NO_PATH)
     return part.first_id + int(part.order[slot]), math.sqrt(square), point
 
 
 @kernel
 def closest_rows(
-    table: Longs,
+    table: Int64s,
     mask: int,
     queries: Floats,
     first: int,
     last: int,
     points: Floats,
     distances: Floats,
-    triangles: Longs,
+    triangles: Int64s,
 ) -> None:
     """Write the closest point of all meshes to each point first..last, its distance and its id.
 
@@ -507,7 +507,7 @@ def closest_rows(
 
 @kernel
 def closest_one(
-    table: Longs, mask: int, x: float, y: float, z: float
+    table: Int64s, mask: int, x: float, y: float, z: float
 ) -> tuple[int, float, float, float, float]:
     """Return (id, distance, point of the meshes) closest to one point; -1, inf and NaN: none."""
     parts = parts_at(table, mask)
@@ -519,13 +519,13 @@ def closest_one(
 
 
 @kernel(inline=True)
-def _limit2(best: float, factor: float, margin: float) -> Single:
+def _limit2(best: float, factor: float, margin: float) -> Float32:
     """Return the square of a distance in the frame, widened by the margin."""
     reach = math.sqrt(best) * factor + margin
     return np.float32(min(reach * reach * (1.0 + 1e-6), 1e30))
 
 
-def along_a_curve(points: Floats) -> Longs:
+def along_a_curve(points: Floats) -> Int64s:
     """Return an order of points in which neighbors lie near each other."""
     count = len(points)
     if count < 256:

@@ -16,14 +16,21 @@ from terrain_physics._kernels.geometry.obb_triangle import FACE_COUNT
 from terrain_physics._kernels.geometry.sweep_sphere import FREE, stopped
 from terrain_physics._kernels.math.rows import row3
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, dot, scale, subtract
-from terrain_physics._kernels.mesh.part_tree import NODES_ON_WAY, items_on_way
-from terrain_physics._kernels.mesh.parts import Part, Skin, part_at, parts_at, row_count, skin_at
-from terrain_physics._kernels.mesh.traversal import entry_of, lanes_on_way, limit_of, way_in_frame
+from terrain_physics._kernels.mesh.part_tree import NODES_ON_PATH, items_on_path
+from terrain_physics._kernels.mesh.parts import (
+    MeshPart,
+    Skin,
+    part_at,
+    parts_at,
+    row_count,
+    skin_at,
+)
+from terrain_physics._kernels.mesh.traversal import entry_of, lanes_on_path, limit_of, path_in_frame
 from terrain_physics._kernels.mesh.tree import STACK, corner
 from terrain_physics._kernels.surface.shapes import Body, body_at, row_width
 from terrain_physics._kernels.surface.sweep import point_of_touch, split_motion, travel
 from terrain_physics._kernels.tolerances import LEVEL_SHARE
-from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
+from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 
 _ZERO = np.float32(0.0)
 
@@ -117,9 +124,9 @@ class _Touch(NamedTuple):
     slot: int
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _first_touch(
-    part: Part,
+    part: MeshPart,
     skin: Skin,
     row: int,
     body: Body,
@@ -127,8 +134,8 @@ def _first_touch(
     direction: Vec3,
     length: float,
     first: _Touch,
-    stack: Ints,
-    entries: Singles,
+    stack: Int32s,
+    entries: Float32s,
     scratch: Floats,
 ) -> _Touch:
     """Return the first touch, now that one more mesh is asked.
@@ -139,8 +146,8 @@ def _first_touch(
         part.corners, part.order, part.boxes, part.children, part.frame,
     )  # fmt: skip
     middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
-    reached, skipped, margin, rows, near, far, steps = way_in_frame(
-        scale(subtract(center, middle), factor), direction, scale(body.reach, factor)
+    reached, skipped, margin, rows, near, far, steps = path_in_frame(
+        scale(subtract(center, middle), factor), direction, scale(body.half_extents, factor)
     )
     if not reached:
         return first
@@ -153,7 +160,7 @@ def _first_touch(
             continue
         node = int(stack[height])
         child = int(children[node])
-        bits = lanes_on_way(boxes, node, rows, near, far, steps, limit)
+        bits = lanes_on_path(boxes, node, rows, near, far, steps, limit)
         base = height
         while bits != 0:
             lane = count_trailing_zeros(bits)
@@ -189,16 +196,16 @@ def _first_touch(
 
 @kernel
 def sweep_rows(
-    table: Longs,
+    table: Int64s,
     mask: int,
     kind: int,
     shapes: Floats,
     motions: Floats,
-    visits: Longs,
+    visits: Int64s,
     first: int,
     last: int,
     numbers: Floats,
-    triangles: Longs,
+    triangles: Int64s,
 ) -> None:
     """Write what the shapes that ``visits`` names from first to last touch first on their ways.
 
@@ -208,7 +215,7 @@ def sweep_rows(
     """
     parts = parts_at(table, mask)
     stack, entries = np.empty(STACK, np.int32), np.empty(STACK, np.float32)
-    nodes, memory = np.empty(NODES_ON_WAY, np.int64), np.empty((FACE_COUNT, 4))
+    nodes, memory = np.empty(NODES_ON_PATH, np.int64), np.empty((FACE_COUNT, 4))
     found, starts = np.empty(row_count(parts.rows), np.int64), np.empty(row_count(parts.rows))
     scratch = borrow(memory)
     is_many = len(shapes) > row_width(kind)
@@ -222,8 +229,8 @@ def sweep_rows(
         if length == 0.0:
             continue
         touch = _Touch(math.inf, direction, -1, 0, 0)
-        count = items_on_way(
-            parts.tree, center, direction, body.reach, length,
+        count = items_on_path(
+            parts.tree, center, direction, body.half_extents, length,
             borrow(nodes), borrow(found), borrow(starts),
         )  # fmt: skip
         for k in range(count):

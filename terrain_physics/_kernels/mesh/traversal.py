@@ -10,9 +10,9 @@ import numpy as np
 from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled
-from terrain_physics._kernels.mesh.tree import LANES, Single
+from terrain_physics._kernels.mesh.tree import LANES, Float32
 from terrain_physics._kernels.tolerances import NODE_MARGIN
-from terrain_physics._kernels.types import Singles
+from terrain_physics._kernels.types import Float32s
 
 NO_WIDTH = (0.0, 0.0, 0.0)
 
@@ -30,14 +30,14 @@ _ZERO = np.float32(0.0)
 
 
 @kernel(inline=True)
-def lanes_on_way(
-    boxes: Singles,
+def lanes_on_path(
+    boxes: Float32s,
     node: int,
     rows: tuple[int, int, int],
-    near: tuple[Single, Single, Single],
-    far: tuple[Single, Single, Single],
-    steps: tuple[Single, Single, Single],
-    best: Single,
+    near: tuple[Float32, Float32, Float32],
+    far: tuple[Float32, Float32, Float32],
+    steps: tuple[Float32, Float32, Float32],
+    best: Float32,
 ) -> np.int32:
     """Return bits: which of sixteen boxes a way meets before ``best``."""
     prefer_wide_vectors()
@@ -62,13 +62,13 @@ def lanes_on_way(
 
 @kernel(inline=True)
 def entry_of(
-    boxes: Singles,
+    boxes: Float32s,
     node: int,
     lane: int,
     rows: tuple[int, int, int],
-    near: tuple[Single, Single, Single],
-    steps: tuple[Single, Single, Single],
-) -> Single:
+    near: tuple[Float32, Float32, Float32],
+    steps: tuple[Float32, Float32, Float32],
+) -> Float32:
     """Return where a way enters a box that it meets."""
     x = (boxes[node, rows[0], lane] - near[0]) * steps[0]
     y = (boxes[node, rows[1], lane] - near[1]) * steps[1]
@@ -111,16 +111,16 @@ def _step(along: float) -> float:
 
 
 @kernel(inline=True)
-def way_in_frame(
+def path_in_frame(
     start: Vec3, direction: Vec3, wide: Vec3
 ) -> tuple[
     bool,
     float,
     float,
     tuple[int, int, int],
-    tuple[Single, Single, Single],
-    tuple[Single, Single, Single],
-    tuple[Single, Single, Single],
+    tuple[Float32, Float32, Float32],
+    tuple[Float32, Float32, Float32],
+    tuple[Float32, Float32, Float32],
 ]:
     """Return (whether a way comes near the mesh, where, margin, and what the tests take).
 
@@ -162,6 +162,6 @@ def way_in_frame(
 
 
 @kernel(inline=True)
-def limit_of(best: float, skipped: float, factor: float, margin: float) -> Single:
+def limit_of(best: float, skipped: float, factor: float, margin: float) -> Float32:
     """Return the distance ``best`` in the frame, from where the way enters it, rounded up."""
     return np.float32(min((best * factor - skipped) * (1.0 + 1e-6) + margin, 1e30))

@@ -17,9 +17,9 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.space_curve import column_bounds, frame_around, triangle_keys
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.tolerances import BOX_ROUNDING
-from terrain_physics._kernels.types import Floats, Ints, Singles
+from terrain_physics._kernels.types import Float32s, Floats, Int32s
 
-Single = Any  # a float32, to be kept one: mixed with a float it would become float64
+Float32 = Any  # a float32, to be kept one: mixed with a float it would become float64
 
 LANES = 16
 
@@ -38,15 +38,15 @@ class Mesh(NamedTuple):
     """A mesh for kernels: arrays only. Places in tree order are called slots."""
 
     vertices: Floats  # (v, 3)
-    faces: Ints  # (n, 3), rows of vertices
+    faces: Int32s  # (n, 3), rows of vertices
     corners: Floats  # (n, 9) by slot: ax ay az bx by bz cx cy cz
-    order: Ints  # (n,), the face of each slot
-    boxes: Singles  # (nodes, 6, 16): lower x y z, upper x y z; upside down if empty
-    children: Ints  # (nodes,), the first node of the level below; of a lowest node, ~first slot
+    order: Int32s  # (n,), the face of each slot
+    boxes: Float32s  # (nodes, 6, 16): lower x y z, upper x y z; upside down if empty
+    children: Int32s  # (nodes,), the first node of the level below; of a lowest node, ~first slot
     frame: Floats  # (FRAME_SIZE,): boxes hold (place - middle) * factor
 
 
-def build_mesh(vertices: Floats, faces: Ints, order: Ints | None = None) -> Mesh:
+def build_mesh(vertices: Floats, faces: Int32s, order: Int32s | None = None) -> Mesh:
     """Return the tree of at least one triangle; vertices (v, 3) and faces (n, 3) are kept.
 
     ``order`` (n,) is that of a tree of the same faces; default: along a curve through their places.
@@ -77,7 +77,7 @@ def build_mesh(vertices: Floats, faces: Ints, order: Ints | None = None) -> Mesh
     )
 
 
-def _order_along_curve(vertices: Floats, faces: Ints, corners: Floats) -> Ints:
+def _order_along_curve(vertices: Floats, faces: Int32s, corners: Floats) -> Int32s:
     """Return the faces (n,) in an order in which neighbors are near; ``corners`` is for work."""
     order = np.arange(len(faces), dtype=np.int32)
     order.setflags(write=False)
@@ -117,7 +117,7 @@ def bounds_in(frame: Floats) -> tuple[Vec3, Vec3]:
 
 
 @kernel
-def gather_corners(vertices: Floats, faces: Ints, order: Ints, corners: Floats) -> None:
+def gather_corners(vertices: Floats, faces: Int32s, order: Int32s, corners: Floats) -> None:
     """Write the corners (n, 9) of faces in the order given."""
     for slot in range(len(order)):
         for k in range(3):
@@ -127,7 +127,7 @@ def gather_corners(vertices: Floats, faces: Ints, order: Ints, corners: Floats) 
 
 
 @kernel
-def fill_boxes(corners: Floats, children: Ints, frame: Floats, boxes: Singles) -> None:
+def fill_boxes(corners: Floats, children: Int32s, frame: Floats, boxes: Float32s) -> None:
     """Write all boxes (nodes, 6, 16), from the lowest level up."""
     factor = float(frame[3])
     level_start = 0
@@ -173,14 +173,14 @@ def corner(corners: Floats, slot: int, k: int) -> Vec3:
 
 @kernel(inline=True)
 def lanes_in_box(
-    boxes: Singles,
+    boxes: Float32s,
     node: int,
-    x0: Single,
-    y0: Single,
-    z0: Single,
-    x1: Single,
-    y1: Single,
-    z1: Single,
+    x0: Float32,
+    y0: Float32,
+    z0: Float32,
+    x1: Float32,
+    y1: Float32,
+    z1: Float32,
 ) -> np.int32:
     """Return bits: which of sixteen boxes meet a box, closed, in the mesh's frame."""
     prefer_wide_vectors()
@@ -199,7 +199,7 @@ def lanes_in_box(
 
 
 @kernel(inline=True)
-def in_frame(value: float, middle: float, factor: float, outwards: float) -> Single:
+def in_frame(value: float, middle: float, factor: float, outwards: float) -> Float32:
     """Return one side of a box in the mesh's frame, moved by ``outwards``; beyond 2 is 2."""
     return np.float32(min(max((value - middle) * factor + outwards, -2.0), 2.0))
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.tolerances import OCTREE_ROUNDING
-from terrain_physics._kernels.types import Bytes, Floats, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 
 # More than the rounding of the sphere test, and of the box made here.
 _WIDER = 1.0 + 2.0**-50
@@ -38,7 +38,7 @@ def sphere_side(middle: float, radius: float, sign: float) -> float:
 
 
 @kernel
-def object_boxes(shapes: Floats, members: Longs, out: Floats) -> None:
+def object_boxes(shapes: Floats, members: Int64s, out: Floats) -> None:
     """Write the boxes (k, 6) of the shapes (n, 4) or (n, 6) in the rows ``members``."""
     for i in range(len(members)):
         row = int(members[i])
@@ -80,13 +80,13 @@ def _spread(places: Floats, out: Floats) -> None:
 @kernel
 def _split(
     places: Floats,
-    order: Longs,
+    order: Int64s,
     cell: Floats,
     limit: float,
     codes: Bytes,
     spare_places: Floats,
-    spare_order: Longs,
-    ends: Longs,
+    spare_order: Int64s,
+    ends: Int64s,
 ) -> None:
     """Sort by child: first objects longer than ``limit``, then the octants around x, y, z.
 
@@ -173,7 +173,7 @@ def _sink(
 
 @kernel(inline=True)
 def _wait(
-    tasks: Longs,
+    tasks: Int64s,
     cells: Floats,
     top: int,
     first: int,
@@ -204,9 +204,9 @@ def build_tree(
     leaf_capacity: int,
     first_slot: int,
     first_node: int,
-    order: Longs,
+    order: Int64s,
     node_boxes: Floats,
-    spans: Longs,
+    spans: Int64s,
 ) -> int:
     """Build a tree over k boxes, k > 0; return the number of its nodes, fewer than 2 k.
 
@@ -287,13 +287,13 @@ def build_tree(
 @kernel
 def _close(
     boxes: Floats,
-    order: Longs,
+    order: Int64s,
     nodes: int,
-    parents: Longs,
+    parents: Int64s,
     first_slot: int,
     first_node: int,
     node_boxes: Floats,
-    spans: Longs,
+    spans: Int64s,
 ) -> None:
     """Set the boxes of the nodes, and the node that follows the descendants of each."""
     for node in range(nodes):
@@ -327,14 +327,14 @@ def _close(
 @kernel
 def fill_slots(
     shapes: Floats,
-    members: Longs,
+    members: Int64s,
     member_boxes: Floats,
-    order: Longs,
+    order: Int64s,
     first_slot: int,
     spheres: Floats,
     boxes: Floats,
-    rows: Longs,
-    row_slots: Longs,
+    rows: Int64s,
+    row_slots: Int64s,
 ) -> None:
     """Write the objects of a new tree, with their boxes and rows, into its slots."""
     for i in range(len(order)):

@@ -4,7 +4,7 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 
 ROW_BITS = 32  # the low bits of a key hold the greater row, the bits above the lesser one
 ROW_MASK = (1 << ROW_BITS) - 1
@@ -69,7 +69,7 @@ def _boxes_met(near: Floats, chunk: int, boxes: Floats, slot: int) -> np.int64:
 
 
 @kernel(inline=True)
-def _gather(shapes: Floats, slot: int, place: int, near: Floats, slots: Longs) -> None:
+def _gather(shapes: Floats, slot: int, place: int, near: Floats, slots: Int64s) -> None:
     chunk, lane = place // LANES, place % LANES
     for k in range(shapes.shape[1]):
         near[chunk, k, lane] = shapes[slot, k]
@@ -80,14 +80,14 @@ def _gather(shapes: Floats, slot: int, place: int, near: Floats, slots: Longs) -
 def _compare(
     spheres: Floats,
     boxes: Floats,
-    rows: Longs,
+    rows: Int64s,
     first: int,
     last: int,
     near: Floats,
-    slots: Longs,
+    slots: Int64s,
     gathered: int,
     count: int,
-    keys: Longs,
+    keys: Int64s,
 ) -> tuple[int, int]:
     """Add the pairs of slots first..last with gathered objects; return (pairs, pairs tested).
 
@@ -127,13 +127,13 @@ def _compare(
 def overlapping_pairs(
     spheres: Floats,
     boxes: Floats,
-    rows: Longs,
+    rows: Int64s,
     node_boxes: Floats,
-    spans: Longs,
+    spans: Int64s,
     node: int,
     count: int,
     tests: int,
-    keys: Longs,
+    keys: Int64s,
 ) -> tuple[int, int, int]:
     """Add a key for each overlapping pair; return (the node to continue with, pairs, pairs tested).
 
@@ -194,7 +194,7 @@ def overlapping_pairs(
 
 
 @kernel
-def split_keys(keys: Longs, ids: Longs, pairs: Longs) -> None:
+def split_keys(keys: Int64s, ids: Int64s, pairs: Int64s) -> None:
     """Write the ids (m, 2) of the rows in each key."""
     for i in range(len(pairs)):
         key = int(keys[i])

@@ -11,7 +11,7 @@ from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.octree.build import sphere_side
 from terrain_physics._kernels.octree.pairs import ROW_BITS, boxes_meet, is_within
 from terrain_physics._kernels.tolerances import OCTREE_RAY_SLACK
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 
 _MISSED = -1
 _CHILDREN = 9
@@ -41,13 +41,13 @@ def _sphere_meets_box(spheres: Floats, i: int, boxes: Floats, j: int) -> bool:
 def objects_met(
     spheres: Floats,
     boxes: Floats,
-    rows: Longs,
+    rows: Int64s,
     node_boxes: Floats,
-    spans: Longs,
+    spans: Int64s,
     queries: Floats,
     query: int,
     count: int,
-    keys: Longs,
+    keys: Int64s,
 ) -> tuple[int, int]:
     """Add a key, the query above the row, for each object met; return (query, keys).
 
@@ -130,14 +130,14 @@ def _inverse(part: float) -> float:
 @kernel(inline=True)
 def _push(
     node_boxes: Floats,
-    spans: Longs,
+    spans: Int64s,
     node: int,
     end: int,
     origin: Vec3,
     inverse: Vec3,
     best: float,
     top: int,
-    waiting: Longs,
+    waiting: Int64s,
     entries: Floats,
 ) -> int:
     """Add the siblings node..end that a ray enters within ``best``, the nearest on top."""
@@ -156,7 +156,7 @@ def _push(
 
 
 @kernel
-def _doubled(waiting: Longs, entries: Floats, top: int) -> tuple[Longs, Floats]:
+def _doubled(waiting: Int64s, entries: Floats, top: int) -> tuple[Int64s, Floats]:
     """Return arrays twice as long that start with the same nodes."""
     more, more_entries = np.empty(2 * len(waiting), dtype=np.int64), np.empty(2 * len(entries))
     for k in range(top):
@@ -168,14 +168,14 @@ def _doubled(waiting: Longs, entries: Floats, top: int) -> tuple[Longs, Floats]:
 def first_met(
     spheres: Floats,
     boxes: Floats,
-    rows: Longs,
+    rows: Int64s,
     node_boxes: Floats,
-    spans: Longs,
+    spans: Int64s,
     origins: Floats,
     directions: Floats,
     limits: Floats,
     distances: Floats,
-    nearest: Longs,
+    nearest: Int64s,
 ) -> None:
     """Write the distance (q,) and the row of each ray's first object; NaN and -1 if it meets none.
 

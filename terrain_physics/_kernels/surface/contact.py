@@ -27,7 +27,7 @@ from terrain_physics._kernels.surface.shapes import (
 from terrain_physics._kernels.types import Floats
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def touches(
     kind: int,
     shapes: Floats,
@@ -53,7 +53,7 @@ def touches(
     return touching
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def contact(
     kind: int,
     shapes: Floats,
@@ -85,7 +85,7 @@ def _sphere_contact(
     return verdict != APART, move, direction, add(center, point)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _box_contact(
     boxes: Floats, index: int, a: Vec3, b: Vec3, c: Vec3, two_sided: bool, faces: Floats
 ) -> tuple[bool, Vec3, Vec3, Vec3]:
@@ -99,7 +99,7 @@ def _box_contact(
     return True, move, direction, add(center, point)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _capsule_contact(
     capsules: Floats, index: int, a: Vec3, b: Vec3, c: Vec3, two_sided: bool
 ) -> tuple[bool, Vec3, Vec3, Vec3]:

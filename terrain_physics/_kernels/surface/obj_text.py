@@ -2,7 +2,7 @@
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.decimal import LONGEST, put_float, put_whole
-from terrain_physics._kernels.types import Bytes, Longs
+from terrain_physics._kernels.types import Bytes, Int64s
 
 _SPACE, _LINE_FEED, _SLASH, _V, _N, _F = 32, 10, 47, 118, 110, 102
 
@@ -15,7 +15,7 @@ LONGEST_FACE = 2 + 3 * (2 * 19 + 3)
 
 @kernel
 def put_points(
-    bits: Longs, powers: Longs, first: int, last: int, is_normal: bool, text: Bytes
+    bits: Int64s, powers: Int64s, first: int, last: int, is_normal: bool, text: Bytes
 ) -> int:
     """Write rows [first, last) of points (n, 3); return how many bytes of text were used.
 
@@ -38,7 +38,7 @@ def put_points(
 
 
 @kernel
-def put_faces(faces: Longs, first: int, last: int, with_normals: bool, text: Bytes) -> int:
+def put_faces(faces: Int64s, first: int, last: int, with_normals: bool, text: Bytes) -> int:
     """Write rows [first, last) of faces (n, 3), counted from 0; return how many bytes were used.
 
     ``text`` needs room for `LONGEST_FACE` a row. Normals have the numbers of their vertices.

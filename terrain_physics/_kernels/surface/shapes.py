@@ -63,7 +63,7 @@ class Body(NamedTuple):
     extents: Vec3
     rotation: Mat3
     axis: Vec3  # of a capsule: from its center to an end, a character's upper one
-    reach: Vec3  # half extents of the box around it along the world's axes
+    half_extents: Vec3  # half extents of the box around it along the world's axes
     least: float  # the least distance from the center to the outside
 
 
@@ -108,7 +108,7 @@ def read_capsule(capsules: Floats, index: int) -> tuple[Vec3, Vec3, float]:
 
 
 @kernel(inline=True)
-def box_reach(half: Vec3, m: Mat3) -> Vec3:
+def box_half_extents(half: Vec3, m: Mat3) -> Vec3:
     """Return the half extents of the box around a turned box along the world's axes."""
     return (
         abs(m[0]) * half[0] + abs(m[1]) * half[1] + abs(m[2]) * half[2],
@@ -125,7 +125,7 @@ def bounds_at(kind: int, rows: Floats, index: int) -> tuple[Vec3, Vec3]:
         return (x - radius, y - radius, z - radius), (x + radius, y + radius, z + radius)
     if kind == BOX:
         (x, y, z), half, rotation = read_box(rows, index)
-        wide, tall, deep = box_reach(half, rotation)
+        wide, tall, deep = box_half_extents(half, rotation)
         return (x - wide, y - tall, z - deep), (x + wide, y + tall, z + deep)
     (x, y, z), (u, v, w), radius = read_capsule(rows, index)
     return (
@@ -144,18 +144,18 @@ def sphere_body(radius: float) -> Body:
 @kernel(inline=True)
 def box_body(half: Vec3, rotation: Mat3) -> Body:
     """Return a box."""
-    reach, least = box_reach(half, rotation), min(half[0], half[1], half[2])
-    return Body(BOX, 0.0, half, rotation, (0.0, 0.0, 0.0), reach, least)
+    half_extents, least = box_half_extents(half, rotation), min(half[0], half[1], half[2])
+    return Body(BOX, 0.0, half, rotation, (0.0, 0.0, 0.0), half_extents, least)
 
 
 @kernel(inline=True)
 def capsule_body(radius: float, axis: Vec3, extents: Vec3, rotation: Mat3) -> Body:
     """Return a capsule; what only moves along a line leaves out ``extents`` and ``rotation``."""
-    reach = (abs(axis[0]) + radius, abs(axis[1]) + radius, abs(axis[2]) + radius)
-    return Body(CAPSULE, radius, extents, rotation, axis, reach, radius)
+    half_extents = (abs(axis[0]) + radius, abs(axis[1]) + radius, abs(axis[2]) + radius)
+    return Body(CAPSULE, radius, extents, rotation, axis, half_extents, radius)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def grown_body(body: Body, by: float) -> Body:
     """Return a body that is larger on all sides."""
     if body.kind == SPHERE:
@@ -165,7 +165,7 @@ def grown_body(body: Body, by: float) -> Body:
     return capsule_body(body.radius + by, body.axis, body.extents, body.rotation)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def turned_body(body: Body, turn: Mat3) -> Body:
     """Return a body that has been turned."""
     if body.kind == SPHERE:
@@ -176,7 +176,7 @@ def turned_body(body: Body, turn: Mat3) -> Body:
     return capsule_body(body.radius, turned(turn, body.axis), body.extents, rotation)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def body_at(kind: int, rows: Floats, index: int) -> tuple[Vec3, Body]:
     """Return (center, body) of a row."""
     if kind == SPHERE:

@@ -26,7 +26,7 @@ def split_motion(motion: Vec3) -> tuple[float, Vec3]:
     return size * largest, scale(direction, 1.0 / size)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def travel(
     body: Body,
     direction: Vec3,
@@ -50,7 +50,7 @@ def travel(
     return sweep_capsule(body.axis, body.radius, direction, distance, a, b, c, two_sided)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def point_of_touch(
     body: Body, center: Vec3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, faces: Floats
 ) -> Vec3:

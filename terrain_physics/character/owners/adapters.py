@@ -24,7 +24,7 @@ Read = Callable[[Any], Any]
 Write = Callable[[Any, Floats3], object]
 
 
-class Handle(ABC):
+class OwnerAdapter(ABC):
     """An object of a game, as one that is moved.
 
     Attributes
@@ -59,7 +59,7 @@ class Handle(ABC):
         """
 
 
-class Functions(Handle):
+class Functions(OwnerAdapter):
     """An object that functions of the game read and write; it is not turned."""
 
     __slots__ = ("_read", "_write")
@@ -84,7 +84,7 @@ class Functions(Handle):
         return False
 
 
-class Matrix(Handle):
+class Matrix(OwnerAdapter):
     """An object whose place is a 4 x 4 matrix, or 16 numbers column by column, as OpenGL's.
 
     A struct has them as m0 to m15.
@@ -144,7 +144,7 @@ def _affine(linear: Floats, position: Sequence[float]) -> Floats:
     return matrix
 
 
-class _Turned(Handle):
+class _Turned(OwnerAdapter):
     """An object that may have a rotation and a scale beside its position."""
 
     __slots__ = ()
@@ -283,7 +283,7 @@ class Coordinates(_Turned):
         _put_coordinates(self._target, position)
 
 
-def handle_of(target: Any) -> Handle:
+def adapter_of(target: Any) -> OwnerAdapter:
     """Return the handle of an object, by what it has; TypeError if none of that is a place."""
     if _is_matrix(getattr(target, "transform", None)):
         return Matrix(target, "transform")

@@ -7,7 +7,13 @@ import numpy as np
 from terrain_physics._support import checks
 from terrain_physics._support.checks import Floats3, Floats9
 from terrain_physics.character.colliders import BoxCollider, Collider
-from terrain_physics.character.owners.adapters import Functions, Handle, Read, Write, handle_of
+from terrain_physics.character.owners.adapters import (
+    Functions,
+    OwnerAdapter,
+    Read,
+    Write,
+    adapter_of,
+)
 from terrain_physics.surface.axes import Axes, frame_of
 
 
@@ -31,8 +37,8 @@ class Owner:
     """
 
     __slots__ = (
+        "_adapter",
         "_frame",
-        "_handle",
         "_has_height",
         "is_flat",
         "is_read",
@@ -47,8 +53,8 @@ class Owner:
         self, target: Any, axes: Axes, read: Read | None = None, write: Write | None = None
     ) -> None:
         self._frame = frame_of(axes)
-        self._handle = _checked_handle(target, read, write)
-        count = len(self._handle.position())
+        self._adapter = _checked_adapter(target, read, write)
+        count = len(self._adapter.position())
         self.is_read, self.is_flat = count > 0, count == 2
         self._has_height = write is not None or not self.is_flat
         self.place: Floats3 = (0.0, 0.0, 0.0)
@@ -57,7 +63,7 @@ class Owner:
     @property
     def unread_rotation(self) -> Any:
         """Its rotation if that is of a kind that is not read, such as an angle; else None."""
-        return self._handle.unread_rotation
+        return self._adapter.unread_rotation
 
     def position(self) -> Floats3:
         """Return the object's position as it shows it."""
@@ -65,7 +71,7 @@ class Owner:
 
     def linear(self) -> Floats9 | None:
         """Return rotation times scale, row by row; None if the object has neither."""
-        linear = self._handle.linear()
+        linear = self._adapter.linear()
         return None if linear is None else checks.floats9(self._frame.to_ours.linear(linear))
 
     def move_to(self, position: Floats3) -> Floats3:
@@ -73,20 +79,20 @@ class Owner:
         theirs: tuple[float, ...] = self._frame.from_ours.point(position)
         if not self._has_height:
             theirs = theirs[: self._frame.up] + theirs[self._frame.up + 1 :]
-        self._handle.move_to(theirs)
+        self._adapter.move_to(theirs)
         return self._seen(position)
 
     def turn_to(self, linear: Floats9) -> bool:
         """Turn the object, by rotation times scale; tell whether it has a rotation to be set."""
         turned = np.array(linear).reshape(3, 3)
-        if not self._handle.turn_to(self._frame.from_ours.linear(turned)):
+        if not self._adapter.turn_to(self._frame.from_ours.linear(turned)):
             return False
         self.turned = self.linear()
         return True
 
     def _seen(self, known: Floats3) -> Floats3:
         """Return the object's position; what it does not show is as known."""
-        theirs = self._handle.position()
+        theirs = self._adapter.position()
         if not theirs:
             return known
         if len(theirs) == 2:
@@ -117,7 +123,7 @@ def checked_owner(
     return owner
 
 
-def _checked_handle(target: Any, read: Read | None, write: Write | None) -> Handle:
+def _checked_adapter(target: Any, read: Read | None, write: Write | None) -> OwnerAdapter:
     for name, function in (("read", read), ("write", write)):
         if function is not None and not callable(function):
             raise TypeError(f"{name} must be a function, got {checks.shorten(function)}")
@@ -125,4 +131,4 @@ def _checked_handle(target: Any, read: Read | None, write: Write | None) -> Hand
         return Functions(target, read, write)
     if read is not None:
         raise TypeError("read must come with write, got read alone")
-    return handle_of(target)
+    return adapter_of(target)

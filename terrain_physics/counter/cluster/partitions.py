@@ -23,14 +23,14 @@ COLUMNS = {
 }
 """The columns of Parquet files."""
 
-_PIECE = 1 << 25  # bytes of text
+_PARTITION_SIZE = 1 << 25  # bytes of text
 _SCAN = 1 << 16  # bytes that are looked at together for the end of a line
 _ROWS_AT_ONCE = 1 << 18
 _WHOLE_ROWS = "a line must hold whole rows where workers share a file: this one does not"
 _PACKED, _PARQUET = b"\x1f\x8b", b"PAR1"
 
 
-class Piece(NamedTuple):
+class Partition(NamedTuple):
     """A part of a file.
 
     Attributes
@@ -58,12 +58,17 @@ class Piece(NamedTuple):
     kind: bytes
 
 
-def pieces_of(what: str, names: Sequence[str]) -> list[Piece]:
+def partitions_of(what: str, names: Sequence[str]) -> list[Partition]:
     """Return the pieces of files, in order; a name may be a pattern or a folder of Parquet.
 
     What one name stands for is in the order of the numbers in it, as Dask reads it: 2 before 10.
     """
-    return [piece for name in names for file in _named_by(name) for piece in _pieces(what, file)]
+    return [
+        partition
+        for name in names
+        for file in _named_by(name)
+        for partition in _partitions(what, file)
+    ]
 
 
 def _named_by(name: str) -> list[str]:
@@ -84,7 +89,7 @@ def _by_numbers(name: str) -> list[str | int]:
     return [int(part) if part.isdecimal() else part for part in re.split(r"([0-9]+)", name)]
 
 
-def _pieces(what: str, name: str) -> Iterator[Piece]:
+def _partitions(what: str, name: str) -> Iterator[Partition]:
     try:
         size = files.checked_size(name)
     except ValueError:
@@ -96,14 +101,14 @@ def _pieces(what: str, name: str) -> Iterator[Piece]:
         with _parquet(what, name, path) as opened:
             groups = opened.metadata.num_row_groups
         for group in range(groups):
-            yield Piece(what, name, path, group, group + 1, size, kind)
+            yield Partition(what, name, path, group, group + 1, size, kind)
     elif kind.startswith(_PACKED):
-        yield Piece(what, name, path, 0, size, size, _PACKED)
+        yield Partition(what, name, path, 0, size, size, _PACKED)
     else:
-        count = -(-size // _PIECE) or 1
+        count = -(-size // _PARTITION_SIZE) or 1
         for k in range(count):
             first, last = k * size // count, (k + 1) * size // count
-            yield Piece(what, name, path, first, last, size, b"")
+            yield Partition(what, name, path, first, last, size, b"")
 
 
 def _parquet(what: str, name: str, path: str) -> Any:
@@ -125,33 +130,35 @@ def _parquet(what: str, name: str, path: str) -> Any:
     return opened
 
 
-def read(piece: Piece) -> NDArray[np.float64]:
+def read(partition: Partition) -> NDArray[np.float64]:
     """Return the rows of a piece."""
     try:
-        return _row_group(piece) if piece.kind == _PARQUET else _text(piece)
+        return _row_group(partition) if partition.kind == _PARQUET else _text(partition)
     except OSError as error:
         reason = error.strerror or error
-        raise TextError(piece.name, None, f"a worker cannot read {piece.path}: {reason}") from None
+        raise TextError(
+            partition.name, None, f"a worker cannot read {partition.path}: {reason}"
+        ) from None
 
 
-def _text(piece: Piece) -> NDArray[np.float64]:
-    with Path(piece.path).open("rb", buffering=0) as stream:
-        if piece.kind == _PACKED:
-            return _rows(piece, stream)
-        first = _line_start(stream, piece.first, piece.last)
-        if first == piece.last:
-            return np.empty((0, len(COLUMNS[piece.what])))
-        _refuse_split_rows(piece, stream, first)
-        lines = _Lines(stream, first, _line_start(stream, piece.last, piece.size))
+def _text(partition: Partition) -> NDArray[np.float64]:
+    with Path(partition.path).open("rb", buffering=0) as stream:
+        if partition.kind == _PACKED:
+            return _rows(partition, stream)
+        first = _line_start(stream, partition.first, partition.last)
+        if first == partition.last:
+            return np.empty((0, len(COLUMNS[partition.what])))
+        _refuse_split_rows(partition, stream, first)
+        lines = _Lines(stream, first, _line_start(stream, partition.last, partition.size))
         try:
-            return _rows(piece, lines)
+            return _rows(partition, lines)
         except TextError as error:
-            raise _in_whole_file(piece, stream, first, error) from None
+            raise _in_whole_file(partition, stream, first, error) from None
 
 
-def _rows(piece: Piece, stream: Any) -> NDArray[np.float64]:
-    reader = NumberReader(Workers(1), stream, piece.name)
-    if piece.what == "triangles":
+def _rows(partition: Partition, stream: Any) -> NDArray[np.float64]:
+    reader = NumberReader(Workers(1), stream, partition.name)
+    if partition.what == "triangles":
         return reader.triangles()
     return np.concatenate([np.empty((0, 4)), *reader.spheres(None, _ROWS_AT_ONCE)])
 
@@ -191,21 +198,23 @@ def _line_start(stream: BinaryIO, place: int, end: int) -> int:
     return place
 
 
-def _in_whole_file(piece: Piece, stream: BinaryIO, first: int, error: TextError) -> TextError:
+def _in_whole_file(
+    partition: Partition, stream: BinaryIO, first: int, error: TextError
+) -> TextError:
     """Return an error with the line of the whole file."""
-    message = _WHOLE_ROWS if error.is_end and piece.last < piece.size else error.message
+    message = _WHOLE_ROWS if error.is_end and partition.last < partition.size else error.message
     return TextError(error.name, _lines_before(stream, first) + (error.line or 1), message)
 
 
-def _refuse_split_rows(piece: Piece, stream: BinaryIO, first: int) -> None:
+def _refuse_split_rows(partition: Partition, stream: BinaryIO, first: int) -> None:
     """Refuse a piece whose first line does not hold whole rows: its rows would begin elsewhere."""
-    if (piece.first, piece.last) == (0, piece.size):
+    if (partition.first, partition.last) == (0, partition.size):
         return
     stream.seek(first)
     begin = stream.read(_SCAN).lstrip()
     line, end, _ = begin.partition(b"\n")
-    if end and len(line.split()) % len(COLUMNS[piece.what]):
-        raise TextError(piece.name, _lines_before(stream, first) + 1, _WHOLE_ROWS)
+    if end and len(line.split()) % len(COLUMNS[partition.what]):
+        raise TextError(partition.name, _lines_before(stream, first) + 1, _WHOLE_ROWS)
 
 
 def _lines_before(stream: BinaryIO, place: int) -> int:
@@ -217,31 +226,33 @@ def _lines_before(stream: BinaryIO, place: int) -> int:
     return lines
 
 
-def _row_group(piece: Piece) -> NDArray[np.float64]:
+def _row_group(partition: Partition) -> NDArray[np.float64]:
     import pyarrow as pa
 
-    names = COLUMNS[piece.what]
-    with _parquet(piece.what, piece.name, piece.path) as opened:
-        before = sum(opened.metadata.row_group(group).num_rows for group in range(piece.first))
+    names = COLUMNS[partition.what]
+    with _parquet(partition.what, partition.name, partition.path) as opened:
+        before = sum(opened.metadata.row_group(group).num_rows for group in range(partition.first))
         try:
-            table = opened.read_row_group(piece.first, columns=list(names), use_threads=False)
+            table = opened.read_row_group(partition.first, columns=list(names), use_threads=False)
         except (pa.ArrowException, OSError) as error:
-            raise TextError(piece.name, None, f"the file is damaged: {error}") from None
+            raise TextError(partition.name, None, f"the file is damaged: {error}") from None
     rows = np.empty((table.num_rows, len(names)))
     for k, name in enumerate(names):
         column = table.column(name)
         if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
             raise TextError(
-                piece.name, None, f"column {name} must hold real numbers, got {column.type}"
+                partition.name, None, f"column {name} must hold real numbers, got {column.type}"
             )
         rows[:, k] = column.to_numpy()  # NaN where nothing is there
     bad = ~np.isfinite(rows)
     rule = "must be a finite number"
-    if piece.what == "spheres" and not bad.any():
+    if partition.what == "spheres" and not bad.any():
         bad[:, 0] = rows[:, 0] < 0.0
         rule = "must be a radius >= 0"
     for row, k in np.argwhere(bad)[:1].tolist():
         raise TextError(
-            piece.name, None, f"row {before + row}, column {names[k]}: {rule}, got {rows[row, k]}"
+            partition.name,
+            None,
+            f"row {before + row}, column {names[k]}: {rule}, got {rows[row, k]}",
         )
     return rows

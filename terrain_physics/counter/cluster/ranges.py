@@ -37,7 +37,7 @@ _COLUMNS = ["ax", "ay", "az", "bx", "by", "bz", "cx", "cy", "cz"]
 
 Array = NDArray[np.float64]
 Compute = Callable[[str, Sequence[Any]], Iterable[Any]]
-_Piece = tuple[NDArray[np.int64], Array]
+_CutBlock = tuple[NDArray[np.int64], Array]
 _Counted = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -74,7 +74,7 @@ class _Curve(NamedTuple):
         return len(self.splitters) + 1
 
 
-class _Sample(NamedTuple):
+class _BlockSample(NamedTuple):
     """Some triangles of a block, their rows in it, and how many triangles each stands for."""
 
     triangles: Array
@@ -185,7 +185,7 @@ def _bounded_table(name: str, number: int, columns: int, block: Any) -> tuple[Ar
 # The curve
 
 
-def _curve_through(samples: Iterable[_Sample]) -> _Curve:
+def _curve_through(samples: Iterable[_BlockSample]) -> _Curve:
     """Return a curve cut into ranges of about as many triangles each, by samples of them."""
     found = list(samples)
     triangles = np.concatenate([sample.triangles for sample in found])
@@ -211,7 +211,7 @@ def _some_of(blocks: Sequence[Any]) -> list[Any]:
     return [_delayed(_spread_sample, blocks[k], len(blocks) / len(chosen)) for k in chosen]
 
 
-def _spread_sample(block: Any, blocks: float) -> _Sample:
+def _spread_sample(block: Any, blocks: float) -> _BlockSample:
     """Return some triangles of a block, which stands for so many blocks."""
     count = len(block)
     rows = np.unique(np.linspace(0, count - 1, min(count, _SAMPLED_ROWS)).astype(np.int64))
@@ -224,15 +224,15 @@ def _evenly_of(blocks: Sequence[Any]) -> list[Any]:
     return [_delayed(_random_sample, block, share, k) for k, block in enumerate(blocks)]
 
 
-def _random_sample(block: Any, share: float, seed: int) -> _Sample:
+def _random_sample(block: Any, share: float, seed: int) -> _BlockSample:
     rows = np.flatnonzero(np.random.default_rng(seed).random(len(block)) < share)
     return _sample(block, rows, 1.0 / share)
 
 
-def _sample(block: Any, rows: NDArray[np.int64], each_stands_for: float) -> _Sample:
+def _sample(block: Any, rows: NDArray[np.int64], each_stands_for: float) -> _BlockSample:
     triangles = checks.real_array("triangles", table_of("triangles", block[rows], 9))
     finite = np.isfinite(triangles).all(axis=1)  # others are refused in the pass over all
-    return _Sample(triangles[finite], rows[finite], each_stands_for)
+    return _BlockSample(triangles[finite], rows[finite], each_stands_for)
 
 
 def _keys(triangles: Array, frame: Array) -> NDArray[np.uint64]:
@@ -372,24 +372,24 @@ def _counts(block: Any, count: int, counters: Sequence[Any], boxes: Array) -> An
     """Return the counts of a block of spheres, lazily."""
     if not counters:
         return _delayed(np.zeros, count, np.int64)
-    pieces = _delayed(_cut, block, boxes)
-    counted = [_delayed(_count, counter, pieces[k]) for k, counter in enumerate(counters)]
+    partitions = _delayed(_cut, block, boxes)
+    counted = [_delayed(_count, counter, partitions[k]) for k, counter in enumerate(counters)]
     return _merged(partial(_added, count), counted)
 
 
-def _cut(block: Any, boxes: Array) -> list[_Piece]:
+def _cut(block: Any, boxes: Array) -> list[_CutBlock]:
     """Return, for each box, the spheres that may meet it, and their rows in the block."""
     spheres = _table("spheres", block, 4)
     rows = np.empty(len(spheres), np.int64)
-    pieces = []
+    partitions = []
     for box in np.array(boxes):  # what came from elsewhere may be read-only
         met = rows[: kernels.rows_meeting(spheres, box, rows)].copy()
-        pieces.append((met, spheres.take(met, axis=0)))
-    return pieces
+        partitions.append((met, spheres.take(met, axis=0)))
+    return partitions
 
 
-def _count(counter: TouchCounter, piece: _Piece) -> _Counted:
-    rows, spheres = piece
+def _count(counter: TouchCounter, partition: _CutBlock) -> _Counted:
+    rows, spheres = partition
     with alone():
         return rows, counter.count(spheres)
 

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from terrain_physics._support.threads import processors
-from terrain_physics.counter.cluster import partitions as pieces
-from terrain_physics.counter.cluster import ranges
+from terrain_physics.counter.cluster import partitions, ranges
 from terrain_physics.counter.text import TextError
 
 _LOOK = 1.0  # seconds between looks at the workers
@@ -97,8 +96,8 @@ def count(
     """
     start = time.perf_counter()
     parts = {
-        "triangles": pieces.pieces_of("triangles", triangles),
-        "spheres": pieces.pieces_of("spheres", spheres),
+        "triangles": partitions.partitions_of("triangles", triangles),
+        "spheres": partitions.partitions_of("spheres", spheres),
     }
     # What cannot be written is refused before anything is read.
     with (
@@ -143,11 +142,11 @@ def _spooled(spool: IO[bytes], kept: ExitStack) -> Iterator[NDArray[np.int64]]:
             yield np.frombuffer(data, np.int64)
 
 
-def _lazy(parts: Sequence[pieces.Piece], columns: int) -> Any:
+def _lazy(parts: Sequence[partitions.Partition], columns: int) -> Any:
     import dask.array as da
     from dask.delayed import delayed
 
-    read = delayed(pieces.read, pure=True)
+    read = delayed(partitions.read, pure=True)
     return da.concatenate(
         [da.from_delayed(read(part), (np.nan, columns), np.float64) for part in parts]
         or [da.zeros((0, columns))]

@@ -37,17 +37,17 @@ NO_CONTACT = -np.inf
 @kernel(inline=True)
 def foot_of(center: Vec3, body: Body) -> Vec3:
     """Return the point under the center of a body that is as low as its lowest."""
-    return (center[0], center[1] - body.reach[1], center[2])
+    return (center[0], center[1] - body.half_extents[1], center[2])
 
 
 @kernel(inline=True)
 def center_of(foot: Vec3, body: Body) -> Vec3:
     """Return the center of a body by its foot."""
-    return (foot[0], foot[1] + body.reach[1], foot[2])
+    return (foot[0], foot[1] + body.half_extents[1], foot[2])
 
 
 @kernel
-def reach_along(body: Body, normal: Vec3) -> float:
+def extent_along(body: Body, normal: Vec3) -> float:
     """Return how far a body goes from its center against a unit normal."""
     if body.kind != BOX:
         return body.radius + abs(dot(body.axis, normal))
@@ -68,7 +68,7 @@ def _end_against(side: Vec3, normal: Vec3) -> Vec3:
     return scale(side, -math.copysign(1.0, along))
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def foremost(body: Body, normal: Vec3) -> Vec3:
     """Return the point of a body, from its center, that is farthest against a unit normal.
 
@@ -83,7 +83,7 @@ def foremost(body: Body, normal: Vec3) -> Vec3:
     return add(add(x, y), z)
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def corners_from(candidates: Floats, k: int, offset: Vec3) -> tuple[Vec3, Vec3, Vec3, Vec3]:
     """Return a candidate's corners relative to a body's center, and its normal."""
     return (
@@ -95,28 +95,28 @@ def corners_from(candidates: Floats, k: int, offset: Vec3) -> tuple[Vec3, Vec3, 
 
 
 @kernel(inline=True)
-def is_near(a: Vec3, b: Vec3, c: Vec3, reach: Vec3) -> bool:
+def is_near(a: Vec3, b: Vec3, c: Vec3, half_extents: Vec3) -> bool:
     """Tell whether the box around a triangle comes near the box around the origin."""
     return (
-        min(a[0], b[0], c[0]) <= reach[0] + CONTACT_MARGIN
-        and max(a[0], b[0], c[0]) >= -reach[0] - CONTACT_MARGIN
-        and min(a[1], b[1], c[1]) <= reach[1] + CONTACT_MARGIN
-        and max(a[1], b[1], c[1]) >= -reach[1] - CONTACT_MARGIN
-        and min(a[2], b[2], c[2]) <= reach[2] + CONTACT_MARGIN
-        and max(a[2], b[2], c[2]) >= -reach[2] - CONTACT_MARGIN
+        min(a[0], b[0], c[0]) <= half_extents[0] + CONTACT_MARGIN
+        and max(a[0], b[0], c[0]) >= -half_extents[0] - CONTACT_MARGIN
+        and min(a[1], b[1], c[1]) <= half_extents[1] + CONTACT_MARGIN
+        and max(a[1], b[1], c[1]) >= -half_extents[1] - CONTACT_MARGIN
+        and min(a[2], b[2], c[2]) <= half_extents[2] + CONTACT_MARGIN
+        and max(a[2], b[2], c[2]) >= -half_extents[2] - CONTACT_MARGIN
     )
 
 
 @kernel(inline=True)
-def _is_apart(center: Vec3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, reach: float) -> bool:
+def _is_apart(center: Vec3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, half_extents: float) -> bool:
     """Tell whether a triangle is certainly farther than that from a point, by plane and edges.
 
     Most triangles near a body are, and their distances take longer to find.
     """
     beside = subtract(center, a)
     above = dot(normal, beside)
-    reach += FARTHER_SHARE * (abs(beside[0]) + abs(beside[1]) + abs(beside[2]))
-    left = reach * reach - above * above
+    half_extents += FARTHER_SHARE * (abs(beside[0]) + abs(beside[1]) + abs(beside[2]))
+    left = half_extents * half_extents - above * above
     if left < 0.0:
         return True
     for k in range(3):
@@ -139,7 +139,7 @@ def _is_out_of_reach(body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3) -> boo
     return _is_apart(low, a, b, c, normal, body.radius + CONTACT_MARGIN)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _round_contact(
     candidates: Floats, count: int, k: int, body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3,
     faces: Floats,
@@ -180,7 +180,7 @@ def _round_contact(
     return radius - distance, normal, radius - distance, False
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _is_that_deep(
     candidates: Floats, count: int, k: int, offset: Vec3, body: Body, normal: Vec3, depth: float,
     faces: Floats,
@@ -200,7 +200,7 @@ def _is_that_deep(
     return surface - y >= depth / normal[1] - LEVEL_SHARE * (abs(depth) + length(body.extents))
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _angular_contact(
     candidates: Floats,
     count: int,
@@ -232,7 +232,7 @@ def _angular_contact(
     if sides < 0:
         return NO_CONTACT, normal, NO_CONTACT
     spend(faces, IN_BOX)
-    around = body.radius if body.kind == CAPSULE else 0.0
+    scene_around = body.radius if body.kind == CAPSULE else 0.0
     slack = tie_slack(box_a, box_b, box_c, extents)
     front, front_face = face_normal(faces, 0), 0
     if candidates[k, THICKNESS] == 0.0 and dot(normal, a) > 0.0:
@@ -254,7 +254,7 @@ def _angular_contact(
                 break
         if i == front_face:
             if cut_off and not _is_that_deep(
-                candidates, count, k, offset, body, normal, distance + around, faces
+                candidates, count, k, offset, body, normal, distance + scene_around, faces
             ):
                 continue
         elif cut_off or not leads_out(
@@ -262,15 +262,15 @@ def _angular_contact(
         ):
             continue
         depth, nearest = distance, i
-    overlap += around
-    if nearest < 0 or (overlap <= SLOP < depth + around):
+    overlap += scene_around
+    if nearest < 0 or (overlap <= SLOP < depth + scene_around):
         return NO_CONTACT, normal, overlap
     if nearest == front_face:
-        return depth + around, normal, overlap
-    return depth + around, to_world(body.rotation, face_normal(faces, nearest)), overlap
+        return depth + scene_around, normal, overlap
+    return depth + scene_around, to_world(body.rotation, face_normal(faces, nearest)), overlap
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _near_contact(
     candidates: Floats,
     count: int,
@@ -293,7 +293,7 @@ def _near_contact(
     return _angular_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def contact(
     candidates: Floats,
     count: int,
@@ -309,7 +309,7 @@ def contact(
     alone.
     """
     a, b, c, normal = corners_from(candidates, k, offset)
-    if not is_near(a, b, c, body.reach):
+    if not is_near(a, b, c, body.half_extents):
         return NO_CONTACT, normal, NO_CONTACT
     spend(faces, near_cost(body.kind))
     if _is_out_of_reach(body, a, b, c, normal):
@@ -317,11 +317,11 @@ def contact(
     return _near_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def touches(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> bool:
     """Tell whether a body comes within CONTACT_MARGIN of a candidate."""
     a, b, c, normal = corners_from(candidates, k, offset)
-    if not is_near(a, b, c, body.reach):
+    if not is_near(a, b, c, body.half_extents):
         return False
     spend(faces, near_cost(body.kind))
     if body.kind == BOX:
@@ -338,15 +338,15 @@ def touches(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats)
         _, gap = closest_on_triangle(a, b, c, True, normal)
     else:
         _, gap, _ = nearest_on_triangle(scale(body.axis, -1.0), body.axis, (a, b, c), True, normal)
-    reach = body.radius + CONTACT_MARGIN
-    return dot(gap, gap) <= reach * reach
+    half_extents = body.radius + CONTACT_MARGIN
+    return dot(gap, gap) <= half_extents * half_extents
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def overlap_alone(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
     """Return how deep a body is in a candidate alone, by the shortest way out; <= 0 if apart."""
     a, b, c, normal = corners_from(candidates, k, offset)
-    if not is_near(a, b, c, body.reach):
+    if not is_near(a, b, c, body.half_extents):
         return NO_CONTACT
     spend(faces, near_cost(body.kind))
     if body.kind == SPHERE:

@@ -25,7 +25,7 @@ from terrain_physics._kernels.types import Floats
 
 
 @kernel
-def _edge_lift(p: Vec3, q: Vec3, radius: float) -> float:
+def _edge_rise(p: Vec3, q: Vec3, radius: float) -> float:
     """Return how far up a sphere around the origin comes to lie on a segment; -inf: nowhere."""
     best = -np.inf
     beside2 = p[0] * p[0] + p[2] * p[2]
@@ -54,13 +54,13 @@ def _edge_lift(p: Vec3, q: Vec3, radius: float) -> float:
 
 
 @kernel
-def _sphere_lift(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float) -> float:
+def _sphere_rise(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float) -> float:
     """Return how far up a sphere around the origin comes to lie on top of a triangle.
 
     The highest of the places where it can come to lie: on a corner, on an edge, on the face. -inf
     if the triangle is not under the sphere, or over it.
     """
-    best = max(_edge_lift(a, b, radius), _edge_lift(b, c, radius), _edge_lift(c, a, radius))
+    best = max(_edge_rise(a, b, radius), _edge_rise(b, c, radius), _edge_rise(c, a, radius))
     if normal[1] < 0.0:
         normal = scale(normal, -1.0)
     if not normal[1] > FRONT_COSINE:
@@ -79,21 +79,21 @@ def _sphere_lift(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float) -> floa
 
 
 @kernel
-def _capsule_lift(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float, axis: Vec3) -> float:
+def _capsule_rise(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float, axis: Vec3) -> float:
     """Return the same for a capsule.
 
     It can lie on its ends, which are spheres, with its side on a corner, and with its side across
     an edge.
     """
-    best = _sphere_lift(add(a, axis), add(b, axis), add(c, axis), normal, radius)
+    best = _sphere_rise(add(a, axis), add(b, axis), add(c, axis), normal, radius)
     if axis[0] == 0.0 and axis[2] == 0.0:
         return best  # upright: what could touch its side is over its lower end
     best = max(
-        best, _sphere_lift(subtract(a, axis), subtract(b, axis), subtract(c, axis), normal, radius)
+        best, _sphere_rise(subtract(a, axis), subtract(b, axis), subtract(c, axis), normal, radius)
     )
     for k in range(3):
         p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
-        best = max(best, _edge_lift(add(p, axis), subtract(p, axis), radius))
+        best = max(best, _edge_rise(add(p, axis), subtract(p, axis), radius))
         edge = subtract(q, p)
         side = cross(edge, axis)
         size = length(side)
@@ -113,7 +113,7 @@ def _capsule_lift(a: Vec3, b: Vec3, c: Vec3, normal: Vec3, radius: float, axis: 
 
 
 @kernel
-def _box_lift(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3, faces: Floats) -> float:
+def _box_rise(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3, faces: Floats) -> float:
     """Return the same for a box."""
     up = to_box(rotation, (0.0, 1.0, 0.0))
     count, _ = put_difference_faces(
@@ -133,23 +133,25 @@ def _box_lift(a: Vec3, b: Vec3, c: Vec3, extents: Vec3, rotation: Mat3, faces: F
     return leave if count > 0 and enter <= leave else -np.inf
 
 
-@kernel(apart=True, lent=True)
-def lift(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
+@kernel(noinline=True, no_refcount=True)
+def depenetrate_upward(
+    candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats
+) -> float:
     """Return how far up a body must go to lie on top of a candidate; may be < 0.
 
     -inf if the triangle is neither above nor below the body.
     """
     a, b, c, normal = corners_from(candidates, k, offset)
     if (
-        min(a[0], b[0], c[0]) > body.reach[0]
-        or max(a[0], b[0], c[0]) < -body.reach[0]
-        or min(a[2], b[2], c[2]) > body.reach[2]
-        or max(a[2], b[2], c[2]) < -body.reach[2]
+        min(a[0], b[0], c[0]) > body.half_extents[0]
+        or max(a[0], b[0], c[0]) < -body.half_extents[0]
+        or min(a[2], b[2], c[2]) > body.half_extents[2]
+        or max(a[2], b[2], c[2]) < -body.half_extents[2]
     ):
         return -np.inf
     spend(faces, near_cost(body.kind))
     if body.kind == SPHERE:
-        return _sphere_lift(a, b, c, normal, body.radius)
+        return _sphere_rise(a, b, c, normal, body.radius)
     if body.kind == CAPSULE:
-        return _capsule_lift(a, b, c, normal, body.radius, body.axis)
-    return _box_lift(a, b, c, body.extents, body.rotation, faces)
+        return _capsule_rise(a, b, c, normal, body.radius, body.axis)
+    return _box_rise(a, b, c, body.extents, body.rotation, faces)

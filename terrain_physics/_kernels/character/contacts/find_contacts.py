@@ -21,12 +21,12 @@ class Touching(NamedTuple):
     overlap: float  # with a triangle alone, the greatest, in meters; at least 0
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def list_contacts(scene: Scene, offset: Vec3) -> Touching:
     """Write the contacts of the body at an offset to the scene, in the order of its candidates."""
     candidates, contacts, faces = scene.candidates, scene.contacts, scene.faces
     count, deepest, overlapping, looked_at = 0, 0.0, 0.0, 0
-    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
+    lower, upper = around_body(offset, scene.body.half_extents, CONTACT_MARGIN)
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size and goes_on(faces, k):
         looked_at += 1
@@ -54,7 +54,7 @@ def as_wall(depth: float, normal: Vec3) -> tuple[float, Vec3]:
     return depth / size, (normal[0] / size, 0.0, normal[2] / size)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def is_buried(scene: Scene, place: Vec3) -> bool:
     """Tell whether a place lies in the ground, below the surface of a map."""
     is_in, looked_at = is_in_ground(scene.candidates, scene.size, place)
@@ -62,14 +62,14 @@ def is_buried(scene: Scene, place: Vec3) -> bool:
     return is_in
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def touched_normals(scene: Scene, offset: Vec3) -> tuple[int, Vec3]:
     """Return (how many triangles a body touches, the sum of their normals), in order.
 
     Unlike contacts, these are single triangles, also where a neighbour covers them.
     """
     count, total, candidates = 0, (0.0, 0.0, 0.0), scene.candidates
-    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
+    lower, upper = around_body(offset, scene.body.half_extents, CONTACT_MARGIN)
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size and goes_on(scene.faces, k):
         spend(scene.faces, 1.0)

@@ -24,18 +24,18 @@ MOST_PLANES = 32
 
 
 @kernel(inline=True)
-def rise_of_slope(way: float, cosine: float) -> float:
+def rise_of_slope(displacement: float, cosine: float) -> float:
     """Return how far a slope whose normal has that y rises along a horizontal way."""
-    return way * math.sqrt(1.0 - cosine * cosine) / max(cosine, 1e-9)
+    return displacement * math.sqrt(1.0 - cosine * cosine) / max(cosine, 1e-9)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def plane_normal(planes: Floats, i: int) -> Vec3:
     """Return one of the planes' unit normals."""
     return (float(planes[i, 0]), float(planes[i, 1]), float(planes[i, 2]))
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def add_plane(planes: Floats, count: int, normal: Vec3) -> int:
     """Remember a plane by its normal, once; return how many planes there are."""
     for i in range(count):
@@ -47,7 +47,7 @@ def add_plane(planes: Floats, count: int, normal: Vec3) -> int:
     return count + 1
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def leads_into_none(planes: Floats, count: int, velocity: Vec3, slack: float) -> bool:
     """Tell whether a velocity leads into none of the planes by more than ``slack`` m/s."""
     for i in range(count):
@@ -56,7 +56,7 @@ def leads_into_none(planes: Floats, count: int, velocity: Vec3, slack: float) ->
     return True
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
     """Return the velocity nearest to the given one that leads into none of the planes.
 
@@ -87,7 +87,7 @@ def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
     return best
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def ground_by_planes(planes: Floats, count: int, cosine: float) -> tuple[bool, Vec3]:
     """Return (grounded, ground normal): a walkable plane, or wedged between steep ones.
 
@@ -122,7 +122,7 @@ def ground_by_sum(count: int, total: Vec3, cosine: float) -> tuple[bool, Vec3]:
     return True, scale(total, 1.0 / size)
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def settle_velocity(planes: Floats, count: int, velocity: Vec3, grounded: bool) -> Vec3:
     """Return the velocity without its part into the planes.
 

@@ -21,7 +21,7 @@ def _extent(v: Vec3) -> float:
     return abs(v[0]) + abs(v[1]) + abs(v[2])
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _corner_at(candidates: Floats, k: int, place: Vec3, slack: float) -> int:
     """Return which corner of a candidate is at a place, or -1."""
     for i in range(3):
@@ -30,14 +30,14 @@ def _corner_at(candidates: Floats, k: int, place: Vec3, slack: float) -> int:
     return -1
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _is_beyond(candidates: Floats, k: int, i: int, place: Vec3, push: Vec3) -> bool:
     """Tell whether corner i of a candidate lies beyond a place in the direction of the push."""
     line = subtract(three(candidates, k, A + 3 * i), place)
     return dot(line, push) > LEVEL_SHARE * _extent(line)
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -> tuple[bool, int]:
     """Tell whether one of the two edges of a candidate at a place has no triangle across.
 
@@ -62,7 +62,7 @@ def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -
     return False, work
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _leads_out_of_edge(
     candidates: Floats, count: int, k: int, start: Vec3, end: Vec3, push: Vec3, slack: float
 ) -> tuple[bool, bool, int]:
@@ -86,7 +86,7 @@ def _leads_out_of_edge(
     return True, rim, work
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _leads_out_of_corner(
     candidates: Floats, count: int, k: int, corner: Vec3, push: Vec3, slack: float
 ) -> tuple[bool, int]:
@@ -113,7 +113,7 @@ def _leads_out_of_corner(
     return True, work
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _is_at_rim(candidates: Floats, count: int, corner: Vec3, slack: float) -> tuple[bool, int]:
     """Tell whether the rim of the ground goes through a corner.
 
@@ -133,7 +133,7 @@ def _is_at_rim(candidates: Floats, count: int, corner: Vec3, slack: float) -> tu
     return False, work
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _foremost(candidates: Floats, k: int, push: Vec3) -> tuple[int, int, int, float]:
     """Return (how many corners of a candidate lie foremost along a push, first, last, slack)."""
     a, b, c = three(candidates, k, A), three(candidates, k, A + 3), three(candidates, k, A + 6)
@@ -150,7 +150,7 @@ def _foremost(candidates: Floats, k: int, push: Vec3) -> tuple[int, int, int, fl
     return at_top, first, last, slack
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def leads_out(candidates: Floats, count: int, k: int, push: Vec3, faces: Floats) -> bool:
     """Tell whether a unit push that leaves a candidate leaves the ground around it.
 
@@ -176,7 +176,7 @@ def leads_out(candidates: Floats, count: int, k: int, push: Vec3, faces: Floats)
     return falls_away
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def is_off_rim(candidates: Floats, count: int, k: int, push: Vec3, faces: Floats) -> bool:
     """Tell whether a push leaves a candidate where the ground ends, at its rim."""
     at_top, first, last, slack = _foremost(candidates, k, push)

@@ -1,7 +1,7 @@
 """Parts that hold a body from one side only: who comes from the other passes through them."""
 
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import reach_along
+from terrain_physics._kernels.character.contacts.body import extent_along
 from terrain_physics._kernels.ground.candidates import (
     CANDIDATE_SIZE,
     NORMAL,
@@ -18,7 +18,7 @@ from terrain_physics._kernels.ground.movers import (
     mover_of,
     one_way,
 )
-from terrain_physics._kernels.ground.table import Ground, movers_of
+from terrain_physics._kernels.ground.table import GroundTable, movers_of
 from terrain_physics._kernels.math.rigid import to_local, to_world
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot, subtract
 from terrain_physics._kernels.surface.shapes import Body
@@ -27,7 +27,7 @@ from terrain_physics._kernels.types import Floats
 
 
 @kernel
-def _holds(ground: Ground, body: Body, row: int, normal: Vec3, corner: Vec3) -> bool:
+def _holds(ground: GroundTable, body: Body, row: int, normal: Vec3, corner: Vec3) -> bool:
     """Tell whether a face of a one-way part looks its way, with all of the body before it.
 
     That is asked of where the body's step began. ``corner`` is one of the face's, in the world. By
@@ -40,12 +40,14 @@ def _holds(ground: Ground, body: Body, row: int, normal: Vec3, corner: Vec3) -> 
         own = to_local(frame_now(movers_of(ground), row), corner)
         before = to_world(frame_seen(movers_of(ground), row, ground.seen), own)
         came_on = max(dot(normal, subtract(corner, before)), 0.0)
-    gap = dot(normal, subtract(ground.step_start, corner)) - reach_along(body, normal)
+    gap = dot(normal, subtract(ground.step_start, corner)) - extent_along(body, normal)
     return gap >= -ONE_WAY_DEPTH - came_on
 
 
-@kernel(apart=True)
-def leave_out_passed(ground: Ground, body: Body, base: Vec3, candidates: Floats, count: int) -> int:
+@kernel(noinline=True)
+def leave_out_passed(
+    ground: GroundTable, body: Body, base: Vec3, candidates: Floats, count: int
+) -> int:
     """Leave out of the candidates those of one-way parts that let a body by; return how many stay.
 
     What lies behind the candidates is lost with the first that is left out.

@@ -5,7 +5,7 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled, cross, dot, scale
 from terrain_physics._kernels.tolerances import PARALLEL_PLANES_SINE, SHORT_SHARE
-from terrain_physics._kernels.types import Floats, Longs
+from terrain_physics._kernels.types import Floats, Int64s
 
 # Columns of the rows: depth, then the unit direction.
 _DEPTH, _PUSH = 1, 2
@@ -17,7 +17,7 @@ def _push(rows: Floats, i: int) -> Vec3:
 
 
 @kernel
-def _leaves_all(rows: Floats, order: Longs, count: int, move: Vec3) -> bool:
+def _leaves_all(rows: Floats, order: Int64s, count: int, move: Vec3) -> bool:
     for k in range(count):
         depth = float(rows[order[k], _DEPTH])
         if dot(_push(rows, order[k]), move) < depth - SHORT_SHARE * (depth + 1e-3):
@@ -25,8 +25,8 @@ def _leaves_all(rows: Floats, order: Longs, count: int, move: Vec3) -> bool:
     return True
 
 
-@kernel(apart=True, lent=True)
-def least_move(rows: Floats, order: Longs, count: int) -> Vec3:
+@kernel(noinline=True, no_refcount=True)
+def least_move(rows: Floats, order: Int64s, count: int) -> Vec3:
     """Return the shortest move m with push . m >= depth for all rows named by ``order``.
 
     The move ends on one plane, on the line of two or in the point of three of them: all are tried,

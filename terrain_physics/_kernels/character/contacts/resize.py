@@ -2,19 +2,19 @@
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
+from terrain_physics._kernels.character.contacts.depenetrate_upward import depenetrate_upward
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.scene import (
     CANDIDATE,
     DEPTH,
     PUSH,
     Scene,
-    around,
     borrow_memory,
     make_memory,
+    scene_around,
 )
 from terrain_physics._kernels.character.state.layout import (
-    IMPRINT,
+    CONTACT_SIGNATURE,
     KIND,
     LAST_PLACE,
     MASK,
@@ -28,7 +28,7 @@ from terrain_physics._kernels.character.state.layout import (
 from terrain_physics._kernels.ground.table import ground_at
 from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.tolerances import CONVERGED_DEPTH, SLOP, SLOPE_SLACK
-from terrain_physics._kernels.types import Floats, Longs, Words
+from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
 # The shape's part of the rules.
 SHAPE_SIZE = ROTATION + 9
@@ -44,7 +44,9 @@ def _rise_of_feet(scene: Scene, offset: Vec3, count: int, cosine: float) -> floa
     for i in range(count):
         if scene.contacts[i, DEPTH] > SLOP and scene.contacts[i, PUSH + 1] >= cosine:
             which = int(scene.contacts[i, CANDIDATE])
-            best = max(best, lift(scene.candidates, which, offset, scene.body, scene.faces))
+            best = max(
+                best, depenetrate_upward(scene.candidates, which, offset, scene.body, scene.faces)
+            )
     return best
 
 
@@ -53,8 +55,8 @@ def resize_body(
     state: Floats,
     rules: Floats,
     wanted: Floats,
-    random_state: Words,
-    table: Longs,
+    random_state: UInt64s,
+    table: Int64s,
 ) -> bool:
     """Give a body the shape in ``wanted`` (RULES_SIZE,) if that fits; tell whether it does.
 
@@ -62,24 +64,24 @@ def resize_body(
     it is in nothing else deeper than the body is now.
     """
     memory, draws = make_memory(), borrow(random_state)
-    ground = ground_at(table, int(rules[MASK]), memory.yielding)
+    ground = ground_at(table, int(rules[MASK]), memory.debts)
     position = (float(state[POSITION]), float(state[POSITION + 1]), float(state[POSITION + 2]))
     old_offset = (float(rules[OFFSET]), float(rules[OFFSET + 1]), float(rules[OFFSET + 2]))
     offset = (float(wanted[OFFSET]), float(wanted[OFFSET + 1]), float(wanted[OFFSET + 2]))
 
-    scene = around(
+    scene = scene_around(
         borrow(rules), add(position, old_offset), 0.0, draws, ground, borrow_memory(memory)
     )
     _, deepest, overlapping = list_contacts(scene, (0.0, 0.0, 0.0))
     depth_before = max(deepest, overlapping, CONVERGED_DEPTH)
     buried_before = is_buried(scene, (0.0, 0.0, 0.0))
-    old_foot = old_offset[1] - scene.body.reach[1]
+    old_foot = old_offset[1] - scene.body.half_extents[1]
 
     shape = unpack_body(wanted)
-    down = old_foot - (offset[1] - shape.reach[1])
+    down = old_foot - (offset[1] - shape.half_extents[1])
     position = (position[0], position[1] + down, position[2])
-    room = shape.reach[0] + shape.reach[2]
-    scene = around(
+    room = shape.half_extents[0] + shape.half_extents[2]
+    scene = scene_around(
         borrow(wanted), add(position, offset), room, draws, ground, borrow_memory(memory)
     )
     cosine = float(rules[SLOPE_COSINE]) - SLOPE_SLACK
@@ -99,7 +101,7 @@ def resize_body(
         # The place of before is that of the new body: it has not been put elsewhere.
         state[LAST_PLACE + 1] += down + up
         state[POSITION + 1] = position[1] + up
-        state[UNDISTURBED] = state[IMPRINT] = 0.0
+        state[UNDISTURBED] = state[CONTACT_SIGNATURE] = 0.0
         for i in range(KIND, SHAPE_SIZE):
             rules[i] = wanted[i]
     return fits

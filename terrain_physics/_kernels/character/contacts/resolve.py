@@ -10,7 +10,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import contact, overlap_alone
-from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
+from terrain_physics._kernels.character.contacts.depenetrate_upward import depenetrate_upward
 from terrain_physics._kernels.character.contacts.find_contacts import (
     Touching,
     as_wall,
@@ -58,7 +58,7 @@ from terrain_physics._kernels.tolerances import (
 FARTHEST_PUSH = 2.0
 
 # Lifts in a row. Each clears all that the body overlaps where it starts.
-MOST_LIFTS = 64
+MOST_RISES = 64
 
 
 class Resolved(NamedTuple):
@@ -72,7 +72,7 @@ class Resolved(NamedTuple):
     lifted: float  # in meters
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def meet_plane(scene: Scene, planes: int, push: Vec3, candidate: int) -> int:
     """Remember in the scene, once, the plane of a candidate; return how many planes there are."""
     count = add_plane(scene.planes, planes, push)
@@ -81,7 +81,7 @@ def meet_plane(scene: Scene, planes: int, push: Vec3, candidate: int) -> int:
     return count
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
     """List the contacts to push out of, shallow ones first; return how many.
 
@@ -92,29 +92,31 @@ def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
     """
     contacts, order, candidates = scene.contacts, scene.order, scene.candidates
     spend(scene.faces, count * PLANE)
-    ways = 0
+    displacements = 0
     for i in range(count):
         if contacts[i, DEPTH] <= SLOP:
             continue
         push = three(contacts, i, PUSH)
         k = 0
-        while k < ways and dot(push, three(contacts, order[k], PUSH)) <= SAME_NORMAL_COSINE:
+        while (
+            k < displacements and dot(push, three(contacts, order[k], PUSH)) <= SAME_NORMAL_COSINE
+        ):
             k += 1
         if k == MOST_PLANES:
             continue  # left to the next round
-        if k == ways:
+        if k == displacements:
             order[k] = i
-            ways += 1
+            displacements += 1
         elif contacts[i, DEPTH] > contacts[order[k], DEPTH]:
             order[k] = i
-    for k in range(1, ways):
+    for k in range(1, displacements):
         i, place = order[k], k
         while place > 0 and contacts[order[place - 1], DEPTH] > contacts[i, DEPTH]:
             order[place] = order[place - 1]
             place -= 1
         order[place] = i
     kept = 0
-    for k in range(ways):
+    for k in range(displacements):
         i = order[k]
         needed = True
         for j in range(kept):
@@ -130,7 +132,7 @@ def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
     return kept
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _without_ended(scene: Scene, offset: Vec3, count: int) -> int:
     """Leave out of the contacts to push out of those that end with a deeper one; return how many.
 
@@ -155,7 +157,7 @@ def _without_ended(scene: Scene, offset: Vec3, count: int) -> int:
     return kept
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -> tuple[Vec3, int]:
     """Push a body once out of all penetrating contacts listed; return (offset, planes met).
 
@@ -196,7 +198,7 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
     return offset, planes
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _ceiling(scene: Scene, offset: Vec3) -> float:
     """Return how far the lowest triangle of a mesh is over the center; infinity if none is."""
     candidates, lowest = scene.candidates, np.inf
@@ -212,29 +214,29 @@ def _ceiling(scene: Scene, offset: Vec3) -> float:
     return lowest
 
 
-@kernel(apart=True, lent=True)
-def clearing_lift(scene: Scene, offset: Vec3, buried: bool) -> float:
+@kernel(noinline=True, no_refcount=True)
+def clearing_rise(scene: Scene, offset: Vec3, buried: bool) -> float:
     """Return the least lift along +Y that clears what the body overlaps; if buried, everything.
 
     There is no way out over a wall of a mesh that is higher than the body, nor through a ceiling.
     0 where there is no way up.
     """
-    candidates, best, highest = scene.candidates, 0.0, 2.0 * scene.body.reach[1]
-    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
+    candidates, best, highest = scene.candidates, 0.0, 2.0 * scene.body.half_extents[1]
+    lower, upper = around_body(offset, scene.body.half_extents, CONTACT_MARGIN)
     if buried:
-        lower, upper = column_of(offset, scene.body.reach, lower[1])
+        lower, upper = column_of(offset, scene.body.half_extents, lower[1])
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size and goes_on(scene.faces, k):
         spend(scene.faces, 1.0)
         if buried or overlap_alone(candidates, k, offset, scene.body, scene.faces) > 0.0:
-            up = lift(candidates, k, offset, scene.body, scene.faces)
+            up = depenetrate_upward(candidates, k, offset, scene.body, scene.faces)
             if up <= highest or candidates[k, THICKNESS] > 0.0:
                 best = max(best, up)
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     return best if buried or best < _ceiling(scene, offset) else 0.0
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3]:
     """Return (whether a move led into a map from beside or below, where it ends, normal).
 
@@ -258,7 +260,7 @@ def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3
     return True, stopped, scale(back, 1.0 / size) if size > 0.0 else (0.0, -1.0, 0.0)
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def resolve(
     scene: Scene, offset: Vec3, touching: Touching, max_rounds: int, near: float
 ) -> Resolved:
@@ -277,15 +279,15 @@ def resolve(
     moved = length(subtract(offset, start))
     if moved > scene.body.least:
         # A long body, deep in rough ground: if up is much nearer, sideways was no way out.
-        up = clearing_lift(scene, start, False)
+        up = clearing_rise(scene, start, False)
         if 0.0 < up and moved > FARTHEST_PUSH * up:
             offset, planes, lifted = add(start, (0.0, up, 0.0)), 0, up
             count, deepest, overlapping = list_contacts(scene, offset)
     buried = is_buried(scene, offset)
     lifts = 0
-    while (deepest > SLOP or overlapping > STUCK_DEPTH or buried) and lifts < MOST_LIFTS:
+    while (deepest > SLOP or overlapping > STUCK_DEPTH or buried) and lifts < MOST_RISES:
         lifts += 1
-        up = clearing_lift(scene, offset, buried)
+        up = clearing_rise(scene, offset, buried)
         if up == 0.0:
             break
         offset = add(offset, (0.0, up, 0.0))
@@ -301,7 +303,7 @@ def resolve(
     return Resolved(offset, planes, count, max(deepest, overlapping), rounds, lifted)
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def rise_of_feet(scene: Scene, offset: Vec3, count: int, most: float, cosine: float) -> float:
     """Return how far up the walkable contacts among those listed push the body.
 
@@ -311,7 +313,7 @@ def rise_of_feet(scene: Scene, offset: Vec3, count: int, most: float, cosine: fl
     for i in range(count):
         if scene.contacts[i, DEPTH] > LEAST_RISE and scene.contacts[i, PUSH + 1] >= cosine:
             which = int(scene.contacts[i, CANDIDATE])
-            up = lift(scene.candidates, which, offset, scene.body, scene.faces)
+            up = depenetrate_upward(scene.candidates, which, offset, scene.body, scene.faces)
             if up <= most:
                 best = max(best, up)
     return best

@@ -18,13 +18,13 @@ from terrain_physics._kernels.character.state.work import (
     spend,
 )
 from terrain_physics._kernels.ground.candidates import CANDIDATE_SIZE, gather_candidates
-from terrain_physics._kernels.ground.movers import nothing_yields
+from terrain_physics._kernels.ground.movers import no_debts
 from terrain_physics._kernels.ground.nearby import FEW, put_runs
-from terrain_physics._kernels.ground.table import Ground, from_start, has_movers
+from terrain_physics._kernels.ground.table import GroundTable, from_start, has_movers
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN
-from terrain_physics._kernels.types import Floats, Longs, Words
+from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
 # Column of a plane behind its normal: the candidate that it is of, or one of two others.
 MET = 3
@@ -57,11 +57,11 @@ class Scene(NamedTuple):
     size: int  # how many candidates
     body: Body
     contacts: Floats  # (.., CONTACT_SIZE)
-    order: Longs  # (..,)
+    order: Int64s  # (..,)
     faces: Floats  # (SCRATCH_SIZE, 4), with the count of work
     planes: Floats  # (MOST_PLANES, PLANE_SIZE), met in this step
     resolver: int
-    random_state: Words
+    random_state: UInt64s
 
 
 class Memory(NamedTuple):
@@ -69,10 +69,10 @@ class Memory(NamedTuple):
 
     candidates: Floats
     contacts: Floats
-    order: Longs
+    order: Int64s
     faces: Floats
     planes: Floats
-    yielding: Floats  # (MOST_YIELDING, YIELDING_SIZE), see `ground.movers`
+    debts: Floats  # (MOST_DEBTS, DEBT_SIZE), see `ground.movers`
 
 
 @kernel
@@ -87,7 +87,7 @@ def make_memory() -> Memory:
         np.empty(_ROOM, dtype=np.int64),
         new_faces(),
         np.empty((MOST_PLANES, PLANE_SIZE), dtype=np.float64),
-        nothing_yields(),
+        no_debts(),
     )
 
 
@@ -100,12 +100,12 @@ def borrow_memory(memory: Memory) -> Memory:
         borrow(memory.order),
         borrow(memory.faces),
         borrow(memory.planes),
-        borrow(memory.yielding),
+        borrow(memory.debts),
     )
 
 
 @kernel(inline=True)
-def empty_scene(body: Body, resolver: int, random_state: Words, memory: Memory) -> Scene:
+def empty_scene(body: Body, resolver: int, random_state: UInt64s, memory: Memory) -> Scene:
     """Return a scene without candidates that works in a memory."""
     return Scene(
         memory.candidates,
@@ -141,7 +141,7 @@ def _filled(scene: Scene, candidates: Floats, count: int) -> Scene:
 
 
 @kernel(inline=True)
-def gathered(scene: Scene, ground: Ground, base: Vec3, lower: Vec3, upper: Vec3) -> Scene:
+def gathered(scene: Scene, ground: GroundTable, base: Vec3, lower: Vec3, upper: Vec3) -> Scene:
     """Return a scene of the triangles near a box; without any where that is too much work."""
     faces = scene.faces
     candidates, count, came_upon = gather_candidates(
@@ -172,7 +172,7 @@ def with_body(scene: Scene, body: Body) -> Scene:
     )
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def at_once(scene: Scene) -> Scene:
     """Return the scene with contacts pushed out of all at once, which draws no random numbers.
 
@@ -191,18 +191,18 @@ def at_once(scene: Scene) -> Scene:
     )
 
 
-@kernel(apart=True)
-def around(
+@kernel(noinline=True)
+def scene_around(
     rules: Floats,
     center: Vec3,
     room: float,
-    random_state: Words,
-    ground: Ground,
+    random_state: UInt64s,
+    ground: GroundTable,
     memory: Memory,
 ) -> Scene:
     """Return the scene around the body that the rules hold, and ``room`` meters above it."""
     body = unpack_body(rules)
-    wide = add(body.reach, (CONTACT_MARGIN, CONTACT_MARGIN, CONTACT_MARGIN))
+    wide = add(body.half_extents, (CONTACT_MARGIN, CONTACT_MARGIN, CONTACT_MARGIN))
     upper = add(center, add(wide, (0.0, room, 0.0)))
     scene = empty_scene(body, SIMULTANEOUS, random_state, memory)
     there = from_start(ground, center, np.inf)
@@ -210,7 +210,9 @@ def around(
 
 
 @kernel(inline=True)
-def look(scene: Scene, ground: Ground, base: Vec3, far: float, drop: float, step: float) -> Scene:
+def look(
+    scene: Scene, ground: GroundTable, base: Vec3, far: float, drop: float, step: float
+) -> Scene:
     """Return a scene of the same body at ``base``, which may move by ``far`` any way.
 
     Down it may move by ``drop`` more. For a body that may climb, ``step`` > 0 is how high: the
@@ -218,7 +220,7 @@ def look(scene: Scene, ground: Ground, base: Vec3, far: float, drop: float, step
     whose candidates are gone.
     """
     body = scene.body
-    wide = (body.reach[0] + far, body.reach[1] + far, body.reach[2] + far)
+    wide = (body.half_extents[0] + far, body.half_extents[1] + far, body.half_extents[2] + far)
     if step > 0.0:  # a step is looked for beyond the body
         wide = (2.0 * wide[0], wide[1] + step, 2.0 * wide[2])
     lower = subtract(base, (wide[0], wide[1] + drop, wide[2]))

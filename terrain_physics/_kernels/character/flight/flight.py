@@ -34,12 +34,12 @@ from terrain_physics._kernels.character.reports.hits import (
 )
 from terrain_physics._kernels.character.reports.report import planes_touched
 from terrain_physics._kernels.character.state.free_motion import through_air
-from terrain_physics._kernels.character.state.motion import Footing, Motion, Mover, Tally
+from terrain_physics._kernels.character.state.motion import Footing, Motion, MovementRules, Tally
 from terrain_physics._kernels.character.state.substeps import Pace, extent
-from terrain_physics._kernels.character.walk.crease import settle_in_gully
+from terrain_physics._kernels.character.walk.crease import settle_in_crease
 from terrain_physics._kernels.character.walk.walk import stays_on_ground, support
 from terrain_physics._kernels.ground.candidates import three
-from terrain_physics._kernels.ground.table import Ground
+from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, CONVERGED_DEPTH, SLOP
 
@@ -69,7 +69,7 @@ class Flight(NamedTuple):
     strayed: bool  # whether pushes led out of what was looked at first
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _slide(scene: Scene, count: int, velocity: Vec3, cosine: float) -> Vec3:
     """Return the horizontal velocity of a fall that a number of steep planes lead aside.
 
@@ -87,7 +87,7 @@ def _slide(scene: Scene, count: int, velocity: Vec3, cosine: float) -> Vec3:
     return (led[0] / kept, 0.0, led[2] / kept)
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _not_into_steep(scene: Scene, offset: Vec3, velocity: Vec3, cosine: float) -> Vec3:
     """Return a velocity whose horizontal part leads into no steep slope that is touched.
 
@@ -109,34 +109,34 @@ def _not_into_steep(scene: Scene, offset: Vec3, velocity: Vec3, cosine: float) -
     return (level[0], velocity[1], level[2])
 
 
-@kernel(apart=True, lent=True)
-def take_aim(mover: Mover, motion: Motion, pace: Pace, scene: Scene) -> Aim:
+@kernel(noinline=True, no_refcount=True)
+def take_aim(movement: MovementRules, motion: Motion, pace: Pace, scene: Scene) -> Aim:
     """Return where a body that does not walk is led by its parabola in one step.
 
     Steep ground that it touches takes from its horizontal velocity what leads into it. The scene is
     left with the contacts there.
     """
     start, velocity = motion.offset, motion.velocity
-    if not mover.by_sum:
-        velocity = _not_into_steep(scene, start, velocity, mover.walkable)
-    way, last = through_air(velocity, mover.gravity, pace.seconds)
-    blocked, aimed, side = stop_at_side(scene, start, add(start, way))
+    if not movement.by_sum:
+        velocity = _not_into_steep(scene, start, velocity, movement.walkable)
+    displacement, last = through_air(velocity, movement.gravity, pace.seconds)
+    blocked, aimed, side = stop_at_side(scene, start, add(start, displacement))
     return Aim(velocity, last, aimed, list_contacts(scene, aimed), blocked, side)
 
 
 @kernel(inline=True)
-def _near(mover: Mover) -> float:
+def _near(movement: MovementRules) -> float:
     """Return how far off what a body meets may be. One that will walk lands on what it touches."""
-    return SLOP if mover.walks else CONTACT_MARGIN
+    return SLOP if movement.walks else CONTACT_MARGIN
 
 
-@kernel(apart=True, lent=True)
-def fly(mover: Mover, motion: Motion, scene: Scene, aim: Aim) -> Flight:
+@kernel(noinline=True, no_refcount=True)
+def fly(movement: MovementRules, motion: Motion, scene: Scene, aim: Aim) -> Flight:
     """Move a body to where it is aimed, and push it out of the ground.
 
     The scene is left with the planes met, and with the contacts where the body is.
     """
-    out = resolve(scene, aim.offset, aim.touching, mover.max_rounds, _near(mover))
+    out = resolve(scene, aim.offset, aim.touching, movement.max_rounds, _near(movement))
     return Flight(motion.base, aim.last, out, aim.blocked, aim.side, False)
 
 
@@ -146,9 +146,9 @@ def strays(flight: Flight, pace: Pace) -> bool:
     return extent(flight.out.offset) > pace.far
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def follow(
-    mover: Mover, pace: Pace, scene: Scene, ground: Ground, flight: Flight
+    movement: MovementRules, pace: Pace, scene: Scene, ground: GroundTable, flight: Flight
 ) -> tuple[Scene, Flight]:
     """Look at the ground where a body has strayed to and push on, until it stays in sight.
 
@@ -160,10 +160,10 @@ def follow(
         looks += 1
         base = add(base, out.offset)
         wide = pace.far + scene.body.least * looks
-        scene = look(scene, ground, base, wide, mover.drop, 0.0)
+        scene = look(scene, ground, base, wide, movement.drop, 0.0)
         here = (0.0, 0.0, 0.0)
         touching = list_contacts(scene, here)
-        more = resolve(scene, here, touching, mover.max_rounds, _near(mover))
+        more = resolve(scene, here, touching, movement.max_rounds, _near(movement))
         rounds, lifted = out.rounds + more.rounds, out.lifted + more.lifted
         out = Resolved(more.offset, more.planes, more.contacts, more.depth, rounds, lifted)
     return scene, Flight(base, flight.velocity, out, flight.blocked, flight.side, True)
@@ -194,17 +194,17 @@ def _most_upright(scene: Scene, planes: int) -> float:
 
 
 @kernel
-def _find_ground(mover: Mover, scene: Scene, out: Resolved) -> tuple[bool, Vec3]:
+def _find_ground(movement: MovementRules, scene: Scene, out: Resolved) -> tuple[bool, Vec3]:
     """Return (grounded, ground normal) by the mover's rule."""
-    if mover.by_sum:
+    if movement.by_sum:
         touched, total = touched_normals(scene, out.offset)
-        return ground_by_sum(touched, total, mover.cosine)
-    return ground_by_planes(scene.planes, out.planes, mover.cosine)
+        return ground_by_sum(touched, total, movement.cosine)
+    return ground_by_planes(scene.planes, out.planes, movement.cosine)
 
 
 @kernel
 def _lands(
-    mover: Mover, pace: Pace, scene: Scene, out: Resolved, velocity: Vec3, falling: float
+    movement: MovementRules, pace: Pace, scene: Scene, out: Resolved, velocity: Vec3, falling: float
 ) -> tuple[bool, int]:
     """Tell whether a body that met ground, by the contact rule, stays there.
 
@@ -213,35 +213,42 @@ def _lands(
     """
     if falling < 0.0:
         return not velocity[1] > 0.0, out.contacts
-    if _most_upright(scene, out.planes) < mover.walkable:
+    if _most_upright(scene, out.planes) < movement.walkable:
         return True, out.contacts
-    way = scale(velocity, pace.seconds)
-    stays = stays_on_ground(scene, out.offset, way, pace.reach, mover.snap, mover.walkable)
+    displacement = scale(velocity, pace.seconds)
+    stays = stays_on_ground(
+        scene, out.offset, displacement, pace.farthest, movement.snap, movement.walkable
+    )
     contacts, _, _ = list_contacts(scene, out.offset)
     return stays, contacts
 
 
 @kernel
 def _comes_down(
-    mover: Mover, scene: Scene, out: Resolved, offset: Vec3, velocity: Vec3, contacts: int
+    movement: MovementRules,
+    scene: Scene,
+    out: Resolved,
+    offset: Vec3,
+    velocity: Vec3,
+    contacts: int,
 ) -> tuple[bool, Vec3, int]:
     """Set a body that met ground down on it: contacts reach a little farther than what touches.
 
     Returns (whether the ground holds it, where it is then, how many contacts the scene lists).
     Whoever met steep faces one after another is wedged only if they hold it together.
     """
-    down, _, _ = support(scene, offset, velocity, -2.0 * CONTACT_MARGIN, mover.walkable)
-    if down > -np.inf or _most_upright(scene, out.planes) >= mover.walkable:
+    down, _, _ = support(scene, offset, velocity, -2.0 * CONTACT_MARGIN, movement.walkable)
+    if down > -np.inf or _most_upright(scene, out.planes) >= movement.walkable:
         if down < -SLOP and down > -np.inf:
             offset = add(offset, (0.0, down, 0.0))
         return True, offset, contacts
     drop = out.lifted + 2.0 * CONTACT_MARGIN
-    return settle_in_gully(scene, offset, drop, mover.walkable)
+    return settle_in_crease(scene, offset, drop, movement.walkable)
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def land(
-    mover: Mover, motion: Motion, pace: Pace, scene: Scene, flight: Flight, log: HitLog
+    movement: MovementRules, motion: Motion, pace: Pace, scene: Scene, flight: Flight, log: HitLog
 ) -> Motion:
     """End a step through the air: on the ground, or along what the body met.
 
@@ -260,34 +267,34 @@ def land(
         stuck, out = _back_if_stuck(scene, motion.offset, out)
     hits, coming = tally.hits, (motion.velocity[0], velocity[1], motion.velocity[2])
     if out.planes > 0:
-        hits = note_flight(log, mover, motion, flight.base, coming, out, scene)
-    grounded, normal = _find_ground(mover, scene, out)
+        hits = note_flight(log, movement, motion, flight.base, coming, out, scene)
+    grounded, normal = _find_ground(movement, scene, out)
     landed_on = candidate_of(scene, out.planes, normal)
     if stuck:
         velocity = (0.0, 0.0, 0.0)
     slid = settle_velocity(scene.planes, out.planes, velocity, False)
     velocity = settle_velocity(scene.planes, out.planes, velocity, grounded)
     contacts, offset, landing = out.contacts, out.offset, tally.landing
-    if grounded and mover.walks:
+    if grounded and movement.walks:
         if falling >= 0.0:  # from now on it walks: its way up a slope is no jump
             velocity = (velocity[0], 0.0, velocity[2])
-        grounded, contacts = _lands(mover, pace, scene, out, velocity, falling)
+        grounded, contacts = _lands(movement, pace, scene, out, velocity, falling)
         if not grounded:
             velocity = slid
-    if grounded and not mover.by_sum:
-        grounded, offset, contacts = _comes_down(mover, scene, out, offset, velocity, contacts)
+    if grounded and not movement.by_sum:
+        grounded, offset, contacts = _comes_down(movement, scene, out, offset, velocity, contacts)
         if not grounded:
             velocity = slid
     if grounded:
         landing = max(landing, falling)
         if not motion.footing.grounded and landed_on >= 0:
             hits = note_landing(
-                log, hits, mover, flight.base, out.offset, coming, scene, landed_on, normal
+                log, hits, movement, flight.base, out.offset, coming, scene, landed_on, normal
             )
-    elif not mover.by_sum and velocity[1] > max(-falling, 0.0):
+    elif not movement.by_sum and velocity[1] > max(-falling, 0.0):
         level = (velocity[0], max(-falling, 0.0), velocity[2])
-        velocity = _not_into_steep(scene, offset, level, mover.walkable)
-    walking = grounded and mover.walks and velocity[1] <= 0.0
+        velocity = _not_into_steep(scene, offset, level, movement.walkable)
+    walking = grounded and movement.walks and velocity[1] <= 0.0
     footing = Footing(grounded, walking, normal, False, 0.0)
     rounds, lifted = max(tally.rounds, out.rounds), tally.lifted + out.lifted
     tally = Tally(contacts, out.depth, rounds, lifted, landing, tally.air_time, hits)

@@ -17,7 +17,7 @@ from terrain_physics._kernels.character.state.motion import (
     FREE,
     Footing,
     Motion,
-    Mover,
+    MovementRules,
     Tally,
     with_hits,
 )
@@ -83,14 +83,16 @@ def _first_entry(
 
 
 @kernel
-def _moment(mover: Mover, motion: Motion, pace: Pace, scene: Scene, aim: Aim) -> tuple[int, float]:
+def _moment(
+    movement: MovementRules, motion: Motion, pace: Pace, scene: Scene, aim: Aim
+) -> tuple[int, float]:
     """Return (the contact that a flight meets first in a step or -1, after how many seconds).
 
     The scene lists the contacts at the end of the step, and is left with those of that moment if
     there is one. Rims count where there is nothing else.
     """
     count, time, low, high = aim.touching.contacts, pace.seconds, -1.0, pace.seconds
-    gravity, walkable, rims = mover.gravity, mover.walkable, False
+    gravity, walkable, rims = movement.gravity, movement.walkable, False
     for trial in range(_MOST_TRIES):
         deepest, entry = _first_entry(scene, count, aim, gravity, time, walkable, rims)
         if trial == 0 and deepest < 0:
@@ -108,31 +110,41 @@ def _moment(mover: Mover, motion: Motion, pace: Pace, scene: Scene, aim: Aim) ->
         time = entry
         if not low < time < high:
             time = 0.5 * (max(low, 0.0) + high)
-        way, _ = through_air(aim.velocity, gravity, time)
-        count, _, _ = list_contacts(scene, add(motion.offset, way))
+        displacement, _ = through_air(aim.velocity, gravity, time)
+        count, _, _ = list_contacts(scene, add(motion.offset, displacement))
     list_contacts(scene, aim.offset)
     return -1, 0.0
 
 
 @kernel
 def _land(
-    mover: Mover, motion: Motion, pace: Pace, scene: Scene, place: Vec3, velocity: Vec3, left: float
+    movement: MovementRules,
+    motion: Motion,
+    pace: Pace,
+    scene: Scene,
+    place: Vec3,
+    velocity: Vec3,
+    left: float,
 ) -> tuple[bool, Motion, Pace]:
     """Set a body on the ground that it meets at a place, to walk for the time that is left.
 
     Returns that the flight goes on if the body cannot stand there, or only brushes an edge.
     """
-    down = walk(scene, place, (0.0, 0.0, 0.0), pace.reach, 0.0, mover.walkable, mover.max_rounds)
+    down = walk(
+        scene, place, (0.0, 0.0, 0.0), pace.farthest, 0.0, movement.walkable, movement.max_rounds
+    )
     touched = planes_touched(scene, down.contacts)
-    on_planes, normal = ground_by_planes(scene.planes, touched, mover.cosine)
+    on_planes, normal = ground_by_planes(scene.planes, touched, movement.cosine)
     stands = down.ended == FREE or down.ended == BLOCKED
     if not stands or not on_planes or down.depth > CONVERGED_DEPTH:
         return False, motion, pace
     falling = -velocity[1]
     velocity = (velocity[0], 0.0, velocity[2])
     rest = cut_anew(pace, velocity, 0.0, left, scene.body.least)
-    way = (velocity[0] * rest.seconds, 0.0, velocity[2] * rest.seconds)
-    if not stays_on_ground(scene, down.offset, way, rest.reach, mover.snap, mover.walkable):
+    displacement = (velocity[0] * rest.seconds, 0.0, velocity[2] * rest.seconds)
+    if not stays_on_ground(
+        scene, down.offset, displacement, rest.farthest, movement.snap, movement.walkable
+    ):
         return False, motion, pace
     tally = motion.tally
     tally = Tally(
@@ -150,7 +162,7 @@ def _land(
 
 @kernel
 def _bump(
-    mover: Mover, motion: Motion, scene: Scene, place: Vec3, velocity: Vec3, left: float
+    movement: MovementRules, motion: Motion, scene: Scene, place: Vec3, velocity: Vec3, left: float
 ) -> tuple[bool, Motion]:
     """Stop a body at the ceiling that it meets at a place, to the end of the step.
 
@@ -161,7 +173,7 @@ def _bump(
     if touching.depth > CONVERGED_DEPTH:
         return False, motion
     velocity = along_planes(scene.planes, planes_touched(scene, touching.contacts), velocity)
-    _, velocity = through_air(velocity, mover.gravity, left)
+    _, velocity = through_air(velocity, movement.gravity, left)
     tally = Tally(
         touching.contacts,
         touching.depth,
@@ -175,9 +187,9 @@ def _bump(
     return True, Motion(motion.base, place, velocity, footing, tally)
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def meet(
-    mover: Mover, motion: Motion, pace: Pace, scene: Scene, aim: Aim, log: HitLog
+    movement: MovementRules, motion: Motion, pace: Pace, scene: Scene, aim: Aim, log: HitLog
 ) -> tuple[bool, Motion, Pace]:
     """End a step through the air where it meets walkable ground or a ceiling.
 
@@ -191,28 +203,31 @@ def meet(
         its parabola has led it, set on ground straight up or down and walking there, or stopped by
         the ceiling for this step. Else the scene is as before.
     """
-    if not mover.walks or aim.touching.contacts == 0 or aim.blocked:
+    if not movement.walks or aim.touching.contacts == 0 or aim.blocked:
         return False, motion, pace
     if pace.cuts == MOST_CUTS:
         return False, motion, pace
-    which, seconds = _moment(mover, motion, pace, scene, aim)
+    which, seconds = _moment(movement, motion, pace, scene, aim)
     if which >= 0:
         upright = float(scene.contacts[which, PUSH + 1])
-        way, velocity = through_air(aim.velocity, mover.gravity, seconds)
-        place, left = add(motion.offset, way), pace.seconds - seconds + pace.seconds * pace.steps
+        displacement, velocity = through_air(aim.velocity, movement.gravity, seconds)
+        place, left = (
+            add(motion.offset, displacement),
+            pace.seconds - seconds + pace.seconds * pace.steps,
+        )
         k, normal = int(scene.contacts[which, CANDIDATE]), three(scene.contacts, which, PUSH)
-        if upright >= mover.walkable:
-            lands, landed, rest = _land(mover, motion, pace, scene, place, velocity, left)
+        if upright >= movement.walkable:
+            lands, landed, rest = _land(movement, motion, pace, scene, place, velocity, left)
             if lands:
                 hits = note_landing(
-                    log, motion.tally.hits, mover, motion.base, place, velocity, scene, k, normal
+                    log, motion.tally.hits, movement, motion.base, place, velocity, scene, k, normal
                 )
                 return True, with_hits(landed, hits), rest
         elif upright < 0.0 and scene.contacts[which, DEPTH] <= SLOP:
             left = pace.seconds - seconds
-            bumps, bumped = _bump(mover, motion, scene, place, velocity, left)
+            bumps, bumped = _bump(movement, motion, scene, place, velocity, left)
             if bumps:
-                hits = note_bump(log, mover, motion, place, velocity, scene, k, normal)
+                hits = note_bump(log, movement, motion, place, velocity, scene, k, normal)
                 return True, with_hits(bumped, hits), pace
         list_contacts(scene, aim.offset)
     return False, motion, pace

@@ -12,8 +12,10 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import center_of, foot_of
 from terrain_physics._kernels.character.state.free_motion import through_air
 from terrain_physics._kernels.character.state.layout import (
-    CARRIED_VELOCITY,
-    CARRIER,
+    BASE_AHEAD,
+    BASE_PART,
+    BASE_POINT,
+    BASE_VELOCITY,
     EXCESS,
     GRAVITY,
     GRAVITY_SCALE,
@@ -26,11 +28,9 @@ from terrain_physics._kernels.character.state.layout import (
     MOVE_AGE,
     MOVES_SEEN,
     OFFSET,
+    ON_MOVING_BASE,
     OWN_VELOCITY,
     POSITION,
-    RIDE_AHEAD,
-    RIDE_POINT,
-    RIDES,
     SNAP,
     SQUEEZED_BY,
     TURN,
@@ -50,7 +50,7 @@ from terrain_physics._kernels.ground.movers import (
     surface_velocity,
     velocity_at,
 )
-from terrain_physics._kernels.ground.table import Ground, mover_met, movers_of
+from terrain_physics._kernels.ground.table import GroundTable, mover_met, movers_of
 from terrain_physics._kernels.math.rigid import (
     Rigid,
     angle_of,
@@ -67,7 +67,7 @@ from terrain_physics._kernels.tolerances import ASTRAY_DISTANCE, ASTRAY_SHARE, M
 from terrain_physics._kernels.types import Floats
 
 
-class Ride(NamedTuple):
+class MovingBase(NamedTuple):
     """In whose frame an update takes place, and where it began there."""
 
     row: int  # of the mover; 0: the world's frame
@@ -84,7 +84,7 @@ class Ride(NamedTuple):
 
 
 @kernel
-def _is_moving(ground: Ground, row: int, state: Floats, delta_time: float) -> bool:
+def _is_moving(ground: GroundTable, row: int, state: Floats, delta_time: float) -> bool:
     """Tell whether the latest move of a part goes on, for a body that has not stood on it.
 
     Then it began no longer ago than it takes, for all that the last updates have seen.
@@ -101,7 +101,7 @@ def _goes_on(movers: Floats, row: int, age: float) -> bool:
     return bool(age < movers[row, SECONDS] * (1.0 - MOVING_BASE_ROUNDING))
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def see_moves(state: Floats, counted: float) -> None:
     """Note that an update has ended, and how many moves the ground has counted by now."""
     for k in range(UPDATES_SEEN - 1, 0, -1):
@@ -109,7 +109,7 @@ def see_moves(state: Floats, counted: float) -> None:
     state[MOVES_SEEN] = counted
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def ignore_moves(state: Floats, counted: float) -> None:
     """Note that no move up to now concerns a body: it was at rest, or not there."""
     for k in range(UPDATES_SEEN):
@@ -137,7 +137,7 @@ def _excess(state: Floats, rules: Floats, now: Vec3, seconds: float) -> float:
 
     That is where a part slows down on its way up, or turns round, more than gravity does.
     """
-    carried = float(state[CARRIED_VELOCITY + 1])
+    carried = float(state[BASE_VELOCITY + 1])
     if int(rules[LEAVE]) == KEEPS_NONE or carried <= 0.0:
         return 0.0
     held = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE]) * seconds
@@ -154,7 +154,7 @@ def _is_thrown(rules: Floats, excess: float) -> bool:
 
 @kernel
 def _stands_there(
-    ground: Ground, row: int, seen: float, before: Rigid, start: Vec3, foot: Vec3, body: Body
+    ground: GroundTable, row: int, seen: float, before: Rigid, start: Vec3, foot: Vec3, body: Body
 ) -> bool:
     """Tell whether a foot is where a part has left it: on another ground it is elsewhere.
 
@@ -162,58 +162,63 @@ def _stands_there(
     """
     if not remembers(movers_of(ground), row, seen):
         return True
-    around = ASTRAY_DISTANCE + ASTRAY_SHARE * (abs(foot[0]) + abs(foot[1]) + abs(foot[2]))
+    scene_around = ASTRAY_DISTANCE + ASTRAY_SHARE * (abs(foot[0]) + abs(foot[1]) + abs(foot[2]))
     off = subtract(to_world(before, start), foot)
-    high = around + body.reach[0] + body.reach[2]
-    return abs(off[0]) <= around and abs(off[1]) <= high and abs(off[2]) <= around
+    high = scene_around + body.half_extents[0] + body.half_extents[2]
+    return abs(off[0]) <= scene_around and abs(off[1]) <= high and abs(off[2]) <= scene_around
 
 
-@kernel(lent=True)
-def in_world(state: Floats) -> Ride:
+@kernel(no_refcount=True)
+def no_moving_base(state: Floats) -> MovingBase:
     """Return an update in the frame of the world."""
     none = Rigid((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     zero = (0.0, 0.0, 0.0)
-    return Ride(0, none, none, zero, zero, zero, 0.0, 0.0, zero, 0.0, state[GROUNDED] != 0.0)
+    return MovingBase(0, none, none, zero, zero, zero, 0.0, 0.0, zero, 0.0, state[GROUNDED] != 0.0)
 
 
 @kernel
 def _turn(state: Floats, before: Rigid, now: Rigid) -> float:
     """Return how far the part that a body stands on has turned about +Y."""
-    if state[RIDES] != 0.0:
-        ahead = turned(now.rotation, three_at(state, RIDE_AHEAD))
+    if state[ON_MOVING_BASE] != 0.0:
+        ahead = turned(now.rotation, three_at(state, BASE_AHEAD))
     else:
         ahead = turned(turn_between(before.rotation, now.rotation), (0.0, 0.0, 1.0))
     return angle_of(ahead[0], ahead[2])
 
 
-@kernel(apart=True)
-def mount(
-    state: Floats, rules: Floats, body: Body, ground: Ground, delta_time: float, is_placed: bool
-) -> Ride:
+@kernel(noinline=True)
+def find_moving_base(
+    state: Floats,
+    rules: Floats,
+    body: Body,
+    ground: GroundTable,
+    delta_time: float,
+    is_teleported: bool,
+) -> MovingBase:
     """Return in whose frame an update takes place.
 
     It is that of the part that the body stands on, unless that is gone, was put elsewhere without a
     time, or throws the body off: this then gets what it keeps of the part's velocity.
     """
-    ride = in_world(state)
-    if state[GROUNDED] == 0.0 or state[CARRIER] < 0.0:
-        return ride
+    moving_base = no_moving_base(state)
+    if state[GROUNDED] == 0.0 or state[BASE_PART] < 0.0:
+        return moving_base
     movers, seen, row = (
         movers_of(ground),
         float(state[MOVES_SEEN]),
-        mover_met(ground, float(state[CARRIER])),
+        mover_met(ground, float(state[BASE_PART])),
     )
-    carried = three_at(state, CARRIED_VELOCITY)
+    carried = three_at(state, BASE_VELOCITY)
     if row == 0 or movers[row, PUT] > seen:
         _add_velocity(state, _kept(rules, carried))
-        return ride
+        return moving_base
     before, now = frame_seen(movers, row, seen), frame_now(movers, row)
     foot = foot_of(add(three_at(state, POSITION), three_at(rules, OFFSET)), body)
     start = to_local(before, foot)
-    if state[RIDES] != 0.0 and not is_placed:
-        known = three_at(state, RIDE_POINT)
+    if state[ON_MOVING_BASE] != 0.0 and not is_teleported:
+        known = three_at(state, BASE_POINT)
         if not _stands_there(ground, row, seen, before, known, foot, body):
-            return ride
+            return moving_base
         start = known
     age = 0.0 if has_moved(movers, row, seen) else float(state[MOVE_AGE])
     velocity = velocity_at(movers, row, foot, _goes_on(movers, row, age))
@@ -222,38 +227,48 @@ def mount(
         up = (carried[0], carried[1] + float(state[EXCESS]), carried[2])
         _add_velocity(state, _kept(rules, up))
         state[GROUNDED] = 0.0
-        return ride
+        return moving_base
     end = add_scaled(start, surface_velocity(movers, row), delta_time)
     turn = _turn(state, before, now)
-    return Ride(
-        row, before, now, start, end, velocity, excess, age, velocity, turn, ride.was_grounded
+    return MovingBase(
+        row,
+        before,
+        now,
+        start,
+        end,
+        velocity,
+        excess,
+        age,
+        velocity,
+        turn,
+        moving_base.was_grounded,
     )
 
 
 @kernel
-def carried_center(state: Floats, rules: Floats, body: Body, ground: Ground) -> Vec3:
+def carried_center(state: Floats, rules: Floats, body: Body, ground: GroundTable) -> Vec3:
     """Return where the center of a body will be when the part that it stands on has carried it."""
-    row = mover_met(ground, float(state[CARRIER])) if state[RIDES] != 0.0 else 0
+    row = mover_met(ground, float(state[BASE_PART])) if state[ON_MOVING_BASE] != 0.0 else 0
     if row > 0:
         return center_of(
-            to_world(frame_now(movers_of(ground), row), three_at(state, RIDE_POINT)), body
+            to_world(frame_now(movers_of(ground), row), three_at(state, BASE_POINT)), body
         )
     return add(three_at(state, POSITION), three_at(rules, OFFSET))
 
 
 @kernel(inline=True)
-def carried_to(ride: Ride, share: float) -> Vec3:
+def carried_to(moving_base: MovingBase, share: float) -> Vec3:
     """Return where in the world a part has carried the foot by a share of an update."""
-    on_part = ride.end
+    on_part = moving_base.end
     if share < 1.0:
-        on_part = add(scale(ride.start, 1.0 - share), scale(ride.end, share))
-    return to_world(between(ride.before, ride.now, share), on_part)
+        on_part = add(scale(moving_base.start, 1.0 - share), scale(moving_base.end, share))
+    return to_world(between(moving_base.before, moving_base.now, share), on_part)
 
 
 @kernel
-def mount_in_air(
-    state: Floats, rules: Floats, body: Body, ground: Ground, row: int, delta_time: float
-) -> Ride:
+def find_moving_base_in_air(
+    state: Floats, rules: Floats, body: Body, ground: GroundTable, row: int, delta_time: float
+) -> MovingBase:
     """Return an update of a body in the air in the frame of a part that it meets.
 
     So it lands on that, or is pushed by it, as on something that stands still. The frame's velocity
@@ -267,34 +282,36 @@ def mount_in_air(
     gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
     _, falling = through_air(three_at(state, VELOCITY), gravity, delta_time)
     _add_velocity(state, scale(velocity, -1.0))
-    return Ride(row, before, now, start, start, velocity, 0.0, 0.0, falling, 0.0, False)
+    return MovingBase(row, before, now, start, start, velocity, 0.0, 0.0, falling, 0.0, False)
 
 
 @kernel
-def _pushed_velocity(state: Floats, ground: Ground, ride: Ride, foot: Vec3) -> Vec3:
+def _pushed_velocity(
+    state: Floats, ground: GroundTable, moving_base: MovingBase, foot: Vec3
+) -> Vec3:
     """Return what to add to the velocity of a body in the air in the frame of a part that it met.
 
     The frame has gone all of the part's way in one update, which may be shorter or longer than the
     move. Whoever is pushed gets the part's own velocity along the push.
     """
-    in_frame, end = three_at(state, VELOCITY), add(three_at(state, VELOCITY), ride.velocity)
-    push = subtract(end, ride.falling)
-    size, of_part = length(push), velocity_at(movers_of(ground), ride.row, foot, True)
-    apart = length(subtract(of_part, ride.velocity))
+    in_frame, end = three_at(state, VELOCITY), add(three_at(state, VELOCITY), moving_base.velocity)
+    push = subtract(end, moving_base.falling)
+    size, of_part = length(push), velocity_at(movers_of(ground), moving_base.row, foot, True)
+    apart = length(subtract(of_part, moving_base.velocity))
     if size == 0.0 or apart <= MOVING_BASE_ROUNDING * (1.0 + length(of_part)):
-        return ride.velocity
+        return moving_base.velocity
     normal = scale(push, 1.0 / size)
-    gained = max(dot(subtract(of_part, ride.falling), normal), 0.0)
-    return subtract(add_scaled(ride.falling, normal, gained), in_frame)
+    gained = max(dot(subtract(of_part, moving_base.falling), normal), 0.0)
+    return subtract(add_scaled(moving_base.falling, normal, gained), in_frame)
 
 
-@kernel(apart=True)
-def dismount(
+@kernel(noinline=True)
+def settle_moving_base(
     state: Floats,
     rules: Floats,
     body: Body,
-    ground: Ground,
-    ride: Ride,
+    ground: GroundTable,
+    moving_base: MovingBase,
     place: Vec3,
     delta_time: float,
 ) -> None:
@@ -305,39 +322,39 @@ def dismount(
     """
     movers, grounded, number = movers_of(ground), state[GROUNDED] != 0.0, float(state[GROUND_PART])
     if grounded and number < 0.0:
-        number = float(state[CARRIER])  # on its way up a step, say
+        number = float(state[BASE_PART])  # on its way up a step, say
     row = mover_met(ground, number) if grounded else 0
     position = three_at(state, POSITION)
     foot = foot_of(add(position, three_at(rules, OFFSET)), body)
-    before, after, age = ride.velocity, (0.0, 0.0, 0.0), ride.age
-    if ride.row > 0 and ride.was_grounded:
-        before = velocity_at(movers, ride.row, foot, _goes_on(movers, ride.row, age))
+    before, after, age = moving_base.velocity, (0.0, 0.0, 0.0), moving_base.age
+    if moving_base.row > 0 and moving_base.was_grounded:
+        before = velocity_at(movers, moving_base.row, foot, _goes_on(movers, moving_base.row, age))
     if row > 0:
-        if row != ride.row or not ride.was_grounded:
+        if row != moving_base.row or not moving_base.was_grounded:
             goes_on = _is_moving(ground, row, state, delta_time)
             age = 0.0 if goes_on else float(movers[row, SECONDS])
         after = velocity_at(movers, row, foot, _goes_on(movers, row, age))
-    if row != ride.row or (row > 0 and not ride.was_grounded):
-        if ride.row > 0 and not grounded and not ride.was_grounded:
-            before = _pushed_velocity(state, ground, ride, foot)
-        keeps_all = grounded or not ride.was_grounded
+    if row != moving_base.row or (row > 0 and not moving_base.was_grounded):
+        if moving_base.row > 0 and not grounded and not moving_base.was_grounded:
+            before = _pushed_velocity(state, ground, moving_base, foot)
+        keeps_all = grounded or not moving_base.was_grounded
         _add_velocity(state, subtract(before, after) if keeps_all else _kept(rules, before))
         if grounded:
             state[VELOCITY + 1] = 0.0
-        if grounded and not ride.was_grounded:
+        if grounded and not moving_base.was_grounded:
             landing = state[LANDING_SPEED] + (after[1] - before[1])
             state[LANDING_SPEED] = max(landing, 0.0)
-    state[WAS_GROUNDED] = 1.0 if ride.was_grounded else 0.0
-    state[CARRIER], state[TURN] = number if grounded else -1.0, ride.turn
-    state[RIDES], state[EXCESS] = (1.0, ride.excess) if row > 0 else (0.0, 0.0)
+    state[WAS_GROUNDED] = 1.0 if moving_base.was_grounded else 0.0
+    state[BASE_PART], state[TURN] = number if grounded else -1.0, moving_base.turn
+    state[ON_MOVING_BASE], state[EXCESS] = (1.0, moving_base.excess) if row > 0 else (0.0, 0.0)
     state[MOVE_AGE] = age + delta_time if row > 0 else 0.0
     on_part, ahead = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if row > 0:
         frame = frame_now(movers, row)
-        has_stayed = row == ride.row and ride.was_grounded
+        has_stayed = row == moving_base.row and moving_base.was_grounded
         has_stayed = has_stayed and position[0] == place[0] and position[2] == place[2]
-        on_part = ride.end if has_stayed else to_local(frame, foot)
+        on_part = moving_base.end if has_stayed else to_local(frame, foot)
         ahead = turned_back(frame.rotation, (0.0, 0.0, 1.0))
-    put_three_at(state, RIDE_POINT, on_part)
-    put_three_at(state, RIDE_AHEAD, ahead)
-    put_three_at(state, CARRIED_VELOCITY, after)
+    put_three_at(state, BASE_POINT, on_part)
+    put_three_at(state, BASE_AHEAD, ahead)
+    put_three_at(state, BASE_VELOCITY, after)

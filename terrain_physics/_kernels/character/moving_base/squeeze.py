@@ -17,21 +17,21 @@ from terrain_physics._kernels.character.contacts.find_contacts import is_buried,
 from terrain_physics._kernels.character.contacts.resolve import resolve, rise_of_feet
 from terrain_physics._kernels.character.contacts.scene import Scene, at_once, gathered, with_body
 from terrain_physics._kernels.character.moving_base.moving_base import (
-    Ride,
+    MovingBase,
     carried_to,
-    mount_in_air,
+    find_moving_base_in_air,
 )
 from terrain_physics._kernels.character.state.free_motion import through_air
 from terrain_physics._kernels.character.state.layout import (
-    CARRIER,
+    BASE_PART,
     GRAVITY,
     GRAVITY_SCALE,
     GROUNDED,
     MOST_SQUEEZING,
     MOVES_SEEN,
     OFFSET,
+    ON_MOVING_BASE,
     POSITION,
-    RIDES,
     SLOPE_COSINE,
     SQUEEZED,
     SQUEEZED_BY,
@@ -46,20 +46,20 @@ from terrain_physics._kernels.character.state.teleport import step_height
 from terrain_physics._kernels.character.state.work import STEP, is_spent, spend
 from terrain_physics._kernels.ground.movers import (
     IS_MOBILE,
-    MOST_YIELDING,
+    MOST_DEBTS,
     NUMBER,
-    count_yielding,
-    end_yielding,
+    count_debts,
+    end_debts,
     frame_now,
     frame_seen,
     has_moved,
     is_conveyor,
     may_meet,
-    put_yielding,
+    put_debt,
 )
 from terrain_physics._kernels.ground.table import (
     STILL_PARTS,
-    Ground,
+    GroundTable,
     carried_on,
     from_start,
     mover_met,
@@ -87,7 +87,7 @@ from terrain_physics._kernels.types import Floats
 
 # Columns of the parts near a body: their row, how far they have yielded before this update, and
 # how far in it.
-_ROW, _HAD, _OWES = 0, 1, 4
+_ROW, _OLD_DEBT, _DEBT = 0, 1, 4
 _NEAR_SIZE = 7
 
 
@@ -105,25 +105,25 @@ _SHOVE_SHARE, _NO_WAY = 0.125, 1e-3
 _MOST_STEPS = 4096
 
 
-@kernel(apart=True)
-def _shoved(scene: Scene, ground: Ground, center: Vec3, end: Vec3) -> Vec3:
+@kernel(noinline=True)
+def _shoved(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
     """Return where a body comes that is moved to another place through what stands still.
 
     In short steps: deep in a mesh, which is only skin, the nearest way out may be another one.
     """
-    way, reach = subtract(end, center), scene.body.reach
+    displacement, half_extents = subtract(end, center), scene.body.half_extents
     wide = (
-        reach[0] + abs(way[0]) + CONTACT_MARGIN,
-        reach[1] + abs(way[1]) + CONTACT_MARGIN,
-        reach[2] + abs(way[2]) + CONTACT_MARGIN,
+        half_extents[0] + abs(displacement[0]) + CONTACT_MARGIN,
+        half_extents[1] + abs(displacement[1]) + CONTACT_MARGIN,
+        half_extents[2] + abs(displacement[2]) + CONTACT_MARGIN,
     )
     still = only_of(ground, STILL_PARTS)
     scene = gathered(scene, still, center, subtract(center, wide), add(center, wide))
     if scene.size == 0:
         return end
-    size = length(way)
+    size = length(displacement)
     steps = max(math.ceil(min(size / (_SHOVE_SHARE * scene.body.least), _MOST_STEPS)), 1)
-    step, offset, is_free = scale(way, 1.0 / steps), (0.0, 0.0, 0.0), True
+    step, offset, is_free = scale(displacement, 1.0 / steps), (0.0, 0.0, 0.0), True
     for _ in range(steps):
         ahead = add(offset, step)
         touching = list_contacts(scene, ahead)
@@ -141,9 +141,9 @@ def _shoved(scene: Scene, ground: Ground, center: Vec3, end: Vec3) -> Vec3:
     return end if is_free else add(center, offset)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _push_of(
-    scene: Scene, ground: Ground, row: int, share: float, center: Vec3, most_rise: float,
+    scene: Scene, ground: GroundTable, row: int, share: float, center: Vec3, most_rise: float,
     walkable: float,
 ) -> Vec3:  # fmt: skip
     """Return the push that takes a body out of a part, as that is by a share of its way.
@@ -158,8 +158,12 @@ def _push_of(
     body, is_turned = scene.body, then.rotation != now.rotation
     if is_turned:
         body = turned_body(body, turn)
-    reach = body.reach
-    wide = (reach[0] + CONTACT_MARGIN, reach[1] + CONTACT_MARGIN, reach[2] + CONTACT_MARGIN)
+    half_extents = body.half_extents
+    wide = (
+        half_extents[0] + CONTACT_MARGIN,
+        half_extents[1] + CONTACT_MARGIN,
+        half_extents[2] + CONTACT_MARGIN,
+    )
     began = to_world(now, to_local(before, ground.step_start))
     part = from_start(only_of(ground, number), began, np.inf)
     scene = gathered(with_body(scene, body), part, place, subtract(place, wide), add(place, wide))
@@ -179,7 +183,7 @@ def _push_of(
 
 
 @kernel
-def _had_yielded(state: Floats, number: float) -> Vec3:
+def _old_debt(state: Floats, number: float) -> Vec3:
     """Return how far a part had yielded to a body when its last update ended."""
     for k in range(MOST_SQUEEZING):
         if state[SQUEEZED_BY + k] == number:
@@ -197,62 +201,62 @@ def _farthest_squeezed(state: Floats) -> float:
 
 @kernel
 def _list_near(
-    state: Floats, ground: Ground, body: Body, center: Vec3, end: Vec3, near: Floats
+    state: Floats, ground: GroundTable, body: Body, center: Vec3, end: Vec3, near: Floats
 ) -> int:
     """Write the parts that may meet a body on its way to ``end``; return how many."""
     movers, count = movers_of(ground), 0
     margin = SQUEEZE_DISTANCE + _farthest_squeezed(state)
-    wide = add(body.reach, (margin, margin, margin))
+    wide = add(body.half_extents, (margin, margin, margin))
     lower = subtract((min(center[0], end[0]), min(center[1], end[1]), min(center[2], end[2])), wide)
     upper = add((max(center[0], end[0]), max(center[1], end[1]), max(center[2], end[2])), wide)
     for row in range(1, len(movers)):
         if (
-            count < MOST_YIELDING
+            count < MOST_DEBTS
             and movers[row, IS_MOBILE] != 0.0
             and may_meet(movers, row, lower, upper)
             and mover_met(ground, float(movers[row, NUMBER])) > 0
         ):
             near[count, _ROW] = row
-            had = _had_yielded(state, movers[row, NUMBER])
+            had = _old_debt(state, movers[row, NUMBER])
             for axis in range(3):
-                near[count, _HAD + axis], near[count, _OWES + axis] = had[axis], 0.0
+                near[count, _OLD_DEBT + axis], near[count, _DEBT + axis] = had[axis], 0.0
             count += 1
     return count
 
 
 @kernel
-def _longest_way(
-    ground: Ground, body: Body, center: Vec3, end: Vec3, near: Floats, count: int
+def _longest_displacement(
+    ground: GroundTable, body: Body, center: Vec3, end: Vec3, near: Floats, count: int
 ) -> float:
     """Return how far the body and a part near it move past each other, at most."""
     most, movers = length(subtract(end, center)), movers_of(ground)
     for k in range(count):
-        row, had = int(near[k, _ROW]), three_at(near[k], _HAD)
+        row, had = int(near[k, _ROW]), three_at(near[k], _OLD_DEBT)
         before, now = frame_seen(movers, row, ground.seen), frame_now(movers, row)
-        way = length(subtract(to_local(now, end), to_local(before, add(center, had))))
+        displacement = length(subtract(to_local(now, end), to_local(before, add(center, had))))
         turn = 0.0
         for i in range(9):
             turn += (now.rotation[i] - before.rotation[i]) * (now.rotation[i] - before.rotation[i])
-        most = max(most, way + math.sqrt(turn) * length(body.reach))
+        most = max(most, displacement + math.sqrt(turn) * length(body.half_extents))
     return most
 
 
 @kernel
-def _owed(near: Floats, k: int, share: float) -> Vec3:
+def _debt(near: Floats, k: int, share: float) -> Vec3:
     """Return how far a part is from the body to which it yields, by a share of an update."""
-    had, owes = three_at(near[k], _HAD), three_at(near[k], _OWES)
-    return add_scaled(owes, had, 1.0 - share)
+    had, debt = three_at(near[k], _OLD_DEBT), three_at(near[k], _DEBT)
+    return add_scaled(debt, had, 1.0 - share)
 
 
 @kernel
 def _pushed(
-    scene: Scene, ground: Ground, near: Floats, k: int, share: float, center: Vec3,
+    scene: Scene, ground: GroundTable, near: Floats, k: int, share: float, center: Vec3,
     most_rise: float, walkable: float,
 ) -> Vec3:  # fmt: skip
     """Return where a part pushes a body by a share of its way."""
     row = int(near[k, _ROW])
     for trial in range(_MOST_PUSHES):
-        seen_at = add(center, _owed(near, k, share))
+        seen_at = add(center, _debt(near, k, share))
         push = _push_of(scene, ground, row, share, seen_at, most_rise, walkable)
         if push == (0.0, 0.0, 0.0) or is_spent(scene.faces):
             break
@@ -260,15 +264,15 @@ def _pushed(
         if trial + 1 < _MOST_PUSHES:
             moved = _shoved(scene, ground, center, add(center, push))
         if moved == center:
-            put_three_at(near[k], _OWES, add(three_at(near[k], _OWES), push))
+            put_three_at(near[k], _DEBT, add(three_at(near[k], _DEBT), push))
             break
         center = moved
     return center
 
 
 @kernel
-def _meets_in_air(
-    state: Floats, rules: Floats, scene: Scene, ground: Ground, row: int, delta_time: float
+def _time_of_impact(
+    state: Floats, rules: Floats, scene: Scene, ground: GroundTable, row: int, delta_time: float
 ) -> float:
     """Return by which share of an update a part and a body in the air meet; infinity if never.
 
@@ -277,24 +281,24 @@ def _meets_in_air(
     body, center = scene.body, add(three_at(state, POSITION), three_at(rules, OFFSET))
     velocity = three_at(state, VELOCITY)
     gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
-    way, _ = through_air(velocity, gravity, delta_time)
+    displacement, _ = through_air(velocity, gravity, delta_time)
     near = np.zeros((1, _NEAR_SIZE))
     near[0, _ROW] = row
-    longest = _longest_way(ground, body, center, add(center, way), near, 1)
+    longest = _longest_displacement(ground, body, center, add(center, displacement), near, 1)
     steps = max(math.ceil(min(longest / (STEP_SHARE * body.least), _MOST_STEPS)), 1)
     for k in range(1, steps + 1):
         share = k / steps
         spend(scene.faces, STEP)
-        way, _ = through_air(velocity, gravity, share * delta_time)
-        push = _push_of(scene, ground, row, share, add(center, way), 0.0, 1.0)
+        displacement, _ = through_air(velocity, gravity, share * delta_time)
+        push = _push_of(scene, ground, row, share, add(center, displacement), 0.0, 1.0)
         if push != (0.0, 0.0, 0.0) or is_spent(scene.faces):
             return share
     return np.inf
 
 
-@kernel(apart=True)
-def _first_met(
-    state: Floats, rules: Floats, scene: Scene, ground: Ground, near: Floats, count: int,
+@kernel(noinline=True)
+def _first_hit(
+    state: Floats, rules: Floats, scene: Scene, ground: GroundTable, near: Floats, count: int,
     delta_time: float,
 ) -> tuple[int, int]:  # fmt: skip
     """Return (row of the moving part that a body in the air meets first, 0 if none; how many left).
@@ -303,27 +307,27 @@ def _first_met(
     does not meet are not there in this update: as they are already where they will be at its end,
     it would run into them.
     """
-    movers, yielding = movers_of(ground), ground.yielding
+    movers, debts = movers_of(ground), ground.debts
     first, earliest, absent, left = 0, np.inf, 0, 0
     for k in range(count):
         row, share = int(near[k, _ROW]), np.inf
-        had_yielded = three_at(near[k], _HAD) != (0.0, 0.0, 0.0)
-        if not had_yielded and not has_moved(movers, row, ground.seen):
+        had_debt = three_at(near[k], _OLD_DEBT) != (0.0, 0.0, 0.0)
+        if not had_debt and not has_moved(movers, row, ground.seen):
             continue
-        if not had_yielded:
-            share = _meets_in_air(state, rules, scene, ground, row, delta_time)
+        if not had_debt:
+            share = _time_of_impact(state, rules, scene, ground, row, delta_time)
         if share < earliest:
             first, earliest = row, share
-        if had_yielded or share < np.inf:
+        if had_debt or share < np.inf:
             for column in range(_NEAR_SIZE):
                 near[left, column] = near[k, column]
             left += 1
-        elif absent < MOST_YIELDING:
-            put_yielding(yielding, absent, movers[row, NUMBER], (np.inf, 0.0, 0.0))
+        elif absent < MOST_DEBTS:
+            put_debt(debts, absent, movers[row, NUMBER], (np.inf, 0.0, 0.0))
             absent += 1
     kept = 0
     for k in range(left):
-        if near[k, _ROW] == first or three_at(near[k], _HAD) != (0.0, 0.0, 0.0):
+        if near[k, _ROW] == first or three_at(near[k], _OLD_DEBT) != (0.0, 0.0, 0.0):
             for column in range(_NEAR_SIZE):
                 near[kept, column] = near[k, column]
             kept += 1
@@ -331,27 +335,27 @@ def _first_met(
 
 
 @kernel
-def _yield_to_others(scene: Scene, ground: Ground, near: Floats, count: int, center: Vec3) -> None:
+def _add_debts(scene: Scene, ground: GroundTable, near: Floats, count: int, center: Vec3) -> None:
     """Let parts yield as far as others have pushed a body back into them."""
     for k in range(count):
-        seen_at = add(center, _owed(near, k, 1.0))
+        seen_at = add(center, _debt(near, k, 1.0))
         push = _push_of(scene, ground, int(near[k, _ROW]), 1.0, seen_at, 0.0, 1.0)
-        put_three_at(near[k], _OWES, add(three_at(near[k], _OWES), push))
+        put_three_at(near[k], _DEBT, add(three_at(near[k], _DEBT), push))
 
 
 @kernel
-def _put_squeezed(state: Floats, near: Floats, count: int, ground: Ground) -> None:
+def _put_squeezed(state: Floats, near: Floats, count: int, ground: GroundTable) -> None:
     """Note which parts yield to the body, and how far; in its state, those that press hardest."""
     for k in range(MOST_SQUEEZING):
         state[SQUEEZED_BY + k] = -1.0
         put_three_at(state, SQUEEZED + 3 * k, (0.0, 0.0, 0.0))
-    rows = count_yielding(ground.yielding)
+    rows = count_debts(ground.debts)
     for k in range(count):
-        owed = three_at(near[k], _OWES)
-        if length(owed) <= CONTACT_MARGIN or rows == MOST_YIELDING:
+        debt = three_at(near[k], _DEBT)
+        if length(debt) <= CONTACT_MARGIN or rows == MOST_DEBTS:
             continue
         number = float(movers_of(ground)[int(near[k, _ROW]), NUMBER])
-        put_yielding(ground.yielding, rows, number, scale(owed, -1.0))
+        put_debt(ground.debts, rows, number, scale(debt, -1.0))
         rows += 1
         least = 0
         for i in range(1, MOST_SQUEEZING):
@@ -359,15 +363,20 @@ def _put_squeezed(state: Floats, near: Floats, count: int, ground: Ground) -> No
                 three_at(state, SQUEEZED + 3 * least)
             ):
                 least = i
-        if length(owed) > length(three_at(state, SQUEEZED + 3 * least)):
+        if length(debt) > length(three_at(state, SQUEEZED + 3 * least)):
             state[SQUEEZED_BY + least] = number
-            put_three_at(state, SQUEEZED + 3 * least, owed)
+            put_three_at(state, SQUEEZED + 3 * least, debt)
 
 
-@kernel(apart=True)
-def push_along(
-    state: Floats, rules: Floats, scene: Scene, ground: Ground, ride: Ride, delta_time: float
-) -> Ride:
+@kernel(noinline=True)
+def carry_and_squeeze(
+    state: Floats,
+    rules: Floats,
+    scene: Scene,
+    ground: GroundTable,
+    moving_base: MovingBase,
+    delta_time: float,
+) -> MovingBase:
     """Move a body with the part that carries it, and out of the way of those that come upon it.
 
     Writes its place to the state, and notes in the ground how far parts yield to it.
@@ -378,72 +387,72 @@ def push_along(
         As it was, or that of a body in the air which meets a part.
     """
     in_air, body, offset = state[GROUNDED] == 0.0, scene.body, three_at(rules, OFFSET)
-    center, near = add(three_at(state, POSITION), offset), np.empty((MOST_YIELDING, _NEAR_SIZE))
+    center, near = add(three_at(state, POSITION), offset), np.empty((MOST_DEBTS, _NEAR_SIZE))
     start, end = center, center
-    if ride.row > 0:
-        end = center_of(carried_to(ride, 1.0), body)
+    if moving_base.row > 0:
+        end = center_of(carried_to(moving_base, 1.0), body)
     elif in_air:
         gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
-        way, _ = through_air(three_at(state, VELOCITY), gravity, delta_time)
-        end = add(center, way)
+        displacement, _ = through_air(three_at(state, VELOCITY), gravity, delta_time)
+        end = add(center, displacement)
     count = _list_near(state, ground, body, center, end, near)
     if in_air:
-        row, count = _first_met(state, rules, scene, ground, near, count, delta_time)
+        row, count = _first_hit(state, rules, scene, ground, near, count, delta_time)
         end = center
         if row > 0:
-            ride = mount_in_air(state, rules, body, ground, row, delta_time)
-            end = center_of(carried_to(ride, 1.0), body)
+            moving_base = find_moving_base_in_air(state, rules, body, ground, row, delta_time)
+            end = center_of(carried_to(moving_base, 1.0), body)
     walkable = float(rules[SLOPE_COSINE]) - SLOPE_SLACK
     most_rise = 0.0
     if not in_air and state[VELOCITY + 1] <= 0.0:
         most_rise = max(step_height(rules, body), body.least)
-    longest = _longest_way(ground, body, center, end, near, count)
+    longest = _longest_displacement(ground, body, center, end, near, count)
     steps = max(math.ceil(min(longest / (STEP_SHARE * body.least), _MOST_STEPS)), 1)
-    spot, carrier = center, -1
-    if ride.row > 0 and not in_air:
-        carrier = int(movers_of(ground)[ride.row, NUMBER])
-    on_carrier = carried_on(ground, carrier)
+    spot, base_part = center, -1
+    if moving_base.row > 0 and not in_air:
+        base_part = int(movers_of(ground)[moving_base.row, NUMBER])
+    on_base_part = carried_on(ground, base_part)
     for k in range(1, steps + 1):
         share = k / steps
         spend(scene.faces, STEP)
-        if ride.row > 0:
+        if moving_base.row > 0:
             aside = subtract(center, spot)
-            spot = center_of(carried_to(ride, share), body)
+            spot = center_of(carried_to(moving_base, share), body)
             if add(spot, aside) != center:
                 center = _shoved(scene, ground, center, add(spot, aside))
-        if carrier >= 0:  # to what pushes the body, it is where it is by this share
+        if base_part >= 0:  # to what pushes the body, it is where it is by this share
             behind = subtract(spot, end)
-            put_yielding(ground.yielding, 0, carrier, behind)
+            put_debt(ground.debts, 0, base_part, behind)
         for i in range(count):
-            if int(near[i, _ROW]) != ride.row:
-                center = _pushed(scene, on_carrier, near, i, share, center, most_rise, walkable)
+            if int(near[i, _ROW]) != moving_base.row:
+                center = _pushed(scene, on_base_part, near, i, share, center, most_rise, walkable)
         if is_spent(scene.faces):
             break
-    if carrier >= 0:
-        end_yielding(ground.yielding, 0)
+    if base_part >= 0:
+        end_debts(ground.debts, 0)
     for i in range(count):
-        if int(near[i, _ROW]) == ride.row:  # what carries it pushes it in the end
+        if int(near[i, _ROW]) == moving_base.row:  # what carries it pushes it in the end
             center = _pushed(scene, ground, near, i, 1.0, center, most_rise, walkable)
     if count > 1:
-        _yield_to_others(scene, ground, near, count, center)
+        _add_debts(scene, ground, near, count, center)
     _put_squeezed(state, near, count, ground)
     if center != start:
         put_three_at(state, POSITION, subtract(center, offset))
         state[STEP_FOOT] += center[1] - start[1]
-    return ride
+    return moving_base
 
 
-@kernel(apart=True)
-def is_disturbed(state: Floats, rules: Floats, ground: Ground) -> bool:
+@kernel(noinline=True)
+def is_disturbed(state: Floats, rules: Floats, ground: GroundTable) -> bool:
     """Tell whether parts may carry or push a body that would rest."""
     movers, seen = movers_of(ground), float(state[MOVES_SEEN])
-    if state[RIDES] != 0.0:
-        row = mover_met(ground, float(state[CARRIER]))
+    if state[ON_MOVING_BASE] != 0.0:
+        row = mover_met(ground, float(state[BASE_PART]))
         if row == 0 or is_conveyor(movers, row) or has_moved(movers, row, seen):
             return True
     margin = SQUEEZE_DISTANCE + _farthest_squeezed(state)
     center = add(three_at(state, POSITION), three_at(rules, OFFSET))
-    wide = add(unpack_body(rules).reach, (margin, margin, margin))
+    wide = add(unpack_body(rules).half_extents, (margin, margin, margin))
     lower, upper = subtract(center, wide), add(center, wide)
     for row in range(1, len(movers)):
         if has_moved(movers, row, seen) and may_meet(movers, row, lower, upper):

@@ -4,7 +4,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import foot_of
-from terrain_physics._kernels.character.others.half_planes import HEAD, HOLDS, WHOSE_HEAD
+from terrain_physics._kernels.character.others.half_planes import CHARACTER_BELOW, HOLDS, TOP_BELOW
 from terrain_physics._kernels.character.reports.hits import HitLog, note_character
 from terrain_physics._kernels.character.state.free_motion import along_ground, through_air
 from terrain_physics._kernels.character.state.layout import (
@@ -13,87 +13,92 @@ from terrain_physics._kernels.character.state.layout import (
     GROUND_PART,
     GROUND_POINT,
     GROUND_TRIANGLE,
-    ON_HEAD,
+    ON_CHARACTER,
     put_three_at,
 )
 from terrain_physics._kernels.character.state.motion import (
     Footing,
     Motion,
-    Mover,
+    MovementRules,
     Tally,
     with_forces,
 )
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.surface.shapes import Body
-from terrain_physics._kernels.tolerances import ON_HEAD_SLACK
+from terrain_physics._kernels.tolerances import ON_CHARACTER_SLACK
 from terrain_physics._kernels.types import Floats
 
 _UP: Vec3 = (0.0, 1.0, 0.0)
 
 
-@kernel(inline=True, lent=True)
-def is_over_heads(crowd: Floats) -> bool:
+@kernel(inline=True, no_refcount=True)
+def is_over_characters(crowd: Floats) -> bool:
     """Tell whether others are below a character, whose row of a crowd it is."""
-    return len(crowd) > 0 and crowd[HEAD] > -np.inf
+    return len(crowd) > 0 and crowd[TOP_BELOW] > -np.inf
 
 
 @kernel
-def to_head(
-    crowd: Floats, mover: Mover, motion: Motion, pace: Pace, body: Body, was_on_head: bool
-) -> tuple[bool, Mover, Motion]:
+def step_onto_character(
+    crowd: Floats,
+    movement: MovementRules,
+    motion: Motion,
+    pace: Pace,
+    body: Body,
+    was_on_character: bool,
+) -> tuple[bool, MovementRules, Motion]:
     """Return (whether a step is bound by the head below, how a body takes it).
 
-    It leads no lower than that. Who ``was_on_head`` already follows it down as far as it would snap
+    It leads no lower than that. Who ``was_on_character`` already follows it down as far as it would snap
     to the ground.
     """
     velocity = motion.velocity
-    rise = float(crowd[HEAD]) - foot_of(add(motion.base, motion.offset), body)[1]
-    (_, fall, _), _ = through_air(velocity, mover.gravity, pace.seconds)
-    is_pulled = velocity[1] <= 0.0 and (mover.gravity > 0.0 or mover.by_sum)
-    follows = was_on_head and is_pulled and rise >= -mover.snap
+    rise = float(crowd[TOP_BELOW]) - foot_of(add(motion.base, motion.offset), body)[1]
+    (_, fall, _), _ = through_air(velocity, movement.gravity, pace.seconds)
+    is_pulled = velocity[1] <= 0.0 and (movement.gravity > 0.0 or movement.by_sum)
+    follows = was_on_character and is_pulled and rise >= -movement.snap
     if fall >= rise and not follows:
-        return False, mover, motion
+        return False, movement, motion
     velocity = (velocity[0], rise / pace.seconds, velocity[2])
     footing = Footing(False, False, _UP, False, 0.0)
     motion = Motion(motion.base, motion.offset, velocity, footing, motion.tally)
-    return True, with_forces(mover, 0.0, mover.friction), motion
+    return True, with_forces(movement, 0.0, movement.friction), motion
 
 
-@kernel(apart=True)
-def on_head(
-    crowd: Floats, mover: Mover, before: Motion, ahead: Motion, seconds: float, body: Body,
-    log: HitLog, was_on_head: bool,
+@kernel(noinline=True)
+def stand_on_character(
+    crowd: Floats, movement: MovementRules, before: Motion, ahead: Motion, seconds: float, body: Body,
+    log: HitLog, was_on_character: bool,
 ) -> tuple[bool, Motion]:  # fmt: skip
     """Return (whether a step has ended on a head, the motion after it).
 
     ``before`` is the motion before a step that was bound by the head. Where heads hold it, the body
-    is grounded then, and friction slows it. What it came upon is noted, unless it ``was_on_head``
+    is grounded then, and friction slows it. What it came upon is noted, unless it ``was_on_character``
     already.
     """
     foot = foot_of(add(ahead.base, ahead.offset), body)
-    if ahead.footing.grounded or foot[1] > crowd[HEAD] + ON_HEAD_SLACK:
+    if ahead.footing.grounded or foot[1] > crowd[TOP_BELOW] + ON_CHARACTER_SLACK:
         return False, ahead
     falling, tally = max(-before.velocity[1], 0.0), ahead.tally
     hits = tally.hits
-    if not was_on_head:
-        who = float(crowd[WHOSE_HEAD])
+    if not was_on_character:
+        who = float(crowd[CHARACTER_BELOW])
         hits = note_character(log, hits, who, foot, _UP, falling, 0.0)
     holds = crowd[HOLDS] != 0.0
     velocity = (ahead.velocity[0], 0.0, ahead.velocity[2])
-    if holds and mover.walks:
-        _, velocity = along_ground(velocity, mover.friction, seconds)
+    if holds and movement.walks:
+        _, velocity = along_ground(velocity, movement.friction, seconds)
     landing = max(tally.landing, falling)
     tally = Tally(
         tally.contacts, tally.depth, tally.rounds, tally.lifted, landing, tally.air_time, hits
     )
-    footing = Footing(holds, holds and mover.walks, _UP, False, 0.0)
+    footing = Footing(holds, holds and movement.walks, _UP, False, 0.0)
     return True, Motion(ahead.base, ahead.offset, velocity, footing, tally)
 
 
 @kernel
-def report_head(state: Floats, center: Vec3, body: Body) -> None:
+def report_character_below(state: Floats, center: Vec3, body: Body) -> None:
     """Write that a body stands on a head, or slides off it."""
-    state[GROUND_KIND], state[GROUND_PART], state[GROUND_TRIANGLE] = ON_HEAD, -1.0, -1.0
+    state[GROUND_KIND], state[GROUND_PART], state[GROUND_TRIANGLE] = ON_CHARACTER, -1.0, -1.0
     put_three_at(state, GROUND_NORMAL, _UP)
     put_three_at(state, GROUND_POINT, foot_of(center, body))

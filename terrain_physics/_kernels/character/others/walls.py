@@ -5,7 +5,7 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import list_contacts
 from terrain_physics._kernels.character.contacts.scene import DEPTH, PUSH, Scene, with_body
-from terrain_physics._kernels.character.others.half_planes import A_WALL, put_fence
+from terrain_physics._kernels.character.others.half_planes import A_WALL, put_half_plane
 from terrain_physics._kernels.character.state.layout import MOST_WALLS, WALL_GAPS, WALLS
 from terrain_physics._kernels.ground.candidates import three
 from terrain_physics._kernels.math.vec3 import Vec3, dot, flat
@@ -19,7 +19,7 @@ from terrain_physics._kernels.tolerances import (
 from terrain_physics._kernels.types import Floats
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _is_steep(contacts: Floats, i: int, cosine: float) -> bool:
     """Tell whether a contact is in the way of who goes along the ground."""
     return bool(contacts[i, PUSH + 1] < cosine and contacts[i, PUSH + 1] >= -OVERHEAD_COSINE)
@@ -41,10 +41,10 @@ def put_walls(
         if _is_steep(contacts, i, cosine):
             _, (nx, _, nz) = flat(three(contacts, i, PUSH))
             gap = max(near - contacts[i, DEPTH], 0.0)
-            put_fence(row, -nx, -nz, gap - (nx * x + nz * z), A_WALL)
+            put_half_plane(row, -nx, -nz, gap - (nx * x + nz * z), A_WALL)
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _put_known(state: Floats, count: int, x: float, z: float, gap: float) -> int:
     """Add a wall to those that a body knows, once; return how many there are."""
     for w in range(count):
@@ -58,7 +58,7 @@ def _put_known(state: Floats, count: int, x: float, z: float, gap: float) -> int
     return count + 1
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def forget_walls(state: Floats) -> None:
     """Have a body know no walls any more."""
     for k in range(2 * MOST_WALLS):
@@ -67,7 +67,7 @@ def forget_walls(state: Floats) -> None:
         state[WALL_GAPS + k] = 0.0
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def note_walls(state: Floats, scene: Scene, offset: Vec3, cosine: float, aside: Vec3) -> None:
     """Write which walls are in the way of a body that was led so far aside in an update.
 

@@ -25,7 +25,7 @@ from terrain_physics._kernels.character.contacts.scene import (
     gathered,
 )
 from terrain_physics._kernels.character.state.layout import put_three_at, three_at
-from terrain_physics._kernels.character.state.motion import Motion, Mover, Walked
+from terrain_physics._kernels.character.state.motion import Motion, MovementRules, Walked
 from terrain_physics._kernels.character.state.work import goes_on, spend
 from terrain_physics._kernels.geometry.closest_point import closest_on_triangle
 from terrain_physics._kernels.ground.candidates import (
@@ -40,7 +40,7 @@ from terrain_physics._kernels.ground.candidates import (
     three,
 )
 from terrain_physics._kernels.ground.nearby import around_body, next_near
-from terrain_physics._kernels.ground.table import Ground
+from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, flat, scale, subtract
 from terrain_physics._kernels.tolerances import (
     CONTACT_MARGIN,
@@ -96,7 +96,7 @@ class HitLog(NamedTuple):
     rows: Floats  # (HITS_SIZE,), with the body's own velocity and the work behind
 
 
-class _Place(NamedTuple):
+class _HitPlace(NamedTuple):
     """Where a body is as it meets something."""
 
     base: Vec3  # the origin of the scene, in meters in the world
@@ -146,7 +146,9 @@ def _touched_point(scene: Scene, offset: Vec3, k: int, normal: Vec3) -> Vec3:
 
 
 @kernel
-def _span(mover: Mover, scene: Scene, place: _Place, k: int, normal: Vec3) -> tuple[float, float]:
+def _span(
+    movement: MovementRules, scene: Scene, place: _HitPlace, k: int, normal: Vec3
+) -> tuple[float, float]:
     """Return how low a surface reaches, and how high what is too steep to walk on of it.
 
     It is a candidate, with all others that the body touches and that face the same way.
@@ -162,7 +164,7 @@ def _span(mover: Mover, scene: Scene, place: _Place, k: int, normal: Vec3) -> tu
             float(scene.candidates[j, C + 1]),
         )
         lowest = min(lowest, a, b, c)
-        if abs(scene.candidates[j, NORMAL + 1]) < mover.walkable:
+        if abs(scene.candidates[j, NORMAL + 1]) < movement.walkable:
             highest = max(highest, a, b, c)
     return lowest, highest
 
@@ -178,9 +180,15 @@ def _is_rim(scene: Scene, k: int, normal: Vec3) -> bool:
     )
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _put_reason(
-    log: HitLog, row: int, mover: Mover, scene: Scene, place: _Place, k: int, normal: Vec3
+    log: HitLog,
+    row: int,
+    movement: MovementRules,
+    scene: Scene,
+    place: _HitPlace,
+    k: int,
+    normal: Vec3,
 ) -> None:
     """Write why a surface is in a body's way, and where there would be a step."""
     rows = log.rows
@@ -194,21 +202,21 @@ def _put_reason(
     if normal[1] < _FACES_DOWN:
         rows[row + REASON] = CEILING
         return
-    lowest, riser = _span(mover, scene, place, k, normal)
+    lowest, riser = _span(movement, scene, place, k, normal)
     if lowest > place.offset[1]:
         rows[row + REASON] = CEILING
         return
     upright = abs(float(scene.candidates[k, NORMAL + 1]))
-    leans_back = normal[1] > 0.0 and _UPRIGHT < upright < mover.walkable
+    leans_back = normal[1] > 0.0 and _UPRIGHT < upright < movement.walkable
     rows[row + REASON] = STEEP if leans_back else WALL
     base = place.base[1]
     rows[row + RISER] = base + riser
     rows[row + FOOT] = base + place.foot
-    rows[row + HEAD] = base + place.offset[1] + scene.body.reach[1]
+    rows[row + HEAD] = base + place.offset[1] + scene.body.half_extents[1]
 
 
 @kernel
-def _over_side(scene: Scene, place: _Place, normal: Vec3) -> int:
+def _over_side(scene: Scene, place: _HitPlace, normal: Vec3) -> int:
     """Return the candidate over the side of a map that stopped a body."""
     beyond = add_scaled(place.offset, normal, -scene.body.least)
     _, which, _ = surface_at(scene.candidates, scene.size, beyond[0], beyond[2], np.inf, True)
@@ -216,7 +224,9 @@ def _over_side(scene: Scene, place: _Place, normal: Vec3) -> int:
 
 
 @kernel
-def _put_place(log: HitLog, row: int, scene: Scene, place: _Place, met: _Met, point: Vec3) -> None:
+def _put_place(
+    log: HitLog, row: int, scene: Scene, place: _HitPlace, met: _Met, point: Vec3
+) -> None:
     """Write which triangle a body met, where, and its normal."""
     k = met.candidate
     if k == SIDE_OF_MAP:
@@ -227,8 +237,10 @@ def _put_place(log: HitLog, row: int, scene: Scene, place: _Place, met: _Met, po
     put_three_at(log.rows, row + HIT_NORMAL, met.normal)
 
 
-@kernel(apart=True, lent=True)
-def _note(log: HitLog, count: int, mover: Mover, scene: Scene, place: _Place, met: _Met) -> int:
+@kernel(noinline=True, no_refcount=True)
+def _note(
+    log: HitLog, count: int, movement: MovementRules, scene: Scene, place: _HitPlace, met: _Met
+) -> int:
     """Write what a body met to the log; return how many rows it has then.
 
     Surfaces that face the same way share a row: the strongest of them, with the most of each speed.
@@ -245,13 +257,13 @@ def _note(log: HitLog, count: int, mover: Mover, scene: Scene, place: _Place, me
     if strength > max(rows[row + IMPACT], rows[row + TAKEN]):
         _put_place(log, row, scene, place, met, point)
     if met.taken >= LEAST_IMPACT and met.taken > rows[row + TAKEN]:
-        _put_reason(log, row, mover, scene, place, met.candidate, met.normal)
+        _put_reason(log, row, movement, scene, place, met.candidate, met.normal)
     rows[row + IMPACT] = max(rows[row + IMPACT], met.impact)
     rows[row + TAKEN] = max(rows[row + TAKEN], met.taken)
     return max(count, slot + 1)
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _coming(scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool) -> Vec3:
     """Return a velocity without what leads into surfaces that a body has touched before.
 
@@ -259,7 +271,7 @@ def _coming(scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool
     velocity has just led it there. ``upright`` turns them into walls.
     """
     candidates = scene.candidates
-    lower, upper = around_body(offset, scene.body.reach, CONTACT_MARGIN)
+    lower, upper = around_body(offset, scene.body.half_extents, CONTACT_MARGIN)
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size and goes_on(scene.faces, k):
         spend(scene.faces, 1.0)
@@ -293,7 +305,13 @@ def _leaning(scene: Scene, contacts: int, k: int, wall: Vec3) -> Vec3:
 
 @kernel
 def _note_corner(
-    log: HitLog, count: int, mover: Mover, scene: Scene, place: _Place, velocity: Vec3, coming: Vec3
+    log: HitLog,
+    count: int,
+    movement: MovementRules,
+    scene: Scene,
+    place: _HitPlace,
+    velocity: Vec3,
+    coming: Vec3,
 ) -> int:
     """Note what stops a walk that leads no farther, as into a corner or under a ceiling.
 
@@ -302,19 +320,19 @@ def _note_corner(
     size, ahead = flat(velocity)
     beyond = add_scaled(place.offset, ahead, 2.0 * CORNER_SLACK)
     contacts = list_contacts(scene, beyond).contacts
-    place = _Place(place.base, place.offset, contacts, place.foot)
+    place = _HitPlace(place.base, place.offset, contacts, place.foot)
     found = False
     for of_ground in range(2):  # ground that is walkable only where nothing else is in the way
         for i in range(contacts):
             normal = three(scene.contacts, i, PUSH)
-            if scene.contacts[i, DEPTH] <= SLOP or (normal[1] >= mover.walkable) != (
+            if scene.contacts[i, DEPTH] <= SLOP or (normal[1] >= movement.walkable) != (
                 of_ground == 1
             ):
                 continue
             _, wall = flat(normal)
             taken = -dot(wall, velocity) if normal[1] >= -OVERHEAD_COSINE else size
             met = _Met(int(scene.contacts[i, CANDIDATE]), normal, -dot(normal, coming), taken)
-            count = _note(log, count, mover, scene, place, met)
+            count = _note(log, count, movement, scene, place, met)
             found = found or taken >= LEAST_IMPACT
         if found:
             break
@@ -322,11 +340,13 @@ def _note_corner(
     if found:
         return count
     met = _Met(NO_CANDIDATE, scale(ahead, -1.0), dot(ahead, coming), size)
-    return _note(log, count, mover, scene, place, met)
+    return _note(log, count, movement, scene, place, met)
 
 
-@kernel(apart=True, lent=True)
-def note_walk(log: HitLog, mover: Mover, motion: Motion, walked: Walked, scene: Scene) -> int:
+@kernel(noinline=True, no_refcount=True)
+def note_walk(
+    log: HitLog, movement: MovementRules, motion: Motion, walked: Walked, scene: Scene
+) -> int:
     """Note what took speed from a walking body in a step; return how many hits there are then.
 
     Takes the motion from before the step, and the scene with the planes of the walk.
@@ -334,10 +354,10 @@ def note_walk(log: HitLog, mover: Mover, motion: Motion, walked: Walked, scene: 
     velocity, footing, count = motion.velocity, motion.footing, motion.tally.hits
     own = three_at(log.rows, OWN)
     moved = subtract(walked.offset, motion.offset)
-    foot = motion.offset[1] - scene.body.reach[1]
+    foot = motion.offset[1] - scene.body.half_extents[1]
     if footing.stepping:
         foot = footing.step_foot - motion.base[1]
-    place = _Place(motion.base, walked.offset, walked.contacts, foot)
+    place = _HitPlace(motion.base, walked.offset, walked.contacts, foot)
     for i in range(walked.planes):
         wall = plane_normal(scene.planes, i)
         taken = -dot(wall, velocity)
@@ -348,23 +368,23 @@ def note_walk(log: HitLog, mover: Mover, motion: Motion, walked: Walked, scene: 
             coming = _coming(scene, motion.offset, velocity, own, True)
         k = int(scene.planes[i, MET])
         if k < 0:
-            count = _note_corner(log, count, mover, scene, place, velocity, coming)
+            count = _note_corner(log, count, movement, scene, place, velocity, coming)
             continue
         normal = _leaning(scene, walked.contacts, k, wall)
         met = _Met(k, normal, -dot(normal, coming), taken)
-        count = _note(log, count, mover, scene, place, met)
+        count = _note(log, count, movement, scene, place, met)
     return count
 
 
 @kernel(inline=True)
-def _in_the_air(scene: Scene, base: Vec3, offset: Vec3, contacts: int) -> _Place:
+def _in_the_air(scene: Scene, base: Vec3, offset: Vec3, contacts: int) -> _HitPlace:
     """Return the place of a body that flies."""
-    return _Place(base, offset, contacts, offset[1] - scene.body.reach[1])
+    return _HitPlace(base, offset, contacts, offset[1] - scene.body.half_extents[1])
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _note_in_flight(
-    log: HitLog, count: int, mover: Mover, motion: Motion, scene: Scene, place: _Place,
+    log: HitLog, count: int, movement: MovementRules, motion: Motion, scene: Scene, place: _HitPlace,
     velocity: Vec3, k: int, normal: Vec3,
 ) -> int:  # fmt: skip
     """Note what a flying body meets at a velocity; return how many hits there are then.
@@ -378,15 +398,15 @@ def _note_in_flight(
     if dot(normal, moved) < -CONTACT_MARGIN or dot(normal, own) < -LEAST_IMPACT:
         coming = _coming(scene, start, velocity, own, False)
     taken = 0.0
-    if normal[1] < mover.walkable:
+    if normal[1] < movement.walkable:
         taken = -dot(normal, (velocity[0], max(velocity[1], 0.0), velocity[2]))
     met = _Met(k, normal, -dot(normal, coming), taken)
-    return _note(log, count, mover, scene, place, met)
+    return _note(log, count, movement, scene, place, met)
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def note_flight(
-    log: HitLog, mover: Mover, motion: Motion, base: Vec3, velocity: Vec3, out: Resolved,
+    log: HitLog, movement: MovementRules, motion: Motion, base: Vec3, velocity: Vec3, out: Resolved,
     scene: Scene,
 ) -> int:  # fmt: skip
     """Note what took speed from a flying body in a step; return how many hits there are then.
@@ -397,33 +417,33 @@ def note_flight(
     place, count = _in_the_air(scene, base, out.offset, out.contacts), motion.tally.hits
     for i in range(out.planes):
         normal, k = plane_normal(scene.planes, i), int(scene.planes[i, MET])
-        on_foot = normal[1] >= mover.walkable and motion.footing.grounded
+        on_foot = normal[1] >= movement.walkable and motion.footing.grounded
         if not on_foot and -dot(normal, velocity) >= LEAST_IMPACT:
-            count = _note_in_flight(log, count, mover, motion, scene, place, velocity, k, normal)
+            count = _note_in_flight(log, count, movement, motion, scene, place, velocity, k, normal)
     return count
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def note_bump(
-    log: HitLog, mover: Mover, motion: Motion, offset: Vec3, velocity: Vec3, scene: Scene,
+    log: HitLog, movement: MovementRules, motion: Motion, offset: Vec3, velocity: Vec3, scene: Scene,
     k: int, normal: Vec3,
 ) -> int:  # fmt: skip
     """Note a candidate that a flying body meets at an offset and a velocity."""
     place, count = _in_the_air(scene, motion.base, offset, 0), motion.tally.hits
-    return _note_in_flight(log, count, mover, motion, scene, place, velocity, k, normal)
+    return _note_in_flight(log, count, movement, motion, scene, place, velocity, k, normal)
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def note_landing(
-    log: HitLog, count: int, mover: Mover, base: Vec3, offset: Vec3, velocity: Vec3, scene: Scene,
+    log: HitLog, count: int, movement: MovementRules, base: Vec3, offset: Vec3, velocity: Vec3, scene: Scene,
     k: int, normal: Vec3,
 ) -> int:  # fmt: skip
     """Note that a body lands on a candidate, with all the speed that it comes with."""
     place = _in_the_air(scene, base, offset, 0)
-    return _note(log, count, mover, scene, place, _Met(k, normal, -dot(normal, velocity), 0.0))
+    return _note(log, count, movement, scene, place, _Met(k, normal, -dot(normal, velocity), 0.0))
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def note_character(
     log: HitLog, count: int, who: float, point: Vec3, normal: Vec3, impact: float, taken: float
 ) -> int:
@@ -452,16 +472,21 @@ def candidate_of(scene: Scene, planes: int, normal: Vec3) -> int:
     return NO_CANDIDATE
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _is_step(
-    scene: Scene, ground: Ground, mover: Mover, rows: Floats, row: int, behind: float
+    scene: Scene,
+    ground: GroundTable,
+    movement: MovementRules,
+    rows: Floats,
+    row: int,
+    behind: float,
 ) -> bool:
     """Tell whether walkable ground begins so far behind a riser, too high for a step.
 
     Its height is between the highest step and the body's head, and that of the riser.
     """
-    lowest = rows[row + FOOT] + max(mover.step_height, WALL_CLEARANCE)
-    slack = rise_of_slope(behind, mover.walkable) + WALL_CLEARANCE
+    lowest = rows[row + FOOT] + max(movement.step_height, WALL_CLEARANCE)
+    slack = rise_of_slope(behind, movement.walkable) + WALL_CLEARANCE
     if rows[row + RISER] > rows[row + HEAD] + slack:
         return False
     _, ahead = flat(three_at(rows, row + HIT_NORMAL))
@@ -472,12 +497,14 @@ def _is_step(
     tread, which, _ = surface_at(found, scene.size, 0.0, 0.0, top - lowest, False)
     return bool(
         tread > max(0.0, rows[row + RISER] - slack - lowest)
-        and abs(found[which, NORMAL + 1]) >= mover.walkable
+        and abs(found[which, NORMAL + 1]) >= movement.walkable
     )
 
 
-@kernel(apart=True)
-def find_steps(log: HitLog, count: int, mover: Mover, scene: Scene, ground: Ground) -> None:
+@kernel(noinline=True)
+def find_steps(
+    log: HitLog, count: int, movement: MovementRules, scene: Scene, ground: GroundTable
+) -> None:
     """Write which of the hits are steps that are too high. The scene's candidates are lost.
 
     Looks at the ground right behind each riser, and as far behind as the body is wide.
@@ -485,7 +512,7 @@ def find_steps(log: HitLog, count: int, mover: Mover, scene: Scene, ground: Grou
     for i in range(count):
         row = i * HIT_SIZE
         if log.rows[row + RISER] < np.inf and (
-            _is_step(scene, ground, mover, log.rows, row, _TREAD)
-            or _is_step(scene, ground, mover, log.rows, row, scene.body.least)
+            _is_step(scene, ground, movement, log.rows, row, _TREAD)
+            or _is_step(scene, ground, movement, log.rows, row, scene.body.least)
         ):
             log.rows[row + REASON] = STEP

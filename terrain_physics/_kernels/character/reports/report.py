@@ -24,7 +24,7 @@ from terrain_physics._kernels.tolerances import SAME_GROUND_COSINE
 from terrain_physics._kernels.types import Floats
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def planes_touched(scene: Scene, count: int) -> int:
     """Write the planes of the contacts listed to the scene; return how many there are."""
     spend(scene.faces, count * PLANE)
@@ -35,7 +35,7 @@ def planes_touched(scene: Scene, count: int) -> int:
     return planes
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def kind_of_ground(
     scene: Scene, count: int, grounded: bool, normal: Vec3, walkable: float, by_sum: bool
 ) -> tuple[int, Vec3]:
@@ -52,7 +52,7 @@ def kind_of_ground(
     return AIRBORNE, normal
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def foremost_contact(scene: Scene, count: int, normal: Vec3) -> int:
     """Return which of the contacts listed pushes most along a normal; -1 if there is none.
 
@@ -73,13 +73,13 @@ def foremost_contact(scene: Scene, count: int, normal: Vec3) -> int:
     return best
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def foremost_point(scene: Scene, center: Vec3, normal: Vec3) -> Vec3:
     """Return the point of a body that lies against ground of a normal."""
     return add(center, foremost(scene.body, normal))
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def report_ground(
     state: Floats, scene: Scene, center: Vec3, count: int, normal: Vec3, kind: int
 ) -> None:

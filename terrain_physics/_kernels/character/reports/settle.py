@@ -36,7 +36,7 @@ from terrain_physics._kernels.character.state.layout import (
     put_three_at,
     three_at,
 )
-from terrain_physics._kernels.character.state.motion import Footing, Motion, Mover, Tally
+from terrain_physics._kernels.character.state.motion import Footing, Motion, MovementRules, Tally
 from terrain_physics._kernels.character.state.work import is_spent
 from terrain_physics._kernels.math.vec3 import add, scale, subtract
 from terrain_physics._kernels.tolerances import CONVERGED_DEPTH
@@ -59,10 +59,10 @@ def _put_footing(state: Floats, footing: Footing, tally: Tally) -> None:
     state[STEP_FOOT] = footing.step_foot if stepping else 0.0
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def settle(
     state: Floats,
-    mover: Mover,
+    movement: MovementRules,
     motion: Motion,
     scene: Scene,
     delta_time: float,
@@ -76,24 +76,24 @@ def settle(
     """
     footing, tally, velocity = motion.footing, motion.tally, motion.velocity
     grounded = footing.grounded
-    if grounded and not mover.walks:
-        _, velocity = along_ground(velocity, mover.friction, delta_time)
+    if grounded and not movement.walks:
+        _, velocity = along_ground(velocity, movement.friction, delta_time)
     elif grounded:
-        velocity = scale(velocity, 1.0 / mover.speed)  # as the game knows it
+        velocity = scale(velocity, 1.0 / movement.speed)  # as the game knows it
     put_three_at(state, VELOCITY, velocity)
 
     position, center = three_at(state, POSITION), add(motion.base, motion.offset)
-    if motion.base == add(position, mover.center):
+    if motion.base == add(position, movement.center):
         # A body that did not move keeps its bits.
         position = add(position, motion.offset)
     else:
-        position = subtract(center, mover.center)
+        position = subtract(center, movement.center)
     put_three_at(state, POSITION, position)
 
     kind, normal = (WALKABLE if grounded else AIRBORNE), footing.normal
-    if tally.contacts > 0 and not (grounded and (mover.by_sum or footing.stepping)):
+    if tally.contacts > 0 and not (grounded and (movement.by_sum or footing.stepping)):
         kind, normal = kind_of_ground(
-            scene, tally.contacts, grounded, normal, mover.walkable, mover.by_sum
+            scene, tally.contacts, grounded, normal, movement.walkable, movement.by_sum
         )
     report_ground(state, scene, center, tally.contacts, normal, kind)
     put_three_at(state, GROUND_NORMAL, normal)

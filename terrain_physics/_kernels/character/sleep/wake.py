@@ -27,12 +27,12 @@ from terrain_physics._kernels.types import Floats
 
 @kernel(inline=True)
 def _is_near(place: Vec3, reach: float, changes: Floats, row: int) -> bool:
-    """Tell whether a place is within ``reach`` of the box where a change was."""
+    """Tell whether a place is within ``half_extents`` of the box where a change was."""
     for axis in range(3):
-        around = reach + WAKE_SHARE * abs(place[axis])
+        scene_around = reach + WAKE_SHARE * abs(place[axis])
         if (
-            place[axis] - around > changes[row, CHANGE_UPPER + axis]
-            or place[axis] + around < changes[row, CHANGE_LOWER + axis]
+            place[axis] - scene_around > changes[row, CHANGE_UPPER + axis]
+            or place[axis] + scene_around < changes[row, CHANGE_LOWER + axis]
         ):
             return False
     return True
@@ -79,7 +79,7 @@ def wake_near(
     ``states`` and ``rules`` as of `update_characters`; ``changes`` (k, CHANGE_SIZE) and
     ``forgotten`` as of `ChangeLog`. Who has not looked since a forgotten version looks again.
     """
-    around, of = np.empty((1, CHANGE_SIZE)), np.nan  # the box of all, and since when
+    scene_around, of = np.empty((1, CHANGE_SIZE)), np.nan  # the box of all, and since when
     for i in range(first, last):
         state, rule = i * STATE_SIZE, i * RULES_SIZE
         seen = float(states[state + GROUND_VERSION])
@@ -89,11 +89,11 @@ def wake_near(
         wakes = seen < forgotten or seen > version
         if not wakes:
             if seen != of:
-                _put_sum(changes, seen, around)
+                _put_sum(changes, seen, scene_around)
                 of = seen
             place = add(three_at(states[state:], POSITION), three_at(rules[rule:], OFFSET))
             reach, row = _reach(rules, rule), len(changes) - 1
-            is_near = _is_near(place, reach, around, 0)
+            is_near = _is_near(place, reach, scene_around, 0)
             while is_near and not wakes and row >= 0 and changes[row, CHANGE_VERSION] > seen:
                 wakes = _is_near(place, reach, changes, row)
                 row -= 1

@@ -11,8 +11,8 @@ def through_air(velocity: Vec3, gravity: float, seconds: float) -> tuple[Vec3, V
     """Return (way, velocity at its end) of a free fall."""
     fall = gravity * seconds
     rise = velocity[1] * seconds - 0.5 * fall * seconds
-    way = (velocity[0] * seconds, rise, velocity[2] * seconds)
-    return way, (velocity[0], velocity[1] - fall, velocity[2])
+    displacement = (velocity[0] * seconds, rise, velocity[2] * seconds)
+    return displacement, (velocity[0], velocity[1] - fall, velocity[2])
 
 
 @kernel(inline=True)
@@ -24,8 +24,12 @@ def along_ground(velocity: Vec3, friction: float, seconds: float) -> tuple[Vec3,
     speed = math.sqrt(velocity[0] * velocity[0] + velocity[2] * velocity[2])
     left = speed - loss
     if left <= 0.0:
-        way = scale(velocity, 0.5 * speed / friction)
-        return (way[0], 0.0, way[2]), (0.0, velocity[1], 0.0)
+        displacement = scale(velocity, 0.5 * speed / friction)
+        return (displacement[0], 0.0, displacement[2]), (0.0, velocity[1], 0.0)
     share = left / speed
-    way = scale(velocity, 0.5 * (1.0 + share) * seconds)
-    return (way[0], 0.0, way[2]), (velocity[0] * share, velocity[1], velocity[2] * share)
+    displacement = scale(velocity, 0.5 * (1.0 + share) * seconds)
+    return (displacement[0], 0.0, displacement[2]), (
+        velocity[0] * share,
+        velocity[1],
+        velocity[2] * share,
+    )

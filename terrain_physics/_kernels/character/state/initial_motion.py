@@ -22,7 +22,7 @@ from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.types import Floats
 
 
-class Outset(NamedTuple):
+class InitialMotion(NamedTuple):
     """What moves a body, before anything is in its way."""
 
     velocity: Vec3  # in m/s; of a walker horizontal, and as fast as it really goes
@@ -36,7 +36,7 @@ class Outset(NamedTuple):
 
 
 @kernel
-def outset(state: Floats, rules: Floats) -> Outset:
+def initial_motion(state: Floats, rules: Floats) -> InitialMotion:
     """Return how a body sets out. A grounded one walks unless its velocity leads upward.
 
     What a walker stands on may have it walk faster or slower than its velocity says: then velocity
@@ -55,15 +55,15 @@ def outset(state: Floats, rules: Floats) -> Outset:
             friction *= speed
     if walking:
         velocity = (speed * velocity[0], 0.0, speed * velocity[2])
-    return Outset(velocity, grounded, walking, walks, by_sum, gravity, friction, speed)
+    return InitialMotion(velocity, grounded, walking, walks, by_sum, gravity, friction, speed)
 
 
 @kernel
-def free_way(out: Outset, seconds: float) -> tuple[Vec3, Vec3]:
+def free_displacement(out: InitialMotion, seconds: float) -> tuple[Vec3, Vec3]:
     """Return (way, velocity at its end) of a body that nothing is in the way of."""
-    way, velocity = along_ground(out.velocity, out.friction, seconds)
+    displacement, velocity = along_ground(out.velocity, out.friction, seconds)
     if out.walking:
-        return way, velocity
+        return displacement, velocity
     gravity = 0.0 if out.grounded and out.by_sum else out.gravity
-    way, flown = through_air(out.velocity, gravity, seconds)
-    return way, velocity if out.grounded and not out.walks else flown
+    displacement, flown = through_air(out.velocity, gravity, seconds)
+    return displacement, velocity if out.grounded and not out.walks else flown

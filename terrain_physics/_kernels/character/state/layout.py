@@ -33,7 +33,7 @@ from terrain_physics._kernels.types import Floats
 FORMAT = 6
 
 # Kinds of ground.
-AIRBORNE, STEEP, WEDGED, WALKABLE, ON_HEAD = 0, 1, 2, 3, 4
+AIRBORNE, STEEP, WEDGED, WALKABLE, ON_CHARACTER = 0, 1, 2, 3, 4
 
 MOST_ROUNDS = 1000
 
@@ -60,7 +60,7 @@ MOST_WALLS = 2
 
 _LEAVING = Span(KEEPS_ALL, KEEPS_NONE, is_whole=True)
 _LIMITS = Span(NO_LIMIT, BY_ROOM, is_whole=True)
-_KINDS_OF_GROUND = Span(AIRBORNE, ON_HEAD, is_whole=True)
+_KINDS_OF_GROUND = Span(AIRBORNE, ON_CHARACTER, is_whole=True)
 _SHAPES = Span(min(SPHERE, BOX, CAPSULE), max(SPHERE, BOX, CAPSULE), is_whole=True)
 _SHARE = Span(0.0, 1.0, is_whole=False)
 _SLOPES = Span(0.0, math.pi / 2.0, is_whole=False)
@@ -405,16 +405,16 @@ STEPPING = STATE.place("stepping")
 STEP_FOOT = STATE.place("step_foot")
 LAST_PLACE = STATE.place("last_place")
 BELOW = STATE.place("below")
-IMPRINT = STATE.place("imprint")
+CONTACT_SIGNATURE = STATE.place("imprint")
 WAS_GROUNDED = STATE.place("was_grounded")
 HITS = STATE.place("hits")
 LIMIT = STATE.place("limit")
 OWN_VELOCITY = STATE.place("own_velocity")
-CARRIER = STATE.place("carrier")
-RIDES = STATE.place("rides")
-RIDE_POINT = STATE.place("ride_point")
-RIDE_AHEAD = STATE.place("ride_ahead")
-CARRIED_VELOCITY = STATE.place("carried_velocity")
+BASE_PART = STATE.place("carrier")
+ON_MOVING_BASE = STATE.place("rides")
+BASE_POINT = STATE.place("ride_point")
+BASE_AHEAD = STATE.place("ride_ahead")
+BASE_VELOCITY = STATE.place("carried_velocity")
 EXCESS = STATE.place("excess")
 MOVE_AGE = STATE.place("move_age")
 TURN = STATE.place("turn")
@@ -436,10 +436,10 @@ ZERO_IN_THE_AIR = (
     STEPPING,
     STEP_FOOT,
     BELOW,
-    IMPRINT,
-    RIDES,
+    CONTACT_SIGNATURE,
+    ON_MOVING_BASE,
     EXCESS,
-    *range(CARRIED_VELOCITY, CARRIED_VELOCITY + 3),
+    *range(BASE_VELOCITY, BASE_VELOCITY + 3),
     TURN,
     *range(SQUEEZED, SQUEEZED + 3 * MOST_SQUEEZING),
     *range(WALLS, WALLS + 2 * MOST_WALLS),
@@ -474,13 +474,13 @@ KEEP_OFF_LEDGES = RULES.place("keep_off_ledges")
 RULE_CONTACT, RULE_SUM = 0, 1
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def three_at(values: Floats, start: int) -> Vec3:
     """Return three numbers of an array."""
     return (float(values[start]), float(values[start + 1]), float(values[start + 2]))
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def put_three_at(values: Floats, start: int, v: Vec3) -> None:
     """Write three numbers of an array; a zero without its sign."""
     values[start] = v[0] + 0.0
@@ -488,7 +488,7 @@ def put_three_at(values: Floats, start: int, v: Vec3) -> None:
     values[start + 2] = v[2] + 0.0
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def unpack_body(rules: Floats) -> Body:
     """Return the shape that the rules hold."""
     kind = int(rules[KIND])

@@ -6,7 +6,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3
 
 
-class Mover(NamedTuple):
+class MovementRules(NamedTuple):
     """The rules that a body moves by. They hold for a whole update."""
 
     center: Vec3  # of the body, in meters from the character's position
@@ -57,9 +57,9 @@ class Motion(NamedTuple):
 
 
 @kernel(inline=True)
-def with_forces(mover: Mover, gravity: float, friction: float) -> Mover:
+def with_forces(mover: MovementRules, gravity: float, friction: float) -> MovementRules:
     """Return the rules with another gravity and another friction."""
-    return Mover(
+    return MovementRules(
         mover.center,
         mover.max_rounds,
         gravity,

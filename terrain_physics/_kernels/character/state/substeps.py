@@ -28,7 +28,7 @@ class Pace(NamedTuple):
 
     steps: int  # that are left
     seconds: float  # that each takes
-    reach: float  # how far one may lead, pushes and slopes included, in meters
+    farthest: float  # how far one may lead, pushes and slopes included, in meters
     far: float  # the same for all that share a look
     since_look: int  # steps done since the ground was looked at
     cuts: int  # how often the time has been cut anew in this update
@@ -47,16 +47,16 @@ def cut(velocity: Vec3, gravity: float, seconds: float, least: float) -> Pace:
     In the air it is fastest at first or in the end.
     """
     _, last = through_air(velocity, gravity, seconds)
-    way = max(length(velocity), length(last)) * seconds
+    displacement = max(length(velocity), length(last)) * seconds
     step = STEP_SHARE * least
-    steps = max(math.ceil(min(way / step, _MOST_STEPS)), 1)
+    steps = max(math.ceil(min(displacement / step, _MOST_STEPS)), 1)
     each = seconds / steps
-    if way > step * _MOST_STEPS:  # the rest of the time is never come to
-        each *= step * _MOST_STEPS / way
+    if displacement > step * _MOST_STEPS:  # the rest of the time is never come to
+        each *= step * _MOST_STEPS / displacement
     # More than the way: pushes and slopes may lead aside.
-    reach = 2.0 * max(min(way / steps, step), 0.1 * least)
-    far = max(0.75 * min(STEPS_TOGETHER, steps), 1.0) * reach
-    return Pace(steps, each, reach, far, 0, 0)
+    farthest = 2.0 * max(min(displacement / steps, step), 0.1 * least)
+    far = max(0.75 * min(STEPS_TOGETHER, steps), 1.0) * farthest
+    return Pace(steps, each, farthest, far, 0, 0)
 
 
 @kernel
@@ -66,26 +66,26 @@ def cut_anew(pace: Pace, velocity: Vec3, gravity: float, seconds: float, least: 
     The next step looks at the ground.
     """
     new = look_next(cut(velocity, gravity, seconds, least))
-    return Pace(new.steps, new.seconds, new.reach, new.far, new.since_look, pace.cuts + 1)
+    return Pace(new.steps, new.seconds, new.farthest, new.far, new.since_look, pace.cuts + 1)
 
 
 @kernel(inline=True)
 def must_look(pace: Pace, offset: Vec3) -> bool:
     """Tell whether the next step may lead out of what was looked at."""
-    return bool(pace.since_look == STEPS_TOGETHER or extent(offset) > pace.far - pace.reach)
+    return bool(pace.since_look == STEPS_TOGETHER or extent(offset) > pace.far - pace.farthest)
 
 
 @kernel(inline=True)
 def one_less(pace: Pace, looked: bool) -> Pace:
     """Return the pace as the next step begins; ``looked`` tells whether it starts with a look."""
     since_look = 1 if looked else pace.since_look + 1
-    return Pace(pace.steps - 1, pace.seconds, pace.reach, pace.far, since_look, pace.cuts)
+    return Pace(pace.steps - 1, pace.seconds, pace.farthest, pace.far, since_look, pace.cuts)
 
 
 @kernel(inline=True)
 def look_next(pace: Pace) -> Pace:
     """Return the pace with a look at the ground before the next step."""
-    return Pace(pace.steps, pace.seconds, pace.reach, pace.far, STEPS_TOGETHER, pace.cuts)
+    return Pace(pace.steps, pace.seconds, pace.farthest, pace.far, STEPS_TOGETHER, pace.cuts)
 
 
 @kernel

@@ -14,23 +14,23 @@ from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.types import Floats
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def step_height(rules: Floats, body: Body) -> float:
     """Return the height of the highest step that a body climbs, in meters."""
-    return min(float(rules[STEP_OFFSET]), body.reach[1])
+    return min(float(rules[STEP_OFFSET]), body.half_extents[1])
 
 
-@kernel(lent=True)
-def take_place(state: Floats, rules: Floats, body: Body) -> bool:
+@kernel(no_refcount=True)
+def teleport_or_nudge(state: Floats, rules: Floats, body: Body) -> bool:
     """Tell whether the game has put a body elsewhere since the last update.
 
     Not farther than the highest step, or than the body's least half extent if that is more, it is
     nudged: it stands as it stood. Farther it is a teleport, and the body is in the air.
     """
-    way = subtract(three_at(state, POSITION), three_at(state, LAST_PLACE))
-    if way == (0.0, 0.0, 0.0):
+    displacement = subtract(three_at(state, POSITION), three_at(state, LAST_PLACE))
+    if displacement == (0.0, 0.0, 0.0):
         return False
-    if length(way) > max(step_height(rules, body), body.least):
+    if length(displacement) > max(step_height(rules, body), body.least):
         for place in ZERO_IN_THE_AIR:
             state[place] = 0.0
         state[MOVES_SEEN] = -1.0

@@ -36,31 +36,31 @@ NEAR_SPHERE, NEAR_CAPSULE, NEAR_BOX, IN_BOX = 15.0, 40.0, 40.0, 50.0
 _MOST_GATHERED = 1e9
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def begin(faces: Floats, done: float) -> None:
     """Count from here: so much is done of `MOST_WORK`; of a count from -inf nothing ever is."""
     faces[_DONE, 0] = done
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def spend(faces: Floats, work: float) -> None:
     """Count some work."""
     faces[_DONE, 0] += work
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def done(faces: Floats) -> float:
     """Return how much work has been done."""
     return float(faces[_DONE, 0])
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def is_spent(faces: Floats) -> bool:
     """Tell whether an update may do no more."""
     return bool(faces[_DONE, 0] >= MOST_WORK)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def goes_on(faces: Floats, k: int) -> bool:
     """Tell whether a loop over candidates goes on at one; it ends at a sixteenth if at all."""
     return k % 16 != 0 or not is_spent(faces)
@@ -74,7 +74,7 @@ def near_cost(kind: int) -> float:
     return NEAR_CAPSULE if kind == CAPSULE else NEAR_SPHERE
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def may_gather(faces: Floats) -> float:
     """Return how many triangles and cells a look at the ground may come upon."""
     return min((MOST_WORK - float(faces[_DONE, 0])) / GATHERED, _MOST_GATHERED)

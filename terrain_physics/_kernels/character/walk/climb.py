@@ -4,8 +4,8 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import keep
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.character.contacts.body import reach_along
-from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
+from terrain_physics._kernels.character.contacts.body import extent_along
+from terrain_physics._kernels.character.contacts.depenetrate_upward import depenetrate_upward
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
 from terrain_physics._kernels.character.contacts.grounding import (
     add_plane,
@@ -23,14 +23,14 @@ from terrain_physics._kernels.character.contacts.scene import (
     look,
     make_memory,
 )
-from terrain_physics._kernels.character.state.motion import Motion, Mover
+from terrain_physics._kernels.character.state.motion import Motion, MovementRules
 from terrain_physics._kernels.character.state.substeps import Pace
 from terrain_physics._kernels.character.state.work import goes_on, spend
 from terrain_physics._kernels.character.walk.walk import support, walk
 from terrain_physics._kernels.character.walk.walls import make_walls
 from terrain_physics._kernels.ground.candidates import NORMAL, A, B, C, surface_at, three
 from terrain_physics._kernels.ground.nearby import column_of, next_near
-from terrain_physics._kernels.ground.table import Ground
+from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, flat, scale, subtract
 from terrain_physics._kernels.surface.shapes import BOX
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOP, WALL_CLEARANCE
@@ -49,19 +49,21 @@ _LEAST_SHARE = 0.25
 
 
 @kernel
-def _leads_to_a_step(scene: Scene, offset: Vec3, way: Vec3, highest: float, cosine: float) -> bool:
-    """Tell whether ``way`` leads over a riser to walkable ground, not higher than ``highest``.
+def _leads_to_a_step(
+    scene: Scene, offset: Vec3, displacement: Vec3, highest: float, cosine: float
+) -> bool:
+    """Tell whether ``displacement`` leads over a riser to walkable ground, not higher than ``highest``.
 
     Looks from under the body to ahead of its foremost point. A riser is steep ground, or ground
     that rises more between two looks than walkable ground can.
     """
-    size, ahead = flat(way)
+    size, ahead = flat(displacement)
     if size == 0.0:
         return False
-    reach = scene.body.reach
-    stride = (abs(ahead[0]) * reach[0] + abs(ahead[2]) * reach[2]) * (2.0 / _PROBES)
+    half_extents = scene.body.half_extents
+    stride = (abs(ahead[0]) * half_extents[0] + abs(ahead[2]) * half_extents[2]) * (2.0 / _PROBES)
     steepest = rise_of_slope(stride, cosine)
-    foot = offset[1] - reach[1] + WALL_CLEARANCE
+    foot = offset[1] - half_extents[1] + WALL_CLEARANCE
     before, beyond_riser = np.inf, False
     for k in range(_PROBES + 1):
         surface, which, looked_at = surface_at(
@@ -82,7 +84,7 @@ def _leads_to_a_step(scene: Scene, offset: Vec3, way: Vec3, highest: float, cosi
     return False
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _is_clear(scene: Scene, offset: Vec3) -> bool:
     """Tell whether a body is in nothing there."""
     _, deepest, overlapping = list_contacts(scene, offset)
@@ -90,16 +92,18 @@ def _is_clear(scene: Scene, offset: Vec3) -> bool:
 
 
 @kernel
-def _lift_onto(scene: Scene, offset: Vec3, highest: float, cosine: float) -> float:
+def _raise_onto(scene: Scene, offset: Vec3, highest: float, cosine: float) -> float:
     """Return how far up a body comes to lie on what leaves its foot no higher than ``highest``.
 
     Steep faces that go on higher are walls, and what is higher as a whole is the top of one: a body
     is lifted up neither. A round body touches a slope a little over its foot.
     """
     candidates, radius = scene.candidates, 0.0 if scene.body.kind == BOX else scene.body.radius
-    up, most = 0.0, highest - (offset[1] - scene.body.reach[1])
+    up, most = 0.0, highest - (offset[1] - scene.body.half_extents[1])
     # What lifts a body reaches higher than its foot.
-    lower, upper = column_of(offset, scene.body.reach, offset[1] - scene.body.reach[1])
+    lower, upper = column_of(
+        offset, scene.body.half_extents, offset[1] - scene.body.half_extents[1]
+    )
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size and goes_on(scene.faces, k):
         spend(scene.faces, 1.0)
@@ -107,14 +111,14 @@ def _lift_onto(scene: Scene, offset: Vec3, highest: float, cosine: float) -> flo
         upright = abs(candidates[k, NORMAL + 1])
         is_wall = max(a, b, c) > highest and upright < cosine
         if not is_wall and min(a, b, c) <= highest + radius * (1.0 - upright):
-            best = lift(candidates, k, offset, scene.body, scene.faces)
+            best = depenetrate_upward(candidates, k, offset, scene.body, scene.faces)
             if up < best <= most:
                 up = best
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     return up
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _beside_walls(scene: Scene, place: Vec3, cosine: float) -> Vec3:
     """Return a place that walls beside a step have turned aside."""
     for _ in range(_WALL_ROUNDS):
@@ -126,7 +130,7 @@ def _beside_walls(scene: Scene, place: Vec3, cosine: float) -> Vec3:
     return place
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _held(scene: Scene, offset: Vec3) -> float:
     """Return how upright the most upright contact of a body there is: the y of its normal, or 0."""
     count, _, _ = list_contacts(scene, offset)
@@ -136,26 +140,26 @@ def _held(scene: Scene, offset: Vec3) -> float:
     return best
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _has_foothold(
-    scene: Scene, start: Vec3, way: Vec3, blocked: float, highest: float, cosine: float
+    scene: Scene, start: Vec3, displacement: Vec3, blocked: float, highest: float, cosine: float
 ) -> bool:
-    """Tell whether a body that goes up a riser along ``way`` comes to stand behind it.
+    """Tell whether a body that goes up a riser along ``displacement`` comes to stand behind it.
 
     It goes up the riser and on over its edge, at most as far as it reaches itself, until walkable
     ground holds it. It does not get there where a wall or a ceiling stands in its way before. On
     the ground before the riser it was stopped in less than ``blocked`` meters.
     """
-    size, ahead = flat(way)
+    size, ahead = flat(displacement)
     if size == 0.0:
         return False
-    stride = reach_along(scene.body, ahead) / _FOOTHOLDS
+    stride = extent_along(scene.body, ahead) / _FOOTHOLDS
     steepest = rise_of_slope(stride, cosine) + WALL_CLEARANCE
     place, over_riser = start, False
     for k in range(_FOOTHOLDS + 1):
         before = place
         straight = add_scaled((place[0], start[1], place[2]), ahead, stride)
-        straight = add(straight, (0.0, _lift_onto(scene, straight, highest, cosine), 0.0))
+        straight = add(straight, (0.0, _raise_onto(scene, straight, highest, cosine), 0.0))
         place = _beside_walls(scene, straight, cosine)
         if dot(subtract(place, before), ahead) < _LEAST_SHARE * stride:
             return False
@@ -174,11 +178,11 @@ def _has_foothold(
     return False
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _leads_up(
     scene: Scene,
     start: Vec3,
-    way: Vec3,
+    displacement: Vec3,
     stopped: Vec3,
     highest: float,
     cosine: float,
@@ -188,18 +192,18 @@ def _leads_up(
 
     ``stopped`` is the way that walls have stopped.
     """
-    if not _leads_to_a_step(scene, start, way, highest, cosine):
+    if not _leads_to_a_step(scene, start, displacement, highest, cosine):
         return False
-    _, ahead = flat(way)
+    _, ahead = flat(displacement)
     blocked = dot(stopped, ahead)
-    return stepping or _has_foothold(scene, start, way, blocked, highest, cosine)
+    return stepping or _has_foothold(scene, start, displacement, blocked, highest, cosine)
 
 
 @kernel
 def _finds_a_step(
     scene: Scene,
     start: Vec3,
-    way: Vec3,
+    displacement: Vec3,
     into: Vec3,
     highest: float,
     cosine: float,
@@ -209,29 +213,29 @@ def _finds_a_step(
 
     Looks where the walls have taken it, along itself, and straight into each of the walls.
     """
-    if _leads_up(scene, start, into, way, highest, cosine, stepping) or _leads_up(
-        scene, start, way, way, highest, cosine, stepping
+    if _leads_up(scene, start, into, displacement, highest, cosine, stepping) or _leads_up(
+        scene, start, displacement, displacement, highest, cosine, stepping
     ):
         return True
-    count, _, _ = list_contacts(scene, add(start, way))
+    count, _, _ = list_contacts(scene, add(start, displacement))
     walls, _ = make_walls(scene.contacts, count, cosine)
     planes = int(np.int64(0))
     for i in range(walls):
         planes = add_plane(scene.planes, planes, three(scene.contacts, i, PUSH))
     for i in range(planes):
         straight = scale(plane_normal(scene.planes, i), -1.0)
-        if dot(straight, way) > 0.0 and _leads_up(
-            scene, start, straight, way, highest, cosine, stepping
+        if dot(straight, displacement) > 0.0 and _leads_up(
+            scene, start, straight, displacement, highest, cosine, stepping
         ):
             return True
     return False
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def step_up(
     scene: Scene,
     start: Vec3,
-    way: Vec3,
+    displacement: Vec3,
     into: Vec3,
     farthest: float,
     highest: float,
@@ -244,19 +248,19 @@ def step_up(
     ``highest`` is how high the body's foot may come to be. A body that is ``stepping`` has been
     found room on the step before.
     """
-    ahead = add(start, way)
-    up = _lift_onto(scene, ahead, highest, cosine)
-    if up == 0.0 or not _finds_a_step(scene, start, way, into, highest, cosine, stepping):
+    ahead = add(start, displacement)
+    up = _raise_onto(scene, ahead, highest, cosine)
+    if up == 0.0 or not _finds_a_step(scene, start, displacement, into, highest, cosine, stepping):
         return False, start
     straight = add(ahead, (0.0, up, 0.0))
     ahead = _beside_walls(scene, straight, cosine)
     aside, _ = flat(subtract(ahead, start))
-    if aside > farthest or dot(subtract(ahead, start), way) < 0.0:
+    if aside > farthest or dot(subtract(ahead, start), displacement) < 0.0:
         return False, start
     # Where walls turned it aside, it need not be as high: what it only lies against holds nothing.
     lower = (ahead[0], start[1], ahead[2])
     _, off = flat(subtract(ahead, straight))
-    up = _lift_onto(scene, add_scaled(lower, off, SLOP), highest, cosine)
+    up = _raise_onto(scene, add_scaled(lower, off, SLOP), highest, cosine)
     if up == 0.0 and not stepping:
         return False, start
     ahead = add(lower, (0.0, up, 0.0))
@@ -265,24 +269,39 @@ def step_up(
     return _is_clear(scene, raised) and _is_clear(scene, ahead), ahead
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _goes_on(
-    scene: Scene, mover: Mover, place: Vec3, way: Vec3, farthest: float, highest: float
+    scene: Scene,
+    movement: MovementRules,
+    place: Vec3,
+    displacement: Vec3,
+    farthest: float,
+    highest: float,
 ) -> bool:
     """Tell whether the same way leads on from where a step was begun, not back down beside it."""
-    walked = walk(scene, place, way, farthest, mover.snap, mover.walkable, mover.max_rounds)
+    walked = walk(
+        scene, place, displacement, farthest, movement.snap, movement.walkable, movement.max_rounds
+    )
     if walked.planes == 0 or walked.offset[1] >= place[1] - WALL_CLEARANCE:
         return True
-    into = subtract(add(place, way), (walked.offset[0], place[1], walked.offset[2]))
-    leads_up, _ = step_up(scene, place, way, into, farthest, highest, mover.walkable, True)
+    into = subtract(add(place, displacement), (walked.offset[0], place[1], walked.offset[2]))
+    leads_up, _ = step_up(
+        scene, place, displacement, into, farthest, highest, movement.walkable, True
+    )
     return leads_up
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def climb(
-    mover: Mover, motion: Motion, pace: Pace, way: Vec3, reached: Vec3, scene: Scene, ground: Ground
+    movement: MovementRules,
+    motion: Motion,
+    pace: Pace,
+    displacement: Vec3,
+    reached: Vec3,
+    scene: Scene,
+    ground: GroundTable,
 ) -> tuple[bool, Vec3, float]:
-    """Try to go up a step by a horizontal ``way`` of which a walk got only as far as ``reached``.
+    """Try to go up a step by a horizontal ``displacement`` of which a walk got only as far as ``reached``.
 
     Looks at the ground by itself, beyond the scene of the walk, which it leaves as it is. Before
     the first lift it asks whether the body has room and comes to stand behind the riser.
@@ -298,30 +317,30 @@ def climb(
     offset, body, footing = motion.offset, scene.body, motion.footing
     memory = make_memory()
     own = borrow_memory(memory)
-    own = Memory(own.candidates, own.contacts, own.order, scene.faces, own.planes, own.yielding)
+    own = Memory(own.candidates, own.contacts, own.order, scene.faces, own.planes, own.debts)
     scene = at_once(empty_scene(body, scene.resolver, scene.random_state, own))
-    scene = look(scene, ground, motion.base, pace.far, mover.drop, mover.step_height)
+    scene = look(scene, ground, motion.base, pace.far, movement.drop, movement.step_height)
     stands, stepping, foot = offset, footing.stepping, footing.step_foot
     if stepping:
         # On its way up it may have passed the edge of one step, on which it can stand, to another.
-        size, _ = flat(way)
-        most = rise_of_slope(size, mover.walkable) + WALL_CLEARANCE
-        down, _, _ = support(scene, offset, way, -most, mover.walkable)
+        size, _ = flat(displacement)
+        most = rise_of_slope(size, movement.walkable) + WALL_CLEARANCE
+        down, _, _ = support(scene, offset, displacement, -most, movement.walkable)
         if down > -np.inf:
             stands, stepping = add(offset, (0.0, down, 0.0)), False
     if not stepping:
         # A round body on the edge of a step hangs over it a little.
         upright = _held(scene, stands) if footing.stepping else footing.normal[1]
         round_off = 0.0
-        if body.kind != BOX and upright >= mover.walkable:
+        if body.kind != BOX and upright >= movement.walkable:
             round_off = body.radius * (1.0 - upright)
-        foot = motion.base[1] + (stands[1] - body.reach[1]) + round_off
-    highest = foot - motion.base[1] + mover.step_height + CONTACT_MARGIN
-    into = subtract(add(offset, way), (reached[0], offset[1], reached[2]))
+        foot = motion.base[1] + (stands[1] - body.half_extents[1]) + round_off
+    highest = foot - motion.base[1] + movement.step_height + CONTACT_MARGIN
+    into = subtract(add(offset, displacement), (reached[0], offset[1], reached[2]))
     leads_up, place = step_up(
-        scene, offset, way, into, pace.reach, highest, mover.walkable, stepping
+        scene, offset, displacement, into, pace.farthest, highest, movement.walkable, stepping
     )
     if leads_up and not footing.stepping:
-        leads_up = _goes_on(scene, mover, place, way, pace.reach, highest)
+        leads_up = _goes_on(scene, movement, place, displacement, pace.farthest, highest)
     keep(memory)
     return leads_up, place, foot

@@ -37,7 +37,7 @@ _LEAST_OUT, _LEAST_OFF = 0.25, 0.02
 
 
 @kernel
-def _best_line(planes: Floats, count: int, way: Vec3, cosine: float) -> Vec3:
+def _best_line(planes: Floats, count: int, displacement: Vec3, cosine: float) -> Vec3:
     """Return the walkable line of two planes that goes farthest along a horizontal way.
 
     A unit vector, or zero if each such line leads into another plane.
@@ -49,9 +49,9 @@ def _best_line(planes: Floats, count: int, way: Vec3, cosine: float) -> Vec3:
             size = length(line)
             if not size > ALONG:
                 continue
-            line = scale(line, (1.0 if dot(line, way) > 0.0 else -1.0) / size)
+            line = scale(line, (1.0 if dot(line, displacement) > 0.0 else -1.0) / size)
             level, ahead = flat(line)
-            far = dot(ahead, way)
+            far = dot(ahead, displacement)
             if level >= cosine and far > farthest and leads_into_none(planes, count, line, ALONG):
                 best, farthest = line, far
     return best
@@ -69,7 +69,7 @@ def _pushed_out(scene: Scene, offset: Vec3) -> tuple[Vec3, Touching]:
     return offset, touching
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def _holds(scene: Scene, offset: Vec3, touching: Touching, cosine: float) -> bool:
     """Tell whether a body is in nothing there, and all that it touches together holds it."""
     if touching.depth > SLOP or touching.overlap > SLOP or is_buried(scene, offset):
@@ -78,8 +78,8 @@ def _holds(scene: Scene, offset: Vec3, touching: Touching, cosine: float) -> boo
     return held
 
 
-@kernel(apart=True, lent=True)
-def settle_in_gully(
+@kernel(noinline=True, no_refcount=True)
+def settle_in_crease(
     scene: Scene, offset: Vec3, drop: float, cosine: float
 ) -> tuple[bool, Vec3, int]:
     """Let a body down by at most ``drop`` to where steep faces hold it together.
@@ -97,7 +97,7 @@ def settle_in_gully(
 
 @kernel
 def _along_line(
-    scene: Scene, start: Vec3, line: Vec3, way: Vec3, snap: float, cosine: float
+    scene: Scene, start: Vec3, line: Vec3, displacement: Vec3, snap: float, cosine: float
 ) -> tuple[bool, Vec3, Touching]:
     """Return (whether a way along the line of a gully ends in it, where, what is touched there).
 
@@ -105,7 +105,7 @@ def _along_line(
     and by ``snap`` at most.
     """
     level, ahead = flat(line)
-    size = dot(ahead, way)
+    size = dot(ahead, displacement)
     rise = rise_of_slope(size, cosine)
     end = add(start, scale(line, size / level))
     place, touching = _pushed_out(scene, end)
@@ -126,9 +126,9 @@ def _blocked(place: Vec3, touching: Touching) -> Walked:
     return Walked(BLOCKED, place, 0, touching.contacts, depth, 0)
 
 
-@kernel(apart=True, lent=True)
-def follow_gully(
-    scene: Scene, start: Vec3, way: Vec3, snap: float, walked: Walked, cosine: float
+@kernel(noinline=True, no_refcount=True)
+def follow_crease(
+    scene: Scene, start: Vec3, displacement: Vec3, snap: float, walked: Walked, cosine: float
 ) -> tuple[bool, Vec3, Walked]:
     """Go a horizontal way along the gully that a body is wedged in, if it is in one.
 
@@ -159,15 +159,17 @@ def follow_gully(
     for i in range(planes):
         steep = steep and scene.planes[i, 1] < cosine
     if held and steep:
-        line = _best_line(scene.planes, planes, way, cosine)
-        if dot(line, way) > 0.0:
-            stays, place, touching = _along_line(scene, start, line, way, snap, cosine)
+        line = _best_line(scene.planes, planes, displacement, cosine)
+        if dot(line, displacement) > 0.0:
+            stays, place, touching = _along_line(scene, start, line, displacement, snap, cosine)
             if stays:
                 return True, line, _blocked(place, touching)
     if held and (steep or walked.ended == OFF_GROUND):
         upward = walked.offset[1] > start[1] + SLOP
         least = _LEAST_OUT if steep or upward else _LEAST_OFF
-        if dot(subtract(walked.offset, start), way) < least * dot(way, way):
+        if dot(subtract(walked.offset, start), displacement) < least * dot(
+            displacement, displacement
+        ):
             return True, nowhere, _blocked(start, list_contacts(scene, start))
     list_contacts(scene, walked.offset)
     return False, nowhere, walked

@@ -14,48 +14,56 @@ from terrain_physics._kernels.character.state.motion import (
     OFF_GROUND,
     Footing,
     Motion,
-    Mover,
+    MovementRules,
     Tally,
     Walked,
 )
 from terrain_physics._kernels.character.state.substeps import MOST_CUTS, Pace, cut_anew, look_next
 from terrain_physics._kernels.character.walk.climb import climb
-from terrain_physics._kernels.character.walk.crease import follow_gully
+from terrain_physics._kernels.character.walk.crease import follow_crease
 from terrain_physics._kernels.character.walk.walk import walk
-from terrain_physics._kernels.ground.table import Ground
+from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.math.vec3 import Vec3, dot, flat, scale
 from terrain_physics._kernels.tolerances import LEAVING_TIME
 
 
 @kernel
-def _over_surface(way: Vec3, normal: Vec3) -> Vec3:
+def _over_surface(displacement: Vec3, normal: Vec3) -> Vec3:
     """Return a horizontal way shortened so that along the surface it is as long as it was."""
-    size = math.sqrt(way[0] * way[0] + way[2] * way[2])
+    size = math.sqrt(displacement[0] * displacement[0] + displacement[2] * displacement[2])
     if size == 0.0 or not normal[1] > 0.0:
-        return way
-    rise = (normal[0] * way[0] + normal[2] * way[2]) / (size * normal[1])
-    return scale(way, 1.0 / math.sqrt(1.0 + rise * rise))
+        return displacement
+    rise = (normal[0] * displacement[0] + normal[2] * displacement[2]) / (size * normal[1])
+    return scale(displacement, 1.0 / math.sqrt(1.0 + rise * rise))
 
 
 @kernel(inline=True)
-def _way(mover: Mover, motion: Motion, seconds: float) -> tuple[Vec3, Vec3]:
+def _displacement(movement: MovementRules, motion: Motion, seconds: float) -> tuple[Vec3, Vec3]:
     """Return (horizontal way, velocity at its end) of a walk of some time."""
-    way, velocity = along_ground(motion.velocity, mover.friction, seconds)
-    if mover.along_surface:
-        way = _over_surface(way, motion.footing.normal)
-    return way, velocity
+    displacement, velocity = along_ground(motion.velocity, movement.friction, seconds)
+    if movement.along_surface:
+        displacement = _over_surface(displacement, motion.footing.normal)
+    return displacement, velocity
 
 
-@kernel(apart=True, lent=True)
-def _last_hold(mover: Mover, motion: Motion, pace: Pace, scene: Scene) -> tuple[float, Vec3, Vec3]:
+@kernel(noinline=True, no_refcount=True)
+def _last_hold(
+    movement: MovementRules, motion: Motion, pace: Pace, scene: Scene
+) -> tuple[float, Vec3, Vec3]:
     """Return when a step that leads off the ground last holds a body: seconds, offset, velocity."""
     held, off = 0.0, pace.seconds
     offset, velocity = motion.offset, motion.velocity
     while off - held > LEAVING_TIME:
         seconds = 0.5 * (held + off)
-        way, slowed = _way(mover, motion, seconds)
+        displacement, slowed = _displacement(movement, motion, seconds)
         walked = walk(
-            scene, motion.offset, way, pace.reach, mover.snap, mover.walkable, mover.max_rounds
+            scene,
+            motion.offset,
+            displacement,
+            pace.farthest,
+            movement.snap,
+            movement.walkable,
+            movement.max_rounds,
         )
         if walked.ended == OFF_GROUND:
             off = seconds
@@ -64,9 +72,9 @@ def _last_hold(mover: Mover, motion: Motion, pace: Pace, scene: Scene) -> tuple[
     return held, offset, velocity
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def _leave_ground(
-    mover: Mover, motion: Motion, ahead: Motion, pace: Pace, scene: Scene
+    movement: MovementRules, motion: Motion, ahead: Motion, pace: Pace, scene: Scene
 ) -> tuple[Motion, Pace]:
     """Let a body fall from where the ground ends in a step, with the time that is left cut anew.
 
@@ -74,7 +82,7 @@ def _leave_ground(
     """
     left, offset, velocity = pace.seconds * pace.steps, ahead.offset, ahead.velocity
     if pace.cuts < MOST_CUTS:
-        held, offset, velocity = _last_hold(mover, motion, pace, scene)
+        held, offset, velocity = _last_hold(movement, motion, pace, scene)
         left += pace.seconds - held
     tally = ahead.tally
     tally = Tally(
@@ -82,7 +90,7 @@ def _leave_ground(
     )
     footing = Footing(False, False, ahead.footing.normal, False, 0.0)
     if left > 0.0:
-        pace = cut_anew(pace, velocity, mover.gravity, left, scene.body.least)
+        pace = cut_anew(pace, velocity, movement.gravity, left, scene.body.least)
     return Motion(motion.base, offset, velocity, footing, tally), pace
 
 
@@ -94,9 +102,14 @@ def _tally_of(tally: Tally, walked: Walked, rounds: int, hits: int) -> Tally:
     )
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def walk_step(
-    mover: Mover, motion: Motion, pace: Pace, scene: Scene, ground: Ground, log: HitLog
+    movement: MovementRules,
+    motion: Motion,
+    pace: Pace,
+    scene: Scene,
+    ground: GroundTable,
+    log: HitLog,
 ) -> tuple[Motion, Pace]:
     """Move a walking body by one step.
 
@@ -127,38 +140,50 @@ def walk_step(
         neither grounded nor walking, with the time that is left cut anew.
     """
     base, footing, tally = motion.base, motion.footing, motion.tally
-    way, slowed = _way(mover, motion, pace.seconds)
+    displacement, slowed = _displacement(movement, motion, pace.seconds)
     velocity = slowed
     walked = walk(
-        scene, motion.offset, way, pace.reach, mover.snap, mover.walkable, mover.max_rounds
+        scene,
+        motion.offset,
+        displacement,
+        pace.farthest,
+        movement.snap,
+        movement.walkable,
+        movement.max_rounds,
     )
     rounds = max(tally.rounds, walked.rounds)
     left_ground = walked.ended == OFF_GROUND
     may_climb = walked.ended == BLOCKED or (left_ground and footing.stepping)
-    if mover.step_height > 0.0 and may_climb and (way[0] != 0.0 or way[2] != 0.0):
-        climbs, offset, foot = climb(mover, motion, pace, way, walked.offset, scene, ground)
+    if (
+        movement.step_height > 0.0
+        and may_climb
+        and (displacement[0] != 0.0 or displacement[2] != 0.0)
+    ):
+        climbs, offset, foot = climb(
+            movement, motion, pace, displacement, walked.offset, scene, ground
+        )
         if climbs:
             tally = _tally_of(tally, walked, rounds, tally.hits)
             footing = Footing(True, True, footing.normal, True, foot)
             return Motion(base, offset, velocity, footing, tally), look_next(pace)
     hits = tally.hits
     if walked.planes > 0:
-        hits = note_walk(log, mover, motion, walked, scene)
+        hits = note_walk(log, movement, motion, walked, scene)
         velocity = along_planes(scene.planes, walked.planes, velocity)
     if walked.ended != FREE:
-        in_gully, line, walked = follow_gully(
-            scene, motion.offset, way, mover.snap, walked, mover.walkable
+        in_crease, line, walked = follow_crease(
+            scene, motion.offset, displacement, movement.snap, walked, movement.walkable
         )
-        if in_gully:
+        if in_crease:
             _, along = flat(line)
             velocity, left_ground = scale(along, dot(along, slowed)), False
             if line != (0.0, 0.0, 0.0):  # what led it aside is its ground
                 hits = tally.hits
     tally = _tally_of(tally, walked, rounds, hits)
     touched = planes_touched(scene, walked.contacts)
-    on_planes, normal = ground_by_planes(scene.planes, touched, mover.cosine)
+    on_planes, normal = ground_by_planes(scene.planes, touched, movement.cosine)
     footing = Footing(True, True, normal if on_planes else footing.normal, False, 0.0)
     ahead = Motion(base, walked.offset, velocity, footing, tally)
     if left_ground and not on_planes:
-        return _leave_ground(mover, motion, ahead, pace, scene)
+        return _leave_ground(movement, motion, ahead, pace, scene)
     return ahead, pace

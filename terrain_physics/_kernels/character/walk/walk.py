@@ -12,11 +12,11 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import contact
-from terrain_physics._kernels.character.contacts.depenetrate_upward import lift
+from terrain_physics._kernels.character.contacts.depenetrate_upward import depenetrate_upward
 from terrain_physics._kernels.character.contacts.find_contacts import Touching, list_contacts
 from terrain_physics._kernels.character.contacts.grounding import plane_normal, rise_of_slope
 from terrain_physics._kernels.character.contacts.resolve import (
-    clearing_lift,
+    clearing_rise,
     meet_plane,
     push_out,
     rise_of_feet,
@@ -63,7 +63,7 @@ FARTHEST_DOWN = 1.0 + 1e-6
 _MOST_TRIED = 4
 
 
-class _Place(NamedTuple):
+class _TriedPlace(NamedTuple):
     """A place that a walk tries."""
 
     offset: Vec3
@@ -74,32 +74,32 @@ class _Place(NamedTuple):
 
 
 @kernel
-def _falls_away(normal: Vec3, face: Vec3, way: Vec3) -> bool:
+def _falls_away(normal: Vec3, face: Vec3, displacement: Vec3) -> bool:
     """Tell whether a contact of that normal with a triangle falls away along a horizontal way.
 
     Over an edge that is any way off it. Over a steep face it is one more down it than along it:
     else whoever walks downhill beside a steep bank would walk on into the bank.
     """
-    off = dot(normal, way)
+    off = dot(normal, displacement)
     if abs(dot(normal, face)) < SAME_NORMAL_COSINE:
         return off > 0.0
-    size, _ = flat(way)
+    size, _ = flat(displacement)
     steep, _ = flat(normal)
     return off * off > 0.5 * (size * size) * (steep * steep) and off > 0.0
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def support(
-    scene: Scene, offset: Vec3, way: Vec3, lowest: float, cosine: float
+    scene: Scene, offset: Vec3, displacement: Vec3, lowest: float, cosine: float
 ) -> tuple[float, float, bool]:
     """Return the greatest lifts <= 0, not below ``lowest``, that set the body on the ground.
 
     The first is on walkable ground, the second, not less, on any; -inf if there is none. Then
-    whether the second falls away along ``way``.
+    whether the second falls away along ``displacement``.
     """
     best, held, falls = -np.inf, -np.inf, False
-    candidates, foot = scene.candidates, offset[1] - scene.body.reach[1]
-    lower, upper = column_of(offset, scene.body.reach, foot + lowest)
+    candidates, foot = scene.candidates, offset[1] - scene.body.half_extents[1]
+    lower, upper = column_of(offset, scene.body.half_extents, foot + lowest)
     k = next_near(candidates, scene.size, 0, lower, upper)
     while k < scene.size and goes_on(scene.faces, k):
         spend(scene.faces, 1.0)
@@ -107,7 +107,7 @@ def support(
         top = max(candidates[k, A + 1], candidates[k, B + 1], candidates[k, C + 1])
         up = -np.inf
         if top - foot > least:  # some part of it is that high
-            up = lift(candidates, k, offset, scene.body, scene.faces)
+            up = depenetrate_upward(candidates, k, offset, scene.body, scene.faces)
         if least < up <= SLOP:
             raised = add(offset, (0.0, up, 0.0))
             depth, normal, _ = contact(candidates, scene.size, k, raised, scene.body, scene.faces)
@@ -117,17 +117,17 @@ def support(
                 upright = min(upright, face if candidates[k, THICKNESS] > 0.0 else abs(face))
             elif upright > 0.0 and up > held:
                 held = up
-                falls = _falls_away(normal, three(candidates, k, NORMAL), way)
+                falls = _falls_away(normal, three(candidates, k, NORMAL), displacement)
             if upright >= cosine:
                 best = up
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     return best, max(best, held), falls
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _push_once(
-    scene: Scene, start: Vec3, place: _Place, highest: float, farthest: float, cosine: float
-) -> tuple[bool, _Place]:
+    scene: Scene, start: Vec3, place: _TriedPlace, highest: float, farthest: float, cosine: float
+) -> tuple[bool, _TriedPlace]:
     """Set a body up on the walkable ground it is in, then push it out of the walls it is in.
 
     Returns (whether that leads anywhere, the place then). It does not where a wall is overhead or
@@ -141,44 +141,44 @@ def _push_once(
         touching = list_contacts(scene, offset)
     walls, overhead = make_walls(scene.contacts, touching.contacts, cosine)
     if walls == 0 and overhead:
-        return False, _Place(offset, touching, place.planes, on_ground, place.blocked)
+        return False, _TriedPlace(offset, touching, place.planes, on_ground, place.blocked)
     if walls == 0:
         if up == 0.0:
             touching = Touching(touching.contacts, 0.0, touching.overlap)
         nowhere = up == 0.0 and place.touching.depth > SLOP
-        return not nowhere, _Place(offset, touching, place.planes, on_ground, place.blocked)
+        return not nowhere, _TriedPlace(offset, touching, place.planes, on_ground, place.blocked)
     offset, planes = push_out(scene, offset, walls, place.planes, True)
     aside, _ = flat(subtract(offset, start))
     if aside > farthest:
-        return False, _Place(place.offset, place.touching, planes, False, True)
-    return True, _Place(offset, list_contacts(scene, offset), planes, False, True)
+        return False, _TriedPlace(place.offset, place.touching, planes, False, True)
+    return True, _TriedPlace(offset, list_contacts(scene, offset), planes, False, True)
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def _foothold(
-    scene: Scene, start: Vec3, way: Vec3, place: _Place, snap: float, cosine: float
+    scene: Scene, start: Vec3, displacement: Vec3, place: _TriedPlace, snap: float, cosine: float
 ) -> tuple[float, float, bool]:
     """Do as `support` for a place, without what the body only lies against.
 
     That is what walls have pushed it out of after it was set up on it, such as a bar of a railing.
     """
     lowest = -snap - WALL_CLEARANCE
-    down, held_at, falls = support(scene, place.offset, way, lowest, cosine)
+    down, held_at, falls = support(scene, place.offset, displacement, lowest, cosine)
     if place.blocked and place.offset[1] > start[1] + WALL_CLEARANCE:
-        _, off = flat(subtract(place.offset, add(start, way)))
+        _, off = flat(subtract(place.offset, add(start, displacement)))
         beside = add_scaled(place.offset, off, SLOP)
-        lower, held_there, falls_there = support(scene, beside, way, lowest, cosine)
+        lower, held_there, falls_there = support(scene, beside, displacement, lowest, cosine)
         if lower < down - WALL_CLEARANCE:
             return lower, held_there, falls_there
     return down, held_at, falls
 
 
-@kernel(lent=True)
-def _raised(scene: Scene, place: _Place, up: float, on_ground: bool) -> _Place:
+@kernel(no_refcount=True)
+def _raised(scene: Scene, place: _TriedPlace, up: float, on_ground: bool) -> _TriedPlace:
     """Return a place that much higher."""
     offset = add(place.offset, (0.0, up, 0.0))
     touching = list_contacts(scene, offset)
-    return _Place(offset, touching, place.planes, on_ground, place.blocked)
+    return _TriedPlace(offset, touching, place.planes, on_ground, place.blocked)
 
 
 @kernel(inline=True)
@@ -187,11 +187,11 @@ def _walked(ended: int, offset: Vec3, planes: int, touching: Touching, rounds: i
     return Walked(ended, offset, planes, touching.contacts, depth, rounds)
 
 
-@kernel(lent=True)
-def _give_up(scene: Scene, start: Vec3, place: _Place, rounds: int) -> Walked:
+@kernel(no_refcount=True)
+def _give_up(scene: Scene, start: Vec3, place: _TriedPlace, rounds: int) -> Walked:
     """End a walk that found no place to stand: a little higher, or nowhere, at its start."""
     # Between walls that close in on each other.
-    up = clearing_lift(scene, place.offset, False)
+    up = clearing_rise(scene, place.offset, False)
     if up <= WALL_CLEARANCE:
         offset = add(place.offset, (0.0, up, 0.0))
         touching = list_contacts(scene, offset)
@@ -201,17 +201,17 @@ def _give_up(scene: Scene, start: Vec3, place: _Place, rounds: int) -> Walked:
 
 
 @kernel(inline=True)
-def _arrived(place: _Place, rounds: int) -> Walked:
+def _arrived(place: _TriedPlace, rounds: int) -> Walked:
     """End a walk where the body stands."""
     ended = BLOCKED if place.blocked else FREE
     return _walked(ended, place.offset, place.planes, place.touching, rounds)
 
 
-@kernel(apart=True, lent=True)
-def _try_way(
+@kernel(noinline=True, no_refcount=True)
+def _try_displacement(
     scene: Scene,
     start: Vec3,
-    way: Vec3,
+    displacement: Vec3,
     farthest: float,
     snap: float,
     cosine: float,
@@ -222,12 +222,12 @@ def _try_way(
 
     The scene has so many planes already.
     """
-    size, _ = flat(way)
+    size, _ = flat(displacement)
     # What is higher is no slope but a step, though it be level on top.
     highest = start[1] + (rise_of_slope(size, cosine) + WALL_CLEARANCE)
     rounds, lifted, has_edge, most_aside = 0, False, False, np.inf
-    offset = add(start, way)
-    place = _Place(offset, list_contacts(scene, offset), planes, False, planes > 0)
+    offset = add(start, displacement)
+    place = _TriedPlace(offset, list_contacts(scene, offset), planes, False, planes > 0)
     edge = place  # where the body lies on the edge of a step that it comes down
     while rounds <= max_rounds:
         if place.touching.depth > LEAST_RISE:
@@ -238,7 +238,7 @@ def _try_way(
         elif place.touching.overlap > STUCK_DEPTH and not lifted:
             # Ground that no contact leads out of, such as a peak in a corner of a box.
             lifted = True
-            up = clearing_lift(scene, place.offset, False)
+            up = clearing_rise(scene, place.offset, False)
             if place.offset[1] + up <= highest:
                 place = _raised(scene, place, up, place.on_ground)
         elif place.on_ground:
@@ -247,12 +247,14 @@ def _try_way(
                 break
             return _arrived(place, rounds)
         else:
-            down, held_at, falls = _foothold(scene, start, way, place, snap, cosine)
+            down, held_at, falls = _foothold(scene, start, displacement, place, snap, cosine)
             touching = place.touching
             if held_at > down and falls and down == -np.inf:
                 # From the edge, ground may be near enough.
                 lower = _raised(scene, place, held_at, True)
-                further, _, _ = support(scene, lower.offset, way, -snap - WALL_CLEARANCE, cosine)
+                further, _, _ = support(
+                    scene, lower.offset, displacement, -snap - WALL_CLEARANCE, cosine
+                )
                 if further > -np.inf:
                     has_edge, edge = True, lower
                     break
@@ -271,7 +273,7 @@ def _try_way(
             if down < -SLOP:
                 place = _raised(scene, place, down, True)
             else:
-                place = _Place(place.offset, touching, place.planes, True, place.blocked)
+                place = _TriedPlace(place.offset, touching, place.planes, True, place.blocked)
     if has_edge and max(edge.touching.depth, edge.touching.overlap) <= SLOP:
         # Down beside a step the body would be thrown off its edge: it goes over the edge.
         list_contacts(scene, edge.offset)
@@ -280,32 +282,32 @@ def _try_way(
     return _give_up(scene, start, place, rounds)
 
 
-@kernel(lent=True)
-def _walls_touched(scene: Scene, offset: Vec3, way: Vec3, cosine: float) -> int:
+@kernel(no_refcount=True)
+def _walls_touched(scene: Scene, offset: Vec3, displacement: Vec3, cosine: float) -> int:
     """Write the walls that a body touches and a way leads into as planes; return how many."""
     contacts, planes = list_contacts(scene, offset).contacts, int(np.int64(0))
     for i in range(contacts):
         normal = three(scene.contacts, i, PUSH)
         _, wall = flat(normal)
-        if abs(normal[1]) < cosine and dot(wall, way) < 0.0:
+        if abs(normal[1]) < cosine and dot(wall, displacement) < 0.0:
             planes = meet_plane(scene, planes, wall, int(scene.contacts[i, CANDIDATE]))
     return planes
 
 
-@kernel(lent=True)
-def _choose_wall(scene: Scene, start: Vec3, way: Vec3, cosine: float, i: int) -> Vec3:
+@kernel(no_refcount=True)
+def _choose_wall(scene: Scene, start: Vec3, displacement: Vec3, cosine: float, i: int) -> Vec3:
     """Leave one of the walls touched as the only plane of the scene; return the way along it."""
-    _walls_touched(scene, start, way, cosine)
+    _walls_touched(scene, start, displacement, cosine)
     wall, candidate = plane_normal(scene.planes, i), int(scene.planes[i, MET])
     meet_plane(scene, int(np.int64(0)), wall, candidate)
-    return add_scaled(way, wall, -dot(wall, way))
+    return add_scaled(displacement, wall, -dot(wall, displacement))
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def _along_walls(
     scene: Scene,
     start: Vec3,
-    way: Vec3,
+    displacement: Vec3,
     farthest: float,
     snap: float,
     cosine: float,
@@ -317,22 +319,28 @@ def _along_walls(
     A way deep into a wall comes out of the sides of what the wall is built of, such as blocks.
     Returns ``walked``, where the way itself led, if that is as far.
     """
-    walls = min(_walls_touched(scene, start, way, cosine), _MOST_TRIED)
+    walls = min(_walls_touched(scene, start, displacement, cosine), _MOST_TRIED)
     for i in range(walls):
-        along = _choose_wall(scene, start, way, cosine, i)
-        slid = _try_way(scene, start, along, farthest, snap, cosine, max_rounds, int(np.int64(1)))
-        far = dot(subtract(slid.offset, start), way)
-        least = dot(subtract(walked.offset, start), way) + PROGRESS_SHARE * dot(way, way)
+        along = _choose_wall(scene, start, displacement, cosine, i)
+        slid = _try_displacement(
+            scene, start, along, farthest, snap, cosine, max_rounds, int(np.int64(1))
+        )
+        far = dot(subtract(slid.offset, start), displacement)
+        least = dot(subtract(walked.offset, start), displacement) + PROGRESS_SHARE * dot(
+            displacement, displacement
+        )
         if (slid.ended == FREE or slid.ended == BLOCKED) and far > least:
             return slid
-    return _try_way(scene, start, way, farthest, snap, cosine, max_rounds, int(np.int64(0)))
+    return _try_displacement(
+        scene, start, displacement, farthest, snap, cosine, max_rounds, int(np.int64(0))
+    )
 
 
-@kernel(inline=True, lent=True)
+@kernel(inline=True, no_refcount=True)
 def walk(
     scene: Scene,
     start: Vec3,
-    way: Vec3,
+    displacement: Vec3,
     farthest: float,
     snap: float,
     cosine: float,
@@ -347,17 +355,26 @@ def walk(
     # One wall after another would push it along them, the more the longer the way.
     scene = at_once(scene)
     none = int(np.int64(0))  # for a literal 0, functions would compile twice
-    walked = _try_way(scene, start, way, farthest, snap, cosine, max_rounds, none)
+    walked = _try_displacement(scene, start, displacement, farthest, snap, cosine, max_rounds, none)
     if walked.planes > 1 or (walked.ended == NOWHERE and walked.planes > 0):
-        walked = _along_walls(scene, start, way, farthest, snap, cosine, max_rounds, walked)
+        walked = _along_walls(
+            scene, start, displacement, farthest, snap, cosine, max_rounds, walked
+        )
     if walked.ended != NOWHERE:
         return walked
-    size, ahead = flat(way)
+    size, ahead = flat(displacement)
     share, part, rounds = 0.0, 0.5, walked.rounds
     offset = start
     while part * size > CORNER_SLACK:
-        tried = _try_way(
-            scene, start, scale(way, share + part), farthest, snap, cosine, max_rounds, none
+        tried = _try_displacement(
+            scene,
+            start,
+            scale(displacement, share + part),
+            farthest,
+            snap,
+            cosine,
+            max_rounds,
+            none,
         )
         if tried.ended != NOWHERE and tried.ended != OFF_GROUND:
             share, offset = share + part, tried.offset
@@ -370,15 +387,15 @@ def walk(
     return _walked(BLOCKED, offset, planes, touching, rounds)
 
 
-@kernel(apart=True, lent=True)
+@kernel(noinline=True, no_refcount=True)
 def stays_on_ground(
-    scene: Scene, offset: Vec3, way: Vec3, farthest: float, snap: float, cosine: float
+    scene: Scene, offset: Vec3, displacement: Vec3, farthest: float, snap: float, cosine: float
 ) -> bool:
     """Tell whether a body that landed is still on walkable ground after its next step.
 
     Else it only grazes an edge, and goes on falling. The scene's planes and contacts are left as
     those of that step.
     """
-    size, _ = flat(way)
+    size, _ = flat(displacement)
     snap = max(snap, rise_of_slope(size, cosine))
-    return bool(walk(scene, offset, way, farthest, snap, cosine, 1).ended != OFF_GROUND)
+    return bool(walk(scene, offset, displacement, farthest, snap, cosine, 1).ended != OFF_GROUND)

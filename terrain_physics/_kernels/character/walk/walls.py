@@ -12,7 +12,7 @@ from terrain_physics._kernels.tolerances import OVERHEAD_COSINE, SLOP
 from terrain_physics._kernels.types import Floats
 
 
-@kernel(lent=True)
+@kernel(no_refcount=True)
 def make_walls(contacts: Floats, count: int, cosine: float) -> tuple[int, bool]:
     """Turn penetrating steep contacts into upright walls, and drop all others from the list.
 

@@ -19,7 +19,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
     vector_at,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, choose, cross, dot, scale, subtract
-from terrain_physics._kernels.types import Floats, Ints, Singles
+from terrain_physics._kernels.types import Float32s, Floats, Int32s
 
 Vec3f = tuple[np.float32, np.float32, np.float32]
 
@@ -41,7 +41,7 @@ UNKNOWN = -1  # the nearest face, where two are too close to tell
 
 
 @kernel(inline=True)
-def _put_columns(columns: Floats | Singles, k: int, a: Vec3, b: Vec3, c: Vec3) -> None:
+def _put_columns(columns: Floats | Float32s, k: int, a: Vec3, b: Vec3, c: Vec3) -> None:
     """Write three vectors to columns, rounded to their type."""
     columns[k] = a[0]
     columns[ROOM + k] = a[1]
@@ -55,15 +55,15 @@ def _put_columns(columns: Floats | Singles, k: int, a: Vec3, b: Vec3, c: Vec3) -
 
 
 @kernel(inline=True)
-def _put_column(columns: Floats | Singles, k: int, a: Vec3) -> None:
+def _put_column(columns: Floats | Float32s, k: int, a: Vec3) -> None:
     """Write a vector to columns, rounded to their type."""
     columns[k] = a[0]
     columns[ROOM + k] = a[1]
     columns[2 * ROOM + k] = a[2]
 
 
-@kernel(apart=True, noalias=True)
-def put_seen(boxes: Floats, corners: Floats, count: int, seen: Floats, singles: Singles) -> None:
+@kernel(noinline=True, noalias=True)
+def put_seen(boxes: Floats, corners: Floats, count: int, seen: Floats, singles: Float32s) -> None:
     """Write n triangles in the frames of their boxes."""
     prefer_wide_vectors()
     for k in range(count):
@@ -80,13 +80,13 @@ def put_seen(boxes: Floats, corners: Floats, count: int, seen: Floats, singles: 
 
 
 @kernel(inline=True)
-def single_at(singles: Singles, k: int) -> Vec3f:
+def single_at(singles: Float32s, k: int) -> Vec3f:
     """Return a vector of columns in float32."""
     return (singles[k], singles[ROOM + k], singles[2 * ROOM + k])
 
 
 @kernel(inline=True)
-def singles_at(singles: Singles, k: int) -> tuple[Vec3f, Vec3f, Vec3f]:
+def singles_at(singles: Float32s, k: int) -> tuple[Vec3f, Vec3f, Vec3f]:
     """Return three vectors of columns in float32."""
     return (
         single_at(singles, k),
@@ -177,8 +177,8 @@ def _nearer_across(
     return _nearer(nearest, measure, number + 4), is_x & is_y & is_z
 
 
-@kernel(apart=True, noalias=True, contract=True)
-def find_faces(singles: Singles, faces: Ints) -> None:
+@kernel(noinline=True, noalias=True, contract=True)
+def find_faces(singles: Float32s, faces: Int32s) -> None:
     """Write which face is nearest to each of n triangles, or UNKNOWN.
 
     Faces are numbered as `nearest_face` goes through them: 2 * axis, and 1 more backward.

@@ -23,7 +23,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import b
 from terrain_physics._kernels.math.vec3 import Vec3, choose, dot, scale, subtract
 from terrain_physics._kernels.surface.contact import put_vector
 from terrain_physics._kernels.tolerances import FRONT_COSINE
-from terrain_physics._kernels.types import Floats, Ints
+from terrain_physics._kernels.types import Floats, Int32s
 
 # Boxes worked on at once.
 LANES = 64
@@ -80,14 +80,14 @@ def _put_edge(
     return doubt
 
 
-@kernel(apart=True, noalias=True)
+@kernel(noinline=True, noalias=True)
 def _put_axes(
     boxes: Floats,
     seen: Floats,
-    chosen: Ints,
+    chosen: Int32s,
     table: Floats,
     slacks: Floats,
-    doubts: Ints,
+    doubts: Int32s,
 ) -> None:
     """Write the axes of n cases, ``table`` (AXES, NUMBERS, LANES)."""
     prefer_wide_vectors()
@@ -118,7 +118,7 @@ def _share(table: Floats, place: int, u: Vec3, most: float) -> float:
     return share if share > most else most
 
 
-@kernel(apart=True, noalias=True)
+@kernel(noinline=True, noalias=True)
 def _put_shares(table: Floats, count: int, shares: Floats) -> None:
     """Write the inverses of the ways out along all axes (AXES, LANES) of n cases."""
     prefer_wide_vectors()
@@ -142,8 +142,10 @@ def _put_shares(table: Floats, count: int, shares: Floats) -> None:
             shares[axis * LANES + k] = _share(table, k + 12 * step, u, most)
 
 
-@kernel(apart=True, noalias=True)
-def _choose_axes(shares: Floats, slacks: Floats, best: Floats, doubts: Ints, which: Ints) -> None:
+@kernel(noinline=True, noalias=True)
+def _choose_axes(
+    shares: Floats, slacks: Floats, best: Floats, doubts: Int32s, which: Int32s
+) -> None:
     """Write for n cases which axis has the shortest way out, the first of equals.
 
     If another one is nearly as good, there is doubt. ``best`` is scratch.
@@ -179,16 +181,16 @@ def _end(table: Floats, place: int, u: Vec3, least: float) -> float:
     return way if (slope != 0.0) & (way < least) else least
 
 
-@kernel(apart=True, noalias=True)
-def _put_ways(
+@kernel(noinline=True, noalias=True)
+def _put_push_outs(
     boxes: Floats,
-    chosen: Ints,
+    chosen: Int32s,
     table: Floats,
-    which: Ints,
-    doubts: Ints,
+    which: Int32s,
+    doubts: Int32s,
     moves: Floats,
     directions: Floats,
-    verdicts: Ints,
+    verdicts: Int32s,
 ) -> None:
     """Write the penetrations and unit directions (n, 3) of n cases, and their verdicts."""
     prefer_wide_vectors()
@@ -220,14 +222,14 @@ def _put_ways(
         verdicts[k] = np.int32(TOUCHING if doubts[k] == np.int32(0) else IN_DOUBT)
 
 
-@kernel(apart=True)
-def put_allowed_ways(
+@kernel(noinline=True)
+def put_allowed_push_outs(
     boxes: Floats,
     seen: Floats,
-    chosen: Ints,
+    chosen: Int32s,
     moves: Floats,
     directions: Floats,
-    verdicts: Ints,
+    verdicts: Int32s,
 ) -> None:
     """Write penetrations and directions of at most LANES chosen touches, and their verdicts.
 
@@ -240,4 +242,4 @@ def put_allowed_ways(
     _put_axes(boxes, seen, chosen, table, slacks, doubts)
     _put_shares(table, n, shares)
     _choose_axes(shares, slacks, best, doubts, which)
-    _put_ways(boxes, chosen, table, which, doubts, moves, directions, verdicts)
+    _put_push_outs(boxes, chosen, table, which, doubts, moves, directions, verdicts)

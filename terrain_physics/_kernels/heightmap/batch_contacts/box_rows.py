@@ -17,6 +17,7 @@ from terrain_physics._kernels.geometry.obb_triangle import (
     to_world,
 )
 from terrain_physics._kernels.geometry.sphere_triangle import IN_DOUBT, TOUCHING
+from terrain_physics._kernels.heightmap.batch_contacts.box_axes import put_clear_push_outs
 from terrain_physics._kernels.heightmap.batch_contacts.box_faces import (
     NORMAL,
     SEEN_PARTS,
@@ -26,8 +27,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.box_faces import (
     find_faces,
     put_seen,
 )
-from terrain_physics._kernels.heightmap.batch_contacts.box_push_out import put_allowed_ways
-from terrain_physics._kernels.heightmap.batch_contacts.box_ways import put_clear_ways
+from terrain_physics._kernels.heightmap.batch_contacts.box_push_out import put_allowed_push_outs
 from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
     ROOM,
     STEP,
@@ -38,22 +38,22 @@ from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
 from terrain_physics._kernels.math.vec3 import add, choose, dot, scale
 from terrain_physics._kernels.surface.contact import put_vector
 from terrain_physics._kernels.tolerances import FRONT_COSINE
-from terrain_physics._kernels.types import Floats, Ints
+from terrain_physics._kernels.types import Floats, Int32s
 
 # Touches worked on at once where few of a step need more work.
 LANES = 64
 
 
-@kernel(apart=True, noalias=True)
+@kernel(noinline=True, noalias=True)
 def _put_rows(
     boxes: Floats,
     corners: Floats,
     seen: Floats,
-    faces: Ints,
+    faces: Int32s,
     moves: Floats,
     directions: Floats,
     points: Floats,
-    verdicts: Ints,
+    verdicts: Int32s,
 ) -> None:
     """Write n touches of boxes by their nearest faces; the verdict is UNKNOWN where that is."""
     prefer_wide_vectors()
@@ -77,14 +77,14 @@ def _put_rows(
         verdicts[k] = np.int32(UNKNOWN) if face < 0 else verdict
 
 
-@kernel(apart=True, noalias=True)
+@kernel(noinline=True, noalias=True)
 def _put_nearest(
     boxes: Floats,
     seen: Floats,
-    chosen: Ints,
+    chosen: Int32s,
     moves: Floats,
     directions: Floats,
-    verdicts: Ints,
+    verdicts: Int32s,
 ) -> None:
     """Write penetrations, directions and verdicts of n chosen touches by all faces in float64."""
     prefer_wide_vectors()
@@ -102,17 +102,17 @@ def _put_nearest(
 _FEW = 8
 
 # What is done about the touches of a verdict that is not final.
-_MEASURE_ALL, _FIND_WAYS, _MEASURE_WAYS = range(3)
+_MEASURE_ALL, _FIND_AXES, _MEASURE_AXES = range(3)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def put_box_rows(
     boxes: Floats,
     corners: Floats,
     moves: Floats,
     directions: Floats,
     points: Floats,
-    verdicts: Ints,
+    verdicts: Int32s,
 ) -> None:
     """Write n touches of boxes; the verdict IN_DOUBT stays where one must be computed alone."""
     seen, singles = np.empty(SEEN_PARTS * ROOM), np.empty(SINGLE_PARTS * ROOM, dtype=np.float32)
@@ -123,26 +123,26 @@ def put_box_rows(
     chosen, found = np.empty(LANES, dtype=np.int32), np.empty(LANES, dtype=np.int32)
     own_moves, own_directions = np.empty(3 * LANES), np.empty(3 * LANES)
     is_tied = False
-    for work in range(_MEASURE_WAYS + 1):
+    for work in range(_MEASURE_AXES + 1):
         at, wanted = 0, UNKNOWN if work == _MEASURE_ALL else IN_DOUBT
         while at < verdicts.shape[0]:
             n, at = _next_with(verdicts, wanted, at, chosen)
             # Boxes along the axes of the map tie everywhere, also on their ways out.
             is_tied = n > LANES // 2 if work == _MEASURE_ALL else is_tied
-            if n == 0 or (work == _FIND_WAYS and is_tied) or (work == _MEASURE_WAYS and n < _FEW):
+            if n == 0 or (work == _FIND_AXES and is_tied) or (work == _MEASURE_AXES and n < _FEW):
                 break
             some = chosen[:n]
             if work == _MEASURE_ALL:
                 _put_nearest(boxes, seen, some, own_moves, own_directions, found)
-            elif work == _FIND_WAYS:
-                put_clear_ways(boxes, seen, singles, some, own_moves, own_directions, found)
+            elif work == _FIND_AXES:
+                put_clear_push_outs(boxes, seen, singles, some, own_moves, own_directions, found)
             else:
-                put_allowed_ways(boxes, seen, some, own_moves, own_directions, found)
+                put_allowed_push_outs(boxes, seen, some, own_moves, own_directions, found)
             _put_back(some, own_moves, own_directions, found, moves, directions, verdicts)
 
 
 @kernel
-def _next_with(verdicts: Ints, wanted: int, at: int, chosen: Ints) -> tuple[int, int]:
+def _next_with(verdicts: Int32s, wanted: int, at: int, chosen: Int32s) -> tuple[int, int]:
     """Write the next touches with a verdict; return (how many, where to go on)."""
     n = 0
     while at < verdicts.shape[0] and n < LANES:
@@ -154,13 +154,13 @@ def _next_with(verdicts: Ints, wanted: int, at: int, chosen: Ints) -> tuple[int,
 
 @kernel
 def _put_back(
-    chosen: Ints,
+    chosen: Int32s,
     own_moves: Floats,
     own_directions: Floats,
-    found: Ints,
+    found: Int32s,
     moves: Floats,
     directions: Floats,
-    verdicts: Ints,
+    verdicts: Int32s,
 ) -> None:
     """Write the results of chosen touches to their places."""
     for k in range(chosen.shape[0]):

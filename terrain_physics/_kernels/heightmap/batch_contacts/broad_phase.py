@@ -32,7 +32,7 @@ from terrain_physics._kernels.heightmap.grid import (
     vertex,
 )
 from terrain_physics._kernels.math.vec3 import Vec3
-from terrain_physics._kernels.types import Ints, Longs, Singles
+from terrain_physics._kernels.types import Float32s, Int32s, Int64s
 
 # Cells that one query may look at: half a second of work.
 MOST_CELLS = 1e8
@@ -90,7 +90,7 @@ def near_cells(
 
 
 @kernel
-def outline(grid: Grid, blocks: Singles) -> tuple[float, float, float, float]:
+def outline(grid: Grid, blocks: Float32s) -> tuple[float, float, float, float]:
     """Return what bounds all queries of a map: (least height, greatest, slack, greatest reach).
 
     All in meters. The slack is more than rounding moves a touch up or down. float32 holds shapes up
@@ -129,8 +129,8 @@ def put_range(
     lower: Vec3,
     upper: Vec3,
     k: int,
-    ranges: Longs,
-    corners: Ints,
+    ranges: Int64s,
+    corners: Int32s,
 ) -> None:
     """Write the range of shape k, which is within lower..upper; ``edges`` are the `outline`.
 
@@ -175,17 +175,17 @@ def _lines(grid: Grid, row_0: int, row_1: int, column_0: int, column_1: int) -> 
     return first, down
 
 
-@kernel(apart=True, noalias=True)
+@kernel(noinline=True, noalias=True)
 def put_pairs(
-    heights: Singles,
+    heights: Float32s,
     grid: Grid,
-    ranges: Longs,
-    parts: Singles,
+    ranges: Int64s,
+    parts: Float32s,
     first: int,
     count: int,
-    places: Ints,
-    samples: Singles,
-    numbers: Singles,
+    places: Int32s,
+    samples: Float32s,
+    numbers: Float32s,
 ) -> tuple[np.int64, int]:
     """Write the cells of shapes first, first + 1, ...; return (how many, the next shape).
 
@@ -242,7 +242,7 @@ def put_pairs(
 
 @kernel
 def _next_column(
-    grid: Grid, blocks: Singles, row: int, column: int, low: float, high: float
+    grid: Grid, blocks: Float32s, row: int, column: int, low: float, high: float
 ) -> int:
     """Return the first column from ``column`` on whose block may hold heights in low..high.
 
@@ -270,14 +270,14 @@ def _next_column(
 @kernel
 def put_cells(
     grid: Grid,
-    blocks: Singles,
-    ranges: Longs,
+    blocks: Float32s,
+    ranges: Int64s,
     k: int,
     low: float,
     high: float,
-    place: Longs,
-    rows: Longs,
-    columns: Longs,
+    place: Int64s,
+    rows: Int64s,
+    columns: Int64s,
 ) -> int:
     """Write cells of shape k with heights in low..high, by row and column; return how many.
 
@@ -305,7 +305,7 @@ def put_cells(
 
 
 @kernel(noalias=True)
-def put_codes(grid: Grid, places: Ints, samples: Singles, codes: Ints) -> None:
+def put_codes(grid: Grid, places: Int32s, samples: Float32s, codes: Int32s) -> None:
     """Write codes of n pairs' cells; a cell marked as a hole loses its samples.
 
     A code is 4 * column + 2 * (whether the cell is split from b to d) + half.
@@ -347,7 +347,7 @@ def half_triangle(
 
 
 @kernel
-def with_room(values: Longs, count: int, room: int) -> Longs:
+def with_room(values: Int64s, count: int, room: int) -> Int64s:
     """Return an array with the first values and room for as many more, at least doubled."""
     if count + room <= values.shape[0]:
         return values
@@ -358,7 +358,7 @@ def with_room(values: Longs, count: int, room: int) -> Longs:
 
 
 @kernel
-def pack(verdicts: Ints, hits: Ints) -> np.int64:
+def pack(verdicts: Int32s, hits: Int32s) -> np.int64:
     """Write 2 * pair + half for each half touched; return how many.
 
     ``hits`` has room for one more than all.
@@ -376,13 +376,13 @@ def pack(verdicts: Ints, hits: Ints) -> np.int64:
 
 @kernel(noalias=True)
 def put_touches(
-    hits: Ints,
+    hits: Int32s,
     first: int,
-    places: Ints,
-    codes: Ints,
-    list_who: Longs,
-    list_row: Longs,
-    list_code: Longs,
+    places: Int32s,
+    codes: Int32s,
+    list_who: Int64s,
+    list_row: Int64s,
+    list_code: Int64s,
 ) -> None:
     """Write n touches to the lists: which shape, row, code."""
     prefer_wide_vectors()

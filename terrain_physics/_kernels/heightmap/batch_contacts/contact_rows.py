@@ -31,12 +31,17 @@ from terrain_physics._kernels.surface.shapes import (
     SPHERE_WIDTH,
     row_vector,
 )
-from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s
 
 
 @kernel(noalias=True)
 def put_ids(
-    grid: Grid, list_who: Longs, list_row: Longs, list_code: Longs, queries: Longs, triangles: Longs
+    grid: Grid,
+    list_who: Int64s,
+    list_row: Int64s,
+    list_code: Int64s,
+    queries: Int64s,
+    triangles: Int64s,
 ) -> None:
     """Write shapes' numbers and triangles' ids of n touches."""
     prefer_wide_vectors()
@@ -49,7 +54,7 @@ def put_ids(
 
 
 @kernel
-def put_numbers(bodies: Floats, width: int, list_who: Longs, numbers: Floats) -> None:
+def put_numbers(bodies: Floats, width: int, list_who: Int64s, numbers: Floats) -> None:
     """Write the rows of n shapes as columns (width, ROOM)."""
     # The same shape eight times, needed or not: most have several touches in a row.
     k = 0
@@ -77,13 +82,13 @@ def put_triangle(corners: Floats, k: int, a: Vec3, b: Vec3, c: Vec3) -> None:
     corners[8 * ROOM + k] = c[2]
 
 
-@kernel(apart=True, noalias=True)
+@kernel(noinline=True, noalias=True)
 def put_corners(
-    heights: Singles,
+    heights: Float32s,
     grid: Grid,
     numbers: Floats,
-    list_row: Longs,
-    list_code: Longs,
+    list_row: Int64s,
+    list_code: Int64s,
     corners: Floats,
 ) -> None:
     """Write the corners of n halves of cells relative to the shapes' centers, (9, ROOM)."""
@@ -95,13 +100,13 @@ def put_corners(
         put_triangle(corners, k, subtract(a, center), subtract(b, center), subtract(c, center))
 
 
-@kernel(apart=True, noalias=True)
+@kernel(noinline=True, noalias=True)
 def put_corners_in_tiles(
-    heights: Singles,
+    heights: Float32s,
     grid: Grid,
     numbers: Floats,
-    list_row: Longs,
-    list_code: Longs,
+    list_row: Int64s,
+    list_code: Int64s,
     corners: Floats,
 ) -> None:
     """Write the same of a map in tiles."""
@@ -115,11 +120,11 @@ def put_corners_in_tiles(
 
 @kernel(inline=True)
 def _put_corners(
-    heights: Singles,
+    heights: Float32s,
     grid: Grid,
     numbers: Floats,
-    list_row: Longs,
-    list_code: Longs,
+    list_row: Int64s,
+    list_code: Int64s,
     corners: Floats,
 ) -> None:
     """Write the same of any map."""
@@ -129,14 +134,14 @@ def _put_corners(
         put_corners(heights, grid, numbers, list_row, list_code, corners)
 
 
-@kernel(apart=True, noalias=True)
+@kernel(noinline=True, noalias=True)
 def put_sphere_rows(
     spheres: Floats,
     corners: Floats,
     moves: Floats,
     directions: Floats,
     points: Floats,
-    verdicts: Ints,
+    verdicts: Int32s,
 ) -> int:
     """Write n touches of spheres; return the greatest verdict."""
     prefer_wide_vectors()
@@ -157,13 +162,13 @@ def _put_one_by_one(
     grid: Grid,
     kind: int,
     shapes: Floats,
-    list_who: Longs,
-    list_row: Longs,
-    list_code: Longs,
+    list_who: Int64s,
+    list_row: Int64s,
+    list_code: Int64s,
     moves: Floats,
     directions: Floats,
     points: Floats,
-    verdicts: Ints,
+    verdicts: Int32s,
     faces: Floats,
 ) -> None:
     """Write those of n touches that have the verdict IN_DOUBT."""
@@ -179,17 +184,17 @@ def _put_one_by_one(
         put_vector(points, k, point)
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def put_contacts(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
     frame: Floats,
     kind: int,
     shapes: Floats,
-    list_who: Longs,
-    list_row: Longs,
-    list_code: Longs,
-    ints: Longs,
+    list_who: Int64s,
+    list_row: Int64s,
+    list_code: Int64s,
+    ints: Int64s,
     floats: Floats,
     start: int,
     count: int,
@@ -243,16 +248,16 @@ def put_contacts(
 
 @kernel
 def put_deepest(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
     frame: Floats,
     kind: int,
     shapes: Floats,
-    list_who: Longs,
-    list_row: Longs,
-    list_code: Longs,
-    places: Longs,
-    ints: Longs,
+    list_who: Int64s,
+    list_row: Int64s,
+    list_code: Int64s,
+    places: Int64s,
+    ints: Int64s,
     floats: Floats,
 ) -> None:
     """Write the deepest touch of each shape that has any, the first of those equally deep.
@@ -285,7 +290,7 @@ def put_deepest(
 
 @kernel
 def put_nearest_cells(
-    rows: int, columns: int, list_row: Longs, list_code: Longs, out: Longs
+    rows: int, columns: int, list_row: Int64s, list_code: Int64s, out: Int64s
 ) -> None:
     """Write the cells of n touches, row * columns + column, outside the map the nearest one."""
     for k in range(out.shape[0]):

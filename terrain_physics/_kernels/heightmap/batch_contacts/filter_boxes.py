@@ -13,7 +13,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import (
 from terrain_physics._kernels.heightmap.batch_contacts.filter_spheres import APART, TOUCHED, UNKNOWN
 from terrain_physics._kernels.heightmap.grid import Grid
 from terrain_physics._kernels.surface.shapes import BOX, BOX_WIDTH, bounds_at
-from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
+from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 
 # Overlaps are in doubt by this part of the sizes. In units of 2^-24: the corners in the box's frame
 # are off by at most 8 of all lengths at hand, an edge's product with an axis by 8 of the edge, the
@@ -27,14 +27,14 @@ BOX_PARTS = 16
 Vec3f = tuple[np.float32, np.float32, np.float32]
 
 
-@kernel(apart=True, noalias=True)
+@kernel(noinline=True, noalias=True)
 def put_boxes(
     grid: Grid,
     edges: tuple[float, float, float, float],
     bodies: Floats,
-    ranges: Longs,
-    corners: Ints,
-    boxes: Singles,
+    ranges: Int64s,
+    corners: Int32s,
+    boxes: Float32s,
 ) -> None:
     """Write the ranges of n boxes, and their columns in float32."""
     for k in range(bodies.shape[0] // BOX_WIDTH):
@@ -136,8 +136,10 @@ def _verdict(
     return np.int32(APART) if gap > one else verdict
 
 
-@kernel(apart=True, noalias=True, contract=True)
-def judge_boxes(grid: Grid, samples: Singles, boxes: Singles, codes: Ints, verdicts: Ints) -> None:
+@kernel(noinline=True, noalias=True, contract=True)
+def judge_boxes(
+    grid: Grid, samples: Float32s, boxes: Float32s, codes: Int32s, verdicts: Int32s
+) -> None:
     """Write the verdicts on n pairs of a box and a cell: that on half 0 + 2 * that on half 1."""
     prefer_wide_vectors()
     zero, none = np.int32(0), np.float32(0.0)

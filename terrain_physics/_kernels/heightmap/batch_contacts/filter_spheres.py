@@ -12,7 +12,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.broad_phase import (
 )
 from terrain_physics._kernels.heightmap.grid import Grid
 from terrain_physics._kernels.surface.shapes import SPHERE_WIDTH
-from terrain_physics._kernels.types import Floats, Ints, Longs, Singles
+from terrain_physics._kernels.types import Float32s, Floats, Int32s, Int64s
 
 # Lengths are in doubt by this part of the sizes, and squares of distances by this part of the
 # squares. In units of 2^-24: places and heights relative to the sphere are off by at most 4 of all
@@ -28,14 +28,14 @@ APART, TOUCHED, UNKNOWN = 0, 1, 4
 SPHERE_PARTS = 5
 
 
-@kernel(apart=True, noalias=True)
+@kernel(noinline=True, noalias=True)
 def put_spheres(
     grid: Grid,
     edges: tuple[float, float, float, float],
     bodies: Floats,
-    ranges: Longs,
-    corners: Ints,
-    parts: Singles,
+    ranges: Int64s,
+    corners: Int32s,
+    parts: Float32s,
 ) -> None:
     """Write the ranges of n spheres, and their columns in float32.
 
@@ -125,9 +125,9 @@ def _verdict(
     return np.int32(APART) if is_apart else verdict
 
 
-@kernel(apart=True, noalias=True, contract=True)
+@kernel(noinline=True, noalias=True, contract=True)
 def judge_spheres(
-    grid: Grid, samples: Singles, spheres: Singles, codes: Ints, verdicts: Ints
+    grid: Grid, samples: Float32s, spheres: Float32s, codes: Int32s, verdicts: Int32s
 ) -> None:
     """Write the verdicts on n pairs of a sphere and a cell: that on half 0 + 2 * that on half 1."""
     prefer_wide_vectors()

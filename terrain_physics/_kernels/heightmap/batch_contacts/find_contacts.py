@@ -55,7 +55,7 @@ from terrain_physics._kernels.surface.shapes import (
     SPHERE_WIDTH,
     bounds_at,
 )
-from terrain_physics._kernels.types import Bytes, Floats, Ints, Longs, Singles
+from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int64s
 
 # Bits of a verdict: half 0 or 1 is touched; half 0 or 1 is too close to tell.
 TOUCHED_0, TOUCHED_1, DOUBT_0, DOUBT_1 = 1, 2, 4, 8
@@ -81,9 +81,9 @@ def _put_ranges(
     shapes: Floats,
     begin: int,
     count: int,
-    ranges: Longs,
-    corners: Ints,
-    parts: Singles,
+    ranges: Int64s,
+    corners: Int32s,
+    parts: Float32s,
 ) -> None:
     """Write the ranges of cells of a chunk of shapes, and what its filter reads of them."""
     if kind == SPHERE:
@@ -104,9 +104,9 @@ def _settle(
     kind: int,
     shapes: Floats,
     first: int,
-    places: Ints,
-    codes: Ints,
-    verdicts: Ints,
+    places: Int32s,
+    codes: Int32s,
+    verdicts: Int32s,
     faces: Floats,
 ) -> None:
     """Replace doubt by the exact verdict."""
@@ -131,8 +131,8 @@ def judge_by_height(
     shapes: Floats,
     slack: float,
     first: int,
-    places: Ints,
-    verdicts: Ints,
+    places: Int32s,
+    verdicts: Int32s,
 ) -> None:
     """Leave in doubt the cells that are neither above nor below a shape of any kind."""
     for k in range(verdicts.shape[0]):
@@ -144,24 +144,24 @@ def judge_by_height(
         verdicts[k] = DOUBT_0 + DOUBT_1 if near and has_ground(grid, row, column) else 0
 
 
-@kernel(apart=True)
+@kernel(noinline=True)
 def add_large(
     grid: Grid,
-    blocks: Singles,
+    blocks: Float32s,
     slack: float,
     kind: int,
     shapes: Floats,
     who: int,
-    ranges: Longs,
+    ranges: Int64s,
     k: int,
     faces: Floats,
-    list_who: Longs,
-    list_row: Longs,
-    list_code: Longs,
+    list_who: Int64s,
+    list_row: Int64s,
+    list_code: Int64s,
     total: int,
     from_row: int,
     from_column: int,
-) -> tuple[int, Longs, Longs, Longs, int, int]:
+) -> tuple[int, Int64s, Int64s, Int64s, int, int]:
     """Append the touches of one shape, the row k of the ranges; return (count, the lists, place).
 
     The place is the row and the column to begin at, and where to resume: `NO_ROW` if all is done.
@@ -199,9 +199,9 @@ def add_large(
 
 @kernel
 def find_contacts(
-    heights: Singles,
+    heights: Float32s,
     cells: Bytes,
-    blocks: Singles,
+    blocks: Float32s,
     frame: Floats,
     kind: int,
     shapes: Floats,
@@ -209,7 +209,7 @@ def find_contacts(
     from_row: int,
     from_column: int,
     last: int,
-) -> tuple[int, Longs, Longs, Longs, Place]:
+) -> tuple[int, Int64s, Int64s, Int64s, Place]:
     """Return (count, which shape, row, code) of touches of shapes before ``last``, in order.
 
     They begin at a place. The place to go on is returned too, at the shape ``last`` if these are

@@ -9,7 +9,7 @@ from terrain_physics._kernels._intrinsics import array_at
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.grid import HEIGHTS_AT, Grid, lined_up, tile_in
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3
-from terrain_physics._kernels.types import Floats, Singles
+from terrain_physics._kernels.types import Float32s, Floats
 
 _Lines = tuple[np.int64, np.int64, np.int64, np.int64]
 
@@ -43,7 +43,7 @@ def lines_in_tiles(grid: Grid, row: np.int64, column: np.int64) -> _Lines:
 
 @kernel(inline=True)
 def half_at(
-    heights: Singles,
+    heights: Float32s,
     grid: Grid,
     lines: _Lines,
     row: np.int64,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 
-class Guest(NamedTuple):
+class AdoptedMember(NamedTuple):
     """What a group asks of a character that is one of its members, but has a face of its own.
 
     Attributes

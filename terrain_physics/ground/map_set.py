@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from terrain_physics._kernels.types import Flags, Floats, Longs, Singles
+from terrain_physics._kernels.types import Bools, Float32s, Floats, Int64s
 from terrain_physics._locks import holding, in_order
 from terrain_physics.heightmap.cells import Ranges, Region
 from terrain_physics.heightmap.edits import equal_samples, put_samples
@@ -44,7 +44,7 @@ class _Seam:
 
     Attributes
     ----------
-    other : _Member
+    other : _SetMap
         The map beside.
     here, there : (slice, slice)
         Rows and columns of the samples in this map and in the one beside.
@@ -56,12 +56,12 @@ class _Seam:
 
     __slots__ = ("_shared", "here", "joins", "other", "overlaps", "there")
 
-    def __init__(self, other: "_Member", here: Ranges, there: Ranges, shared: "_Shared") -> None:
+    def __init__(self, other: "_SetMap", here: Ranges, there: Ranges, shared: "_Shared") -> None:
         self.other, self.here, self.there, self._shared = other, here, there, shared
         rows, columns = (span.stop - span.start - 1 for span in here)
         self.joins, self.overlaps = (rows == 0) != (columns == 0), rows > 0 and columns > 0
 
-    def agrees(self, member: "_Member") -> bool:
+    def agrees(self, member: "_SetMap") -> bool:
         """Tell whether the samples are equal in both maps."""
         if member.union is self.other.union is not None:
             return True  # they follow each other
@@ -74,12 +74,12 @@ class _Seam:
             shared.version = versions
         return shared.agree
 
-    def changes(self, member: "_Member") -> tuple[Singles, Flags]:
+    def changes(self, member: "_SetMap") -> tuple[Float32s, Bools]:
         """Return the samples as a map has them, and which are others than when both agreed."""
         samples = member.storage.heights[self.here].copy()
         return samples, ~equal_samples(samples, self._shared.samples)
 
-    def keep(self, member: "_Member") -> None:
+    def keep(self, member: "_SetMap") -> None:
         """Remember the samples as a map has them now."""
         self._shared.samples = member.storage.heights[self.here].copy()
 
@@ -100,11 +100,11 @@ class _Shared:
     __slots__ = ("agree", "samples", "version")
 
     def __init__(self) -> None:
-        self.samples: Singles = np.empty(0, dtype=np.float32)
+        self.samples: Float32s = np.empty(0, dtype=np.float32)
         self.agree, self.version = False, -1
 
 
-class _Member:
+class _SetMap:
     """A map of a ground.
 
     Attributes
@@ -131,7 +131,7 @@ class _Member:
         self.union: Union | None = None
         self.seen, self.shape = storage.version, _shape_of(storage)
 
-    def to_hand_on(self) -> list[tuple[_Seam, Singles, Flags]]:
+    def to_hand_on(self) -> list[tuple[_Seam, Float32s, Bools]]:
         """Return the seams on which it has been edited, its samples, and which are new."""
         rows, columns = self.storage.cell_count
         for row_0, row_1, column_0, column_1 in self.storage.regions_since(self.seen):
@@ -147,26 +147,26 @@ class _Member:
         return [seam for seam in self.seams.values() if seam.other.union is self.union]
 
 
-class _Followed:
+class _FollowedMap:
     """Holds the lock of a ground, whose maps have followed each other."""
 
-    __slots__ = ("_lands",)
+    __slots__ = ("_map_set",)
 
-    def __init__(self, lands: "Lands") -> None:
-        self._lands = lands
+    def __init__(self, map_set: "MapSet") -> None:
+        self._map_set = map_set
 
     def __enter__(self) -> None:
-        lands = self._lands
-        lands.lock.__enter__()
-        if lands.reader.changed:
-            lands.lock.__exit__(None, None, None)
-            lands.follow(hold=True)
+        map_set = self._map_set
+        map_set.lock.__enter__()
+        if map_set.reader.changed:
+            map_set.lock.__exit__(None, None, None)
+            map_set.follow(hold=True)
 
     def __exit__(self, *error: object) -> None:
-        self._lands.lock.__exit__(None, None, None)
+        self._map_set.lock.__exit__(None, None, None)
 
 
-class Lands:
+class MapSet:
     """The maps of a ground by number; those that share border lines are united.
 
     Maps are united that are on the same layers and share a stretch of border line, samples
@@ -196,11 +196,11 @@ class Lands:
     """
 
     def __init__(self, lock: AbstractContextManager[Any]) -> None:
-        self.lock, self.reader, self.followed = lock, Reader(lock), _Followed(self)
+        self.lock, self.reader, self.followed = lock, Reader(lock), _FollowedMap(self)
         self.unions: list[Union] = []
         self.shown = 0
         self._broken: set[TiledMap] = set()
-        self._members: dict[int, _Member] = {}
+        self._members: dict[int, _SetMap] = {}
         self._shapes = np.empty((0, 8))
 
     # Maps that come and go: the caller holds the lock, and calls `settle` then
@@ -208,7 +208,7 @@ class Lands:
     def add(self, number: int, storage: MapStorage, layers: int) -> None:
         """Add a map, whose number is higher than any before, and which nobody edits meanwhile."""
         storage.watchers.add(self.reader, number)
-        member = _Member(number, storage, layers)
+        member = _SetMap(number, storage, layers)
         others = list(self._members.values())
         for index, place in _places_near(self._shapes, member.shape):
             _join(others[index], member, place)
@@ -234,7 +234,7 @@ class Lands:
         self._members[number].layers = layers
         self._break(self._members[number])
 
-    def _break(self, member: _Member) -> None:
+    def _break(self, member: _SetMap) -> None:
         """Note that a map leaves what it is part of."""
         if member.union is not None:
             self._broken.add(member.union.land)
@@ -252,7 +252,7 @@ class Lands:
         self._broken.clear()
         self.shown += 1
 
-    def _groups(self) -> list[list[_Member]]:
+    def _groups(self) -> list[list[_SetMap]]:
         """Return which maps are joined, step by step."""
         left, groups = self._members.copy(), []
         kept = {union.land for union in self.unions} - self._broken
@@ -273,7 +273,7 @@ class Lands:
             groups.append(sorted(group, key=lambda member: member.number))
         return groups
 
-    def _united(self, group: list[_Member]) -> list[Union]:
+    def _united(self, group: list[_SetMap]) -> list[Union]:
         """Return maps that are joined as one union, or each by itself."""
         known = group[0].union
         if known is not None and known.numbers == tuple(member.number for member in group):
@@ -284,13 +284,13 @@ class Lands:
             return [self._union_of(group, places, before)]
         return [union for member in group for union in self._united([member])]
 
-    def _largest_in(self, group: list[_Member]) -> Union | None:
+    def _largest_in(self, group: list[_SetMap]) -> Union | None:
         """Return the former union of which the most maps are in a group."""
         unions = {own.union.land: own.union for own in group if own.union is not None}
         counts = Counter(own.union.land for own in group if own.union is not None)
         return unions[max(counts, key=counts.__getitem__)] if counts else None
 
-    def _union_of(self, group: list[_Member], places: Longs, before: Union | None) -> Union:
+    def _union_of(self, group: list[_SetMap], places: Int64s, before: Union | None) -> Union:
         corner = places[:, :2].min(axis=0)
         at_corner = np.flatnonzero((places[:, :2] == corner).all(axis=1)).tolist()
         first = group[0].storage
@@ -322,11 +322,11 @@ class Lands:
         """Return what an edit of all maps holds, in order."""
         return self._locks_of(list(self._members.values()))  # others may add some
 
-    def _locks_of(self, members: Iterable[_Member]) -> list[AbstractContextManager[Any]]:
+    def _locks_of(self, members: Iterable[_SetMap]) -> list[AbstractContextManager[Any]]:
         locks = {lock for member in members for lock in member.storage.locks}
         return in_order(locks | {self.lock})
 
-    def _locks_around(self, members: list[_Member]) -> list[AbstractContextManager[Any]]:
+    def _locks_around(self, members: list[_SetMap]) -> list[AbstractContextManager[Any]]:
         """Return what an edit of maps and of those beside them holds, in order."""
         beside = {seam.other for own in members for seam in list(own.seams.values())}
         return self._locks_of(beside.union(members))
@@ -360,7 +360,7 @@ class Lands:
                     return
             self._hand_on(differing)
 
-    def _catch_up(self) -> list[_Member]:
+    def _catch_up(self) -> list[_SetMap]:
         """Let unions follow their maps, unless some have samples to hand on: return these.
 
         The caller holds the lock.
@@ -371,7 +371,7 @@ class Lands:
             self._take_over(changed)
         return differing
 
-    def _hand_on(self, members: list[_Member]) -> None:
+    def _hand_on(self, members: list[_SetMap]) -> None:
         """Give the maps beside the samples that some have changed; the last one's are kept."""
         with holding(partial(self._locks_around, members)):
             found = [(member, *each) for member in members for each in member.to_hand_on()]
@@ -384,17 +384,17 @@ class Lands:
                         if all(map(_have_common, beside.here, place)):
                             beside.keep(own)
 
-    def _changed(self) -> list[_Member]:
+    def _changed(self) -> list[_SetMap]:
         """Return the maps that have been edited, in the order of their numbers."""
         numbers = sorted(self.reader.changed)
         # Another thread may tell of a map that has gone.
         self.reader.changed.difference_update(set(numbers).difference(self._members))
         return [self._members[number] for number in numbers if number in self._members]
 
-    def _take_over(self, changed: list[_Member]) -> None:
+    def _take_over(self, changed: list[_SetMap]) -> None:
         """Let unions follow edits of their maps. The caller holds the lock."""
         edits: dict[int, list[tuple[int, list[Region]]]] = {}
-        lands: dict[int, TiledMap] = {}
+        map_set: dict[int, TiledMap] = {}
         seen = []
         try:
             for member in changed:
@@ -404,9 +404,9 @@ class Lands:
                 if member.union is not None:
                     numbers, land = member.union
                     regions = member.storage.regions_since(member.seen)
-                    lands[numbers[0]] = land
+                    map_set[numbers[0]] = land
                     edits.setdefault(numbers[0], []).append((numbers.index(member.number), regions))
-            for first, land in lands.items():
+            for first, land in map_set.items():
                 land.follow(edits[first])
             for member, version in seen:
                 member.seen = version
@@ -450,7 +450,7 @@ def _places_near(shapes: Floats, shape: Floats) -> list[tuple[int, Place]]:
     ]
 
 
-def _join(one: _Member, other: _Member, place: Place) -> None:
+def _join(one: _SetMap, other: _SetMap, place: Place) -> None:
     """Make the seam of two maps; ``place`` is where the first is on the lattice of the other."""
     own = Place(0, 0, *other.storage.cell_count)
     samples = own.shared(place)
@@ -461,7 +461,7 @@ def _join(one: _Member, other: _Member, place: Place) -> None:
         other.seams[one.number] = _Seam(one, there, here, shared)
 
 
-def _places_of(group: list[_Member]) -> Longs | None:
+def _places_of(group: list[_SetMap]) -> Int64s | None:
     """Return where maps (n, 4) lie on the lattice of the first; None if one does not fit it."""
     shapes = np.array([member.shape for member in group])
     row, column, fits = _cells_between(shapes, shapes[0])
@@ -470,7 +470,7 @@ def _places_of(group: list[_Member]) -> Longs | None:
     return np.column_stack([row, column, shapes[:, 6:]]).astype(np.int64)
 
 
-def _is_worth_it(group: list[_Member], places: Longs, before: Union | None) -> bool:
+def _is_worth_it(group: list[_SetMap], places: Int64s, before: Union | None) -> bool:
     """Tell whether a union is not mostly empty, and its maps neither overlap nor disagree.
 
     Those that were united ``before`` do not.

@@ -37,7 +37,7 @@ from terrain_physics._kernels.heightmap.batch_contacts.triangle_columns import (
 )
 from terrain_physics._kernels.math.vec3 import Vec3, choose, dot, scale
 from terrain_physics._kernels.surface.contact import put_vector
-from terrain_physics._kernels.types import Floats, Ints, Singles
+from terrain_physics._kernels.types import Float32s, Floats, Int32s
 
 # Touches worked on at once.
 LANES = 64
@@ -60,7 +60,7 @@ _LEAST_FACING = 1e-5
 
 @kernel(inline=True, contract=True)
 def _put_axis(
-    table: Singles, place: int, axis: Vec3f, measure: Measure, front: Vec3f, off: np.float32
+    table: Float32s, place: int, axis: Vec3f, measure: Measure, front: Vec3f, off: np.float32
 ) -> np.bool_:
     """Write an axis, turned to the front; return whether float32 can tell about it."""
     low, high, reach, inverse = measure
@@ -87,7 +87,7 @@ def _put_axis(
 
 @kernel(inline=True, contract=True)
 def _put_across(
-    table: Singles, place: int, edge: Vec3f, p: Vec3f, q: Vec3f, half: Vec3f, front: Vec3f,
+    table: Float32s, place: int, edge: Vec3f, p: Vec3f, q: Vec3f, half: Vec3f, front: Vec3f,
     off: np.float32,
 ) -> np.bool_:  # fmt: skip
     """Write the three axes across an edge and each axis of the box, in the same way."""
@@ -102,8 +102,8 @@ def _put_across(
     return is_x & is_y & is_z
 
 
-@kernel(apart=True, noalias=True, contract=True)
-def _put_axes(singles: Singles, chosen: Ints, table: Singles, rivals: Singles) -> None:
+@kernel(noinline=True, noalias=True, contract=True)
+def _put_axes(singles: Float32s, chosen: Int32s, table: Float32s, rivals: Float32s) -> None:
     """Write the axes of n chosen touches, ``table`` (AXES, 9, LANES).
 
     A rival is the greatest share of another way: none so far, or infinite where float32 cannot
@@ -133,7 +133,7 @@ def _put_axes(singles: Singles, chosen: Ints, table: Singles, rivals: Singles) -
 
 
 @kernel(inline=True, contract=True)
-def _share(table: Singles, place: int, u: Vec3f) -> tuple[np.float32, np.float32]:
+def _share(table: Float32s, place: int, u: Vec3f) -> tuple[np.float32, np.float32]:
     """Return what the shares of an axis's two faces in a way along u are at most."""
     x, y, z = table[place + 3 * LANES], table[place + 4 * LANES], table[place + 5 * LANES]
     slope = u[0] * x + u[1] * y + u[2] * z
@@ -142,15 +142,15 @@ def _share(table: Singles, place: int, u: Vec3f) -> tuple[np.float32, np.float32
 
 
 @kernel(inline=True, contract=True)
-def _most(table: Singles, place: int, u: Vec3f, most: np.float32) -> np.float32:
+def _most(table: Float32s, place: int, u: Vec3f, most: np.float32) -> np.float32:
     """Return the greatest share so far, with those of an axis."""
     far, near = _share(table, place, u)
     most = far if far > most else most
     return near if near > most else most
 
 
-@kernel(apart=True, noalias=True, contract=True)
-def _put_shares(table: Singles, count: int, shares: Singles) -> None:
+@kernel(noinline=True, noalias=True, contract=True)
+def _put_shares(table: Float32s, count: int, shares: Float32s) -> None:
     """Write what the shares in the ways of n touches along all axes are at most, (AXES, LANES)."""
     prefer_wide_vectors()
     step = STEP_OF_AXIS
@@ -173,20 +173,20 @@ def _put_shares(table: Singles, count: int, shares: Singles) -> None:
             shares[axis * LANES + k] = _most(table, k + 12 * step, u, most)
 
 
-@kernel(apart=True, noalias=True, contract=True)
-def _choose_ways(shares: Singles, best: Singles, rivals: Singles, ways: Ints) -> None:
+@kernel(noinline=True, noalias=True, contract=True)
+def _choose_axes(shares: Float32s, best: Float32s, rivals: Float32s, axes: Int32s) -> None:
     """Write along which axis the way of n touches seems shortest, and the best share of another."""
     prefer_wide_vectors()
     for axis in range(AXES):
         own = np.int32(axis)
-        for k in range(ways.shape[0]):
+        for k in range(axes.shape[0]):
             share = shares[axis * LANES + k]
             most = np.float32(0.0) if axis == 0 else best[k]
             is_best = share > most
             passed = most if is_best else share
             rivals[k] = passed if passed > rivals[k] else rivals[k]
             best[k] = share if is_best else most
-            ways[k] = own if is_best | (axis == 0) else ways[k]
+            axes[k] = own if is_best | (axis == 0) else axes[k]
 
 
 # The greatest share so far, the greatest of all others, and whose axis it is.
@@ -194,7 +194,7 @@ _End = tuple[np.float32, np.float32, np.int32]
 
 
 @kernel(inline=True, contract=True)
-def _nearer_end(table: Singles, k: int, axis: int, u: Vec3f, end: _End) -> _End:
+def _nearer_end(table: Float32s, k: int, axis: int, u: Vec3f, end: _End) -> _End:
     """Return where a way along u seems to end, with the faces of one more axis."""
     far, near = _share(table, axis * STEP_OF_AXIS + k, u)
     share, other = far if far > near else near, near if far > near else far
@@ -206,13 +206,13 @@ def _nearer_end(table: Singles, k: int, axis: int, u: Vec3f, end: _End) -> _End:
     return share if is_most else most, second, np.int32(axis) if is_most else own
 
 
-@kernel(apart=True, noalias=True, contract=True)
-def _choose_ends(table: Singles, ways: Ints, rivals: Singles, ends: Ints) -> None:
+@kernel(noinline=True, noalias=True, contract=True)
+def _choose_ends(table: Float32s, axes: Int32s, rivals: Float32s, ends: Int32s) -> None:
     """Write at which axis's face the way of n touches seems to end; all others count as rivals."""
     prefer_wide_vectors()
     none = np.float32(0.0)
-    for k in range(ways.shape[0]):
-        place = np.uint32(np.uint32(ways[k]) * np.uint32(STEP_OF_AXIS) + np.uint32(k))
+    for k in range(axes.shape[0]):
+        place = np.uint32(np.uint32(axes[k]) * np.uint32(STEP_OF_AXIS) + np.uint32(k))
         u = (
             table[place],
             table[np.uint32(place + np.uint32(LANES))],
@@ -249,24 +249,24 @@ def _front_axis(seen: Floats, k: int, number: int, half: Vec3) -> tuple[Vec3, fl
     )
 
 
-@kernel(apart=True, noalias=True)
-def _put_ways(
+@kernel(noinline=True, noalias=True)
+def _put_push_outs(
     boxes: Floats,
     seen: Floats,
-    chosen: Ints,
-    ways: Ints,
-    ends: Ints,
-    rivals: Singles,
+    chosen: Int32s,
+    axes: Int32s,
+    ends: Int32s,
+    rivals: Float32s,
     moves: Floats,
     directions: Floats,
-    verdicts: Ints,
+    verdicts: Int32s,
 ) -> None:
     """Write penetrations and directions of n chosen touches; the verdict is IN_DOUBT if unsure."""
     prefer_wide_vectors()
     for k in range(chosen.shape[0]):
         at = int(np.uint32(chosen[k]))
         _, half, m = box_at(boxes, at)
-        u, _, _ = _front_axis(seen, at, int(ways[k]), half)
+        u, _, _ = _front_axis(seen, at, int(axes[k]), half)
         v, far, near = _front_axis(seen, at, int(ends[k]), half)
         slope = dot(v, u)
         # No way ends at a face along it: then this one was found by rounding.
@@ -280,23 +280,23 @@ def _put_ways(
         verdicts[k] = np.int32(TOUCHING) if is_sure else np.int32(IN_DOUBT)
 
 
-@kernel(apart=True)
-def put_clear_ways(
+@kernel(noinline=True)
+def put_clear_push_outs(
     boxes: Floats,
     seen: Floats,
-    singles: Singles,
-    chosen: Ints,
+    singles: Float32s,
+    chosen: Int32s,
     moves: Floats,
     directions: Floats,
-    verdicts: Ints,
+    verdicts: Int32s,
 ) -> None:
     """Write penetrations, directions and verdicts of at most LANES chosen touches."""
     n = chosen.shape[0]
     table, shares = np.empty(TABLE_SIZE, np.float32), np.empty(AXES * LANES, np.float32)
     best, rivals = np.empty(n, np.float32), np.empty(n, np.float32)
-    ways, ends = np.empty(n, np.int32), np.empty(n, np.int32)
+    axes, ends = np.empty(n, np.int32), np.empty(n, np.int32)
     _put_axes(singles, chosen, table, rivals)
     _put_shares(table, n, shares)
-    _choose_ways(shares, best, rivals, ways)
-    _choose_ends(table, ways, rivals, ends)
-    _put_ways(boxes, seen, chosen, ways, ends, rivals, moves, directions, verdicts)
+    _choose_axes(shares, best, rivals, axes)
+    _choose_ends(table, axes, rivals, ends)
+    _put_push_outs(boxes, seen, chosen, axes, ends, rivals, moves, directions, verdicts)

@@ -5,14 +5,14 @@ from typing import NamedTuple
 import numpy as np
 
 from terrain_physics._kernels.mesh.parts import ID_BITS
-from terrain_physics._kernels.types import Bytes, Floats, Longs
+from terrain_physics._kernels.types import Bytes, Floats, Int64s
 from terrain_physics.ground.answers import Owners
 from terrain_physics.heightmap.queries import MapQueries
 from terrain_physics.heightmap.tiled import TiledMap
 from terrain_physics.mesh.queries import MeshQueries
 
 
-class MapSource(NamedTuple):
+class MapMember(NamedTuple):
     """One map, or several maps that are united.
 
     Attributes
@@ -31,11 +31,11 @@ class MapSource(NamedTuple):
 
     queries: MapQueries
     union: TiledMap | None
-    parts: Longs
+    parts: Int64s
     named: Bytes | None
     layers: int
 
-    def met_by(self, mask: int) -> "MapSource":  # noqa: ARG002
+    def filtered(self, mask: int) -> "MapMember":  # noqa: ARG002
         """Return what the mask meets: maps are united only with those of the same layers."""
         return self
 
@@ -49,7 +49,7 @@ class MapSource(NamedTuple):
         """Whether ascending triangles are of ascending parts; at a seam they are not."""
         return self.union is None
 
-    def owners(self, triangles: Longs) -> Owners:
+    def owners(self, triangles: Int64s) -> Owners:
         """Return the owners of triangles (n,); -1 stays, and is of the first map."""
         if self.union is not None:
             return Owners(*self.union.owners(triangles, self.parts, self.parts << ID_BITS))
@@ -65,14 +65,14 @@ class MapSource(NamedTuple):
             return self.union.owner(triangle, self.parts, self.parts << ID_BITS)
         return (triangle | self.first << ID_BITS if triangle >= 0 else -1), self.first
 
-    def materials(self, parts: Longs, materials: Bytes) -> Bytes:
+    def materials(self, parts: Int64s, materials: Bytes) -> Bytes:
         """Return the ground's numbers for materials (n,) of maps (n,)."""
         if self.named is None:
             return materials
         return np.asarray(self.named[np.searchsorted(self.parts, parts), materials])
 
     def put_triangles_at(
-        self, parts: Longs, triangles: Longs, points: Floats, ids: Longs, materials: Bytes
+        self, parts: Int64s, triangles: Int64s, points: Floats, ids: Int64s, materials: Bytes
     ) -> None:
         """Write the ids and materials (n,) of what kernels name, see `Queries`, where it is its."""
         rows = np.flatnonzero((parts == self.first) & (triangles < self.queries.triangle_count))
@@ -88,7 +88,7 @@ class MapSource(NamedTuple):
         return int(self.named[np.searchsorted(self.parts, part), material])
 
 
-class MeshSource(NamedTuple):
+class MeshMember(NamedTuple):
     """All meshes: their ids and materials are the ground's.
 
     Attributes
@@ -105,16 +105,16 @@ class MeshSource(NamedTuple):
     first: int
     layers: int
 
-    def met_by(self, mask: int) -> "MeshSource":
+    def filtered(self, mask: int) -> "MeshMember":
         """Return the meshes that the mask meets; without any, the answer is that nothing is."""
-        return MeshSource(self.queries.met_by(mask), self.first, self.layers & mask)
+        return MeshMember(self.queries.filtered(mask), self.first, self.layers & mask)
 
     @property
     def is_in_order(self) -> bool:
         """Whether ascending triangles are of ascending parts."""
         return True
 
-    def owners(self, triangles: Longs) -> Owners:
+    def owners(self, triangles: Int64s) -> Owners:
         """Return the owners of triangles (n,); -1 stays."""
         return Owners(triangles, triangles >> ID_BITS)
 
@@ -122,12 +122,12 @@ class MeshSource(NamedTuple):
         """Return the id of a triangle, and the mesh that it is of."""
         return triangle, triangle >> ID_BITS
 
-    def materials(self, parts: Longs, materials: Bytes) -> Bytes:  # noqa: ARG002
+    def materials(self, parts: Int64s, materials: Bytes) -> Bytes:  # noqa: ARG002
         """Return the materials (n,)."""
         return materials
 
     def put_triangles_at(
-        self, parts: Longs, triangles: Longs, points: Floats, ids: Longs, materials: Bytes
+        self, parts: Int64s, triangles: Int64s, points: Floats, ids: Int64s, materials: Bytes
     ) -> None:
         """Write the ids and materials (n,) of what kernels name, see `Queries`, where it is its."""
         own, made_of = self.queries.triangles_at(parts, triangles, points)
@@ -139,4 +139,4 @@ class MeshSource(NamedTuple):
         return material
 
 
-Source = MapSource | MeshSource
+Member = MapMember | MeshMember

@@ -1,0 +1,63 @@
+"""The contact signature: one number for all that a body touches, compared when it is woken."""
+
+from terrain_physics._kernels._jit import kernel
+from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
+from terrain_physics._kernels.character.contacts.scene import (
+    DEPTH,
+    PUSH,
+    Memory,
+    Scene,
+    scene_around,
+)
+from terrain_physics._kernels.character.reports.report import report_ground
+from terrain_physics._kernels.character.state.layout import (
+    GROUND_KIND,
+    GROUND_NORMAL,
+    GROUND_POINT,
+    OFFSET,
+    POSITION,
+    put_three_at,
+    three_at,
+)
+from terrain_physics._kernels.character.state.work import is_spent
+from terrain_physics._kernels.ground.candidates import three
+from terrain_physics._kernels.ground.table import GroundTable
+from terrain_physics._kernels.math.vec3 import Vec3, add, dot
+from terrain_physics._kernels.types import Floats, UInt64s
+
+# A direction like no other, along which different normals have different parts.
+_ASKEW: Vec3 = (0.5377, 0.6180, 0.5737)
+
+
+# What an imprint is more by where the center of the body is below the surface of a map.
+_IN_GROUND = 0.7071
+
+
+@kernel(noinline=True, no_refcount=True)
+def _signature_of(scene: Scene, count: int) -> float:
+    """Return a number for the contacts listed, in their order; 0 for none."""
+    total = 0.0
+    for i in range(count):
+        depth = float(scene.contacts[i, DEPTH])
+        total += (1.0 + depth) * dot(three(scene.contacts, i, PUSH), _ASKEW)
+    return total
+
+
+@kernel(noinline=True)
+def contact_signature(
+    state: Floats, rules: Floats, random_state: UInt64s, ground: GroundTable, memory: Memory
+) -> float:
+    """Return the imprint of all that a body touches, and write the names of what it stands on.
+
+    Whether its center is in the ground is part of it. Where that is too much work, it is 0.
+    """
+    center = add(three_at(state, POSITION), three_at(rules, OFFSET))
+    scene = scene_around(rules, center, 0.0, random_state, ground, memory)
+    count, _, _ = list_contacts(scene, (0.0, 0.0, 0.0))
+    if is_spent(scene.faces):
+        return 0.0
+    kind, normal = int(state[GROUND_KIND]), three_at(state, GROUND_NORMAL)
+    point = three_at(state, GROUND_POINT)
+    report_ground(state, scene, center, count, normal, kind)
+    put_three_at(state, GROUND_POINT, point)
+    return _signature_of(scene, count) + (_IN_GROUND if is_buried(scene, (0.0, 0.0, 0.0)) else 0.0)
