@@ -11,18 +11,18 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from .. import camera as cameras
-from ..frame import Frame
+from ..picture import camera as cameras
+from ..picture.frame import Frame
 from . import gl_shaders as shaders
 from . import look
 from .bodies import COLOR, KIND, SIZE, TURN, WIDTH, pack_bodies
+from .faces import Faces, Scenery
 from .gl_ground import CAST, CLOUDS, PANEL, GLGround, set_uniforms
 from .gl_shapes import SHAPES
 from .ground import Ground
 from .labels import draw_labels
 from .outlines import frame_lines
 from .patches import visible_patches
-from .scenery import Faces, Scenery
 from .sun import shadow_frame
 
 Floats = NDArray[np.float64]

@@ -12,18 +12,18 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from .. import camera as cameras
-from ..frame import Frame
+from ..picture import camera as cameras
+from ..picture.frame import Frame
 from . import look
 from .bodies import draw_bodies, pack_bodies, place_bodies
 from .edges import REACH, smooth_edges
+from .faces import Faces, Scenery
 from .ground import Ground
 from .labels import draw_labels
 from .outlines import frame_lines
 from .overlays import draw_lines, draw_tints
 from .patches import SIDE, patch_vertices, visible_patches
 from .raster import FACE, fill_faces, fill_ground, mark_ground, see_points
-from .scenery import Faces, Scenery
 from .shade import shade
 from .sun import cast_shadows
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..frame import Frame, Mesh
+from ..picture.frame import Frame, Mesh
 from . import look
 from .ground import Ground
 
