@@ -39,7 +39,7 @@ class Faces(NamedTuple):
         return dull
 
 
-class Scenery:
+class FrameFaces:
     """The faces of one frame after another; made again only when they change."""
 
     def __init__(self) -> None:
