@@ -8,19 +8,19 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from .bindings import USUAL, Bindings
-from .camera import pick_ray
 from .camera_rig import CameraRig
-from .controls import Events, Press
-from .frame import Camera, Frame
-from .inputs import Controls, Floats3
-from .panel import HELP_SECONDS, Panel, Status
+from .panel.bindings import USUAL, Bindings
+from .panel.controls import Events, Press
+from .panel.panel import HELP_SECONDS, Panel, Status
+from .picture.camera import pick_ray
+from .picture.frame import Camera, Frame
 from .renderers import Renderer
-from .scene import Scene
-from .scenes import NAMES
+from .scenery.inputs import Controls, Floats3
+from .scenery.scene import Scene
+from .scenery.scenes import NAMES
+from .scenery.views import fill_views
 from .simulation import Simulation
-from .sounds import Sounds
-from .views import fill_views
+from .sound.sounds import Sounds
 
 NOTICE_SECONDS = 4.0
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from terrain_physics import HeightMap
 
-from .camera import clear_of, first_person, forward, moved, orbit, third_person, turned
-from .frame import Camera
-from .inputs import Controls, Floats3
-from .pick import ground_hit
-from .player import EYES
-from .scene import Scene
+from .picture.camera import clear_of, first_person, forward, moved, orbit, third_person, turned
+from .picture.frame import Camera
+from .scenery.inputs import Controls, Floats3
+from .scenery.pick import ground_hit
+from .scenery.player import EYES
+from .scenery.scene import Scene
 
 MODES = ("third person", "first person", "orbit", "free")
 FLYING, FLYING_FAST = 12.0, 40.0  # m/s

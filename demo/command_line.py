@@ -9,15 +9,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from . import replay as replays
-from .audio_driver import AUDIO_DRIVER
 from .options import Options, Refused, parse
-from .scene import Scene
-from .scenes import make_scene, scene_class
+from .scenery.scene import Scene
+from .scenery.scenes import make_scene, scene_class
 from .simulation import Simulation
+from .sound.audio_driver import AUDIO_DRIVER
 
 if TYPE_CHECKING:
     from .app import App
-    from .bindings import Bindings
+    from .panel.bindings import Bindings
     from .renderers import Renderer
 
 FRAME = 1.0 / 60.0
@@ -71,7 +71,7 @@ def _load(renderer: "Renderer", options: Options) -> Scene | None:
         return make()
     import pygame
 
-    from .loading import prepare, wait_with_bar
+    from .panel.loading import prepare, wait_with_bar
 
     pygame.display.set_caption("terrain_physics")
     return wait_with_bar(renderer, partial(prepare, make, renderer))
@@ -115,7 +115,7 @@ def _open_renderer(options: Options) -> "Renderer":
 
 
 def _bindings(options: Options) -> "Bindings":
-    from . import bindings
+    from .panel import bindings
 
     if options.headless:  # nobody presses anything
         return bindings.USUAL
@@ -129,7 +129,7 @@ def _open(
     simulation: Simulation, renderer: "Renderer", bindings: "Bindings", options: Options
 ) -> "App":
     from .app import App
-    from .pictures import save_screenshot
+    from .picture.pictures import save_screenshot
 
     def change_scene(name: str) -> Scene:
         if options.replay is not None:
@@ -173,7 +173,7 @@ def _run_window(app: "App", options: Options) -> None:
 def _run_headless(app: "App", options: Options) -> None:
     from tqdm import tqdm
 
-    from .pictures import Recording, save_picture
+    from .picture.pictures import Recording, save_picture
 
     frames = options.frames or 1
     recording = Recording(options.record) if options.record is not None else None

@@ -14,8 +14,8 @@ import numpy as np
 from terrain_physics import HeightMap
 
 from .replay import Replay, load
-from .scenes import NAMES, scene_class
-from .views import VIEW_NAMES
+from .scenery.scenes import NAMES, scene_class
+from .scenery.views import VIEW_NAMES
 
 RENDERERS = ("auto", "gl", "software")
 DEFAULT_SIZE = (1280, 720)

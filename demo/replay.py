@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from .inputs import Controls, from_plain, to_plain
-from .scene import Scene
-from .scenes import NAMES
+from .scenery.inputs import Controls, from_plain, to_plain
+from .scenery.scene import Scene
+from .scenery.scenes import NAMES
 from .simulation import Simulation
 
 _FORMAT = "terrain_physics replay 1"

@@ -8,8 +8,8 @@ from typing import Any
 
 from terrain_physics import FixedStep
 
-from .inputs import IDLE, STEP, STEPS_A_SECOND, Controls
-from .scene import Scene
+from .scenery.inputs import IDLE, STEP, STEPS_A_SECOND, Controls
+from .scenery.scene import Scene
 
 MOST_STEPS = 5  # a frame; what is missing then is slow motion, not a spiral
 REMEMBERED = 10 * STEPS_A_SECOND

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from terrain_physics import Ground, HeightMap
 
-from ..frame import Camera, Color, Frame, Mesh
+from ..picture.frame import Camera, Color, Frame, Mesh
 
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 SIZE = (960, 540)

@@ -5,7 +5,7 @@ from pyglm import glm
 
 from terrain_physics import Ground, HeightMap, TriangleMesh
 
-from .. import colors
+from ..picture import colors
 
 DOOR = 37.0  # x
 LIFT, TOP = 43.5, 6.0  # x; how high it goes, and the towers are

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from terrain_physics import CapsuleCollider, CharacterGroup, CharacterMovement, HeightMap
 
-from ..scenes import load_land
+from ..scenery.scenes import load_land
 
 Colors = NDArray[np.float32]
 Place = tuple[float, float, float]

@@ -11,9 +11,9 @@ from pyglm import glm
 
 from terrain_physics import Ground, HeightMap, Sphere, TriangleMesh
 
-from .. import colors
-from ..camera import looking_at
-from ..frame import Balls
+from ..picture import colors
+from ..picture.camera import looking_at
+from ..picture.frame import Balls
 from ._drawing import frame_of, save_frame
 
 FRAME = 1 / 60

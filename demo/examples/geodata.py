@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from terrain_physics import HeightMap
 
-from ..colors import RED
-from ..scenes import load_land
+from ..picture.colors import RED
+from ..scenery.scenes import load_land
 from ._drawing import save_pixels
 
 try:

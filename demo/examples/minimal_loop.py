@@ -6,7 +6,7 @@ from pyglm import glm
 
 from terrain_physics import CharacterMovement, SphereCollider
 
-from ..scenes import load_land
+from ..scenery.scenes import load_land
 
 FRAME = 1 / 60
 

@@ -15,7 +15,7 @@ from pyglm import glm
 
 from terrain_physics import HeightMap, MeshArrays, Region
 
-from ..scenes import load_land
+from ..scenery.scenes import load_land
 from ._drawing import SIZE, save_pixels
 
 try:

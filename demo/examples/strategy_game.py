@@ -29,10 +29,10 @@ from terrain_physics import (
     replay,
 )
 
-from .. import colors
-from ..camera import looking_at, pick_ray, project
-from ..frame import Capsules, Lines
-from ..scenes import load_land
+from ..picture import colors
+from ..picture.camera import looking_at, pick_ray, project
+from ..picture.frame import Capsules, Lines
+from ..scenery.scenes import load_land
 from ._drawing import SIZE, frame_of, save_frame
 
 Floats = NDArray[np.float64]

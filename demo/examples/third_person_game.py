@@ -18,10 +18,10 @@ from pyglm import glm
 
 from terrain_physics import CapsuleCollider, CharacterMovement, FixedStep, Ray, Sphere, raycast
 
-from .. import colors
-from ..camera import looking_at
-from ..frame import Balls, Camera, Capsules, Frame, Label
-from ..inputs import looking, strides
+from ..picture import colors
+from ..picture.camera import looking_at
+from ..picture.frame import Balls, Camera, Capsules, Frame, Label
+from ..scenery.inputs import looking, strides
 from ._drawing import SIZE, frame_of, import_pygame, save_frame
 from ._third_person_level import DAIS, LIFT, TOP, TUNNEL, Level
 

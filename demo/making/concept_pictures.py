@@ -23,10 +23,10 @@ from terrain_physics import (
     TriangleMesh,
 )
 
-from .. import colors
-from ..camera import looking_at
-from ..colors import Color
-from ..frame import Balls, Camera, Capsules, Frame, Label, Lines, Mesh, Tint
+from ..picture import colors
+from ..picture.camera import looking_at
+from ..picture.colors import Color
+from ..picture.frame import Balls, Camera, Capsules, Frame, Label, Lines, Mesh, Tint
 from ..renderers import open_renderer
 from . import ASSETS
 

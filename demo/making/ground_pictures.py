@@ -9,7 +9,7 @@ from PIL import Image
 
 from terrain_physics import CharacterMovement, HeightMap, SphereCollider
 
-from ..frame import Balls, Camera, Frame, Label
+from ..picture.frame import Balls, Camera, Frame, Label
 from ..renderers import open_renderer
 from . import ASSETS
 

@@ -1,1 +1,1 @@
-"""The scenes of the testbed, one in each file; `demo.scenes.make_scene` makes them by name."""
+"""The scenes of the testbed, one in each file; `demo.scenery.scenes` makes them by name."""

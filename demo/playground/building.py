@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from terrain_physics import AABB, HeightMap, TriangleMesh
 
-from ..frame import Color, Mesh
+from ..picture.frame import Color, Mesh
 
 Floats = NDArray[np.float64]
 

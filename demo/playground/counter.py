@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from terrain_physics import count_touching, surface_touches_triangle_many
 
-from .. import colors
-from ..bodies import Floats
-from ..frame import Balls, Camera, Frame, Label, Mesh, Tint
-from ..scene import Scene
+from ..picture import colors
+from ..picture.frame import Balls, Camera, Frame, Label, Mesh, Tint
+from ..scenery.bodies import Floats
+from ..scenery.scene import Scene
 from .building import arena
 
 BALLS, TRIANGLES = 12, 2600

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from ..frame import Camera
-from ..inputs import STEP, STEPS_A_SECOND, Controls
-from ..player import RADIUS
-from ..scenes import load_land
+from ..picture.frame import Camera
+from ..scenery.inputs import STEP, STEPS_A_SECOND, Controls
+from ..scenery.player import RADIUS
+from ..scenery.scenes import load_land
 from .building import middle_of
 from .throng import Throng, scattered
 

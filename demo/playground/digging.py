@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
 
-from .. import colors
-from ..frame import Camera
-from ..inputs import Controls, Floats3
-from ..scene import Scene
+from ..picture import colors
+from ..picture.frame import Camera
+from ..scenery.inputs import Controls, Floats3
+from ..scenery.scene import Scene
 from .building import arena, hills
 
 REACH, DEPTH = 3.5, 0.25

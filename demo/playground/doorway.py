@@ -7,11 +7,11 @@ import numpy as np
 
 from terrain_physics import Ground
 
-from .. import colors
-from ..bodies import Floats
-from ..frame import Camera, Frame, Label
-from ..inputs import STEP, Controls, strides
-from ..pick import AnyGround
+from ..picture import colors
+from ..picture.frame import Camera, Frame, Label
+from ..scenery.bodies import Floats
+from ..scenery.inputs import STEP, Controls, strides
+from ..scenery.pick import AnyGround
 from .building import Piece, arena, block, drawn, solid
 from .throng import Throng, scattered
 

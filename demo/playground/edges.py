@@ -7,11 +7,11 @@ import numpy as np
 from terrain_physics import AABB, HeightMap, SphereCollider
 from terrain_physics.geometry.intersect_triangle import intersect_sphere_triangle_many
 
-from .. import colors
-from ..bodies import Body, Floats, rotation_about
-from ..frame import Balls, Camera, Frame, Label
-from ..inputs import STEP, Controls
-from ..scene import Scene, path_lines
+from ..picture import colors
+from ..picture.frame import Balls, Camera, Frame, Label
+from ..scenery.bodies import Body, Floats, rotation_about
+from ..scenery.inputs import STEP, Controls
+from ..scenery.scene import Scene, path_lines
 from .building import arena
 
 RADIUS, SPEED = 0.5, 8.0

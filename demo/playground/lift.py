@@ -10,13 +10,13 @@ from pyglm import glm
 
 from terrain_physics import BoxCollider, CapsuleCollider, CharacterMovement, Ground
 
-from .. import colors
-from ..bodies import Body
-from ..frame import Camera, Frame, Label, Mesh, Tint
-from ..inputs import STEP, Controls, Floats3, Rules, strides
-from ..pick import ALL_LAYERS, AnyGround
-from ..player import JUMP
-from ..scene import Scene
+from ..picture import colors
+from ..picture.frame import Camera, Frame, Label, Mesh, Tint
+from ..scenery.bodies import Body
+from ..scenery.inputs import STEP, Controls, Floats3, Rules, strides
+from ..scenery.pick import ALL_LAYERS, AnyGround
+from ..scenery.player import JUMP
+from ..scenery.scene import Scene
 from .building import Piece, arena, block, drawn, made_of, solid
 from .machines import (
     MOVING_LAYER,

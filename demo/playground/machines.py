@@ -7,10 +7,10 @@ import numpy as np
 
 from terrain_physics import Ground
 
-from .. import colors
-from ..bodies import Floats, rotation_about
-from ..frame import Frame, Mesh
-from ..inputs import STEP, Floats3
+from ..picture import colors
+from ..picture.frame import Frame, Mesh
+from ..scenery.bodies import Floats, rotation_about
+from ..scenery.inputs import STEP, Floats3
 from .building import Piece, block, drawn, made_of, prism, ring, solid
 
 Pose = tuple[Floats3, Floats]  # position and rotation, as `Ground.move` takes them

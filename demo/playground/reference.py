@@ -2,11 +2,11 @@
 
 from terrain_physics import BoxCollider, SphereCollider
 
-from .. import colors
-from ..bodies import Body
-from ..frame import Camera
-from ..scene import Scene
-from ..scenes import load_land, reference
+from ..picture import colors
+from ..picture.frame import Camera
+from ..scenery.bodies import Body
+from ..scenery.scene import Scene
+from ..scenery.scenes import load_land, reference
 
 
 class Reference(Scene):

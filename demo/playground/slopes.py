@@ -6,11 +6,11 @@ import numpy as np
 
 from terrain_physics import BoxCollider, CapsuleCollider, HeightMap, SphereCollider
 
-from .. import colors
-from ..bodies import Body
-from ..frame import Camera, Frame, Label
-from ..inputs import Controls
-from ..scene import Scene
+from ..picture import colors
+from ..picture.frame import Camera, Frame, Label
+from ..scenery.bodies import Body
+from ..scenery.inputs import Controls
+from ..scenery.scene import Scene
 from .building import arena
 
 ANGLES = tuple(range(10, 90, 10))

@@ -4,11 +4,11 @@ import math
 
 from terrain_physics import CapsuleCollider, SphereCollider
 
-from .. import colors
-from ..frame import Camera, Frame, Label
-from ..inputs import Controls
-from ..pick import AnyGround
-from ..scene import Scene
+from ..picture import colors
+from ..picture.frame import Camera, Frame, Label
+from ..scenery.inputs import Controls
+from ..scenery.pick import AnyGround
+from ..scenery.scene import Scene
 from .building import (
     arena,
     block,

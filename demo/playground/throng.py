@@ -7,13 +7,13 @@ import numpy as np
 
 from terrain_physics import CapsuleCollider, CharacterGroup, raycast_capsule_many
 
-from .. import colors
-from ..bodies import Body, Floats
-from ..frame import Capsules, Frame
-from ..inputs import STEP, Floats3
-from ..pick import described
-from ..player import BODY, RADIUS, Player
-from ..scene import Scene
+from ..picture import colors
+from ..picture.frame import Capsules, Frame
+from ..scenery.bodies import Body, Floats
+from ..scenery.inputs import STEP, Floats3
+from ..scenery.pick import described
+from ..scenery.player import BODY, RADIUS, Player
+from ..scenery.scene import Scene
 
 SHORTEST, TALLEST = 1.5, 1.95
 PLAYER = "player"

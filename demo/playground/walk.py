@@ -6,12 +6,12 @@ import numpy as np
 
 from terrain_physics import AABB, CapsuleCollider, HeightMap, SphereCollider
 
-from .. import colors
-from ..frame import Camera, Frame
-from ..inputs import Controls
-from ..pick import AnyGround
-from ..scene import Scene
-from ..scenes import load_land
+from ..picture import colors
+from ..picture.frame import Camera, Frame
+from ..scenery.inputs import Controls
+from ..scenery.pick import AnyGround
+from ..scenery.scene import Scene
+from ..scenery.scenes import load_land
 from .building import Piece, block, drawn, fence, made_of, middle_of, solid, stairs, wedge
 
 MIDDLE = (290.0, 436.0)

@@ -8,7 +8,7 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from ..frame import Frame
+from ..picture.frame import Frame
 
 KINDS = ("auto", "gl", "software")
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..camera import NEAR
-from ..frame import Frame
+from ..picture.camera import NEAR
+from ..picture.frame import Frame
 from .compiled import by_vectors, compiled, inlined
 from .look import BOUNCED_LIGHT, SKY_LIGHT, SUN_LIGHT, linear
 from .raster import LIT

@@ -11,18 +11,18 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from .. import camera as cameras
-from ..frame import Frame
+from ..picture import camera as cameras
+from ..picture.frame import Frame
 from . import gl_shaders as shaders
 from . import look
 from .bodies import COLOR, KIND, SIZE, TURN, WIDTH, pack_bodies
+from .faces import Faces, FrameFaces
 from .gl_ground import CAST, CLOUDS, PANEL, GLGround, set_uniforms
 from .gl_shapes import SHAPES
 from .ground import Ground
 from .labels import draw_labels
 from .outlines import frame_lines
 from .patches import visible_patches
-from .scenery import Faces, Scenery
 from .sun import shadow_frame
 
 Floats = NDArray[np.float64]
@@ -69,7 +69,7 @@ class GLRenderer:
         self._ground = GLGround(
             self.context, self._land, self._pool, anisotropy=1.0 if self.is_emulated else 8.0
         )
-        self._scenery = Scenery()
+        self._frame_faces = FrameFaces()
         self._faces: Faces | None = None
         self._face_buffer = self.context.buffer(reserve=28)
         self._anchor = np.zeros(3)
@@ -93,7 +93,7 @@ class GLRenderer:
     def draw(self, frame: Frame) -> None:
         """Draw a frame; nothing is shown yet."""
         ground = self._ground.follow(frame)
-        meshes = self._scenery.follow(frame, ground)
+        meshes = self._frame_faces.follow(frame, ground)
         bodies = pack_bodies(frame)
         if frame.wireframe:
             bodies = bodies[:0]

@@ -7,7 +7,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from ..frame import Frame
+from ..picture.frame import Frame
 from . import look
 from .ground import Ground, Part
 from .patches import SIDE, visible_patches

@@ -5,8 +5,8 @@ from functools import lru_cache
 import numpy as np
 import pygame
 
-from .. import camera as cameras
-from ..frame import Frame, Label
+from ..picture import camera as cameras
+from ..picture.frame import Frame, Label
 from .look import LABEL_TEXT
 
 FAR = 400.0

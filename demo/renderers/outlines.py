@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ..frame import Frame
+from ..picture.frame import Frame
 from . import look
-from .scenery import Faces
+from .faces import Faces
 
 Floats = NDArray[np.float64]
 

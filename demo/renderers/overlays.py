@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..camera import NEAR
+from ..picture.camera import NEAR
 from .compiled import compiled
 from .raster import fill_face, see_points
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..camera import NEAR, basis, focal_length
-from ..frame import Camera
+from ..picture.camera import NEAR, basis, focal_length
+from ..picture.frame import Camera
 from .compiled import compiled, inlined
 from .ground import PATCH, Ground
 

@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..camera import NEAR
+from ..picture.camera import NEAR
 from .compiled import compiled, inlined
 from .patches import SIDE
 

@@ -12,18 +12,18 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from .. import camera as cameras
-from ..frame import Frame
+from ..picture import camera as cameras
+from ..picture.frame import Frame
 from . import look
 from .bodies import draw_bodies, pack_bodies, place_bodies
 from .edges import REACH, smooth_edges
+from .faces import Faces, FrameFaces
 from .ground import Ground
 from .labels import draw_labels
 from .outlines import frame_lines
 from .overlays import draw_lines, draw_tints
 from .patches import SIDE, patch_vertices, visible_patches
 from .raster import FACE, fill_faces, fill_ground, mark_ground, see_points
-from .scenery import Faces, Scenery
 from .shade import shade
 from .sun import cast_shadows
 
@@ -53,7 +53,7 @@ class SoftwareRenderer:
         self.threads = threads or _processors()
         self._pool = ThreadPoolExecutor(self.threads)
         self._ground: Ground | None = None
-        self._scenery = Scenery()
+        self._frame_faces = FrameFaces()
         self._grain, self._grain_levels = _grain()
         self.resize(size)
 
@@ -87,7 +87,7 @@ class SoftwareRenderer:
             np.array([cameras.focal_length(camera, self.size), 0.5 * width, 0.5 * height]),
         )
         ground = self._follow(frame)
-        meshes = self._scenery.follow(frame, ground)
+        meshes = self._frame_faces.follow(frame, ground)
         self._draw_solids(frame, ground, meshes, view)
         self._draw_overlays(frame, meshes, view)
         draw_labels(self._picture, frame)

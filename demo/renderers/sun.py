@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from .bodies import AROUND, CENTER, cast_bodies
 from .compiled import compiled
+from .faces import Faces
 from .raster import fill_triangle
-from .scenery import Faces
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

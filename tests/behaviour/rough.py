@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from demo.scenes import load_land
+from demo.scenery.scenes import load_land
 from tests.behaviour.drive import FRAME, HALF_EXTENTS, RADIUS, STAND, character, push
 from tests.behaviour.measure import ball_gaps, box_gaps
 

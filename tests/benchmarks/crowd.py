@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from demo.scenes import load_land
+from demo.scenery.scenes import load_land
 from terrain_physics import CharacterMovement, HeightMap, SphereCollider
 from terrain_physics.character.colliders import CapsuleCollider, Collider
 from terrain_physics.group.crowd import Crowd

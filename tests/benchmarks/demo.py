@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from demo.frame import Frame
-from demo.scenes import NAMES, load_land, make_scene
+from demo.picture.frame import Frame
+from demo.scenery.scenes import NAMES, load_land, make_scene
 from demo.simulation import Simulation
 from terrain_physics import HeightMap
 from tests.benchmarks.timing import median_seconds, print_table

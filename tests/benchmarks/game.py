@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from pyglm import glm
 
-from demo.scenes import load_land, reference
+from demo.scenery.scenes import load_land, reference
 from terrain_physics import (
     AABB,
     OBB,

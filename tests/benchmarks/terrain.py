@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.scenes import load_land
+from demo.scenery.scenes import load_land
 from terrain_physics import ContactBuffer, HeightMap, Sphere
 from tests.benchmarks.timing import median_seconds, print_table
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demo.scenes import load_land
+from demo.scenery.scenes import load_land
 from terrain_physics import HeightMap, Ray, Sphere
 from tests.benchmarks.terrain_rays import rays_over
 from tests.benchmarks.timing import median_seconds, print_table

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from demo import camera as cameras
-from demo.frame import Balls, Boxes, Camera, Capsules, Frame, Label, Lines, Mesh, Tint
+from demo.picture import camera as cameras
+from demo.picture.frame import Balls, Boxes, Camera, Capsules, Frame, Label, Lines, Mesh, Tint
 from terrain_physics import AABB, HeightMap
 
 

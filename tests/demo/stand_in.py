@@ -6,8 +6,8 @@ import numpy as np
 import pygame
 
 from demo.app import App
-from demo.frame import Frame
-from demo.scenes import make_scene
+from demo.picture.frame import Frame
+from demo.scenery.scenes import make_scene
 from demo.simulation import Simulation
 
 SIZE = (640, 360)

@@ -7,9 +7,10 @@ from typing import Any
 import pygame
 import pytest
 
-from demo import bindings, command_line, options
-from demo.bindings import USUAL, load
-from demo.controls import Events, help_of, hint_of
+from demo import command_line, options
+from demo.panel import bindings
+from demo.panel.bindings import USUAL, load
+from demo.panel.controls import Events, help_of, hint_of
 from tests.demo.stand_in import key, open_app, press
 from tests.helpers.pages import DOCS
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from demo import camera as cameras
-from demo.frame import Camera
+from demo.picture import camera as cameras
+from demo.picture.frame import Camera
 from tests.demo.frames import hills
 
 SIZE = (1280, 720)

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from demo import command_line, options
-from demo.scenes import NAMES, make_scene
+from demo.scenery.scenes import NAMES, make_scene
 from tests.demo.stand_in import Counting
 
 ROOT = Path(__file__).parents[2]

@@ -10,11 +10,11 @@ import pytest
 from PIL import Image
 from pyglm import glm
 
-from demo.camera import project
 from demo.examples import bouncing_ball, strategy_game, third_person_game
 from demo.examples._drawing import save_frame
 from demo.examples._third_person_level import DAIS, TOP, TUNNEL
 from demo.examples.third_person_game import BUFFER, COYOTE, CROUCHING, STEP, Game, Wish
+from demo.picture.camera import project
 from terrain_physics import HeightMap, Ray, Sphere
 
 

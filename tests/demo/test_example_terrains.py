@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from demo.examples import geodata
-from demo.scenes import load_land
+from demo.scenery.scenes import load_land
 from terrain_physics import HeightMap, Ray
 
 

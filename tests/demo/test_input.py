@@ -4,11 +4,11 @@ import numpy as np
 import pygame
 import pytest
 
-from demo.bindings import USUAL
-from demo.camera import project
-from demo.controls import Events, help_of
-from demo.scenes import NAMES
-from demo.views import VIEWS
+from demo.panel.bindings import USUAL
+from demo.panel.controls import Events, help_of
+from demo.picture.camera import project
+from demo.scenery.scenes import NAMES
+from demo.scenery.views import VIEWS
 from tests.demo.stand_in import SIZE, click, key, open_app, press
 
 MIDDLE = (SIZE[0] // 2, SIZE[1] // 2)

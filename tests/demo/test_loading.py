@@ -7,8 +7,8 @@ import numba
 import pygame
 import pytest
 
-from demo.loading import prepare, wait_with_bar
-from demo.scenes import make_scene
+from demo.panel.loading import prepare, wait_with_bar
+from demo.scenery.scenes import make_scene
 from tests.demo.stand_in import Counting
 
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from demo.menu import ENTRIES
+from demo.panel.menu import ENTRIES
 from tests.demo.stand_in import SIZE, click, open_app, press
 
 

@@ -13,14 +13,14 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 pygame = pytest.importorskip("pygame")
 
-from demo import camera as cameras  # noqa: E402 after pygame's settings
 from demo.camera_rig import CameraRig  # noqa: E402
-from demo.frame import Camera, Frame, Mesh  # noqa: E402
-from demo.inputs import STEP  # noqa: E402
+from demo.picture import camera as cameras  # noqa: E402 after pygame's settings
+from demo.picture.frame import Camera, Frame, Mesh  # noqa: E402
 from demo.renderers import open_renderer  # noqa: E402
 from demo.renderers.software import SoftwareRenderer  # noqa: E402
-from demo.scenes import make_scene  # noqa: E402
-from demo.views import VIEW_NAMES, fill_views  # noqa: E402
+from demo.scenery.inputs import STEP  # noqa: E402
+from demo.scenery.scenes import make_scene  # noqa: E402
+from demo.scenery.views import VIEW_NAMES, fill_views  # noqa: E402
 from tests.demo.frames import bodies_on, hills, island, stairs, with_overlays  # noqa: E402
 
 SIZE = (320, 180)

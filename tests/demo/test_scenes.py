@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demo.frame import Frame
-from demo.inputs import STEP, Controls, Rules, from_plain, looking, to_plain
-from demo.pick import NOTHING
-from demo.player import RADIUS, RUN
+from demo.picture.frame import Frame
 from demo.playground.doorway import POST
 from demo.playground.lift import DOOR, FLOOR, LEDGE, LIFT, LYING, PLANKS, TOP
-from demo.scenes import NAMES, make_scene, scene_class
-from demo.views import VIEW_NAMES, VIEWS, candidates_of, contacts_of, fill_views
+from demo.scenery.inputs import STEP, Controls, Rules, from_plain, looking, to_plain
+from demo.scenery.pick import NOTHING
+from demo.scenery.player import RADIUS, RUN
+from demo.scenery.scenes import NAMES, make_scene, scene_class
+from demo.scenery.views import VIEW_NAMES, VIEWS, candidates_of, contacts_of, fill_views
 from terrain_physics import HeightMap
 
 FRAMES = 120
@@ -84,7 +84,7 @@ def test_restore_goes_on_as_the_first_time(name: str) -> None:
 
 
 def test_a_path_is_bounded_and_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("demo.scene.TRAIL_LONGEST", 20)
+    monkeypatch.setattr("demo.scenery.scene.TRAIL_LONGEST", 20)
     scene = run("stairs", 0, 40)
     held, before = scene.state(), list(scene.trail)
     assert len(before) == 14
@@ -426,9 +426,9 @@ def test_looking_follows_the_camera_conventions() -> None:
 
 
 def test_scenes_need_no_pygame() -> None:
-    sources = [*(ROOT / "demo" / "playground").glob("*.py")]
-    sources += [ROOT / "demo" / name for name in ("scene.py", "bodies.py", "views.py", "pick.py")]
-    sources += [ROOT / "demo" / name for name in ("simulation.py", "replay.py", "inputs.py")]
+    sources = [ROOT / "demo" / name for name in ("simulation.py", "replay.py")]
+    for folder in ("playground", "scenery"):
+        sources += (ROOT / "demo" / folder).glob("*.py")
     for path in sources:
         assert "import pygame" not in path.read_text(encoding="utf-8"), path
 

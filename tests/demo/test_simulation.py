@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from demo.inputs import STEP, Controls, Rules
 from demo.replay import Playback, Recorder, load, save
-from demo.scenes import make_scene
+from demo.scenery.inputs import STEP, Controls, Rules
+from demo.scenery.scenes import make_scene
 from demo.simulation import MOST_STEPS, REMEMBERED, Simulation
 
 WALK = Controls(forward=1.0, yaw=0.3)

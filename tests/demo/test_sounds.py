@@ -10,14 +10,15 @@ import numpy as np
 import pygame
 import pytest
 
-from demo import command_line, options, sounds
-from demo.audio_driver import AudioDriver
-from demo.bindings import USUAL
-from demo.controls import help_of
-from demo.player import _STRIDE
+from demo import command_line, options
+from demo.panel.bindings import USUAL
+from demo.panel.controls import help_of
 from demo.renderers.look import BY_NAME
-from demo.scenes import make_scene
-from demo.timbres import _TIMBRES, RATE, VARIANTS, footstep, landing
+from demo.scenery.player import _STRIDE
+from demo.scenery.scenes import make_scene
+from demo.sound import sounds
+from demo.sound.audio_driver import AudioDriver
+from demo.sound.timbres import _TIMBRES, RATE, VARIANTS, footstep, landing
 from tests.demo.stand_in import Counting, click, key, open_app, press
 
 WALKED_ON = ("grass", "earth", "sand", "gravel", "snow", "stone", "wood", "metal", "water")
@@ -363,7 +364,7 @@ def test_a_pygame_without_a_mixer_is_told_too(
 
     with monkeypatch.context() as patch:
         patch.setattr(pygame, "mixer", Missing())
-        spec: Any = importlib.util.spec_from_file_location("demo.sounds_anew", sounds.__file__)
+        spec: Any = importlib.util.spec_from_file_location("demo.sound.anew", sounds.__file__)
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
         app = open_app()
         press(app, "m")

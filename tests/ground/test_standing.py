@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from demo.scenes import load_land
+from demo.scenery.scenes import load_land
 from terrain_physics import (
     BoxCollider,
     CapsuleCollider,

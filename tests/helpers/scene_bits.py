@@ -10,7 +10,7 @@ from unittest.mock import patch
 import numpy as np
 
 import terrain_physics as tp
-from demo.scenes import load_land, reference
+from demo.scenery.scenes import load_land, reference
 from tests.behaviour import crowds, fuzz, hard, lands, places, rough, slopes, stairs, walks
 from tests.behaviour.drive import COLLIDERS, RESOLVERS
 from tests.behaviour.test_stairs import BODIES

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from pyglm import glm
 
-from demo.scenes import load_land, reference
+from demo.scenery.scenes import load_land, reference
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
 from tests.helpers import penetration
 

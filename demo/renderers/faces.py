@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..frame import Frame, Mesh
+from ..picture.frame import Frame, Mesh
 from . import look
 from .ground import Ground
 
@@ -39,7 +39,7 @@ class Faces(NamedTuple):
         return dull
 
 
-class Scenery:
+class FrameFaces:
     """The faces of one frame after another; made again only when they change."""
 
     def __init__(self) -> None:

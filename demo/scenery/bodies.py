@@ -19,8 +19,8 @@ from terrain_physics import (
 )
 from terrain_physics.character.colliders import Collider
 
-from .colors import Color
-from .frame import Balls, Boxes, Capsules, Frame
+from ..picture.colors import Color
+from ..picture.frame import Balls, Boxes, Capsules, Frame
 from .inputs import Floats3, Rules
 
 Floats = NDArray[np.float64]

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import pygame
 
+from ..scenery.inputs import Controls
 from .bindings import USUAL, Bindings
-from .inputs import Controls
 
 LOOK = 0.0035  # radians a pixel
 REPEAT_AFTER = 0.3  # seconds a key is held before it repeats

@@ -10,9 +10,9 @@ import numpy as np
 
 from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCollider
 
-from . import colors
+from ..picture import colors
+from ..picture.frame import Camera, Frame, Lines
 from .bodies import Bodies, Body, Floats
-from .frame import Camera, Frame, Lines
 from .inputs import Controls, Floats3, Rules, looking
 from .pick import ALL_LAYERS, AnyGround, described, pointed_at
 from .player import BODY, Player

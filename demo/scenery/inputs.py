@@ -30,7 +30,7 @@ class Controls:
 
     forward: float = 0.0  # -1..1
     right: float = 0.0  # -1..1
-    yaw: float = 0.0  # where the player looks, as `demo.frame.Camera`
+    yaw: float = 0.0  # where the player looks, as `demo.picture.frame.Camera`
     pitch: float = 0.0
     run: bool = False
     jump: bool = False

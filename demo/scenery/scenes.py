@@ -11,15 +11,15 @@ from terrain_physics import BoxCollider, CharacterMovement, HeightMap, SphereCol
 if TYPE_CHECKING:
     from .scene import Scene
 
-_HERE = Path(__file__).resolve().parent
+_DEMO = Path(__file__).resolve().parents[1]
 
 # In a wheel, what the demo needs of them is beside it.
-ASSETS = _HERE / "assets" if (_HERE / "assets").is_dir() else _HERE.parent / "assets"
+ASSETS = _DEMO / "assets" if (_DEMO / "assets").is_dir() else _DEMO.parent / "assets"
 
 # The full range of land.png, from a script of ours: see assets/README.md.
 LAND_HEIGHT = 80.0
 
-# In the order of the keys 1 to 9 and 0; each is a module of `playground`.
+# In the order of the keys 1 to 9 and 0; each is a module of `demo.playground`.
 NAMES = (
     "reference", "walk", "slopes", "stairs", "edges", "crowd", "digging", "counter", "lift",
     "doorway",
@@ -31,7 +31,7 @@ def scene_class(name: str) -> "type[Scene]":
     if name not in NAMES:
         raise ValueError(f"scene must be one of {', '.join(NAMES)}, got {name!r}")
     found: type[Scene] = getattr(
-        import_module(f".playground.{name}", __package__), name.capitalize()
+        import_module(f"..playground.{name}", __package__), name.capitalize()
     )
     return found
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import pygame
 
+from ..scenery.inputs import RESOLVERS, Rules
+from ..scenery.scene import Scene
+from ..scenery.views import VIEWS, candidates_of
+from ..simulation import Simulation
 from .bindings import USUAL, Bindings
 from .controls import help_of, hint_of
-from .inputs import RESOLVERS, Rules
 from .menu import Menu
-from .scene import Scene
-from .simulation import Simulation
-from .views import VIEWS, candidates_of
 from .widgets import ACCENT, FAINT, GLASS, TEXT, Color4, Slider, draw_graph, window_ink
 
 WIDTH = 236

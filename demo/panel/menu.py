@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import pygame
 
-from .scenes import NAMES
+from ..scenery.scenes import NAMES
 from .widgets import ACCENT, TEXT, TRACK, Ink
 
 # Words and the command of `demo.app` that they stand for.

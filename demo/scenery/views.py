@@ -16,9 +16,9 @@ from terrain_physics import (
     intersect_sphere_triangle_many,
 )
 
-from . import colors
+from ..picture import colors
+from ..picture.frame import Frame, Label, Lines, Tint
 from .bodies import Body, Floats
-from .frame import Frame, Label, Lines, Tint
 from .inputs import looking
 from .scene import Scene, path_lines
 

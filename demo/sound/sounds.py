@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import pygame
 
+from ..scenery.bodies import Floats
+from ..scenery.player import RUN, Player
+from ..scenery.scene import Scene
 from .audio_driver import AUDIO_DRIVER
-from .bodies import Floats
-from .player import RUN, Player
-from .scene import Scene
 from .timbres import RATE, VARIANTS, footstep, landing
 
 _SLOWEST = 0.3  # the volume of the slowest step

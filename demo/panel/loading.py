@@ -10,9 +10,9 @@ from numba.core.event import Event, Listener, install_listener
 
 from terrain_physics import warm_up
 
-from .frame import Frame
-from .renderers import Renderer
-from .scene import Scene
+from ..picture.frame import Frame
+from ..renderers import Renderer
+from ..scenery.scene import Scene
 from .widgets import ACCENT, FAINT, TRACK, window_ink
 
 FRAME = 1.0 / 30.0  # seconds

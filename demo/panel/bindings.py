@@ -9,8 +9,8 @@ from typing import Any
 import platformdirs
 import pygame
 
-from .scenes import NAMES
-from .views import VIEWS
+from ..scenery.scenes import NAMES
+from ..scenery.views import VIEWS
 
 # Keys are named as pygame names them, in lower case without "K_".
 _KEYS = {

@@ -7,9 +7,9 @@ import numpy as np
 
 from terrain_physics import CapsuleCollider, CharacterView
 
-from . import colors
+from ..picture import colors
+from ..picture.frame import Balls, Boxes, Capsules, Frame
 from .bodies import Body, Floats
-from .frame import Balls, Boxes, Capsules, Frame
 from .inputs import Controls, Floats3
 
 RADIUS, HEIGHT = 0.4, 1.8

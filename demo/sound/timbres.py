@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .bodies import Floats
+from ..scenery.bodies import Floats
 
 RATE = 44_100  # samples a second
 VARIANTS = 8  # no two steps are quite alike
