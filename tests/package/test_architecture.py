@@ -4,8 +4,24 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
+from tests.helpers import rooms
+
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "terrain_physics" / "ARCHITECTURE.md"
+
+# What a person can hold in mind of one folder: rooms, floors, arrows.
+MOST = 20, 7, 50
+
+# The two top levels, and flat shelves: files of pairs, examples, drawing stages.
+LARGER = {
+    "demo.examples",
+    "demo.renderers",
+    "terrain_physics",
+    "terrain_physics._kernels",
+    "terrain_physics._kernels.geometry",
+}
 
 
 def named_paths(text: str) -> set[str]:
@@ -54,3 +70,24 @@ def test_pictures_and_links_are_there() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link]
     assert not {link for link in links if not (DOCUMENT.parent / link).exists()}
+
+
+@pytest.mark.parametrize("name", sorted(set(rooms.folders()) - LARGER))
+def test_a_folder_shows_no_more_than_a_person_can_hold_in_mind(name: str) -> None:
+    size = rooms.folder(name).size
+    assert all(here <= most for here, most in zip(size, MOST, strict=True)), size
+
+
+@pytest.mark.parametrize("name", sorted(LARGER))
+def test_a_larger_folder_is_one_and_has_no_circle(name: str) -> None:
+    size = rooms.folder(name).size
+    assert any(here > most for here, most in zip(size, MOST, strict=True)), size
+
+
+def test_no_two_classes_have_one_name() -> None:
+    homes: dict[str, list[str]] = {}
+    for file in DOCUMENT.parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name.lstrip("_"), []).append(file.name)
+    assert not {name: files for name, files in homes.items() if len(files) > 1}
