@@ -1,4 +1,4 @@
-"""What kernels ask of the compiler beyond Python: vectors, bits, memory, uncounted references.
+"""Requests of kernels to the compiler beyond Python: vectors, bits, memory, uncounted references.
 
 Each is an instruction or a hint, and has a plain Python form for where nothing is compiled.
 """

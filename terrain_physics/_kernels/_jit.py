@@ -1,4 +1,4 @@
-"""How kernels are compiled by numba: the ``kernel`` decorator and the cache of its machine code.
+"""Compiles kernels with numba: the ``kernel`` decorator and the cache of its machine code.
 
 A kernel is plain Python on float64 scalars and arrays. Its machine code came with the wheel
 (``_native.py``). Where it did not, as in a checkout, numba compiles a kernel on first use and the
@@ -152,7 +152,7 @@ def cache_folder() -> Path | None:
 
 @cache
 def _first_folder() -> Path | None:
-    """Return the folder for the sources as this process met them first."""
+    """Return the folder for the sources as this process found them first."""
     return cache_folder()
 
 
@@ -329,7 +329,7 @@ if CAN_CACHE:
                 part.unlink(missing_ok=True)
 
     _noinline: dict[str, tuple[str, str, object]] = {}
-    """Kernels compiled apart that this process has loaded: module, name and signature by symbol."""
+    """Loaded kernels that are ``noinline``: module, name and signature by symbol."""
 
     def _set_noinline(function: Callable[..., Any], signature: object, result: Any) -> None:
         """Let callers of a kernel call it where it is, instead of copying it into themselves.
@@ -358,7 +358,7 @@ if CAN_CACHE:
 
 
 def compiled_noinline() -> list[tuple[str, str, object]]:
-    """Return module, name and signature of the kernels compiled apart that this process has."""
+    """Return module, name and signature of the loaded kernels that are ``noinline``."""
     return list(_noinline.values())
 
 
@@ -400,9 +400,8 @@ def _compile(
     if noalias and CAN_NOALIAS:
         options["noalias"] = True
     if CAN_SKIP_REFCOUNT:
-        options[
-            "_nrt"
-        ] = not no_refcount  # said always: unsaid, it is that of whoever is compiled first
+        # Always set: unset, it is that of the kernel that is compiled first.
+        options["_nrt"] = not no_refcount
     outer: Any = numba.njit(**options)(function)
     if outer is function:  # NUMBA_DISABLE_JIT=1
         return function
@@ -467,17 +466,17 @@ def kernel(
         Plain Python on scalars, tuples and arrays, by the kernel rules of ARCHITECTURE.md.
     inline : bool
         Always inline into the calling kernel. For small functions of few lines.
-    apart : bool
+    noinline : bool
         Never inline, and compile only once. For large functions: others are compiled again within
         each kernel that calls them, and within the callers of those.
-    lent : bool
+    no_refcount : bool
         Do not count references of arrays: an atomic operation for each, at each call. For functions
         that take arrays, or tuples with arrays, but make none and return none; a caller that is
-        ``no_refcount`` itself must not be handed one either. numba refuses to compile one that makes some,
-        but not one that calls such a function: that would never free them, since numba compiles it
-        in the same way.
-    brief : bool
-        Keep Python's lock. For single questions that take no longer than to give it away and get it
+        ``no_refcount`` itself must not be handed one either. numba refuses to compile one that
+        makes some, but not one that calls such a function: that would never free them, since numba
+        compiles it in the same way.
+    holds_gil : bool
+        Keep the GIL. For single questions that take no longer than to give it away and get it
         back.
     contract : bool
         Allow fused multiply-add. Only where every verdict is guarded by an error band.

@@ -1,4 +1,4 @@
-"""Machine code that came with the wheel: found, checked, and what runs where it has a gap.
+"""Machine code that came with the wheel: found and checked, with a fallback for its gaps.
 
 ``terrain_physics/_build`` makes one extension module for each level of x86-64 processors, one for
 ARM. The best that the processor can run (a module refuses if not) is loaded, if it was made from
@@ -64,11 +64,11 @@ def _is_of_these_sources(module: Any) -> bool:
 
 
 fallbacks: list[str] = []
-"""What ran without machine code in this process: kernels and the types that they were given."""
+"""Kernels that ran without machine code in this process, and the types that they were given."""
 
 
 class Fallback:
-    """What a compiled kernel calls for types that it has no machine code for.
+    """The function that a compiled kernel calls for types that it has no machine code for.
 
     numba compiles the kernel if it is there; else the kernel runs as plain Python.
     """
@@ -85,7 +85,7 @@ class Fallback:
         return self._function(*values)
 
     def _replace(self, values: tuple[Any, ...]) -> None:
-        """Find what runs from now on, and say so."""
+        """Find the function that runs from now on, and say so."""
         function = self._function
         call = f"{function.__module__}.{function.__name__}({', '.join(map(_type_of, values))})"
         fallbacks.append(call)

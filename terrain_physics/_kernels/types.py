@@ -1,4 +1,4 @@
-"""What arrays hold, by name; and that kernels only read them, which is part of their type."""
+"""Types of arrays by their elements; an array that kernels only read is of another type."""
 
 from typing import Any
 

@@ -31,7 +31,7 @@ def recount(
 
 
 @kernel(inline=True)
-def _meets(
+def _may_touch(
     boxes: Float32s,
     index: int,
     lane: int,
@@ -55,7 +55,7 @@ def _meets(
 
 @kernel
 def pairs_tested(tree: Tree, spheres: Floats, first: int, last: int) -> int:
-    """Return how many triangles lie in leaves whose box the surfaces of spheres first..last reach.
+    """Return how many triangles lie in leaves whose box the surfaces of spheres first..last touch.
 
     These are the pairs that the counter tests, except for a few leaves that are too close for
     float32 to prune.
@@ -71,10 +71,10 @@ def pairs_tested(tree: Tree, spheres: Floats, first: int, last: int) -> int:
         z = (float(spheres[row, 3]) - z0) * factor
         square = radius * radius
         for block in range(len(leaf_boxes)):
-            if not _meets(block_boxes, block // LANES, block % LANES, x, y, z, square):
+            if not _may_touch(block_boxes, block // LANES, block % LANES, x, y, z, square):
                 continue
             for lane in range(LANES):
-                if _meets(leaf_boxes, block, lane, x, y, z, square):
+                if _may_touch(leaf_boxes, block, lane, x, y, z, square):
                     left = len(tree.triangles) - (block * LANES + lane) * LANES
                     pairs += min(max(left, 0), LANES)
     return pairs

@@ -15,7 +15,16 @@ import numpy as np
 
 from terrain_physics._kernels._intrinsics import count_trailing_zeros, prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
-from terrain_physics._kernels.counter.sphere_groups import BAND, BOX_ROWS, HIGH, LOW, REACH, X, Y, Z
+from terrain_physics._kernels.counter.sphere_groups import (
+    BAND,
+    BOX_ROWS,
+    CUTOFF,
+    HIGH,
+    LOW,
+    X,
+    Y,
+    Z,
+)
 from terrain_physics._kernels.counter.tree import BLOCK, LANES, Float32, Tree
 from terrain_physics._kernels.geometry.sphere_surface import touches
 from terrain_physics._kernels.geometry.sphere_surface_bounds import TOUCHING, UNDECIDED, verdict
@@ -46,7 +55,7 @@ def _across(lower: Float32, upper: Float32, a: Float32, b: Float32) -> Float32:
 
 
 @kernel(inline=True, contract=True)
-def _boxes_met(
+def _boxes_in_range(
     boxes: Float32s,
     index: int,
     ax: Float32,
@@ -77,7 +86,7 @@ def _boxes_met(
 
 
 @kernel(inline=True, contract=True)
-def _spheres_met(
+def _spheres_in_range(
     spheres: Float32s,
     index: int,
     boxes: Float32s,
@@ -137,7 +146,7 @@ def count_chunks(
         for k in range(BLOCK):
             found[k] = 0
         for upper in range(len(block_boxes)):
-            blocks = _boxes_met(
+            blocks = _boxes_in_range(
                 block_boxes,
                 upper,
                 box[0],
@@ -153,11 +162,11 @@ def count_chunks(
                 lane = count_trailing_zeros(blocks)
                 blocks = np.int32(blocks & (blocks - 1))
                 block = upper * LANES + lane
-                met = _spheres_met(boxes, chunk, block_boxes, upper, lane)
-                while met != 0:
-                    group = chunk * LANES + count_trailing_zeros(met)
-                    met = np.int32(met & (met - 1))
-                    members = _spheres_met(groups, group, block_boxes, upper, lane)
+                in_range = _spheres_in_range(boxes, chunk, block_boxes, upper, lane)
+                while in_range != 0:
+                    group = chunk * LANES + count_trailing_zeros(in_range)
+                    in_range = np.int32(in_range & (in_range - 1))
+                    members = _spheres_in_range(groups, group, block_boxes, upper, lane)
                     while members != 0:
                         member = count_trailing_zeros(members)
                         members = np.int32(members & (members - 1))
@@ -193,19 +202,19 @@ def _count_sphere(
     """
     x, y, z = groups[group, X, member], groups[group, Y, member], groups[group, Z, member]
     low, high = groups[group, LOW, member], groups[group, HIGH, member]
-    reach, band = groups[group, REACH, member], groups[group, BAND, member]
+    cutoff, band = groups[group, CUTOFF, member], groups[group, BAND, member]
     total = _NONE
-    met = _boxes_met(leaf_boxes, block, x, y, z, x, y, z, low, high)
-    while met != 0:
-        place = count_trailing_zeros(met)
+    in_range = _boxes_in_range(leaf_boxes, block, x, y, z, x, y, z, low, high)
+    while in_range != 0:
+        place = count_trailing_zeros(in_range)
         leaf = block * LANES + place
-        touched = _count_leaf(leaves, leaf, x, y, z, low, high, reach)
+        touched = _count_leaf(leaves, leaf, x, y, z, low, high, cutoff)
         if touched >= _OPEN:
             touched = _count_leaf_closely(leaves, leaf, x, y, z, low, high, band)
             if touched >= _OPEN:
                 unsure[place] = touched // _OPEN
                 touched = np.int32((touched % _OPEN) + (_OPEN << place))
-        met = np.int32(met & (met - 1))
+        in_range = np.int32(in_range & (in_range - 1))
         total = np.int32(total + touched)
     return total
 
@@ -219,7 +228,7 @@ def _count_leaf(
     z: Float32,
     low: Float32,
     high: Float32,
-    reach: Float32,
+    cutoff: Float32,
 ) -> np.int32:
     """Return how many of sixteen triangles are touched; _OPEN or more if corners cannot tell."""
     prefer_wide_vectors()
@@ -236,7 +245,7 @@ def _count_leaf(
         most = a if a > b else b
         most = c if c > most else most
         yes = (least <= low) & (most >= high)
-        no = (most < low) | (least - leaves[leaf, 9, k] > reach)
+        no = (most < low) | (least - leaves[leaf, 9, k] > cutoff)
         # Two counters of 32 bits compile to two masks and `popcnt`; one for both, or one of 64
         # bits, would be summed lane by lane.
         touched = np.int32(touched + np.int32(yes))

@@ -8,7 +8,7 @@ from terrain_physics._kernels.math.double_double import two_product
 from terrain_physics._kernels.tolerances import DECIMAL_ROUNDING
 from terrain_physics._kernels.types import Bytes, Floats, Int64s
 
-# What became of a range of tokens: all parsed, or stopped at one that Python has to look at.
+# Outcomes of a range of tokens: all parsed, or stopped at one that Python has to look at.
 PARSED, ASK = 0, 1
 
 _POWERS = np.array([10.0**k for k in range(23)])  # exact in float64

@@ -1,4 +1,4 @@
-"""Triangles in ranges of a space-filling curve, each with its box; spheres that may meet a box."""
+"""Triangles in ranges of a space-filling curve, each with its box; spheres that may touch a box."""
 
 import math
 

@@ -24,9 +24,9 @@ farthest corners.
 triangle's point closest to the center p. Some corner v has abs(p - v)^2 <= abs(p - c)^2 + rho^2: if
 c is inside, p - c is normal to the plane and a corner lies within rho of c; if c is on an edge,
 half of the edge is at most rho. Rounding the corners moves rho by less than eps. So the triangle is
-out of reach if the least D exceeds high + rho^2 (1 + 5 u) + 4 eps rho + 3 eps^2, and 4 eps rho <=
-rho^2 / 1000 + 4000 eps^2. Hence ``reach`` = high + 4096 eps^2 is stored with the sphere, and 1.0025
-rho^2 with the triangle.
+out of range if the least D exceeds high + rho^2 (1 + 5 u) + 4 eps rho + 3 eps^2, and 4 eps rho <=
+rho^2 / 1000 + 4000 eps^2. Hence ``cutoff`` = high + 4096 eps^2 is stored with the sphere, and
+1.0025 rho^2 with the triangle.
 """
 
 import math
@@ -42,7 +42,7 @@ from terrain_physics._kernels.types import Float32s, Floats, UInt64s
 
 # Rows of a box of centers: lower x y z, upper x y z, the least low and the greatest high of its
 # spheres. A group of spheres has the same rows, where the center is both corners, and two more.
-X, Y, Z, LOW, HIGH, REACH, BAND = 0, 1, 2, 6, 7, 8, 9
+X, Y, Z, LOW, HIGH, CUTOFF, BAND = 0, 1, 2, 6, 7, 8, 9
 BOX_ROWS = 8
 SPHERE_ROWS = 10
 
@@ -142,10 +142,10 @@ def fill_groups(
                     2.0 * error * radius + 10.0 * FLOAT32_ROUNDING * radius * radius + error * error
                 )
                 low, high = radius * radius - band, radius * radius + band
-                reach = high + 4096.0 * error * error
+                cutoff = high + 4096.0 * error * error
             else:  # beyond float32: every triangle is decided exactly
-                x, y, z, band, low, high, reach = 0.0, 0.0, 0.0, 0.0, -1.0, _ALWAYS, _ALWAYS
-            for part, value in enumerate((x, y, z, x, y, z, low, high, reach, 2.0 * band)):
+                x, y, z, band, low, high, cutoff = 0.0, 0.0, 0.0, 0.0, -1.0, _ALWAYS, _ALWAYS
+            for part, value in enumerate((x, y, z, x, y, z, low, high, cutoff, 2.0 * band)):
                 groups[group, part, lane] = value
             for part in range(BOX_ROWS):
                 stored, bound = groups[group, part, lane], boxes[chunk, part, place]

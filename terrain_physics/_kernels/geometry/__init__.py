@@ -1,1 +1,1 @@
-"""One pair of shapes at a time, and loops over rows of pairs."""
+"""Narrow phase: one pair of shapes at a time, and loops over rows of pairs."""

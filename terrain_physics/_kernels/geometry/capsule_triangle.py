@@ -1,7 +1,7 @@
 """Capsule against triangle: the move that takes the capsule out.
 
 The capsule touches the triangle if its axis is no farther away than the radius. If the axis does
-not meet the triangle, the capsule moves straight away from the nearest point. If the axis passes
+not hit the triangle, the capsule moves straight away from the nearest point. If the axis passes
 through the triangle, the origin lies in the Minkowski difference of triangle and axis. That is a
 slanted prism: its two caps are parallel to the face, and each of its three sides is parallel to the
 axis and one edge. The shortest move leads through the nearest of these five, plus the radius.
@@ -92,8 +92,8 @@ def nearest_on_triangle(
 
 
 @kernel(inline=True)
-def _reach(axis: Vec3, corners: Corners, direction: Vec3) -> float:
-    """Return how far the prism reaches in a unit direction: true for the direction as rounded."""
+def _prism_extent(axis: Vec3, corners: Corners, direction: Vec3) -> float:
+    """Return how far the prism extends in a unit direction: true for the direction as rounded."""
     return max(
         dot(direction, corners[0]), dot(direction, corners[1]), dot(direction, corners[2])
     ) - min(0.0, dot(direction, axis))
@@ -115,18 +115,18 @@ def _distance_out(
     starts where the shapes are certainly apart, approaches the answer from above and never passes
     it. Answers longer than ``limit`` are not needed: started there, the method ends there.
     """
-    way = min(limit, radius + _reach(axis, corners, direction))
+    travel = min(limit, radius + _prism_extent(axis, corners, direction))
     for _ in range(MAX_ROUNDS):
-        start = scale(direction, way)
-        end = add_scaled(axis, direction, way)
+        start = scale(direction, travel)
+        end = add_scaled(axis, direction, travel)
         _, gap, _ = nearest_on_triangle(start, end, corners, True, normal)
         distance = length(gap)
         over = distance - radius
         slope = dot(gap, direction)
         if over <= CLOSE * size or slope <= 0.0:
             break
-        way -= over * distance / slope
-    return max(way, 0.0)
+        travel -= over * distance / slope
+    return max(travel, 0.0)
 
 
 @kernel(noinline=True)
@@ -138,11 +138,11 @@ def _move_off_face(
     One-sided, it does not lead against the front; see `_least_allowed`. Ties are decided in the
     order front, back, edges.
     """
-    best, least = normal, _reach(axis, corners, normal)
+    best, least = normal, _prism_extent(axis, corners, normal)
     back = scale(normal, -1.0)
-    reach = _reach(axis, corners, back)
-    if reach < least - TIE_SHARE * size:
-        best, least = back, reach
+    extent = _prism_extent(axis, corners, back)
+    if extent < least - TIE_SHARE * size:
+        best, least = back, extent
     for k in range(3):
         edge = subtract(corners[(k + 1) % 3], corners[k])
         side = cross(axis, edge)
@@ -152,9 +152,9 @@ def _move_off_face(
         if dot(side, subtract(corners[k], corners[(k + 2) % 3])) < 0.0:
             span = -span
         side = scale(side, 1.0 / span)
-        reach = _reach(axis, corners, side)
-        if reach < least - TIE_SHARE * size:
-            best, least = side, reach
+        extent = _prism_extent(axis, corners, side)
+        if extent < least - TIE_SHARE * size:
+            best, least = side, extent
     if two_sided or dot(best, normal) >= -FRONT_COSINE:
         return scale(best, max(radius + least, 0.0))
     return _least_allowed(axis, radius, corners, normal, size)
@@ -180,9 +180,9 @@ def _least_allowed(axis: Vec3, radius: float, corners: Corners, normal: Vec3, si
         direction = scale(direction, 1.0 / length(direction))
         if dot(direction, normal) < -FRONT_COSINE:
             continue
-        way = _distance_out(axis, radius, corners, normal, direction, size, least)
-        if way < least - TIE_SHARE * size:
-            best, least = direction, way
+        push_out = _distance_out(axis, radius, corners, normal, direction, size, least)
+        if push_out < least - TIE_SHARE * size:
+            best, least = direction, push_out
     return scale(best, least)
 
 
@@ -212,8 +212,8 @@ def capsule_triangle(
             return True, scale(normal, math.copysign(max(radius - distance, 0.0), height))
         return True, scale(gap, max(radius - distance, 0.0) / distance)
     if feature == FACE:
-        way = _distance_out(axis, radius, corners, normal, normal, size, math.inf)
-        return True, scale(normal, way)
+        push_out = _distance_out(axis, radius, corners, normal, normal, size, math.inf)
+        return True, scale(normal, push_out)
     if -radius <= height < 0.0:
         return True, _least_allowed(axis, radius, corners, normal, size)
     return True, scale(gap, max(radius - distance, 0.0) / distance)

@@ -105,7 +105,7 @@ def _in_box(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> bool:
 
 
 @kernel
-def _boxes_meet(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> bool:
+def _boxes_overlap(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> bool:
     for k in range(3):
         if max(a[k], b[k], c[k]) < min(d[k], e[k], f[k]):
             return False
@@ -117,7 +117,7 @@ def _boxes_meet(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> bool:
 @kernel
 def coplanar_triangles_touch(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> bool:
     """Tell whether two coplanar triangles, or two without area, have a point in common."""
-    if not _boxes_meet(a, b, c, d, e, f):
+    if not _boxes_overlap(a, b, c, d, e, f):
         return False
     axis = _view(a, b, c, d, e, f)
     if axis == _SKEW:

@@ -1,4 +1,4 @@
-"""Where an edge crosses a plane or another edge; that they cross is already known.
+"""The point where an edge crosses a plane or another edge; that they cross is already known.
 
 The point divides the edge in the ratio of the volumes (or areas) over its two ends. They are
 computed in 106 bits, or exactly where those cancel, so that the point is off by at most a few
@@ -18,7 +18,7 @@ _TRUSTED = 2.0**-45
 
 
 @kernel(inline=True)
-def _reach(a: Vec3, b: Vec3) -> float:
+def _extent(a: Vec3, b: Vec3) -> float:
     return abs(b[0] - a[0]) + abs(b[1] - a[1]) + abs(b[2] - a[2])
 
 
@@ -26,7 +26,7 @@ def _reach(a: Vec3, b: Vec3) -> float:
 def _volume(a: Vec3, b: Vec3, c: Vec3, p: Vec3) -> float:
     """Return six times the volume of p over a, b, c, exact to 50 bits."""
     value = dot(difference(p, a), cross(difference(b, a), difference(c, a)))[0]
-    if abs(value) > _TRUSTED * (_reach(a, b) * _reach(a, c) * _reach(a, p)):
+    if abs(value) > _TRUSTED * (_extent(a, b) * _extent(a, c) * _extent(a, p)):
         return value
     return exact_volume(a, b, c, p)
 

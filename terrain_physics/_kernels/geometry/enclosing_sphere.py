@@ -137,7 +137,7 @@ def _rounded(base: Vec3, origin: Vec3, offset: DoubleVec3) -> Vec3:
 
 
 @kernel(inline=True)
-def _reach(a: Vec3, b: Vec3, c: Vec3, center: Vec3) -> float:
+def _squared_radius(a: Vec3, b: Vec3, c: Vec3, center: Vec3) -> float:
     """Return the largest squared distance from the center to 0, a, b and c."""
     to_a, to_b, to_c = subtract(a, center), subtract(b, center), subtract(c, center)
     first = max(dot(center, center), dot(to_a, to_a))
@@ -184,7 +184,7 @@ def _center_of_four(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     wrong, but then a sphere that rests on fewer points is as small.
     """
     best = scale(a, 0.5)
-    least = _reach(a, b, c, best)
+    least = _squared_radius(a, b, c, best)
     for center in (
         scale(b, 0.5),
         scale(c, 0.5),
@@ -197,9 +197,9 @@ def _center_of_four(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
         add_scaled(a, _circle_center(subtract(b, a), subtract(c, a)), 1.0),
         _sphere_center(a, b, c),
     ):
-        reach = _reach(a, b, c, center)
-        if reach < least:
-            best, least = center, reach
+        radius2 = _squared_radius(a, b, c, center)
+        if radius2 < least:
+            best, least = center, radius2
     return best
 
 
@@ -216,8 +216,8 @@ def _sphere_in_closed_form(points: Floats, row: int, out: Floats) -> None:
     rounded = _put_center(p, center, factor, out, row)
     to_p, to_q = subtract(p, rounded), subtract(q, rounded)
     to_r, to_s = subtract(r, rounded), subtract(s, rounded)
-    reach = max(dot(to_p, to_p), dot(to_q, to_q), dot(to_r, to_r), dot(to_s, to_s))
-    out[row, 3] = math.sqrt(reach) / factor
+    radius2 = max(dot(to_p, to_p), dot(to_q, to_q), dot(to_r, to_r), dot(to_s, to_s))
+    out[row, 3] = math.sqrt(radius2) / factor
 
 
 @kernel
@@ -232,8 +232,8 @@ def _sphere_by_pivots(points: Floats, row: int, max_rounds: int, out: Floats) ->
     center = (0.0, 0.0, 0.0)
     squared: Double = (0.0, 0.0)
     for _ in range(max_rounds):
-        farthest, reach = _farthest(points, row, factor, origin, center)
-        if reach <= squared[0] * (1.0 + ENCLOSING_ROUNDING):
+        farthest, radius2 = _farthest(points, row, factor, origin, center)
+        if radius2 <= squared[0] * (1.0 + ENCLOSING_ROUNDING):
             break
         pivot = _scaled_point(points, row, farthest, factor)
         support, resting, (offset, larger) = exchange(support, resting, pivot)
@@ -242,8 +242,8 @@ def _sphere_by_pivots(points: Floats, row: int, max_rounds: int, out: Floats) ->
         squared = larger
         center = _rounded(pivot, origin, offset)
     rounded = _put_center(origin, center, factor, out, row)
-    _, reach = _farthest(points, row, factor, rounded, (0.0, 0.0, 0.0))
-    out[row, 3] = math.sqrt(reach) / factor
+    _, radius2 = _farthest(points, row, factor, rounded, (0.0, 0.0, 0.0))
+    out[row, 3] = math.sqrt(radius2) / factor
 
 
 @kernel

@@ -91,7 +91,7 @@ def _sphere_center(a: DoubleVec3, b: DoubleVec3, c: DoubleVec3) -> tuple[bool, D
 
 
 @kernel
-def _reach(edges: Edges, count: int, center: DoubleVec3) -> Double:
+def _squared_radius(edges: Edges, count: int, center: DoubleVec3) -> Double:
     """Return the largest squared distance from the center to 0 and the ends of the edges."""
     largest = dot(center, center)
     for k in range(count):
@@ -121,22 +121,22 @@ def exchange(support: Support, count: int, pivot: Vec3) -> tuple[Support, int, D
         difference(support[3], pivot),
     )
     best = _halved(edges[0])
-    least = _reach(edges, count, best)
+    least = _squared_radius(edges, count, best)
     chosen, resting = (pivot, support[0], pivot, pivot), 2
     for i in range(1, count):
         center = _halved(edges[i])
-        reach = _reach(edges, count, center)
-        if _less(reach, least):
-            best, least = center, reach
+        radius2 = _squared_radius(edges, count, center)
+        if _less(radius2, least):
+            best, least = center, radius2
             chosen = (pivot, support[i], pivot, pivot)
     for i in range(count):
         for j in range(i + 1, count):
             found, center = _circle_center(edges[i], edges[j])
             if not found:
                 continue
-            reach = _reach(edges, count, center)
-            if _less(reach, least):
-                best, least = center, reach
+            radius2 = _squared_radius(edges, count, center)
+            if _less(radius2, least):
+                best, least = center, radius2
                 chosen, resting = (pivot, support[i], support[j], pivot), 3
     for i in range(count):
         for j in range(i + 1, count):
@@ -144,8 +144,8 @@ def exchange(support: Support, count: int, pivot: Vec3) -> tuple[Support, int, D
                 found, center = _sphere_center(edges[i], edges[j], edges[k])
                 if not found:
                     continue
-                reach = _reach(edges, count, center)
-                if _less(reach, least):
-                    best, least = center, reach
+                radius2 = _squared_radius(edges, count, center)
+                if _less(radius2, least):
+                    best, least = center, radius2
                     chosen, resting = (pivot, support[i], support[j], support[k]), 4
     return chosen, resting, (best, least)

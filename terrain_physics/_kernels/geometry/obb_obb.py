@@ -15,7 +15,9 @@ from terrain_physics._kernels.tolerances import PARALLEL_AXES_SINE, TIE_SHARE
 
 
 @kernel(inline=True)
-def _overlap(axis: Vec3, half: Vec3, x: Vec3, y: Vec3, z: Vec3, other: Vec3, way: float) -> float:
+def _overlap(
+    axis: Vec3, half: Vec3, x: Vec3, y: Vec3, z: Vec3, other: Vec3, offset: float
+) -> float:
     """Return the overlap on an axis, times the axis's length; x, y, z are the other box's axes.
 
     All three are projected, even onto an axis made perpendicular to one of them: so the overlap is
@@ -28,7 +30,7 @@ def _overlap(axis: Vec3, half: Vec3, x: Vec3, y: Vec3, z: Vec3, other: Vec3, way
             + abs(dot(axis, y)) * other[1]
             + abs(dot(axis, z)) * other[2]
         )
-        - abs(way)
+        - abs(offset)
     )
 
 
@@ -74,13 +76,13 @@ def obb_obb(
                 size2 = dot(axis, axis)
                 if not size2 > PARALLEL_AXES_SINE * PARALLEL_AXES_SINE:
                     continue
-        way = dot(axis, away)
-        overlap = _overlap(axis, half, x, y, z, other_half, way)
+        offset = dot(axis, away)
+        overlap = _overlap(axis, half, x, y, z, other_half, offset)
         if overlap < 0.0:
             return False, (0.0, 0.0, 0.0)
         size = math.sqrt(size2)
         overlap /= size
         if overlap < least - slack:
             least = overlap
-            best = scale(axis, (-1.0 if way < -slack * size else 1.0) / size)
+            best = scale(axis, (-1.0 if offset < -slack * size else 1.0) / size)
     return True, to_world(rotation, scale(best, least))

@@ -52,8 +52,8 @@ def to_world(m: Mat3, v: Vec3) -> Vec3:
 def box_face_distances(axis: Vec3, a: Vec3, b: Vec3, c: Vec3, half: Vec3) -> tuple[float, float]:
     """Return the distances from the center to the faces of +axis and -axis."""
     pa, pb, pc = dot(axis, a), dot(axis, b), dot(axis, c)
-    reach = abs(axis[0]) * half[0] + abs(axis[1]) * half[1] + abs(axis[2]) * half[2]
-    return max(pa, pb, pc) + reach, reach - min(pa, pb, pc)
+    extent = abs(axis[0]) * half[0] + abs(axis[1]) * half[1] + abs(axis[2]) * half[2]
+    return max(pa, pb, pc) + extent, extent - min(pa, pb, pc)
 
 
 @kernel(inline=True)
@@ -196,18 +196,24 @@ def nearest_face(
     """
     has_area, normal = triangle_normal(a, b, c)
     slack = tie_slack(a, b, c, half)
-    out, way, least = _consider(
+    out, distance, least = _consider(
         normal, has_area, a, b, c, half, slack, (0.0, 0.0, 0.0), np.inf, np.inf
     )
     x, y, z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-    out, way, least = _consider(x, True, a, b, c, half, slack, out, way, least)
-    out, way, least = _consider(y, True, a, b, c, half, slack, out, way, least)
-    out, way, least = _consider(z, True, a, b, c, half, slack, out, way, least)
-    out, way, least = _consider_edge(subtract(b, a), a, b, c, half, slack, out, way, least)
-    out, way, least = _consider_edge(subtract(c, b), a, b, c, half, slack, out, way, least)
-    out, way, least = _consider_edge(subtract(a, c), a, b, c, half, slack, out, way, least)
+    out, distance, least = _consider(x, True, a, b, c, half, slack, out, distance, least)
+    out, distance, least = _consider(y, True, a, b, c, half, slack, out, distance, least)
+    out, distance, least = _consider(z, True, a, b, c, half, slack, out, distance, least)
+    out, distance, least = _consider_edge(
+        subtract(b, a), a, b, c, half, slack, out, distance, least
+    )
+    out, distance, least = _consider_edge(
+        subtract(c, b), a, b, c, half, slack, out, distance, least
+    )
+    out, distance, least = _consider_edge(
+        subtract(a, c), a, b, c, half, slack, out, distance, least
+    )
     is_allowed = (not has_area) | (dot(out, normal) >= -FRONT_COSINE)
-    return not least < 0.0, is_allowed, normal, slack, out, way
+    return not least < 0.0, is_allowed, normal, slack, out, distance
 
 
 @kernel
@@ -234,13 +240,13 @@ def _nearest_allowed(faces: Floats, count: int, front: Vec3, slack: float) -> tu
         direction = face_normal(faces, k)
         if dot(direction, front) < -FRONT_COSINE:
             continue
-        way = np.inf
+        push_out = np.inf
         for other in range(FACES, last):
             slope = dot(face_normal(faces, other), direction)
             end = float(faces[other, 3]) / (slope if slope > 0.0 else 1.0)
-            way = end if (slope > 0.0) & (end < way) else way
-        if way < distance - slack:
-            nearest, distance = k, way
+            push_out = end if (slope > 0.0) & (end < push_out) else push_out
+        if push_out < distance - slack:
+            nearest, distance = k, push_out
     return face_normal(faces, nearest), distance
 
 

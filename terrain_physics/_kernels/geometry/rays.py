@@ -1,4 +1,4 @@
-"""Rays: how far along a ray it meets a shape; 0.0 from inside a solid, infinity when missed.
+"""Rays: how far along a ray it hits a shape; 0.0 from inside a solid, infinity when missed.
 
 Directions have length 1, and shapes are closed. Products of lengths from 1e-100 to 1e100 m neither
 overflow nor vanish.
@@ -107,7 +107,7 @@ def _distance(xs: Vec3, ys: Vec3, zs: Vec3, stretch: float) -> float:
     if area == 0.0:
         return _edge_on(xs, ys, zs, stretch)
     depth = (u * zs[0] + v * zs[1] + w * zs[2]) / area
-    # A ray that starts on the triangle meets it there, even if rounding puts the start behind it.
+    # A ray that starts on the triangle hits it there, even if rounding puts the start behind it.
     if depth * stretch >= -RAY_ROUNDING * max(abs(zs[0]), abs(zs[1]), abs(zs[2])) * abs(stretch):
         return max(depth * stretch, 0.0) + 0.0  # never -0
     return math.inf
@@ -124,7 +124,7 @@ def _minor(a: float, b: float, c: float, d: float) -> float:
 def _edge_on(xs: Vec3, ys: Vec3, zs: Vec3, stretch: float) -> float:
     """Return the distance to a sheared triangle whose corners are on one line with the ray.
 
-    The ray meets it from the nearest to the farthest of the points where its edges cross the ray.
+    The ray is in it from the nearest to the farthest of the points where its edges cross the ray.
     """
     places = xs  # along that line
     if max(abs(ys[0]), abs(ys[1]), abs(ys[2])) > max(abs(xs[0]), abs(xs[1]), abs(xs[2])):
@@ -155,10 +155,10 @@ def ray_sphere(origin: Vec3, direction: Vec3, center: Vec3, radius: float) -> fl
     along = dot(center, direction)
     # By the closest approach, so that the square of the distance does not swallow the radius.
     miss = add_scaled(center, direction, -along)
-    reach2 = radius * radius - dot(miss, miss)
-    if reach2 < 0.0 or along < 0.0:
+    discriminant = radius * radius - dot(miss, miss)
+    if discriminant < 0.0 or along < 0.0:
         return math.inf
-    return max(along - math.sqrt(reach2), 0.0)
+    return max(along - math.sqrt(discriminant), 0.0)
 
 
 @kernel
@@ -220,10 +220,10 @@ def ray_capsule(origin: Vec3, direction: Vec3, a: Vec3, b: Vec3, radius: float) 
     across = cross(direction, edge)
     square = dot(across, across)
     offset = dot(place, across)
-    reach2 = radius * radius * square - offset * offset
-    if square == 0.0 or reach2 < 0.0:  # misses the side, or is parallel to it: a sphere comes first
+    discriminant = radius * radius * square - offset * offset
+    if square == 0.0 or discriminant < 0.0:  # misses the side or is parallel: a sphere is first
         return nearest
-    onward = -(dot(cross(place, edge), across) + math.sqrt(reach2)) / square
+    onward = -(dot(cross(place, edge), across) + math.sqrt(discriminant)) / square
     height = dot(place, edge) + onward * dot(direction, edge)
     if abs(height) <= 0.5 * size and along + onward >= 0.0:
         return min(nearest, along + onward)

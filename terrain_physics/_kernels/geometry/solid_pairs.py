@@ -25,19 +25,19 @@ ON = 2
 
 
 @kernel
-def push_from_core(gap: Vec3, reach: float, size: float) -> tuple[int, Vec3]:
+def push_from_core(gap: Vec3, radii: float, size: float) -> tuple[int, Vec3]:
     """Return (APART, AWAY or ON the core, the move if AWAY).
 
-    ``gap`` leads from the second shape's core to the first one's, ``reach`` is the sum of the
+    ``gap`` leads from the second shape's core to the first one's, ``radii`` is the sum of the
     radii, ``size`` the sum of all lengths on which rounding errors depend.
     """
     distance2 = dot(gap, gap)
-    if distance2 > reach * reach:
+    if distance2 > radii * radii:
         return APART, (0.0, 0.0, 0.0)
     distance = math.sqrt(distance2)
     if distance <= ON_FEATURE_SHARE * size:
         return ON, (0.0, 0.0, 0.0)
-    return AWAY, scale(gap, max(reach - distance, 0.0) / distance)
+    return AWAY, scale(gap, max(radii - distance, 0.0) / distance)
 
 
 @kernel
@@ -45,10 +45,10 @@ def sphere_sphere(
     center: Vec3, radius: float, other_center: Vec3, other_radius: float
 ) -> tuple[bool, Vec3]:
     """Return (whether they touch, penetration of the first sphere)."""
-    reach = radius + other_radius
-    where, move = push_from_core(subtract(center, other_center), reach, reach)
+    radii = radius + other_radius
+    where, move = push_from_core(subtract(center, other_center), radii, radii)
     if where == ON:
-        move = (0.0, reach, 0.0)
+        move = (0.0, radii, 0.0)
     return where != APART, move
 
 
@@ -58,11 +58,11 @@ def capsule_sphere(
 ) -> tuple[bool, Vec3]:
     """Return (whether they touch, penetration of the capsule)."""
     a, b = subtract(a, center), subtract(b, center)
-    reach = radius + other_radius
+    radii = radius + other_radius
     gap = closest_on_segment(a, b)
-    where, move = push_from_core(gap, reach, reach + length(subtract(b, a)))
+    where, move = push_from_core(gap, radii, radii + length(subtract(b, a)))
     if where == ON:
-        move = scale(direction_off_segment(a, b, b), reach)
+        move = scale(direction_off_segment(a, b, b), radii)
     return where != APART, move
 
 
@@ -72,17 +72,17 @@ def capsule_capsule(
 ) -> tuple[bool, Vec3]:
     """Return (whether they touch, penetration of the first capsule).
 
-    If the axes meet, the origin lies in the parallelogram that is the difference of the axes. After
+    If the axes cross, the origin lies in the parallelogram that is their difference. After
     a move, its distance from the origin is at most the length of the move, and exactly that for a
     move perpendicular to it. So the shortest move is the sum of the radii in that direction.
     """
     a, b = subtract(a, other_a), subtract(b, other_a)
     axis, other_axis = subtract(b, a), subtract(other_b, other_a)
-    reach = radius + other_radius
+    radii = radius + other_radius
     gap = gap_between_segments(a, b, (0.0, 0.0, 0.0), other_axis)
-    where, move = push_from_core(gap, reach, reach + length(axis) + length(other_axis))
+    where, move = push_from_core(gap, radii, radii + length(axis) + length(other_axis))
     if where == ON:
-        move = scale(direction_across(axis, other_axis), reach)
+        move = scale(direction_across(axis, other_axis), radii)
     return where != APART, move
 
 

@@ -40,7 +40,7 @@ def verdict(
 
     ``a, b, c`` lead from the three corners to the center of the sphere. All other numbers are
     squared distances. If the farthest corner is below ``inside``, the triangle is wholly inside; at
-    ``outside`` or more it reaches out. A point at ``near`` or less is reached, a point beyond
+    ``outside`` or more it reaches out. A point at ``near`` or less is touched, a point beyond
     ``far`` is not. ``band`` and ``share`` widen the last two; ``zero`` and ``one`` set the type.
 
     Why it is certain: let u be half an ulp of 1, M the largest corner square, r the radius
@@ -96,6 +96,6 @@ def verdict(
     least = wa if wa < wb else wb
     least = wc if wc < least else least
     apart = (least > zero) & (least * least > square * (far + slack))
-    reached = (square + slack <= near) & (largest >= outside)
-    decided = TOUCHING if reached else UNDECIDED
+    touching = (square + slack <= near) & (largest >= outside)
+    decided = TOUCHING if touching else UNDECIDED
     return APART if apart | (largest < inside) else decided

@@ -1,4 +1,4 @@
-"""Whether the surface of a sphere touches a plane, and loops over rows of planes and triangles."""
+"""The surface of a sphere against a plane, and loops over rows of planes and triangles."""
 
 import math
 
@@ -28,11 +28,11 @@ def touches_plane(point: Vec3, normal: Vec3, center: Vec3, radius: float) -> boo
     x, y, z = subtract(center, point)
     x, y, z = x * normal[0], y * normal[1], z * normal[2]
     height = abs(x + y + z)
-    reach = (radius + TOUCH_TOLERANCE) * length(normal)
-    band = _BAND * (abs(x) + abs(y) + abs(z) + reach)
-    if height + band < reach:
+    scaled_radius = (radius + TOUCH_TOLERANCE) * length(normal)
+    band = _BAND * (abs(x) + abs(y) + abs(z) + scaled_radius)
+    if height + band < scaled_radius:
         return True
-    if height - band > reach:
+    if height - band > scaled_radius:
         return False
 
     largest = radius

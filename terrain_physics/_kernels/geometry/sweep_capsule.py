@@ -1,9 +1,9 @@
-"""Capsule moving along a line against a triangle: how far until they touch.
+"""Capsule moving along a line against a triangle: the time of impact, as a distance.
 
 A capsule touches a triangle when its middle is within the radius of the prism that the triangle
 sweeps along the capsule's axis. Rounded by the radius, the prism is bounded by planes over its
 faces (two triangles, three parallelograms), cylinders around its nine edges and spheres around
-its six corners. The first that a line from outside meets is where it enters.
+its six corners. A line from outside enters at the first that it hits.
 """
 
 import math
@@ -17,9 +17,9 @@ from terrain_physics._kernels.geometry.closest_point import (
 )
 from terrain_physics._kernels.geometry.sweep_sphere import (
     FREE,
+    intersect_side,
+    intersect_sphere,
     is_inside,
-    meet_side,
-    meet_sphere,
     size_of,
     start_normal,
     stays_before,
@@ -37,7 +37,7 @@ from terrain_physics._kernels.math.vec3 import (
 )
 from terrain_physics._kernels.tolerances import FLAT_SINE, ON_FEATURE_SHARE
 
-# What the plane of a face tells of a sweep; see `_meet_face`.
+# Verdicts of the plane of a face on a sweep; see `_intersect_face`.
 NEAR, DECIDED, BESIDE = 0, 1, 2
 
 
@@ -81,10 +81,10 @@ def nearest_pair(
 
 
 @kernel
-def _meet_parallelogram(
+def _intersect_parallelogram(
     direction: Vec3, p: Vec3, edge: Vec3, half_axis: Vec3, radius: float
 ) -> tuple[float, Vec3]:
-    """Return where the plane over a parallelogram around the edge from p is met, and its normal."""
+    """Return where the plane over a parallelogram around the edge from p is hit, and its normal."""
     axis = scale(half_axis, 2.0)
     normal = cross(edge, axis)
     size = length(normal)
@@ -138,7 +138,7 @@ def _look_at_start(
 
 
 @kernel
-def _meet_face(
+def _intersect_face(
     half_axis: Vec3,
     radius: float,
     direction: Vec3,
@@ -151,7 +151,7 @@ def _meet_face(
     """Return (what is known, and if DECIDED what the sweep returns) from the plane of the face.
 
     NEAR: the capsule comes through the plane already, and may touch at the start. BESIDE: it does
-    not, and meets the plane outside of the face.
+    not, and hits the plane outside of the face.
     """
     above = -dot(normal, a)
     front = normal if above >= 0.0 else scale(normal, -1.0)
@@ -175,29 +175,29 @@ def _meet_face(
 
 
 @kernel
-def _meet_rim(
+def _intersect_rim(
     half_axis: Vec3, radius: float, direction: Vec3, a: Vec3, b: Vec3, c: Vec3
 ) -> tuple[float, bool, Vec3]:
-    """Return what is met first of all but the two faces of the prism, infinity if nothing.
+    """Return the first hit of all but the two faces of the prism, infinity if none.
 
-    That is (travel, whether it is a parallelogram, its normal, else the point met before
+    That is (travel, whether it is a parallelogram, its normal, else the point hit before
     rounding).
     """
     best, on_face, found = math.inf, True, a
     for k in range(3):
         p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
-        travel, front = _meet_parallelogram(direction, p, subtract(q, p), half_axis, radius)
+        travel, front = _intersect_parallelogram(direction, p, subtract(q, p), half_axis, radius)
         if travel < best:
             best, on_face, found = travel, True, front
-        travel, place = meet_side(direction, subtract(p, half_axis), add(p, half_axis), radius)
+        travel, place = intersect_side(direction, subtract(p, half_axis), add(p, half_axis), radius)
         if travel < best:
             best, on_face, found = travel, False, place
         for i in range(2):
             shift = half_axis if i == 0 else scale(half_axis, -1.0)
-            travel = meet_sphere(direction, add(p, shift), radius)
+            travel = intersect_sphere(direction, add(p, shift), radius)
             if travel < best:
                 best, on_face, found = travel, False, add(p, shift)
-            travel, place = meet_side(direction, add(p, shift), add(q, shift), radius)
+            travel, place = intersect_side(direction, add(p, shift), add(q, shift), radius)
             if travel < best:
                 best, on_face, found = travel, False, place
     return best, on_face, found
@@ -216,15 +216,17 @@ def sweep_capsule(
 ) -> tuple[float, Vec3]:
     """Return (travel until they touch, unit normal towards the capsule); infinity: free.
 
-    Corners are relative to the middle, from which the axis reaches to ``half_axis`` and as far
-    back; ``direction`` has length 1. Touching at the start stops what moves further in, at 0.0;
-    what moves out or along is free. What starts behind the front leaves through the front, unless
+    Corners are relative to the middle, from which the axis extends to ``half_axis`` and as far
+    back; ``direction`` has length 1. Touching at the start stops a motion further in, at 0.0; one
+    out or along is free. A capsule that starts behind the front leaves through the front, unless
     ``two_sided``: then on its own side, that of its middle where the axis goes through the face.
     """
     has_area, normal = triangle_normal(a, b, c)
     known = NEAR
     if has_area:
-        known, travel, front = _meet_face(half_axis, radius, direction, distance, a, b, c, normal)
+        known, travel, front = _intersect_face(
+            half_axis, radius, direction, distance, a, b, c, normal
+        )
         if known == DECIDED:
             return travel, front
     if known == NEAR:
@@ -233,7 +235,7 @@ def sweep_capsule(
         )
         if is_told:
             return travel, front
-    best, on_face, found = _meet_rim(half_axis, radius, direction, a, b, c)
+    best, on_face, found = _intersect_rim(half_axis, radius, direction, a, b, c)
     if best > distance:
         return FREE
     if on_face:

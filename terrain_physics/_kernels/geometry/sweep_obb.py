@@ -1,4 +1,4 @@
-"""Oriented box moving along a line against a triangle: how far until they touch.
+"""Oriented box moving along a line against a triangle: the time of impact, as a distance.
 
 Separating axes with linear motion (Ericson, Real-Time Collision Detection, 5.5.7; Eberly, Dynamic
 Collision Detection using Oriented Bounding Boxes): along each of the 13 axes the shapes overlap
@@ -38,8 +38,8 @@ def _interval(
 ) -> tuple[float, float]:
     """Return the travel where overlap along one axis begins and ends; inf, -inf if never."""
     pa, pb, pc = dot(axis, a), dot(axis, b), dot(axis, c)
-    reach = abs(axis[0]) * half[0] + abs(axis[1]) * half[1] + abs(axis[2]) * half[2]
-    low, high = min(pa, pb, pc) - reach, max(pa, pb, pc) + reach
+    extent = abs(axis[0]) * half[0] + abs(axis[1]) * half[1] + abs(axis[2]) * half[2]
+    low, high = min(pa, pb, pc) - extent, max(pa, pb, pc) + extent
     speed = dot(axis, direction)
     if speed > 0.0:
         return low / speed, high / speed
@@ -141,14 +141,14 @@ def sweep_obb(
 
 
 @kernel
-def _clip(faces: Floats, first: int, count: int, axis: int, side: float, reach: float) -> int:
+def _clip(faces: Floats, first: int, count: int, axis: int, side: float, extent: float) -> int:
     """Clip a polygon by a plane, from rows at ``first`` to the other half; return its corners."""
     other = 13 - first
     kept = 0
     for i in range(count):
         j = i + 1 if i + 1 < count else 0
-        here = reach - side * float(faces[first + i, axis])
-        there = reach - side * float(faces[first + j, axis])
+        here = extent - side * float(faces[first + i, axis])
+        there = extent - side * float(faces[first + j, axis])
         if here >= 0.0:
             for k in range(3):
                 faces[other + kept, k] = faces[first + i, k]

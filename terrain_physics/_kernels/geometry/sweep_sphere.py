@@ -1,8 +1,8 @@
-"""Sphere moving along a line against a triangle: how far until they touch.
+"""Sphere moving along a line against a triangle: the time of impact, as a distance.
 
 A sphere touches a triangle when its center is in the rounded triangle: all points within the
 radius. The rounded triangle is bounded by two planes a radius off, cylinders around the edges and
-spheres around the corners, and is convex. So a line from outside enters where it meets the first of
+spheres around the corners, and is convex. So a line from outside enters where it hits the first of
 these, and the touch is with that feature (Ericson, Real-Time Collision Detection, 5.5.6).
 """
 
@@ -27,8 +27,8 @@ from terrain_physics._kernels.math.vec3 import (
 )
 from terrain_physics._kernels.tolerances import BEHIND_SHARE, ON_FEATURE_SHARE, SLIDE_SINE
 
-# Parts of all sizes: how far a triangle may reach before the plane at its nearest point, and how
-# long the way there is at least. The nearest point is chosen by rounded squares of distances, so
+# Parts of all sizes: how far a triangle may extend before the plane at its nearest point, and the
+# least distance of that point. The nearest point is chosen by rounded squares of distances, so
 # that it may be off along the triangle, and the plane leans by up to sqrt(rounding / LEAST_GAP),
 # 2e-6.
 DOUBT, LEAST_GAP = 1e-5, 1e-4
@@ -82,20 +82,20 @@ def size_of(a: Vec3, b: Vec3, c: Vec3) -> float:
 
 
 @kernel
-def meet_sphere(direction: Vec3, center: Vec3, radius: float) -> float:
-    """Return how far along a line from outside it meets a sphere; infinity if it misses."""
+def intersect_sphere(direction: Vec3, center: Vec3, radius: float) -> float:
+    """Return how far along a line from outside it hits a sphere; infinity if it misses."""
     along = dot(center, direction)
     # By the closest approach, so that the square of the distance does not swallow the radius.
     miss = add_scaled(center, direction, -along)
-    reach2 = radius * radius - dot(miss, miss)
-    if along <= 0.0 or reach2 < 0.0:
+    discriminant = radius * radius - dot(miss, miss)
+    if along <= 0.0 or discriminant < 0.0:
         return math.inf
-    return max(along - math.sqrt(reach2), 0.0)
+    return max(along - math.sqrt(discriminant), 0.0)
 
 
 @kernel
-def meet_side(direction: Vec3, p: Vec3, q: Vec3, radius: float) -> tuple[float, Vec3]:
-    """Return how far along a line from outside it meets a cylinder's side around p-q, and where.
+def intersect_side(direction: Vec3, p: Vec3, q: Vec3, radius: float) -> tuple[float, Vec3]:
+    """Return how far along a line from outside it hits a cylinder's side around p-q, and where.
 
     The place is the point of p-q. The distance is infinity if the line misses or is parallel.
     """
@@ -111,10 +111,10 @@ def meet_side(direction: Vec3, p: Vec3, q: Vec3, radius: float) -> tuple[float, 
     across = cross(direction, edge)
     square = dot(across, across)
     offset = dot(place, across)
-    reach2 = radius * radius * square - offset * offset
-    if square == 0.0 or reach2 < 0.0:
+    discriminant = radius * radius * square - offset * offset
+    if square == 0.0 or discriminant < 0.0:
         return FREE
-    onward = -(dot(cross(place, edge), across) + math.sqrt(reach2)) / square
+    onward = -(dot(cross(place, edge), across) + math.sqrt(discriminant)) / square
     height = dot(place, edge) + onward * dot(direction, edge)
     if abs(height) > 0.5 * size or along + onward < 0.0:
         return FREE
@@ -205,10 +205,10 @@ def sweep_sphere(
     best, foot = math.inf, a
     for k in range(3):
         p, q = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
-        travel = meet_sphere(direction, p, radius)
+        travel = intersect_sphere(direction, p, radius)
         if travel < best:
             best, foot = travel, p
-        travel, place = meet_side(direction, p, q, radius)
+        travel, place = intersect_side(direction, p, q, radius)
         if travel < best:
             best, foot = travel, place
     if best > distance:

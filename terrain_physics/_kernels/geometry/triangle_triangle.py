@@ -79,7 +79,7 @@ def _line_pierces(p: Vec3, q: Vec3, a: Vec3, b: Vec3, c: Vec3) -> bool:
 
 @kernel
 def _segment_touches(a: Vec3, b: Vec3, c: Vec3, sides: Sides, d: Vec3, e: Vec3, f: Vec3) -> bool:
-    """Tell whether a, b, c, on one line that meets the plane of d, e, f, touch this triangle."""
+    """Tell whether a, b, c, on one line that crosses the plane of d, e, f, touch this triangle."""
     if sides[0] * sides[1] <= 0 and sides[0] != sides[1]:
         return _line_pierces(a, b, d, e, f)
     return _line_pierces(a, c, d, e, f)
@@ -101,7 +101,7 @@ def triangles_touch(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> boo
     if _all_on(of_first):
         return _segment_touches(d, e, f, of_second, a, b, c)
 
-    # Both cross the line in which the planes meet, each in an interval between the two edges at its
+    # Both cross the line common to the planes, each in an interval between the two edges at its
     # apex. With both apexes in front, two volumes tell whether the intervals overlap.
     p, q, r, p_side, q_side, _ = _from_apex(a, b, c, of_first)
     s, t, u, s_side, t_side, _ = _from_apex(d, e, f, of_second)
@@ -145,7 +145,7 @@ def _comes_first(a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3) -> bool:
 
 @kernel
 def _end(p: Vec3, q: Vec3, p_side: int, q_side: int, plane: Corners) -> End:
-    """Return where the edge p-q, its ends not both on one side of a plane, meets that plane."""
+    """Return where the edge p-q, its ends not both on one side of a plane, crosses that plane."""
     if p_side == 0:
         return True, p
     if q_side == 0:
@@ -155,7 +155,7 @@ def _end(p: Vec3, q: Vec3, p_side: int, q_side: int, plane: Corners) -> End:
 
 @kernel
 def _pierced(a: Vec3, b: Vec3, c: Vec3, sides: Sides, plane: Corners) -> tuple[int, Vec3, Vec3]:
-    """Return where a, b, c, in order along a line, meet a face that lies on another plane."""
+    """Return where a, b, c, in order along a line, hit a face that lies on another plane."""
     p, q, p_side, q_side = a, b, sides[0], sides[1]
     if p_side == q_side:
         p, q, p_side, q_side = b, c, sides[1], sides[2]

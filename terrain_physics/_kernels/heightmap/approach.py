@@ -1,4 +1,4 @@
-"""How the rays of a batch come near the ground, before any of them is tested against it.
+"""The approach of a batch of rays to the ground, before any of them is tested against it.
 
 On a map larger than the caches, a ray waits for memory longer than it computes, and it cannot know
 which heights it needs before it has read the blocks. So all rays of a batch first go as far as the
@@ -41,7 +41,7 @@ APPROACH_SIZE = 18
 
 @kernel(inline=True, no_refcount=True)
 def approach(terrain: Terrain, origin: Vec3, direction: Vec3, most: float) -> tuple[Path, Stretch]:
-    """Return the way of an oblique ray and its first stretch, whose heights are prefetched."""
+    """Return the path of an oblique ray and its first stretch, whose heights are prefetched."""
     path = path_over(terrain, origin, direction, (0.0, 0.0, 0.0), most)
     stretch = NOT_BEGUN
     first_turn, last_turn = parts_of(terrain, path)

@@ -72,8 +72,8 @@ def put_blocks(
 
 @kernel
 def put_lowest_blocks(
-    heights: Float32s, rows: int, columns: int, row_0: int, row_1: int, column_0: int, column_1: int,
-    blocks: Float32s,
+    heights: Float32s, rows: int, columns: int,
+    row_0: int, row_1: int, column_0: int, column_1: int, blocks: Float32s,
 ) -> bool:  # fmt: skip
     """Write the blocks of the lowest level at [row_0, row_1) x [column_0, column_1).
 

@@ -1,4 +1,4 @@
-"""Clipping of rays and sweeps against a height map, and the geometry of its cells on the way."""
+"""Clipping of rays and sweeps against a height map, and the geometry of its cells on the path."""
 
 import math
 from typing import NamedTuple
@@ -24,7 +24,7 @@ STILL = 1e-200
 FARTHEST = 1e99  # meters
 BEYOND_CELLS = 1e18  # farther than any path
 
-# How many queries ahead the heights around a query are prefetched.
+# The heights around a query are prefetched so many queries ahead.
 AHEAD = 8
 
 
@@ -49,7 +49,7 @@ class Terrain(NamedTuple):
 
 @kernel(inline=True)
 def survey(heights: Float32s, cells: Bytes, blocks: Float32s, frame: Floats) -> Terrain:
-    """Return a map as one value, for kernels to which it is lent."""
+    """Return a map as one value, of borrowed arrays: for kernels without reference counts."""
     grid = unpack_grid(borrow(heights), borrow(cells), frame)
     levels = level_count(grid.rows, grid.columns)
     top = level_start(grid.rows, grid.columns, levels - 1)
@@ -183,7 +183,7 @@ def ends_of_path(
     farthest += abs(origin[0] - grid.x0) + abs(origin[2] - grid.z0)
     end = min(end, farthest * min(abs(inverse[0]), abs(inverse[2])))
     if abs(direction[1]) < STILL:
-        # A level path meets nothing new beyond the last line of samples.
+        # A level path hits nothing new beyond the last line of samples.
         last = 0.0
         if abs(direction[0]) >= STILL:
             last = max((left - origin[0]) * inverse[0], (right - origin[0]) * inverse[0], last)

@@ -81,8 +81,8 @@ def bound(grid: Grid, square: float, rise: float) -> float:
     """Return a distance that no triangle in a box is computed nearer than.
 
     ``square`` is the squared distance of the box and ``rise`` its height. Offsets of corners from
-    the point are rounded in the same way here and there. What may differ is the rounding of the
-    normal: a part of the distance of the corners, the more the thinner a triangle is.
+    the point are rounded in the same way here and there. Only the rounding of the normal
+    may differ: a part of the distance of the corners, the more the thinner a triangle is.
     """
     distance, extent = math.sqrt(square), grid.cell_x + grid.cell_z + rise
     doubt = min(CULLING_SLACK * (extent / grid.cell_x) * (extent / grid.cell_z), MOST_DOUBT)
@@ -107,8 +107,8 @@ def ask_cell(grid: Grid, point: Vec3, row: int, column: int, nearest: Nearest) -
     if grid.has_table and cell_bits(grid, row, column) & CELL_HOLE:
         return nearest
     a, b, c, d = (left, a_y, far), (right, b_y, far), (right, c_y, near), (left, d_y, near)
-    # Boxes reach nearer than their triangles. These are beyond the plane across the way to their
-    # middle at the first corner: of a point far from the ground, that spares most of them.
+    # Boxes extend nearer than their triangles. These lie beyond the plane through the first corner
+    # that is square to the direction of their middle: far from the ground, that spares most.
     middle = add(add(a, b), add(c, d))
     along = min(dot(a, middle), dot(b, middle), dot(c, middle), dot(d, middle))
     if along > 0.0 and bound(grid, along / dot(middle, middle) * along, high - low) > best:

@@ -1,8 +1,8 @@
 """The point of a height map's surface nearest to a point: one, and many by the row.
 
 Branch and bound: the cell below the point gives a first answer, and what may be nearer is looked
-for in blocks, the nearest first. Blocks only leave out cells. What is nearest is decided by the
-kernel of one triangle, so that the answer is what asking all triangles one by one would give.
+for in blocks, the nearest first. Blocks only leave out cells. The kernel of one triangle
+decides which is nearest, so that the answer is what asking all triangles one by one would give.
 """
 
 import math
@@ -93,9 +93,9 @@ def _push_blocks(
 
 
 @kernel(inline=True)
-def _reached(axis: CellAxis, reach: float) -> tuple[int, int]:
-    """Return the range [first, last) of the map's cells within reach on one axis; never empty."""
-    wide = reach + CULLING_SLACK * (abs(axis.place) + abs(axis.start) + axis.cells * axis.size)
+def _cells_within(axis: CellAxis, radius: float) -> tuple[int, int]:
+    """Return the range [first, last) of a map's cells within a radius on one axis; never empty."""
+    wide = radius + CULLING_SLACK * (abs(axis.place) + abs(axis.start) + axis.cells * axis.size)
     return cell_at(axis, axis.place - wide), cell_at(axis, axis.place + wide) + 1
 
 
@@ -108,9 +108,9 @@ def _search_map(
     row_0, row_1, column_0, column_1 = 0, grid.rows, 0, grid.columns
     if nearest.where != NOWHERE:
         # Farther by what the bound of the highest triangle may be wrong by.
-        reach = best + 2.0 * (best - bound(grid, nearest.square, terrain.high - terrain.low))
-        row_0, row_1 = _reached(axis_z(grid, point), reach)
-        column_0, column_1 = _reached(axis_x(grid, point), reach)
+        radius = best + 2.0 * (best - bound(grid, nearest.square, terrain.high - terrain.low))
+        row_0, row_1 = _cells_within(axis_z(grid, point), radius)
+        column_0, column_1 = _cells_within(axis_x(grid, point), radius)
     level = -1
     while (row_1 - row_0) * (column_1 - column_0) > MANY_NODES and level < terrain.levels - 1:
         level += 1

@@ -65,7 +65,7 @@ from terrain_physics._kernels.math.vec3 import Vec3, add_scaled
 from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 
 
-class Met(NamedTuple):
+class Hit(NamedTuple):
     """The nearest triangle hit so far; half -1: none."""
 
     distance: float
@@ -75,10 +75,10 @@ class Met(NamedTuple):
 
 
 @kernel(inline=True, no_refcount=True)
-def _meet_cell(
+def _hit_cell(
     grid: Grid, ends: Ends, origin: Vec3, direction: Vec3, frame: RayFrame, limit: float,
-    row: int, column: int, stored: tuple[float, float, float, float], met: Met,
-) -> Met:  # fmt: skip
+    row: int, column: int, stored: tuple[float, float, float, float], hit: Hit,
+) -> Hit:  # fmt: skip
     """Return the nearest hit up to a limit, after one more cell."""
     y0, height_scale = grid.y0, grid.height_scale
     levels = (
@@ -98,20 +98,20 @@ def _meet_cell(
             near = vertex(grid, min(max(row, 0), grid.rows), min(max(column, 0), grid.columns))
             front = front_normal(grid, row, column, half)
             distance = from_plane(distance, origin, direction, near, front)
-        if distance <= limit and (distance, row, column, half) < met:
+        if distance <= limit and (distance, row, column, half) < hit:
             limit = distance
-            met = Met(distance, row, column, half)
-    return met
+            hit = Hit(distance, row, column, half)
+    return hit
 
 
 @kernel(noinline=True, no_refcount=True)
-def _meet(
+def _first_hit(
     terrain: Terrain, origin: Vec3, direction: Vec3, most: float, path: Path, stretch: Stretch
-) -> Met:
+) -> Hit:
     """Return the first hit of an oblique ray, from a stretch of its first strip on."""
     grid, frame = terrain.grid, ray_frame(direction)
     ends = ends_of_ground(grid, origin, direction, (0.0, 0.0, 0.0), path.start, path.end)
-    met, limit = Met(math.inf, 0, 0, -1), min(most, FARTHEST)
+    hit, limit = Hit(math.inf, 0, 0, -1), min(most, FARTHEST)
     first_turn, last_turn = parts_of(terrain, path)
     for turn in range(first_turn, last_turn):
         strip = strip_of(terrain, path, turn, limit)
@@ -136,26 +136,26 @@ def _meet(
                         continue
                     if grid.has_table and cell_bits(grid, row, column) & CELL_HOLE:
                         continue
-                    met = _meet_cell(
-                        grid, ends, origin, direction, frame, limit, row, column, stored, met
+                    hit = _hit_cell(
+                        grid, ends, origin, direction, frame, limit, row, column, stored, hit
                     )
-                    limit = min(limit, met.distance)
+                    limit = min(limit, hit.distance)
             stretch = next_stretch(terrain, path, strip, stretch, begin.level, limit)
             if stretch.first == stretch.last:
                 break
-    return met
+    return hit
 
 
 @kernel(no_refcount=True)
-def _meet_upright(grid: Grid, origin: Vec3, downward: float, most: float) -> tuple[Met, float]:
+def _upright_hit(grid: Grid, origin: Vec3, downward: float, most: float) -> tuple[Hit, float]:
     """Return the hit of a vertical ray, and the height there."""
     row, column, half, u, v = locate(grid, origin[0], origin[2])
     if half >= 0:
         level = height_within(grid, row, column, half, u, v)
         distance = (origin[1] - level) * downward + 0.0
         if 0.0 <= distance <= most:
-            return Met(distance, row, column, half), level
-    return Met(math.inf, 0, 0, -1), 0.0
+            return Hit(distance, row, column, half), level
+    return Hit(math.inf, 0, 0, -1), 0.0
 
 
 @kernel(inline=True)
@@ -169,27 +169,27 @@ def _cast(
 ) -> tuple[float, Vec3, Vec3, int, int]:
     """Return (distance, point, normal, triangle, nearest cell) of one ray; NaN: missed.
 
-    An oblique one has come a way up to a stretch.
+    An oblique one goes on from a stretch of its path.
     """
     grid = terrain.grid
     if _is_upright(direction):
-        met, level = _meet_upright(grid, origin, -direction[1], most)
+        hit, level = _upright_hit(grid, origin, -direction[1], most)
         point = (origin[0], level, origin[2])
     else:
-        met = _meet(terrain, origin, direction, most, path, stretch)
-        point = add_scaled(origin, direction, met.distance)
-    if met.half < 0:
+        hit = _first_hit(terrain, origin, direction, most, path, stretch)
+        point = add_scaled(origin, direction, hit.distance)
+    if hit.half < 0:
         return np.nan, (np.nan, np.nan, np.nan), (np.nan, np.nan, np.nan), -1, 0
-    normal = front_normal(grid, met.row, met.column, met.half)
-    row = min(max(met.row, 0), grid.rows - 1)
-    column = min(max(met.column, 0), grid.columns - 1)
+    normal = front_normal(grid, hit.row, hit.column, hit.half)
+    row = min(max(hit.row, 0), grid.rows - 1)
+    column = min(max(hit.column, 0), grid.columns - 1)
     cell = row * grid.columns + column
-    inside = in_map(grid, met.row, met.column)
+    inside = in_map(grid, hit.row, hit.column)
     return (
-        met.distance,
+        hit.distance,
         (point[0] + 0.0, point[1] + 0.0, point[2] + 0.0),
         (normal[0] + 0.0, normal[1] + 0.0, normal[2] + 0.0),
-        2 * cell + met.half if inside else -1,
+        2 * cell + hit.half if inside else -1,
         cell,
     )
 

@@ -19,9 +19,9 @@ from terrain_physics._kernels.types import Floats
 @kernel(no_refcount=True)
 def stopped_by_ground(
     grid: Grid, direction: Vec3, row: int, column: int, half: int, a: Vec3, b: Vec3, c: Vec3,
-    path: float, normal: Vec3,
+    distance: float, normal: Vec3,
 ) -> tuple[float, Vec3]:  # fmt: skip
-    """Return (travel, normal) of a body that would touch one triangle after so long a way.
+    """Return (travel, normal) of a body that would touch one triangle after that distance.
 
     Corners are relative to its center at the start. The next triangle's edge, an internal edge,
     would stop a shape that lies in the ground by a hair. A touch whose normal leads into a neighbor
@@ -29,8 +29,8 @@ def stopped_by_ground(
     """
     if look_around(grid, row, column, half, a, b, c, normal) == BLOCKED:
         front = front_normal(grid, row, column, half)
-        return stopped(path, direction, scale(front, -1.0) if dot(front, a) > 0.0 else front)
-    return path, normal
+        return stopped(distance, direction, scale(front, -1.0) if dot(front, a) > 0.0 else front)
+    return distance, normal
 
 
 @kernel(no_refcount=True)

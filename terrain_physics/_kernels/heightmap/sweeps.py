@@ -1,4 +1,4 @@
-"""Sweeps: shapes moving along straight lines over a height map, and where they first touch it."""
+"""Sweeps: the time of impact of shapes that move straight over a map, and the first touch."""
 
 import math
 from typing import NamedTuple
@@ -135,10 +135,10 @@ def sweep_hits(
     numbers: Floats,
     whole: Int64s,
 ) -> None:
-    """Write the first touches of shapes [first, last) of n, each on its way.
+    """Write the first touches of shapes [first, last) of n, each on its path.
 
     ``shapes``, flat rows of one kind, and ``motions`` (n, 3) may have one row for all. ``numbers``
-    (n, 8): distance, point, normal, part of the way, NaN without a touch; ``whole`` (n, 2):
+    (n, 8): distance, point, normal, part of the path, NaN without a touch; ``whole`` (n, 2):
     triangle and nearest cell, -1 and 0. Of ties the first by row, column, half.
     """
     terrain = survey(heights, cells, blocks, frame)

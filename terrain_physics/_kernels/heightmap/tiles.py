@@ -1,4 +1,4 @@
-"""Whose the triangles of a map in tiles are."""
+"""The owners of the triangles of a map in tiles."""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.heightmap.grid import (
@@ -44,7 +44,7 @@ def put_owners(
     triangles: Int64s,
     owners: Int64s,
 ) -> None:
-    """Write whose triangles (n,) of a map are, and over them their own ids.
+    """Write the owners of triangles (n,) of a map, and over these their own ids.
 
     ``first_ids`` and ``parts`` (k,) are those of the tiles in its table, see `grid.tile_of`. -1 is
     of the first part, and so is what no tile has, which becomes -1.

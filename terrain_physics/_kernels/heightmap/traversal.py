@@ -1,19 +1,19 @@
-"""Grid traversal: which cells of a height map a ray or a moving shape passes, in which order.
+"""Grid traversal: the cells of a height map that a ray or a moving shape passes, in order.
 
-The *way* is the straight line of the ray or of the shape's center. All is computed in the map's own
-units (columns, rows and stored heights) and in meters along the way. The way is cut into *slabs*
+The *path* is the straight line of the ray or of the shape's center. All is computed in the map's
+own units (columns, rows and stored heights) and in meters along it. The path is cut into *slabs*
 across the axis along which it crosses more cells: from one line between columns (or rows) of cells
 to the next, or to the next line of blocks of 8, 64, ... cells. A slab is skipped if the shape,
 while in it, is above or below all blocks it passes over. Else it is cut into 8, down to a *stretch*
-of columns that are visited cell by cell: those in which the way is between the least and the
-greatest height of the blocks. Nothing is summed along the way: each slab is clipped from the line
+of columns that are visited cell by cell: those in which the path is between the least and the
+greatest height of the blocks. Nothing is summed along the path: each slab is clipped from the line
 itself and widened by more than rounding, so that no cell is skipped whose triangles the exact tests
 would hit. Only those tests decide.
 
-If the ground extends outside the map, the cells of the border reach as far as this way goes: the
-ground there is flat or a prism, and so one cell. A way has up to three *parts*, before, on and
+If the ground extends outside the map, the cells of the border reach as far as this path goes: the
+ground there is flat or a prism, and so one cell. A path has up to three *parts*, before, on and
 behind the map along its axis; the outer parts are traversed along the other axis. So the work is
-bounded by the number of cells along one side of the map, however long the way is.
+bounded by the number of cells along one side of the map, however long the path is.
 """
 
 import math
@@ -63,7 +63,7 @@ class Path(NamedTuple):
 
 
 class Strip(NamedTuple):
-    """A part of a way and its axis of traversal: ``place`` along it, ``cross`` across."""
+    """A part of a path and its axis of traversal: ``place`` along it, ``cross`` across."""
 
     along_u: bool
     place: float
@@ -71,22 +71,22 @@ class Strip(NamedTuple):
     inverse: float
     wide: float
     cells: int  # along the map
-    first: int  # lines between which the way is, in its order
+    first: int  # lines between which the path is, in its order
     last: int
-    step: int  # 1 or -1: which way the lines are passed
+    step: int  # 1 or -1: the direction in which the lines are passed
     cross: float
     cross_rate: float
     cross_wide: float
     cross_least: float  # cells across that there are
     cross_most: float
-    start: float  # meters along the way
+    start: float  # meters along the path
     end: float
 
 
 class Slab(NamedTuple):
-    """What a way passes between two lines: cells across, and how high it is there."""
+    """The part of a path between two lines: cells across, and its least and greatest height."""
 
-    start: float  # meters along the way
+    start: float  # meters along the path
     end: float
     first: int
     last: int
@@ -95,7 +95,7 @@ class Slab(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Columns of cells that may hold a hit: from line to line, in the order of the way."""
+    """Columns of cells that may hold a hit: from line to line, in the order of the path."""
 
     first: int
     last: int
@@ -122,7 +122,7 @@ class Blocks(NamedTuple):
 def path_over(
     terrain: Terrain, origin: Vec3, direction: Vec3, half_extents: Vec3, length: float
 ) -> Path:
-    """Return the way of a shape that reaches that far from its center to each side."""
+    """Return the path of a shape; a ray has half extents 0."""
     grid = terrain.grid
     size_x, size_z = (grid.columns + 1) * grid.cell_x, (grid.rows + 1) * grid.cell_z
     heights = abs(grid.y0) + abs(terrain.low) + abs(terrain.high)
@@ -154,7 +154,7 @@ def path_over(
 
 @kernel(inline=True, no_refcount=True)
 def parts_of(terrain: Terrain, path: Path) -> tuple[int, int]:
-    """Return the range of the parts that a way has, in its order; see `strip_of`."""
+    """Return the range of the parts that a path has, in its order; see `strip_of`."""
     if path.start > path.end:
         return ON, ON
     along_u = abs(path.rate_u) >= abs(path.rate_v)
@@ -171,7 +171,7 @@ def parts_of(terrain: Terrain, path: Path) -> tuple[int, int]:
 
 @kernel(inline=True, no_refcount=True)
 def strip_of(terrain: Terrain, path: Path, turn: int, limit: float) -> Strip:
-    """Return the part of a way, up to a limit, whose turn it is."""
+    """Return the part of a path, up to a limit, whose turn it is."""
     on_u = abs(path.rate_u) >= abs(path.rate_v)
     place, rate, inverse, wide, count = (
         (path.u, path.rate_u, path.inverse_u, path.wide_u, terrain.grid.columns)
@@ -191,7 +191,7 @@ def strip_of(terrain: Terrain, path: Path, turn: int, limit: float) -> Strip:
     least, most = 0, count - 1
     cross_least, cross_most = -outside, cross_count - 1 + outside
     if part != ON:
-        # Along the other axis: outside, the cells of one row of the border are as long as the way.
+        # Along the other axis: outside, the cells of one row of the border are as long as the path.
         cross_least = cross_most = -1 if part == BEFORE else count
         place, rate, inverse, wide, count, cross, cross_rate, cross_wide = (
             cross, cross_rate, cross_inverse, cross_wide, cross_count, place, rate, wide,
@@ -213,7 +213,7 @@ def strip_of(terrain: Terrain, path: Path, turn: int, limit: float) -> Strip:
 
 @kernel(inline=True)
 def crossing(strip: Strip, line: int) -> float:
-    """Return where a way crosses a line, in meters; outside the map cells reach out for ever."""
+    """Return where a path crosses a line, in meters; outside the map cells extend for ever."""
     place = float(line)
     if line < 0:
         place = -BEYOND_CELLS
@@ -237,9 +237,9 @@ def slab_of(path: Path, strip: Strip, near: float, far: float, limit: float) -> 
 
 @kernel(inline=True, no_refcount=True)
 def misses_column(grid: Grid, strip: Strip, slab: Slab, index: int) -> bool:
-    """Tell whether a way is above or below all cells of a column that it passes.
+    """Tell whether a path is above or below all cells of a column that it passes.
 
-    Most ways pass one or two: both are read at once, so that no branch depends on which.
+    Most paths pass one or two: both are read at once, so that no branch depends on which.
     """
     if grid.tiles != 0:
         return slab.last < slab.first + 2 and (
@@ -262,7 +262,7 @@ def misses_column(grid: Grid, strip: Strip, slab: Slab, index: int) -> bool:
 
 @kernel(inline=True, no_refcount=True)
 def _misses_in_tiles(grid: Grid, strip: Strip, slab: Slab, index: int, across: int) -> bool:
-    """Tell whether a way is above or below one of the cells of a column."""
+    """Tell whether a path is above or below one of the cells of a column."""
     row, column = (across, index) if strip.along_u else (index, across)
     a, b, c, d = stored_corners(grid, row, column)
     return bool(min(a, b, c, d) > slab.high or max(a, b, c, d) < slab.low)
@@ -270,7 +270,7 @@ def _misses_in_tiles(grid: Grid, strip: Strip, slab: Slab, index: int, across: i
 
 @kernel(inline=True)
 def misses_cell(slab: Slab, corners: tuple[float, float, float, float]) -> bool:
-    """Tell whether a way is above or below a cell of a slab, or one of its corners is a hole."""
+    """Tell whether a path is above or below a cell of a slab, or one of its corners is a hole."""
     a, b, c, d = corners
     if min(a, b, c, d) > slab.high or max(a, b, c, d) < slab.low:
         return True
@@ -312,7 +312,7 @@ def _span(terrain: Terrain, blocks: Blocks, slab: Slab, cell: int) -> tuple[floa
 def _between_heights(
     path: Path, strip: Strip, slab: Slab, low: float, high: float, near: int, far: int, level: int
 ) -> Stretch:
-    """Return the columns between two lines in which a way is between two stored heights."""
+    """Return the columns between two lines in which a path is between two stored heights."""
     start, end = clip(
         path.level, path.inverse_level, low - path.wide_level, high + path.wide_level,
         slab.start, slab.end,

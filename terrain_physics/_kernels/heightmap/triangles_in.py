@@ -32,8 +32,8 @@ _CELLS = 64
 
 
 @kernel
-def _meets(grid: Grid, row: int, column: int, lower: Vec3, upper: Vec3) -> bool:
-    """Tell whether the closed box around a cell's triangles meets the box.
+def _overlaps(grid: Grid, row: int, column: int, lower: Vec3, upper: Vec3) -> bool:
+    """Tell whether the closed box around a cell's triangles overlaps the box.
 
     `cell_span` leaves out the cells outside a map with an open border.
     """
@@ -61,7 +61,7 @@ def triangles_in(
 ) -> tuple[int, Floats, Floats, Int64s]:
     """Return (count, vertices (n, 3, 3), normals (n, 3), ids (n,)); empty if count > ``most``.
 
-    Both triangles of every cell whose closed box meets lower..upper, by row, column, half.
+    Both triangles of every cell whose closed box overlaps lower..upper, by row, column, half.
     """
     grid = unpack_grid(heights, cells, frame)
     rows, columns = grid.rows, grid.columns
@@ -72,7 +72,7 @@ def triangles_in(
         count, row_1 = most + 1, row_0
     for row in range(row_0, row_1):
         for column in range(column_0, column_1):
-            if _meets(grid, row, column, lower, upper):
+            if _overlaps(grid, row, column, lower, upper):
                 count += 2
         if count > most:
             break
@@ -85,7 +85,7 @@ def triangles_in(
         if k == size:
             break
         for column in range(column_0, column_1):
-            if not _meets(grid, row, column, lower, upper):
+            if not _overlaps(grid, row, column, lower, upper):
                 continue
             flipped = is_flipped(grid, row, column)
             a, b, c, d = corner_heights(grid, row, column)
@@ -142,7 +142,7 @@ def list_triangles(
             ids = with_room(ids, total, 2 * n)
             for j in range(n):
                 row, column = int(rows[j]), int(columns[j])
-                if not _meets(grid, row, column, lower, upper):
+                if not _overlaps(grid, row, column, lower, upper):
                     continue
                 triangle = 2 * (row * grid.columns + column)
                 inside = in_map(grid, row, column)

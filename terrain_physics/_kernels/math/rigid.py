@@ -1,4 +1,4 @@
-"""Rigid motions: points from one frame to another, and the way between two frames."""
+"""Rigid motions: points from one frame to another, and the motion between two frames."""
 
 import math
 from typing import NamedTuple
@@ -109,7 +109,7 @@ def _matrix_of(q: Quaternion) -> Mat3:
 
 @kernel(noinline=True)
 def between(a: Rigid, b: Rigid, share: float) -> Rigid:
-    """Return a frame on the way from a to b: its origin on a line, turned about one axis.
+    """Return a frame between a and b: its origin on a line, turned about one axis.
 
     At a share of 1 it is b itself. The turn is the shorter one.
     """

@@ -61,9 +61,9 @@ def choose(first: bool, a: Vec3, b: Vec3) -> Vec3:
 
 
 @kernel(inline=True)
-def flat(way: Vec3) -> tuple[float, Vec3]:
+def flat(vector: Vec3) -> tuple[float, Vec3]:
     """Return (length of the horizontal part, its direction)."""
-    size = math.sqrt(way[0] * way[0] + way[2] * way[2])
+    size = math.sqrt(vector[0] * vector[0] + vector[2] * vector[2])
     if size == 0.0:
         return 0.0, (0.0, 0.0, 0.0)
-    return size, (way[0] / size, 0.0, way[2] / size)
+    return size, (vector[0] / size, 0.0, vector[2] / size)

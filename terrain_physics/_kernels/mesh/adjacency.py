@@ -1,4 +1,4 @@
-"""Which faces of a mesh meet at an edge, and which vertices at a vertex. Sorted by NumPy."""
+"""Adjacency: the faces of a mesh at an edge, and the vertices at a vertex. Sorted by NumPy."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ _SHIFT = np.uint64(32)
 
 @public
 class Neighbors(NamedTuple):
-    """What lies next to each face and vertex. Vertices at one position count as one.
+    """The faces and vertices next to each face and vertex. Vertices at one position count as one.
 
     Attributes
     ----------

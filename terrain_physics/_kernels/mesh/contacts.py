@@ -25,7 +25,7 @@ from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import bounds_at, row_vector
 from terrain_physics._kernels.types import Floats, Int64s
 
-# Which of each shape's contacts are kept.
+# The contacts of each shape that are kept.
 ALL, DEEPEST, NUMBER = range(3)
 
 # In units of the mesh's frame, and per unit of the distance to the far side of the shape.
@@ -81,8 +81,8 @@ def _find_contacts(
     rows, keys = np.empty(_WIDTH * room), np.empty(room, np.int64)
     count = 0
     for visit in range(first, last):
-        who = int(visits[visit])
-        lower, upper = bounds_at(kind, shapes, who)
+        index = int(visits[visit])
+        lower, upper = bounds_at(kind, shapes, index)
         begin, touched, deepest, found = count, 0, 0.0, -1
         around = widened(lower, upper)
         for k in range(items_near(parts.tree, around[0], around[1], borrow(nodes), borrow(near))):
@@ -106,7 +106,9 @@ def _find_contacts(
                     slot = ~child + lane
                     a, b = corner(corners, slot, 0), corner(corners, slot, 1)
                     c = corner(corners, slot, 2)
-                    touching, move, way, point = contact(kind, shapes, who, a, b, c, True, scratch)
+                    touching, move, direction, point = contact(
+                        kind, shapes, index, a, b, c, True, scratch
+                    )
                     if not touching:
                         continue
                     touched += 1
@@ -127,12 +129,12 @@ def _find_contacts(
                         rows, keys = _grown(rows, keys, count, room)
                     keys[count] = face << 32 | count
                     put_vector(rows, _ROW * count, move)
-                    put_vector(rows, _ROW * count + 1, way)
+                    put_vector(rows, _ROW * count + 1, direction)
                     put_vector(rows, _ROW * count + 2, point)
                     rows[_WIDTH * count + _NUMBER] = part.first_id >> ID_BITS
                     count += 1
             sort_range(keys, begin_of_part, count)
-        counts[who] = touched if kept == NUMBER else count - begin
+        counts[index] = touched if kept == NUMBER else count - begin
         so_far[0] += count - begin
     keep(memory)
     keep(nodes)
@@ -200,11 +202,11 @@ def put_contacts(
     """
     k = 0
     for visit in range(first, last):
-        who = int(visits[visit])
-        for place in range(int(ends[who] - counts[who]), int(ends[who])):
+        index = int(visits[visit])
+        for place in range(int(ends[index] - counts[index]), int(ends[index])):
             row = int(keys[k] & 0xFFFFFFFF)
             number = int(rows[_WIDTH * row + _NUMBER])
-            ints[0, place], ints[1, place] = who, number << ID_BITS | keys[k] >> 32
+            ints[0, place], ints[1, place] = index, number << ID_BITS | keys[k] >> 32
             k += 1
             for part in range(_VECTORS):
                 for axis in range(3):
@@ -232,7 +234,7 @@ def contacts_of_one(
 
 @kernel
 def triangles_near(table: Int64s, mask: int, lower: Vec3, upper: Vec3, out: Int64s) -> int:
-    """Write the ids whose closed boxes meet lower..upper to out (k,), ascending.
+    """Write the ids whose closed boxes overlap lower..upper to out (k,), ascending.
 
     Returns how many there are; if that is more than k, ``out`` holds any k of them.
     """

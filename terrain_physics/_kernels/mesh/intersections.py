@@ -1,7 +1,7 @@
-"""Two meshes, or one with itself: which of their triangles touch.
+"""Two meshes, or one with itself: the pairs of triangles that touch.
 
-Both trees are descended at once. That leaves pairs of triangles whose float32 boxes meet; the exact
-test of two triangles decides each.
+Both trees are descended at once. That leaves pairs of triangles whose float32 boxes overlap; the
+exact test of two triangles decides each.
 """
 
 from collections.abc import Callable
@@ -41,8 +41,8 @@ def _side(value: Float32, ratio: float, shift: float, margin: float) -> Float32:
 
 
 @kernel(inline=True)
-def _lanes_meeting(boxes: Float32s, node: int, box: Box, places: Floats, k: int) -> np.int32:
-    """Return bits: which of sixteen boxes of one mesh meet a box of the other."""
+def _overlapping_lanes(boxes: Float32s, node: int, box: Box, places: Floats, k: int) -> np.int32:
+    """Return bits: which of sixteen boxes of one mesh overlap a box of the other."""
     ratio, margin = float(places[k, 3]), float(places[k, 4])
     x, y, z = float(places[k, 0]), float(places[k, 1]), float(places[k, 2])
     return lanes_in_box(
@@ -96,25 +96,25 @@ def _expand(
     pairs: Int32s,
     count: int,
 ) -> int:
-    """Append the pairs of what is in two nodes whose boxes meet; return the new count.
+    """Append the pairs of what is in two nodes whose boxes overlap; return the new count.
 
     Of two lowest nodes these are pairs of slots; else pairs of nodes, of which one stays what it is
     if it is a lowest one. ``pairs`` must have room for 256.
     """
     child, below = int(children[one]), int(other_children[two])
     lowest = child < 0 and below < 0
-    met = np.int32(0)
-    lanes = _lanes_meeting(others, two, _node_box(boxes, one), places, 1)
+    overlapping = np.int32(0)
+    lanes = _overlapping_lanes(others, two, _node_box(boxes, one), places, 1)
     while lanes != 0:
         lane = count_trailing_zeros(lanes)
         lanes = np.int32(lanes & (lanes - 1))
-        bits = _lanes_meeting(boxes, one, _lane_box(others, two, lane), places, 0)
+        bits = _overlapping_lanes(boxes, one, _lane_box(others, two, lane), places, 0)
         if child < 0 <= below:
             if bits != 0:
                 pairs[count, 0], pairs[count, 1] = one, below + lane
                 count += 1
         elif below < 0 <= child:
-            met = np.int32(met | bits)
+            overlapping = np.int32(overlapping | bits)
         else:
             second = ~below + lane if lowest else below + lane
             while bits != 0:
@@ -124,9 +124,9 @@ def _expand(
                 if not same or first < second or (first == second and not lowest):
                     pairs[count, 0], pairs[count, 1] = first, second
                     count += 1
-    while met != 0:
-        pairs[count, 0], pairs[count, 1] = child + count_trailing_zeros(met), two
-        met = np.int32(met & (met - 1))
+    while overlapping != 0:
+        pairs[count, 0], pairs[count, 1] = child + count_trailing_zeros(overlapping), two
+        overlapping = np.int32(overlapping & (overlapping - 1))
         count += 1
     return count
 
@@ -171,7 +171,7 @@ def candidate_pairs(
     height: int,
     out: Int32s,
 ) -> tuple[int, int]:
-    """Write to ``out`` (k, 2) slots whose boxes meet, below the pairs of nodes on the stack.
+    """Write to ``out`` (k, 2) slots whose boxes overlap, below the pairs of nodes on the stack.
 
     Returns (how many, the height of the stack to go on with), which is 0 if these are all. ``out``
     must have room for 256.
@@ -228,10 +228,10 @@ def keep_touching(
 
 
 @kernel
-def _faces_meet(
+def _faces_intersect(
     face: Face, other: Face, a: Vec3, b: Vec3, c: Vec3, d: Vec3, e: Vec3, f: Vec3
 ) -> bool:
-    """Tell whether two triangles of a mesh, a, b, c and d, e, f, meet beyond common vertices.
+    """Tell whether two triangles of a mesh, a, b, c and d, e, f, intersect beyond common vertices.
 
     The rules are those of `TriangleMesh.self_intersections`.
     """
@@ -284,7 +284,7 @@ def _folded(a: Vec3, b: Vec3, p: Vec3, q: Vec3) -> bool:
 
 @kernel
 def keep_meeting(corners: Floats, order: Int32s, faces: Int32s, slots: Int32s, keys: Int64s) -> int:
-    """Write face i * faces + face j, i < j, of the pairs of one mesh that meet; return how many.
+    """Write face i * faces + face j, i < j, of intersecting pairs of one mesh; return how many.
 
     ``faces`` (n, 3) are the welded vertices of the triangles, by slot.
     """
@@ -297,7 +297,7 @@ def keep_meeting(corners: Floats, order: Int32s, faces: Int32s, slots: Int32s, k
         d, e, f = _triangle(corners, two)
         face = (int(faces[one, 0]), int(faces[one, 1]), int(faces[one, 2]))
         other = (int(faces[two, 0]), int(faces[two, 1]), int(faces[two, 2]))
-        if _faces_meet(face, other, a, b, c, d, e, f):
+        if _faces_intersect(face, other, a, b, c, d, e, f):
             i, j = np.int64(order[one]), np.int64(order[two])
             keys[count] = min(i, j) * len(order) + max(i, j)
             count += 1
@@ -330,7 +330,7 @@ def touching_pairs(run: Run, mesh: Mesh, other: Mesh, most: int) -> Int64s | Non
 
 
 def self_pairs(run: Run, mesh: Mesh, welded: Int32s, most: int) -> Int64s | None:
-    """Return the faces i < j (m, 2) of a mesh that meet, sorted; None for more than ``most``.
+    """Return the faces i < j (m, 2) of a mesh that intersect, sorted; None for more than ``most``.
 
     Vertices are ``welded`` (v,); ``run`` is that of `Workers`.
     """

@@ -6,7 +6,7 @@ from terrain_physics._kernels._intrinsics import count_trailing_zeros
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3
 from terrain_physics._kernels.mesh.parts import MeshPart
-from terrain_physics._kernels.mesh.tree import box_meets, in_frame, lanes_in_box
+from terrain_physics._kernels.mesh.tree import box_overlaps, in_frame, lanes_in_box
 from terrain_physics._kernels.tolerances import BOX_ROUNDING
 from terrain_physics._kernels.types import Int32s, Int64s
 
@@ -19,7 +19,7 @@ SLOT = (1 << SLOT_BITS) - 1
 def faces_near(
     part: MeshPart, lower: Vec3, upper: Vec3, most: float, stack: Int32s, out: Int64s
 ) -> int:
-    """Write the triangles whose closed boxes meet lower..upper to out (k,), in any order.
+    """Write the triangles whose closed boxes overlap lower..upper to out (k,), in any order.
 
     Returns how many there are; if that is more than k, ``out`` holds any k of them. This ends soon
     after ``most``, without the rest. ``stack`` (STACK,) is scratch.
@@ -49,7 +49,7 @@ def faces_near(
                 height += 1
                 continue
             slot = ~first + lane
-            if box_meets(corners, slot, lower, upper):
+            if box_overlaps(corners, slot, lower, upper):
                 if count < len(out):
                     out[count] = np.int64(order[slot]) << SLOT_BITS | slot
                 count += 1

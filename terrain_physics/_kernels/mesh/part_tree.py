@@ -1,8 +1,8 @@
-"""A tree over the boxes of meshes that come, go and move; each change takes logarithmic time.
+"""Broad phase: a tree over the boxes of meshes that come, go and move, changed in logarithmic time.
 
 It is binary. A new leaf goes down to where boxes grow little, and rotations on the way back up keep
-the tree balanced: an AVL tree, with the rotations of the dynamic tree of Box2D. Which way the tree
-grew changes no answer: it only tells whom to ask.
+the tree balanced: an AVL tree, with the rotations of the dynamic tree of Box2D. The form of
+the tree changes no answer, only the order of the search.
 """
 
 import math
@@ -194,7 +194,7 @@ def take_leaf(boxes: Floats, links: Int64s, leaf: int) -> None:
 
 @kernel(inline=True)
 def is_met(tree: PartTree, node: int) -> bool:
-    """Tell whether the mask meets any leaf at or below a node; `NONE` has none."""
+    """Tell whether the mask selects any leaf at or below a node; `NONE` has none."""
     return bool(tree.links[node, LAYERS] & tree.mask != 0)
 
 
@@ -210,7 +210,7 @@ def widened(lower: Vec3, upper: Vec3) -> tuple[Vec3, Vec3]:
 
 
 @kernel(inline=True)
-def _meets(tree: PartTree, node: int, lower: Vec3, upper: Vec3) -> bool:
+def _overlaps(tree: PartTree, node: int, lower: Vec3, upper: Vec3) -> bool:
     boxes = tree.boxes
     return bool(
         is_met(tree, node)
@@ -225,9 +225,9 @@ def _meets(tree: PartTree, node: int, lower: Vec3, upper: Vec3) -> bool:
 
 @kernel
 def items_near(tree: PartTree, lower: Vec3, upper: Vec3, stack: Int64s, found: Int64s) -> int:
-    """Write the items whose boxes meet lower..upper to ``found``, ascending; return how many.
+    """Write the items whose boxes overlap lower..upper to ``found``, ascending; return how many.
 
-    A single item that is met is always found. ``stack`` (NODES_ON_PATH,) is scratch.
+    A single item that the mask selects is always found. ``stack`` (NODES_ON_PATH,) is scratch.
     """
     links = tree.links
     count, height, node = 0, 0, int(links[NONE, ROOT])
@@ -241,10 +241,10 @@ def items_near(tree: PartTree, lower: Vec3, upper: Vec3, stack: Int64s, found: I
             found[count] = right
             count += 1
             continue
-        if _meets(tree, left, lower, upper):
+        if _overlaps(tree, left, lower, upper):
             stack[height] = left
             height += 1
-        if _meets(tree, right, lower, upper):
+        if _overlaps(tree, right, lower, upper):
             stack[height] = right
             height += 1
     sort_range(found, 0, count)
@@ -255,7 +255,7 @@ def items_near(tree: PartTree, lower: Vec3, upper: Vec3, stack: Int64s, found: I
 def _entry(
     boxes: Floats, node: int, start: Vec3, inverse: Vec3, grown: Vec3, longest: float
 ) -> float:
-    """Return where a way from ``start`` enters the box of a node; inf if it does not."""
+    """Return where a path from ``start`` enters the box of a node; inf if it does not."""
     first, last = 0.0, longest
     for axis in range(3):
         low = float(boxes[node, axis]) - grown[axis] - start[axis]
@@ -283,11 +283,11 @@ def items_on_path(
     found: Int64s,
     entries: Floats,
 ) -> int:
-    """Write the items on the way of a box and where it enters theirs, nearest first; how many.
+    """Write the items on the path of a box and where it enters theirs, nearest first; how many.
 
-    The box, of half extents ``half_extents``, moves from ``start`` along a unit ``direction``, at most
-    ``longest``. A single item that is met is always found, at 0. ``stack`` (NODES_ON_PATH,) is
-    scratch.
+    The box, of ``half_extents``, moves from ``start`` along a unit ``direction``, at most
+    ``longest``. A single item that the mask selects is always found, at 0. ``stack``
+    (NODES_ON_PATH,) is scratch.
     """
     boxes, links = tree.boxes, tree.links
     inverse = (_inverse(direction[0]), _inverse(direction[1]), _inverse(direction[2]))

@@ -52,7 +52,7 @@ class MeshPart(NamedTuple):
 
 
 class Skin(NamedTuple):
-    """How the triangles of one mesh hang together."""
+    """The connectivity of the triangles of one mesh."""
 
     vertices: Floats
     faces: Int32s
@@ -61,7 +61,7 @@ class Skin(NamedTuple):
 
 @kernel(inline=True)
 def parts_at(table: Int64s, mask: int) -> Parts:
-    """Return the meshes that a table holds and a mask meets; the table must outlive them."""
+    """Return the meshes of a table that a mask selects; the table must outlive them."""
     rows = borrow(table)
     return Parts(
         rows,
@@ -88,7 +88,7 @@ def part_at(rows: Int64s, row: int) -> MeshPart:
 
 @kernel(inline=True)
 def skin_at(rows: Int64s, row: int) -> Skin:
-    """Return how the triangles of a mesh hang together; Python has asked for that before."""
+    """Return the connectivity of a mesh; Python has asked for that before."""
     return Skin(
         array_at(rows[row, VERTICES], (rows[row, VERTICES + 1], 3), np.float64),
         array_at(rows[row, FACES], (rows[row, FACES + 1], 3), np.int32),

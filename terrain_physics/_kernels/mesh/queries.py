@@ -1,4 +1,4 @@
-"""Rays and points against meshes: the first triangle a ray meets, and the closest to a point.
+"""Rays and points against meshes: the first triangle a ray hits, and the closest to a point.
 
 Trees only leave out triangles, with float32 boxes and a margin for their rounding; the pair
 kernels in float64 decide what is hit, and where. So every answer is that of a test of all triangles
@@ -66,11 +66,11 @@ def _first_hit(
     middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
     best, face, found = longest, -1, -1
     start = scale(subtract(origin, middle), factor)
-    reached, skipped, margin, rows, near, far, steps = path_in_frame(start, direction, NO_WIDTH)
+    is_near, skipped, margin, rows, near, far, steps = path_in_frame(start, direction, NO_WIDTH)
     shear = ray_frame(direction)
     limit = limit_of(best, skipped, factor, margin)
     stack[0], entries[0] = len(children) - 1, _ZERO
-    height = 1 if reached else 0
+    height = 1 if is_near else 0
     while height > 0:
         height -= 1
         if entries[height] > limit:
@@ -109,7 +109,7 @@ def _first_hit(
 
 
 class _Scratch(NamedTuple):
-    """Memory for the way through both kinds of trees."""
+    """Memory for the traversal of both kinds of trees."""
 
     nodes: Int64s  # (NODES_ON_PATH,)
     found: Int64s  # (rows,)
@@ -131,7 +131,7 @@ def _make_scratch(parts: Parts) -> _Scratch:
 
 
 @kernel(inline=True)
-def _lend(scratch: _Scratch) -> _Scratch:
+def _borrowed(scratch: _Scratch) -> _Scratch:
     return _Scratch(
         borrow(scratch.nodes),
         borrow(scratch.found),
@@ -198,7 +198,7 @@ def raycast_rows(
     """
     parts = parts_at(table, mask)
     memory = _make_scratch(parts)
-    scratch = _lend(memory)
+    scratch = _borrowed(memory)
     for ray in range(first, last):
         origin = row3(origins, ray if len(origins) > 1 else 0)
         direction = row3(directions, ray if len(directions) > 1 else 0)
@@ -228,7 +228,7 @@ def ray_hit(
     parts = parts_at(table, mask)
     memory = _make_scratch(parts)
     triangle, distance, point, normal = _first_hit_of_all(
-        parts, (x, y, z), (dx, dy, dz), longest, _lend(memory)
+        parts, (x, y, z), (dx, dy, dz), longest, _borrowed(memory)
     )
     _keep(memory)
     return triangle, distance, point[0], point[1], point[2], normal[0], normal[1], normal[2]
@@ -270,7 +270,7 @@ def height_rows(
     """Write heights (n,) and normals (n, 3) of the highest surface over places first..last."""
     parts = parts_at(table, mask)
     memory = _make_scratch(parts)
-    scratch = _lend(memory)
+    scratch = _borrowed(memory)
     for place in range(first, last):
         height, normal = _highest(parts, float(xs[place]), float(zs[place]), scratch)
         heights[place] = height
@@ -284,7 +284,7 @@ def height_at(table: Int64s, mask: int, x: float, z: float) -> tuple[float, floa
     """Return height and normal of the highest surface over one place."""
     parts = parts_at(table, mask)
     memory = _make_scratch(parts)
-    height, normal = _highest(parts, x, z, _lend(memory))
+    height, normal = _highest(parts, x, z, _borrowed(memory))
     _keep(memory)
     return height, normal[0], normal[1], normal[2]
 
@@ -353,8 +353,8 @@ def _closest(corners: Floats, slot: int, point: Vec3) -> Vec3:
 def _is_beyond(corners: Floats, slot: int, point: Vec3, factor: float, limit: Float32) -> bool:
     """Tell whether a triangle is surely farther from a point than the root of ``limit``.
 
-    It is if all corners are so far along the line to the triangle's middle. Boxes reach nearer than
-    their triangles: for a point far from the surface this spares nine tests of ten.
+    It is if all corners are so far along the line to the triangle's middle. Boxes extend nearer
+    than their triangles: for a point far from the surface this spares nine tests of ten.
     """
     a = subtract(corner(corners, slot, 0), point)
     b = subtract(corner(corners, slot, 1), point)
@@ -487,11 +487,11 @@ def closest_rows(
 ) -> None:
     """Write the closest point of all meshes to each point first..last, its distance and its id.
 
-    NaN, inf and -1 where no mesh is met.
+    NaN, inf and -1 where the mask selects no mesh.
     """
     parts = parts_at(table, mask)
     memory = _make_scratch(parts)
-    scratch = _lend(memory)
+    scratch = _borrowed(memory)
     row, slot = 0, 0
     for place in range(first, last):
         query = row3(queries, place)
@@ -512,7 +512,7 @@ def closest_one(
     """Return (id, distance, point of the meshes) closest to one point; -1, inf and NaN: none."""
     parts = parts_at(table, mask)
     memory = _make_scratch(parts)
-    row, slot, square, nearest = _nearest_of_all(parts, (x, y, z), 0, 0, _lend(memory))
+    row, slot, square, nearest = _nearest_of_all(parts, (x, y, z), 0, 0, _borrowed(memory))
     _keep(memory)
     triangle, distance, point = _answer(parts, (x, y, z), row, slot, square, nearest)
     return triangle, distance, point[0], point[1], point[2]
@@ -521,8 +521,8 @@ def closest_one(
 @kernel(inline=True)
 def _limit2(best: float, factor: float, margin: float) -> Float32:
     """Return the square of a distance in the frame, widened by the margin."""
-    reach = math.sqrt(best) * factor + margin
-    return np.float32(min(reach * reach * (1.0 + 1e-6), 1e30))
+    radius = math.sqrt(best) * factor + margin
+    return np.float32(min(radius * radius * (1.0 + 1e-6), 1e30))
 
 
 def along_a_curve(points: Floats) -> Int64s:

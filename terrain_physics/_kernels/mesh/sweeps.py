@@ -1,4 +1,4 @@
-"""Sweeps: shapes moving along straight lines against meshes, and where they first touch one.
+"""Sweeps: the time of impact of shapes that move straight against meshes, and the first touch.
 
 Trees only leave out triangles, see `traversal.py`: the first touch is that of a test of all
 triangles one by one, and of equals the lowest id's.
@@ -52,8 +52,8 @@ def leads_into_neighbor(skin: Skin, face: int, a: Vec3, b: Vec3, c: Vec3, push: 
     """Tell whether a unit push out of one face leads into a face at the same edge or corner.
 
     ``a``, ``b``, ``c`` are the corners from any origin; those farthest along the push decide what
-    is checked. What reaches beyond there was touched before, so that the face is not the first. At
-    an edge of more than two faces no neighbor is checked.
+    is checked. A face that reaches beyond there was touched before, so this one is not the first.
+    At an edge of more than two faces no neighbor is checked.
     """
     vertices, faces, neighbors = skin.vertices, skin.faces, skin.neighbors
     welded, across, ring = neighbors.welded, neighbors.across, neighbors.ring
@@ -115,7 +115,7 @@ def touch_of_skin(
 
 
 class _Touch(NamedTuple):
-    """The first touch so far: how far along the way, the normal there, and of which triangle."""
+    """The first touch so far: how far along the path, the normal there, and of which triangle."""
 
     along: float
     normal: Vec3
@@ -146,10 +146,10 @@ def _first_touch(
         part.corners, part.order, part.boxes, part.children, part.frame,
     )  # fmt: skip
     middle, factor = (float(frame[0]), float(frame[1]), float(frame[2])), float(frame[3])
-    reached, skipped, margin, rows, near, far, steps = path_in_frame(
+    is_near, skipped, margin, rows, near, far, steps = path_in_frame(
         scale(subtract(center, middle), factor), direction, scale(body.half_extents, factor)
     )
-    if not reached:
+    if not is_near:
         return first
     limit = limit_of(min(first.along, length), skipped, factor, margin)
     stack[0], entries[0] = len(children) - 1, _ZERO
@@ -172,7 +172,7 @@ def _first_touch(
                 a = subtract(corner(corners, slot, 0), center)
                 b = subtract(corner(corners, slot, 1), center)
                 c = subtract(corner(corners, slot, 2), center)
-                # The whole way, and not what is left of it: bits must not depend on the order.
+                # The whole path, and not the rest of it: bits must not depend on the order.
                 along, front = travel(body, direction, length, a, b, c, True, scratch)
                 if along == math.inf or along > first.along:
                     continue
@@ -207,10 +207,10 @@ def sweep_rows(
     numbers: Floats,
     triangles: Int64s,
 ) -> None:
-    """Write what the shapes that ``visits`` names from first to last touch first on their ways.
+    """Write the first touches of the shapes that ``visits`` names from first to last.
 
     ``shapes``, flat rows of one kind, and ``motions`` (n, 3); either may have one row for all.
-    ``numbers`` (n, 8): distance, point, normal, part of the way, NaN where nothing is touched;
+    ``numbers`` (n, 8): distance, point, normal, part of the path, NaN where nothing is touched;
     ``triangles`` (n,): the id, or -1. Of ties the lowest id.
     """
     parts = parts_at(table, mask)
@@ -220,12 +220,12 @@ def sweep_rows(
     scratch = borrow(memory)
     is_many = len(shapes) > row_width(kind)
     for visit in range(first, last):
-        who = int(visits[visit])
+        index = int(visits[visit])
         for k in range(8):
-            numbers[who, k] = np.nan
-        triangles[who] = -1
-        center, body = body_at(kind, shapes, who if is_many else 0)
-        length, direction = split_motion(row3(motions, who if len(motions) > 1 else 0))
+            numbers[index, k] = np.nan
+        triangles[index] = -1
+        center, body = body_at(kind, shapes, index if is_many else 0)
+        length, direction = split_motion(row3(motions, index if len(motions) > 1 else 0))
         if length == 0.0:
             continue
         touch = _Touch(math.inf, direction, -1, 0, 0)
@@ -250,9 +250,9 @@ def sweep_rows(
             corner(corners, touch.slot, 2), touch.normal, scratch,
         )  # fmt: skip
         for k in range(3):
-            numbers[who, 1 + k], numbers[who, 4 + k] = point[k] + 0.0, touch.normal[k] + 0.0
-        numbers[who, 0], numbers[who, 7] = touch.along, min(touch.along / length, 1.0)
-        triangles[who] = touch.triangle
+            numbers[index, 1 + k], numbers[index, 4 + k] = point[k] + 0.0, touch.normal[k] + 0.0
+        numbers[index, 0], numbers[index, 7] = touch.along, min(touch.along / length, 1.0)
+        triangles[index] = touch.triangle
     keep(memory)
     keep(stack)
     keep(entries)

@@ -1,4 +1,4 @@
-"""Tree traversal by a ray or a moving shape: which boxes of a mesh lie on its way, and where.
+"""Tree traversal by a ray or a moving shape: the boxes of a mesh on its path, and where.
 
 Boxes are grown by the half extents of the box around the shape, so that a point moves.
 """
@@ -18,7 +18,7 @@ NO_WIDTH = (0.0, 0.0, 0.0)
 
 _STEEPEST = 1e20  # stands for 1 / 0, and stays finite in float32 when multiplied by a length
 
-# The same per unit of the distance to the start of the way, in float64. The travel of a shape that
+# The same per unit of the distance to the start of the path, in float64. The travel of a shape that
 # grazes a triangle, by no less than a millionth, is known to a million times 2^-53 of it.
 _RAY_ROUNDING, _SHAPE_ROUNDING = 2.0**-48, 2.0**-30
 
@@ -39,7 +39,7 @@ def lanes_on_path(
     steps: tuple[Float32, Float32, Float32],
     best: Float32,
 ) -> np.int32:
-    """Return bits: which of sixteen boxes a way meets before ``best``."""
+    """Return bits: which of sixteen boxes a path enters before ``best``."""
     prefer_wide_vectors()
     bits = _NONE
     i, j, h = rows
@@ -55,8 +55,8 @@ def lanes_on_path(
         start = z if z > start else start
         z = (boxes[node, r, k] - far[2]) * steps[2]
         end = z if z < end else end
-        meets = (start <= end) & (end >= _ZERO) & (start <= best)
-        bits = np.int32(bits | (np.int32(1 << k) if meets else _NONE))
+        enters = (start <= end) & (end >= _ZERO) & (start <= best)
+        bits = np.int32(bits | (np.int32(1 << k) if enters else _NONE))
     return bits
 
 
@@ -69,7 +69,7 @@ def entry_of(
     near: tuple[Float32, Float32, Float32],
     steps: tuple[Float32, Float32, Float32],
 ) -> Float32:
-    """Return where a way enters a box that it meets."""
+    """Return where a path enters a box."""
     x = (boxes[node, rows[0], lane] - near[0]) * steps[0]
     y = (boxes[node, rows[1], lane] - near[1]) * steps[1]
     z = (boxes[node, rows[2], lane] - near[2]) * steps[2]
@@ -78,8 +78,8 @@ def entry_of(
 
 
 @kernel(inline=True)
-def _reach_frame(start: Vec3, direction: Vec3, wide: Vec3) -> tuple[bool, float]:
-    """Return (whether a way meets the mesh's cube, where it enters it if it starts far off).
+def _enter_cube(start: Vec3, direction: Vec3, wide: Vec3) -> tuple[bool, float]:
+    """Return (whether a path hits the mesh's cube, where it enters it if it starts far off).
 
     The cube is -1.5..1.5, grown by ``wide``.
     """
@@ -91,12 +91,12 @@ def _reach_frame(start: Vec3, direction: Vec3, wide: Vec3) -> tuple[bool, float]
         return True, 0.0
     enter, leave = 0.0, math.inf
     for axis in range(3):
-        along, reach = direction[axis], 1.5 + wide[axis]
+        along, extent = direction[axis], 1.5 + wide[axis]
         if along == 0.0:
-            if abs(start[axis]) > reach:
+            if abs(start[axis]) > extent:
                 return False, 0.0
             continue
-        side = reach if along > 0.0 else -reach
+        side = extent if along > 0.0 else -extent
         enter = max(enter, (-side - start[axis]) / along)
         leave = min(leave, (side - start[axis]) / along)
     return enter <= leave, enter
@@ -122,19 +122,19 @@ def path_in_frame(
     tuple[Float32, Float32, Float32],
     tuple[Float32, Float32, Float32],
 ]:
-    """Return (whether a way comes near the mesh, where, margin, and what the tests take).
+    """Return (whether a path comes near the mesh, where, margin, and what the tests take).
 
     All in the mesh's frame; ``wide`` are half extents, of a ray `NO_WIDTH`. The tests measure from
-    where the way comes near. The rest: rows of the boxes' near sides, what is subtracted from those
-    and from the far sides, and reciprocals.
+    where the path comes near. The rest: rows of the boxes' near sides, the places to subtract from
+    those and from the far sides, and reciprocals.
     """
     widest = max(wide[0], wide[1], wide[2])
-    reached, skipped = _reach_frame(start, direction, wide)
+    is_near, skipped = _enter_cube(start, direction, wide)
     distance = max(abs(start[0]), abs(start[1]), abs(start[2]))
     rounding = _SHAPE_ROUNDING if widest > 0.0 else _RAY_ROUNDING
     margin = min(NODE_MARGIN * (1.0 + widest) + rounding * distance, 4.0)
     if widest > _HUGE:
-        start, wide, skipped, margin, reached = NO_WIDTH, NO_WIDTH, 0.0, _HUGE, True
+        start, wide, skipped, margin, is_near = NO_WIDTH, NO_WIDTH, 0.0, _HUGE, True
     start = add_scaled(start, direction, skipped)
     step = (_step(direction[0]), _step(direction[1]), _step(direction[2]))
     ahead = (
@@ -158,10 +158,10 @@ def path_in_frame(
         np.float32(start[2] - ahead[2]),
     )
     steps = (np.float32(step[0]), np.float32(step[1]), np.float32(step[2]))
-    return reached, skipped, margin, rows, near, far, steps
+    return is_near, skipped, margin, rows, near, far, steps
 
 
 @kernel(inline=True)
 def limit_of(best: float, skipped: float, factor: float, margin: float) -> Float32:
-    """Return the distance ``best`` in the frame, from where the way enters it, rounded up."""
+    """Return the distance ``best`` in the frame, from where the path enters it, rounded up."""
     return np.float32(min((best * factor - skipped) * (1.0 + 1e-6) + margin, 1e30))

@@ -182,11 +182,11 @@ def lanes_in_box(
     y1: Float32,
     z1: Float32,
 ) -> np.int32:
-    """Return bits: which of sixteen boxes meet a box, closed, in the mesh's frame."""
+    """Return bits: which of sixteen boxes overlap a box, closed, in the mesh's frame."""
     prefer_wide_vectors()
     bits = _NONE
     for k in range(LANES):
-        meets = (
+        overlaps = (
             (boxes[node, 0, k] <= x1)
             & (boxes[node, 3, k] >= x0)
             & (boxes[node, 1, k] <= y1)
@@ -194,7 +194,7 @@ def lanes_in_box(
             & (boxes[node, 2, k] <= z1)
             & (boxes[node, 5, k] >= z0)
         )
-        bits = np.int32(bits | (np.int32(1 << k) if meets else _NONE))
+        bits = np.int32(bits | (np.int32(1 << k) if overlaps else _NONE))
     return bits
 
 
@@ -205,11 +205,11 @@ def in_frame(value: float, middle: float, factor: float, outwards: float) -> Flo
 
 
 @kernel(inline=True)
-def box_meets(corners: Floats, slot: int, lower: Vec3, upper: Vec3) -> bool:
-    """Tell whether the closed box of a triangle meets lower..upper, exactly."""
-    meets = True
+def box_overlaps(corners: Floats, slot: int, lower: Vec3, upper: Vec3) -> bool:
+    """Tell whether the closed box of a triangle overlaps lower..upper, exactly."""
+    overlaps = True
     for axis in range(3):
         a, b = float(corners[slot, axis]), float(corners[slot, 3 + axis])
         c = float(corners[slot, 6 + axis])
-        meets = meets & (min(a, b, c) <= upper[axis]) & (max(a, b, c) >= lower[axis])
-    return meets
+        overlaps = overlaps & (min(a, b, c) <= upper[axis]) & (max(a, b, c) >= lower[axis])
+    return overlaps

@@ -125,14 +125,14 @@ def _split(
 @kernel
 def _enclose(boxes: Floats, cell: Floats) -> int:
     """Double a cell (4,) until it contains all boxes; return how often. Size 0 is set first."""
-    reach = 0.0
+    extent = 0.0
     for i in range(len(boxes)):
         for k in range(3):
-            reach = max(reach, cell[k] - boxes[i, k], boxes[i, k + 3] - cell[k])
+            extent = max(extent, cell[k] - boxes[i, k], boxes[i, k + 3] - cell[k])
     if cell[3] <= 0.0:
-        cell[3] = reach
+        cell[3] = extent
     doublings = 0
-    while cell[3] < reach:
+    while cell[3] < extent:
         cell[3] *= 2.0
         doublings += 1
     return doublings

@@ -30,33 +30,33 @@ def boxes_meet(a: Floats, i: int, b: Floats, j: int) -> bool:
 
 
 @kernel(inline=True)
-def is_within(dx: float, dy: float, dz: float, reach: float) -> bool:
-    """Return whether a vector is no longer than ``reach``. This decides whether spheres touch."""
-    return bool(dx * dx + dy * dy + dz * dz <= reach * reach)
+def is_within(dx: float, dy: float, dz: float, radius: float) -> bool:
+    """Return whether a vector is no longer than ``radius``. This decides whether spheres touch."""
+    return bool(dx * dx + dy * dy + dz * dz <= radius * radius)
 
 
 @kernel(inline=True)
-def _spheres_met(near: Floats, chunk: int, spheres: Floats, slot: int) -> np.int64:
+def _overlapping_spheres(near: Floats, chunk: int, spheres: Floats, slot: int) -> np.int64:
     """Return as bits which spheres of a chunk one sphere overlaps or touches."""
     x, y, z, radius = spheres[slot, 0], spheres[slot, 1], spheres[slot, 2], spheres[slot, 3]
     prefer_wide_vectors()
     bits = _NONE
     for k in range(LANES):
         dx, dy, dz = near[chunk, 0, k] - x, near[chunk, 1, k] - y, near[chunk, 2, k] - z
-        met = is_within(dx, dy, dz, near[chunk, 3, k] + radius)
-        bits = np.int64(bits | (np.int64(1 << k) if met else _NONE))
+        overlaps = is_within(dx, dy, dz, near[chunk, 3, k] + radius)
+        bits = np.int64(bits | (np.int64(1 << k) if overlaps else _NONE))
     return bits
 
 
 @kernel(inline=True)
-def _boxes_met(near: Floats, chunk: int, boxes: Floats, slot: int) -> np.int64:
+def _overlapping_boxes(near: Floats, chunk: int, boxes: Floats, slot: int) -> np.int64:
     """Return as bits which boxes of a chunk one box overlaps or touches."""
     x0, y0, z0 = boxes[slot, 0], boxes[slot, 1], boxes[slot, 2]
     x1, y1, z1 = boxes[slot, 3], boxes[slot, 4], boxes[slot, 5]
     prefer_wide_vectors()
     bits = _NONE
     for k in range(LANES):
-        met = (
+        overlaps = (
             (near[chunk, 0, k] <= x1)
             & (near[chunk, 1, k] <= y1)
             & (near[chunk, 2, k] <= z1)
@@ -64,7 +64,7 @@ def _boxes_met(near: Floats, chunk: int, boxes: Floats, slot: int) -> np.int64:
             & (near[chunk, 4, k] >= y0)
             & (near[chunk, 5, k] >= z0)
         )
-        bits = np.int64(bits | (np.int64(1 << k) if met else _NONE))
+        bits = np.int64(bits | (np.int64(1 << k) if overlaps else _NONE))
     return bits
 
 
@@ -110,9 +110,9 @@ def _compare(
         row = int(rows[slot])
         for chunk in range(done // LANES, chunks):
             if len(spheres) > 0:
-                bits = _spheres_met(near, chunk, spheres, slot)
+                bits = _overlapping_spheres(near, chunk, spheres, slot)
             else:
-                bits = _boxes_met(near, chunk, boxes, slot)
+                bits = _overlapping_boxes(near, chunk, boxes, slot)
             if chunk == done // LANES:
                 bits = np.int64(bits & (-1 << done % LANES))
             while bits != 0:
@@ -138,10 +138,10 @@ def overlapping_pairs(
     """Add a key for each overlapping pair; return (the node to continue with, pairs, pairs tested).
 
     Each leaf is compared with itself and the leaves after it, starting with leaf ``node``: first
-    the objects that meet the leaf's box are gathered, then each object of the leaf is compared with
-    these, a chunk at a time. If ``keys`` is too short, the node is that leaf, else the number of
-    nodes. Room for `GATHERED` more keys than there are pairs is enough. With no room at all there
-    are no keys, only the number of pairs tested.
+    the objects that overlap the leaf's box are gathered, then each object of the leaf is compared
+    with these, a chunk at a time. If ``keys`` is too short, the node is that leaf, else the number
+    of nodes. Room for `GATHERED` more keys than there are pairs is enough. With no room at all
+    there are no keys, only the number of pairs tested.
     """
     shapes = spheres if len(spheres) > 0 else boxes
     near = np.full((_CHUNKS, 6, LANES), np.nan)

@@ -1,4 +1,4 @@
-"""Which objects of a loose octree meet a sphere or a box, and which one a ray meets first."""
+"""Queries of a loose octree: the objects that overlap a sphere or a box, the first hit of a ray."""
 
 import math
 
@@ -23,13 +23,13 @@ _PARALLEL = 1e-300
 
 
 @kernel(inline=True)
-def _spheres_meet(a: Floats, i: int, b: Floats, j: int) -> bool:
+def _spheres_overlap(a: Floats, i: int, b: Floats, j: int) -> bool:
     dx, dy, dz = a[i, 0] - b[j, 0], a[i, 1] - b[j, 1], a[i, 2] - b[j, 2]
     return is_within(dx, dy, dz, a[i, 3] + b[j, 3])
 
 
 @kernel(inline=True)
-def _sphere_meets_box(spheres: Floats, i: int, boxes: Floats, j: int) -> bool:
+def _sphere_overlaps_box(spheres: Floats, i: int, boxes: Floats, j: int) -> bool:
     x, y, z = float(spheres[i, 0]), float(spheres[i, 1]), float(spheres[i, 2])
     dx = max(float(boxes[j, 0]) - x, 0.0, x - float(boxes[j, 3]))
     dy = max(float(boxes[j, 1]) - y, 0.0, y - float(boxes[j, 4]))
@@ -49,25 +49,25 @@ def objects_met(
     count: int,
     keys: Int64s,
 ) -> tuple[int, int]:
-    """Add a key, the query above the row, for each object met; return (query, keys).
+    """Add a key, the query above the row, for each object that overlaps; return (query, keys).
 
     Queries are spheres (q, 4) or boxes (q, 6), answered from ``query`` on. The query returned is
     the unfinished one if ``keys`` is too short, else the number of queries.
     """
     by_sphere, of_spheres = queries.shape[1] == 4, len(spheres) > 0
-    reach = np.empty((1, 6))
+    bounds = np.empty((1, 6))
     while query < len(queries):
         for k in range(3):
             if by_sphere:
                 middle, radius = float(queries[query, k]), float(queries[query, 3])
-                reach[0, k] = sphere_side(middle, radius, -1.0)
-                reach[0, k + 3] = sphere_side(middle, radius, 1.0)
+                bounds[0, k] = sphere_side(middle, radius, -1.0)
+                bounds[0, k + 3] = sphere_side(middle, radius, 1.0)
             else:
-                reach[0, k], reach[0, k + 3] = queries[query, k], queries[query, k + 3]
+                bounds[0, k], bounds[0, k + 3] = queries[query, k], queries[query, k + 3]
         count_before = count
         node = 0
         while node < len(spans):
-            if not boxes_meet(node_boxes, node, reach, 0):
+            if not boxes_meet(node_boxes, node, bounds, 0):
                 node = int(spans[node, 2])
                 continue
             node += 1
@@ -77,17 +77,17 @@ def objects_met(
             if count + last - first > len(keys):
                 return query, count_before
             for slot in range(first, last):
-                if not boxes_meet(boxes, slot, reach, 0):
+                if not boxes_meet(boxes, slot, bounds, 0):
                     continue
                 if by_sphere and of_spheres:
-                    met = _spheres_meet(queries, query, spheres, slot)
+                    overlaps = _spheres_overlap(queries, query, spheres, slot)
                 elif by_sphere:
-                    met = _sphere_meets_box(queries, query, boxes, slot)
+                    overlaps = _sphere_overlaps_box(queries, query, boxes, slot)
                 elif of_spheres:
-                    met = _sphere_meets_box(spheres, slot, queries, query)
+                    overlaps = _sphere_overlaps_box(spheres, slot, queries, query)
                 else:
-                    met = True
-                if met:
+                    overlaps = True
+                if overlaps:
                     keys[count] = (query << ROW_BITS) | int(rows[slot])
                     count += 1
         query += 1
@@ -177,7 +177,7 @@ def first_met(
     distances: Floats,
     nearest: Int64s,
 ) -> None:
-    """Write the distance (q,) and the row of each ray's first object; NaN and -1 if it meets none.
+    """Write the distance (q,) and the row of each ray's first object; NaN and -1 if it hits none.
 
     Origins, directions of length 1, and limits (q,) have q rows or one. Of equal distances the
     lesser row wins.
@@ -207,15 +207,17 @@ def first_met(
                 if boxes[slot, 0] > boxes[slot, 3]:  # removed
                     continue
                 if len(spheres) > 0:
-                    met = ray_sphere(
+                    distance = ray_sphere(
                         origin, direction, row3(spheres, slot), float(spheres[slot, 3])
                     )
                 else:
                     upper = (float(boxes[slot, 3]), float(boxes[slot, 4]), float(boxes[slot, 5]))
-                    met = ray_aabb(origin, direction, row3(boxes, slot), upper)
+                    distance = ray_aabb(origin, direction, row3(boxes, slot), upper)
                 row = int(rows[slot])
-                nearer = met < best or (met == best and (best_row == _MISSED or row < best_row))
-                if nearer and met < math.inf:
-                    best, best_row = met, row
+                nearer = distance < best or (
+                    distance == best and (best_row == _MISSED or row < best_row)
+                )
+                if nearer and distance < math.inf:
+                    best, best_row = distance, row
         distances[ray] = best if best_row != _MISSED else np.nan
         nearest[ray] = best_row

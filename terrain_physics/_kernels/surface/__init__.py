@@ -1,1 +1,1 @@
-"""Shapes as rows of numbers, and what one does against one triangle."""
+"""Shapes as rows of numbers, and one of them against one triangle."""

@@ -1,4 +1,4 @@
-"""One shape against one triangle: whether they touch, and the contact.
+"""Narrow phase: one shape against one triangle, whether they touch, and the contact.
 
 The bits are those of the pair's own function. Shapes are rows, see `shapes.py`.
 """
@@ -65,12 +65,12 @@ def contact(
     faces: Floats,
 ) -> tuple[bool, Vec3, Vec3, Vec3]:
     """Return (whether they touch, penetration, its unit direction, point of the triangle)."""
-    lent = borrow(shapes)
+    borrowed = borrow(shapes)
     if kind == SPHERE:
-        return _sphere_contact(lent, index, a, b, c, two_sided)
+        return _sphere_contact(borrowed, index, a, b, c, two_sided)
     if kind == BOX:
-        return _box_contact(lent, index, a, b, c, two_sided, faces)
-    return _capsule_contact(lent, index, a, b, c, two_sided)
+        return _box_contact(borrowed, index, a, b, c, two_sided, faces)
+    return _capsule_contact(borrowed, index, a, b, c, two_sided)
 
 
 @kernel

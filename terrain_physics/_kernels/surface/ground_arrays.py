@@ -13,14 +13,14 @@ MAP_HEIGHTS, MAP_CELLS, MAP_BLOCKS, MAP_FRAME = 0, 2, 4, 6
 MAP_NUMBER, MAP_LAYERS = 8, 9
 MAP_ROW_SIZE = 10
 
-# How many columns a mesh has: see `mesh.parts`.
+# Columns of a mesh: see `mesh.parts`.
 MESH_ROW_SIZE = 29
 
-# How many columns a part that moves has, and how many of its moves it remembers, each from the
-# column MOVES on: see `ground.movers`.
+# Columns of a moving part: from the column MOVES on, its latest moves, MOVE_SIZE columns each; see
+# `ground.movers`.
 MOVES, MOVE_SIZE, MOST_MOVES = 35, 13, 32
 MOVER_SIZE = MOVES + MOVE_SIZE * MOST_MOVES
 
-# Parts of a ground are on layers, a bit for each. A mask meets the parts that share a bit with it.
+# Parts of a ground are on layers, a bit for each. A mask selects those that share a bit with it.
 ALL_LAYERS = 0xFFFF_FFFF
 FIRST_LAYER = 1

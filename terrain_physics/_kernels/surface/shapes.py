@@ -14,9 +14,9 @@ To add a shape, such as a cone:
 3. At the border, in `terrain_physics/surface/shapes.py`: `Shape`, `SHAPES`, and `row_of` with its
    message.
 
-That makes it right everywhere. What has no branch of its own counts as a capsule. A filter of cells
-in float32, as `heightmap/batch_contacts/filter_boxes.py` is one, makes contacts of many with maps
-faster.
+That makes it right everywhere. A kind without a branch of its own counts as a capsule. A filter of
+cells in float32, as `heightmap/batch_contacts/filter_boxes.py` is one, makes contacts of many with
+maps faster.
 """
 
 from typing import NamedTuple
@@ -150,7 +150,7 @@ def box_body(half: Vec3, rotation: Mat3) -> Body:
 
 @kernel(inline=True)
 def capsule_body(radius: float, axis: Vec3, extents: Vec3, rotation: Mat3) -> Body:
-    """Return a capsule; what only moves along a line leaves out ``extents`` and ``rotation``."""
+    """Return a capsule; a sweep along a line leaves out ``extents`` and ``rotation``."""
     half_extents = (abs(axis[0]) + radius, abs(axis[1]) + radius, abs(axis[2]) + radius)
     return Body(CAPSULE, radius, extents, rotation, axis, half_extents, radius)
 

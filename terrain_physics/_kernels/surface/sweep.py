@@ -1,4 +1,4 @@
-"""One moving shape against one triangle: how far it travels, and where it touches.
+"""One moving shape against one triangle: the time of impact, as a distance, and where it touches.
 
 Shapes are bodies, see `shapes.py`.
 """

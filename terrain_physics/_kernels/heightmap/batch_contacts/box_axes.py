@@ -1,10 +1,11 @@
-"""The shortest allowed way of a box out of a triangle, many at a time: float32 finds, float64 says.
+"""The shortest allowed push-out of a box, many at a time: float32 finds, float64 decides.
 
 The nearest face is behind the front here. The 13 axes of `geometry/obb_triangle.py` are turned to
-the front; each is one allowed direction u. The way along it ends at the first of all faces v:
-1 / way is the greatest of (u . v) / distance. In float32 these shares are bounded from above. The
-direction and the face that seem to count are measured in float64; if that way is shorter than the
-bounds leave to all others, it is the one, and has the bits of the pair's own function.
+the front; each is one allowed direction u. The push-out along it ends at the first of all
+faces v: 1 / push-out is the greatest of (u . v) / distance. In float32 these shares are bounded
+from above. The direction and the face that seem to count are measured in float64; if that push-out
+is shorter than the bounds leave to all others, it is the one, and has the bits of the pair's own
+function.
 """
 
 import numpy as np
@@ -51,7 +52,7 @@ TABLE_SIZE = AXES * STEP_OF_AXIS
 # In units of 2^-24, an axis is off by 6, and a product of two by 20.
 _OFF_SLOPE = 32.0 * 2.0**-24
 
-# Another way is longer for sure if it is so by this part, or by a thousand ties.
+# Another push-out is longer for sure if it is so by this part, or by a thousand ties.
 _LONGER_RATIO = 1e-6
 
 # An axis that faces the front by less than this may be allowed both ways.
@@ -63,9 +64,9 @@ def _put_axis(
     table: Float32s, place: int, axis: Vec3f, measure: Measure, front: Vec3f, off: np.float32
 ) -> np.bool_:
     """Write an axis, turned to the front; return whether float32 can tell about it."""
-    low, high, reach, inverse = measure
+    low, high, extent, inverse = measure
     one, none = np.float32(1.0), np.float32(0.0)
-    forward, backward = (high + reach) * inverse - off, (reach - low) * inverse - off
+    forward, backward = (high + extent) * inverse - off, (extent - low) * inverse - off
     facing = (axis[0] * front[0] + axis[1] * front[1] + axis[2] * front[2]) * inverse
     is_turned = facing < none
     factor = -inverse if is_turned else inverse
@@ -106,7 +107,7 @@ def _put_across(
 def _put_axes(singles: Float32s, chosen: Int32s, table: Float32s, rivals: Float32s) -> None:
     """Write the axes of n chosen touches, ``table`` (AXES, 9, LANES).
 
-    A rival is the greatest share of another way: none so far, or infinite where float32 cannot
+    A rival is the greatest share of another push-out: none so far, or infinite where float32 cannot
     tell.
     """
     prefer_wide_vectors()
@@ -134,7 +135,7 @@ def _put_axes(singles: Float32s, chosen: Int32s, table: Float32s, rivals: Float3
 
 @kernel(inline=True, contract=True)
 def _share(table: Float32s, place: int, u: Vec3f) -> tuple[np.float32, np.float32]:
-    """Return what the shares of an axis's two faces in a way along u are at most."""
+    """Return upper bounds of the shares of an axis's two faces in a push-out along u."""
     x, y, z = table[place + 3 * LANES], table[place + 4 * LANES], table[place + 5 * LANES]
     slope = u[0] * x + u[1] * y + u[2] * z
     far = slope + table[place + 6 * LANES]
@@ -151,7 +152,7 @@ def _most(table: Float32s, place: int, u: Vec3f, most: np.float32) -> np.float32
 
 @kernel(noinline=True, noalias=True, contract=True)
 def _put_shares(table: Float32s, count: int, shares: Float32s) -> None:
-    """Write what the shares in the ways of n touches along all axes are at most, (AXES, LANES)."""
+    """Write upper bounds of the shares in n push-outs along all axes, (AXES, LANES)."""
     prefer_wide_vectors()
     step = STEP_OF_AXIS
     for axis in range(AXES):
@@ -175,7 +176,7 @@ def _put_shares(table: Float32s, count: int, shares: Float32s) -> None:
 
 @kernel(noinline=True, noalias=True, contract=True)
 def _choose_axes(shares: Float32s, best: Float32s, rivals: Float32s, axes: Int32s) -> None:
-    """Write along which axis the way of n touches seems shortest, and the best share of another."""
+    """Write the axes of the push-outs that seem shortest, n, and the best share of another."""
     prefer_wide_vectors()
     for axis in range(AXES):
         own = np.int32(axis)
@@ -195,7 +196,7 @@ _End = tuple[np.float32, np.float32, np.int32]
 
 @kernel(inline=True, contract=True)
 def _nearer_end(table: Float32s, k: int, axis: int, u: Vec3f, end: _End) -> _End:
-    """Return where a way along u seems to end, with the faces of one more axis."""
+    """Return where a push-out along u seems to end, with the faces of one more axis."""
     far, near = _share(table, axis * STEP_OF_AXIS + k, u)
     share, other = far if far > near else near, near if far > near else far
     most, second, own = end
@@ -208,7 +209,7 @@ def _nearer_end(table: Float32s, k: int, axis: int, u: Vec3f, end: _End) -> _End
 
 @kernel(noinline=True, noalias=True, contract=True)
 def _choose_ends(table: Float32s, axes: Int32s, rivals: Float32s, ends: Int32s) -> None:
-    """Write at which axis's face the way of n touches seems to end; all others count as rivals."""
+    """Write the axes at whose faces n push-outs seem to end; all others count as rivals."""
     prefer_wide_vectors()
     none = np.float32(0.0)
     for k in range(axes.shape[0]):
@@ -269,13 +270,13 @@ def _put_push_outs(
         u, _, _ = _front_axis(seen, at, int(axes[k]), half)
         v, far, near = _front_axis(seen, at, int(ends[k]), half)
         slope = dot(v, u)
-        # No way ends at a face along it: then this one was found by rounding.
+        # No push-out ends at a face along it: then this one was found by rounding.
         ends_there = slope != 0.0
-        way = (far if slope > 0.0 else near) / (abs(slope) if ends_there else 1.0)
-        put_vector(moves, k, to_world(m, scale(u, way)))
+        push_out = (far if slope > 0.0 else near) / (abs(slope) if ends_there else 1.0)
+        put_vector(moves, k, to_world(m, scale(u, push_out)))
         put_vector(directions, k, to_world(m, u))
         a, b, c = corners_at(seen, at)
-        longer = way * (1.0 + _LONGER_RATIO) + 1e3 * tie_slack(a, b, c, half)
+        longer = push_out * (1.0 + _LONGER_RATIO) + 1e3 * tie_slack(a, b, c, half)
         is_sure = ends_there & (longer * np.float64(rivals[k]) < 1.0)
         verdicts[k] = np.int32(TOUCHING) if is_sure else np.int32(IN_DOUBT)
 

@@ -1,4 +1,4 @@
-"""Which of the 26 faces of a box and a triangle is nearest, in float32: many at a time.
+"""The nearest of the 26 faces of a box and a triangle, in float32: many at a time.
 
 One face makes the contact, see `geometry/obb_triangle.py`. Distances in float32 tell which, if it
 is ahead of all others by more than their rounding.
@@ -101,8 +101,8 @@ def sum_of(v: Vec3f) -> np.float32:
     return abs(v[0]) + abs(v[1]) + abs(v[2])
 
 
-# A triangle and a box along an axis: from where to where the triangle reaches, how far the box, and
-# how many meters these units are.
+# A triangle and a box along an axis: the ends of the triangle, the extent of the box, and how many
+# meters these units are.
 Measure = tuple[np.float32, np.float32, np.float32, np.float32]
 
 # The least distance so far, the least of all others, and the number of the nearest face.
@@ -113,8 +113,8 @@ _Nearest = tuple[np.float32, np.float32, np.int32]
 def along_normal(normal: Vec3f, b: Vec3f, half: Vec3f) -> Measure:
     """Measure along the triangle's normal."""
     place = normal[0] * b[0] + normal[1] * b[1] + normal[2] * b[2]
-    reach = abs(normal[0]) * half[0] + abs(normal[1]) * half[1] + abs(normal[2]) * half[2]
-    return place, place, reach, np.float32(1.0)
+    extent = abs(normal[0]) * half[0] + abs(normal[1]) * half[1] + abs(normal[2]) * half[2]
+    return place, place, extent, np.float32(1.0)
 
 
 @kernel(inline=True, contract=True)
@@ -136,9 +136,9 @@ def across(
     one, square = np.float32(1.0), u * u + v * v
     is_axis = square > least
     p, q = v * p_u - u * p_v, v * q_u - u * q_v
-    reach = abs(v) * half_u + abs(u) * half_v
+    extent = abs(v) * half_u + abs(u) * half_v
     inverse = one / np.sqrt(square if is_axis else one)
-    return (p if p < q else q, q if p < q else p, reach, inverse), is_axis
+    return (p if p < q else q, q if p < q else p, extent, inverse), is_axis
 
 
 @kernel(inline=True, contract=True)
@@ -151,8 +151,8 @@ def least_square(edge: Vec3f) -> np.float32:
 @kernel(inline=True, contract=True)
 def _nearer(nearest: _Nearest, measure: Measure, number: int) -> _Nearest:
     """Return the nearest face so far, with the two of an axis: of that number, and the next one."""
-    (best, second, face), (low, high, reach, inverse) = nearest, measure
-    forward, backward = (high + reach) * inverse, (reach - low) * inverse
+    (best, second, face), (low, high, extent, inverse) = nearest, measure
+    forward, backward = (high + extent) * inverse, (extent - low) * inverse
     is_backward = backward < forward
     near, far = backward if is_backward else forward, forward if is_backward else backward
     own = np.int32(number + 1) if is_backward else np.int32(number)
@@ -179,7 +179,7 @@ def _nearer_across(
 
 @kernel(noinline=True, noalias=True, contract=True)
 def find_faces(singles: Float32s, faces: Int32s) -> None:
-    """Write which face is nearest to each of n triangles, or UNKNOWN.
+    """Write the face nearest to each of n triangles, or UNKNOWN.
 
     Faces are numbered as `nearest_face` goes through them: 2 * axis, and 1 more backward.
     """

@@ -1,7 +1,7 @@
 """Push-out of boxes whose nearest face is behind the front: the shortest allowed, many at a time.
 
 This does what `geometry/obb_triangle.py` does one by one, to the bit. The 13 axes are turned to the
-front, so that each is one allowed direction u; where it leaves the polytope, 1 / way is the
+front, so that each is one allowed direction u; where it leaves the polytope, 1 / push-out is the
 greatest of (u . v) / distance over all faces v. That is found with rounded inverses first. The best
 direction, the first of those tied, is measured again as it is defined. If another one is nearly as
 good but not tied, the case is left in doubt.
@@ -111,7 +111,7 @@ def _put_axes(
 
 @kernel(inline=True)
 def _share(table: Floats, place: int, u: Vec3, most: float) -> float:
-    """Return the greatest inverse way so far, counting the faces of one more axis."""
+    """Return the greatest inverse push-out so far, counting the faces of one more axis."""
     slope = u[0] * table[place] + u[1] * table[place + LANES] + u[2] * table[place + 2 * LANES]
     forward, backward = slope * table[place + 5 * LANES], -slope * table[place + 6 * LANES]
     share = forward if slope > 0.0 else backward
@@ -120,7 +120,7 @@ def _share(table: Floats, place: int, u: Vec3, most: float) -> float:
 
 @kernel(noinline=True, noalias=True)
 def _put_shares(table: Floats, count: int, shares: Floats) -> None:
-    """Write the inverses of the ways out along all axes (AXES, LANES) of n cases."""
+    """Write the inverse push-outs along all axes (AXES, LANES) of n cases."""
     prefer_wide_vectors()
     step = NUMBERS * LANES
     for axis in range(AXES):
@@ -146,18 +146,18 @@ def _put_shares(table: Floats, count: int, shares: Floats) -> None:
 def _choose_axes(
     shares: Floats, slacks: Floats, best: Floats, doubts: Int32s, which: Int32s
 ) -> None:
-    """Write for n cases which axis has the shortest way out, the first of equals.
+    """Write for n cases the axis of the shortest push-out, the first of equals.
 
     If another one is nearly as good, there is doubt. ``best`` is scratch.
     """
     prefer_wide_vectors()
     for axis in range(AXES):
         for k in range(doubts.shape[0]):
-            # An axis that vanished has the share 0: no way out.
+            # An axis that vanished has the share 0: no push-out.
             share = shares[axis * LANES + k]
             best[k] = share if (axis == 0) | (share > best[k]) else best[k]
     for k in range(doubts.shape[0]):
-        # A way of no more than a few ties: what follows compares inverses, and would call all tied.
+        # A push-out of only a few ties: the loop below compares inverses, and would call all tied.
         doubts[k] = np.int32(1) if slacks[k] * best[k] > SHORTEST_TIE else doubts[k]
     for axis in range(AXES - 1, -1, -1):
         own = np.int32(axis)
@@ -174,11 +174,11 @@ def _choose_axes(
 
 @kernel(inline=True)
 def _end(table: Floats, place: int, u: Vec3, least: float) -> float:
-    """Return the shortest way so far in direction u, counting the faces of one more axis."""
+    """Return the shortest push-out so far in direction u, counting the faces of one more axis."""
     slope = dot((table[place], table[place + LANES], table[place + 2 * LANES]), u)
     far, near = table[place + 3 * LANES], table[place + 4 * LANES]
-    way = (far if slope > 0.0 else near) / (abs(slope) if slope != 0.0 else 1.0)
-    return way if (slope != 0.0) & (way < least) else least
+    push_out = (far if slope > 0.0 else near) / (abs(slope) if slope != 0.0 else 1.0)
+    return push_out if (slope != 0.0) & (push_out < least) else least
 
 
 @kernel(noinline=True, noalias=True)
@@ -202,21 +202,21 @@ def _put_push_outs(
             table[np.uint32(place + np.uint32(LANES))],
             table[np.uint32(place + np.uint32(2 * LANES))],
         )
-        way = _end(table, k, u, np.inf)
-        way = _end(table, k + step, u, way)
-        way = _end(table, k + 2 * step, u, way)
-        way = _end(table, k + 3 * step, u, way)
-        way = _end(table, k + 4 * step, u, way)
-        way = _end(table, k + 5 * step, u, way)
-        way = _end(table, k + 6 * step, u, way)
-        way = _end(table, k + 7 * step, u, way)
-        way = _end(table, k + 8 * step, u, way)
-        way = _end(table, k + 9 * step, u, way)
-        way = _end(table, k + 10 * step, u, way)
-        way = _end(table, k + 11 * step, u, way)
-        way = _end(table, k + 12 * step, u, way)
+        push_out = _end(table, k, u, np.inf)
+        push_out = _end(table, k + step, u, push_out)
+        push_out = _end(table, k + 2 * step, u, push_out)
+        push_out = _end(table, k + 3 * step, u, push_out)
+        push_out = _end(table, k + 4 * step, u, push_out)
+        push_out = _end(table, k + 5 * step, u, push_out)
+        push_out = _end(table, k + 6 * step, u, push_out)
+        push_out = _end(table, k + 7 * step, u, push_out)
+        push_out = _end(table, k + 8 * step, u, push_out)
+        push_out = _end(table, k + 9 * step, u, push_out)
+        push_out = _end(table, k + 10 * step, u, push_out)
+        push_out = _end(table, k + 11 * step, u, push_out)
+        push_out = _end(table, k + 12 * step, u, push_out)
         _, _, m = box_at(boxes, int(np.uint32(chosen[k])))
-        move, direction = to_world(m, scale(u, way)), to_world(m, u)
+        move, direction = to_world(m, scale(u, push_out)), to_world(m, u)
         put_vector(moves, k, move)
         put_vector(directions, k, direction)
         verdicts[k] = np.int32(TOUCHING if doubts[k] == np.int32(0) else IN_DOUBT)

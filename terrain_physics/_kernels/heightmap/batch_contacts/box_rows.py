@@ -1,9 +1,9 @@
 """Contacts of boxes with listed triangles: float32 finds the faces that count, float64 computes.
 
 The nearest of 26 faces makes the contact, see `geometry/obb_triangle.py`; where it is behind the
-front, the two faces do that bound the shortest allowed way. Where float32 cannot tell which, all
-are measured in float64. Either way the contact is computed from its faces in float64, so its bits
-are those of the pair's own function.
+front, the two faces do that bound the shortest allowed push-out. Where float32 cannot tell
+which, all are measured in float64. Either way the contact is computed from its faces in float64, so
+its bits are those of the pair's own function.
 """
 
 import numpy as np
@@ -98,10 +98,10 @@ def _put_nearest(
         verdicts[k] = np.int32(TOUCHING) if is_allowed else np.int32(IN_DOUBT)
 
 
-# Fewer ways than this are measured faster one by one.
+# Fewer push-outs than this are measured faster one by one.
 _FEW = 8
 
-# What is done about the touches of a verdict that is not final.
+# Work on the touches of a verdict that is not final.
 _MEASURE_ALL, _FIND_AXES, _MEASURE_AXES = range(3)
 
 
@@ -127,7 +127,7 @@ def put_box_rows(
         at, wanted = 0, UNKNOWN if work == _MEASURE_ALL else IN_DOUBT
         while at < verdicts.shape[0]:
             n, at = _next_with(verdicts, wanted, at, chosen)
-            # Boxes along the axes of the map tie everywhere, also on their ways out.
+            # Boxes along the axes of the map tie everywhere, also in their push-outs.
             is_tied = n > LANES // 2 if work == _MEASURE_ALL else is_tied
             if n == 0 or (work == _FIND_AXES and is_tied) or (work == _MEASURE_AXES and n < _FEW):
                 break

@@ -1,4 +1,4 @@
-"""Broad phase: which cells of a map a shape may touch, in chunks for the stages of a query.
+"""Broad phase: the cells of a map that a shape may touch, in chunks for the stages of a query.
 
 A shape's cells are a rectangle of rows and columns. The cells of many small shapes are written one
 shape after the other; those of one large shape row by row, skipping blocks whose heights are all
@@ -91,10 +91,10 @@ def near_cells(
 
 @kernel
 def outline(grid: Grid, blocks: Float32s) -> tuple[float, float, float, float]:
-    """Return what bounds all queries of a map: (least height, greatest, slack, greatest reach).
+    """Return what bounds all queries of a map: (least height, greatest, slack, greatest extent).
 
     All in meters. The slack is more than rounding moves a touch up or down. float32 holds shapes up
-    to the greatest reach; -1 if this map does not fit float32.
+    to the greatest extent; -1 if this map does not fit float32.
     """
     top = level_count(grid.rows, grid.columns) - 1
     place = level_start(grid.rows, grid.columns, top)
@@ -142,8 +142,8 @@ def put_range(
     )
     count = _greater(row_1 - row_0, 0.0) * _greater(column_1 - column_0, 0.0)
     farthest = _greater(_greater(-row_0, row_1), _greater(-column_0, column_1))
-    reach = (upper[0] - lower[0]) + (upper[1] - lower[1]) + (upper[2] - lower[2])
-    is_small = (count <= MOST_SMALL) & (farthest <= FARTHEST_SMALL_CELL) & (reach <= edges[3])
+    extent = (upper[0] - lower[0]) + (upper[1] - lower[1]) + (upper[2] - lower[2])
+    is_small = (count <= MOST_SMALL) & (farthest <= FARTHEST_SMALL_CELL) & (extent <= edges[3])
     low, high = height_limits(lower, upper, edges[2])
     is_near = (count > 0.0) & (low <= edges[1]) & (high >= edges[0])
     kind = SMALL if is_small else (REFUSED if count > MOST_CELLS else LARGE)
@@ -380,7 +380,7 @@ def put_touches(
     first: int,
     places: Int32s,
     codes: Int32s,
-    list_who: Int64s,
+    list_index: Int64s,
     list_row: Int64s,
     list_code: Int64s,
 ) -> None:
@@ -389,6 +389,6 @@ def put_touches(
     for k in range(hits.shape[0]):
         hit = np.uint32(hits[k])
         at = np.uint32(hit >> np.uint32(1))
-        list_who[k] = first + np.int64(places[at])
+        list_index[k] = first + np.int64(places[at])
         list_row[k] = np.int64(places[np.uint32(at + np.uint32(PAIRS))])
         list_code[k] = np.int64(codes[at]) + np.int64(hit & np.uint32(1))

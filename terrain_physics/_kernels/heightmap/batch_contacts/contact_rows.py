@@ -37,7 +37,7 @@ from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int32s, Int6
 @kernel(noalias=True)
 def put_ids(
     grid: Grid,
-    list_who: Int64s,
+    list_index: Int64s,
     list_row: Int64s,
     list_code: Int64s,
     queries: Int64s,
@@ -49,22 +49,22 @@ def put_ids(
         row, code = list_row[k], list_code[k]
         column = code >> 2
         is_inside = (row >= 0) & (row < grid.rows) & (column >= 0) & (column < grid.columns)
-        queries[k] = list_who[k]
+        queries[k] = list_index[k]
         triangles[k] = 2 * (row * grid.columns + column) + (code & 1) if is_inside else -1
 
 
 @kernel
-def put_numbers(bodies: Floats, width: int, list_who: Int64s, numbers: Floats) -> None:
+def put_numbers(bodies: Floats, width: int, list_index: Int64s, numbers: Floats) -> None:
     """Write the rows of n shapes as columns (width, ROOM)."""
     # The same shape eight times, needed or not: most have several touches in a row.
     k = 0
-    while k < list_who.shape[0]:
-        who = list_who[k]
+    while k < list_index.shape[0]:
+        index = list_index[k]
         for part in range(width):
-            put_eight(numbers, np.uint64(part * ROOM + k), bodies[width * who + part], 0.0)
+            put_eight(numbers, np.uint64(part * ROOM + k), bodies[width * index + part], 0.0)
         k += 1
-        end = min(k + 7, list_who.shape[0])
-        while k < end and list_who[k] == who:
+        end = min(k + 7, list_index.shape[0])
+        while k < end and list_index[k] == index:
             k += 1
 
 
@@ -162,7 +162,7 @@ def _put_one_by_one(
     grid: Grid,
     kind: int,
     shapes: Floats,
-    list_who: Int64s,
+    list_index: Int64s,
     list_row: Int64s,
     list_code: Int64s,
     moves: Floats,
@@ -172,13 +172,13 @@ def _put_one_by_one(
     faces: Floats,
 ) -> None:
     """Write those of n touches that have the verdict IN_DOUBT."""
-    for k in range(list_who.shape[0]):
+    for k in range(list_index.shape[0]):
         if verdicts[k] != IN_DOUBT:
             continue
         code = int(list_code[k])
         a, b, c = half_triangle(grid, int(list_row[k]), code >> 2, (code >> 1) & 1, code & 1)
-        who = int(list_who[k])
-        _, move, direction, point = contact(kind, shapes, who, a, b, c, False, faces)
+        index = int(list_index[k])
+        _, move, direction, point = contact(kind, shapes, index, a, b, c, False, faces)
         put_vector(moves, k, move)
         put_vector(directions, k, direction)
         put_vector(points, k, point)
@@ -191,7 +191,7 @@ def put_contacts(
     frame: Floats,
     kind: int,
     shapes: Floats,
-    list_who: Int64s,
+    list_index: Int64s,
     list_row: Int64s,
     list_code: Int64s,
     ints: Int64s,
@@ -210,11 +210,11 @@ def put_contacts(
     faces = np.empty((FACE_COUNT, 4), dtype=np.float64)
     for begin in range(0, count, STEP):
         n = min(STEP, count - begin)
-        who, row = list_who[begin : begin + n], list_row[begin : begin + n]
+        index, row = list_index[begin : begin + n], list_row[begin : begin + n]
         code = list_code[begin : begin + n]
         first = start + begin
         put_ids(
-            grid, who, row, code,
+            grid, index, row, code,
             ints[first : first + n], ints[size + first : size + first + n],
         )  # fmt: skip
         moves = floats[3 * first : 3 * (first + n)]
@@ -223,11 +223,11 @@ def put_contacts(
         worst = IN_DOUBT
         verdicts[:n] = IN_DOUBT
         if kind == SPHERE:
-            put_numbers(shapes, SPHERE_WIDTH, who, numbers)
+            put_numbers(shapes, SPHERE_WIDTH, index, numbers)
             _put_corners(heights, grid, numbers, row, code, corners)
             worst = put_sphere_rows(numbers, corners, moves, directions, points, verdicts[:n])
         if kind == BOX:
-            put_numbers(shapes, BOX_WIDTH, who, numbers)
+            put_numbers(shapes, BOX_WIDTH, index, numbers)
             _put_corners(heights, grid, numbers, row, code, corners)
             put_box_rows(numbers, corners, moves, directions, points, verdicts[:n])
         if worst == IN_DOUBT:
@@ -235,7 +235,7 @@ def put_contacts(
                 grid,
                 kind,
                 shapes,
-                who,
+                index,
                 row,
                 code,
                 moves,
@@ -253,7 +253,7 @@ def put_deepest(
     frame: Floats,
     kind: int,
     shapes: Floats,
-    list_who: Int64s,
+    list_index: Int64s,
     list_row: Int64s,
     list_code: Int64s,
     places: Int64s,
@@ -267,22 +267,22 @@ def put_deepest(
     step_ints, step_floats = np.empty(2 * STEP, dtype=np.int64), np.empty(9 * STEP)
     size, room = ints.shape[0] // 2, floats.shape[0] // 3
     last, current, deepest = -1, -1, 0.0
-    for begin in range(0, list_who.shape[0], STEP):
-        n = min(STEP, list_who.shape[0] - begin)
+    for begin in range(0, list_index.shape[0], STEP):
+        n = min(STEP, list_index.shape[0] - begin)
         put_contacts(
-            heights, cells, frame, kind, shapes, list_who[begin : begin + n],
+            heights, cells, frame, kind, shapes, list_index[begin : begin + n],
             list_row[begin : begin + n], list_code[begin : begin + n],
             step_ints, step_floats, 0, n,
         )  # fmt: skip
         for k in range(n):
             depth = length(row_vector(step_floats, 3 * k))
-            who = int(step_ints[k])
-            if who == current and not depth > deepest:
+            index = int(step_ints[k])
+            if index == current and not depth > deepest:
                 continue
-            last += 1 if who != current else 0
-            current, deepest = who, depth
+            last += 1 if index != current else 0
+            current, deepest = index, depth
             places[last] = begin + k
-            ints[last], ints[size + last] = who, step_ints[STEP + k]
+            ints[last], ints[size + last] = index, step_ints[STEP + k]
             for i in range(3):
                 for part in range(3):
                     floats[part * room + 3 * last + i] = step_floats[part * 3 * STEP + 3 * k + i]

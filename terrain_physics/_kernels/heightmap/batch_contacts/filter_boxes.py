@@ -54,11 +54,11 @@ def put_boxes(
 
 
 @kernel(inline=True, contract=True)
-def _gap(first: np.float32, second: np.float32, reach: np.float32) -> np.float32:
-    """Return the gap between first..second and -reach..reach; negative where they overlap."""
+def _gap(first: np.float32, second: np.float32, extent: np.float32) -> np.float32:
+    """Return the gap between first..second and -extent..extent; negative where they overlap."""
     low = first if first < second else second
     high = second if first < second else first
-    return (low if low > -high else -high) - reach
+    return (low if low > -high else -high) - extent
 
 
 @kernel(inline=True, contract=True)
@@ -124,8 +124,8 @@ def _verdict(
         up[2] - slope_x * right[2] - slope_z * back[2],
     )
     away = normal[0] * b[0] + normal[1] * b[1] + normal[2] * b[2]
-    reach = abs(normal[0]) * half[0] + abs(normal[1]) * half[1] + abs(normal[2]) * half[2]
-    gap = (abs(away) - reach) / (doubt * (one + abs(slope_x) + abs(slope_z)))
+    extent = abs(normal[0]) * half[0] + abs(normal[1]) * half[1] + abs(normal[2]) * half[2]
+    gap = (abs(away) - extent) / (doubt * (one + abs(slope_x) + abs(slope_z)))
     gap = _face_gap(a[0], b[0], c[0], half[0], gap, doubt)
     gap = _face_gap(a[1], b[1], c[1], half[1], gap, doubt)
     gap = _face_gap(a[2], b[2], c[2], half[2], gap, doubt)
