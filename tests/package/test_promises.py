@@ -57,7 +57,7 @@ PROMISES: dict[str, dict[str, tuple[str, ...]]] = {
         "kernels/test_recorded_bits.py": ("test_the_bits_are_those_recorded",),
         "kernels/test_same_bits.py": ("test_the_same_story_bit_for_bit",),
         "kernels/test_same_bits_of_maps.py": ("test_the_same_answers_bit_for_bit",),
-        "character/test_group.py": (
+        "group/test_group.py": (
             "test_a_group_gives_the_bits_of_each_one_alone",
             "test_any_number_of_threads_gives_the_same_bits",
         ),
@@ -67,7 +67,7 @@ PROMISES: dict[str, dict[str, tuple[str, ...]]] = {
     "Bad input": {
         "package/test_changed_meanwhile.py": ("test_a_write_in_between_is_refused_or_not_noticed",),
         "heightmap/test_edits.py": ("test_a_refused_edit_changes_nothing",),
-        "character/test_group_input.py": ("test_restore",),
+        "group/test_input.py": ("test_restore",),
     },
     "Bounded work": {
         "character/test_work.py": (
@@ -81,12 +81,12 @@ PROMISES: dict[str, dict[str, tuple[str, ...]]] = {
         "surface/test_many_results.py": (
             "test_what_no_memory_would_hold_is_refused_before_it_is_gone",
         ),
-        "character/test_recording_files.py": ("test_a_bomb_is_refused_before_it_is_unpacked",),
+        "recording/test_recording_files.py": ("test_a_bomb_is_refused_before_it_is_unpacked",),
     },
     "Files": {
         "heightmap/test_files_damaged.py": ("test_mutated_files_load_or_are_refused_by_name",),
         "heightmap/test_files_saved.py": ("test_an_error_while_writing_leaves_the_file_as_it_was",),
-        "character/test_recording_files.py": ("test_an_interrupted_save_leaves_the_old_file",),
+        "recording/test_recording_files.py": ("test_an_interrupted_save_leaves_the_old_file",),
         "character/test_recorded_grounds.py": ("test_events_that_do_not_fit_are_refused",),
     },
     "Cache": {
