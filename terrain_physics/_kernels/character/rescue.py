@@ -1,4 +1,4 @@
-"""A body out of the ground that it was put into, before it moves."""
+"""Rescue of a body from the ground that it was put into, before it moves."""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
@@ -34,7 +34,7 @@ from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN
 from terrain_physics._kernels.types import Floats
 
-# How fast a body comes out of the ground from deep below, and how far at least in an update.
+# Speed of a body that rises from deep below the ground, and its least rise in an update.
 RESCUE_SPEED = 30.0  # m/s
 RESCUE_STEP = 0.3  # meters
 
@@ -43,10 +43,10 @@ RESCUE_STEP = 0.3  # meters
 def is_worse(scene: Scene, offset: Vec3, depth: float, is_below: bool) -> bool:
     """Tell whether a body is deeper in something than ``depth``, or its center newly in ground.
 
-    Touching is no deeper. If neither, a walker goes on as if nobody had looked.
+    Touching counts as no deeper. If neither holds, a walker goes on as if it had not been checked.
     """
-    touching = list_contacts(scene, offset)
-    is_deeper = max(touching.depth, touching.overlap) > depth + CONTACT_MARGIN
+    manifold = list_contacts(scene, offset)
+    is_deeper = max(manifold.depth, manifold.overlap) > depth + CONTACT_MARGIN
     return is_deeper or (is_buried(scene, offset) and not is_below)
 
 
@@ -54,7 +54,7 @@ def is_worse(scene: Scene, offset: Vec3, depth: float, is_below: bool) -> bool:
 def rescue(
     movement: MovementRules, motion: Motion, scene: Scene, delta_time: float, is_below: bool
 ) -> tuple[Motion, float]:
-    """Lift a body whose center is below the surface of a map, and clear one that walks.
+    """Lift a body whose center is below the surface of a map, and depenetrate a walking one.
 
     Takes a motion at the base of its scene, before the first step. A body whose center is where
     the last update left it, below the surface, is not lifted.
@@ -62,10 +62,10 @@ def rescue(
     Returns
     -------
     tuple of Motion and float
-        The motion, with what was done in its tally; and how much farther the body must rise, in
-        meters: more than 0 only for a body deep below, which rises by as much as an update may
-        lift it, and does nothing else in this one. Else the body is out of all that it was put
-        into, a flying one but for what its first step will push it out of.
+        The motion, with an updated tally; and how much farther the body must rise, in meters: more
+        than 0 only for a body deep below, which rises by as much as an update may lift it, and does
+        nothing else in this one. Else the body is out of all that it was put into; a flying one may
+        still overlap ground that its first step will push it out of.
     """
     offset, tally = motion.offset, motion.tally
     if is_buried(scene, offset) and not is_below:
@@ -80,9 +80,9 @@ def rescue(
             return Motion(motion.base, offset, motion.velocity, motion.footing, tally), up - most
     if not motion.footing.walking:
         return Motion(motion.base, offset, motion.velocity, motion.footing, tally), 0.0
-    # As it walks: walkable ground lifts it, and moves it nowhere else.
-    touching, most = list_contacts(scene, offset), max(movement.step_height, scene.body.least)
-    up = rise_of_feet(scene, offset, touching.contacts, most, movement.walkable)
+    # As in a walk: walkable ground lifts the body, and moves it nowhere else.
+    manifold, most = list_contacts(scene, offset), max(movement.step_height, scene.body.least)
+    up = rise_of_feet(scene, offset, manifold.contacts, most, movement.walkable)
     offset = add(offset, (0.0, up, 0.0))
     out = resolve(scene, offset, list_contacts(scene, offset), movement.max_rounds, CONTACT_MARGIN)
     lifted = tally.lifted + out.lifted

@@ -1,4 +1,4 @@
-"""One body against one triangle of the ground: contact and lift, as parts of solid ground."""
+"""Narrow phase: one body against one triangle, as a part of solid ground."""
 
 import math
 
@@ -36,19 +36,19 @@ NO_CONTACT = -np.inf
 
 @kernel(inline=True)
 def foot_of(center: Vec3, body: Body) -> Vec3:
-    """Return the point under the center of a body that is as low as its lowest."""
+    """Return the point under the center of a body at the height of its lowest point."""
     return (center[0], center[1] - body.half_extents[1], center[2])
 
 
 @kernel(inline=True)
 def center_of(foot: Vec3, body: Body) -> Vec3:
-    """Return the center of a body by its foot."""
+    """Return the center of a body from its foot."""
     return (foot[0], foot[1] + body.half_extents[1], foot[2])
 
 
 @kernel
 def extent_along(body: Body, normal: Vec3) -> float:
-    """Return how far a body goes from its center against a unit normal."""
+    """Return how far a body extends from its center against a unit normal."""
     if body.kind != BOX:
         return body.radius + abs(dot(body.axis, normal))
     m, e = body.rotation, body.extents
@@ -70,9 +70,9 @@ def _end_against(side: Vec3, normal: Vec3) -> Vec3:
 
 @kernel(no_refcount=True)
 def foremost(body: Body, normal: Vec3) -> Vec3:
-    """Return the point of a body, from its center, that is farthest against a unit normal.
+    """Return the support point of a body against a unit normal, from its center.
 
-    Of a line or a face that is, its middle.
+    Where a line or a face is farthest, it is the middle.
     """
     if body.kind != BOX:
         return subtract(_end_against(body.axis, normal), scale(normal, body.radius))
@@ -96,7 +96,7 @@ def corners_from(candidates: Floats, k: int, offset: Vec3) -> tuple[Vec3, Vec3, 
 
 @kernel(inline=True)
 def is_near(a: Vec3, b: Vec3, c: Vec3, half_extents: Vec3) -> bool:
-    """Tell whether the box around a triangle comes near the box around the origin."""
+    """Tell whether the bounding box of a triangle comes near the box around the origin."""
     return (
         min(a[0], b[0], c[0]) <= half_extents[0] + CONTACT_MARGIN
         and max(a[0], b[0], c[0]) >= -half_extents[0] - CONTACT_MARGIN
@@ -108,15 +108,15 @@ def is_near(a: Vec3, b: Vec3, c: Vec3, half_extents: Vec3) -> bool:
 
 
 @kernel(inline=True)
-def _is_apart(center: Vec3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, half_extents: float) -> bool:
-    """Tell whether a triangle is certainly farther than that from a point, by plane and edges.
+def _is_apart(center: Vec3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, distance: float) -> bool:
+    """Tell whether a triangle is certainly farther than ``distance`` from a point.
 
-    Most triangles near a body are, and their distances take longer to find.
+    Tests plane and edges. Most triangles near a body are, and exact distances take longer.
     """
     beside = subtract(center, a)
     above = dot(normal, beside)
-    half_extents += FARTHER_SHARE * (abs(beside[0]) + abs(beside[1]) + abs(beside[2]))
-    left = half_extents * half_extents - above * above
+    distance += FARTHER_SHARE * (abs(beside[0]) + abs(beside[1]) + abs(beside[2]))
+    left = distance * distance - above * above
     if left < 0.0:
         return True
     for k in range(3):
@@ -129,10 +129,10 @@ def _is_apart(center: Vec3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, half_extent
 
 
 @kernel(inline=True)
-def _is_out_of_reach(body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3) -> bool:
-    """Tell whether a ball, or what is one to a triangle, is certainly apart from it."""
+def _is_ball_apart(body: Body, a: Vec3, b: Vec3, c: Vec3, normal: Vec3) -> bool:
+    """Tell whether a ball, or a body that acts as one on a triangle, is certainly apart from it."""
     low = scale(body.axis, -1.0)
-    # What is wholly below the lower end of an upright axis is nearest to that end.
+    # A triangle wholly below the lower end of an upright axis is nearest to that end.
     as_ball = low[0] == 0.0 and low[2] == 0.0 and max(a[1], b[1], c[1]) <= low[1]
     if body.kind == BOX or not (as_ball or body.kind == SPHERE):
         return False
@@ -215,7 +215,7 @@ def _angular_contact(
 ) -> tuple[float, Vec3, float]:
     """Return (depth, normal, overlap) of a box, or of a capsule whose axis goes through.
 
-    The overlap is the shortest way out of this triangle alone, whatever lies there. The contact is
+    The overlap is the least move out of this triangle alone, whatever lies there. The contact is
     the nearest of the faces of triangle minus box (see obb_triangle.py) that leads out of the
     ground *and* that the box would really lie against: the foot on it must not be cut off by
     another face, else the overlap is with the endless plane, not with the triangle. (In a valley,
@@ -232,7 +232,7 @@ def _angular_contact(
     if sides < 0:
         return NO_CONTACT, normal, NO_CONTACT
     spend(faces, IN_BOX)
-    scene_around = body.radius if body.kind == CAPSULE else 0.0
+    radius = body.radius if body.kind == CAPSULE else 0.0
     slack = tie_slack(box_a, box_b, box_c, extents)
     front, front_face = face_normal(faces, 0), 0
     if candidates[k, THICKNESS] == 0.0 and dot(normal, a) > 0.0:
@@ -254,7 +254,7 @@ def _angular_contact(
                 break
         if i == front_face:
             if cut_off and not _is_that_deep(
-                candidates, count, k, offset, body, normal, distance + scene_around, faces
+                candidates, count, k, offset, body, normal, distance + radius, faces
             ):
                 continue
         elif cut_off or not leads_out(
@@ -262,12 +262,12 @@ def _angular_contact(
         ):
             continue
         depth, nearest = distance, i
-    overlap += scene_around
-    if nearest < 0 or (overlap <= SLOP < depth + scene_around):
+    overlap += radius
+    if nearest < 0 or (overlap <= SLOP < depth + radius):
         return NO_CONTACT, normal, overlap
     if nearest == front_face:
-        return depth + scene_around, normal, overlap
-    return depth + scene_around, to_world(body.rotation, face_normal(faces, nearest)), overlap
+        return depth + radius, normal, overlap
+    return depth + radius, to_world(body.rotation, face_normal(faces, nearest)), overlap
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -312,7 +312,7 @@ def contact(
     if not is_near(a, b, c, body.half_extents):
         return NO_CONTACT, normal, NO_CONTACT
     spend(faces, near_cost(body.kind))
-    if _is_out_of_reach(body, a, b, c, normal):
+    if _is_ball_apart(body, a, b, c, normal):
         return NO_CONTACT, normal, NO_CONTACT
     return _near_contact(candidates, count, k, offset, body, a, b, c, normal, faces)
 
@@ -338,13 +338,13 @@ def touches(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats)
         _, gap = closest_on_triangle(a, b, c, True, normal)
     else:
         _, gap, _ = nearest_on_triangle(scale(body.axis, -1.0), body.axis, (a, b, c), True, normal)
-    half_extents = body.radius + CONTACT_MARGIN
-    return dot(gap, gap) <= half_extents * half_extents
+    radius = body.radius + CONTACT_MARGIN
+    return dot(gap, gap) <= radius * radius
 
 
 @kernel(noinline=True, no_refcount=True)
 def overlap_alone(candidates: Floats, k: int, offset: Vec3, body: Body, faces: Floats) -> float:
-    """Return how deep a body is in a candidate alone, by the shortest way out; <= 0 if apart."""
+    """Return how deep a body is in a candidate alone, by the least move out; <= 0 if apart."""
     a, b, c, normal = corners_from(candidates, k, offset)
     if not is_near(a, b, c, body.half_extents):
         return NO_CONTACT

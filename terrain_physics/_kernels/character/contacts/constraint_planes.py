@@ -1,4 +1,4 @@
-"""The planes that hold a body where it stands, found again for a game that asks."""
+"""Constraint planes of a body where it stands, found again for a game that asks."""
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
@@ -30,7 +30,7 @@ def put_constraint_planes(
 ) -> int:
     """Write normal and offset of the planes a body touches, (MOST_PLANES, 4); return how many.
 
-    Of contacts that push the same way only the deepest is a plane. Nothing else is written to, not
+    Of contacts with the same normal only the deepest is a plane. Nothing else is written to, not
     even the random state.
     """
     memory = make_memory()

@@ -1,4 +1,4 @@
-"""How far straight up a body must go to come to lie on one triangle of the ground."""
+"""Depenetration straight up: the rise of a body that comes to lie on one triangle."""
 
 import math
 

@@ -13,8 +13,8 @@ from terrain_physics._kernels.math.vec3 import Vec3, add
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN
 
 
-class Touching(NamedTuple):
-    """What a body touches or is in."""
+class Manifold(NamedTuple):
+    """The contact manifold of a body at a place, listed in the scene."""
 
     contacts: int  # that the scene lists
     depth: float  # the greatest of them, in meters; at least 0
@@ -22,7 +22,7 @@ class Touching(NamedTuple):
 
 
 @kernel(noinline=True, no_refcount=True)
-def list_contacts(scene: Scene, offset: Vec3) -> Touching:
+def list_contacts(scene: Scene, offset: Vec3) -> Manifold:
     """Write the contacts of the body at an offset to the scene, in the order of its candidates."""
     candidates, contacts, faces = scene.candidates, scene.contacts, scene.faces
     count, deepest, overlapping, looked_at = 0, 0.0, 0.0, 0
@@ -42,12 +42,12 @@ def list_contacts(scene: Scene, offset: Vec3) -> Touching:
             deepest = max(deepest, depth)
         k = next_near(candidates, scene.size, k + 1, lower, upper)
     spend(faces, looked_at)
-    return Touching(count, deepest, overlapping)
+    return Manifold(count, deepest, overlapping)
 
 
 @kernel
 def as_wall(depth: float, normal: Vec3) -> tuple[float, Vec3]:
-    """Return a contact as one with an upright wall: the way out is horizontal, and longer."""
+    """Return a contact as one with an upright wall: its push is horizontal, and longer."""
     size = math.sqrt(normal[0] * normal[0] + normal[2] * normal[2])
     if size == 0.0:
         return 0.0, normal

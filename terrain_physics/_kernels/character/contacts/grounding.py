@@ -1,4 +1,4 @@
-"""Whether a body is grounded, and what the planes it met leave of its velocity."""
+"""Grounding of a body, and the part of its velocity that the planes it met leave."""
 
 import math
 
@@ -24,9 +24,9 @@ MOST_PLANES = 32
 
 
 @kernel(inline=True)
-def rise_of_slope(displacement: float, cosine: float) -> float:
-    """Return how far a slope whose normal has that y rises along a horizontal way."""
-    return displacement * math.sqrt(1.0 - cosine * cosine) / max(cosine, 1e-9)
+def rise_of_slope(distance: float, cosine: float) -> float:
+    """Return how far a slope whose normal has that y rises over a horizontal distance."""
+    return distance * math.sqrt(1.0 - cosine * cosine) / max(cosine, 1e-9)
 
 
 @kernel(inline=True, no_refcount=True)
@@ -91,8 +91,8 @@ def along_planes(planes: Floats, count: int, velocity: Vec3) -> Vec3:
 def ground_by_planes(planes: Floats, count: int, cosine: float) -> tuple[bool, Vec3]:
     """Return (grounded, ground normal): a walkable plane, or wedged between steep ones.
 
-    A body is wedged if the planes leave no way down that is steeper than the slope limit: of a unit
-    velocity straight down, the planes leave no more than the sine of the limit.
+    A body is wedged if the planes leave no direction down that is steeper than the slope limit: of
+    a unit velocity straight down, they leave no more than the sine of the limit.
     """
     if count == 0:
         return False, (0.0, 0.0, 0.0)

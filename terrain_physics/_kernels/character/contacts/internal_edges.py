@@ -1,7 +1,7 @@
-"""Whether a push out of one triangle leads out of the ground around it.
+"""Internal edges: a push out of one triangle must lead out of the ground around it.
 
 A body may leave the ground along a direction only if no ground beside that place reaches farther
-that way. So each push is looked at where it supports the triangle: on its face, an edge or a
+in that direction. So each push is checked on the triangle's support: its face, an edge or a
 corner. All that shares that edge or corner must fall away. On level ground cut into triangles this
 leaves only the face normals, so that a body never trips over the edge between two faces; on a ridge
 it leaves the directions between the normals of the two flanks.
@@ -41,7 +41,7 @@ def _is_beyond(candidates: Floats, k: int, i: int, place: Vec3, push: Vec3) -> b
 def _is_rim(candidates: Floats, count: int, k: int, place: Vec3, slack: float) -> tuple[bool, int]:
     """Tell whether one of the two edges of a candidate at a place has no triangle across.
 
-    Then the work.
+    Returns that and the work.
     """
     at, work = _corner_at(candidates, k, place, slack), 0
     for side in range(1, 3):
@@ -92,7 +92,7 @@ def _leads_out_of_corner(
 ) -> tuple[bool, int]:
     """Tell whether all that shares a corner of a candidate falls away along the push.
 
-    Then the work.
+    Returns that and the work.
     """
     work = 0
     listed, walk = at_corner(candidates, count, corner, slack)
@@ -117,7 +117,7 @@ def _leads_out_of_corner(
 def _is_at_rim(candidates: Floats, count: int, corner: Vec3, slack: float) -> tuple[bool, int]:
     """Tell whether the rim of the ground goes through a corner.
 
-    Then the work.
+    Returns that and the work.
     """
     work = 0
     listed, walk = at_corner(candidates, count, corner, slack)

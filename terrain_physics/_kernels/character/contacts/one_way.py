@@ -1,4 +1,4 @@
-"""Parts that hold a body from one side only: who comes from the other passes through them."""
+"""One-way parts: they hold a body from one side only, and let it pass from the other."""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import extent_along
@@ -28,10 +28,10 @@ from terrain_physics._kernels.types import Floats
 
 @kernel
 def _holds(ground: GroundTable, body: Body, row: int, normal: Vec3, corner: Vec3) -> bool:
-    """Tell whether a face of a one-way part looks its way, with all of the body before it.
+    """Tell whether a face of a one-way part faces its direction, with all of the body before it.
 
-    That is asked of where the body's step began. ``corner`` is one of the face's, in the world. By
-    how much the face came on since the body saw the part last, the body may be behind it.
+    The body is taken where its step began. ``corner`` is one of the face's, in the world. The body
+    may be behind the face by as much as that came on since the body saw the part last.
     """
     if dot(normal, one_way(movers_of(ground), row)) <= ONE_WAY_COSINE:
         return False
@@ -50,7 +50,7 @@ def leave_out_passed(
 ) -> int:
     """Leave out of the candidates those of one-way parts that let a body by; return how many stay.
 
-    What lies behind the candidates is lost with the first that is left out.
+    The runs behind the candidates are lost with the first that is left out.
     """
     kept = 0
     for k in range(count):

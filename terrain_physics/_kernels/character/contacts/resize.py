@@ -1,4 +1,4 @@
-"""Another shape for a body where it stands, if it fits."""
+"""Resizing of a body where it stands, if the new shape fits."""
 
 from terrain_physics._kernels._intrinsics import borrow, keep
 from terrain_physics._kernels._jit import kernel
@@ -39,7 +39,7 @@ _MOST_LOOKS = 4
 
 @kernel
 def _rise_of_feet(scene: Scene, offset: Vec3, count: int, cosine: float) -> float:
-    """Return how far up the walkable ones of the contacts listed push a body."""
+    """Return how far up the walkable contacts among those listed push a body."""
     best = 0.0
     for i in range(count):
         if scene.contacts[i, DEPTH] > SLOP and scene.contacts[i, PUSH + 1] >= cosine:
@@ -60,8 +60,8 @@ def resize_body(
 ) -> bool:
     """Give a body the shape in ``wanted`` (RULES_SIZE,) if that fits; tell whether it does.
 
-    The feet stay at their height, but for what wider feet must rise on a walkable slope. It fits if
-    it is in nothing else deeper than the body is now.
+    The feet stay at their height, but wider feet rise on a walkable slope. The shape fits if it is
+    in nothing else deeper than the body is now.
     """
     memory, draws = make_memory(), borrow(random_state)
     ground = ground_at(table, int(rules[MASK]), memory.debts)
@@ -98,7 +98,7 @@ def resize_body(
     )
     keep(memory)
     if fits:
-        # The place of before is that of the new body: it has not been put elsewhere.
+        # The last place is now that of the new body: this is no teleport.
         state[LAST_PLACE + 1] += down + up
         state[POSITION + 1] = position[1] + up
         state[UNDISTURBED] = state[CONTACT_SIGNATURE] = 0.0

@@ -1,4 +1,4 @@
-"""Pushing a body out of the ground: list its contacts, push, repeat, or lift.
+"""Depenetration of a body from the ground: list its contacts, push, repeat, or lift.
 
 The body is pushed out of one contact after another, in shuffled order, or out of all at once by the
 least move that leaves all of them, which does not depend on their order.
@@ -12,7 +12,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import contact, overlap_alone
 from terrain_physics._kernels.character.contacts.depenetrate_upward import depenetrate_upward
 from terrain_physics._kernels.character.contacts.find_contacts import (
-    Touching,
+    Manifold,
     as_wall,
     is_buried,
     list_contacts,
@@ -54,15 +54,15 @@ from terrain_physics._kernels.tolerances import (
     STUCK_DEPTH,
 )
 
-# Times the way straight up that pushing out may move a body.
+# Farthest that pushing out may move a body, as a multiple of the rise straight up.
 FARTHEST_PUSH = 2.0
 
-# Lifts in a row. Each clears all that the body overlaps where it starts.
+# Most lifts in a row. Each clears all that the body overlaps where it starts.
 MOST_RISES = 64
 
 
 class Resolved(NamedTuple):
-    """What pushing a body out of the ground came to."""
+    """Result of pushing a body out of the ground."""
 
     offset: Vec3  # where it is then
     planes: int  # that it met, in the scene
@@ -85,38 +85,36 @@ def meet_plane(scene: Scene, planes: int, push: Vec3, candidate: int) -> int:
 def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
     """List the contacts to push out of, shallow ones first; return how many.
 
-    Of those that push the same way only the deepest is listed: a body out of it is out of all. A
+    Of those with the same normal only the deepest is listed: a body out of it is out of all. A
     contact that ends with a shallower one is left out: a box with a corner in one flank of a ridge
     overlaps the triangles of the other flank too, by half its size, but a push out of the first
     flank takes it out of both.
     """
     contacts, order, candidates = scene.contacts, scene.order, scene.candidates
     spend(scene.faces, count * PLANE)
-    displacements = 0
+    directions = 0
     for i in range(count):
         if contacts[i, DEPTH] <= SLOP:
             continue
         push = three(contacts, i, PUSH)
         k = 0
-        while (
-            k < displacements and dot(push, three(contacts, order[k], PUSH)) <= SAME_NORMAL_COSINE
-        ):
+        while k < directions and dot(push, three(contacts, order[k], PUSH)) <= SAME_NORMAL_COSINE:
             k += 1
         if k == MOST_PLANES:
             continue  # left to the next round
-        if k == displacements:
+        if k == directions:
             order[k] = i
-            displacements += 1
+            directions += 1
         elif contacts[i, DEPTH] > contacts[order[k], DEPTH]:
             order[k] = i
-    for k in range(1, displacements):
+    for k in range(1, directions):
         i, place = order[k], k
         while place > 0 and contacts[order[place - 1], DEPTH] > contacts[i, DEPTH]:
             order[place] = order[place - 1]
             place -= 1
         order[place] = i
     kept = 0
-    for k in range(displacements):
+    for k in range(directions):
         i = order[k]
         needed = True
         for j in range(kept):
@@ -134,7 +132,7 @@ def list_penetrating(scene: Scene, offset: Vec3, count: int) -> int:
 
 @kernel(noinline=True, no_refcount=True)
 def _without_ended(scene: Scene, offset: Vec3, count: int) -> int:
-    """Leave out of the contacts to push out of those that end with a deeper one; return how many.
+    """Drop those contacts to push out of that end with a deeper one; return how many are left.
 
     A body that is stopped by one face of a solid is in the faces around it too, from behind: the
     center of a box before one side of a pillar is on the inner side of the two beside it.
@@ -262,16 +260,16 @@ def stop_at_side(scene: Scene, start: Vec3, end: Vec3) -> tuple[bool, Vec3, Vec3
 
 @kernel(noinline=True, no_refcount=True)
 def resolve(
-    scene: Scene, offset: Vec3, touching: Touching, max_rounds: int, near: float
+    scene: Scene, offset: Vec3, manifold: Manifold, max_rounds: int, near: float
 ) -> Resolved:
-    """Push a body out of the ground, in which it is ``touching`` what the scene lists.
+    """Push a body out of the ground by its ``manifold``, which the scene lists.
 
     Leaves in the scene the planes that pushed it and those that it touches in the end, no farther
     off than ``near``, and the contacts there. Not for a body whose center is below the surface.
     """
     start, lifted = offset, 0.0
     rounds, planes = 0, int(np.int64(0))  # for a literal 0, functions would compile twice
-    count, deepest, overlapping = touching
+    count, deepest, overlapping = manifold
     while deepest > SLOP and rounds < max_rounds:
         rounds += 1
         offset, planes = push_out(scene, offset, count, planes, False)

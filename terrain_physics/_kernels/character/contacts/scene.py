@@ -26,7 +26,7 @@ from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
-# Column of a plane behind its normal: the candidate that it is of, or one of two others.
+# Column of a plane behind its normal: its candidate, or one of the two values below.
 MET = 3
 
 
@@ -79,7 +79,7 @@ class Memory(NamedTuple):
 def make_memory() -> Memory:
     """Return working memory for the ground around a body of about the size of its cells.
 
-    What works in it may do any amount of work, until `work.begin` counts that.
+    Work in it has no bound until `work.begin` counts it.
     """
     return Memory(
         np.empty((_ROOM, CANDIDATE_SIZE), dtype=np.float64),
@@ -142,7 +142,7 @@ def _filled(scene: Scene, candidates: Floats, count: int) -> Scene:
 
 @kernel(inline=True)
 def gathered(scene: Scene, ground: GroundTable, base: Vec3, lower: Vec3, upper: Vec3) -> Scene:
-    """Return a scene of the triangles near a box; without any where that is too much work."""
+    """Return the broad phase: a scene of triangles near a box; empty if that is too much work."""
     faces = scene.faces
     candidates, count, came_upon = gather_candidates(
         ground, base, lower, upper, scene.candidates, may_gather(faces)
@@ -176,7 +176,7 @@ def with_body(scene: Scene, body: Body) -> Scene:
 def at_once(scene: Scene) -> Scene:
     """Return the scene with contacts pushed out of all at once, which draws no random numbers.
 
-    Its arrays are lent: the caller is lent them itself, or has borrowed the memory.
+    Its arrays are not counted references: the caller is ``no_refcount``, or has borrowed them.
     """
     return Scene(
         scene.candidates,
@@ -213,7 +213,7 @@ def scene_around(
 def look(
     scene: Scene, ground: GroundTable, base: Vec3, far: float, drop: float, step: float
 ) -> Scene:
-    """Return a scene of the same body at ``base``, which may move by ``far`` any way.
+    """Return a scene of the same body at ``base``, which may move by ``far`` in any direction.
 
     Down it may move by ``drop`` more. For a body that may climb, ``step`` > 0 is how high: the
     scene reaches that much higher and twice as wide. It works in the memory of the scene before,

@@ -6,7 +6,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import (
-    Touching,
+    Manifold,
     as_wall,
     list_contacts,
     touched_normals,
@@ -43,17 +43,17 @@ from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, CONVERGED_DEPTH, SLOP
 
-# How often in a step a body that is pushed out of what was looked at looks at the ground again.
+# Most looks in a step at the ground around a body that is pushed beyond the look before.
 MOST_LOOKS = 16
 
 
 class Aim(NamedTuple):
-    """Where a step through the air leads, before anything pushes the body."""
+    """Aim of a step through the air, before anything pushes the body."""
 
     velocity: Vec3  # as the step begins, in m/s
     last: Vec3  # as it ends, in m/s
     offset: Vec3  # where it ends
-    touching: Touching  # what the body touches there, listed in the scene
+    manifold: Manifold  # there, listed in the scene
     blocked: bool  # whether the side of a map stopped it
     side: Vec3  # its normal
 
@@ -66,16 +66,16 @@ class Flight(NamedTuple):
     out: Resolved  # of the ground, at the end of the move
     blocked: bool  # whether the side of a map stopped the move
     side: Vec3  # its normal
-    strayed: bool  # whether pushes led out of what was looked at first
+    strayed: bool  # whether pushes led beyond the ground looked at first
 
 
 @kernel(inline=True, no_refcount=True)
 def _slide(scene: Scene, count: int, velocity: Vec3, cosine: float) -> Vec3:
     """Return the horizontal velocity of a fall that a number of steep planes lead aside.
 
-    It keeps the downward speed, which it has from sliding so far: to lose a part at each update
-    would hold up whoever is driven against the slope, the longer the more often that is. A fall
-    that leads into none, and one that the planes hold up, is led nowhere.
+    It keeps the downward speed, which it has from sliding so far: losing a part at each update
+    would hold up a body driven against the slope, longer at a higher rate of updates. A fall that
+    leads into none, and one that the planes hold up, is led nowhere.
     """
     nowhere = (0.0, 0.0, 0.0)
     if not velocity[1] < 0.0 or leads_into_none(scene.planes, count, velocity, 0.0):
@@ -91,7 +91,7 @@ def _slide(scene: Scene, count: int, velocity: Vec3, cosine: float) -> Vec3:
 def _not_into_steep(scene: Scene, offset: Vec3, velocity: Vec3, cosine: float) -> Vec3:
     """Return a velocity whose horizontal part leads into no steep slope that is touched.
 
-    Else the slope would turn pushing into climbing. What slides down such a slope goes on to.
+    Else the slope would turn pushing into climbing. A body that slides down such a slope slides on.
     """
     count, _, _ = list_contacts(scene, offset)
     steep = planes = int(np.int64(0))
@@ -113,8 +113,8 @@ def _not_into_steep(scene: Scene, offset: Vec3, velocity: Vec3, cosine: float) -
 def take_aim(movement: MovementRules, motion: Motion, pace: Pace, scene: Scene) -> Aim:
     """Return where a body that does not walk is led by its parabola in one step.
 
-    Steep ground that it touches takes from its horizontal velocity what leads into it. The scene is
-    left with the contacts there.
+    Steep ground that it touches takes from its horizontal velocity the part that leads into it.
+    The scene is left with the contacts there.
     """
     start, velocity = motion.offset, motion.velocity
     if not movement.by_sum:
@@ -126,7 +126,7 @@ def take_aim(movement: MovementRules, motion: Motion, pace: Pace, scene: Scene) 
 
 @kernel(inline=True)
 def _near(movement: MovementRules) -> float:
-    """Return how far off what a body meets may be. One that will walk lands on what it touches."""
+    """Return how far off ground may be that a body meets. One that will walk must touch it."""
     return SLOP if movement.walks else CONTACT_MARGIN
 
 
@@ -136,13 +136,13 @@ def fly(movement: MovementRules, motion: Motion, scene: Scene, aim: Aim) -> Flig
 
     The scene is left with the planes met, and with the contacts where the body is.
     """
-    out = resolve(scene, aim.offset, aim.touching, movement.max_rounds, _near(movement))
+    out = resolve(scene, aim.offset, aim.manifold, movement.max_rounds, _near(movement))
     return Flight(motion.base, aim.last, out, aim.blocked, aim.side, False)
 
 
 @kernel(inline=True)
 def strays(flight: Flight, pace: Pace) -> bool:
-    """Tell whether pushes led a body out of what was looked at."""
+    """Tell whether pushes led a body beyond the ground looked at."""
     return extent(flight.out.offset) > pace.far
 
 
@@ -162,8 +162,8 @@ def follow(
         wide = pace.far + scene.body.least * looks
         scene = look(scene, ground, base, wide, movement.drop, 0.0)
         here = (0.0, 0.0, 0.0)
-        touching = list_contacts(scene, here)
-        more = resolve(scene, here, touching, movement.max_rounds, _near(movement))
+        manifold = list_contacts(scene, here)
+        more = resolve(scene, here, manifold, movement.max_rounds, _near(movement))
         rounds, lifted = out.rounds + more.rounds, out.lifted + more.lifted
         out = Resolved(more.offset, more.planes, more.contacts, more.depth, rounds, lifted)
     return scene, Flight(base, flight.velocity, out, flight.blocked, flight.side, True)
@@ -171,7 +171,7 @@ def follow(
 
 @kernel
 def _back_if_stuck(scene: Scene, start: Vec3, out: Resolved) -> tuple[bool, Resolved]:
-    """Return (whether there is no way out ahead, what came of the flight then).
+    """Return (whether there is no way out ahead, the result of the flight then).
 
     A body that was less deep in the ground where it started is stuck, and stays there.
     """
@@ -195,7 +195,7 @@ def _most_upright(scene: Scene, planes: int) -> float:
 
 @kernel
 def _find_ground(movement: MovementRules, scene: Scene, out: Resolved) -> tuple[bool, Vec3]:
-    """Return (grounded, ground normal) by the mover's rule."""
+    """Return (grounded, ground normal) by the body's ground rule."""
     if movement.by_sum:
         touched, total = touched_normals(scene, out.offset)
         return ground_by_sum(touched, total, movement.cosine)
@@ -232,10 +232,10 @@ def _comes_down(
     velocity: Vec3,
     contacts: int,
 ) -> tuple[bool, Vec3, int]:
-    """Set a body that met ground down on it: contacts reach a little farther than what touches.
+    """Set a body down on the ground that it met, which may be a little off: a contact has a margin.
 
     Returns (whether the ground holds it, where it is then, how many contacts the scene lists).
-    Whoever met steep faces one after another is wedged only if they hold it together.
+    A body that met steep faces one after another is wedged only if they hold it together.
     """
     down, _, _ = support(scene, offset, velocity, -2.0 * CONTACT_MARGIN, movement.walkable)
     if down > -np.inf or _most_upright(scene, out.planes) >= movement.walkable:
@@ -253,10 +253,10 @@ def land(
     """End a step through the air: on the ground, or along what the body met.
 
     Takes the motion from before the step, and the scene as the flight left it. Returns the motion
-    after it: grounded if the body met ground by the mover's rule and stays there, and then walking
+    after it: grounded if the body met ground by its ground rule and stays there, and then walking
     if that is how it moves on ground; led along all that it met; out of the ground, but for the
-    depth in the tally. The scene lists the contacts where the body is. What took speed from it is
-    noted in the log.
+    depth in the tally. The scene lists the contacts where the body is. Planes that took speed from
+    it are noted in the log.
     """
     velocity, tally, out = flight.velocity, motion.tally, flight.out
     falling, stuck = -velocity[1], False

@@ -1,4 +1,4 @@
-"""The moment at which a flight meets ground or a ceiling, and how the update goes on from there."""
+"""Time of impact of a flight with ground or a ceiling, and the update from there on."""
 
 import math
 
@@ -27,16 +27,18 @@ from terrain_physics._kernels.ground.candidates import NORMAL, three
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot
 from terrain_physics._kernels.tolerances import CONVERGED_DEPTH, SAME_NORMAL_COSINE, SLOP
 
-# Moments tried. A face is met in two, since the depth in its plane is a parabola too.
+# Most times tried. Two find a face, since the depth in its plane is a parabola too.
 _MOST_TRIES = 32
 
 
 @kernel
-def _entry(depth: float, normal: Vec3, velocity: Vec3, gravity: float, seconds: float) -> float:
+def _entry_time(
+    depth: float, normal: Vec3, velocity: Vec3, gravity: float, seconds: float
+) -> float:
     """Return when a fall enters a plane in which it is that deep after some time; at least 0.
 
-    ``velocity`` is that at first, and leads into the plane in the end. 0 if it starts inside and
-    never leaves.
+    ``velocity`` is the initial one; the final one leads into the plane. 0 if the fall starts inside
+    and never leaves.
     """
     # The gap is c + b t - a t^2; its last root is where it ends.
     a, b = 0.5 * gravity * normal[1], dot(normal, velocity)
@@ -51,8 +53,8 @@ def _entry(depth: float, normal: Vec3, velocity: Vec3, gravity: float, seconds: 
 
 
 @kernel
-def _is_met(scene: Scene, i: int, walkable: float, rims: bool) -> bool:
-    """Tell whether a contact is one of ground or a ceiling, or of a rim that may turn out ground.
+def _ends_flight(scene: Scene, i: int, walkable: float, rims: bool) -> bool:
+    """Tell whether a contact is with ground, a ceiling, or a rim that may turn out to be ground.
 
     A ceiling is no steeper than ground. At a rim the normal changes while the body goes deeper.
     """
@@ -67,31 +69,31 @@ def _is_met(scene: Scene, i: int, walkable: float, rims: bool) -> bool:
 def _first_entry(
     scene: Scene, count: int, aim: Aim, gravity: float, seconds: float, walkable: float, rims: bool
 ) -> tuple[int, float]:
-    """Return (the deepest of the contacts met after some time or -1, when the first is entered).
+    """Return (the deepest contact that ends the flight or -1, when the first is entered).
 
-    The scene lists the contacts for that time.
+    The scene lists the contacts after ``seconds``.
     """
     _, velocity = through_air(aim.velocity, gravity, seconds)
     deepest, first = -1, np.inf
     for i in range(count):
         depth, normal = float(scene.contacts[i, DEPTH]), three(scene.contacts, i, PUSH)
-        if dot(normal, velocity) < 0.0 and _is_met(scene, i, walkable, rims):
-            first = min(first, _entry(depth, normal, aim.velocity, gravity, seconds))
+        if dot(normal, velocity) < 0.0 and _ends_flight(scene, i, walkable, rims):
+            first = min(first, _entry_time(depth, normal, aim.velocity, gravity, seconds))
             if deepest < 0 or depth > scene.contacts[deepest, DEPTH]:
                 deepest = i
     return deepest, first
 
 
 @kernel
-def _moment(
+def _time_of_impact(
     movement: MovementRules, motion: Motion, pace: Pace, scene: Scene, aim: Aim
 ) -> tuple[int, float]:
-    """Return (the contact that a flight meets first in a step or -1, after how many seconds).
+    """Return (the contact of the first impact in a step or -1, its time in seconds).
 
-    The scene lists the contacts at the end of the step, and is left with those of that moment if
+    The scene lists the contacts at the end of the step, and is left with those of the impact if
     there is one. Rims count where there is nothing else.
     """
-    count, time, low, high = aim.touching.contacts, pace.seconds, -1.0, pace.seconds
+    count, time, low, high = aim.manifold.contacts, pace.seconds, -1.0, pace.seconds
     gravity, walkable, rims = movement.gravity, movement.walkable, False
     for trial in range(_MOST_TRIES):
         deepest, entry = _first_entry(scene, count, aim, gravity, time, walkable, rims)
@@ -128,7 +130,8 @@ def _land(
 ) -> tuple[bool, Motion, Pace]:
     """Set a body on the ground that it meets at a place, to walk for the time that is left.
 
-    Returns that the flight goes on if the body cannot stand there, or only brushes an edge.
+    First returns False, as the flight goes on, if the body cannot stand there or only brushes an
+    edge.
     """
     down = walk(
         scene, place, (0.0, 0.0, 0.0), pace.farthest, 0.0, movement.walkable, movement.max_rounds
@@ -166,17 +169,18 @@ def _bump(
 ) -> tuple[bool, Motion]:
     """Stop a body at the ceiling that it meets at a place, to the end of the step.
 
-    It has the speed of a fall that began there, so that how long it stays up is the same for steps
-    of any length. Returns that the flight goes on if the body has come into something else before.
+    It has the speed of a fall that began there, so that its time in the air is the same for steps
+    of any length. First returns False, as the flight goes on, if the body has come into something
+    else before.
     """
-    touching, tally = list_contacts(scene, place), motion.tally
-    if touching.depth > CONVERGED_DEPTH:
+    manifold, tally = list_contacts(scene, place), motion.tally
+    if manifold.depth > CONVERGED_DEPTH:
         return False, motion
-    velocity = along_planes(scene.planes, planes_touched(scene, touching.contacts), velocity)
+    velocity = along_planes(scene.planes, planes_touched(scene, manifold.contacts), velocity)
     _, velocity = through_air(velocity, movement.gravity, left)
     tally = Tally(
-        touching.contacts,
-        touching.depth,
+        manifold.contacts,
+        manifold.depth,
         tally.rounds,
         tally.lifted,
         tally.landing,
@@ -191,23 +195,23 @@ def _bump(
 def meet(
     movement: MovementRules, motion: Motion, pace: Pace, scene: Scene, aim: Aim, log: HitLog
 ) -> tuple[bool, Motion, Pace]:
-    """End a step through the air where it meets walkable ground or a ceiling.
+    """End a step through the air at its time of impact with walkable ground or a ceiling.
 
     Takes the motion from before the step, and the scene with the contacts of where it is aimed.
-    What it meets is noted in the log.
+    The impact is noted in the log.
 
     Returns
     -------
     tuple of bool, Motion and Pace
-        Whether it meets any. If so: the motion then, and the steps that are left. The body is where
-        its parabola has led it, set on ground straight up or down and walking there, or stopped by
-        the ceiling for this step. Else the scene is as before.
+        Whether there is an impact. If so: the motion then, and the steps that are left. The body is
+        where its parabola has led it, set on ground straight up or down and walking there, or
+        stopped by the ceiling for this step. Else the scene is as before.
     """
-    if not movement.walks or aim.touching.contacts == 0 or aim.blocked:
+    if not movement.walks or aim.manifold.contacts == 0 or aim.blocked:
         return False, motion, pace
     if pace.cuts == MOST_CUTS:
         return False, motion, pace
-    which, seconds = _moment(movement, motion, pace, scene, aim)
+    which, seconds = _time_of_impact(movement, motion, pace, scene, aim)
     if which >= 0:
         upright = float(scene.contacts[which, PUSH + 1])
         displacement, velocity = through_air(aim.velocity, movement.gravity, seconds)

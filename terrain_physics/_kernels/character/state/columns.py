@@ -1,4 +1,4 @@
-"""Tables of columns: what stands where in a row of numbers, and in which format it came."""
+"""Tables of columns: the layout of a row of numbers, and the format that brought each column."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from terrain_physics._kernels.types import Floats
 
 
 class Span(NamedTuple):
-    """Which numbers a column may hold, ends included."""
+    """Range of numbers that a column may hold, ends included."""
 
     least: float
     most: float
@@ -43,7 +43,7 @@ class Column(NamedTuple):
     unit : str
         Empty for flags, counts and words.
     width : int
-        How many numbers.
+        Count of its numbers.
     default : float
         Each number's value in a new row, and in a saved row that is older than the column.
     is_hashed : bool
@@ -51,9 +51,9 @@ class Column(NamedTuple):
     since : int
         The format that brought the column.
     allowed : Span
-        What saved rows may hold.
+        Range of the numbers in saved rows.
     like : str
-        The column whose numbers it has in a saved row that is older, in place of the default.
+        The column that gives its numbers in an older saved row, in place of the default.
     """
 
     name: str
@@ -134,7 +134,7 @@ class Layout:
         return result
 
     def unnamed(self, what: str, named: Any, form: int) -> list[float]:
-        """Return the row of a format whose numbers were named; or raise ValueError."""
+        """Return the row of a format from its numbers by name; or raise ValueError."""
         columns = self._columns_of(form)
         if not isinstance(named, dict) or named.keys() != {column.name for column in columns}:
             names = ", ".join(column.name for column in columns)

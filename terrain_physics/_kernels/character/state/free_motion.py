@@ -1,4 +1,4 @@
-"""Where a velocity leads in some time, if nothing is in the way: through the air, on the ground."""
+"""Free motion: displacement and velocity with nothing in the way, in the air and on the ground."""
 
 import math
 
@@ -8,7 +8,7 @@ from terrain_physics._kernels.math.vec3 import Vec3, scale
 
 @kernel(inline=True)
 def through_air(velocity: Vec3, gravity: float, seconds: float) -> tuple[Vec3, Vec3]:
-    """Return (way, velocity at its end) of a free fall."""
+    """Return (displacement, velocity at its end) of a free fall."""
     fall = gravity * seconds
     rise = velocity[1] * seconds - 0.5 * fall * seconds
     displacement = (velocity[0] * seconds, rise, velocity[2] * seconds)
@@ -17,7 +17,7 @@ def through_air(velocity: Vec3, gravity: float, seconds: float) -> tuple[Vec3, V
 
 @kernel(inline=True)
 def along_ground(velocity: Vec3, friction: float, seconds: float) -> tuple[Vec3, Vec3]:
-    """Return (horizontal way, velocity at its end) under friction, which ends at a standstill."""
+    """Return (horizontal displacement, final velocity) under friction, down to a standstill."""
     loss = friction * seconds
     if loss == 0.0:
         return (velocity[0] * seconds, 0.0, velocity[2] * seconds), velocity

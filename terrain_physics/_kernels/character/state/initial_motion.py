@@ -1,4 +1,4 @@
-"""How a body is about to move by itself as an update begins."""
+"""Initial motion of a body: its own, as an update begins."""
 
 from typing import NamedTuple
 
@@ -23,24 +23,24 @@ from terrain_physics._kernels.types import Floats
 
 
 class InitialMotion(NamedTuple):
-    """What moves a body, before anything is in its way."""
+    """A body's own motion as an update begins, before anything is in its way."""
 
-    velocity: Vec3  # in m/s; of a walker horizontal, and as fast as it really goes
+    velocity: Vec3  # in m/s; horizontal for a walker, at its real speed
     grounded: bool
     walking: bool
     walks: bool  # whether it walks where it is grounded
     by_sum: bool  # whether the sum rule decides what is ground
     gravity: float  # in m/s^2
     friction: float  # in m/s^2; 0 where the game drives it
-    speed: float  # times the velocity that the game knows
+    speed: float  # factor on the velocity that the game knows
 
 
 @kernel
 def initial_motion(state: Floats, rules: Floats) -> InitialMotion:
-    """Return how a body sets out. A grounded one walks unless its velocity leads upward.
+    """Return a body's initial motion. A grounded one walks unless its velocity leads upward.
 
-    What a walker stands on may have it walk faster or slower than its velocity says: then velocity
-    and friction are those of its real way.
+    The material under a walker may make it faster or slower than its velocity says: then velocity
+    and friction are those of its real motion.
     """
     gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
     by_sum = int(rules[GROUND_RULE]) == RULE_SUM
@@ -59,11 +59,11 @@ def initial_motion(state: Floats, rules: Floats) -> InitialMotion:
 
 
 @kernel
-def free_displacement(out: InitialMotion, seconds: float) -> tuple[Vec3, Vec3]:
-    """Return (way, velocity at its end) of a body that nothing is in the way of."""
-    displacement, velocity = along_ground(out.velocity, out.friction, seconds)
-    if out.walking:
+def free_displacement(initial: InitialMotion, seconds: float) -> tuple[Vec3, Vec3]:
+    """Return (displacement, velocity at its end) of a body with nothing in its way."""
+    displacement, velocity = along_ground(initial.velocity, initial.friction, seconds)
+    if initial.walking:
         return displacement, velocity
-    gravity = 0.0 if out.grounded and out.by_sum else out.gravity
-    displacement, flown = through_air(out.velocity, gravity, seconds)
-    return displacement, velocity if out.grounded and not out.walks else flown
+    gravity = 0.0 if initial.grounded and initial.by_sum else initial.gravity
+    displacement, flown = through_air(initial.velocity, gravity, seconds)
+    return displacement, velocity if initial.grounded and not initial.walks else flown

@@ -1,6 +1,6 @@
-"""What a character's two rows of numbers hold: its state, and what the game sets.
+"""Contents of a character's two rows of numbers: its state, and the rules that the game sets.
 
-The tables say once what each column is. All else follows from them: the sizes of the rows, the
+The tables define each column once. All else follows from them: the sizes of the rows, the
 places where kernels find a column, what a new character starts with, what is saved and hashed.
 """
 
@@ -37,25 +37,25 @@ AIRBORNE, STEEP, WEDGED, WALKABLE, ON_CHARACTER = 0, 1, 2, 3, 4
 
 MOST_ROUNDS = 1000
 
-# Times its velocity that a material may let a body walk.
+# Least and greatest factor of a material on the velocity of a walk.
 LEAST_SPEED_FACTOR, MOST_SPEED_FACTOR = 1e-3, 1e3
 
-# Rules for materials are known to a row by one whole number, which is exact as a float.
+# A row knows its rules for materials by one whole number, which is exact as a float.
 MATERIAL_RULES_BITS = 53
 
-# What an update may not get over: its bound of work, ground far above its body, ground around it.
+# Limits of an update: its bound of work, ground far above its body, ground around it.
 NO_LIMIT, BY_WORK, BY_DEPTH, BY_ROOM = 0, 1, 2, 3
 
-# What a body keeps of the velocity of a part that it leaves: all, all but what leads down, nothing.
+# Velocity that a body keeps of a moving base that it leaves: all, all but downward, none.
 KEEPS_ALL, KEEPS_UPWARD, KEEPS_NONE = 0, 1, 2
 
-# Updates of which a body remembers how many moves of parts it had seen by then.
+# Updates for which a body remembers how many moves of parts it had seen by then.
 UPDATES_SEEN = 8
 
-# Parts that press a body against something still, at most; the hardest.
+# Most parts remembered to squeeze a body against something still: those that press hardest.
 MOST_SQUEEZING = 2
 
-# Walls that a body in a crowd remembers.
+# Most walls that a body in a crowd remembers.
 MOST_WALLS = 2
 
 _LEAVING = Span(KEEPS_ALL, KEEPS_NONE, is_whole=True)
@@ -91,7 +91,7 @@ STATE = Layout(
     ),
     Column(
         "converged",
-        "1: it ended outside of the ground, at the end of its way",
+        "1: it ended outside of the ground, at the end of its displacement",
         default=1.0,
         is_hashed=False,
         allowed=FLAG,
@@ -143,7 +143,12 @@ STATE = Layout(
         since=2,
         allowed=FLAG,
     ),
-    Column("imprint", "at rest, a mark of all that it touches; 0: none", is_hashed=False, since=2),
+    Column(
+        "contact_signature",
+        "asleep, the signature of its contacts; 0: none",
+        is_hashed=False,
+        since=2,
+    ),
     Column(
         "was_grounded",
         "1: it stood on the ground before the last update",
@@ -170,41 +175,43 @@ STATE = Layout(
         since=3,
     ),
     Column(
-        "carrier",
-        "the number of the part that it stands on, and in whose frame it moves; -1: none",
+        "base_part",
+        "the number of its base: the part that it stands on, in whose frame it moves; -1: none",
         default=-1.0,
         is_hashed=False,
         since=5,
         allowed=_IDS,
     ),
     Column(
-        "rides",
-        "1: that part may move, and the next two columns are in its frame",
+        "on_moving_base",
+        "1: its base may move, and the next two columns are in the frame of the base",
         since=5,
         allowed=FLAG,
     ),
-    Column("ride_point", "where its foot is on that part, in the part's frame", "m", 3, since=5),
     Column(
-        "ride_ahead",
+        "base_point", "where its foot is on its base, in the frame of the base", "m", 3, since=5
+    ),
+    Column(
+        "base_ahead",
         "where +Z of the world is in that frame",
         width=3,
         since=5,
         allowed=PART_OF_UNIT,
     ),
-    Column("carried_velocity", "how the part moves there", "m/s", 3, since=5),
+    Column("base_velocity", "velocity of the base there", "m/s", 3, since=5),
     Column(
-        "excess", "how much faster it would rise than that part if nothing held it", "m/s", since=5
+        "excess", "how much faster it would rise than its base if nothing held it", "m/s", since=5
     ),
     Column(
         "move_age",
-        "how long ago the latest move of that part began, by its own updates",
+        "how long ago the latest move of its base began, by its own updates",
         "s",
         since=5,
         allowed=NOT_NEGATIVE,
     ),
     Column(
         "turn",
-        "how far the part turned about +Y in the last update",
+        "how far its base turned about +Y in the last update",
         "rad",
         is_hashed=False,
         since=5,
@@ -227,7 +234,9 @@ STATE = Layout(
         since=5,
         allowed=_IDS,
     ),
-    Column("squeezed", "how deep it is in them, as ways out", "m", 3 * MOST_SQUEEZING, since=5),
+    Column(
+        "squeezed", "how deep it is in them, as displacements out", "m", 3 * MOST_SQUEEZING, since=5
+    ),
     Column(
         "walls",
         "horizontal normals of walls in its way, which others of its group reckon with; 0: none",
@@ -405,16 +414,16 @@ STEPPING = STATE.place("stepping")
 STEP_FOOT = STATE.place("step_foot")
 LAST_PLACE = STATE.place("last_place")
 BELOW = STATE.place("below")
-CONTACT_SIGNATURE = STATE.place("imprint")
+CONTACT_SIGNATURE = STATE.place("contact_signature")
 WAS_GROUNDED = STATE.place("was_grounded")
 HITS = STATE.place("hits")
 LIMIT = STATE.place("limit")
 OWN_VELOCITY = STATE.place("own_velocity")
-BASE_PART = STATE.place("carrier")
-ON_MOVING_BASE = STATE.place("rides")
-BASE_POINT = STATE.place("ride_point")
-BASE_AHEAD = STATE.place("ride_ahead")
-BASE_VELOCITY = STATE.place("carried_velocity")
+BASE_PART = STATE.place("base_part")
+ON_MOVING_BASE = STATE.place("on_moving_base")
+BASE_POINT = STATE.place("base_point")
+BASE_AHEAD = STATE.place("base_ahead")
+BASE_VELOCITY = STATE.place("base_velocity")
 EXCESS = STATE.place("excess")
 MOVE_AGE = STATE.place("move_age")
 TURN = STATE.place("turn")
@@ -424,7 +433,7 @@ SQUEEZED = STATE.place("squeezed")
 WALLS = STATE.place("walls")
 WALL_GAPS = STATE.place("wall_gaps")
 
-# What is 0 of a body that has just come to be in the air.
+# Columns that are 0 for a body that has just become airborne.
 ZERO_IN_THE_AIR = (
     GROUNDED,
     *range(GROUND_NORMAL, GROUND_NORMAL + 3),

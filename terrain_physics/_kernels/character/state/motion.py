@@ -1,4 +1,4 @@
-"""What an update hands from step to step: what stays the same, and what travels."""
+"""Values that an update hands from step to step: rules, which stay, and motion, which changes."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ class MovementRules(NamedTuple):
     max_rounds: int  # of pushing out
     gravity: float  # that bends its flight, in m/s^2; 0 by the sum rule, under which none does
     friction: float  # that slows it on the ground, in m/s^2; 0 where the game drives it
-    speed: float  # times the velocity that the game knows, how fast it walks on what it stood on
+    speed: float  # factor on the velocity that the game knows, of the material it stood on
     by_sum: bool  # whether the sum rule decides what is ground
     walks: bool  # whether it walks where it is grounded; else it flies there too
     cosine: float  # of the slope limit
@@ -25,7 +25,7 @@ class MovementRules(NamedTuple):
 
 
 class Footing(NamedTuple):
-    """How a body stands."""
+    """A body's hold on the ground."""
 
     grounded: bool
     walking: bool  # whether its next step is one along the ground, not through the air
@@ -35,7 +35,7 @@ class Footing(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What the steps of an update have come to so far."""
+    """Results of the steps of an update so far."""
 
     contacts: int  # how many the scene lists, for where the body is now
     depth: float  # that the body is still in the ground, in meters
@@ -47,7 +47,7 @@ class Tally(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """Where a body is, how it moves and stands: all that a step takes up and leaves."""
+    """Place, velocity and footing of a body: all that a step takes up and leaves."""
 
     base: Vec3  # the origin of the scene, in meters in the world
     offset: Vec3  # from there to the body's center, in meters
@@ -57,22 +57,22 @@ class Motion(NamedTuple):
 
 
 @kernel(inline=True)
-def with_forces(mover: MovementRules, gravity: float, friction: float) -> MovementRules:
+def with_forces(movement: MovementRules, gravity: float, friction: float) -> MovementRules:
     """Return the rules with another gravity and another friction."""
     return MovementRules(
-        mover.center,
-        mover.max_rounds,
+        movement.center,
+        movement.max_rounds,
         gravity,
         friction,
-        mover.speed,
-        mover.by_sum,
-        mover.walks,
-        mover.cosine,
-        mover.walkable,
-        mover.along_surface,
-        mover.step_height,
-        mover.snap,
-        mover.drop,
+        movement.speed,
+        movement.by_sum,
+        movement.walks,
+        movement.cosine,
+        movement.walkable,
+        movement.along_surface,
+        movement.step_height,
+        movement.snap,
+        movement.drop,
     )
 
 
@@ -92,16 +92,16 @@ def with_hits(motion: Motion, hits: int) -> Motion:
     return Motion(motion.base, motion.offset, motion.velocity, motion.footing, tally)
 
 
-# How a walk ended.
+# Ends of a walk.
 FREE, BLOCKED, OFF_GROUND, NOWHERE, ON_EDGE = 0, 1, 2, 3, 4
 
 
 class Walked(NamedTuple):
-    """Where a walk led.
+    """Result of a walk.
 
-    FREE and BLOCKED leave the body on walkable ground, BLOCKED where walls took part of the way.
-    ON_EDGE is FREE where what holds the body may be steep, with walkable ground below it.
-    OFF_GROUND leaves it in the air, at the end of the way, out of all walls; NOWHERE at its start.
+    FREE and BLOCKED leave the body on walkable ground, BLOCKED where walls cut its displacement.
+    ON_EDGE is FREE on an edge that may be steep, with walkable ground below it. OFF_GROUND leaves
+    it in the air, at the end of the displacement, out of all walls; NOWHERE at its start.
     """
 
     ended: int

@@ -1,4 +1,4 @@
-"""How an update is cut into steps, and where they look at the ground."""
+"""Substeps of an update: their length, and where they look at the ground."""
 
 import math
 from typing import NamedTuple
@@ -12,23 +12,23 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, length
 # passes a surface unseen.
 STEP_SHARE = 0.5
 
-# The bound of work comes long before so many.
+# Far more than the bound of work allows.
 _MOST_STEPS = 1e15
 
 # Steps that share one look at the ground.
 STEPS_TOGETHER = 4
 
-# How often the time that is left is cut anew where a body lands, leaves the ground or hits a
-# ceiling. Steps after that end where they end.
+# Most times that the time left is cut anew where a body lands, leaves the ground or hits a ceiling.
+# Later steps run to their ends.
 MOST_CUTS = 8
 
 
 class Pace(NamedTuple):
-    """How the rest of an update is cut into steps."""
+    """Steps that the rest of an update is cut into."""
 
     steps: int  # that are left
     seconds: float  # that each takes
-    farthest: float  # how far one may lead, pushes and slopes included, in meters
+    farthest: float  # how far one may move the body, pushes and slopes included, in meters
     far: float  # the same for all that share a look
     since_look: int  # steps done since the ground was looked at
     cuts: int  # how often the time has been cut anew in this update
@@ -36,7 +36,7 @@ class Pace(NamedTuple):
 
 @kernel(inline=True)
 def extent(v: Vec3) -> float:
-    """Return the greatest of three sizes."""
+    """Return the largest absolute component of a vector."""
     return max(abs(v[0]), abs(v[1]), abs(v[2]))
 
 
@@ -44,16 +44,16 @@ def extent(v: Vec3) -> float:
 def cut(velocity: Vec3, gravity: float, seconds: float, least: float) -> Pace:
     """Return the pace of a body with half extents of at least ``least`` for some time.
 
-    In the air it is fastest at first or in the end.
+    In the air it is fastest at the start or at the end.
     """
     _, last = through_air(velocity, gravity, seconds)
     displacement = max(length(velocity), length(last)) * seconds
     step = STEP_SHARE * least
     steps = max(math.ceil(min(displacement / step, _MOST_STEPS)), 1)
     each = seconds / steps
-    if displacement > step * _MOST_STEPS:  # the rest of the time is never come to
+    if displacement > step * _MOST_STEPS:  # the rest of the time is never reached
         each *= step * _MOST_STEPS / displacement
-    # More than the way: pushes and slopes may lead aside.
+    # More than the displacement: pushes and slopes may lead aside.
     farthest = 2.0 * max(min(displacement / steps, step), 0.1 * least)
     far = max(0.75 * min(STEPS_TOGETHER, steps), 1.0) * farthest
     return Pace(steps, each, farthest, far, 0, 0)
@@ -61,7 +61,7 @@ def cut(velocity: Vec3, gravity: float, seconds: float, least: float) -> Pace:
 
 @kernel
 def cut_anew(pace: Pace, velocity: Vec3, gravity: float, seconds: float, least: float) -> Pace:
-    """Return the pace for the time that is left to a body that moves otherwise from now on.
+    """Return the pace for the time that is left to a body whose motion has changed.
 
     The next step looks at the ground.
     """
@@ -71,7 +71,7 @@ def cut_anew(pace: Pace, velocity: Vec3, gravity: float, seconds: float, least: 
 
 @kernel(inline=True)
 def must_look(pace: Pace, offset: Vec3) -> bool:
-    """Tell whether the next step may lead out of what was looked at."""
+    """Tell whether the next step may lead beyond the ground looked at."""
     return bool(pace.since_look == STEPS_TOGETHER or extent(offset) > pace.far - pace.farthest)
 
 

@@ -1,9 +1,9 @@
-"""How much work an update does, and where that ends.
+"""Work of an update: its count and its bound.
 
-Work is counted in candidates looked at: a few nanoseconds each. What takes longer counts as more.
-The count lies behind the faces of a memory (`resolve.py`), which goes wherever work is done. Once
-all of it is done, whatever loops over candidates comes back at once, with part of an answer: an
-update then leaves out the step that it is in, and ends where that began.
+Work is counted in candidates looked at: a few nanoseconds each. Slower operations count as more.
+The count lies behind the faces of a memory (`scene.py`), which goes wherever work is done. Once
+the bound is reached, each loop over candidates returns at once, with part of an answer: an update
+then leaves out the step that it is in, and ends where that began.
 """
 
 import numpy as np
@@ -17,28 +17,28 @@ from terrain_physics._kernels.types import Floats
 SCRATCH_SIZE = FACE_COUNT + 1
 _DONE = FACE_COUNT
 
-# What one update may do.
+# Bound of one update.
 MOST_WORK = 8e6
 
-# What a look at where an ended update has left a body may do besides.
+# Bound of one more look, at the place where an ended update has left a body.
 LAST_LOOK = 0.1 * MOST_WORK
 
-# What things count as: a step, a look at the ground, a triangle or a cell that it finds.
+# Costs of a step, a look at the ground, a triangle or a cell that it finds.
 STEP, LOOK, GATHERED = 300.0, 100.0, 15.0
 
-# A contact against the planes known so far.
+# Cost of a contact against the planes known so far.
 PLANE = 8.0
 
-# A body against a triangle that it comes near; a box more where it is not apart from it.
+# Cost of a body against a triangle that it comes near; more for a box not apart from it.
 NEAR_SPHERE, NEAR_CAPSULE, NEAR_BOX, IN_BOX = 15.0, 40.0, 40.0, 50.0
 
-# More than there is memory for.
+# More than memory can hold.
 _MOST_GATHERED = 1e9
 
 
 @kernel(inline=True, no_refcount=True)
 def begin(faces: Floats, done: float) -> None:
-    """Count from here: so much is done of `MOST_WORK`; of a count from -inf nothing ever is."""
+    """Start the count at ``done`` of `MOST_WORK`; from -inf it never gets there."""
     faces[_DONE, 0] = done
 
 
@@ -82,7 +82,7 @@ def may_gather(faces: Floats) -> float:
 
 @kernel
 def new_faces() -> Floats:
-    """Return room for the faces of a box against a triangle, and for a count without an end."""
+    """Return room for the faces of a box against a triangle, and for a count without a bound."""
     faces = np.empty((SCRATCH_SIZE, 4), dtype=np.float64)
     faces[_DONE, 0] = -np.inf
     return faces

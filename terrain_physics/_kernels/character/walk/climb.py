@@ -1,4 +1,4 @@
-"""Climbing: where a way that walls cut short leads up a step instead."""
+"""Climbing: a displacement that walls cut short leads up a step instead."""
 
 import numpy as np
 
@@ -35,16 +35,16 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot, flat,
 from terrain_physics._kernels.surface.shapes import BOX
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN, SLOP, WALL_CLEARANCE
 
-# Looks from the middle of a body to twice its reach for the ground beyond a riser.
+# Looks from the middle of a body to twice its extent for the ground beyond a riser.
 _PROBES = 24
 
-# How often walls beside a step push the body away.
+# Most rounds in which walls beside a step push the body away.
 _WALL_ROUNDS = 2
 
-# Places between a riser and a body's own reach beyond it where it may come to stand.
+# Places between a riser and a body's own extent beyond it where it may come to stand.
 _FOOTHOLDS = 10
 
-# Part of each way from one to the next that walls beside a step must leave.
+# Least part of each stride from one to the next that walls beside a step must leave.
 _LEAST_SHARE = 0.25
 
 
@@ -52,7 +52,7 @@ _LEAST_SHARE = 0.25
 def _leads_to_a_step(
     scene: Scene, offset: Vec3, displacement: Vec3, highest: float, cosine: float
 ) -> bool:
-    """Tell whether ``displacement`` leads over a riser to walkable ground, not higher than ``highest``.
+    """Tell whether ``displacement`` leads over a riser to walkable ground, up to ``highest``.
 
     Looks from under the body to ahead of its foremost point. A riser is steep ground, or ground
     that rises more between two looks than walkable ground can.
@@ -86,21 +86,21 @@ def _leads_to_a_step(
 
 @kernel(noinline=True, no_refcount=True)
 def _is_clear(scene: Scene, offset: Vec3) -> bool:
-    """Tell whether a body is in nothing there."""
+    """Tell whether a body overlaps nothing there."""
     _, deepest, overlapping = list_contacts(scene, offset)
     return deepest <= SLOP and overlapping <= SLOP and not is_buried(scene, offset)
 
 
 @kernel
 def _raise_onto(scene: Scene, offset: Vec3, highest: float, cosine: float) -> float:
-    """Return how far up a body comes to lie on what leaves its foot no higher than ``highest``.
+    """Return how far up a body comes to lie on ground, with its foot no higher than ``highest``.
 
-    Steep faces that go on higher are walls, and what is higher as a whole is the top of one: a body
-    is lifted up neither. A round body touches a slope a little over its foot.
+    Steep faces that go on higher are walls, and a face that is wholly higher is the top of one: a
+    body is lifted up neither. A round body touches a slope a little over its foot.
     """
     candidates, radius = scene.candidates, 0.0 if scene.body.kind == BOX else scene.body.radius
     up, most = 0.0, highest - (offset[1] - scene.body.half_extents[1])
-    # What lifts a body reaches higher than its foot.
+    # Ground that lifts a body reaches higher than its foot.
     lower, upper = column_of(
         offset, scene.body.half_extents, offset[1] - scene.body.half_extents[1]
     )
@@ -120,7 +120,7 @@ def _raise_onto(scene: Scene, offset: Vec3, highest: float, cosine: float) -> fl
 
 @kernel(noinline=True, no_refcount=True)
 def _beside_walls(scene: Scene, place: Vec3, cosine: float) -> Vec3:
-    """Return a place that walls beside a step have turned aside."""
+    """Return a place after walls beside a step have pushed the body aside."""
     for _ in range(_WALL_ROUNDS):
         count, _, _ = list_contacts(scene, place)
         walls, _ = make_walls(scene.contacts, count, cosine)
@@ -146,9 +146,9 @@ def _has_foothold(
 ) -> bool:
     """Tell whether a body that goes up a riser along ``displacement`` comes to stand behind it.
 
-    It goes up the riser and on over its edge, at most as far as it reaches itself, until walkable
-    ground holds it. It does not get there where a wall or a ceiling stands in its way before. On
-    the ground before the riser it was stopped in less than ``blocked`` meters.
+    It goes up the riser and on over its edge, by its own extent at most, until walkable ground
+    holds it. A wall or a ceiling in its way stops it before. On the ground before the riser it was
+    stopped in less than ``blocked`` meters.
     """
     size, ahead = flat(displacement)
     if size == 0.0:
@@ -188,9 +188,9 @@ def _leads_up(
     cosine: float,
     stepping: bool,
 ) -> bool:
-    """Tell whether a way leads up a step, all the way if the body is not on its way up already.
+    """Tell whether a displacement leads up a step, right to its top unless the body is stepping.
 
-    ``stopped`` is the way that walls have stopped.
+    ``stopped`` is the displacement that walls have stopped.
     """
     if not _leads_to_a_step(scene, start, displacement, highest, cosine):
         return False
@@ -209,9 +209,9 @@ def _finds_a_step(
     cosine: float,
     stepping: bool,
 ) -> bool:
-    """Tell whether a way that ends in walls leads up a step, however aslant.
+    """Tell whether a displacement that ends in walls leads up a step, however aslant.
 
-    Looks where the walls have taken it, along itself, and straight into each of the walls.
+    Looks along what the walls took of it, along itself, and straight into each of the walls.
     """
     if _leads_up(scene, start, into, displacement, highest, cosine, stepping) or _leads_up(
         scene, start, displacement, displacement, highest, cosine, stepping
@@ -242,11 +242,11 @@ def step_up(
     cosine: float,
     stepping: bool,
 ) -> tuple[bool, Vec3]:
-    """Return (whether a way that ends in a wall leads up a step, where the body is then).
+    """Return (whether a displacement that ends in a wall leads up a step, where the body is then).
 
-    ``into`` is what the wall took of the way: it leads to the step however aslant the way is.
-    ``highest`` is how high the body's foot may come to be. A body that is ``stepping`` has been
-    found room on the step before.
+    ``into`` is what the wall took of it: that leads to the step however aslant the displacement is.
+    ``highest`` is how high the body's foot may get. For a body that is ``stepping``, room on the
+    step was found before.
     """
     ahead = add(start, displacement)
     up = _raise_onto(scene, ahead, highest, cosine)
@@ -257,14 +257,14 @@ def step_up(
     aside, _ = flat(subtract(ahead, start))
     if aside > farthest or dot(subtract(ahead, start), displacement) < 0.0:
         return False, start
-    # Where walls turned it aside, it need not be as high: what it only lies against holds nothing.
+    # Pushed aside by walls, it need not be as high: what it only leans against holds nothing.
     lower = (ahead[0], start[1], ahead[2])
     _, off = flat(subtract(ahead, straight))
     up = _raise_onto(scene, add_scaled(lower, off, SLOP), highest, cosine)
     if up == 0.0 and not stepping:
         return False, start
     ahead = add(lower, (0.0, up, 0.0))
-    # The way up must be free too: a ceiling stops it.
+    # The path up must be free too: a ceiling stops it.
     raised = add(start, (0.0, up, 0.0))
     return _is_clear(scene, raised) and _is_clear(scene, ahead), ahead
 
@@ -278,7 +278,7 @@ def _goes_on(
     farthest: float,
     highest: float,
 ) -> bool:
-    """Tell whether the same way leads on from where a step was begun, not back down beside it."""
+    """Tell whether the same displacement leads on from a step begun, not back down beside it."""
     walked = walk(
         scene, place, displacement, farthest, movement.snap, movement.walkable, movement.max_rounds
     )
@@ -301,10 +301,10 @@ def climb(
     scene: Scene,
     ground: GroundTable,
 ) -> tuple[bool, Vec3, float]:
-    """Try to go up a step by a horizontal ``displacement`` of which a walk got only as far as ``reached``.
+    """Try to go up a step by a horizontal ``displacement`` that a walk cut short at ``reached``.
 
     Looks at the ground by itself, beyond the scene of the walk, which it leaves as it is. Before
-    the first lift it asks whether the body has room and comes to stand behind the riser.
+    the first lift it checks whether the body has room and comes to stand behind the riser.
 
     Returns
     -------

@@ -1,12 +1,12 @@
-"""Gullies: where steep faces meet in a line on which a body comes to lie.
+"""Creases: lines in which steep faces meet, and on which a body comes to lie.
 
-A body that is wedged between steep faces is held, and walks along the line in which they meet, up
-and down, as on ground of its slope. Each face by itself is a wall.
+A body that is wedged between steep faces is held, and walks along their crease, up and down, as on
+ground of its slope. Each face by itself is a wall.
 """
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import (
-    Touching,
+    Manifold,
     is_buried,
     list_contacts,
 )
@@ -25,22 +25,22 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, cross, dot, flat, leng
 from terrain_physics._kernels.tolerances import SLOP, WALL_CLEARANCE
 from terrain_physics._kernels.types import Floats
 
-# Rounds of pushing out where a gully bends.
+# Rounds of pushing out where a crease bends.
 _BEND_ROUNDS = 16
 
-# Times its own length that a way may lead aside where a gully bends.
+# Farthest that a bend of a crease may lead a body, as a multiple of its displacement's length.
 _FARTHEST_ASIDE = 2.0
 
-# Part of a way that must be left of it where it leads off what holds a body: else walls have only
-# pushed the body off. Out of a gully or upward, and off walkable ground.
+# Least part of a displacement that must be left where it leads off ground that holds a body: else
+# walls have only pushed the body off. Out of a crease or upward, and off walkable ground.
 _LEAST_OUT, _LEAST_OFF = 0.25, 0.02
 
 
 @kernel
-def _best_line(planes: Floats, count: int, displacement: Vec3, cosine: float) -> Vec3:
-    """Return the walkable line of two planes that goes farthest along a horizontal way.
+def _best_crease(planes: Floats, count: int, displacement: Vec3, cosine: float) -> Vec3:
+    """Return the walkable crease of two planes that leads farthest along a displacement.
 
-    A unit vector, or zero if each such line leads into another plane.
+    A unit vector, or zero if each such crease leads into another plane.
     """
     best, farthest = (0.0, 0.0, 0.0), 0.0
     for i in range(count):
@@ -58,23 +58,23 @@ def _best_line(planes: Floats, count: int, displacement: Vec3, cosine: float) ->
 
 
 @kernel
-def _pushed_out(scene: Scene, offset: Vec3) -> tuple[Vec3, Touching]:
-    """Return where a body comes out of all that it is in, and what it touches there."""
-    touching = list_contacts(scene, offset)
+def _pushed_out(scene: Scene, offset: Vec3) -> tuple[Vec3, Manifold]:
+    """Return where a body comes out of all that it is in, and its manifold there."""
+    manifold = list_contacts(scene, offset)
     rounds = 0
-    while touching.depth > SLOP and rounds < _BEND_ROUNDS:
+    while manifold.depth > SLOP and rounds < _BEND_ROUNDS:
         rounds += 1
-        offset, _ = push_out(scene, offset, touching.contacts, 0, False)
-        touching = list_contacts(scene, offset)
-    return offset, touching
+        offset, _ = push_out(scene, offset, manifold.contacts, 0, False)
+        manifold = list_contacts(scene, offset)
+    return offset, manifold
 
 
 @kernel(noinline=True)
-def _holds(scene: Scene, offset: Vec3, touching: Touching, cosine: float) -> bool:
-    """Tell whether a body is in nothing there, and all that it touches together holds it."""
-    if touching.depth > SLOP or touching.overlap > SLOP or is_buried(scene, offset):
+def _holds(scene: Scene, offset: Vec3, manifold: Manifold, cosine: float) -> bool:
+    """Tell whether a body overlaps nothing there, and its contacts together hold it."""
+    if manifold.depth > SLOP or manifold.overlap > SLOP or is_buried(scene, offset):
         return False
-    held, _ = ground_by_planes(scene.planes, planes_touched(scene, touching.contacts), cosine)
+    held, _ = ground_by_planes(scene.planes, planes_touched(scene, manifold.contacts), cosine)
     return held
 
 
@@ -87,69 +87,70 @@ def settle_in_crease(
     Returns (whether they do, where it is then, how many contacts the scene lists for that).
     """
     scene = at_once(scene)
-    place, touching = _pushed_out(scene, add(offset, (0.0, -drop, 0.0)))
+    place, manifold = _pushed_out(scene, add(offset, (0.0, -drop, 0.0)))
     aside, _ = flat(subtract(place, offset))
-    # Pushed one after another, it may be a hair too low.
-    if place[1] <= offset[1] + drop and aside <= drop and _holds(scene, place, touching, cosine):
-        return True, place, touching.contacts
+    # Pushes one after another may leave it a hair too low.
+    if place[1] <= offset[1] + drop and aside <= drop and _holds(scene, place, manifold, cosine):
+        return True, place, manifold.contacts
     return False, offset, list_contacts(scene, offset).contacts
 
 
 @kernel
-def _along_line(
+def _along_crease(
     scene: Scene, start: Vec3, line: Vec3, displacement: Vec3, snap: float, cosine: float
-) -> tuple[bool, Vec3, Touching]:
-    """Return (whether a way along the line of a gully ends in it, where, what is touched there).
+) -> tuple[bool, Vec3, Manifold]:
+    """Return (whether a displacement along a crease ends in it, where, the manifold there).
 
-    Where the gully bends or falls away, the body comes down by no more than walkable ground could,
+    Where the crease bends or falls away, the body comes down by no more than walkable ground could,
     and by ``snap`` at most.
     """
     level, ahead = flat(line)
     size = dot(ahead, displacement)
     rise = rise_of_slope(size, cosine)
     end = add(start, scale(line, size / level))
-    place, touching = _pushed_out(scene, end)
-    if not _holds(scene, place, touching, cosine):
-        place, touching = _pushed_out(scene, add(end, (0.0, -min(rise, snap), 0.0)))
+    place, manifold = _pushed_out(scene, end)
+    if not _holds(scene, place, manifold, cosine):
+        place, manifold = _pushed_out(scene, add(end, (0.0, -min(rise, snap), 0.0)))
     aside, _ = flat(subtract(place, start))
     stays = (
-        _holds(scene, place, touching, cosine)
+        _holds(scene, place, manifold, cosine)
         and aside <= _FARTHEST_ASIDE * size + WALL_CLEARANCE
         and place[1] <= start[1] + rise + WALL_CLEARANCE
     )
-    return stays, place, touching
+    return stays, place, manifold
 
 
 @kernel(inline=True)
-def _blocked(place: Vec3, touching: Touching) -> Walked:
-    depth = max(touching.depth, touching.overlap)
-    return Walked(BLOCKED, place, 0, touching.contacts, depth, 0)
+def _blocked(place: Vec3, manifold: Manifold) -> Walked:
+    depth = max(manifold.depth, manifold.overlap)
+    return Walked(BLOCKED, place, 0, manifold.contacts, depth, 0)
 
 
 @kernel(noinline=True, no_refcount=True)
 def follow_crease(
     scene: Scene, start: Vec3, displacement: Vec3, snap: float, walked: Walked, cosine: float
 ) -> tuple[bool, Vec3, Walked]:
-    """Go a horizontal way along the gully that a body is wedged in, if it is in one.
+    """Move along the crease that a body is wedged in, if it is in one.
 
     Parameters
     ----------
     scene : Scene
         Left with the contacts where the body is then.
     start : Vec3
-    way : Vec3
+    displacement : Vec3
+        Horizontal, in meters.
     snap : float
-        How far down a bend of the gully may lead, in meters.
+        How far down a bend of the crease may lead, in meters.
     walked : Walked
-        Where the way led along walls.
+        Where the displacement led along walls.
     cosine : float
         The least y of a walkable unit normal.
 
     Returns
     -------
     tuple of bool, Vec3 and Walked
-        Whether what holds the body leads it elsewhere than ``walked``; the unit direction in which
-        it then goes on, or zero; where it is.
+        Whether the ground that holds the body leads it elsewhere than ``walked``; the unit
+        direction in which it then goes on, or zero; where it is.
     """
     scene = at_once(scene)
     nowhere = (0.0, 0.0, 0.0)
@@ -159,11 +160,11 @@ def follow_crease(
     for i in range(planes):
         steep = steep and scene.planes[i, 1] < cosine
     if held and steep:
-        line = _best_line(scene.planes, planes, displacement, cosine)
+        line = _best_crease(scene.planes, planes, displacement, cosine)
         if dot(line, displacement) > 0.0:
-            stays, place, touching = _along_line(scene, start, line, displacement, snap, cosine)
+            stays, place, manifold = _along_crease(scene, start, line, displacement, snap, cosine)
             if stays:
-                return True, line, _blocked(place, touching)
+                return True, line, _blocked(place, manifold)
     if held and (steep or walked.ended == OFF_GROUND):
         upward = walked.offset[1] > start[1] + SLOP
         least = _LEAST_OUT if steep or upward else _LEAST_OFF

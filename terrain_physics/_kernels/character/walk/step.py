@@ -29,7 +29,7 @@ from terrain_physics._kernels.tolerances import LEAVING_TIME
 
 @kernel
 def _over_surface(displacement: Vec3, normal: Vec3) -> Vec3:
-    """Return a horizontal way shortened so that along the surface it is as long as it was."""
+    """Return a horizontal displacement, shortened to have its length along the surface."""
     size = math.sqrt(displacement[0] * displacement[0] + displacement[2] * displacement[2])
     if size == 0.0 or not normal[1] > 0.0:
         return displacement
@@ -39,7 +39,7 @@ def _over_surface(displacement: Vec3, normal: Vec3) -> Vec3:
 
 @kernel(inline=True)
 def _displacement(movement: MovementRules, motion: Motion, seconds: float) -> tuple[Vec3, Vec3]:
-    """Return (horizontal way, velocity at its end) of a walk of some time."""
+    """Return (horizontal displacement, velocity at its end) of a walk of some time."""
     displacement, velocity = along_ground(motion.velocity, movement.friction, seconds)
     if movement.along_surface:
         displacement = _over_surface(displacement, motion.footing.normal)
@@ -96,7 +96,7 @@ def _leave_ground(
 
 @kernel(inline=True)
 def _tally_of(tally: Tally, walked: Walked, rounds: int, hits: int) -> Tally:
-    """Return a tally with what a walk has come to."""
+    """Return a tally with the results of a walk."""
     return Tally(
         walked.contacts, walked.depth, rounds, tally.lifted, tally.landing, tally.air_time, hits
     )
@@ -113,21 +113,21 @@ def walk_step(
 ) -> tuple[Motion, Pace]:
     """Move a walking body by one step.
 
-    The body goes the horizontal way of its velocity along the ground, slowed by friction. Where a
-    wall or the end of the ground stops it, it climbs a step if one is there. Walls take from its
-    velocity what leads into them.
+    The body follows its horizontal velocity along the ground, slowed by friction. Where a wall or
+    the end of the ground stops it, it climbs a step if one is there. Walls take from its velocity
+    the part that leads into them.
 
     Parameters
     ----------
-    mover : Mover
+    movement : MovementRules
     motion : Motion
         Grounded and walking; its velocity is horizontal.
     pace : Pace
         Of this step and those after it.
     scene : Scene
-        What was looked at around the body. Left with the contacts of the walk, also where the body
-        has climbed since.
-    ground : Ground
+        The ground looked at around the body. Left with the contacts of the walk, also where the
+        body has climbed since.
+    ground : GroundTable
         Looked at again for a climb.
     log : HitLog
         Where walls that take speed from the body are noted.
@@ -177,7 +177,7 @@ def walk_step(
         if in_crease:
             _, along = flat(line)
             velocity, left_ground = scale(along, dot(along, slowed)), False
-            if line != (0.0, 0.0, 0.0):  # what led it aside is its ground
+            if line != (0.0, 0.0, 0.0):  # the crease, its ground, led it aside
                 hits = tally.hits
     tally = _tally_of(tally, walked, rounds, hits)
     touched = planes_touched(scene, walked.contacts)

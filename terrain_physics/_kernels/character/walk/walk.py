@@ -1,7 +1,7 @@
-"""Where one horizontal way along the ground leads a body.
+"""A walk: one horizontal displacement of a body along the ground.
 
-On the ground a body goes its horizontal way, and the ground gives its height. So a walk moves the
-body horizontally, sets it on what is walkable there, and treats everything steeper as a wall: no
+The displacement is horizontal, and the ground gives the body its height. So a walk moves the body
+horizontally, sets it on walkable ground there, and treats everything steeper as a wall: no
 slope, no edge between faces and no order of contacts changes the speed or the line of a walk, and
 no pushing climbs a steep slope.
 """
@@ -13,7 +13,7 @@ import numpy as np
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import contact
 from terrain_physics._kernels.character.contacts.depenetrate_upward import depenetrate_upward
-from terrain_physics._kernels.character.contacts.find_contacts import Touching, list_contacts
+from terrain_physics._kernels.character.contacts.find_contacts import Manifold, list_contacts
 from terrain_physics._kernels.character.contacts.grounding import plane_normal, rise_of_slope
 from terrain_physics._kernels.character.contacts.resolve import (
     clearing_rise,
@@ -53,13 +53,13 @@ from terrain_physics._kernels.tolerances import (
     WALL_CLEARANCE,
 )
 
-# Times its own length that walls may lead a way aside which comes down beside what is steep. Where
-# that falls away along the way, as a step's edge does, it holds the body until the way leads off.
+# Largest deflection of a displacement that ends beside a steep face, as a multiple of its length.
+# A face that falls away along it, as a step's edge does, holds the body until that leads off.
 FARTHEST_ASIDE = 1.5
 FARTHEST_DOWN = 1.0 + 1e-6
 
 
-# Walls touched that a body tries to go along.
+# Most walls touched that a body tries to go along.
 _MOST_TRIED = 4
 
 
@@ -67,7 +67,7 @@ class _TriedPlace(NamedTuple):
     """A place that a walk tries."""
 
     offset: Vec3
-    touching: Touching  # what it touches there, listed in the scene
+    manifold: Manifold  # there, listed in the scene
     planes: int  # of walls met so far, in the scene
     on_ground: bool  # whether it was set on walkable ground, and no wall moved it since
     blocked: bool  # whether walls moved it
@@ -75,10 +75,10 @@ class _TriedPlace(NamedTuple):
 
 @kernel
 def _falls_away(normal: Vec3, face: Vec3, displacement: Vec3) -> bool:
-    """Tell whether a contact of that normal with a triangle falls away along a horizontal way.
+    """Tell whether a contact of that normal with a triangle falls away along a displacement.
 
-    Over an edge that is any way off it. Over a steep face it is one more down it than along it:
-    else whoever walks downhill beside a steep bank would walk on into the bank.
+    At an edge, any direction off it does. On a steep face, one more down it than along it does:
+    else a body that walks downhill beside a steep bank would walk on into the bank.
     """
     off = dot(normal, displacement)
     if abs(dot(normal, face)) < SAME_NORMAL_COSINE:
@@ -112,7 +112,7 @@ def support(
             raised = add(offset, (0.0, up, 0.0))
             depth, normal, _ = contact(candidates, scene.size, k, raised, scene.body, scene.faces)
             upright = normal[1]
-            if depth < -CONTACT_MARGIN:  # what is beside keeps the body off: its face counts too
+            if depth < -CONTACT_MARGIN:  # a neighbor keeps the body off: its face counts too
                 face = float(candidates[k, NORMAL + 1])
                 upright = min(upright, face if candidates[k, THICKNESS] > 0.0 else abs(face))
             elif upright > 0.0 and up > held:
@@ -134,23 +134,23 @@ def _push_once(
     moves the body ``farthest`` from the start, and where it is in something that is neither wall
     nor ground up to ``highest``.
     """
-    offset, touching, on_ground = place.offset, place.touching, place.on_ground
-    up = rise_of_feet(scene, offset, touching.contacts, highest - offset[1], cosine)
+    offset, manifold, on_ground = place.offset, place.manifold, place.on_ground
+    up = rise_of_feet(scene, offset, manifold.contacts, highest - offset[1], cosine)
     if up > 0.0:
         offset, on_ground = add(offset, (0.0, up, 0.0)), True
-        touching = list_contacts(scene, offset)
-    walls, overhead = make_walls(scene.contacts, touching.contacts, cosine)
+        manifold = list_contacts(scene, offset)
+    walls, overhead = make_walls(scene.contacts, manifold.contacts, cosine)
     if walls == 0 and overhead:
-        return False, _TriedPlace(offset, touching, place.planes, on_ground, place.blocked)
+        return False, _TriedPlace(offset, manifold, place.planes, on_ground, place.blocked)
     if walls == 0:
         if up == 0.0:
-            touching = Touching(touching.contacts, 0.0, touching.overlap)
-        nowhere = up == 0.0 and place.touching.depth > SLOP
-        return not nowhere, _TriedPlace(offset, touching, place.planes, on_ground, place.blocked)
+            manifold = Manifold(manifold.contacts, 0.0, manifold.overlap)
+        nowhere = up == 0.0 and place.manifold.depth > SLOP
+        return not nowhere, _TriedPlace(offset, manifold, place.planes, on_ground, place.blocked)
     offset, planes = push_out(scene, offset, walls, place.planes, True)
     aside, _ = flat(subtract(offset, start))
     if aside > farthest:
-        return False, _TriedPlace(place.offset, place.touching, planes, False, True)
+        return False, _TriedPlace(place.offset, place.manifold, planes, False, True)
     return True, _TriedPlace(offset, list_contacts(scene, offset), planes, False, True)
 
 
@@ -158,9 +158,9 @@ def _push_once(
 def _foothold(
     scene: Scene, start: Vec3, displacement: Vec3, place: _TriedPlace, snap: float, cosine: float
 ) -> tuple[float, float, bool]:
-    """Do as `support` for a place, without what the body only lies against.
+    """Do as `support` for a place, without ground that the body only leans against.
 
-    That is what walls have pushed it out of after it was set up on it, such as a bar of a railing.
+    Walls have pushed it off such ground after it was set up there, as off a bar of a railing.
     """
     lowest = -snap - WALL_CLEARANCE
     down, held_at, falls = support(scene, place.offset, displacement, lowest, cosine)
@@ -177,14 +177,14 @@ def _foothold(
 def _raised(scene: Scene, place: _TriedPlace, up: float, on_ground: bool) -> _TriedPlace:
     """Return a place that much higher."""
     offset = add(place.offset, (0.0, up, 0.0))
-    touching = list_contacts(scene, offset)
-    return _TriedPlace(offset, touching, place.planes, on_ground, place.blocked)
+    manifold = list_contacts(scene, offset)
+    return _TriedPlace(offset, manifold, place.planes, on_ground, place.blocked)
 
 
 @kernel(inline=True)
-def _walked(ended: int, offset: Vec3, planes: int, touching: Touching, rounds: int) -> Walked:
-    depth = max(touching.depth, touching.overlap)
-    return Walked(ended, offset, planes, touching.contacts, depth, rounds)
+def _walked(ended: int, offset: Vec3, planes: int, manifold: Manifold, rounds: int) -> Walked:
+    depth = max(manifold.depth, manifold.overlap)
+    return Walked(ended, offset, planes, manifold.contacts, depth, rounds)
 
 
 @kernel(no_refcount=True)
@@ -194,17 +194,17 @@ def _give_up(scene: Scene, start: Vec3, place: _TriedPlace, rounds: int) -> Walk
     up = clearing_rise(scene, place.offset, False)
     if up <= WALL_CLEARANCE:
         offset = add(place.offset, (0.0, up, 0.0))
-        touching = list_contacts(scene, offset)
-        if touching.depth <= SLOP:
-            return _walked(BLOCKED, offset, place.planes, touching, rounds)
-    return _walked(NOWHERE, start, place.planes, place.touching, rounds)
+        manifold = list_contacts(scene, offset)
+        if manifold.depth <= SLOP:
+            return _walked(BLOCKED, offset, place.planes, manifold, rounds)
+    return _walked(NOWHERE, start, place.planes, place.manifold, rounds)
 
 
 @kernel(inline=True)
 def _arrived(place: _TriedPlace, rounds: int) -> Walked:
     """End a walk where the body stands."""
     ended = BLOCKED if place.blocked else FREE
-    return _walked(ended, place.offset, place.planes, place.touching, rounds)
+    return _walked(ended, place.offset, place.planes, place.manifold, rounds)
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -218,24 +218,24 @@ def _try_displacement(
     max_rounds: int,
     planes: int,
 ) -> Walked:
-    """Do as `walk` for one way, all of it: from between walls it leads NOWHERE.
+    """Do as `walk` for one displacement, all of it: from between walls it leads NOWHERE.
 
-    The scene has so many planes already.
+    The scene has ``planes`` planes already.
     """
     size, _ = flat(displacement)
-    # What is higher is no slope but a step, though it be level on top.
+    # Higher ground is no slope but a step, even if it is level on top.
     highest = start[1] + (rise_of_slope(size, cosine) + WALL_CLEARANCE)
     rounds, lifted, has_edge, most_aside = 0, False, False, np.inf
     offset = add(start, displacement)
     place = _TriedPlace(offset, list_contacts(scene, offset), planes, False, planes > 0)
     edge = place  # where the body lies on the edge of a step that it comes down
     while rounds <= max_rounds:
-        if place.touching.depth > LEAST_RISE:
+        if place.manifold.depth > LEAST_RISE:
             rounds += 1
             leads_on, place = _push_once(scene, start, place, highest, farthest, cosine)
             if not leads_on:
                 break
-        elif place.touching.overlap > STUCK_DEPTH and not lifted:
+        elif place.manifold.overlap > STUCK_DEPTH and not lifted:
             # Ground that no contact leads out of, such as a peak in a corner of a box.
             lifted = True
             up = clearing_rise(scene, place.offset, False)
@@ -248,7 +248,7 @@ def _try_displacement(
             return _arrived(place, rounds)
         else:
             down, held_at, falls = _foothold(scene, start, displacement, place, snap, cosine)
-            touching = place.touching
+            manifold = place.manifold
             if held_at > down and falls and down == -np.inf:
                 # From the edge, ground may be near enough.
                 lower = _raised(scene, place, held_at, True)
@@ -263,8 +263,8 @@ def _try_displacement(
                     OFF_GROUND,
                     place.offset,
                     place.planes,
-                    touching.contacts,
-                    touching.depth,
+                    manifold.contacts,
+                    manifold.depth,
                     rounds,
                 )
             if held_at > down and not has_edge:
@@ -273,18 +273,18 @@ def _try_displacement(
             if down < -SLOP:
                 place = _raised(scene, place, down, True)
             else:
-                place = _TriedPlace(place.offset, touching, place.planes, True, place.blocked)
-    if has_edge and max(edge.touching.depth, edge.touching.overlap) <= SLOP:
+                place = _TriedPlace(place.offset, manifold, place.planes, True, place.blocked)
+    if has_edge and max(edge.manifold.depth, edge.manifold.overlap) <= SLOP:
         # Down beside a step the body would be thrown off its edge: it goes over the edge.
         list_contacts(scene, edge.offset)
         ended = BLOCKED if edge.blocked else ON_EDGE
-        return _walked(ended, edge.offset, edge.planes, edge.touching, rounds)
+        return _walked(ended, edge.offset, edge.planes, edge.manifold, rounds)
     return _give_up(scene, start, place, rounds)
 
 
 @kernel(no_refcount=True)
 def _walls_touched(scene: Scene, offset: Vec3, displacement: Vec3, cosine: float) -> int:
-    """Write the walls that a body touches and a way leads into as planes; return how many."""
+    """Write the walls that a body touches and is led into as planes; return how many."""
     contacts, planes = list_contacts(scene, offset).contacts, int(np.int64(0))
     for i in range(contacts):
         normal = three(scene.contacts, i, PUSH)
@@ -296,7 +296,7 @@ def _walls_touched(scene: Scene, offset: Vec3, displacement: Vec3, cosine: float
 
 @kernel(no_refcount=True)
 def _choose_wall(scene: Scene, start: Vec3, displacement: Vec3, cosine: float, i: int) -> Vec3:
-    """Leave one of the walls touched as the only plane of the scene; return the way along it."""
+    """Keep one of the walls touched as the scene's only plane; return the displacement along it."""
     _walls_touched(scene, start, displacement, cosine)
     wall, candidate = plane_normal(scene.planes, i), int(scene.planes[i, MET])
     meet_plane(scene, int(np.int64(0)), wall, candidate)
@@ -314,10 +314,10 @@ def _along_walls(
     max_rounds: int,
     walked: Walked,
 ) -> Walked:
-    """Go a way that several walls stop along one that the body touches at its start instead.
+    """Slide along one wall that a body touches at its start, where several walls stop it.
 
-    A way deep into a wall comes out of the sides of what the wall is built of, such as blocks.
-    Returns ``walked``, where the way itself led, if that is as far.
+    A displacement deep into a wall comes out of the sides of the wall's pieces, such as blocks.
+    Returns ``walked``, where the displacement itself led, if that is as far.
     """
     walls = min(_walls_touched(scene, start, displacement, cosine), _MOST_TRIED)
     for i in range(walls):
@@ -346,13 +346,13 @@ def walk(
     cosine: float,
     max_rounds: int,
 ) -> Walked:
-    """Move a body along the ground by a horizontal way, and by no more than ``farthest``.
+    """Move a body along the ground by a horizontal displacement, by at most ``farthest``.
 
     It comes down by ``snap`` at most, and pushes out of ground and walls are at most
-    ``max_rounds`` + 1. Where the whole way leads nowhere, as into a corner, it goes part of it. The
-    scene is left with the planes of the walls met, and with the contacts where the body is.
+    ``max_rounds`` + 1. Where the whole displacement leads nowhere, as into a corner, it goes a part
+    of it. The scene is left with the planes of the walls met, and the contacts where the body is.
     """
-    # One wall after another would push it along them, the more the longer the way.
+    # Walls one after another would push it along them, farther for a longer displacement.
     scene = at_once(scene)
     none = int(np.int64(0))  # for a literal 0, functions would compile twice
     walked = _try_displacement(scene, start, displacement, farthest, snap, cosine, max_rounds, none)
@@ -380,11 +380,11 @@ def walk(
             share, offset = share + part, tried.offset
         part *= 0.5
     # The corner takes all of the speed ahead.
-    touching = list_contacts(scene, offset)
+    manifold = list_contacts(scene, offset)
     planes = none
     if size > 0.0:
         planes = meet_plane(scene, planes, scale(ahead, -1.0), NO_CANDIDATE)
-    return _walked(BLOCKED, offset, planes, touching, rounds)
+    return _walked(BLOCKED, offset, planes, manifold, rounds)
 
 
 @kernel(noinline=True, no_refcount=True)

@@ -1,4 +1,4 @@
-"""Steep contacts as upright walls, and horizontal ways along them."""
+"""Steep contacts as upright walls."""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import as_wall
@@ -17,7 +17,7 @@ def make_walls(contacts: Floats, count: int, cosine: float) -> tuple[int, bool]:
     """Turn penetrating steep contacts into upright walls, and drop all others from the list.
 
     Returns (how many are left, whether one that was dropped is overhead, with no way out along the
-    ground). What is overhead may be the edge of a wall, out of which another contact leads.
+    ground). Such a contact may be the edge of a wall, out of which another contact leads.
     """
     kept, overhead = 0, False
     for i in range(count):
