@@ -172,10 +172,10 @@ class TestTable:
 
     def test_the_description_names_each_column(self):
         assert GROWN.described().splitlines() == [
-            "   0-2  position          where, in m",
-            "   3-4  hand              where the left hand is, in m",
-            "     5  speed             how fast, in m/s",
-            "     6  breath            how much is left",
+            "   0-2  position           where, in m",
+            "   3-4  hand               where the left hand is, in m",
+            "     5  speed              how fast, in m/s",
+            "     6  breath             how much is left",
         ]
 
     def test_the_tables_of_characters(self):

@@ -161,5 +161,5 @@ class Layout:
             last = first + column.width - 1
             places = f"{first}" if first == last else f"{first}-{last}"
             unit = f", in {column.unit}" if column.unit else ""
-            lines.append(f"{places:>6}  {column.name:16}  {column.meaning}{unit}")
+            lines.append(f"{places:>6}  {column.name:17}  {column.meaning}{unit}")
         return "\n".join(lines)
