@@ -116,23 +116,28 @@ def _with_velocity(motion: Motion, x: float, z: float) -> Motion:
 
 
 @kernel
-def _by_itself(motion: Motion, kept_x: float, kept_z: float, led: Vec3) -> Motion:
+def _with_own_velocity(
+    motion: Motion, kept_x: float, kept_z: float, initial_velocity: Vec3
+) -> Motion:
     """Return a motion with what is left of a body's own velocity.
 
     ``led`` is the velocity that it set out with. What walls took of that, they took of its own.
     """
-    taken_x, taken_z = motion.velocity[0] - led[0], motion.velocity[2] - led[2]
+    taken_x, taken_z = (
+        motion.velocity[0] - initial_velocity[0],
+        motion.velocity[2] - initial_velocity[2],
+    )
     x, z = without(kept_x, kept_z, taken_x, taken_z)
     return _with_velocity(motion, x, z)
 
 
 @kernel(inline=True)
-def without_push(crowd: Floats, motion: Motion, led: Vec3) -> Motion:
+def without_push(crowd: Floats, motion: Motion, initial_velocity: Vec3) -> Motion:
     """Return a motion at the end of an update with the body's own velocity.
 
     ``led`` is the velocity that it was pushed along with.
     """
-    return _by_itself(motion, float(crowd[KEPT]), float(crowd[KEPT + 1]), led)
+    return _with_own_velocity(motion, float(crowd[KEPT]), float(crowd[KEPT + 1]), initial_velocity)
 
 
 @kernel(inline=True)
@@ -145,7 +150,7 @@ def _displacement_from(spot: Vec3, motion: Motion) -> tuple[float, float]:
 @kernel(noinline=True)
 def among_others(
     others: Others,
-    led: Vec3,
+    initial_velocity: Vec3,
     movement: MovementRules,
     motion: Motion,
     pace: Pace,
@@ -179,8 +184,8 @@ def among_others(
     crowd, spot, pushed = others.crowd, others.spot, others.crowd[IS_PUSHED] != 0.0
     leaves = motion.footing.grounded and not ahead.footing.grounded
     if leaves and others.stays and pushed:
-        led = velocity_to(others, UNPUSHED_DISPLACEMENT, 0.0)
-        motion = _with_velocity(motion, led[0], led[2])
+        initial_velocity = velocity_to(others, UNPUSHED_DISPLACEMENT, 0.0)
+        motion = _with_velocity(motion, initial_velocity[0], initial_velocity[2])
         scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
         scene, ahead, rest = take_step(movement, motion, pace, scene, ground, log)
     own, seconds = motion.velocity, pace.seconds
@@ -210,13 +215,13 @@ def among_others(
         motion = _with_velocity(motion, (to_x - from_x) / seconds, (to_z - from_z) / seconds)
         scene, ahead, rest = take_step(frictionless, motion, pace, scene, ground, log)
     if not is_tried:
-        return scene, ahead, rest, led
+        return scene, ahead, rest, initial_velocity
     crowd[IS_TRIED] = 1.0
     if not pushed:
-        led = motion.velocity
-        kept = without(own[0], own[2], led[0] - own[0], led[2] - own[2])
+        initial_velocity = motion.velocity
+        kept = without(own[0], own[2], initial_velocity[0] - own[0], initial_velocity[2] - own[2])
         _, (x, _, z) = along_ground((kept[0], 0.0, kept[1]), movement.friction, seconds)
-        ahead = _by_itself(ahead, x, z, led)
+        ahead = _with_own_velocity(ahead, x, z, initial_velocity)
     return scene, ahead, rest, motion.velocity
 
 
@@ -232,14 +237,14 @@ def note_others(others: Others, log: HitLog, motion: Motion, before: Vec3, radiu
     center = add(motion.base, motion.offset)
     for k in range(int(crowd[COUNT])):
         at = HALF_PLANES + k * HALF_PLANE_SIZE
-        nx, nz, who = float(crowd[at]), float(crowd[at + 1]), float(crowd[at + BEHIND])
+        nx, nz, character = float(crowd[at]), float(crowd[at + 1]), float(crowd[at + BEHIND])
         along = nx * x + nz * z
-        if who == A_WALL or along < crowd[at + LIMIT] - HALF_PLANE_REACHED:
+        if character == A_WALL or along < crowd[at + LIMIT] - HALF_PLANE_REACHED:
             continue
         normal = (-nx, 0.0, -nz)
         impact = max(-dot(normal, before) - (along + dot(normal, carried)) / seconds, 0.0)
         wanted = nx * float(crowd[ALONE_DISPLACEMENT]) + nz * float(crowd[ALONE_DISPLACEMENT + 1])
         taken = max((wanted - along) / seconds, 0.0)
         point = add_scaled(center, normal, -radius)
-        count = note_character(log, count, who, point, normal, impact, taken)
+        count = note_character(log, count, character, point, normal, impact, taken)
     return with_hits(motion, count)

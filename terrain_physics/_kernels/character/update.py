@@ -133,7 +133,7 @@ from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
 
 @kernel(inline=True, no_refcount=True)
-def _set_out(
+def _begin_motion(
     state: Floats, rules: Floats, body: Body, others: Others, delta_time: float
 ) -> tuple[MovementRules, Motion, Pace]:
     """Return the rules of the mover, its motion before the first step, and the steps to take.
@@ -241,11 +241,11 @@ def advance(
     is_teleported = teleport_or_nudge(state, rules, body)
     is_squeezed = state[SQUEEZED_BY] >= 0.0 or state[SQUEEZED_BY + 1] >= 0.0
     spot = add(three_at(state, POSITION), three_at(rules, OFFSET))
-    moving_base, is_based = (
+    moving_base, has_moving_ground = (
         no_moving_base(state),
         has_movers(ground) or state[ON_MOVING_BASE] != 0.0 or is_squeezed,
     )
-    if is_based:
+    if has_moving_ground:
         if state[MOVES_SEEN] < 0.0:
             ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
         moving_base = find_moving_base(state, rules, body, ground, delta_time, is_teleported)
@@ -259,10 +259,10 @@ def advance(
     is_below = not is_teleported and state[BELOW] != 0.0
     carried = subtract(add(start, three_at(rules, OFFSET)), spot)
     others = Others(crowd, spot, carried, rules[KEEP_OFF_LEDGES] != 0.0, delta_time)
-    movement, motion, pace = _set_out(state, rules, body, others, delta_time)
+    movement, motion, pace = _begin_motion(state, rules, body, others, delta_time)
     crowded, base = is_among_others(crowd), motion.base
     over_characters, is_on_character = is_over_characters(crowd), state[GROUND_KIND] == ON_CHARACTER
-    wanted = led = motion.velocity
+    preferred = initial_velocity = motion.velocity
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
     scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
     before, before_pace = motion, pace
@@ -278,7 +278,7 @@ def advance(
         if left > 0.0 and not is_spent(scene.faces):
             put_three_at(state, OWN_VELOCITY, (0.0, 0.0, 0.0))
             rise(state, scene, motion, left, delta_time)
-            if is_based:
+            if has_moving_ground:
                 settle_moving_base(state, rules, body, ground, moving_base, start, delta_time)
             return
     if not is_spent(scene.faces):
@@ -289,7 +289,7 @@ def advance(
         looks = must_look(pace, motion.offset)
         if looks:
             motion = recentered(motion)
-            if is_based:
+            if has_moving_ground:
                 ground = from_start(ground, motion.base, np.inf)
             scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
         pace = one_less(pace, looks)
@@ -303,8 +303,17 @@ def advance(
         else:
             scene, ahead, rest = take_step(rules_of_step, motion, pace, scene, ground, log)
         if crowded:
-            scene, ahead, rest, led = among_others(
-                others, led, rules_of_step, motion, pace, scene, ground, log, ahead, rest
+            scene, ahead, rest, initial_velocity = among_others(
+                others,
+                initial_velocity,
+                rules_of_step,
+                motion,
+                pace,
+                scene,
+                ground,
+                log,
+                ahead,
+                rest,
             )
         if over_characters:
             if is_bound:
@@ -325,18 +334,18 @@ def advance(
         own, radius = three_at(state, OWN_VELOCITY), upright_radius(body)
         motion = note_others(others, log, motion, own, radius)
     if is_pushed(crowd):
-        motion = without_push(crowd, motion, led)
+        motion = without_push(crowd, motion, initial_velocity)
         put_three_at(hits, OWN, motion.velocity)
     put_three_at(state, OWN_VELOCITY, three_at(hits, OWN))
     settle(state, movement, motion, scene, delta_time, limit)
     if over_characters and is_on_character:
         report_character_below(state, add(motion.base, motion.offset), body)
-    if is_based:
+    if has_moving_ground:
         settle_moving_base(state, rules, body, ground, moving_base, start, delta_time)
     else:
         state[BASE_PART] = state[GROUND_PART] if state[GROUNDED] != 0.0 else -1.0
     _remember_walls(
-        state, crowd, movement, motion, scene, base, scale(wanted, delta_time), met_walls
+        state, crowd, movement, motion, scene, base, scale(preferred, delta_time), met_walls
     )
     if motion.tally.hits > 0:
         find_steps(log, motion.tally.hits, movement, scene, ground)

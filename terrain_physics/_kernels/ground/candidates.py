@@ -226,12 +226,12 @@ def _gather_meshes(
     ground: GroundTable, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
     left: float,
 ) -> tuple[Floats, int, float]:  # fmt: skip
-    parts, moving, around, row = parts_of(ground), has_movers(ground), 0.0, 0
+    parts, moving, margin, row = parts_of(ground), has_movers(ground), 0.0, 0
     nodes, stack = np.empty(NODES_ON_PATH, np.int64), np.empty(STACK, np.int32)
     near, faces = np.empty(row_count(parts.rows), np.int64), np.empty(FEW, np.int64)
     if moving:
-        around = largest_debt(ground.debts)
-    wide = (around, around, around)
+        margin = largest_debt(ground.debts)
+    wide = (margin, margin, margin)
     low, high = subtract(lower, wide), add(upper, wide)
     for k in range(items_near(parts.tree, low, high, borrow(nodes), borrow(near))):
         part, first, debt = part_at(parts.rows, int(near[k])), count, (0.0, 0.0, 0.0)

@@ -227,11 +227,11 @@ def largest_debt(debts: Floats) -> float:
 def put_motion(movers: Floats, seconds: float) -> None:
     """Write to the row of a mover (1, MOVER_SIZE) how it moves, by its latest move and its time."""
     before, now = _frame(movers, 0, MOVES + BEFORE), _frame(movers, 0, FRAME)
-    way, spin = (
+    displacement, spin = (
         subtract(now.position, before.position),
         turning(before.rotation, now.rotation, seconds),
     )
     for axis in range(3):
-        movers[0, VELOCITY + axis] = way[axis] / seconds
+        movers[0, VELOCITY + axis] = displacement[axis] / seconds
         movers[0, SPIN + axis] = spin[axis]
     movers[0, SECONDS] = seconds

@@ -162,10 +162,10 @@ def _stands_there(
     """
     if not remembers(movers_of(ground), row, seen):
         return True
-    scene_around = ASTRAY_DISTANCE + ASTRAY_SHARE * (abs(foot[0]) + abs(foot[1]) + abs(foot[2]))
+    slack = ASTRAY_DISTANCE + ASTRAY_SHARE * (abs(foot[0]) + abs(foot[1]) + abs(foot[2]))
     off = subtract(to_world(before, start), foot)
-    high = scene_around + body.half_extents[0] + body.half_extents[2]
-    return abs(off[0]) <= scene_around and abs(off[1]) <= high and abs(off[2]) <= scene_around
+    high = slack + body.half_extents[0] + body.half_extents[2]
+    return abs(off[0]) <= slack and abs(off[1]) <= high and abs(off[2]) <= slack
 
 
 @kernel(no_refcount=True)

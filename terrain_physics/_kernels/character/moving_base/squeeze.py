@@ -99,14 +99,14 @@ _MOST_ROUNDS = 16
 
 # A step of a body that is shoved, as a share of its least half extent; and which share of a step is
 # no way at all.
-_SHOVE_SHARE, _NO_WAY = 0.125, 1e-3
+_MOVE_SHARE, _LEAST_PROGRESS = 0.125, 1e-3
 
 # Steps that the way of a part is cut into.
 _MOST_STEPS = 4096
 
 
 @kernel(noinline=True)
-def _shoved(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
+def _moved_until_blocked(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
     """Return where a body comes that is moved to another place through what stands still.
 
     In short steps: deep in a mesh, which is only skin, the nearest way out may be another one.
@@ -122,7 +122,7 @@ def _shoved(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
     if scene.size == 0:
         return end
     size = length(displacement)
-    steps = max(math.ceil(min(size / (_SHOVE_SHARE * scene.body.least), _MOST_STEPS)), 1)
+    steps = max(math.ceil(min(size / (_MOVE_SHARE * scene.body.least), _MOST_STEPS)), 1)
     step, offset, is_free = scale(displacement, 1.0 / steps), (0.0, 0.0, 0.0), True
     for _ in range(steps):
         ahead = add(offset, step)
@@ -132,7 +132,7 @@ def _shoved(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
             out = resolve(at_once(scene), ahead, touching, _MOST_ROUNDS, SLOP)
             moved = subtract(out.offset, offset)
             is_out = out.depth <= CONVERGED_DEPTH and length(moved) <= size / steps + CONTACT_MARGIN
-            if not is_out or dot(moved, step) <= _NO_WAY * dot(step, step):
+            if not is_out or dot(moved, step) <= _LEAST_PROGRESS * dot(step, step):
                 break
             ahead = out.offset
         offset = ahead
@@ -142,7 +142,7 @@ def _shoved(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
 
 
 @kernel(noinline=True)
-def _push_of(
+def _depenetration_from(
     scene: Scene, ground: GroundTable, row: int, share: float, center: Vec3, most_rise: float,
     walkable: float,
 ) -> Vec3:  # fmt: skip
@@ -192,7 +192,7 @@ def _old_debt(state: Floats, number: float) -> Vec3:
 
 
 @kernel
-def _farthest_squeezed(state: Floats) -> float:
+def _largest_squeeze(state: Floats) -> float:
     most = 0.0
     for k in range(3 * MOST_SQUEEZING):
         most = max(most, abs(state[SQUEEZED + k]))
@@ -200,12 +200,12 @@ def _farthest_squeezed(state: Floats) -> float:
 
 
 @kernel
-def _list_near(
+def _list_near_parts(
     state: Floats, ground: GroundTable, body: Body, center: Vec3, end: Vec3, near: Floats
 ) -> int:
     """Write the parts that may meet a body on its way to ``end``; return how many."""
     movers, count = movers_of(ground), 0
-    margin = SQUEEZE_DISTANCE + _farthest_squeezed(state)
+    margin = SQUEEZE_DISTANCE + _largest_squeeze(state)
     wide = add(body.half_extents, (margin, margin, margin))
     lower = subtract((min(center[0], end[0]), min(center[1], end[1]), min(center[2], end[2])), wide)
     upper = add((max(center[0], end[0]), max(center[1], end[1]), max(center[2], end[2])), wide)
@@ -249,7 +249,7 @@ def _debt(near: Floats, k: int, share: float) -> Vec3:
 
 
 @kernel
-def _pushed(
+def _pushed_by(
     scene: Scene, ground: GroundTable, near: Floats, k: int, share: float, center: Vec3,
     most_rise: float, walkable: float,
 ) -> Vec3:  # fmt: skip
@@ -257,12 +257,12 @@ def _pushed(
     row = int(near[k, _ROW])
     for trial in range(_MOST_PUSHES):
         seen_at = add(center, _debt(near, k, share))
-        push = _push_of(scene, ground, row, share, seen_at, most_rise, walkable)
+        push = _depenetration_from(scene, ground, row, share, seen_at, most_rise, walkable)
         if push == (0.0, 0.0, 0.0) or is_spent(scene.faces):
             break
         moved = center
         if trial + 1 < _MOST_PUSHES:
-            moved = _shoved(scene, ground, center, add(center, push))
+            moved = _moved_until_blocked(scene, ground, center, add(center, push))
         if moved == center:
             put_three_at(near[k], _DEBT, add(three_at(near[k], _DEBT), push))
             break
@@ -290,7 +290,7 @@ def _time_of_impact(
         share = k / steps
         spend(scene.faces, STEP)
         displacement, _ = through_air(velocity, gravity, share * delta_time)
-        push = _push_of(scene, ground, row, share, add(center, displacement), 0.0, 1.0)
+        push = _depenetration_from(scene, ground, row, share, add(center, displacement), 0.0, 1.0)
         if push != (0.0, 0.0, 0.0) or is_spent(scene.faces):
             return share
     return np.inf
@@ -339,7 +339,7 @@ def _add_debts(scene: Scene, ground: GroundTable, near: Floats, count: int, cent
     """Let parts yield as far as others have pushed a body back into them."""
     for k in range(count):
         seen_at = add(center, _debt(near, k, 1.0))
-        push = _push_of(scene, ground, int(near[k, _ROW]), 1.0, seen_at, 0.0, 1.0)
+        push = _depenetration_from(scene, ground, int(near[k, _ROW]), 1.0, seen_at, 0.0, 1.0)
         put_three_at(near[k], _DEBT, add(three_at(near[k], _DEBT), push))
 
 
@@ -395,7 +395,7 @@ def carry_and_squeeze(
         gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
         displacement, _ = through_air(three_at(state, VELOCITY), gravity, delta_time)
         end = add(center, displacement)
-    count = _list_near(state, ground, body, center, end, near)
+    count = _list_near_parts(state, ground, body, center, end, near)
     if in_air:
         row, count = _first_hit(state, rules, scene, ground, near, count, delta_time)
         end = center
@@ -419,20 +419,22 @@ def carry_and_squeeze(
             aside = subtract(center, spot)
             spot = center_of(carried_to(moving_base, share), body)
             if add(spot, aside) != center:
-                center = _shoved(scene, ground, center, add(spot, aside))
+                center = _moved_until_blocked(scene, ground, center, add(spot, aside))
         if base_part >= 0:  # to what pushes the body, it is where it is by this share
             behind = subtract(spot, end)
             put_debt(ground.debts, 0, base_part, behind)
         for i in range(count):
             if int(near[i, _ROW]) != moving_base.row:
-                center = _pushed(scene, on_base_part, near, i, share, center, most_rise, walkable)
+                center = _pushed_by(
+                    scene, on_base_part, near, i, share, center, most_rise, walkable
+                )
         if is_spent(scene.faces):
             break
     if base_part >= 0:
         end_debts(ground.debts, 0)
     for i in range(count):
         if int(near[i, _ROW]) == moving_base.row:  # what carries it pushes it in the end
-            center = _pushed(scene, ground, near, i, 1.0, center, most_rise, walkable)
+            center = _pushed_by(scene, ground, near, i, 1.0, center, most_rise, walkable)
     if count > 1:
         _add_debts(scene, ground, near, count, center)
     _put_squeezed(state, near, count, ground)
@@ -450,7 +452,7 @@ def is_disturbed(state: Floats, rules: Floats, ground: GroundTable) -> bool:
         row = mover_met(ground, float(state[BASE_PART]))
         if row == 0 or is_conveyor(movers, row) or has_moved(movers, row, seen):
             return True
-    margin = SQUEEZE_DISTANCE + _farthest_squeezed(state)
+    margin = SQUEEZE_DISTANCE + _largest_squeeze(state)
     center = add(three_at(state, POSITION), three_at(rules, OFFSET))
     wide = add(unpack_body(rules).half_extents, (margin, margin, margin))
     lower, upper = subtract(center, wide), add(center, wide)

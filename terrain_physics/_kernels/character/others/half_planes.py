@@ -73,7 +73,7 @@ def put_half_plane(row: Floats, x: float, z: float, limit: float, behind: float)
 
 
 @kernel
-def _on_half_plane(row: Floats, k: int, x: float, z: float) -> tuple[float, float]:
+def _project_on_half_plane(row: Floats, k: int, x: float, z: float) -> tuple[float, float]:
     """Return the place nearest to another one that lies on a fence and not behind those before."""
     at = HALF_PLANES + k * HALF_PLANE_SIZE
     nx, nz, limit = float(row[at]), float(row[at + 1]), float(row[at + LIMIT])
@@ -104,7 +104,7 @@ def within_half_planes(row: Floats, x: float, z: float) -> tuple[float, float]:
     for k in range(int(row[COUNT])):
         at = HALF_PLANES + k * HALF_PLANE_SIZE
         if row[at] * to_x + row[at + 1] * to_z > row[at + LIMIT]:
-            to_x, to_z = _on_half_plane(row, k, x, z)
+            to_x, to_z = _project_on_half_plane(row, k, x, z)
     size = math.sqrt(to_x * to_x + to_z * to_z)
     if size > row[ROOM]:
         share = float(row[ROOM]) / size

@@ -82,8 +82,8 @@ def stand_on_character(
     falling, tally = max(-before.velocity[1], 0.0), ahead.tally
     hits = tally.hits
     if not was_on_character:
-        who = float(crowd[CHARACTER_BELOW])
-        hits = note_character(log, hits, who, foot, _UP, falling, 0.0)
+        character = float(crowd[CHARACTER_BELOW])
+        hits = note_character(log, hits, character, foot, _UP, falling, 0.0)
     holds = crowd[HOLDS] != 0.0
     velocity = (ahead.velocity[0], 0.0, ahead.velocity[2])
     if holds and movement.walks:

@@ -45,7 +45,7 @@ def put_walls(
 
 
 @kernel(no_refcount=True)
-def _put_known(state: Floats, count: int, x: float, z: float, gap: float) -> int:
+def _remember_wall(state: Floats, count: int, x: float, z: float, gap: float) -> int:
     """Add a wall to those that a body knows, once; return how many there are."""
     for w in range(count):
         if state[WALLS + 2 * w] * x + state[WALLS + 2 * w + 1] * z > SAME_WALL_COSINE:
@@ -87,4 +87,4 @@ def note_walls(state: Floats, scene: Scene, offset: Vec3, cosine: float, aside: 
             known = max(dot(wall, a), dot(wall, b)) > SAME_WALL_COSINE
             if known or dot(wall, aside) > LEAST_DEFLECTION:
                 gap = max(KNOWN_WALL_DISTANCE - contacts[i, DEPTH], 0.0)
-                walls = _put_known(state, walls, wall[0], wall[2], gap)
+                walls = _remember_wall(state, walls, wall[0], wall[2], gap)

@@ -115,7 +115,7 @@ class _Met(NamedTuple):
 
 
 @kernel
-def _faces(rows: Floats, row: int, normal: Vec3) -> bool:
+def _faces_alike(rows: Floats, row: int, normal: Vec3) -> bool:
     """Tell whether the surface in a row faces that way."""
     return dot(three_at(rows, row + HIT_NORMAL), normal) > SAME_SURFACE_COSINE
 
@@ -126,7 +126,7 @@ def _slot(rows: Floats, count: int, normal: Vec3, strength: float) -> int:
     weakest, least = -1, strength
     for i in range(count):
         row = i * HIT_SIZE
-        if _faces(rows, row, normal):
+        if _faces_alike(rows, row, normal):
             return i
         known = max(float(rows[row + IMPACT]), float(rows[row + TAKEN]))
         if known < least:
@@ -135,7 +135,7 @@ def _slot(rows: Floats, count: int, normal: Vec3, strength: float) -> int:
 
 
 @kernel
-def _touched_point(scene: Scene, offset: Vec3, k: int, normal: Vec3) -> Vec3:
+def _contact_point(scene: Scene, offset: Vec3, k: int, normal: Vec3) -> Vec3:
     """Return the point of a candidate that a body touches which lies against that normal."""
     own = add(offset, foremost(scene.body, normal))
     if k < 0:
@@ -250,10 +250,10 @@ def _note(
     if strength < LEAST_IMPACT or slot < 0:
         return count
     row = slot * HIT_SIZE
-    if slot == count or not _faces(rows, row, met.normal):
+    if slot == count or not _faces_alike(rows, row, met.normal):
         rows[row + IMPACT] = rows[row + TAKEN] = rows[row + REASON] = 0.0
         rows[row + RISER] = np.inf
-    point = _touched_point(scene, place.offset, met.candidate, met.normal)
+    point = _contact_point(scene, place.offset, met.candidate, met.normal)
     if strength > max(rows[row + IMPACT], rows[row + TAKEN]):
         _put_place(log, row, scene, place, met, point)
     if met.taken >= LEAST_IMPACT and met.taken > rows[row + TAKEN]:
@@ -264,7 +264,9 @@ def _note(
 
 
 @kernel(noinline=True, no_refcount=True)
-def _coming(scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool) -> Vec3:
+def _approach_velocity(
+    scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool
+) -> Vec3:
     """Return a velocity without what leads into surfaces that a body has touched before.
 
     Those are the ones that it touches where the step begins, at ``offset``, unless its ``own``
@@ -287,7 +289,7 @@ def _coming(scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool
 
 
 @kernel
-def _leaning(scene: Scene, contacts: int, k: int, wall: Vec3) -> Vec3:
+def _face_normal(scene: Scene, contacts: int, k: int, wall: Vec3) -> Vec3:
     """Return the normal of a candidate that stopped a walk as an upright ``wall``.
 
     Where the body has slid past the candidate in the step, that is the normal of its face, if that
@@ -311,7 +313,7 @@ def _note_corner(
     scene: Scene,
     place: _HitPlace,
     velocity: Vec3,
-    coming: Vec3,
+    approach: Vec3,
 ) -> int:
     """Note what stops a walk that leads no farther, as into a corner or under a ceiling.
 
@@ -331,7 +333,7 @@ def _note_corner(
                 continue
             _, wall = flat(normal)
             taken = -dot(wall, velocity) if normal[1] >= -OVERHEAD_COSINE else size
-            met = _Met(int(scene.contacts[i, CANDIDATE]), normal, -dot(normal, coming), taken)
+            met = _Met(int(scene.contacts[i, CANDIDATE]), normal, -dot(normal, approach), taken)
             count = _note(log, count, movement, scene, place, met)
             found = found or taken >= LEAST_IMPACT
         if found:
@@ -339,7 +341,7 @@ def _note_corner(
     list_contacts(scene, place.offset)
     if found:
         return count
-    met = _Met(NO_CANDIDATE, scale(ahead, -1.0), dot(ahead, coming), size)
+    met = _Met(NO_CANDIDATE, scale(ahead, -1.0), dot(ahead, approach), size)
     return _note(log, count, movement, scene, place, met)
 
 
@@ -363,15 +365,15 @@ def note_walk(
         taken = -dot(wall, velocity)
         if taken < LEAST_IMPACT:
             continue
-        coming = (0.0, 0.0, 0.0)
+        approach = (0.0, 0.0, 0.0)
         if dot(wall, moved) < -CONTACT_MARGIN or dot(wall, own) < -LEAST_IMPACT:
-            coming = _coming(scene, motion.offset, velocity, own, True)
+            approach = _approach_velocity(scene, motion.offset, velocity, own, True)
         k = int(scene.planes[i, MET])
         if k < 0:
-            count = _note_corner(log, count, movement, scene, place, velocity, coming)
+            count = _note_corner(log, count, movement, scene, place, velocity, approach)
             continue
-        normal = _leaning(scene, walked.contacts, k, wall)
-        met = _Met(k, normal, -dot(normal, coming), taken)
+        normal = _face_normal(scene, walked.contacts, k, wall)
+        met = _Met(k, normal, -dot(normal, approach), taken)
         count = _note(log, count, movement, scene, place, met)
     return count
 
@@ -394,13 +396,13 @@ def _note_in_flight(
     """
     moved = subtract(add(place.base, place.offset), add(motion.base, motion.offset))
     start, own = subtract(place.offset, moved), three_at(log.rows, OWN)
-    coming = (0.0, 0.0, 0.0)
+    approach = (0.0, 0.0, 0.0)
     if dot(normal, moved) < -CONTACT_MARGIN or dot(normal, own) < -LEAST_IMPACT:
-        coming = _coming(scene, start, velocity, own, False)
+        approach = _approach_velocity(scene, start, velocity, own, False)
     taken = 0.0
     if normal[1] < movement.walkable:
         taken = -dot(normal, (velocity[0], max(velocity[1], 0.0), velocity[2]))
-    met = _Met(k, normal, -dot(normal, coming), taken)
+    met = _Met(k, normal, -dot(normal, approach), taken)
     return _note(log, count, movement, scene, place, met)
 
 
@@ -445,7 +447,13 @@ def note_landing(
 
 @kernel(noinline=True)
 def note_character(
-    log: HitLog, count: int, who: float, point: Vec3, normal: Vec3, impact: float, taken: float
+    log: HitLog,
+    count: int,
+    character: float,
+    point: Vec3,
+    normal: Vec3,
+    impact: float,
+    taken: float,
 ) -> int:
     """Note another character that a body meets at a point; return how many hits there are then."""
     rows, strength = log.rows, max(impact, taken)
@@ -455,7 +463,7 @@ def note_character(
     row = slot * HIT_SIZE
     if slot < count and strength <= max(rows[row + IMPACT], rows[row + TAKEN]):
         return count
-    rows[row + HIT_PART], rows[row + HIT_TRIANGLE] = -1.0, who
+    rows[row + HIT_PART], rows[row + HIT_TRIANGLE] = -1.0, character
     put_three_at(rows, row + HIT_POINT, point)
     put_three_at(rows, row + HIT_NORMAL, normal)
     rows[row + IMPACT], rows[row + TAKEN] = impact, taken

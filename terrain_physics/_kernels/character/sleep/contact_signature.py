@@ -30,7 +30,7 @@ _ASKEW: Vec3 = (0.5377, 0.6180, 0.5737)
 
 
 # What an imprint is more by where the center of the body is below the surface of a map.
-_IN_GROUND = 0.7071
+_BURIED = 0.7071
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -60,4 +60,4 @@ def contact_signature(
     point = three_at(state, GROUND_POINT)
     report_ground(state, scene, center, count, normal, kind)
     put_three_at(state, GROUND_POINT, point)
-    return _signature_of(scene, count) + (_IN_GROUND if is_buried(scene, (0.0, 0.0, 0.0)) else 0.0)
+    return _signature_of(scene, count) + (_BURIED if is_buried(scene, (0.0, 0.0, 0.0)) else 0.0)

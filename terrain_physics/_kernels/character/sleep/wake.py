@@ -26,10 +26,10 @@ from terrain_physics._kernels.types import Floats
 
 
 @kernel(inline=True)
-def _is_near(place: Vec3, reach: float, changes: Floats, row: int) -> bool:
+def _is_near(place: Vec3, radius: float, changes: Floats, row: int) -> bool:
     """Tell whether a place is within ``half_extents`` of the box where a change was."""
     for axis in range(3):
-        scene_around = reach + WAKE_SHARE * abs(place[axis])
+        scene_around = radius + WAKE_SHARE * abs(place[axis])
         if (
             place[axis] - scene_around > changes[row, CHANGE_UPPER + axis]
             or place[axis] + scene_around < changes[row, CHANGE_LOWER + axis]
@@ -39,7 +39,7 @@ def _is_near(place: Vec3, reach: float, changes: Floats, row: int) -> bool:
 
 
 @kernel(inline=True)
-def _reach(rules: Floats, rule: int) -> float:
+def _wake_radius(rules: Floats, rule: int) -> float:
     """Return how far from its center a body is near to something, however it is turned."""
     # Of a capsule the extents are its radius and half its segment.
     return float(
@@ -51,7 +51,7 @@ def _reach(rules: Floats, rule: int) -> float:
 
 
 @kernel(inline=True)
-def _put_sum(changes: Floats, seen: float, out: Floats) -> None:
+def _put_bounds(changes: Floats, seen: float, out: Floats) -> None:
     """Write the box around all changes after a version to ``out`` (1, CHANGE_SIZE)."""
     for axis in range(3):
         out[0, CHANGE_LOWER + axis], out[0, CHANGE_UPPER + axis] = np.inf, -np.inf
@@ -79,7 +79,7 @@ def wake_near(
     ``states`` and ``rules`` as of `update_characters`; ``changes`` (k, CHANGE_SIZE) and
     ``forgotten`` as of `ChangeLog`. Who has not looked since a forgotten version looks again.
     """
-    scene_around, of = np.empty((1, CHANGE_SIZE)), np.nan  # the box of all, and since when
+    scene_around, since = np.empty((1, CHANGE_SIZE)), np.nan  # the box of all, and since when
     for i in range(first, last):
         state, rule = i * STATE_SIZE, i * RULES_SIZE
         seen = float(states[state + GROUND_VERSION])
@@ -88,14 +88,14 @@ def wake_near(
         states[state + GROUND_VERSION] = version
         wakes = seen < forgotten or seen > version
         if not wakes:
-            if seen != of:
-                _put_sum(changes, seen, scene_around)
-                of = seen
+            if seen != since:
+                _put_bounds(changes, seen, scene_around)
+                since = seen
             place = add(three_at(states[state:], POSITION), three_at(rules[rule:], OFFSET))
-            reach, row = _reach(rules, rule), len(changes) - 1
-            is_near = _is_near(place, reach, scene_around, 0)
+            radius, row = _wake_radius(rules, rule), len(changes) - 1
+            is_near = _is_near(place, radius, scene_around, 0)
             while is_near and not wakes and row >= 0 and changes[row, CHANGE_VERSION] > seen:
-                wakes = _is_near(place, reach, changes, row)
+                wakes = _is_near(place, radius, changes, row)
                 row -= 1
         if wakes:
             states[state + UNDISTURBED], states[state + MOVED] = 0.0, 1.0
