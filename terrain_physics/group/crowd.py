@@ -17,8 +17,8 @@ from terrain_physics._kernels.crowd.standing_on_characters import find_character
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 from terrain_physics._support.threads import Workers
 
-# Pairs are listed for so many times the longest displacement, since pushes may lead farther, and for
-# at least so long a one.
+# Pairs are listed for so many times the longest displacement, as pushes may lead farther, and for a
+# least displacement.
 _SEARCH_FACTOR, _LEAST_DISPLACEMENT = 1.25, 1e-3  # meters
 
 # Initial room for the pairs of one character.

@@ -40,15 +40,15 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot
 from terrain_physics._kernels.tolerances import HALF_PLANE_REACHED
 from terrain_physics._kernels.types import Floats
 
-# How a step that has led behind a fence is taken again, one after another.
+# Attempts at a step that ended behind a half-plane, one after another.
 _TO_HALF_PLANES, _TO_WALLS, _ASIDE, _STAY = range(4)
 
 
 class Others(NamedTuple):
-    """What a body among others keeps to in an update."""
+    """Constraints of a body among others in an update."""
 
     crowd: Floats  # its row (CROWD_SIZE,)
-    spot: Vec3  # where the body was before the update, and before anything carried it
+    spot: Vec3  # where the body was before the update, and before its moving base carried it
     carried: Vec3  # how far it was carried from there
     stays: bool  # whether no push may take it off the ground: then a step is one without the push
     seconds: float  # how long the update is
@@ -63,7 +63,7 @@ def take_step(
     ground: GroundTable,
     log: HitLog,
 ) -> tuple[Scene, Motion, Pace]:
-    """Move a body by one step. Returns the scene, with what it touches then, motion and pace."""
+    """Move a body by one step. Returns the scene with its contacts then, motion and pace."""
     if motion.footing.walking:
         motion, pace = walk_step(movement, motion, pace, scene, ground, log)
         return scene, motion, pace
@@ -79,13 +79,13 @@ def take_step(
 
 @kernel(inline=True, no_refcount=True)
 def is_pushed(crowd: Floats) -> bool:
-    """Tell whether others have a character go another way than its own."""
+    """Tell whether contact impulses change the displacement of a character."""
     return len(crowd) > 0 and crowd[IS_PUSHED] != 0.0
 
 
 @kernel(inline=True, no_refcount=True)
 def has_met_others(crowd: Floats) -> bool:
-    """Tell whether others were in the way of a character in an update."""
+    """Tell whether others pushed or blocked a character in an update."""
     return len(crowd) > 0 and (crowd[IS_PUSHED] != 0.0 or crowd[IS_TRIED] != 0.0)
 
 
@@ -97,13 +97,13 @@ def is_among_others(crowd: Floats) -> bool:
 
 @kernel(inline=True, no_refcount=True)
 def is_held(crowd: Floats) -> bool:
-    """Tell whether others may push a character, so that walls in its way matter to them."""
+    """Tell whether others may push a character, so that walls near it matter to them."""
     return len(crowd) > 0 and crowd[IS_HELD] != 0.0
 
 
 @kernel(inline=True, no_refcount=True)
 def velocity_to(others: Others, displacement: int, up: float) -> Vec3:
-    """Return a velocity that leads to the end of a way that its row tells, and so fast up."""
+    """Return the velocity of a displacement in the body's row, with ``up`` as its Y."""
     x = (float(others.crowd[displacement]) - others.carried[0]) / others.seconds
     return (x, up, (float(others.crowd[displacement + 1]) - others.carried[2]) / others.seconds)
 
@@ -119,9 +119,9 @@ def _with_velocity(motion: Motion, x: float, z: float) -> Motion:
 def _with_own_velocity(
     motion: Motion, kept_x: float, kept_z: float, initial_velocity: Vec3
 ) -> Motion:
-    """Return a motion with what is left of a body's own velocity.
+    """Return a motion with the rest of a body's own velocity.
 
-    ``led`` is the velocity that it set out with. What walls took of that, they took of its own.
+    Walls take from it what they took from ``initial_velocity``.
     """
     taken_x, taken_z = (
         motion.velocity[0] - initial_velocity[0],
@@ -135,14 +135,14 @@ def _with_own_velocity(
 def without_push(crowd: Floats, motion: Motion, initial_velocity: Vec3) -> Motion:
     """Return a motion at the end of an update with the body's own velocity.
 
-    ``led`` is the velocity that it was pushed along with.
+    ``initial_velocity`` is the velocity that it was pushed with.
     """
     return _with_own_velocity(motion, float(crowd[KEPT]), float(crowd[KEPT + 1]), initial_velocity)
 
 
 @kernel(inline=True)
 def _displacement_from(spot: Vec3, motion: Motion) -> tuple[float, float]:
-    """Return how far a body has come from where it was."""
+    """Return the horizontal displacement of a body from where it was."""
     x = motion.base[0] + motion.offset[0] - spot[0]
     return x, motion.base[2] + motion.offset[2] - spot[2]
 
@@ -160,26 +160,26 @@ def among_others(
     ahead: Motion,
     rest: Pace,
 ) -> tuple[Scene, Motion, Pace, Vec3]:
-    """Take a step again, on another way, that has led behind a fence.
+    """Take a step again, by another displacement, that ended behind a half-plane.
 
-    The new way leads to the nearest place that is behind none; where walls lead it elsewhere, to
-    the nearest one between them and fences too; where it has still come behind a fence, so much
-    farther off; and nowhere in the end.
+    The new displacement leads to the nearest place within the half-planes; where walls deflect it,
+    to the nearest one within those of walls too; where it still ends behind a half-plane, by so
+    much farther off; and at last the body stays.
 
     Parameters
     ----------
     others : Others
-    led : Vec3
-        The velocity that the body set out with.
-    mover, motion, pace, scene, ground, log
+    initial_velocity : Vec3
+        The velocity of the initial motion.
+    movement, motion, pace, scene, ground, log
         As of `take_step`; motion and pace from before the step.
     ahead, rest : Motion, Pace
-        What came of the step.
+        The result of the step.
 
     Returns
     -------
     tuple of Scene, Motion, Pace and Vec3
-        What comes of the step, and the velocity that it set out with or would have without a push.
+        The result of the last step, and its initial velocity, which may be one without a push.
     """
     crowd, spot, pushed = others.crowd, others.spot, others.crowd[IS_PUSHED] != 0.0
     leaves = motion.footing.grounded and not ahead.footing.grounded
@@ -200,7 +200,7 @@ def among_others(
         is_tried = True
         in_x, in_z = within_half_planes(crowd, aim_x, aim_z)
         if attempt == _TO_HALF_PLANES and in_x == aim_x and in_z == aim_z:
-            continue  # that is where it was led
+            continue  # that was the aim of the step
         scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
         if attempt == _TO_WALLS:
             near = math.sqrt((aim_x - from_x) ** 2 + (aim_z - from_z) ** 2)
@@ -210,7 +210,7 @@ def among_others(
             in_x, in_z = within_half_planes(crowd, x, z)
             in_x, in_z = to_x + (in_x - x), to_z + (in_z - z)
         elif attempt == _STAY:
-            in_x, in_z = within_half_planes(crowd, from_x, from_z)  # what carries it goes on
+            in_x, in_z = within_half_planes(crowd, from_x, from_z)  # its moving base goes on
         to_x, to_z = in_x, in_z
         motion = _with_velocity(motion, (to_x - from_x) / seconds, (to_z - from_z) / seconds)
         scene, ahead, rest = take_step(frictionless, motion, pace, scene, ground, log)
@@ -227,10 +227,10 @@ def among_others(
 
 @kernel(noinline=True)
 def note_others(others: Others, log: HitLog, motion: Motion, before: Vec3, radius: float) -> Motion:
-    """Note at the end of an update whom a body ran into; return the motion with that many hits.
+    """Note the characters that a body hit in an update; return the motion with that many hits.
 
-    ``before`` is how it moved when the last update ended. Those that it goes along with, pushing
-    them, are in its way, but nothing that it comes upon.
+    ``before`` is its velocity when the last update ended. Those that it pushes along block it, but
+    at no impact speed.
     """
     crowd, seconds, carried = others.crowd, others.seconds, others.carried
     (x, z), count = _displacement_from(others.spot, motion), motion.tally.hits

@@ -56,8 +56,8 @@ ASIDE = 0.02  # meters
 _HEAP_OVERLAP = 0.25
 
 
-# Deflection from its own displacement up to which a body is not pushed: in meters, and as a share of
-# that displacement. The solver knows walls and standing agents to its rounds, not exactly.
+# Deflection up to which a body is not pushed: in meters, and as a share of its displacement. The
+# solver knows walls and standing agents to its rounds, not exactly.
 _PUSH_SLACK, _PUSH_SLACK_SHARE = 1e-6, 1e-3
 
 

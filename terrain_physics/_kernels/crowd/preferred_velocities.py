@@ -1,4 +1,4 @@
-"""Preferred velocities of a crowd, as displacements: following, and who yields to whom."""
+"""Preferred velocities of a crowd, as displacements: following and yielding."""
 
 import math
 
