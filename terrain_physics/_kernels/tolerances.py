@@ -1,4 +1,4 @@
-"""Tolerances of all kernels: each one's unit, what it is for, and who reads it.
+"""Tolerances of all kernels: unit, purpose and readers of each.
 
 A difference below its tolerance counts as none. Bounds on rounding are here too; the proof of a
 filter stands where the filter is. "Read by" names folders of kernels, and a test holds it to their
@@ -11,11 +11,11 @@ imports.
 # character.flight, character.moving_base, character.reports, character.walk.
 CONTACT_MARGIN = 1e-4
 
-# Overlap that is left alone: a thousandth of what anybody could see. Unit: m. Read by:
+# Overlap that is left alone: a thousandth of a visible one. Unit: m. Read by:
 # character.contacts, character.flight, character.moving_base, character.reports, character.walk.
 SLOP = 1e-6
 
-# A body that overlaps a triangle by more, while no contact is left, is lifted. Unit: m. Read by:
+# A body that overlaps a triangle by more, with no contact left, is lifted. Unit: m. Read by:
 # character.contacts, character.moving_base, character.walk.
 STUCK_DEPTH = 1e-4
 
@@ -23,7 +23,7 @@ STUCK_DEPTH = 1e-4
 # character.contacts, character.flight, character.moving_base, character.reports.
 CONVERGED_DEPTH = 1e-5
 
-# Depth in walkable ground from which a walk sets a body right. Unit: m. Read by:
+# Depth in walkable ground from which a walk depenetrates a body. Unit: m. Read by:
 # character.contacts, character.walk.
 LEAST_RISE = 1e-9
 
@@ -31,8 +31,8 @@ LEAST_RISE = 1e-9
 # character.flight, character.reports, character.walk.
 SAME_NORMAL_COSINE = 1.0 - 1e-9
 
-# Points of a body whose distances against a normal differ by no more are equally far. Unit: share
-# of the extents. Read by: character.contacts.
+# Support points whose distances along a normal differ by no more are equally far. Unit: share of
+# the extents. Read by: character.contacts.
 SAME_SUPPORT_SHARE = 1e-9
 
 # By so much more is certainly more: the normal of a sliver may be off by a hundredth of that, and
@@ -55,11 +55,11 @@ PARALLEL_PLANES_SINE = 1e-6
 # character.moving_base.
 SLOPE_SLACK = 1e-9
 
-# Faces whose normals are no nearer to the way than this stand across it, but for rounding. Unit:
+# Faces hold only if their normals are nearer to the one-way direction: more than rounding. Unit:
 # cosine. Read by: character.contacts.
 ONE_WAY_COSINE = 1e-6
 
-# How deep in a one-way part a body may be that it holds. Unit: m. Read by: character.contacts.
+# Depth up to which a one-way part still holds a body up. Unit: m. Read by: character.contacts.
 ONE_WAY_DEPTH = 1e-3
 
 
@@ -88,11 +88,11 @@ LEAVING_TIME = 1e-9
 
 # --- Moving ground and sleep
 
-# How near to a body a moving part counts as near. Unit: m. Read by: character.moving_base.
+# Distance up to which a moving part is near a body. Unit: m. Read by: character.moving_base.
 SQUEEZE_DISTANCE = 0.02
 
-# How far from where its part should carry it a body may be, and still stand on it. Unit: m. Read
-# by: character.moving_base.
+# A body farther from its point on the moving base no longer stands on it. Unit: m. Read by:
+# character.moving_base.
 ASTRAY_DISTANCE = 0.1
 
 # The same, for the rounding of places far off. Unit: share of the coordinates. Read by:
@@ -103,8 +103,8 @@ ASTRAY_SHARE = 1e-9
 # character.moving_base.
 MOVING_BASE_ROUNDING = 1e-6
 
-# What is farther from a body is none of its contacts, and shares no edge with one. Unit: m. Read
-# by: character.sleep.
+# Changes of the ground farther from a body do not wake it: they are at none of its contacts, nor at
+# an edge of one. Unit: m. Read by: character.sleep.
 WAKE_DISTANCE = 0.1
 
 # The same, for the rounding of places far off. Unit: share of the coordinates. Read by:
@@ -114,8 +114,7 @@ WAKE_SHARE = 1e-9
 
 # --- Reports
 
-# A body that leads into a surface more slowly meets nothing. Unit: m/s. Read by:
-# character.reports.
+# A contact at a lower approach speed is no hit. Unit: m/s. Read by: character.reports.
 LEAST_IMPACT = 1e-3
 
 # Above it two surfaces face the same way, and count as one. Unit: cosine. Read by:
@@ -128,40 +127,41 @@ SAME_GROUND_COSINE = 1e-9
 
 # --- Crowds
 
-# Overlap of two characters that none is moved for. Unit: m. Read by: crowd.
+# Overlap of two characters that is left alone. Unit: m. Read by: crowd.
 CROWD_SLOP = 5e-4
 
-# How near to the top of a head is on it, and not beside it. Unit: m. Read by: crowd.
+# Distance from the top of a character that counts as on it, not beside it. Unit: m. Read by: crowd.
 ON_TOP_MARGIN = 1e-3
 
-# How near characters that want to stay may be to be pushed. Unit: m. Read by: crowd.
+# Gap up to which characters that prefer to stay may be pushed. Unit: m. Read by: crowd.
 CROWD_DISTANCE = 0.02
 
-# How far behind a half-plane counts as before it. Unit: m. Read by: character.others.
+# Distance behind a half-plane that still counts as within it. Unit: m. Read by: character.others.
 HALF_PLANE_SLACK = 1e-9
 
 # Half-planes at a smaller angle are parallel. Unit: sine. Read by: character.others.
 PARALLEL_HALF_PLANES_SINE = 1e-9
 
-# How near to a half-plane a body has come to what is behind it. Unit: m. Read by: character.
+# Distance from a half-plane at which a body hits the character behind it. Unit: m. Read by:
+# character.
 HALF_PLANE_REACHED = 1e-6
 
-# How far above a head is on it. Unit: m. Read by: character.others.
+# Distance above the top of a character that counts as on it. Unit: m. Read by: character.others.
 ON_CHARACTER_SLACK = 1e-6
 
 # Above it two walls are the same. Unit: cosine. Read by: character.others.
 SAME_WALL_COSINE = 0.95
 
-# A wall that leads a body aside by less is not in its way. Unit: m. Read by: character.others.
+# A wall that deflects a body by less does not block it. Unit: m. Read by: character.others.
 LEAST_DEFLECTION = 1e-6
 
-# How near walls are that a body remembers. Unit: m. Read by: character.others.
+# Distance of walls that a body remembers. Unit: m. Read by: character.others.
 KNOWN_WALL_DISTANCE = 5e-3
 
 
 # --- Edges between triangles
 
-# A neighbor may reach beyond a push by so much and not block it: rounding on level ground.
+# A neighbor may extend beyond a push by so much and not block it: rounding on level ground.
 # Corners that are no farther apart, as a share of the edges, are one corner. Unit: share of a
 # length. Read by: character.contacts, heightmap, mesh.
 LEVEL_SHARE = 1e-9
@@ -250,7 +250,7 @@ POINT_MARGIN = 2.0**-21
 BOX_ROUNDING = 2.0**-23
 
 # Boxes of leaves are larger than what they stand for by it, and by the next one: by more than any
-# rounding of those who ask. Unit: share of the size. Read by: mesh.
+# rounding of queries. Unit: share of the size. Read by: mesh.
 LEAF_SIZE_MARGIN = 2.0**-20
 
 # See the one before. Unit: share of the distance from the origin. Read by: mesh.

@@ -1,4 +1,4 @@
-"""What the characters of a group do to each other in an update, before each of them moves."""
+"""The crowd solver of a group: contact impulses and half-planes, before each character moves."""
 
 import numpy as np
 
@@ -17,27 +17,27 @@ from terrain_physics._kernels.crowd.standing_on_characters import find_character
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 from terrain_physics._support.threads import Workers
 
-# Times the longest way that any wants to go for which pairs are listed, and for at least which way:
-# others may push one farther.
-_MORE, _LEAST_DISPLACEMENT = 1.25, 1e-3  # meters
+# Pairs are listed for so many times the longest displacement, as pushes may lead farther, and for a
+# least displacement.
+_SEARCH_FACTOR, _LEAST_DISPLACEMENT = 1.25, 1e-3  # meters
 
-# Others of one character that there is room for at first.
+# Initial room for the pairs of one character.
 _FIRST_PAIRS = 16
 
-# How often fences are set where something carries characters, each time by how far fences let them.
+# Rounds of half-planes where moving bases carry characters, each by how far the last lets them go.
 _ROUNDS_ON_MOVING_BASES = 8
 
-# Nanoseconds that each stage takes of one character, roughly.
+# Nanoseconds that each stage takes for one character, roughly.
 _BELOW_COST, _PAIRS_COST, _PREFERRED_COST, _HALF_PLANES_COST = 20, 300, 200, 200
 
 
 class Crowd:
-    """Working memory for the characters of a group among each other: nothing lasts in it.
+    """Working memory of the crowd solver: nothing in it outlasts an update.
 
     Parameters
     ----------
     holds : bool
-        Whether they stand on each other's heads.
+        Whether characters stand on each other.
     """
 
     def __init__(self, *, holds: bool) -> None:
@@ -70,7 +70,7 @@ class Crowd:
         table: Int64s,
         threads: int | None,
     ) -> Floats:
-        """Return what others let each of n characters do in an update: rows (n * CROWD_SIZE,).
+        """Return the constraints of n characters among others in an update: (n * CROWD_SIZE,).
 
         ``states``, ``rules`` and ``table`` are as of `update_characters`, ``words`` (n,) all
         different. The result is valid until the next call.
@@ -80,28 +80,28 @@ class Crowd:
             self._make_room(count)
         workers, agents, order = Workers(threads), self._agents, self._order
         sorted_agents = agents, order, self._cells, self._starts
-        size, widest, longest, rides = put_agents(
+        size, widest, longest, any_carried = put_agents(
             states, rules, seconds, table, self.holds, *sorted_agents
         )
 
-        def look_down(first: int, last: int) -> None:
+        def find_below(first: int, last: int) -> None:
             find_characters_below(
                 *sorted_agents, size, widest, seconds, self.holds, words, first, last
             )
 
-        workers.run(look_down, count, _BELOW_COST)
+        workers.run(find_below, count, _BELOW_COST)
         expected = 0.0
         while longest > expected or expected == 0.0:
-            expected = max(_MORE * longest, _LEAST_DISPLACEMENT)
+            expected = max(_SEARCH_FACTOR * longest, _LEAST_DISPLACEMENT)
             self._list_pairs(size, widest, 2.0 * (expected + ASIDE), words, workers)
-            longest = max(longest, self._push(seconds, workers))
+            longest = max(longest, self._solve(seconds, workers))
 
-        certain = self._displacements[0]
-        for end in range(_ROUNDS_ON_MOVING_BASES if rides else 1):
+        guaranteed = self._displacements[0]
+        for end in range(_ROUNDS_ON_MOVING_BASES if any_carried else 1):
             ends = self._ends[end % 2]
 
             def constrain(
-                first: int, last: int, certain: Floats = certain, ends: Floats = ends
+                first: int, last: int, guaranteed: Floats = guaranteed, ends: Floats = ends
             ) -> None:
                 known = (
                     states,
@@ -110,19 +110,19 @@ class Crowd:
                     order,
                     *self._pairs,
                     self._displacements[0],
-                    certain,
+                    guaranteed,
                     ends,
                 )
                 put_half_planes(*known, seconds, self.holds, self._rows, first, last)
 
             workers.run(constrain, count, _HALF_PLANES_COST)
-            certain = ends
+            guaranteed = ends
         return self._rows
 
     def _list_pairs(
         self, size: float, widest: float, most: float, words: UInt64s, workers: Workers
     ) -> None:
-        """List who may meet whom, with as much room as that needs."""
+        """List the pairs, with as much room as they need."""
         found = self._agents, self._order, self._cells, self._starts
 
         def pair(first: int, last: int) -> int:
@@ -134,8 +134,8 @@ class Crowd:
             self._make_room_for_pairs(len(words), min(2 * needed, MOST_PAIRS))
             workers.run(pair, len(words), _PAIRS_COST)
 
-    def _push(self, seconds: float, workers: Workers) -> float:
-        """Find the ways of all; return the longest."""
+    def _solve(self, seconds: float, workers: Workers) -> float:
+        """Solve for the displacements of all; return the length of the longest."""
         known, count = (self._agents, *self._pairs), len(self._agents)
 
         def prefer(first: int, last: int) -> None:

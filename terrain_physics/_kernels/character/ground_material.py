@@ -1,7 +1,7 @@
-"""What characters stand on as an update begins: whoever has rules for materials asks.
+"""Ground material: the triangle under each character as an update begins, for material rules.
 
-It is found anew from where they are. What the last update has reported is no answer: the state of a
-character that was saved does not have it, and the ground may have changed since.
+It is found anew from the place of the character. The report of the last update would not do: a
+saved state does not have it, and the ground may have changed since.
 """
 
 from terrain_physics._kernels._intrinsics import borrow, keep
@@ -32,8 +32,8 @@ from terrain_physics._kernels.ground.candidates import PART, TRIANGLE
 from terrain_physics._kernels.ground.table import GroundTable, ground_at
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
-# Columns of what is underfoot: the triangle by part and number, and the point touched in meters in
-# the world. Part -1: nothing.
+# Columns of a ground material: the triangle by part and number, and the point touched in meters in
+# the world. Part -1: none.
 UNDER_PART, UNDER_TRIANGLE, UNDER_POINT = 0, 1, 2
 GROUND_MATERIAL_SIZE = 5
 
@@ -42,7 +42,7 @@ GROUND_MATERIAL_SIZE = 5
 def _put_triangle(
     state: Floats, rules: Floats, draws: UInt64s, ground: GroundTable, memory: Memory, out: Floats
 ) -> None:
-    """Write which triangle a body that is grounded stands on."""
+    """Write the triangle that a grounded body stands on."""
     center = carried_center(state, rules, unpack_body(rules), ground)
     normal = three_at(state, GROUND_NORMAL)
     scene = scene_around(rules, center, 0.0, draws, ground, memory)
@@ -67,10 +67,10 @@ def put_ground_material(
     table: Int64s,
     out: Floats,
 ) -> None:
-    """Write what characters ``which[first:last]`` stand on to ``out`` (m * GROUND_MATERIAL_SIZE,).
+    """Write the ground of characters ``which[first:last]`` to ``out`` (m * GROUND_MATERIAL_SIZE,).
 
-    ``states``, ``random_states`` and ``rules`` as of `update_characters`; nothing is drawn. Who is
-    in the air or at rest stands on nothing that an update would ask for.
+    ``states``, ``random_states`` and ``rules`` as of `update_characters`; nothing is drawn. In the
+    air or asleep a character gets none, since no update would ask for it.
     """
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
     memory, out = make_memory(), borrow(out)

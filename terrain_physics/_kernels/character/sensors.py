@@ -1,4 +1,4 @@
-"""Points around characters, as a game gives them in each one's own frame."""
+"""Sensors: points around characters, given in each one's own frame."""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.rigid import sine_and_cosine

@@ -40,15 +40,15 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, add_scaled, dot
 from terrain_physics._kernels.tolerances import HALF_PLANE_REACHED
 from terrain_physics._kernels.types import Floats
 
-# How a step that has led behind a fence is taken again, one after another.
+# Attempts at a step that ended behind a half-plane, one after another.
 _TO_HALF_PLANES, _TO_WALLS, _ASIDE, _STAY = range(4)
 
 
 class Others(NamedTuple):
-    """What a body among others keeps to in an update."""
+    """Constraints of a body among others in an update."""
 
     crowd: Floats  # its row (CROWD_SIZE,)
-    spot: Vec3  # where the body was before the update, and before anything carried it
+    spot: Vec3  # where the body was before the update, and before its moving base carried it
     carried: Vec3  # how far it was carried from there
     stays: bool  # whether no push may take it off the ground: then a step is one without the push
     seconds: float  # how long the update is
@@ -63,7 +63,7 @@ def take_step(
     ground: GroundTable,
     log: HitLog,
 ) -> tuple[Scene, Motion, Pace]:
-    """Move a body by one step. Returns the scene, with what it touches then, motion and pace."""
+    """Move a body by one step. Returns the scene with its contacts then, motion and pace."""
     if motion.footing.walking:
         motion, pace = walk_step(movement, motion, pace, scene, ground, log)
         return scene, motion, pace
@@ -79,13 +79,13 @@ def take_step(
 
 @kernel(inline=True, no_refcount=True)
 def is_pushed(crowd: Floats) -> bool:
-    """Tell whether others have a character go another way than its own."""
+    """Tell whether contact impulses change the displacement of a character."""
     return len(crowd) > 0 and crowd[IS_PUSHED] != 0.0
 
 
 @kernel(inline=True, no_refcount=True)
 def has_met_others(crowd: Floats) -> bool:
-    """Tell whether others were in the way of a character in an update."""
+    """Tell whether others pushed or blocked a character in an update."""
     return len(crowd) > 0 and (crowd[IS_PUSHED] != 0.0 or crowd[IS_TRIED] != 0.0)
 
 
@@ -97,13 +97,13 @@ def is_among_others(crowd: Floats) -> bool:
 
 @kernel(inline=True, no_refcount=True)
 def is_held(crowd: Floats) -> bool:
-    """Tell whether others may push a character, so that walls in its way matter to them."""
+    """Tell whether others may push a character, so that walls near it matter to them."""
     return len(crowd) > 0 and crowd[IS_HELD] != 0.0
 
 
 @kernel(inline=True, no_refcount=True)
 def velocity_to(others: Others, displacement: int, up: float) -> Vec3:
-    """Return a velocity that leads to the end of a way that its row tells, and so fast up."""
+    """Return the velocity of a displacement in the body's row, with ``up`` as its Y."""
     x = (float(others.crowd[displacement]) - others.carried[0]) / others.seconds
     return (x, up, (float(others.crowd[displacement + 1]) - others.carried[2]) / others.seconds)
 
@@ -116,28 +116,33 @@ def _with_velocity(motion: Motion, x: float, z: float) -> Motion:
 
 
 @kernel
-def _by_itself(motion: Motion, kept_x: float, kept_z: float, led: Vec3) -> Motion:
-    """Return a motion with what is left of a body's own velocity.
+def _with_own_velocity(
+    motion: Motion, kept_x: float, kept_z: float, initial_velocity: Vec3
+) -> Motion:
+    """Return a motion with the rest of a body's own velocity.
 
-    ``led`` is the velocity that it set out with. What walls took of that, they took of its own.
+    Walls take from it what they took from ``initial_velocity``.
     """
-    taken_x, taken_z = motion.velocity[0] - led[0], motion.velocity[2] - led[2]
+    taken_x, taken_z = (
+        motion.velocity[0] - initial_velocity[0],
+        motion.velocity[2] - initial_velocity[2],
+    )
     x, z = without(kept_x, kept_z, taken_x, taken_z)
     return _with_velocity(motion, x, z)
 
 
 @kernel(inline=True)
-def without_push(crowd: Floats, motion: Motion, led: Vec3) -> Motion:
+def without_push(crowd: Floats, motion: Motion, initial_velocity: Vec3) -> Motion:
     """Return a motion at the end of an update with the body's own velocity.
 
-    ``led`` is the velocity that it was pushed along with.
+    ``initial_velocity`` is the velocity that it was pushed with.
     """
-    return _by_itself(motion, float(crowd[KEPT]), float(crowd[KEPT + 1]), led)
+    return _with_own_velocity(motion, float(crowd[KEPT]), float(crowd[KEPT + 1]), initial_velocity)
 
 
 @kernel(inline=True)
 def _displacement_from(spot: Vec3, motion: Motion) -> tuple[float, float]:
-    """Return how far a body has come from where it was."""
+    """Return the horizontal displacement of a body from where it was."""
     x = motion.base[0] + motion.offset[0] - spot[0]
     return x, motion.base[2] + motion.offset[2] - spot[2]
 
@@ -145,7 +150,7 @@ def _displacement_from(spot: Vec3, motion: Motion) -> tuple[float, float]:
 @kernel(noinline=True)
 def among_others(
     others: Others,
-    led: Vec3,
+    initial_velocity: Vec3,
     movement: MovementRules,
     motion: Motion,
     pace: Pace,
@@ -155,32 +160,32 @@ def among_others(
     ahead: Motion,
     rest: Pace,
 ) -> tuple[Scene, Motion, Pace, Vec3]:
-    """Take a step again, on another way, that has led behind a fence.
+    """Take a step again, by another displacement, that ended behind a half-plane.
 
-    The new way leads to the nearest place that is behind none; where walls lead it elsewhere, to
-    the nearest one between them and fences too; where it has still come behind a fence, so much
-    farther off; and nowhere in the end.
+    The new displacement leads to the nearest place within the half-planes; where walls deflect it,
+    to the nearest one within those of walls too; where it still ends behind a half-plane, by so
+    much farther off; and at last the body stays.
 
     Parameters
     ----------
     others : Others
-    led : Vec3
-        The velocity that the body set out with.
-    mover, motion, pace, scene, ground, log
+    initial_velocity : Vec3
+        The velocity of the initial motion.
+    movement, motion, pace, scene, ground, log
         As of `take_step`; motion and pace from before the step.
     ahead, rest : Motion, Pace
-        What came of the step.
+        The result of the step.
 
     Returns
     -------
     tuple of Scene, Motion, Pace and Vec3
-        What comes of the step, and the velocity that it set out with or would have without a push.
+        The result of the last step, and its initial velocity, which may be one without a push.
     """
     crowd, spot, pushed = others.crowd, others.spot, others.crowd[IS_PUSHED] != 0.0
     leaves = motion.footing.grounded and not ahead.footing.grounded
     if leaves and others.stays and pushed:
-        led = velocity_to(others, UNPUSHED_DISPLACEMENT, 0.0)
-        motion = _with_velocity(motion, led[0], led[2])
+        initial_velocity = velocity_to(others, UNPUSHED_DISPLACEMENT, 0.0)
+        motion = _with_velocity(motion, initial_velocity[0], initial_velocity[2])
         scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
         scene, ahead, rest = take_step(movement, motion, pace, scene, ground, log)
     own, seconds = motion.velocity, pace.seconds
@@ -195,7 +200,7 @@ def among_others(
         is_tried = True
         in_x, in_z = within_half_planes(crowd, aim_x, aim_z)
         if attempt == _TO_HALF_PLANES and in_x == aim_x and in_z == aim_z:
-            continue  # that is where it was led
+            continue  # that was the aim of the step
         scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
         if attempt == _TO_WALLS:
             near = math.sqrt((aim_x - from_x) ** 2 + (aim_z - from_z) ** 2)
@@ -205,41 +210,41 @@ def among_others(
             in_x, in_z = within_half_planes(crowd, x, z)
             in_x, in_z = to_x + (in_x - x), to_z + (in_z - z)
         elif attempt == _STAY:
-            in_x, in_z = within_half_planes(crowd, from_x, from_z)  # what carries it goes on
+            in_x, in_z = within_half_planes(crowd, from_x, from_z)  # its moving base goes on
         to_x, to_z = in_x, in_z
         motion = _with_velocity(motion, (to_x - from_x) / seconds, (to_z - from_z) / seconds)
         scene, ahead, rest = take_step(frictionless, motion, pace, scene, ground, log)
     if not is_tried:
-        return scene, ahead, rest, led
+        return scene, ahead, rest, initial_velocity
     crowd[IS_TRIED] = 1.0
     if not pushed:
-        led = motion.velocity
-        kept = without(own[0], own[2], led[0] - own[0], led[2] - own[2])
+        initial_velocity = motion.velocity
+        kept = without(own[0], own[2], initial_velocity[0] - own[0], initial_velocity[2] - own[2])
         _, (x, _, z) = along_ground((kept[0], 0.0, kept[1]), movement.friction, seconds)
-        ahead = _by_itself(ahead, x, z, led)
+        ahead = _with_own_velocity(ahead, x, z, initial_velocity)
     return scene, ahead, rest, motion.velocity
 
 
 @kernel(noinline=True)
 def note_others(others: Others, log: HitLog, motion: Motion, before: Vec3, radius: float) -> Motion:
-    """Note at the end of an update whom a body ran into; return the motion with that many hits.
+    """Note the characters that a body hit in an update; return the motion with that many hits.
 
-    ``before`` is how it moved when the last update ended. Those that it goes along with, pushing
-    them, are in its way, but nothing that it comes upon.
+    ``before`` is its velocity when the last update ended. Those that it pushes along block it, but
+    at no impact speed.
     """
     crowd, seconds, carried = others.crowd, others.seconds, others.carried
     (x, z), count = _displacement_from(others.spot, motion), motion.tally.hits
     center = add(motion.base, motion.offset)
     for k in range(int(crowd[COUNT])):
         at = HALF_PLANES + k * HALF_PLANE_SIZE
-        nx, nz, who = float(crowd[at]), float(crowd[at + 1]), float(crowd[at + BEHIND])
+        nx, nz, character = float(crowd[at]), float(crowd[at + 1]), float(crowd[at + BEHIND])
         along = nx * x + nz * z
-        if who == A_WALL or along < crowd[at + LIMIT] - HALF_PLANE_REACHED:
+        if character == A_WALL or along < crowd[at + LIMIT] - HALF_PLANE_REACHED:
             continue
         normal = (-nx, 0.0, -nz)
         impact = max(-dot(normal, before) - (along + dot(normal, carried)) / seconds, 0.0)
         wanted = nx * float(crowd[ALONE_DISPLACEMENT]) + nz * float(crowd[ALONE_DISPLACEMENT + 1])
         taken = max((wanted - along) / seconds, 0.0)
         point = add_scaled(center, normal, -radius)
-        count = note_character(log, count, who, point, normal, impact, taken)
+        count = note_character(log, count, character, point, normal, impact, taken)
     return with_hits(motion, count)

@@ -1,4 +1,4 @@
-"""One update of one character: be carried and pushed, rise if buried, walk or fly, and settle."""
+"""One update of a character: moving base, depenetration, steps of walk or flight, and sleep."""
 
 import numpy as np
 
@@ -133,13 +133,13 @@ from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
 
 @kernel(inline=True, no_refcount=True)
-def _set_out(
+def _begin_motion(
     state: Floats, rules: Floats, body: Body, others: Others, delta_time: float
 ) -> tuple[MovementRules, Motion, Pace]:
-    """Return the rules of the mover, its motion before the first step, and the steps to take.
+    """Return the movement rules, the motion before the first step, and the steps to take.
 
-    By the sum rule it flies, and gets the downward speed of the whole update at once. Whom others
-    push another way than its own goes that way at one speed.
+    By the sum rule a body flies, and gets the downward speed of the whole update at once. A pushed
+    character moves along its solved displacement at constant speed.
     """
     center, out = three_at(rules, OFFSET), initial_motion(state, rules)
     cosine = float(rules[SLOPE_COSINE])
@@ -184,7 +184,7 @@ def _set_out(
 def cut_short(
     motion: Motion, pace: Pace, scene: Scene, ground: GroundTable
 ) -> tuple[Scene, Motion]:
-    """End an update before a step that would be too much work, with the time that is left.
+    """End an update before a step that would be too much work, with its time left over.
 
     Takes motion and pace from before that step. Returns the scene there, with the contacts of the
     body, and the motion as after a shorter update.
@@ -194,7 +194,7 @@ def cut_short(
     scene = look(scene, ground, motion.base, CONTACT_MARGIN, 0.0, 0.0)
     touching = list_contacts(scene, motion.offset)
     contacts, depth = touching.contacts, max(touching.depth, touching.overlap)
-    if is_spent(scene.faces):  # nobody knows
+    if is_spent(scene.faces):  # unknown
         contacts, depth = 0, tally.depth
     air_time = max(tally.air_time - pace.seconds * pace.steps, 0.0)
     tally = Tally(contacts, depth, tally.rounds, tally.lifted, tally.landing, air_time, tally.hits)
@@ -203,13 +203,13 @@ def cut_short(
 
 @kernel(inline=True, no_refcount=True)
 def _remember_walls(
-    state: Floats, crowd: Floats, movement: MovementRules, motion: Motion, scene: Scene, spot: Vec3, displacement: Vec3,
-    met_walls: bool,
+    state: Floats, crowd: Floats, movement: MovementRules, motion: Motion, scene: Scene,
+    spot: Vec3, displacement: Vec3, met_walls: bool,
 ) -> None:  # fmt: skip
-    """Write the walls in a body's way at the end of an update, if others may push it into them.
+    """Write the walls that block a body at the end of an update, if others may push it into them.
 
-    It set out from ``spot`` on ``displacement``. Where nothing took speed from it, a slope may have made its
-    way shorter, or it climbed.
+    Its initial motion was from ``spot`` by ``displacement``. Where nothing took speed from it, a
+    slope may have shortened its path, or it climbed.
     """
     if is_held(crowd):
         aside = subtract(subtract(add(motion.base, motion.offset), spot), displacement)
@@ -231,21 +231,21 @@ def advance(
     delta_time: float,
     memory: Memory,
 ) -> None:
-    """Advance ``state`` by one update, even if the character is at rest.
+    """Advance ``state`` by one update, even if the character sleeps.
 
     ``state``, ``random_state`` (where the resolver draws), ``hits`` (HITS_SIZE,) and ``memory`` are
-    written to. ``crowd`` is its row, empty if others are nothing to it.
+    written to. ``crowd`` is its row, empty if it ignores others.
     """
     log = HitLog(hits)
     body = unpack_body(rules)
     is_teleported = teleport_or_nudge(state, rules, body)
     is_squeezed = state[SQUEEZED_BY] >= 0.0 or state[SQUEEZED_BY + 1] >= 0.0
     spot = add(three_at(state, POSITION), three_at(rules, OFFSET))
-    moving_base, is_based = (
+    moving_base, has_moving_ground = (
         no_moving_base(state),
         has_movers(ground) or state[ON_MOVING_BASE] != 0.0 or is_squeezed,
     )
-    if is_based:
+    if has_moving_ground:
         if state[MOVES_SEEN] < 0.0:
             ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
         moving_base = find_moving_base(state, rules, body, ground, delta_time, is_teleported)
@@ -259,18 +259,19 @@ def advance(
     is_below = not is_teleported and state[BELOW] != 0.0
     carried = subtract(add(start, three_at(rules, OFFSET)), spot)
     others = Others(crowd, spot, carried, rules[KEEP_OFF_LEDGES] != 0.0, delta_time)
-    movement, motion, pace = _set_out(state, rules, body, others, delta_time)
+    movement, motion, pace = _begin_motion(state, rules, body, others, delta_time)
     crowded, base = is_among_others(crowd), motion.base
     over_characters, is_on_character = is_over_characters(crowd), state[GROUND_KIND] == ON_CHARACTER
-    wanted = led = motion.velocity
+    preferred = initial_velocity = motion.velocity
     scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
     scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
     before, before_pace = motion, pace
-    # Who is jammed counts as placed, as after a load: so both go on alike.
+    # Treat a jammed body as newly placed: the same happens after a load, so both continue
+    # identically.
     misplaced = not motion.footing.grounded or state[MOVED] != 0.0 or state[CONVERGED] == 0.0
     if misplaced and motion.footing.walking:
         misplaced = is_worse(scene, motion.offset, depth, is_below)
-        if misplaced:  # it is pushed out at once, however far
+        if misplaced:  # it is depenetrated at once, however far
             far = pace.far + extent(body.half_extents)
             scene = look(scene, ground, motion.base, far, movement.drop, 0.0)
     if misplaced:
@@ -278,18 +279,18 @@ def advance(
         if left > 0.0 and not is_spent(scene.faces):
             put_three_at(state, OWN_VELOCITY, (0.0, 0.0, 0.0))
             rise(state, scene, motion, left, delta_time)
-            if is_based:
+            if has_moving_ground:
                 settle_moving_base(state, rules, body, ground, moving_base, start, delta_time)
             return
     if not is_spent(scene.faces):
-        begin(scene.faces, 0.0)  # the same for who was looked at anew and who was not
+        begin(scene.faces, 0.0)  # the same budget with and without another look
     while pace.steps > 0 and not is_spent(scene.faces):
         before, before_pace = motion, pace
         spend(scene.faces, STEP)
         looks = must_look(pace, motion.offset)
         if looks:
             motion = recentered(motion)
-            if is_based:
+            if has_moving_ground:
                 ground = from_start(ground, motion.base, np.inf)
             scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
         pace = one_less(pace, looks)
@@ -298,13 +299,22 @@ def advance(
             is_bound, rules_of_step, motion = step_onto_character(
                 crowd, movement, motion, pace, body, is_on_character
             )
-        if motion.footing.walking:  # what most do, in the scene that there is
+        if motion.footing.walking:  # the most common step, in the scene that there is
             ahead, rest = walk_step(rules_of_step, motion, pace, scene, ground, log)
         else:
             scene, ahead, rest = take_step(rules_of_step, motion, pace, scene, ground, log)
         if crowded:
-            scene, ahead, rest, led = among_others(
-                others, led, rules_of_step, motion, pace, scene, ground, log, ahead, rest
+            scene, ahead, rest, initial_velocity = among_others(
+                others,
+                initial_velocity,
+                rules_of_step,
+                motion,
+                pace,
+                scene,
+                ground,
+                log,
+                ahead,
+                rest,
             )
         if over_characters:
             if is_bound:
@@ -325,18 +335,18 @@ def advance(
         own, radius = three_at(state, OWN_VELOCITY), upright_radius(body)
         motion = note_others(others, log, motion, own, radius)
     if is_pushed(crowd):
-        motion = without_push(crowd, motion, led)
+        motion = without_push(crowd, motion, initial_velocity)
         put_three_at(hits, OWN, motion.velocity)
     put_three_at(state, OWN_VELOCITY, three_at(hits, OWN))
     settle(state, movement, motion, scene, delta_time, limit)
     if over_characters and is_on_character:
         report_character_below(state, add(motion.base, motion.offset), body)
-    if is_based:
+    if has_moving_ground:
         settle_moving_base(state, rules, body, ground, moving_base, start, delta_time)
     else:
         state[BASE_PART] = state[GROUND_PART] if state[GROUNDED] != 0.0 else -1.0
     _remember_walls(
-        state, crowd, movement, motion, scene, base, scale(wanted, delta_time), met_walls
+        state, crowd, movement, motion, scene, base, scale(preferred, delta_time), met_walls
     )
     if motion.tally.hits > 0:
         find_steps(log, motion.tally.hits, movement, scene, ground)
@@ -350,7 +360,7 @@ def _row(values: Floats, i: int, size: int) -> Floats:
 
 @kernel(inline=True, no_refcount=True)
 def _sleeps(state: Floats, rules: Floats) -> bool:
-    """Tell whether a character stays where it is; what happened when it came to rest is no news."""
+    """Tell whether a character sleeps; if so, clear the report of the update before its sleep."""
     sleeps = is_asleep(state, rules)
     if sleeps:
         state[ROUNDS] = state[LIFTED] = state[HITS] = 0.0
@@ -373,10 +383,10 @@ def update_characters(
     """Advance characters first..last by one update.
 
     ``states`` (n * STATE_SIZE,), ``random_states`` (n,), ``rules`` (n * RULES_SIZE,) and ``hits``
-    (n * HITS_SIZE,): those of one character behind those of another. ``crowd``: what the others let
-    each do (n * CROWD_SIZE,), as of `put_half_planes`; empty (0,) if each is as if it were alone. One at
-    rest that nothing disturbed stays as it is, bit for bit, and so does one that was woken and
-    finds the ground as it was. Tells whether any ran into something.
+    (n * HITS_SIZE,): the rows of all characters, one after another. ``crowd`` (n * CROWD_SIZE,):
+    the constraints of each, as of `put_half_planes`; empty (0,) if each is as if it were alone. A
+    sleeping character that nothing disturbed stays as it is, bit for bit, and so does one that
+    wakes with the same contact signature. Tells whether any hit something.
     """
     states, random_states, rules = borrow(states), borrow(random_states), borrow(rules)
     hits, crowd = borrow(hits), borrow(crowd)
@@ -390,7 +400,7 @@ def update_characters(
             ignore_moves(_row(states, first, STATE_SIZE), moves)
         first += 1
     if first == last:
-        return False  # without memory: most characters rest most of the time
+        return False  # without memory: most characters sleep most of the time
     memory, any_hits = make_memory(), False
     for i in range(first, last):
         state, own_rules = _row(states, i, STATE_SIZE), _row(rules, i, RULES_SIZE)

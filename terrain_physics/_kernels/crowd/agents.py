@@ -1,6 +1,6 @@
-"""Characters of a crowd as upright cylinders, and the cells of a grid that find who is near.
+"""Agents: the characters of a crowd as upright cylinders, and a grid that finds neighbors.
 
-Nothing here depends on the order of characters but the order in which they are found.
+The grid is the broad phase. The order of characters decides only the order in which they are found.
 """
 
 import math
@@ -53,76 +53,80 @@ from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.tolerances import CROWD_SLOP, ON_TOP_MARGIN
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
-# Columns of a disc: what others see of a character. Places and ways are horizontal.
+# Columns of an agent. Places and displacements are horizontal, two numbers (x, z) each, in meters;
+# displacements are of one update.
 X, Z, RADIUS = 0, 1, 2
-WEIGHT = 3  # its mass; 0: immovable
-LOW, HIGH = 4, 5  # heights of its ends
-LOWEST, HIGHEST = 6, 7  # the same of all of its way
-OWN_DISPLACEMENT = 8  # that it would go in this update if it were alone, two numbers; with its ride
-SPEED = 10  # its velocity after that, two numbers
-ON, MEETS = 12, 13  # layers that it is on, and that it meets
+AGENT_MASS = 3  # in kg; 0: immovable
+BOTTOM, TOP = 4, 5  # heights of the cylinder's ends
+SWEPT_BOTTOM, SWEPT_TOP = 6, 7  # the same over all of its displacement
+OWN_DISPLACEMENT = 8  # if it were alone, with that of its moving base
+VELOCITY = 10  # after its own displacement, two numbers
+AGENT_LAYERS, AGENT_MASK = 12, 13  # layers that it is on, and that it collides with
 HEADING = 14  # unit direction in which it walks, two numbers; zeros: none
-LIGHTNESS = 16  # how far it goes for a push of one; 0: nobody can push it
-PREFERRED = 17  # the way that it wants to go among the others, two numbers, and how long it is
-STIFFNESS = 20  # how much less it gives way because others and walls hold it; 0: nobody does
-WALL = 21  # walls in its way: unit normals, two numbers each; zeros: none
-WALL_GAP = WALL + 2 * MOST_WALLS  # how far away they are
-WALL_IMPULSE = WALL_GAP + MOST_WALLS  # how hard each of them pushes it, and how hard it is taken to
-CARRIED = WALL_IMPULSE + 2 * MOST_WALLS  # the way that what it stands on carries it, two numbers
-CARRIED_UP = CARRIED + 2  # how far that carries it up
-FALLS = CARRIED + 3  # 1: it stands on no ground, but may come to stand on somebody's head
-IS_ON_CHARACTER = CARRIED + 4  # 1: it does
-FLOOR = CARRIED + 5  # the height of that head, to which it falls at most; -inf: none is below
-UNDER = CARRIED + 6  # whose it is
-FLOOR_HOLDS = CARRIED + 7  # 1: that one does not fall itself
-SLIDE = CARRIED + 8  # the way that it slides off heads, two numbers
-IN_AIR = CARRIED + 10  # for how many seconds it has been off the ground
-ROLLS = (
-    CARRIED + 11
-)  # how far below a head its foot may be that rolls over an edge of ground onto it
-TRAVEL = CARRIED + 12  # how far it gets on its own way, or where others push it
-AGENT_SIZE = CARRIED + 13
+INVERSE_MASS = 16  # in 1 / _UNIT_MASS; 0: immovable
+PREFERRED = 17  # preferred displacement among others, and its length, three numbers
+STIFFNESS = 20  # largest eigenvalue of the sum of n n^T over its contacts; 0: it has none
+WALL_NORMAL = 21  # of walls that block it: unit normals, two numbers each; zeros: none
+WALL_GAP = WALL_NORMAL + 2 * MOST_WALLS  # distances to those walls
+WALL_IMPULSE = WALL_GAP + MOST_WALLS  # for each wall: contact impulse, extrapolated impulse
+# Displacement of its moving base, two numbers; how far that raises it.
+BASE_DISPLACEMENT = WALL_IMPULSE + 2 * MOST_WALLS
+BASE_RISE = BASE_DISPLACEMENT + 2
+IS_OFF_GROUND = BASE_DISPLACEMENT + 3  # 1: in the air or on a character
+IS_ON_CHARACTER = BASE_DISPLACEMENT + 4  # 1: on a character
+# Height that a fall onto the character below ends at; -inf: none is below. The index of that
+# character in its group. 1: it is not in the air.
+FLOOR_HEIGHT = BASE_DISPLACEMENT + 5
+FLOOR_CHARACTER = BASE_DISPLACEMENT + 6
+FLOOR_HOLDS = BASE_DISPLACEMENT + 7
+SLIDE = BASE_DISPLACEMENT + 8  # displacement that slides it off the characters below
+SECONDS_IN_AIR = BASE_DISPLACEMENT + 10
+# How far its foot may be below the top of a character that it rolls onto over an edge of ground.
+ROLL_DEPTH = BASE_DISPLACEMENT + 11
+TRAVEL = BASE_DISPLACEMENT + 12  # length of its own or of its solved displacement, the longer one
+AGENT_SIZE = BASE_DISPLACEMENT + 13
 
-# Columns of a pair, of one character and another near it. Pushes are ways times mass.
-ACROSS = 0  # unit direction from it to the other, two numbers
-GAP = 2  # between the two; < 0: they overlap
-SHARE = 3  # which share it has of the mass of both
-LEFT = 4  # how far they may close up before they push each other; < 0: how far they are to part
-YIELDS, OTHER_YIELDS = 5, 6  # how far each of the two goes for a push of one
-EASE = 7  # how hard they push each other for each meter that they want too much
-IMPULSE = 8  # how hard they do
-TAKEN_IMPULSE = 9  # how hard they are taken to, which runs ahead
+# Columns of a pair, which is a contact of one agent with another one near it. Impulses are
+# displacements times mass, as in position-based dynamics, in meters times _UNIT_MASS.
+NORMAL = 0  # unit direction from the agent to the other one, two numbers
+GAP = 2  # distance between their surfaces; < 0: they overlap
+MASS_SHARE = 3  # the agent's share of the mass of both
+SLACK = 4  # how far they may approach without an impulse; < 0: how far they are to be parted
+OWN_INVERSE_MASS, OTHER_INVERSE_MASS = 5, 6  # in this contact: the one ahead yields less
+EFFECTIVE_MASS = 7  # impulse per meter of violated slack; 0: they cannot touch in this update
+IMPULSE = 8  # contact impulse, accumulated
+EXTRAPOLATED_IMPULSE = 9  # the same, extrapolated by Nesterov's acceleration
 PAIR_SIZE = 10
 
 
-# How fast those that overlap more are parted.
-PARTING_SPEED = 3.0  # m/s, of both together
+# Largest speed at which overlapping agents are parted.
+DEPENETRATION_SPEED = 3.0  # m/s, of both together
 
-# How far characters stay from those that they follow, times the radii of both.
-_ROOM_BETWEEN = 0.2
+# Gap that a character keeps to one that it follows, as a share of the radii of both.
+_FOLLOWING_GAP = 0.2
 
-# Masses by which pushes are reckoned, in kg.
+# The unit of mass in impulses, and the range that masses are clamped to, in kg.
 _UNIT_MASS, _LEAST_MASS, _MOST_MASS = 80.0, 1e-9, 1e15
 
 
-# The same for all, times the radius.
-_ROLL = 0.3
+# ROLL_DEPTH of every agent, as a share of its radius.
+_ROLL_SHARE = 0.3
 
-# Others that one character reckons with: the nearest.
+# Pairs of one agent at most: its nearest neighbors.
 MOST_PAIRS = 64
 
-# Cells are numbered in a range in which their numbers are exact.
+# Cells are numbered in a range in which floats hold them exactly.
 _MOST_CELLS = 1e15
 
 
 @kernel(inline=True)
-def _lightness(mass: float) -> float:
+def _inverse_mass(mass: float) -> float:
     return _UNIT_MASS / min(max(mass, _LEAST_MASS), _MOST_MASS) if mass != 0.0 else 0.0
 
 
 @kernel
-def _is_carried(state: Floats, ground: GroundTable) -> bool:
-    """Tell whether what a character stands on may carry it before it moves."""
+def _may_be_on_moving_base(state: Floats, ground: GroundTable) -> bool:
+    """Tell whether a character may stand on a moving base, which carries it before it moves."""
     if state[GROUNDED] == 0.0 or state[BASE_PART] < 0.0:
         return False
     return bool(
@@ -132,18 +136,18 @@ def _is_carried(state: Floats, ground: GroundTable) -> bool:
 
 
 @kernel
-def _put_carried(
+def _put_base_displacement(
     state: Floats, rules: Floats, body: Body, center: Vec3, seconds: float, ground: GroundTable,
     agent: Floats,
 ) -> None:  # fmt: skip
-    """Write how what a character stands on carries it; the state is as it sets out then."""
+    """Write the displacement of a moving base; the state becomes that of the initial motion."""
     is_teleported = teleport_or_nudge(state, rules, body)
     if state[MOVES_SEEN] < 0.0:
         ignore_moves(state, float(movers_of(ground)[0, COUNT_OF_MOVES]))
-    carried = find_moving_base(state, rules, body, ground, seconds, is_teleported)
-    if carried.row > 0:
-        x, y, z = subtract(center_of(carried_to(carried, 1.0), body), center)
-        agent[CARRIED], agent[CARRIED + 1], agent[CARRIED_UP] = x, z, y
+    moving_base = find_moving_base(state, rules, body, ground, seconds, is_teleported)
+    if moving_base.row > 0:
+        x, y, z = subtract(center_of(carried_to(moving_base, 1.0), body), center)
+        agent[BASE_DISPLACEMENT], agent[BASE_DISPLACEMENT + 1], agent[BASE_RISE] = x, z, y
 
 
 @kernel
@@ -151,40 +155,40 @@ def _put_agent(
     state: Floats, rules: Floats, seconds: float, ground: GroundTable, holds: bool, scratch: Floats,
     agent: Floats,
 ) -> None:  # fmt: skip
-    """Write what others see of a character."""
+    """Write the agent of a character."""
     body, center = unpack_body(rules), add(three_at(state, POSITION), three_at(rules, OFFSET))
     agent[X], agent[Z] = center[0], center[2]
-    agent[CARRIED], agent[CARRIED + 1], agent[CARRIED_UP] = 0.0, 0.0, 0.0
-    if _is_carried(state, ground):
+    agent[BASE_DISPLACEMENT], agent[BASE_DISPLACEMENT + 1], agent[BASE_RISE] = 0.0, 0.0, 0.0
+    if _may_be_on_moving_base(state, ground):
         for column in range(STATE_SIZE):
             scratch[column] = state[column]
         state = scratch
-        _put_carried(state, rules, body, center, seconds, ground, agent)
-    height = center[1] + agent[CARRIED_UP]
-    agent[LOW], agent[HIGH] = height - body.half_extents[1], height + body.half_extents[1]
-    way, velocity = free_displacement(initial_motion(state, rules), seconds)
+        _put_base_displacement(state, rules, body, center, seconds, ground, agent)
+    height = center[1] + agent[BASE_RISE]
+    agent[BOTTOM], agent[TOP] = height - body.half_extents[1], height + body.half_extents[1]
+    displacement, velocity = free_displacement(initial_motion(state, rules), seconds)
     agent[RADIUS] = upright_radius(body)
-    agent[WEIGHT], agent[LIGHTNESS] = rules[MASS], _lightness(float(rules[MASS]))
-    agent[LOWEST] = agent[LOW] + min(way[1], 0.0)
-    agent[HIGHEST] = agent[HIGH] + max(way[1], 0.0)
+    agent[AGENT_MASS], agent[INVERSE_MASS] = rules[MASS], _inverse_mass(float(rules[MASS]))
+    agent[SWEPT_BOTTOM] = agent[BOTTOM] + min(displacement[1], 0.0)
+    agent[SWEPT_TOP] = agent[TOP] + max(displacement[1], 0.0)
     agent[OWN_DISPLACEMENT], agent[OWN_DISPLACEMENT + 1] = (
-        agent[CARRIED] + way[0],
-        agent[CARRIED + 1] + way[2],
+        agent[BASE_DISPLACEMENT] + displacement[0],
+        agent[BASE_DISPLACEMENT + 1] + displacement[2],
     )
-    size = math.sqrt(way[0] * way[0] + way[2] * way[2])
-    agent[HEADING] = way[0] / size if size > 0.0 else 0.0
-    agent[HEADING + 1] = way[2] / size if size > 0.0 else 0.0
-    agent[SPEED], agent[SPEED + 1] = velocity[0], velocity[2]
-    agent[ON], agent[MEETS] = rules[LAYERS], rules[MASK]
+    size = math.sqrt(displacement[0] * displacement[0] + displacement[2] * displacement[2])
+    agent[HEADING] = displacement[0] / size if size > 0.0 else 0.0
+    agent[HEADING + 1] = displacement[2] / size if size > 0.0 else 0.0
+    agent[VELOCITY], agent[VELOCITY + 1] = velocity[0], velocity[2]
+    agent[AGENT_LAYERS], agent[AGENT_MASK] = rules[LAYERS], rules[MASK]
     for k in range(2 * MOST_WALLS):
-        agent[WALL + k] = state[WALLS + k]
+        agent[WALL_NORMAL + k] = state[WALLS + k]
     for k in range(MOST_WALLS):
         agent[WALL_GAP + k] = state[WALL_GAPS + k]
     agent[IS_ON_CHARACTER] = 1.0 if state[GROUND_KIND] == ON_CHARACTER else 0.0
-    agent[FALLS] = 1.0 if state[GROUNDED] == 0.0 or agent[IS_ON_CHARACTER] != 0.0 else 0.0
-    agent[FLOOR], agent[UNDER], agent[FLOOR_HOLDS] = -np.inf, -1.0, 0.0
-    agent[SLIDE], agent[SLIDE + 1], agent[IN_AIR] = 0.0, 0.0, state[AIR_TIME]
-    agent[ROLLS] = _ROLL * agent[RADIUS] if holds else -np.inf
+    agent[IS_OFF_GROUND] = 1.0 if state[GROUNDED] == 0.0 or agent[IS_ON_CHARACTER] != 0.0 else 0.0
+    agent[FLOOR_HEIGHT], agent[FLOOR_CHARACTER], agent[FLOOR_HOLDS] = -np.inf, -1.0, 0.0
+    agent[SLIDE], agent[SLIDE + 1], agent[SECONDS_IN_AIR] = 0.0, 0.0, state[AIR_TIME]
+    agent[ROLL_DEPTH] = _ROLL_SHARE * agent[RADIUS] if holds else -np.inf
 
 
 @kernel(inline=True)
@@ -194,9 +198,9 @@ def _cell(x: float, size: float) -> int:
 
 @kernel(inline=True)
 def _bucket(row: int, column: int, buckets: int) -> int:
-    """Return where a cell is in a table; ``buckets`` is a power of two.
+    """Return the bucket of a cell in a hash table; ``buckets`` is a power of two.
 
-    Cells beside each other in a row are beside each other there.
+    Adjacent cells of a row have adjacent buckets.
     """
     return ((row & 0xFFFFF) * 83492791 + column) & (buckets - 1)
 
@@ -213,17 +217,17 @@ def put_agents(
     cells: Int64s,
     starts: Int64s,
 ) -> tuple[float, float, float, bool]:
-    """Write the discs of n characters, sorted by cells.
+    """Write the agents of n characters, sorted by cells.
 
-    ``states``, ``rules`` and ``table`` are as of `update_characters`; ``holds`` tells whether one
-    stands on heads. ``agents`` (n, AGENT_SIZE);
-    ``order`` (n,): whose they are; ``cells`` (n, 2): row and column of each; ``starts`` (buckets +
-    1,): where the discs of a bucket begin, with a power of two of buckets. Returns (size of a cell,
-    greatest radius, longest way, whether anybody is carried).
+    ``states``, ``rules`` and ``table`` are as of `update_characters`; ``holds`` tells whether
+    characters stand on each other. ``agents`` (n, AGENT_SIZE); ``order`` (n,): the character of
+    each agent; ``cells`` (n, 2): row and column of each; ``starts`` (buckets + 1,): where the
+    agents of a bucket begin, with a power of two of buckets. Returns (size of a cell, greatest
+    radius, longest own displacement, whether a moving base carries any).
     """
     count, buckets = len(order), len(starts) - 1
     found, debts = np.empty((count, AGENT_SIZE)), no_debts()
-    scratch, rides = np.empty(STATE_SIZE), False
+    scratch, any_carried = np.empty(STATE_SIZE), False
     total, widest, longest = 0.0, 0.0, 0.0
     for i in range(count):
         agent = found[i]
@@ -238,8 +242,8 @@ def put_agents(
         )
         total += agent[RADIUS]
         widest = max(widest, float(agent[RADIUS]))
-        longest = max(longest, travel(found[i], OWN_DISPLACEMENT))
-        rides = rides or travel(found[i], CARRIED) != 0.0
+        longest = max(longest, length_2d(found[i], OWN_DISPLACEMENT))
+        any_carried = any_carried or length_2d(found[i], BASE_DISPLACEMENT) != 0.0
     size = 2.0 * total / count
     places = np.empty((count, 3), dtype=np.int64)
     for b in range(buckets + 1):
@@ -260,13 +264,13 @@ def put_agents(
         order[k], cells[k, 0], cells[k, 1] = i, places[i, 0], places[i, 1]
         for column in range(AGENT_SIZE):
             agents[k, column] = found[i, column]
-    return size, widest, longest, rides
+    return size, widest, longest, any_carried
 
 
 @kernel(inline=True, no_refcount=True)
-def travel(values: Floats, way: int) -> float:
-    """Return how long a way is that begins at a place of an array."""
-    return math.sqrt(values[way] * values[way] + values[way + 1] * values[way + 1])
+def length_2d(values: Floats, column: int) -> float:
+    """Return the length of a horizontal vector that begins at a column."""
+    return math.sqrt(values[column] * values[column] + values[column + 1] * values[column + 1])
 
 
 @kernel(inline=True, no_refcount=True)
@@ -285,7 +289,7 @@ def list_near(
     search_radius: float,
     near: Int64s,
 ) -> int:
-    """Write which other discs have their centers within ``search_radius`` of one's; return how many."""
+    """Write the other agents whose centers lie within a radius of one's; return how many."""
     x, z, buckets, found = float(agents[i, X]), float(agents[i, Z]), len(starts) - 1, 0
     first, last = _cell(x - search_radius, size), _cell(x + search_radius, size)
     low, high = _cell(z - search_radius, size), _cell(z + search_radius, size)
@@ -311,43 +315,50 @@ def list_near(
 
 
 @kernel(inline=True, no_refcount=True)
-def meets(agents: Floats, i: int, k: int) -> bool:
-    """Tell whether the layers of two characters let them meet."""
-    a, b = int(agents[i, ON]) & int(agents[k, MEETS]), int(agents[k, ON]) & int(agents[i, MEETS])
+def should_collide(agents: Floats, i: int, k: int) -> bool:
+    """Tell whether the layers and masks of two agents let them collide."""
+    a, b = (
+        int(agents[i, AGENT_LAYERS]) & int(agents[k, AGENT_MASK]),
+        int(agents[k, AGENT_LAYERS]) & int(agents[i, AGENT_MASK]),
+    )
     return a != 0 and b != 0
 
 
 @kernel(inline=True, no_refcount=True)
 def is_above(agents: Floats, i: int, k: int) -> bool:
-    """Tell whether a character is so high above another one that it would be on its head."""
-    if agents[i, FALLS] == 0.0 and agents[i, LOW] < agents[k, HIGH] - agents[i, ROLLS]:
+    """Tell whether an agent is high enough above another one to stand on it."""
+    if (
+        agents[i, IS_OFF_GROUND] == 0.0
+        and agents[i, BOTTOM] < agents[k, TOP] - agents[i, ROLL_DEPTH]
+    ):
         return False
-    return bool(2.0 * agents[i, LOW] >= agents[k, LOW] + agents[k, HIGH])
+    return bool(2.0 * agents[i, BOTTOM] >= agents[k, BOTTOM] + agents[k, TOP])
 
 
 @kernel(inline=True, no_refcount=True)
 def is_over_top(agents: Floats, i: int, k: int) -> bool:
-    """Tell whether a character is on another one's head or above it, by more than a touch."""
+    """Tell whether an agent is on or above another one, and overlaps it as seen from above."""
     radii = agents[i, RADIUS] + agents[k, RADIUS] - CROWD_SLOP
     return bool(distance2_of(agents, i, k) < radii * radii and is_above(agents, i, k))
 
 
 @kernel
 def _is_beside(agents: Floats, i: int, k: int, distance2: float, radii: float) -> bool:
-    """Tell whether two characters are at the same height, or will be on their ways.
+    """Tell whether the heights of two agents overlap, now or anywhere along their displacements.
 
-    Those above each other are not before they are, and not at all where one is on a head.
+    Agents that overlap as seen from above are compared by their present heights only, and are
+    never beside each other where one stands on the other.
     """
     if distance2 >= radii * radii:
         return bool(
-            agents[i, LOWEST] < agents[k, HIGHEST] - ON_TOP_MARGIN
-            and agents[k, LOWEST] < agents[i, HIGHEST] - ON_TOP_MARGIN
+            agents[i, SWEPT_BOTTOM] < agents[k, SWEPT_TOP] - ON_TOP_MARGIN
+            and agents[k, SWEPT_BOTTOM] < agents[i, SWEPT_TOP] - ON_TOP_MARGIN
         )
     if is_over_top(agents, i, k) or is_over_top(agents, k, i):
         return False
     return bool(
-        agents[i, LOW] < agents[k, HIGH] - ON_TOP_MARGIN
-        and agents[k, LOW] < agents[i, HIGH] - ON_TOP_MARGIN
+        agents[i, BOTTOM] < agents[k, TOP] - ON_TOP_MARGIN
+        and agents[k, BOTTOM] < agents[i, TOP] - ON_TOP_MARGIN
     )
 
 
@@ -359,13 +370,13 @@ def any_direction(word: np.uint64) -> tuple[float, float]:
 
 
 @kernel
-def _between(
+def _normal_and_gap(
     agents: Floats, words: UInt64s, order: Int64s, i: int, k: int
 ) -> tuple[float, float, float]:
-    """Return (unit direction from one character to another, two numbers; the gap between them).
+    """Return (contact normal from one agent to another, two numbers; the gap between them).
 
-    Seen from the other it is the opposite, bit for bit. Those at one place are in a direction that
-    follows from their words.
+    Seen from the other agent the normal is the opposite, bit for bit. For two agents at one place
+    it follows from their words.
     """
     x, z = float(agents[k, X] - agents[i, X]), float(agents[k, Z] - agents[i, Z])
     distance = math.sqrt(x * x + z * z)
@@ -378,9 +389,9 @@ def _between(
 
 
 @kernel(inline=True, no_refcount=True)
-def share(agents: Floats, i: int, k: int) -> float:
-    """Return which share a character has of the mass of two; one that is immovable has all."""
-    own, other = float(agents[i, WEIGHT]), float(agents[k, WEIGHT])
+def mass_share(agents: Floats, i: int, k: int) -> float:
+    """Return an agent's share of the mass of two; an immovable one has all."""
+    own, other = float(agents[i, AGENT_MASS]), float(agents[k, AGENT_MASS])
     if own == 0.0:
         return 0.5 if other == 0.0 else 1.0
     return 0.0 if other == 0.0 else own / (own + other)
@@ -388,45 +399,47 @@ def share(agents: Floats, i: int, k: int) -> float:
 
 @kernel(inline=True)
 def _common(a: float, b: float) -> float:
-    """Return how far two ways along a line lead the same way."""
+    """Return the common part of two displacements along a line; 0 if they are opposed."""
     return math.copysign(min(abs(a), abs(b)), a) if a * b > 0.0 else 0.0
 
 
 @kernel(inline=True, no_refcount=True)
-def common_carry(agents: Floats, i: int, k: int, x: float, z: float) -> float:
-    """Return how far two are carried together in a direction.
+def common_base_displacement(agents: Floats, i: int, k: int, x: float, z: float) -> float:
+    """Return how far moving bases carry both of two agents in a direction.
 
-    Seen from the other, in the opposite direction, it is the opposite, bit for bit.
+    Seen from the other agent, in the opposite direction, it is the opposite, bit for bit.
     """
-    if agents[i, CARRIED] == 0.0 and agents[i, CARRIED + 1] == 0.0:
+    if agents[i, BASE_DISPLACEMENT] == 0.0 and agents[i, BASE_DISPLACEMENT + 1] == 0.0:
         return 0.0
-    a = float(agents[i, CARRIED] * x + agents[i, CARRIED + 1] * z)
-    return _common(a, float(agents[k, CARRIED] * x + agents[k, CARRIED + 1] * z))
+    a = float(agents[i, BASE_DISPLACEMENT] * x + agents[i, BASE_DISPLACEMENT + 1] * z)
+    return _common(
+        a, float(agents[k, BASE_DISPLACEMENT] * x + agents[k, BASE_DISPLACEMENT + 1] * z)
+    )
 
 
 @kernel(inline=True, no_refcount=True)
 def common_displacement(
     agents: Floats, displacements: Floats, i: int, k: int, x: float, z: float
 ) -> float:
-    """Return how far two are carried together that get so far in the end."""
-    carried = common_carry(agents, i, k, x, z)
-    if carried == 0.0:
+    """Return how far two agents are carried together, of what their displacements let them."""
+    moving_base = common_base_displacement(agents, i, k, x, z)
+    if moving_base == 0.0:
         return 0.0
-    carried = _common(carried, float(displacements[i, 0] * x + displacements[i, 1] * z))
-    return _common(carried, float(displacements[k, 0] * x + displacements[k, 1] * z))
+    moving_base = _common(moving_base, float(displacements[i, 0] * x + displacements[i, 1] * z))
+    return _common(moving_base, float(displacements[k, 0] * x + displacements[k, 1] * z))
 
 
 @kernel(inline=True, no_refcount=True)
-def room_between(agents: Floats, i: int, k: int) -> float:
-    """Return how far a character stays from another one that it follows."""
-    return _ROOM_BETWEEN * float(agents[i, RADIUS] + agents[k, RADIUS])
+def following_gap(agents: Floats, i: int, k: int) -> float:
+    """Return the gap that an agent keeps to another one that it follows."""
+    return _FOLLOWING_GAP * float(agents[i, RADIUS] + agents[k, RADIUS])
 
 
 @kernel
-def _put_near(
+def _insert_nearest(
     near: Int64s, gaps: Floats, keys: UInt64s, count: int, k: int, gap: float, key: np.uint64
 ) -> int:
-    """Add a character to the nearest ones listed, in order; return how many there are."""
+    """Insert a neighbor among the nearest, which are sorted; return how many there are."""
     place = min(count, MOST_PAIRS)
     while place > 0:
         before = float(gaps[place - 1])
@@ -456,13 +469,13 @@ def list_pairs(
     first: int,
     last: int,
 ) -> int:
-    """Write whom discs first..last may meet that want no more than ``most`` meters together.
+    """Write the pairs of agents first..last, two of which move ``most`` meters together at most.
 
-    ``counts`` (n,): how many, the nearest MOST_PAIRS at most; ``others`` (n, room) and ``pairs``
-    (n, room, PAIR_SIZE): whom, the nearest first, and where. Other arrays are as of `put_agents`,
-    with the numbers that it returned, after `find_characters_below`. ``words`` (n,) are those of the
-    characters, all different.
-    Returns how much room is needed; what there is no room for is left out.
+    ``counts`` (n,): how many, the nearest MOST_PAIRS at most; ``others`` (n, room): the other
+    agents, the nearest first; ``pairs`` (n, room, PAIR_SIZE). Other arrays are as of `put_agents`,
+    with the numbers that it returned, after `find_characters_below`. ``words`` (n,) are random
+    words of the characters, all different. Returns how much room is needed; pairs without room are
+    left out.
     """
     found = np.empty(len(agents), dtype=np.int64)
     near, gaps = np.empty(MOST_PAIRS, dtype=np.int64), np.empty(MOST_PAIRS)
@@ -470,20 +483,20 @@ def list_pairs(
     needed, room = 0, others.shape[1]
     for i in range(first, last):
         radius = float(agents[i, RADIUS])
-        search_radius = radius + widest + most + _ROOM_BETWEEN * (radius + widest)
+        search_radius = radius + widest + most + _FOLLOWING_GAP * (radius + widest)
         count = 0
         for j in range(list_near(agents, cells, starts, size, i, search_radius, found)):
             k, distance2 = found[j], distance2_of(agents, i, found[j])
             radii = radius + float(agents[k, RADIUS])
-            farthest = radii + most + _ROOM_BETWEEN * radii
-            if distance2 <= farthest * farthest and meets(agents, i, k):
+            farthest = radii + most + _FOLLOWING_GAP * radii
+            if distance2 <= farthest * farthest and should_collide(agents, i, k):
                 if _is_beside(agents, i, k, distance2, radii):
                     gap = math.sqrt(distance2) - radii
-                    count = _put_near(near, gaps, keys, count, k, gap, words[order[k]])
+                    count = _insert_nearest(near, gaps, keys, count, k, gap, words[order[k]])
         needed, counts[i] = max(needed, count), min(count, room)
         for j in range(counts[i]):
             k, pair = near[j], pairs[i, j]
             others[i, j] = k
-            pair[ACROSS], pair[ACROSS + 1], pair[GAP] = _between(agents, words, order, i, k)
-            pair[SHARE] = share(agents, i, k)
+            pair[NORMAL], pair[NORMAL + 1], pair[GAP] = _normal_and_gap(agents, words, order, i, k)
+            pair[MASS_SHARE] = mass_share(agents, i, k)
     return needed

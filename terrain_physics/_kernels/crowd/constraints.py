@@ -1,8 +1,8 @@
-"""How far the characters of a crowd may go in an update, each by itself.
+"""Half-plane constraints: the region that each character of a crowd may move in, by itself.
 
-All follows from where everyone was before the update and what everyone wants, so there is no order
-of turns. What is summed up is ordered by the words of characters: neither their order in a group
-nor who works on them changes a bit.
+They follow from the places before the update and the displacements of the crowd solver, so
+characters need no turns. Sums are ordered by the words of characters: neither the order in a group
+nor the number of threads changes a bit.
 """
 
 from terrain_physics._kernels._jit import kernel
@@ -28,45 +28,45 @@ from terrain_physics._kernels.character.others.half_planes import (
 from terrain_physics._kernels.character.sleep.sleep import is_asleep
 from terrain_physics._kernels.character.state.layout import MOST_WALLS, RULES_SIZE, STATE_SIZE
 from terrain_physics._kernels.crowd.agents import (
-    ACROSS,
-    CARRIED,
-    FLOOR,
+    BASE_DISPLACEMENT,
+    FLOOR_CHARACTER,
+    FLOOR_HEIGHT,
     FLOOR_HOLDS,
     GAP,
+    MASS_SHARE,
     MOST_PAIRS,
+    NORMAL,
     OWN_DISPLACEMENT,
     RADIUS,
-    SHARE,
-    SPEED,
     TRAVEL,
-    UNDER,
-    WALL,
+    VELOCITY,
     WALL_GAP,
+    WALL_NORMAL,
     common_displacement,
-    travel,
+    length_2d,
 )
 from terrain_physics._kernels.crowd.solver import may_be_pushed
 from terrain_physics._kernels.types import Floats, Int64s
 
-# How much farther than its way walls may lead a character aside.
+# How much farther than its displacement walls may deflect a character.
 ASIDE = 0.02  # meters
 
-# Times the radii of both that two overlap from which on they are in a heap, where everyone would be
-# in everyone's way.
-_DEEP = 0.25
+# Overlap, as a share of the radii of both, from which two agents are in a heap, where half-planes
+# would block everyone.
+_HEAP_OVERLAP = 0.25
 
 
-# How far off its own way a push leads: in meters, and as a share of that way. Walls and others that
-# only stand in the way are found to rounds, not exactly.
-_PUSHED, _PUSHED_SHARE = 1e-6, 1e-3
+# Deflection up to which a body is not pushed: in meters, and as a share of its displacement. The
+# solver knows walls and standing agents to its rounds, not exactly.
+_PUSH_SLACK, _PUSH_SLACK_SHARE = 1e-6, 1e-3
 
 
 @kernel
-def _part_of_gap(gap: float, own: float, other: float, part: float) -> float:
-    """Return how far into a gap one of two bodies may go that want to go so far into it.
+def _limit_in_gap(gap: float, own: float, other: float, part: float) -> float:
+    """Return how far into a gap one of two bodies may go, by how far each wants to.
 
-    Each has its part; what it does not want of that is the other's. What both do not want, they
-    halve: walls may lead either of them there.
+    Each has its part; what it does not want of that is the other's. The part that neither wants is
+    shared equally, because a wall may deflect either into it.
     """
     if own + other <= gap:
         return own + 0.5 * (gap - own - other)
@@ -85,7 +85,7 @@ def put_half_planes(
     others: Int64s,
     pairs: Floats,
     displacements: Floats,
-    certain: Floats,
+    guaranteed: Floats,
     ends: Floats,
     seconds: float,
     holds: bool,
@@ -93,52 +93,60 @@ def put_half_planes(
     first: int,
     last: int,
 ) -> None:
-    """Write the rows (CROWD_SIZE,) of the characters of discs first..last to ``crowd``.
+    """Write the rows (CROWD_SIZE,) of the characters of agents first..last to ``crowd``.
 
-    The arrays are as of `list_pairs`, for pairs as far apart as the longest of ``displacements`` (n, 2) and
-    ASIDE lead both. ``certain`` (n, 2): how far all get at least, in the direction of what carries
-    them, and ``ends`` (n, 2) how far fences let them. ``holds`` tells whether one stands on heads.
+    The arrays are as of `list_pairs`, for pairs as far apart as two agents may come by the longest
+    of ``displacements`` (n, 2) and ASIDE. ``guaranteed`` (n, 2): the least displacement of each in
+    the direction of its moving base; ``ends`` (n, 2): where half-planes let each go. ``holds``
+    tells whether characters stand on each other.
     """
     for i in range(first, last):
-        which = order[i]
-        row = crowd[which * CROWD_SIZE : (which + 1) * CROWD_SIZE]
+        character = order[i]
+        row = crowd[character * CROWD_SIZE : (character + 1) * CROWD_SIZE]
         clear_half_planes(row)
         row[IS_PUSHED], row[IS_HELD], row[IS_TRIED] = 0.0, 0.0, 0.0
-        row[TOP_BELOW], row[CHARACTER_BELOW] = agents[i, FLOOR], agents[i, UNDER]
+        row[TOP_BELOW], row[CHARACTER_BELOW] = agents[i, FLOOR_HEIGHT], agents[i, FLOOR_CHARACTER]
         row[HOLDS] = agents[i, FLOOR_HOLDS] if holds else 0.0
         to_x, to_z = float(displacements[i, 0]), float(displacements[i, 1])
         ends[i, 0], ends[i, 1] = to_x, to_z
         own_x, own_z = float(agents[i, OWN_DISPLACEMENT]), float(agents[i, OWN_DISPLACEMENT + 1])
         differs = to_x != own_x or to_z != own_z
         if not differs and is_asleep(
-            states[which * STATE_SIZE : (which + 1) * STATE_SIZE],
-            rules[which * RULES_SIZE : (which + 1) * RULES_SIZE],
+            states[character * STATE_SIZE : (character + 1) * STATE_SIZE],
+            rules[character * RULES_SIZE : (character + 1) * RULES_SIZE],
         ):
             continue
         row[ROOM] = agents[i, TRAVEL] + ASIDE
         if counts[i] == MOST_PAIRS and pairs[i, MOST_PAIRS - 1, GAP] >= 0.0:
             row[ROOM] = min(row[ROOM], 0.5 * float(pairs[i, MOST_PAIRS - 1, GAP]))
-        in_heap = False  # the deepest come first
+        in_heap = False  # the deepest overlap comes first
         for j in range(counts[i]):
             k, pair = others[i, j], pairs[i, j]
-            in_heap = in_heap or pair[GAP] < -_DEEP * (agents[i, RADIUS] + agents[k, RADIUS])
+            in_heap = in_heap or pair[GAP] < -_HEAP_OVERLAP * (
+                agents[i, RADIUS] + agents[k, RADIUS]
+            )
             if in_heap and pair[GAP] < 0.0:
                 continue
             if pair[GAP] > row[ROOM] + agents[k, TRAVEL] + ASIDE:
-                continue  # whoever else there is: others that are fast are no reason
-            x, z, gap = float(pair[ACROSS]), float(pair[ACROSS + 1]), max(float(pair[GAP]), 0.0)
-            together = common_displacement(agents, certain, i, k, x, z)
+                continue  # so fast agents elsewhere change nothing here
+            x, z, gap = float(pair[NORMAL]), float(pair[NORMAL + 1]), max(float(pair[GAP]), 0.0)
+            together = common_displacement(agents, guaranteed, i, k, x, z)
             own = max(to_x * x + to_z * z - together, 0.0)
             other = max(together - float(displacements[k, 0] * x + displacements[k, 1] * z), 0.0)
-            limit = together + _part_of_gap(gap, own, other, float(pair[SHARE]))
+            limit = together + _limit_in_gap(gap, own, other, float(pair[MASS_SHARE]))
             if limit < row[ROOM]:
                 put_half_plane(row, x, z, limit, float(order[k]))
         if may_be_pushed(counts, pairs, i):
             row[IS_HELD] = 1.0
             for w in range(MOST_WALLS):
-                x, z = float(agents[i, WALL + 2 * w]), float(agents[i, WALL + 2 * w + 1])
+                x, z = (
+                    float(agents[i, WALL_NORMAL + 2 * w]),
+                    float(agents[i, WALL_NORMAL + 2 * w + 1]),
+                )
                 if x != 0.0 or z != 0.0:
-                    carried = float(agents[i, CARRIED] * x + agents[i, CARRIED + 1] * z)
+                    carried = float(
+                        agents[i, BASE_DISPLACEMENT] * x + agents[i, BASE_DISPLACEMENT + 1] * z
+                    )
                     put_half_plane(row, -x, -z, float(agents[i, WALL_GAP + w]) - carried, A_WALL)
         row[ALONE_DISPLACEMENT], row[ALONE_DISPLACEMENT + 1] = own_x, own_z
         end_x, end_z = within_half_planes(row, to_x, to_z)
@@ -146,14 +154,14 @@ def put_half_planes(
         if not differs:
             continue
         held_x, held_z = within_half_planes(row, own_x, own_z)
-        slack = _PUSHED + _PUSHED_SHARE * travel(agents[i], OWN_DISPLACEMENT)
+        slack = _PUSH_SLACK + _PUSH_SLACK_SHARE * length_2d(agents[i], OWN_DISPLACEMENT)
         if abs(end_x - held_x) <= slack and abs(end_z - held_z) <= slack:
-            continue  # fences see to that, where its way leads behind one: walls may bend it before
+            continue  # half-planes alone do it, if walls do not deflect the body before
         row[IS_PUSHED], row[PUSHED_DISPLACEMENT], row[PUSHED_DISPLACEMENT + 1] = 1.0, end_x, end_z
         row[UNPUSHED_DISPLACEMENT], row[UNPUSHED_DISPLACEMENT + 1] = held_x, held_z
         row[KEPT], row[KEPT + 1] = without(
-            float(agents[i, SPEED]),
-            float(agents[i, SPEED + 1]),
+            float(agents[i, VELOCITY]),
+            float(agents[i, VELOCITY + 1]),
             (end_x - own_x) / seconds,
             (end_z - own_z) / seconds,
         )

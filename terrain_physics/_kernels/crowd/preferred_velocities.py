@@ -1,4 +1,4 @@
-"""What the characters of a crowd want among each other: who follows whom, and who gives way."""
+"""Preferred velocities of a crowd, as displacements: following and yielding."""
 
 import math
 
@@ -9,37 +9,39 @@ from terrain_physics._kernels.character.others.half_planes import (
     within_half_planes,
 )
 from terrain_physics._kernels.crowd.agents import (
-    ACROSS,
+    DEPENETRATION_SPEED,
     GAP,
     HEADING,
-    LEFT,
-    LIGHTNESS,
-    OTHER_YIELDS,
+    INVERSE_MASS,
+    NORMAL,
+    OTHER_INVERSE_MASS,
     OWN_DISPLACEMENT,
-    PARTING_SPEED,
+    OWN_INVERSE_MASS,
     PREFERRED,
     RADIUS,
+    SLACK,
     SLIDE,
-    YIELDS,
-    common_carry,
-    room_between,
+    common_base_displacement,
+    following_gap,
 )
 from terrain_physics._kernels.tolerances import CROWD_SLOP
 from terrain_physics._kernels.types import Floats, Int64s
 
-# How far one is ahead of another, times the radii of both, for the other to leave it the way.
+# Lead from which an agent has full right of way, as a share of the radii of both.
 _AHEAD = 0.125
 
-# How much more one yields that is behind than one that is beside; 1: whoever is ahead never does.
+# How much more an agent behind yields than one beside; 1: an agent ahead never yields.
 _FAVOR = 0.9
 
 
 @kernel(inline=True)
-def _lead(agents: Floats, i: int, k: int, x: float, z: float, gap: float) -> tuple[float, float]:
-    """Return (how far two go the same way, 0..1; how far the second is ahead of the first, -1..1).
+def _following(
+    agents: Floats, i: int, k: int, x: float, z: float, gap: float
+) -> tuple[float, float]:
+    """Return (how alike two headings are, 0..1; how far the second agent is ahead, -1..1).
 
-    The second is in the direction (x, z) of the first. Seen from the other they are the same, and
-    the opposite, bit for bit.
+    The second is in the direction (x, z) of the first. Seen from the other agent, the first number
+    is the same and the second the opposite, bit for bit.
     """
     a, b = float(agents[i, HEADING]), float(agents[i, HEADING + 1])
     c, d = float(agents[k, HEADING]), float(agents[k, HEADING + 1])
@@ -56,9 +58,9 @@ def _lead(agents: Floats, i: int, k: int, x: float, z: float, gap: float) -> tup
 
 
 @kernel(inline=True)
-def _to_part(gap: float, seconds: float) -> float:
-    """Return how far two that overlap are to part in an update, < 0."""
-    return -min(max(-gap - CROWD_SLOP, 0.0), PARTING_SPEED * seconds)
+def _depenetration(gap: float, seconds: float) -> float:
+    """Return the slack of two overlapping agents, < 0: how far an update parts them."""
+    return -min(max(-gap - CROWD_SLOP, 0.0), DEPENETRATION_SPEED * seconds)
 
 
 @kernel
@@ -72,28 +74,28 @@ def find_preferred_velocities(
     first: int,
     last: int,
 ) -> None:
-    """Write what discs first..last want, and how far each of a pair goes if they push each other.
+    """Write preferred displacements of agents first..last, and the inverse masses of their pairs.
 
-    Who goes the same way as another one behind it has the way: the other one stays a little back,
-    and is the one that yields. So crowds do not pack until nobody can move: whoever is at a door
-    finds room. Arrays are as of `list_pairs`; ``scratch`` (CROWD_SIZE,) is written to.
+    An agent ahead of another one on the same heading has right of way: the other one stays a little
+    back, and yields. So a crowd does not jam: the agent at a door finds room. Arrays are as of
+    `list_pairs`; ``scratch`` (CROWD_SIZE,) is written to.
     """
     for i in range(first, last):
         clear_half_planes(scratch)
         own_x = float(agents[i, OWN_DISPLACEMENT] + agents[i, SLIDE])
         own_z = float(agents[i, OWN_DISPLACEMENT + 1] + agents[i, SLIDE + 1])
-        lightness = float(agents[i, LIGHTNESS])
+        inverse_mass = float(agents[i, INVERSE_MASS])
         for j in range(counts[i]):
             k, pair = others[i, j], pairs[i, j]
-            x, z, gap = float(pair[ACROSS]), float(pair[ACROSS + 1]), float(pair[GAP])
-            same, ahead = _lead(agents, i, k, x, z, gap)
-            pair[LEFT], favor = gap, _FAVOR * same * ahead
+            x, z, gap = float(pair[NORMAL]), float(pair[NORMAL + 1]), float(pair[GAP])
+            same, ahead = _following(agents, i, k, x, z, gap)
+            pair[SLACK], favor = gap, _FAVOR * same * ahead
             if gap < 0.0:
-                pair[LEFT], favor = _to_part(gap, seconds), 0.0
-            pair[YIELDS] = lightness * (1.0 + favor)
-            pair[OTHER_YIELDS] = agents[k, LIGHTNESS] * (1.0 - favor)
-            back = 0.5 * same * (1.0 + ahead) * room_between(agents, i, k)
-            limit = common_carry(agents, i, k, x, z) + max(gap - back, 0.0)
+                pair[SLACK], favor = _depenetration(gap, seconds), 0.0
+            pair[OWN_INVERSE_MASS] = inverse_mass * (1.0 + favor)
+            pair[OTHER_INVERSE_MASS] = agents[k, INVERSE_MASS] * (1.0 - favor)
+            back = 0.5 * same * (1.0 + ahead) * following_gap(agents, i, k)
+            limit = common_base_displacement(agents, i, k, x, z) + max(gap - back, 0.0)
             if back > 0.0 and own_x * x + own_z * z > limit:
                 put_half_plane(scratch, x, z, limit, float(k))
         x, z = within_half_planes(scratch, own_x, own_z)

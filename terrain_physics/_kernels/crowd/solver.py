@@ -1,10 +1,10 @@
-"""How the characters of a crowd push each other along: all go as near to their wants as they can.
+"""The crowd solver: contact impulses that keep agents apart and out of walls.
 
-The ways that are wanted go to the nearest ways that keep all apart and nobody in a wall, by mass:
-the model of Maury and Venel (A discrete contact model for crowd motion, 2011). Pushes between two
-are found in rounds in which all move at once, after Nesterov's accelerated gradients (as Mazhar et
-al. do it for rigid bodies, 2015), with a step for each pair that its surroundings allow. Who goes
-the same way as one behind it is hardly pushed by that one, though, which is none of the model.
+Preferred displacements are projected, by mass, on the nearest ones without overlap: the model of
+Maury and Venel (A discrete contact model for crowd motion, 2011). Contact impulses are found in
+parallel (Jacobi) rounds with Nesterov's accelerated gradients (as Mazhar et al. do it for rigid
+bodies, 2015), with a step size for each pair by its surroundings. One thing is not in the model: an
+agent is hardly pushed by one behind it with the same heading.
 """
 
 import math
@@ -12,53 +12,56 @@ import math
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.state.layout import MOST_WALLS
 from terrain_physics._kernels.crowd.agents import (
-    ACROSS,
-    CARRIED,
-    EASE,
+    BASE_DISPLACEMENT,
+    EFFECTIVE_MASS,
+    EXTRAPOLATED_IMPULSE,
     GAP,
     IMPULSE,
-    LEFT,
-    OTHER_YIELDS,
+    MASS_SHARE,
+    NORMAL,
+    OTHER_INVERSE_MASS,
     OWN_DISPLACEMENT,
+    OWN_INVERSE_MASS,
     PREFERRED,
-    SHARE,
+    SLACK,
     STIFFNESS,
-    TAKEN_IMPULSE,
     TRAVEL,
-    WALL,
     WALL_GAP,
     WALL_IMPULSE,
-    YIELDS,
-    common_carry,
-    share,
-    travel,
+    WALL_NORMAL,
+    common_base_displacement,
+    length_2d,
+    mass_share,
 )
 from terrain_physics._kernels.tolerances import CROWD_DISTANCE
 from terrain_physics._kernels.types import Floats, Int64s
 
-# How many times pushes are handed on in an update: so many characters in a row one can push.
+# Solver rounds of an update: a push travels through so many agents in a row.
 _ROUNDS = 32
 
 
 @kernel(inline=True)
 def _may_collide(agents: Floats, i: int, k: int, pair: Floats) -> bool:
-    """Tell whether two may push each other in an update."""
-    wanted = agents[i, PREFERRED + 2] + agents[k, PREFERRED + 2]
-    return bool(pair[GAP] <= wanted + CROWD_DISTANCE and pair[YIELDS] + pair[OTHER_YIELDS] > 0.0)
+    """Tell whether two agents may touch in an update."""
+    preferred = agents[i, PREFERRED + 2] + agents[k, PREFERRED + 2]
+    return bool(
+        pair[GAP] <= preferred + CROWD_DISTANCE
+        and pair[OWN_INVERSE_MASS] + pair[OTHER_INVERSE_MASS] > 0.0
+    )
 
 
 @kernel(inline=True)
 def _displacement_together(agents: Floats, i: int, k: int, pair: Floats) -> float:
-    """Return how far two would go along the line between them after a collision without a bounce.
+    """Return how far two would move along the contact normal after an inelastic collision.
 
-    That is beside what carries both. Who follows keeps that gap: it never goes where the other one
-    was not gone before the update.
+    What carries both is left out. A follower keeps that gap, so that it never enters a place that
+    the other one had not left before the update.
     """
-    x, z, own = float(pair[ACROSS]), float(pair[ACROSS + 1]), float(pair[SHARE])
-    carried = common_carry(agents, i, k, x, z)
+    x, z, own = float(pair[NORMAL]), float(pair[NORMAL + 1]), float(pair[MASS_SHARE])
+    carried = common_base_displacement(agents, i, k, x, z)
     first = agents[i, PREFERRED] * x + agents[i, PREFERRED + 1] * z - carried
     second = agents[k, PREFERRED] * x + agents[k, PREFERRED + 1] * z - carried
-    return abs(float(own * first + share(agents, k, i) * second))
+    return abs(float(own * first + mass_share(agents, k, i) * second))
 
 
 @kernel
@@ -70,29 +73,29 @@ def _find_stiffness(
     displacements: Floats,
     next_displacements: Floats,
 ) -> float:
-    """Write who may push each disc, and how many hold it, by direction.
+    """Write which pairs are active, and the stiffness of each agent.
 
-    That is the largest eigenvalue of the sum of n n^T over all who do, and walls. All go as they
-    want at first, and those whom nothing holds to the end. Returns the longest of these ways.
+    That is the largest eigenvalue of the sum of n n^T over its contacts and walls. All start with
+    preferred displacements; agents without contacts keep theirs. Returns the longest of them.
     """
     longest = 0.0
     for i in range(len(agents)):
         xx, xz, zz = 0.0, 0.0, 0.0
         for j in range(counts[i]):
             pair = pairs[i, j]
-            pair[IMPULSE], pair[TAKEN_IMPULSE], pair[EASE] = 0.0, 0.0, 0.0
+            pair[IMPULSE], pair[EXTRAPOLATED_IMPULSE], pair[EFFECTIVE_MASS] = 0.0, 0.0, 0.0
             if _may_collide(agents, i, others[i, j], pair):
-                pair[EASE] = 1.0
-                if pair[LEFT] > 0.0:
+                pair[EFFECTIVE_MASS] = 1.0
+                if pair[SLACK] > 0.0:
                     together = _displacement_together(agents, i, others[i, j], pair)
-                    pair[LEFT] = max(pair[LEFT] - together, 0.0)
-                x, z = float(pair[ACROSS]), float(pair[ACROSS + 1])
+                    pair[SLACK] = max(pair[SLACK] - together, 0.0)
+                x, z = float(pair[NORMAL]), float(pair[NORMAL + 1])
                 xx, xz, zz = xx + x * x, xz + x * z, zz + z * z
-        alone = xx + zz == 0.0  # then walls see to themselves
+        alone = xx + zz == 0.0  # then the walk itself handles walls
         for w in range(MOST_WALLS):
             if alone:
-                agents[i, WALL + 2 * w], agents[i, WALL + 2 * w + 1] = 0.0, 0.0
-            x, z = float(agents[i, WALL + 2 * w]), float(agents[i, WALL + 2 * w + 1])
+                agents[i, WALL_NORMAL + 2 * w], agents[i, WALL_NORMAL + 2 * w + 1] = 0.0, 0.0
+            x, z = float(agents[i, WALL_NORMAL + 2 * w]), float(agents[i, WALL_NORMAL + 2 * w + 1])
             xx, xz, zz = xx + x * x, xz + x * z, zz + z * z
             agents[i, WALL_IMPULSE + 2 * w], agents[i, WALL_IMPULSE + 2 * w + 1] = 0.0, 0.0
         half = 0.5 * (xx - zz)
@@ -107,24 +110,26 @@ def _find_stiffness(
 
 
 @kernel
-def _find_ease(agents: Floats, counts: Int64s, others: Int64s, pairs: Floats) -> None:
-    """Write how hard each pair pushes for each meter."""
+def _find_effective_masses(agents: Floats, counts: Int64s, others: Int64s, pairs: Floats) -> None:
+    """Write the effective mass of each active pair."""
     for i in range(len(agents)):
         for j in range(counts[i]):
             pair = pairs[i, j]
-            if pair[EASE] != 0.0:
-                own = pair[YIELDS] * agents[i, STIFFNESS]
-                pair[EASE] = 1.0 / (own + pair[OTHER_YIELDS] * agents[others[i, j], STIFFNESS])
+            if pair[EFFECTIVE_MASS] != 0.0:
+                own = pair[OWN_INVERSE_MASS] * agents[i, STIFFNESS]
+                pair[EFFECTIVE_MASS] = 1.0 / (
+                    own + pair[OTHER_INVERSE_MASS] * agents[others[i, j], STIFFNESS]
+                )
 
 
 @kernel(inline=True)
-def _taken(push: float, before: float, ahead: float) -> float:
-    """Return how hard a push is taken to be, of which two rounds are known."""
-    return max(push + ahead * (push - before), 0.0)
+def _extrapolated(impulse: float, before: float, ahead: float) -> float:
+    """Return an impulse extrapolated from two rounds."""
+    return max(impulse + ahead * (impulse - before), 0.0)
 
 
 @kernel
-def _pass_on(
+def _solve_round(
     agents: Floats,
     counts: Int64s,
     others: Int64s,
@@ -133,9 +138,9 @@ def _pass_on(
     next_displacements: Floats,
     ahead: float,
 ) -> float:
-    """Write the next ways of all that are held, after the ways of all; return the longest.
+    """Solve one round: write the next displacements of agents with contacts; return the longest.
 
-    Pushes are taken to go on as they changed, ``ahead`` times.
+    Impulses are extrapolated by ``ahead`` times their last change.
     """
     longest = 0.0
     for i in range(len(agents)):
@@ -145,37 +150,45 @@ def _pass_on(
         to_x, to_z = float(agents[i, PREFERRED]), float(agents[i, PREFERRED + 1])
         for j in range(counts[i]):
             pair = pairs[i, j]
-            if pair[EASE] == 0.0:
+            if pair[EFFECTIVE_MASS] == 0.0:
                 continue
-            k, nx, nz = others[i, j], float(pair[ACROSS]), float(pair[ACROSS + 1])
-            left = float(
-                pair[LEFT] + ((displacements[k, 0] - x) * nx + (displacements[k, 1] - z) * nz)
+            k, nx, nz = others[i, j], float(pair[NORMAL]), float(pair[NORMAL + 1])
+            slack = float(
+                pair[SLACK] + ((displacements[k, 0] - x) * nx + (displacements[k, 1] - z) * nz)
             )
-            push = max(float(pair[TAKEN_IMPULSE] - left * pair[EASE]), 0.0)
-            taken = _taken(push, float(pair[IMPULSE]), ahead)
-            pair[IMPULSE], pair[TAKEN_IMPULSE] = push, taken
-            to_x, to_z = to_x - pair[YIELDS] * taken * nx, to_z - pair[YIELDS] * taken * nz
+            impulse = max(float(pair[EXTRAPOLATED_IMPULSE] - slack * pair[EFFECTIVE_MASS]), 0.0)
+            extrapolated = _extrapolated(impulse, float(pair[IMPULSE]), ahead)
+            pair[IMPULSE], pair[EXTRAPOLATED_IMPULSE] = impulse, extrapolated
+            to_x, to_z = (
+                to_x - pair[OWN_INVERSE_MASS] * extrapolated * nx,
+                to_z - pair[OWN_INVERSE_MASS] * extrapolated * nz,
+            )
         for w in range(MOST_WALLS):
-            nx, nz = float(agents[i, WALL + 2 * w]), float(agents[i, WALL + 2 * w + 1])
+            nx, nz = (
+                float(agents[i, WALL_NORMAL + 2 * w]),
+                float(agents[i, WALL_NORMAL + 2 * w + 1]),
+            )
             if nx == 0.0 and nz == 0.0:
                 continue
             at = WALL_IMPULSE + 2 * w
-            along = (x - agents[i, CARRIED]) * nx + (z - agents[i, CARRIED + 1]) * nz
-            left = float(agents[i, WALL_GAP + w] + along)
-            push = max(float(agents[i, at + 1] - left / agents[i, STIFFNESS]), 0.0)
-            taken = _taken(push, float(agents[i, at]), ahead)
-            agents[i, at], agents[i, at + 1] = push, taken
-            to_x, to_z = to_x + taken * nx, to_z + taken * nz
+            along = (x - agents[i, BASE_DISPLACEMENT]) * nx + (
+                z - agents[i, BASE_DISPLACEMENT + 1]
+            ) * nz
+            slack = float(agents[i, WALL_GAP + w] + along)
+            impulse = max(float(agents[i, at + 1] - slack / agents[i, STIFFNESS]), 0.0)
+            extrapolated = _extrapolated(impulse, float(agents[i, at]), ahead)
+            agents[i, at], agents[i, at + 1] = impulse, extrapolated
+            to_x, to_z = to_x + extrapolated * nx, to_z + extrapolated * nz
         next_displacements[i, 0], next_displacements[i, 1] = to_x, to_z
-        longest = max(longest, travel(next_displacements[i], 0))
+        longest = max(longest, length_2d(next_displacements[i], 0))
     return longest
 
 
 @kernel(inline=True)
 def may_be_pushed(counts: Int64s, pairs: Floats, i: int) -> bool:
-    """Tell whether any other is near enough to push a character, after `solve_contact_impulses`."""
+    """Tell whether an agent has an active pair, after `solve_contact_impulses`."""
     for j in range(counts[i]):
-        if pairs[i, j, EASE] != 0.0:
+        if pairs[i, j, EFFECTIVE_MASS] != 0.0:
             return True
     return False
 
@@ -189,18 +202,20 @@ def solve_contact_impulses(
     displacements: Floats,
     next_displacements: Floats,
 ) -> float:
-    """Write the ways (n, 2) that all go, and how far each gets; return the longest.
+    """Write solved displacements (n, 2), and TRAVEL; return the length of the longest.
 
-    Arrays are as of `list_pairs`, after `find_preferred_velocities`; ``next_displacements`` (n, 2) is working memory. The
-    rounds are the same for everyone: a crowd far away changes no bit here.
+    Arrays are as of `list_pairs`, after `find_preferred_velocities`; ``next_displacements`` (n, 2)
+    is working memory. The number of rounds is fixed: a crowd far away changes no bit here.
     """
     longest = _find_stiffness(agents, counts, others, pairs, displacements, next_displacements)
-    _find_ease(agents, counts, others, pairs)
+    _find_effective_masses(agents, counts, others, pairs)
     known = (agents, counts, others, pairs)
     for i in range(0, _ROUNDS, 2):
-        _pass_on(*known, displacements, next_displacements, i / (i + 3.0))
+        _solve_round(*known, displacements, next_displacements, i / (i + 3.0))
         ahead = (i + 1.0) / (i + 4.0) if i + 2 < _ROUNDS else 0.0
-        longest = max(longest, _pass_on(*known, next_displacements, displacements, ahead))
+        longest = max(longest, _solve_round(*known, next_displacements, displacements, ahead))
     for i in range(len(agents)):
-        agents[i, TRAVEL] = max(travel(agents[i], OWN_DISPLACEMENT), travel(displacements[i], 0))
+        agents[i, TRAVEL] = max(
+            length_2d(agents[i], OWN_DISPLACEMENT), length_2d(displacements[i], 0)
+        )
     return longest

@@ -1,1 +1,1 @@
-"""Triangles gathered from maps and meshes alike, and whose they are."""
+"""The ground of characters: triangles of maps and meshes near a body, and moving parts."""

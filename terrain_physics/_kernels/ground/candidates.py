@@ -1,9 +1,9 @@
-"""What a character stands on: height maps and meshes, and their triangles near a body.
+"""Candidates: the triangles of maps and meshes near a body, gathered in a broad phase.
 
-Triangles near a body are gathered once for a step, as rows of *candidates* relative to a point
-near the body: so all that follows is exact however far from the world's origin, and does not ask
-where a triangle came from. Neighbours are known by the corners they share, so that ground made of
-several maps and meshes is one surface wherever their corners meet.
+It runs once for a step. The candidates are rows relative to a point near the body: so the narrow
+phase is exact however far from the world's origin, and need not know where a triangle came from.
+Neighbours are known by the corners they share, so that ground made of several maps and meshes is
+one surface wherever their corners meet.
 """
 
 import numpy as np
@@ -188,7 +188,7 @@ def fetch_ahead(ground: GroundTable, place: Vec3) -> None:
 def _gather_faces(
     part: MeshPart, base: Vec3, faces: Int64s, found: int, candidates: Floats, count: int
 ) -> tuple[Floats, int]:
-    """Write so many triangles of a mesh, see `faces_near`, by their faces."""
+    """Write the triangles of a mesh that `faces_near` found, sorted by face."""
     sort_range(faces, 0, found)
     for k in range(found):
         slot = int(faces[k] & SLOT)
@@ -197,7 +197,7 @@ def _gather_faces(
         c = subtract(corner(part.corners, slot, 2), base)
         has_area, normal = triangle_normal(a, b, c)
         if not has_area:
-            continue  # its neighbours have the same edges
+            continue  # its neighbours have its edges
         if count == candidates.shape[0]:
             candidates = _grown(candidates)
         put_three(candidates, count, A, a)
@@ -206,7 +206,7 @@ def _gather_faces(
         put_three(candidates, count, NORMAL, normal)
         candidates[count, PART] = part.first_id >> ID_BITS
         candidates[count, TRIANGLE] = faces[k] >> SLOT_BITS
-        candidates[count, THICKNESS] = 0.0  # nothing is solid but the skin
+        candidates[count, THICKNESS] = 0.0  # only a skin, not solid
         candidates[count, OF_MOVER] = 0.0
         count += 1
     return candidates, count
@@ -214,7 +214,7 @@ def _gather_faces(
 
 @kernel(no_refcount=True)
 def _is_there(ground: GroundTable, number: int, row: int) -> bool:
-    """Tell whether a mesh is one of those that are asked for; its row is 0 if it never moves."""
+    """Tell whether a mesh is among the parts asked for; its row is 0 if it never moves."""
     if ground.only >= 0:
         return ground.only == number
     is_still = row == 0 or movers_of(ground)[row, IS_MOBILE] == 0.0 or number == ground.base_part
@@ -226,12 +226,12 @@ def _gather_meshes(
     ground: GroundTable, base: Vec3, lower: Vec3, upper: Vec3, candidates: Floats, count: int,
     left: float,
 ) -> tuple[Floats, int, float]:  # fmt: skip
-    parts, moving, around, row = parts_of(ground), has_movers(ground), 0.0, 0
+    parts, moving, margin, row = parts_of(ground), has_movers(ground), 0.0, 0
     nodes, stack = np.empty(NODES_ON_PATH, np.int64), np.empty(STACK, np.int32)
     near, faces = np.empty(row_count(parts.rows), np.int64), np.empty(FEW, np.int64)
     if moving:
-        around = largest_debt(ground.debts)
-    wide = (around, around, around)
+        margin = largest_debt(ground.debts)
+    wide = (margin, margin, margin)
     low, high = subtract(lower, wide), add(upper, wide)
     for k in range(items_near(parts.tree, low, high, borrow(nodes), borrow(near))):
         part, first, debt = part_at(parts.rows, int(near[k])), count, (0.0, 0.0, 0.0)
@@ -242,7 +242,7 @@ def _gather_meshes(
                 debt = debt_of(ground.debts, number)
             if not _is_there(ground, number, row) or debt[0] == np.inf:
                 continue
-        own_base = subtract(base, debt)  # to the body the part lies so much farther on
+        own_base = subtract(base, debt)  # to the body the part lies so far off
         own_lower, own_upper = subtract(lower, debt), subtract(upper, debt)
         found = faces_near(part, own_lower, own_upper, left, borrow(stack), borrow(faces))
         if found > len(faces):
@@ -270,10 +270,10 @@ def gather_candidates(
     them, without the rest.
 
     They are in ``candidates`` where that has room, else in a larger array; behind many of them lies
-    what `nearby.py` finds them by.
+    the index of `nearby.py`.
 
-    Maps by row, column, half, however far above the box: whoever is in the ground must know all of
-    it overhead. Then meshes by their numbers, each by its faces: the order of its tree, which stays
+    Maps by row, column, half, however far above the box: a body in the ground must know all of it
+    overhead. Then meshes by their numbers, each by its faces: the order of its tree, which stays
     as it was when vertices move, decides nothing.
     """
     count, left = 0, most

@@ -1,4 +1,4 @@
-"""The parts of a ground that move, carry or let through, as rows of one table.
+"""Movers: the parts of a ground that move, are conveyors or are one-way, as rows of a table.
 
 Python writes the rows (`terrain_physics.ground.movers`). A part gets one when it is first moved
 with a time, made a conveyor or one-way; all others stand still, and cost nothing here.
@@ -15,22 +15,22 @@ from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.surface.ground_arrays import MOST_MOVES, MOVE_SIZE, MOVES
 from terrain_physics._kernels.types import Floats
 
-# Row 0, the head: how many moves the ground has counted.
+# Row 0, the header: how many moves the ground has counted.
 COUNT_OF_MOVES = 0
 
 # Columns: the part's number; whether it has been moved with a time; how long its last move took, in
 # seconds, 0 if it was none; its frame; how the frame moves, in m/s and rad/s; the velocity of its
-# surface in its frame; which way it holds up in its frame, 0 if all; the box around it, with all
-# places that the row remembers; the ground's count of moves when it was last put somewhere without
-# a time; how many moves it remembers.
+# surface in its frame; the direction that it holds up in its frame, 0 if all; the box around it,
+# with all places that the row remembers; the ground's count of moves when it was last teleported
+# (moved without a time); how many moves it remembers.
 NUMBER, IS_MOBILE, SECONDS = 0, 1, 2
 FRAME, VELOCITY, SPIN, SURFACE, ONE_WAY = 3, 15, 18, 21, 24
 LOWER, UPPER = 27, 30
 PUT, REMEMBERED = 33, 34
 
-# A mover that cannot push a body out of its way, as something still is behind it, yields: to the
-# body it is where it is no deeper in it. Columns: its number, -1 behind the last one; how far it
-# has yielded, in meters; infinity along X: it is not there.
+# Depenetration debts: a mover squeezes a body against something still. To the body it lies back by
+# its debt, so that it is no deeper in it. Columns: the mover's number, -1 behind the last one; its
+# debt, in meters; infinity along X: it is absent.
 DEBTOR, DEBT = 0, 1
 DEBT_SIZE = 4
 MOST_DEBTS = 8
@@ -134,7 +134,7 @@ def velocity_at(movers: Floats, row: int, point: Vec3, moves: bool) -> Vec3:
 
 @kernel(inline=True)
 def is_one_way(movers: Floats, row: int) -> bool:
-    """Tell whether a mover lets through who comes from behind."""
+    """Tell whether a mover lets bodies through from behind."""
     return bool(
         movers[row, ONE_WAY] != 0.0
         or movers[row, ONE_WAY + 1] != 0.0
@@ -144,13 +144,13 @@ def is_one_way(movers: Floats, row: int) -> bool:
 
 @kernel(inline=True)
 def one_way(movers: Floats, row: int) -> Vec3:
-    """Return which way a mover holds up, in the world."""
+    """Return the direction that a one-way mover holds up, in the world."""
     return turned(frame_now(movers, row).rotation, _vector(movers, row, ONE_WAY))
 
 
 @kernel(inline=True)
 def may_meet(movers: Floats, row: int, lower: Vec3, upper: Vec3) -> bool:
-    """Tell whether a mover may have come into a box, on any way that it remembers."""
+    """Tell whether a mover may have come into a box, on any move that it remembers."""
     return bool(
         movers[row, LOWER] <= upper[0]
         and movers[row, UPPER] >= lower[0]
@@ -163,7 +163,7 @@ def may_meet(movers: Floats, row: int, lower: Vec3, upper: Vec3) -> bool:
 
 @kernel
 def no_debts() -> Floats:
-    """Return room for the movers that yield to a body; none does."""
+    """Return an empty list of debts to a body, with room for all."""
     debts = np.empty((MOST_DEBTS, DEBT_SIZE), dtype=np.float64)
     debts[0, DEBTOR] = -1.0
     return debts
@@ -171,7 +171,7 @@ def no_debts() -> Floats:
 
 @kernel
 def count_debts(debts: Floats) -> int:
-    """Return how many movers yield."""
+    """Return how many debts are listed."""
     count = 0
     while count < MOST_DEBTS and debts[count, DEBTOR] >= 0.0:
         count += 1
@@ -180,14 +180,14 @@ def count_debts(debts: Floats) -> int:
 
 @kernel(inline=True, no_refcount=True)
 def end_debts(debts: Floats, count: int) -> None:
-    """Note that so many movers yield."""
+    """End the list of debts behind so many."""
     if count < MOST_DEBTS:
         debts[count, DEBTOR] = -1.0
 
 
 @kernel
 def put_debt(debts: Floats, k: int, number: float, debt: Vec3) -> None:
-    """Note as the k-th and last that a mover yields to a body, and how far."""
+    """Write the debt of a mover to a body as the k-th and last."""
     debts[k, DEBTOR] = number
     for axis in range(3):
         debts[k, DEBT + axis] = debt[axis]
@@ -196,13 +196,13 @@ def put_debt(debts: Floats, k: int, number: float, debt: Vec3) -> None:
 
 @kernel(inline=True)
 def debt_at(debts: Floats, k: int) -> Vec3:
-    """Return how far a mover has yielded."""
+    """Return the k-th debt."""
     return _vector(debts, k, DEBT)
 
 
 @kernel
 def debt_of(debts: Floats, number: float) -> Vec3:
-    """Return how far a part has yielded to a body."""
+    """Return the debt of a part to a body."""
     k = 0
     while k < MOST_DEBTS and debts[k, DEBTOR] >= 0.0:
         if debts[k, DEBTOR] == number:
@@ -213,7 +213,7 @@ def debt_of(debts: Floats, number: float) -> Vec3:
 
 @kernel(inline=True)
 def largest_debt(debts: Floats) -> float:
-    """Return the greatest part, along an axis, of how far any mover has yielded."""
+    """Return the largest component of all debts, without those of absent movers."""
     k, most = 0, 0.0
     while k < MOST_DEBTS and debts[k, DEBTOR] >= 0.0:
         x, y, z = debt_at(debts, k)
@@ -225,13 +225,13 @@ def largest_debt(debts: Floats) -> float:
 
 @kernel
 def put_motion(movers: Floats, seconds: float) -> None:
-    """Write to the row of a mover (1, MOVER_SIZE) how it moves, by its latest move and its time."""
+    """Write a mover's velocity and spin to its row (1, MOVER_SIZE), by its latest move and time."""
     before, now = _frame(movers, 0, MOVES + BEFORE), _frame(movers, 0, FRAME)
-    way, spin = (
+    displacement, spin = (
         subtract(now.position, before.position),
         turning(before.rotation, now.rotation, seconds),
     )
     for axis in range(3):
-        movers[0, VELOCITY + axis] = way[axis] / seconds
+        movers[0, VELOCITY + axis] = displacement[axis] / seconds
         movers[0, SPIN + axis] = spin[axis]
     movers[0, SECONDS] = seconds

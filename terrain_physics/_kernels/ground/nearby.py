@@ -1,4 +1,4 @@
-"""Which of many candidates are near a place, and which share a corner.
+"""Index of candidates: those near a place, and those that share a corner.
 
 Few candidates are looked at one after another. Behind many, in rows of the same array, lie:
 
@@ -28,7 +28,7 @@ _LONG_RUN = _RUN * _RUN
 # The header: whether corners are sorted in, and how large their cells are, in meters.
 _SORTED_IN, _CELL = 0, 1
 
-# A cell of corners is this share of the longest way around a candidate: so wide that a place and
+# A cell of corners is this share of the longest perimeter of a candidate: so wide that a place and
 # its slack are almost always in one, so small that it holds one corner.
 _CELL_SHARE = 1e-4
 _LEAST_CELL = 1e-300  # meters
@@ -45,7 +45,7 @@ _WIDE = 8
 
 _CORNERS = 3
 
-# What a candidate from a list costs, as it lies anywhere in memory: candidates in order.
+# Cost of a candidate from a list, which lies anywhere in memory, in candidates in order.
 _LISTED = 12
 
 
@@ -132,8 +132,8 @@ def _next_run(rows: Floats, count: int, k: int, lower: Vec3, upper: Vec3) -> int
 def next_near(rows: Floats, count: int, k: int, lower: Vec3, upper: Vec3) -> int:
     """Return the first candidate from k on that may come near a box; ``count`` if none does.
 
-    What it passes over lies outside of the box. ``k`` is 0, or follows one that was given. The box
-    is one that `widened` gave.
+    The candidates that it passes over lie outside of the box. ``k`` is 0, or follows one that was
+    given. The box is one that `widened` gave.
     """
     if count <= FEW or k % _RUN != 0:
         return k
@@ -202,7 +202,7 @@ def _put_entry(rows: Floats, first: int, i: int, value: int) -> None:
 
 @kernel(inline=True, no_refcount=True)
 def _edges(rows: Floats, k: int) -> float:
-    """Return the length of the way around a candidate, along the axes."""
+    """Return the perimeter of a candidate, measured along the axes."""
     total = 0.0
     for axis in range(3):
         a, b, c = float(rows[k, axis]), float(rows[k, axis + 3]), float(rows[k, axis + 6])
@@ -235,7 +235,7 @@ def _sort_in(rows: Floats, count: int) -> None:
 def at_corner(rows: Floats, count: int, place: Vec3, slack: float) -> tuple[bool, int]:
     """Return (whether corners are listed, where to begin) for the candidates at a corner.
 
-    ``slack`` is how far from the place a corner may be, and at most 1e-9 of the way around a
+    ``slack`` is how far from the place a corner may be, and at most 1e-9 of the perimeter of a
     candidate. See `candidate_at`.
     """
     return (False, 0) if count <= FEW else _at_listed_corner(rows, count, place, slack)

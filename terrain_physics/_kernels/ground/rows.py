@@ -1,4 +1,4 @@
-"""Rows of several answers put in one order."""
+"""Rows of several results merged in one order."""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.types import Floats, Int64s

@@ -1,4 +1,4 @@
-"""The ground of characters in kernels: maps, meshes and those that move, from one table."""
+"""The ground of characters in kernels: maps, meshes and movers, from one table."""
 
 from typing import NamedTuple
 
@@ -24,12 +24,12 @@ from terrain_physics._kernels.surface.ground_arrays import (
 )
 from terrain_physics._kernels.types import Float32s, Floats, Int64s
 
-# Which parts there are: all, or only those that are never moved, with one that carries a body.
+# Parts that are there: all, or only those that are never moved, with the base part of a body.
 ALL_PARTS, STILL_PARTS = -1, -2
 
 
 class GroundTable(NamedTuple):
-    """Maps and meshes; any may be none. What the mask does not meet is not there.
+    """Maps and meshes, filtered by a mask; there may be none of either.
 
     It goes from kernel to kernel by value, and an array is nine numbers: so all but two stay behind
     their table of addresses.
@@ -38,15 +38,15 @@ class GroundTable(NamedTuple):
     table: Int64s  # (3, 2): see `surface.ground_arrays`
     mask: int
     only: int  # the number of the one part that is there, or ALL_PARTS, or STILL_PARTS
-    base_part: int  # the number of the part that counts as one that is never moved, -1: none
-    step_start: Vec3  # where the center of the body was as its step began, in the world
+    base_part: int  # the number of the moving base, which counts as never moved; -1: none
+    step_start: Vec3  # the center of the body as its step began, in the world
     seen: float  # how many moves of parts the body has seen
     debts: Floats  # (MOST_DEBTS, DEBT_SIZE): see `movers.py`
 
 
 @kernel(inline=True)
 def ground_at(table: Int64s, mask: int, debts: Floats) -> GroundTable:
-    """Return the ground that a table holds and a mask meets; the table must outlive it."""
+    """Return the ground of a table, filtered by a mask; the table must outlive it."""
     return GroundTable(borrow(table), mask, ALL_PARTS, -1, (0.0, 0.0, 0.0), np.inf, borrow(debts))
 
 
@@ -111,7 +111,7 @@ def from_start(ground: GroundTable, step_start: Vec3, seen: float) -> GroundTabl
 
 @kernel(inline=True)
 def carried_on(ground: GroundTable, base_part: int) -> GroundTable:
-    """Return the ground as it is for a body that a part carries; -1: none."""
+    """Return the ground as it is for a body on a moving base; -1: none."""
     return GroundTable(
         ground.table,
         ground.mask,
@@ -125,13 +125,13 @@ def carried_on(ground: GroundTable, base_part: int) -> GroundTable:
 
 @kernel(inline=True, no_refcount=True)
 def has_movers(ground: GroundTable) -> bool:
-    """Tell whether any part moves, carries or lets through."""
+    """Tell whether any part moves, is a conveyor or is one-way."""
     return bool(ground.table[MOVERS, 1] > 1)
 
 
 @kernel(no_refcount=True)
 def mover_met(ground: GroundTable, number: float) -> int:
-    """Return the row of a part that moves, 0 if it is none or the mask does not meet it."""
+    """Return the row of a mover, 0 if the part is none or the mask filters it out."""
     row, parts = mover_of(movers_of(ground), number), parts_of(ground).rows
     if row > 0 and parts[row_of_number(parts, int(number)), LAYERS] & ground.mask == 0:
         return 0

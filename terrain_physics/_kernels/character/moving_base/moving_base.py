@@ -1,8 +1,9 @@
-"""Riding: who stands on a part that moves goes with it.
+"""Moving bases: a body that stands on a part which moves is carried with it.
 
-An update takes place in the frame of what the body stood on when it began: the part carries the
-body to where it is now, and there the body moves as on ground that stands still, with a velocity
-relative to the part. Where it ends on something else, its velocity is made relative to that.
+An update takes place in the frame of the base on which the body stood as it began: the part carries
+the body to its present frame, and there the body moves as on ground that stands still, with a
+velocity relative to the part. Where it ends on something else, its velocity is made relative to
+that.
 """
 
 import math
@@ -68,17 +69,17 @@ from terrain_physics._kernels.types import Floats
 
 
 class MovingBase(NamedTuple):
-    """In whose frame an update takes place, and where it began there."""
+    """The frame of an update, and where the body began in it."""
 
     row: int  # of the mover; 0: the world's frame
     before: Rigid  # the frame as the body saw it last
     now: Rigid
     start: Vec3  # the foot in that frame
     end: Vec3  # the same, as a conveyor has carried it on
-    velocity: Vec3  # of a body in the air: by how much its own is less in that frame
+    velocity: Vec3  # of the frame; relative to it a body in the air is slower by that
     excess: float  # see `_excess`
     age: float  # how long ago the latest move of the part began, in seconds
-    falling: Vec3  # of a body in the air: its velocity in the end if it met nothing
+    falling: Vec3  # of a body in the air: its final velocity if it hit nothing
     turn: float  # by which the frame has turned about +Y, in radians
     was_grounded: bool
 
@@ -97,7 +98,7 @@ def _is_moving(ground: GroundTable, row: int, state: Floats, delta_time: float) 
 
 @kernel(inline=True)
 def _goes_on(movers: Floats, row: int, age: float) -> bool:
-    """Tell whether the latest move of a part takes longer than it is ago."""
+    """Tell whether the latest move of a part, which began ``age`` ago, still goes on."""
     return bool(age < movers[row, SECONDS] * (1.0 - MOVING_BASE_ROUNDING))
 
 
@@ -111,14 +112,14 @@ def see_moves(state: Floats, counted: float) -> None:
 
 @kernel(inline=True, no_refcount=True)
 def ignore_moves(state: Floats, counted: float) -> None:
-    """Note that no move up to now concerns a body: it was at rest, or not there."""
+    """Note that no move up to now concerns a body: it was asleep, or not there."""
     for k in range(UPDATES_SEEN):
         state[MOVES_SEEN + k] = counted
 
 
 @kernel
 def _kept(rules: Floats, velocity: Vec3) -> Vec3:
-    """Return what a body keeps of the velocity of the part that it leaves."""
+    """Return the velocity that a body keeps of the part that it leaves."""
     rule = int(rules[LEAVE])
     if rule == KEEPS_NONE:
         return (0.0, 0.0, 0.0)
@@ -135,7 +136,7 @@ def _add_velocity(state: Floats, more: Vec3) -> None:
 def _excess(state: Floats, rules: Floats, now: Vec3, seconds: float) -> float:
     """Return how much faster than its part a body would rise if nothing held it down.
 
-    That is where a part slows down on its way up, or turns round, more than gravity does.
+    It is above 0 where a rising part slows down or turns round faster than gravity would.
     """
     carried = float(state[BASE_VELOCITY + 1])
     if int(rules[LEAVE]) == KEEPS_NONE or carried <= 0.0:
@@ -147,7 +148,7 @@ def _excess(state: Floats, rules: Floats, now: Vec3, seconds: float) -> float:
 
 @kernel
 def _is_thrown(rules: Floats, excess: float) -> bool:
-    """Tell whether a body would rise over its part by more than it is held by a snap."""
+    """Tell whether a body would rise over its part by more than the snap distance."""
     gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
     return excess * excess > 2.0 * gravity * float(rules[SNAP])
 
@@ -162,10 +163,10 @@ def _stands_there(
     """
     if not remembers(movers_of(ground), row, seen):
         return True
-    scene_around = ASTRAY_DISTANCE + ASTRAY_SHARE * (abs(foot[0]) + abs(foot[1]) + abs(foot[2]))
+    slack = ASTRAY_DISTANCE + ASTRAY_SHARE * (abs(foot[0]) + abs(foot[1]) + abs(foot[2]))
     off = subtract(to_world(before, start), foot)
-    high = scene_around + body.half_extents[0] + body.half_extents[2]
-    return abs(off[0]) <= scene_around and abs(off[1]) <= high and abs(off[2]) <= scene_around
+    high = slack + body.half_extents[0] + body.half_extents[2]
+    return abs(off[0]) <= slack and abs(off[1]) <= high and abs(off[2]) <= slack
 
 
 @kernel(no_refcount=True)
@@ -195,10 +196,11 @@ def find_moving_base(
     delta_time: float,
     is_teleported: bool,
 ) -> MovingBase:
-    """Return in whose frame an update takes place.
+    """Return the moving base of an update.
 
-    It is that of the part that the body stands on, unless that is gone, was put elsewhere without a
-    time, or throws the body off: this then gets what it keeps of the part's velocity.
+    It is the part that the body stands on, unless that is gone, was teleported (moved without a
+    time), or throws the body off. The body then keeps as much of the part's velocity as its rules
+    let it.
     """
     moving_base = no_moving_base(state)
     if state[GROUNDED] == 0.0 or state[BASE_PART] < 0.0:
@@ -247,7 +249,7 @@ def find_moving_base(
 
 @kernel
 def carried_center(state: Floats, rules: Floats, body: Body, ground: GroundTable) -> Vec3:
-    """Return where the center of a body will be when the part that it stands on has carried it."""
+    """Return the center of a body after its moving base has carried it."""
     row = mover_met(ground, float(state[BASE_PART])) if state[ON_MOVING_BASE] != 0.0 else 0
     if row > 0:
         return center_of(
@@ -258,7 +260,7 @@ def carried_center(state: Floats, rules: Floats, body: Body, ground: GroundTable
 
 @kernel(inline=True)
 def carried_to(moving_base: MovingBase, share: float) -> Vec3:
-    """Return where in the world a part has carried the foot by a share of an update."""
+    """Return the place of the foot in the world after a share of an update on the moving base."""
     on_part = moving_base.end
     if share < 1.0:
         on_part = add(scale(moving_base.start, 1.0 - share), scale(moving_base.end, share))
@@ -269,10 +271,11 @@ def carried_to(moving_base: MovingBase, share: float) -> Vec3:
 def find_moving_base_in_air(
     state: Floats, rules: Floats, body: Body, ground: GroundTable, row: int, delta_time: float
 ) -> MovingBase:
-    """Return an update of a body in the air in the frame of a part that it meets.
+    """Return the moving base of a body in the air that a part hits.
 
-    So it lands on that, or is pushed by it, as on something that stands still. The frame's velocity
-    is that of the way which the part has gone since the last update, however long it took.
+    In its frame the body lands on the part, or is pushed by it, as if the part stood still. The
+    frame's velocity is the part's displacement since the last update, however long that move took,
+    by the time of this update.
     """
     movers = movers_of(ground)
     before, now = frame_seen(movers, row, float(state[MOVES_SEEN])), frame_now(movers, row)
@@ -289,16 +292,16 @@ def find_moving_base_in_air(
 def _pushed_velocity(
     state: Floats, ground: GroundTable, moving_base: MovingBase, foot: Vec3
 ) -> Vec3:
-    """Return what to add to the velocity of a body in the air in the frame of a part that it met.
+    """Return the velocity to add to that of a body in the air in the frame of a part that it hit.
 
-    The frame has gone all of the part's way in one update, which may be shorter or longer than the
-    move. Whoever is pushed gets the part's own velocity along the push.
+    The frame has gone all of the part's displacement in one update, which may be shorter or longer
+    than the move. A pushed body gets the part's own velocity along the push.
     """
     in_frame, end = three_at(state, VELOCITY), add(three_at(state, VELOCITY), moving_base.velocity)
     push = subtract(end, moving_base.falling)
     size, of_part = length(push), velocity_at(movers_of(ground), moving_base.row, foot, True)
-    apart = length(subtract(of_part, moving_base.velocity))
-    if size == 0.0 or apart <= MOVING_BASE_ROUNDING * (1.0 + length(of_part)):
+    difference = length(subtract(of_part, moving_base.velocity))
+    if size == 0.0 or difference <= MOVING_BASE_ROUNDING * (1.0 + length(of_part)):
         return moving_base.velocity
     normal = scale(push, 1.0 / size)
     gained = max(dot(subtract(of_part, moving_base.falling), normal), 0.0)
@@ -315,10 +318,10 @@ def settle_moving_base(
     place: Vec3,
     delta_time: float,
 ) -> None:
-    """Note what a body stands on as an update ends, and make its velocity relative to that.
+    """Write the moving base as an update ends, and make the body's velocity relative to it.
 
-    ``place`` is where the body was after it had been carried. Who has not moved since stays at the
-    same point of the part, to the last bit.
+    ``place`` is where the body was after it had been carried. A body that has not moved since stays
+    at the same point of the part, to the last bit.
     """
     movers, grounded, number = movers_of(ground), state[GROUNDED] != 0.0, float(state[GROUND_PART])
     if grounded and number < 0.0:

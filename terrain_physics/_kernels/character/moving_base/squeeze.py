@@ -1,10 +1,10 @@
-"""What happens to a body before it moves itself: parts carry it along, and push it.
+"""Moving parts and a body, before it moves itself: they carry it, push it, and squeeze it.
 
-The way of the parts since the body saw them last is cut into steps as a body's own way is, so that
-none passes it unseen. A part is met in the frame in which it is now: the body is put where it is as
-seen from the part, and what pushes it there is turned back. Between a part that moves and something
-that stands still, what stands still wins: what a body could not be pushed, the part yields to it.
-To the body it is then no deeper than that, so that it can stand on it, or leave.
+The displacement of the parts since the body saw them last is cut into steps as a body's own is, so
+that none tunnels through it. A part is tested in its present frame: the body is placed relative to
+the part, and the push is turned back. A body is never squeezed into what stands still: penetration
+that a push could not resolve becomes the part's *depenetration debt* to the body. To that body the
+part lies back by its debt, so that the body can stand on it, or leave.
 """
 
 import math
@@ -85,31 +85,30 @@ from terrain_physics._kernels.tolerances import (
 )
 from terrain_physics._kernels.types import Floats
 
-# Columns of the parts near a body: their row, how far they have yielded before this update, and
-# how far in it.
+# Columns of the parts near a body: their row, and their debts before this update and in it.
 _ROW, _OLD_DEBT, _DEBT = 0, 1, 4
 _NEAR_SIZE = 7
 
 
-# How often a body is pushed out of a part, and stopped by what stands still, until the part yields.
+# Pushes of a body out of a part, each blocked by what stands still, before the rest becomes a debt.
 _MOST_PUSHES = 5
 
-# Rounds of pushing out, as in an update.
+# Rounds of depenetration, as in an update.
 _MOST_ROUNDS = 16
 
-# A step of a body that is shoved, as a share of its least half extent; and which share of a step is
-# no way at all.
-_SHOVE_SHARE, _NO_WAY = 0.125, 1e-3
+# Step of a body that is moved, as a share of its least half extent; and its least progress in a
+# step, as a share of that.
+_MOVE_SHARE, _LEAST_PROGRESS = 0.125, 1e-3
 
-# Steps that the way of a part is cut into.
+# Steps that the displacement of a part is cut into, at most.
 _MOST_STEPS = 4096
 
 
 @kernel(noinline=True)
-def _shoved(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
-    """Return where a body comes that is moved to another place through what stands still.
+def _moved_until_blocked(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
+    """Return where a body ends that is moved toward a place until what stands still blocks it.
 
-    In short steps: deep in a mesh, which is only skin, the nearest way out may be another one.
+    Its steps are short: deep in a mesh, which is only skin, the nearest way out may be another one.
     """
     displacement, half_extents = subtract(end, center), scene.body.half_extents
     wide = (
@@ -122,7 +121,7 @@ def _shoved(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
     if scene.size == 0:
         return end
     size = length(displacement)
-    steps = max(math.ceil(min(size / (_SHOVE_SHARE * scene.body.least), _MOST_STEPS)), 1)
+    steps = max(math.ceil(min(size / (_MOVE_SHARE * scene.body.least), _MOST_STEPS)), 1)
     step, offset, is_free = scale(displacement, 1.0 / steps), (0.0, 0.0, 0.0), True
     for _ in range(steps):
         ahead = add(offset, step)
@@ -132,7 +131,7 @@ def _shoved(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
             out = resolve(at_once(scene), ahead, touching, _MOST_ROUNDS, SLOP)
             moved = subtract(out.offset, offset)
             is_out = out.depth <= CONVERGED_DEPTH and length(moved) <= size / steps + CONTACT_MARGIN
-            if not is_out or dot(moved, step) <= _NO_WAY * dot(step, step):
+            if not is_out or dot(moved, step) <= _LEAST_PROGRESS * dot(step, step):
                 break
             ahead = out.offset
         offset = ahead
@@ -142,11 +141,11 @@ def _shoved(scene: Scene, ground: GroundTable, center: Vec3, end: Vec3) -> Vec3:
 
 
 @kernel(noinline=True)
-def _push_of(
+def _depenetration_from(
     scene: Scene, ground: GroundTable, row: int, share: float, center: Vec3, most_rise: float,
     walkable: float,
 ) -> Vec3:  # fmt: skip
-    """Return the push that takes a body out of a part, as that is by a share of its way.
+    """Return the push that takes a body out of a part, after a share of the part's displacement.
 
     Walkable faces raise it by up to ``most_rise``; 0 for a body in the air.
     """
@@ -177,14 +176,14 @@ def _push_of(
             offset = (0.0, up, 0.0)
             touching = list_contacts(scene, offset)
     out = resolve(at_once(scene), offset, touching, _MOST_ROUNDS, SLOP)
-    if length(out.offset) > 2.0 * body.least:  # it was put there, not moved
+    if length(out.offset) > 2.0 * body.least:  # it was teleported, not moved
         return (0.0, 0.0, 0.0)
     return turned_back(turn, out.offset) if is_turned else out.offset
 
 
 @kernel
 def _old_debt(state: Floats, number: float) -> Vec3:
-    """Return how far a part had yielded to a body when its last update ended."""
+    """Return the debt of a part to a body at the end of its last update."""
     for k in range(MOST_SQUEEZING):
         if state[SQUEEZED_BY + k] == number:
             return three_at(state, SQUEEZED + 3 * k)
@@ -192,7 +191,7 @@ def _old_debt(state: Floats, number: float) -> Vec3:
 
 
 @kernel
-def _farthest_squeezed(state: Floats) -> float:
+def _largest_squeeze(state: Floats) -> float:
     most = 0.0
     for k in range(3 * MOST_SQUEEZING):
         most = max(most, abs(state[SQUEEZED + k]))
@@ -200,12 +199,12 @@ def _farthest_squeezed(state: Floats) -> float:
 
 
 @kernel
-def _list_near(
+def _list_near_parts(
     state: Floats, ground: GroundTable, body: Body, center: Vec3, end: Vec3, near: Floats
 ) -> int:
-    """Write the parts that may meet a body on its way to ``end``; return how many."""
+    """Write the parts near a body that moves to ``end``, a broad phase; return how many."""
     movers, count = movers_of(ground), 0
-    margin = SQUEEZE_DISTANCE + _farthest_squeezed(state)
+    margin = SQUEEZE_DISTANCE + _largest_squeeze(state)
     wide = add(body.half_extents, (margin, margin, margin))
     lower = subtract((min(center[0], end[0]), min(center[1], end[1]), min(center[2], end[2])), wide)
     upper = add((max(center[0], end[0]), max(center[1], end[1]), max(center[2], end[2])), wide)
@@ -228,7 +227,7 @@ def _list_near(
 def _longest_displacement(
     ground: GroundTable, body: Body, center: Vec3, end: Vec3, near: Floats, count: int
 ) -> float:
-    """Return how far the body and a part near it move past each other, at most."""
+    """Return the longest displacement of the body, in the world or relative to a part near it."""
     most, movers = length(subtract(end, center)), movers_of(ground)
     for k in range(count):
         row, had = int(near[k, _ROW]), three_at(near[k], _OLD_DEBT)
@@ -243,26 +242,26 @@ def _longest_displacement(
 
 @kernel
 def _debt(near: Floats, k: int, share: float) -> Vec3:
-    """Return how far a part is from the body to which it yields, by a share of an update."""
+    """Return the debt of a part to the body, after a share of an update."""
     had, debt = three_at(near[k], _OLD_DEBT), three_at(near[k], _DEBT)
     return add_scaled(debt, had, 1.0 - share)
 
 
 @kernel
-def _pushed(
+def _pushed_by(
     scene: Scene, ground: GroundTable, near: Floats, k: int, share: float, center: Vec3,
     most_rise: float, walkable: float,
 ) -> Vec3:  # fmt: skip
-    """Return where a part pushes a body by a share of its way."""
+    """Return where a part pushes a body after a share of its displacement; add the rest as debt."""
     row = int(near[k, _ROW])
     for trial in range(_MOST_PUSHES):
         seen_at = add(center, _debt(near, k, share))
-        push = _push_of(scene, ground, row, share, seen_at, most_rise, walkable)
+        push = _depenetration_from(scene, ground, row, share, seen_at, most_rise, walkable)
         if push == (0.0, 0.0, 0.0) or is_spent(scene.faces):
             break
         moved = center
         if trial + 1 < _MOST_PUSHES:
-            moved = _shoved(scene, ground, center, add(center, push))
+            moved = _moved_until_blocked(scene, ground, center, add(center, push))
         if moved == center:
             put_three_at(near[k], _DEBT, add(three_at(near[k], _DEBT), push))
             break
@@ -274,9 +273,9 @@ def _pushed(
 def _time_of_impact(
     state: Floats, rules: Floats, scene: Scene, ground: GroundTable, row: int, delta_time: float
 ) -> float:
-    """Return by which share of an update a part and a body in the air meet; infinity if never.
+    """Return the time of impact of a part and a body in the air, as a share; infinity if none.
 
-    Both move: the part as it has, the body as it is going to.
+    Both move: the part as it has, the body as it will.
     """
     body, center = scene.body, add(three_at(state, POSITION), three_at(rules, OFFSET))
     velocity = three_at(state, VELOCITY)
@@ -290,7 +289,7 @@ def _time_of_impact(
         share = k / steps
         spend(scene.faces, STEP)
         displacement, _ = through_air(velocity, gravity, share * delta_time)
-        push = _push_of(scene, ground, row, share, add(center, displacement), 0.0, 1.0)
+        push = _depenetration_from(scene, ground, row, share, add(center, displacement), 0.0, 1.0)
         if push != (0.0, 0.0, 0.0) or is_spent(scene.faces):
             return share
     return np.inf
@@ -301,11 +300,11 @@ def _first_hit(
     state: Floats, rules: Floats, scene: Scene, ground: GroundTable, near: Floats, count: int,
     delta_time: float,
 ) -> tuple[int, int]:  # fmt: skip
-    """Return (row of the moving part that a body in the air meets first, 0 if none; how many left).
+    """Return (row of the moving part that a body in the air hits first, 0 if none; how many left).
 
-    Of the parts near it those are left that it meets first, and that yield to it. Those that it
-    does not meet are not there in this update: as they are already where they will be at its end,
-    it would run into them.
+    Of the parts near it the one that it hits first is left, and those with debts. Parts that it
+    does not hit are absent in this update: they are already where they will be at its end, so the
+    body would run into them.
     """
     movers, debts = movers_of(ground), ground.debts
     first, earliest, absent, left = 0, np.inf, 0, 0
@@ -336,16 +335,16 @@ def _first_hit(
 
 @kernel
 def _add_debts(scene: Scene, ground: GroundTable, near: Floats, count: int, center: Vec3) -> None:
-    """Let parts yield as far as others have pushed a body back into them."""
+    """Add debts to parts that others have pushed a body back into."""
     for k in range(count):
         seen_at = add(center, _debt(near, k, 1.0))
-        push = _push_of(scene, ground, int(near[k, _ROW]), 1.0, seen_at, 0.0, 1.0)
+        push = _depenetration_from(scene, ground, int(near[k, _ROW]), 1.0, seen_at, 0.0, 1.0)
         put_three_at(near[k], _DEBT, add(three_at(near[k], _DEBT), push))
 
 
 @kernel
 def _put_squeezed(state: Floats, near: Floats, count: int, ground: GroundTable) -> None:
-    """Note which parts yield to the body, and how far; in its state, those that press hardest."""
+    """Write the debts to the ground; to the body's state, the largest of them."""
     for k in range(MOST_SQUEEZING):
         state[SQUEEZED_BY + k] = -1.0
         put_three_at(state, SQUEEZED + 3 * k, (0.0, 0.0, 0.0))
@@ -377,14 +376,14 @@ def carry_and_squeeze(
     moving_base: MovingBase,
     delta_time: float,
 ) -> MovingBase:
-    """Move a body with the part that carries it, and out of the way of those that come upon it.
+    """Carry a body with its moving base, and push it out of parts that hit or squeeze it.
 
-    Writes its place to the state, and notes in the ground how far parts yield to it.
+    Writes its place to the state, and the debts of parts to the ground.
 
     Returns
     -------
-    Ride
-        As it was, or that of a body in the air which meets a part.
+    MovingBase
+        As it was, or that of a body in the air which a part hits.
     """
     in_air, body, offset = state[GROUNDED] == 0.0, scene.body, three_at(rules, OFFSET)
     center, near = add(three_at(state, POSITION), offset), np.empty((MOST_DEBTS, _NEAR_SIZE))
@@ -395,7 +394,7 @@ def carry_and_squeeze(
         gravity = float(rules[GRAVITY]) * float(rules[GRAVITY_SCALE])
         displacement, _ = through_air(three_at(state, VELOCITY), gravity, delta_time)
         end = add(center, displacement)
-    count = _list_near(state, ground, body, center, end, near)
+    count = _list_near_parts(state, ground, body, center, end, near)
     if in_air:
         row, count = _first_hit(state, rules, scene, ground, near, count, delta_time)
         end = center
@@ -419,20 +418,22 @@ def carry_and_squeeze(
             aside = subtract(center, spot)
             spot = center_of(carried_to(moving_base, share), body)
             if add(spot, aside) != center:
-                center = _shoved(scene, ground, center, add(spot, aside))
-        if base_part >= 0:  # to what pushes the body, it is where it is by this share
+                center = _moved_until_blocked(scene, ground, center, add(spot, aside))
+        if base_part >= 0:  # as the others push the body, its base is where it is after this share
             behind = subtract(spot, end)
             put_debt(ground.debts, 0, base_part, behind)
         for i in range(count):
             if int(near[i, _ROW]) != moving_base.row:
-                center = _pushed(scene, on_base_part, near, i, share, center, most_rise, walkable)
+                center = _pushed_by(
+                    scene, on_base_part, near, i, share, center, most_rise, walkable
+                )
         if is_spent(scene.faces):
             break
     if base_part >= 0:
         end_debts(ground.debts, 0)
     for i in range(count):
-        if int(near[i, _ROW]) == moving_base.row:  # what carries it pushes it in the end
-            center = _pushed(scene, ground, near, i, 1.0, center, most_rise, walkable)
+        if int(near[i, _ROW]) == moving_base.row:  # its moving base pushes it in the end
+            center = _pushed_by(scene, ground, near, i, 1.0, center, most_rise, walkable)
     if count > 1:
         _add_debts(scene, ground, near, count, center)
     _put_squeezed(state, near, count, ground)
@@ -444,13 +445,13 @@ def carry_and_squeeze(
 
 @kernel(noinline=True)
 def is_disturbed(state: Floats, rules: Floats, ground: GroundTable) -> bool:
-    """Tell whether parts may carry or push a body that would rest."""
+    """Tell whether moving parts may wake a body that would sleep."""
     movers, seen = movers_of(ground), float(state[MOVES_SEEN])
     if state[ON_MOVING_BASE] != 0.0:
         row = mover_met(ground, float(state[BASE_PART]))
         if row == 0 or is_conveyor(movers, row) or has_moved(movers, row, seen):
             return True
-    margin = SQUEEZE_DISTANCE + _farthest_squeezed(state)
+    margin = SQUEEZE_DISTANCE + _largest_squeeze(state)
     center = add(three_at(state, POSITION), three_at(rules, OFFSET))
     wide = add(unpack_body(rules).half_extents, (margin, margin, margin))
     lower, upper = subtract(center, wide), add(center, wide)

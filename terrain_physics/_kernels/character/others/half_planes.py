@@ -1,8 +1,8 @@
-"""How far a body in a crowd may go in one update: fences between it and those around it.
+"""Half-plane constraints of a body in a crowd, as in ORCA: the region that it may move in.
 
-Two bodies share the gap that was between them before the update, so that neither meets the other,
-whatever else happens to them. What a body may not cross is an upright plane, a fence; those around
-it bound a convex region that it starts in.
+Two bodies share the gap that was between them before the update, so that they cannot collide,
+whatever else happens to them. Each body keeps to its side of an upright plane in that gap. Its
+half-planes bound a convex region that it starts in.
 """
 
 import math
@@ -13,27 +13,27 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.tolerances import HALF_PLANE_SLACK, PARALLEL_HALF_PLANES_SINE
 from terrain_physics._kernels.types import Floats
 
-# Columns of a row of a crowd. Ways and velocities are horizontal, two numbers each; ways are from
-# where the body was before the update, and before anything carried it.
-COUNT = 0  # of fences
-ROOM = 1  # how far it may go in any direction: farther nobody looked, or found room for fences
-ALONE_DISPLACEMENT = 2  # that it would go if it were alone, in meters
-IS_PUSHED = 4  # 1: others have it go another way than its own
-PUSHED_DISPLACEMENT = 5  # that it goes then
-UNPUSHED_DISPLACEMENT = 7  # how far it would get without that
-KEPT = 9  # its own velocity after that, in m/s
-IS_HELD = 11  # 1: others may push it, so that walls matter to them
-IS_TRIED = 12  # 1: a step led behind a fence
-TOP_BELOW = 13  # how high the head is that it falls on at most; -inf: none is below it
-CHARACTER_BELOW = 14  # the place of that character in its group
-HOLDS = 15  # 1: it stands on heads; 0: it slides off them
+# Columns of a row of a crowd. Displacements and velocities are horizontal, two numbers each;
+# displacements are from the place before the update, and before a moving base carried the body.
+COUNT = 0  # of half-planes
+ROOM = 1  # how far it may go in any direction: beyond, neighbors and half-planes are unknown
+ALONE_DISPLACEMENT = 2  # its displacement if it were alone, in meters
+IS_PUSHED = 4  # 1: contact impulses change its displacement
+PUSHED_DISPLACEMENT = 5  # the displacement with them
+UNPUSHED_DISPLACEMENT = 7  # without them, within the half-planes
+KEPT = 9  # its own velocity after the push, in m/s
+IS_HELD = 11  # 1: others may push it, so that walls near it matter to them
+IS_TRIED = 12  # 1: a step ended behind a half-plane
+TOP_BELOW = 13  # height of the top of the character below, where a fall ends; -inf: none is below
+CHARACTER_BELOW = 14  # the index of that character in its group
+HOLDS = 15  # 1: it stands on that character; 0: it slides off
 HALF_PLANES = 16
 
-# Fences that a body has at most: the nearest.
+# Half-planes of a body at most: the nearest.
 MOST_HALF_PLANES = 32
 
-# Columns of a fence: a unit normal, how far along it the body may go, and who is behind it: the
-# place of a character in its group, or A_WALL.
+# Columns of a half-plane: a unit normal, how far along it the body may go, and the obstacle behind
+# it: the index of a character in its group, or A_WALL.
 LIMIT, BEHIND = 2, 3
 HALF_PLANE_SIZE = 4
 
@@ -44,13 +44,13 @@ CROWD_SIZE = HALF_PLANES + MOST_HALF_PLANES * HALF_PLANE_SIZE
 
 @kernel(inline=True, no_refcount=True)
 def clear_half_planes(row: Floats) -> None:
-    """Take all fences away."""
+    """Remove all half-planes."""
     row[COUNT], row[ROOM] = 0.0, np.inf
 
 
 @kernel
 def put_half_plane(row: Floats, x: float, z: float, limit: float, behind: float) -> None:
-    """Add a fence to those of a row, in the order of their numbers; the farthest makes room."""
+    """Insert a half-plane into a row, sorted by limit; a full row drops the farthest one."""
     count = int(row[COUNT])
     place = count
     while place > 0:
@@ -73,8 +73,8 @@ def put_half_plane(row: Floats, x: float, z: float, limit: float, behind: float)
 
 
 @kernel
-def _on_half_plane(row: Floats, k: int, x: float, z: float) -> tuple[float, float]:
-    """Return the place nearest to another one that lies on a fence and not behind those before."""
+def _project_on_half_plane(row: Floats, k: int, x: float, z: float) -> tuple[float, float]:
+    """Return the nearest place on the line of a half-plane that satisfies those before it."""
     at = HALF_PLANES + k * HALF_PLANE_SIZE
     nx, nz, limit = float(row[at]), float(row[at + 1]), float(row[at + LIMIT])
     low, high = -np.inf, np.inf
@@ -95,16 +95,16 @@ def _on_half_plane(row: Floats, k: int, x: float, z: float) -> tuple[float, floa
 
 @kernel
 def within_half_planes(row: Floats, x: float, z: float) -> tuple[float, float]:
-    """Return the place nearest to another one that is behind no fence.
+    """Return the nearest place that satisfies all half-planes: a linear program, as in ORCA.
 
-    Fences are met one after another; the place nearest to where the way leads is always the one
-    for those that were met, so the answer is the same in any order but for rounding.
+    Half-planes are added one after another, and the place is always the nearest one for those added
+    so far, so the answer is the same in any order but for rounding.
     """
     to_x, to_z = x, z
     for k in range(int(row[COUNT])):
         at = HALF_PLANES + k * HALF_PLANE_SIZE
         if row[at] * to_x + row[at + 1] * to_z > row[at + LIMIT]:
-            to_x, to_z = _on_half_plane(row, k, x, z)
+            to_x, to_z = _project_on_half_plane(row, k, x, z)
     size = math.sqrt(to_x * to_x + to_z * to_z)
     if size > row[ROOM]:
         share = float(row[ROOM]) / size
@@ -114,9 +114,9 @@ def within_half_planes(row: Floats, x: float, z: float) -> tuple[float, float]:
 
 @kernel
 def is_behind_half_plane(row: Floats, x: float, z: float) -> bool:
-    """Tell whether a place, relative to where the body started, is behind one of its fences.
+    """Tell whether a place, relative to where the body started, is behind one of its half-planes.
 
-    Walls see to themselves.
+    Those of walls do not count, as the walk itself collides with walls.
     """
     room = float(row[ROOM]) + HALF_PLANE_SLACK
     if x * x + z * z > room * room:
@@ -131,7 +131,7 @@ def is_behind_half_plane(row: Floats, x: float, z: float) -> bool:
 
 @kernel(inline=True)
 def without(x: float, z: float, taken_x: float, taken_z: float) -> tuple[float, float]:
-    """Return a velocity without its part against what was taken, and no more than that."""
+    """Return a velocity without its component against what was taken, and no more than that."""
     size2 = taken_x * taken_x + taken_z * taken_z
     along = x * taken_x + z * taken_z
     if size2 == 0.0 or along >= 0.0:

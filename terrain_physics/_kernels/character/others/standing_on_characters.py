@@ -1,4 +1,4 @@
-"""Standing on characters: how a step ends on the head of another one, or slides off it."""
+"""Standing on characters: a step that ends on top of another character, or slides off it."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ _UP: Vec3 = (0.0, 1.0, 0.0)
 
 @kernel(inline=True, no_refcount=True)
 def is_over_characters(crowd: Floats) -> bool:
-    """Tell whether others are below a character, whose row of a crowd it is."""
+    """Tell by its row of a crowd whether a character is above others."""
     return len(crowd) > 0 and crowd[TOP_BELOW] > -np.inf
 
 
@@ -47,10 +47,10 @@ def step_onto_character(
     body: Body,
     was_on_character: bool,
 ) -> tuple[bool, MovementRules, Motion]:
-    """Return (whether a step is bound by the head below, how a body takes it).
+    """Return (whether the top below bounds a step, the rules and the motion of that step).
 
-    It leads no lower than that. Who ``was_on_character`` already follows it down as far as it would snap
-    to the ground.
+    The step leads no lower than the top. A body that ``was_on_character`` already follows it down
+    as far as it would snap to the ground.
     """
     velocity = motion.velocity
     rise = float(crowd[TOP_BELOW]) - foot_of(add(motion.base, motion.offset), body)[1]
@@ -67,13 +67,13 @@ def step_onto_character(
 
 @kernel(noinline=True)
 def stand_on_character(
-    crowd: Floats, movement: MovementRules, before: Motion, ahead: Motion, seconds: float, body: Body,
-    log: HitLog, was_on_character: bool,
+    crowd: Floats, movement: MovementRules, before: Motion, ahead: Motion, seconds: float,
+    body: Body, log: HitLog, was_on_character: bool,
 ) -> tuple[bool, Motion]:  # fmt: skip
-    """Return (whether a step has ended on a head, the motion after it).
+    """Return (whether a step has ended on a character, the motion after it).
 
-    ``before`` is the motion before a step that was bound by the head. Where heads hold it, the body
-    is grounded then, and friction slows it. What it came upon is noted, unless it ``was_on_character``
+    ``before`` is the motion before a step that the top below bounded. Where characters hold it, the
+    body is then grounded, and friction slows it. A hit is noted, unless it ``was_on_character``
     already.
     """
     foot = foot_of(add(ahead.base, ahead.offset), body)
@@ -82,8 +82,8 @@ def stand_on_character(
     falling, tally = max(-before.velocity[1], 0.0), ahead.tally
     hits = tally.hits
     if not was_on_character:
-        who = float(crowd[CHARACTER_BELOW])
-        hits = note_character(log, hits, who, foot, _UP, falling, 0.0)
+        character = float(crowd[CHARACTER_BELOW])
+        hits = note_character(log, hits, character, foot, _UP, falling, 0.0)
     holds = crowd[HOLDS] != 0.0
     velocity = (ahead.velocity[0], 0.0, ahead.velocity[2])
     if holds and movement.walks:
@@ -98,7 +98,7 @@ def stand_on_character(
 
 @kernel
 def report_character_below(state: Floats, center: Vec3, body: Body) -> None:
-    """Write that a body stands on a head, or slides off it."""
+    """Write that a body stands on a character, or slides off it."""
     state[GROUND_KIND], state[GROUND_PART], state[GROUND_TRIANGLE] = ON_CHARACTER, -1.0, -1.0
     put_three_at(state, GROUND_NORMAL, _UP)
     put_three_at(state, GROUND_POINT, foot_of(center, body))

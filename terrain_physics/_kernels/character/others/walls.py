@@ -21,13 +21,13 @@ from terrain_physics._kernels.types import Floats
 
 @kernel(inline=True, no_refcount=True)
 def _is_steep(contacts: Floats, i: int, cosine: float) -> bool:
-    """Tell whether a contact is in the way of who goes along the ground."""
+    """Tell whether a contact blocks a walk along the ground."""
     return bool(contacts[i, PUSH + 1] < cosine and contacts[i, PUSH + 1] >= -OVERHEAD_COSINE)
 
 
 @kernel
 def _list_near(scene: Scene, offset: Vec3, near: float) -> int:
-    """Write what is so near to a body as contacts of a body that is so much larger."""
+    """Write the surfaces within a distance of a body, as contacts of a body that much larger."""
     return list_contacts(with_body(scene, grown_body(scene.body, near)), offset).contacts
 
 
@@ -35,7 +35,7 @@ def _list_near(scene: Scene, offset: Vec3, near: float) -> int:
 def put_walls(
     row: Floats, scene: Scene, offset: Vec3, cosine: float, near: float, x: float, z: float
 ) -> None:
-    """Add fences where walls are so near to a body, which has come to a place from where it was."""
+    """Add half-planes of walls near a body, whose displacement so far is (x, z)."""
     contacts = scene.contacts
     for i in range(_list_near(scene, offset, near)):
         if _is_steep(contacts, i, cosine):
@@ -45,8 +45,8 @@ def put_walls(
 
 
 @kernel(no_refcount=True)
-def _put_known(state: Floats, count: int, x: float, z: float, gap: float) -> int:
-    """Add a wall to those that a body knows, once; return how many there are."""
+def _remember_wall(state: Floats, count: int, x: float, z: float, gap: float) -> int:
+    """Add a wall to those that a body remembers, once; return how many there are."""
     for w in range(count):
         if state[WALLS + 2 * w] * x + state[WALLS + 2 * w + 1] * z > SAME_WALL_COSINE:
             state[WALL_GAPS + w] = min(state[WALL_GAPS + w], gap)
@@ -60,7 +60,7 @@ def _put_known(state: Floats, count: int, x: float, z: float, gap: float) -> int
 
 @kernel(no_refcount=True)
 def forget_walls(state: Floats) -> None:
-    """Have a body know no walls any more."""
+    """Clear the walls that a body remembers."""
     for k in range(2 * MOST_WALLS):
         state[WALLS + k] = 0.0
     for k in range(MOST_WALLS):
@@ -69,10 +69,10 @@ def forget_walls(state: Floats) -> None:
 
 @kernel(noinline=True, no_refcount=True)
 def note_walls(state: Floats, scene: Scene, offset: Vec3, cosine: float, aside: Vec3) -> None:
-    """Write which walls are in the way of a body that was led so far aside in an update.
+    """Write the walls that block a body which an update deflected so far ``aside``.
 
-    They are those near it that led it aside, or that it knew: others may have kept it from pressing
-    on. What it climbs is none. The contacts of the scene are written over.
+    They are those near it that deflected it, or that it remembered: others may have kept it from
+    pressing on. A slope that it climbs is none. The contacts of the scene are written over.
     """
     a: Vec3 = (float(state[WALLS]), 0.0, float(state[WALLS + 1]))
     b: Vec3 = (float(state[WALLS + 2]), 0.0, float(state[WALLS + 3]))
@@ -87,4 +87,4 @@ def note_walls(state: Floats, scene: Scene, offset: Vec3, cosine: float, aside: 
             known = max(dot(wall, a), dot(wall, b)) > SAME_WALL_COSINE
             if known or dot(wall, aside) > LEAST_DEFLECTION:
                 gap = max(KNOWN_WALL_DISTANCE - contacts[i, DEPTH], 0.0)
-                walls = _put_known(state, walls, wall[0], wall[2], gap)
+                walls = _remember_wall(state, walls, wall[0], wall[2], gap)

@@ -1,1 +1,1 @@
-"""What an update tells: the ground, the hits, and the state that it leaves."""
+"""Reports of an update: the ground, the hits, and the state that it leaves."""

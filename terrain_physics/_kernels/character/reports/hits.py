@@ -1,7 +1,7 @@
-"""What a body runs into: which surfaces take speed from it in an update, how much, and why.
+"""Hits of an update: the surfaces that take speed from a body, how much, and why.
 
-A step leaves the planes that it met in its scene. Those that the body led into become rows of the
-update's log. Most steps meet none, so that most updates write nothing here.
+A step leaves the planes of its contacts in its scene. Those that the velocity led into become rows
+of the update's log. Most steps have none, so that most updates write nothing here.
 """
 
 from typing import NamedTuple
@@ -57,33 +57,32 @@ from terrain_physics._kernels.types import Floats
 # Rows that are kept of an update: the strongest.
 MOST_HITS = 4
 
-# Columns of a row: the triangle by part and number (of a character -1, and its place in the group),
-# the point in meters in the world, the unit
-# normal, the speed at which the body came upon it, the speed that it took from the body's way
-# (both in m/s), and why.
+# Columns of a row: the triangle by part and number (of a character -1, and its index in the group),
+# the point in meters in the world, the unit normal, the approach speed of the body, the speed that
+# the surface took from it (both in m/s), and the reason.
 HIT_PART, HIT_TRIANGLE, HIT_POINT, HIT_NORMAL, IMPACT, TAKEN, REASON = 0, 1, 2, 5, 8, 9, 10
 
-# Of what may be the riser of a step: how high it ends, or inf if it is none; how high the body's
-# foot and head were, in meters in the world.
+# For a possible riser of a step: the height of its top, or inf if it is none; the heights of the
+# body's foot and head, in meters in the world.
 RISER, FOOT, HEAD = 11, 12, 13
 HIT_SIZE = 14
 
-# Behind the rows: the velocity of the body's own, in m/s, as the last step left it, at first as the
-# last update did. The game may have set another one since.
+# Behind the rows: the body's own velocity, in m/s, as the last step left it, at first as the last
+# update did. The game may have set another one since.
 OWN = MOST_HITS * HIT_SIZE
 
-# Behind that: how much work the last update was, from its first step on.
+# Behind that: the work of the last update, from its first step on.
 WORK = OWN + 3
 HITS_SIZE = WORK + 1
 
-# Why something takes a body's way; LET_PASS if it does not.
+# Reasons why a surface blocks a body; LET_PASS if it does not.
 LET_PASS, STEEP, WALL, STEP, CEILING, EDGE, CHARACTER = range(7)
 
 
 # Faces with a normal whose y is less, without its sign, are upright.
 _UPRIGHT = 0.1
 
-# Faces with a normal whose y is less are overhead, however low they reach.
+# Faces with a normal whose y is less are overhead, however low they are.
 _FACES_DOWN = -0.5
 
 # How far behind the foremost point of a riser there is the top of the step.
@@ -91,42 +90,42 @@ _TREAD = 0.02  # meters
 
 
 class HitLog(NamedTuple):
-    """Where hits are written."""
+    """The log that hits are written to."""
 
     rows: Floats  # (HITS_SIZE,), with the body's own velocity and the work behind
 
 
 class _HitPlace(NamedTuple):
-    """Where a body is as it meets something."""
+    """Place of a body as it hits something."""
 
     base: Vec3  # the origin of the scene, in meters in the world
     offset: Vec3  # from there to the body's center, in meters
     contacts: int  # that the scene lists
-    foot: float  # the height that a step up is measured from, in meters from the base
+    foot: float  # the height from which a step up is measured, in meters from the base
 
 
 class _Met(NamedTuple):
-    """A surface that a body meets."""
+    """A surface that a body hits."""
 
     candidate: int
     normal: Vec3
-    impact: float  # the speed at which the body came upon it, in m/s
-    taken: float  # the speed that it took from the body's way, in m/s
+    impact: float  # the approach speed of the body, in m/s
+    taken: float  # the speed that the surface took from it, in m/s
 
 
 @kernel
-def _faces(rows: Floats, row: int, normal: Vec3) -> bool:
+def _faces_alike(rows: Floats, row: int, normal: Vec3) -> bool:
     """Tell whether the surface in a row faces that way."""
     return dot(three_at(rows, row + HIT_NORMAL), normal) > SAME_SURFACE_COSINE
 
 
 @kernel
 def _slot(rows: Floats, count: int, normal: Vec3, strength: float) -> int:
-    """Return which row is for a surface: that of one like it, a free one, or the weakest; or -1."""
+    """Return the row for a surface: that of one like it, a free one, or the weakest; or -1."""
     weakest, least = -1, strength
     for i in range(count):
         row = i * HIT_SIZE
-        if _faces(rows, row, normal):
+        if _faces_alike(rows, row, normal):
             return i
         known = max(float(rows[row + IMPACT]), float(rows[row + TAKEN]))
         if known < least:
@@ -135,8 +134,8 @@ def _slot(rows: Floats, count: int, normal: Vec3, strength: float) -> int:
 
 
 @kernel
-def _touched_point(scene: Scene, offset: Vec3, k: int, normal: Vec3) -> Vec3:
-    """Return the point of a candidate that a body touches which lies against that normal."""
+def _contact_point(scene: Scene, offset: Vec3, k: int, normal: Vec3) -> Vec3:
+    """Return the contact point of a body and a candidate whose normal is given."""
     own = add(offset, foremost(scene.body, normal))
     if k < 0:
         return own
@@ -149,9 +148,9 @@ def _touched_point(scene: Scene, offset: Vec3, k: int, normal: Vec3) -> Vec3:
 def _span(
     movement: MovementRules, scene: Scene, place: _HitPlace, k: int, normal: Vec3
 ) -> tuple[float, float]:
-    """Return how low a surface reaches, and how high what is too steep to walk on of it.
+    """Return the lowest height of a surface, and the highest of its part too steep to walk on.
 
-    It is a candidate, with all others that the body touches and that face the same way.
+    The surface is a candidate, with all others that the body touches and that face the same way.
     """
     lowest, highest = np.inf, -np.inf
     for i in range(-1, place.contacts):
@@ -190,7 +189,7 @@ def _put_reason(
     k: int,
     normal: Vec3,
 ) -> None:
-    """Write why a surface is in a body's way, and where there would be a step."""
+    """Write why a surface blocks a body, and where there would be a step."""
     rows = log.rows
     rows[row + RISER] = np.inf
     if k == NO_CANDIDATE:
@@ -227,7 +226,7 @@ def _over_side(scene: Scene, place: _HitPlace, normal: Vec3) -> int:
 def _put_place(
     log: HitLog, row: int, scene: Scene, place: _HitPlace, met: _Met, point: Vec3
 ) -> None:
-    """Write which triangle a body met, where, and its normal."""
+    """Write the triangle that a body hit, the point, and the normal."""
     k = met.candidate
     if k == SIDE_OF_MAP:
         k = _over_side(scene, place, met.normal)
@@ -241,7 +240,7 @@ def _put_place(
 def _note(
     log: HitLog, count: int, movement: MovementRules, scene: Scene, place: _HitPlace, met: _Met
 ) -> int:
-    """Write what a body met to the log; return how many rows it has then.
+    """Write a hit to the log; return how many rows it has then.
 
     Surfaces that face the same way share a row: the strongest of them, with the most of each speed.
     """
@@ -250,10 +249,10 @@ def _note(
     if strength < LEAST_IMPACT or slot < 0:
         return count
     row = slot * HIT_SIZE
-    if slot == count or not _faces(rows, row, met.normal):
+    if slot == count or not _faces_alike(rows, row, met.normal):
         rows[row + IMPACT] = rows[row + TAKEN] = rows[row + REASON] = 0.0
         rows[row + RISER] = np.inf
-    point = _touched_point(scene, place.offset, met.candidate, met.normal)
+    point = _contact_point(scene, place.offset, met.candidate, met.normal)
     if strength > max(rows[row + IMPACT], rows[row + TAKEN]):
         _put_place(log, row, scene, place, met, point)
     if met.taken >= LEAST_IMPACT and met.taken > rows[row + TAKEN]:
@@ -264,11 +263,13 @@ def _note(
 
 
 @kernel(noinline=True, no_refcount=True)
-def _coming(scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool) -> Vec3:
-    """Return a velocity without what leads into surfaces that a body has touched before.
+def _approach_velocity(
+    scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool
+) -> Vec3:
+    """Return a velocity without its components into surfaces that a body has touched before.
 
-    Those are the ones that it touches where the step begins, at ``offset``, unless its ``own``
-    velocity has just led it there. ``upright`` turns them into walls.
+    Those are the contacts where the step begins, at ``offset``, except those that its ``own``
+    velocity has just led to. ``upright`` turns them into walls.
     """
     candidates = scene.candidates
     lower, upper = around_body(offset, scene.body.half_extents, CONTACT_MARGIN)
@@ -287,7 +288,7 @@ def _coming(scene: Scene, offset: Vec3, velocity: Vec3, own: Vec3, upright: bool
 
 
 @kernel
-def _leaning(scene: Scene, contacts: int, k: int, wall: Vec3) -> Vec3:
+def _face_normal(scene: Scene, contacts: int, k: int, wall: Vec3) -> Vec3:
     """Return the normal of a candidate that stopped a walk as an upright ``wall``.
 
     Where the body has slid past the candidate in the step, that is the normal of its face, if that
@@ -311,18 +312,18 @@ def _note_corner(
     scene: Scene,
     place: _HitPlace,
     velocity: Vec3,
-    coming: Vec3,
+    approach: Vec3,
 ) -> int:
-    """Note what stops a walk that leads no farther, as into a corner or under a ceiling.
+    """Note the surfaces that stop a walk, as in a corner or under a ceiling.
 
-    ``coming`` is the velocity at which the body came upon it.
+    ``approach`` is the velocity at which the body came there.
     """
     size, ahead = flat(velocity)
     beyond = add_scaled(place.offset, ahead, 2.0 * CORNER_SLACK)
     contacts = list_contacts(scene, beyond).contacts
     place = _HitPlace(place.base, place.offset, contacts, place.foot)
     found = False
-    for of_ground in range(2):  # ground that is walkable only where nothing else is in the way
+    for of_ground in range(2):  # walkable ground only where nothing else blocks
         for i in range(contacts):
             normal = three(scene.contacts, i, PUSH)
             if scene.contacts[i, DEPTH] <= SLOP or (normal[1] >= movement.walkable) != (
@@ -331,7 +332,7 @@ def _note_corner(
                 continue
             _, wall = flat(normal)
             taken = -dot(wall, velocity) if normal[1] >= -OVERHEAD_COSINE else size
-            met = _Met(int(scene.contacts[i, CANDIDATE]), normal, -dot(normal, coming), taken)
+            met = _Met(int(scene.contacts[i, CANDIDATE]), normal, -dot(normal, approach), taken)
             count = _note(log, count, movement, scene, place, met)
             found = found or taken >= LEAST_IMPACT
         if found:
@@ -339,7 +340,7 @@ def _note_corner(
     list_contacts(scene, place.offset)
     if found:
         return count
-    met = _Met(NO_CANDIDATE, scale(ahead, -1.0), dot(ahead, coming), size)
+    met = _Met(NO_CANDIDATE, scale(ahead, -1.0), dot(ahead, approach), size)
     return _note(log, count, movement, scene, place, met)
 
 
@@ -347,7 +348,7 @@ def _note_corner(
 def note_walk(
     log: HitLog, movement: MovementRules, motion: Motion, walked: Walked, scene: Scene
 ) -> int:
-    """Note what took speed from a walking body in a step; return how many hits there are then.
+    """Note the surfaces that took speed from a walking body; return how many hits there are then.
 
     Takes the motion from before the step, and the scene with the planes of the walk.
     """
@@ -363,15 +364,15 @@ def note_walk(
         taken = -dot(wall, velocity)
         if taken < LEAST_IMPACT:
             continue
-        coming = (0.0, 0.0, 0.0)
+        approach = (0.0, 0.0, 0.0)
         if dot(wall, moved) < -CONTACT_MARGIN or dot(wall, own) < -LEAST_IMPACT:
-            coming = _coming(scene, motion.offset, velocity, own, True)
+            approach = _approach_velocity(scene, motion.offset, velocity, own, True)
         k = int(scene.planes[i, MET])
         if k < 0:
-            count = _note_corner(log, count, movement, scene, place, velocity, coming)
+            count = _note_corner(log, count, movement, scene, place, velocity, approach)
             continue
-        normal = _leaning(scene, walked.contacts, k, wall)
-        met = _Met(k, normal, -dot(normal, coming), taken)
+        normal = _face_normal(scene, walked.contacts, k, wall)
+        met = _Met(k, normal, -dot(normal, approach), taken)
         count = _note(log, count, movement, scene, place, met)
     return count
 
@@ -384,23 +385,23 @@ def _in_the_air(scene: Scene, base: Vec3, offset: Vec3, contacts: int) -> _HitPl
 
 @kernel(noinline=True, no_refcount=True)
 def _note_in_flight(
-    log: HitLog, count: int, movement: MovementRules, motion: Motion, scene: Scene, place: _HitPlace,
-    velocity: Vec3, k: int, normal: Vec3,
+    log: HitLog, count: int, movement: MovementRules, motion: Motion, scene: Scene,
+    place: _HitPlace, velocity: Vec3, k: int, normal: Vec3,
 ) -> int:  # fmt: skip
-    """Note what a flying body meets at a velocity; return how many hits there are then.
+    """Note a surface that a flying body hits at a velocity; return how many hits there are then.
 
-    Takes the motion from before the step. Gravity is no part of a body's way: what it falls on or
-    slides down does not block it.
+    Takes the motion from before the step. Downward velocity is left out of the speed taken: ground
+    that a body falls on or slides down does not block it.
     """
     moved = subtract(add(place.base, place.offset), add(motion.base, motion.offset))
     start, own = subtract(place.offset, moved), three_at(log.rows, OWN)
-    coming = (0.0, 0.0, 0.0)
+    approach = (0.0, 0.0, 0.0)
     if dot(normal, moved) < -CONTACT_MARGIN or dot(normal, own) < -LEAST_IMPACT:
-        coming = _coming(scene, start, velocity, own, False)
+        approach = _approach_velocity(scene, start, velocity, own, False)
     taken = 0.0
     if normal[1] < movement.walkable:
         taken = -dot(normal, (velocity[0], max(velocity[1], 0.0), velocity[2]))
-    met = _Met(k, normal, -dot(normal, coming), taken)
+    met = _Met(k, normal, -dot(normal, approach), taken)
     return _note(log, count, movement, scene, place, met)
 
 
@@ -409,9 +410,9 @@ def note_flight(
     log: HitLog, movement: MovementRules, motion: Motion, base: Vec3, velocity: Vec3, out: Resolved,
     scene: Scene,
 ) -> int:  # fmt: skip
-    """Note what took speed from a flying body in a step; return how many hits there are then.
+    """Note the surfaces that took speed from a flying body; return how many hits there are then.
 
-    Takes the motion from before the step, the velocity at its end if nothing had been met, and the
+    Takes the motion from before the step, the velocity at its end if it hit nothing, and the
     scene with the planes of the flight at ``base``.
     """
     place, count = _in_the_air(scene, base, out.offset, out.contacts), motion.tally.hits
@@ -425,29 +426,35 @@ def note_flight(
 
 @kernel(noinline=True, no_refcount=True)
 def note_bump(
-    log: HitLog, movement: MovementRules, motion: Motion, offset: Vec3, velocity: Vec3, scene: Scene,
-    k: int, normal: Vec3,
+    log: HitLog, movement: MovementRules, motion: Motion, offset: Vec3, velocity: Vec3,
+    scene: Scene, k: int, normal: Vec3,
 ) -> int:  # fmt: skip
-    """Note a candidate that a flying body meets at an offset and a velocity."""
+    """Note a candidate that a flying body hits at an offset and a velocity."""
     place, count = _in_the_air(scene, motion.base, offset, 0), motion.tally.hits
     return _note_in_flight(log, count, movement, motion, scene, place, velocity, k, normal)
 
 
 @kernel(noinline=True, no_refcount=True)
 def note_landing(
-    log: HitLog, count: int, movement: MovementRules, base: Vec3, offset: Vec3, velocity: Vec3, scene: Scene,
-    k: int, normal: Vec3,
+    log: HitLog, count: int, movement: MovementRules, base: Vec3, offset: Vec3, velocity: Vec3,
+    scene: Scene, k: int, normal: Vec3,
 ) -> int:  # fmt: skip
-    """Note that a body lands on a candidate, with all the speed that it comes with."""
+    """Note that a body lands on a candidate, with all of its approach speed."""
     place = _in_the_air(scene, base, offset, 0)
     return _note(log, count, movement, scene, place, _Met(k, normal, -dot(normal, velocity), 0.0))
 
 
 @kernel(noinline=True)
 def note_character(
-    log: HitLog, count: int, who: float, point: Vec3, normal: Vec3, impact: float, taken: float
+    log: HitLog,
+    count: int,
+    character: float,
+    point: Vec3,
+    normal: Vec3,
+    impact: float,
+    taken: float,
 ) -> int:
-    """Note another character that a body meets at a point; return how many hits there are then."""
+    """Note another character that a body hits at a point; return how many hits there are then."""
     rows, strength = log.rows, max(impact, taken)
     slot = _slot(rows, count, normal, strength)
     if strength < LEAST_IMPACT or slot < 0:
@@ -455,7 +462,7 @@ def note_character(
     row = slot * HIT_SIZE
     if slot < count and strength <= max(rows[row + IMPACT], rows[row + TAKEN]):
         return count
-    rows[row + HIT_PART], rows[row + HIT_TRIANGLE] = -1.0, who
+    rows[row + HIT_PART], rows[row + HIT_TRIANGLE] = -1.0, character
     put_three_at(rows, row + HIT_POINT, point)
     put_three_at(rows, row + HIT_NORMAL, normal)
     rows[row + IMPACT], rows[row + TAKEN] = impact, taken
@@ -465,7 +472,7 @@ def note_character(
 
 @kernel
 def candidate_of(scene: Scene, planes: int, normal: Vec3) -> int:
-    """Return which candidate a plane that was met is of; NO_CANDIDATE if none has that normal."""
+    """Return the candidate of the plane of that normal; NO_CANDIDATE if no plane has it."""
     for i in range(planes):
         if dot(plane_normal(scene.planes, i), normal) > SAME_NORMAL_COSINE:
             return int(scene.planes[i, MET])

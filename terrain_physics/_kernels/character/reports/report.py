@@ -1,4 +1,4 @@
-"""What a body stands on or touches, for the report: kind, point, part and triangle."""
+"""The ground report of a body: kind, point, part and triangle."""
 
 import numpy as np
 
@@ -40,9 +40,9 @@ def kind_of_ground(
     scene: Scene, count: int, grounded: bool, normal: Vec3, walkable: float, by_sum: bool
 ) -> tuple[int, Vec3]:
     """Return (kind of ground, its normal) for a body with contacts that stands on ``normal``."""
-    touched = planes_touched(scene, count)
+    planes = planes_touched(scene, count)
     best = 0
-    for i in range(1, touched):
+    for i in range(1, planes):
         if scene.planes[i, 1] > scene.planes[best, 1]:
             best = i
     if grounded:
@@ -56,8 +56,8 @@ def kind_of_ground(
 def foremost_contact(scene: Scene, count: int, normal: Vec3) -> int:
     """Return which of the contacts listed pushes most along a normal; -1 if there is none.
 
-    Of what holds the body up alike, that is what stands still, or else the part of the lowest
-    number.
+    Of contacts that hold the body up alike, it is one that stands still, or else the part of the
+    lowest number.
     """
     best, along, stands_still = -1, 0.0, False
     for i in range(count):
@@ -83,7 +83,7 @@ def foremost_point(scene: Scene, center: Vec3, normal: Vec3) -> Vec3:
 def report_ground(
     state: Floats, scene: Scene, center: Vec3, count: int, normal: Vec3, kind: int
 ) -> None:
-    """Write what the body stands on or touches: kind, point, part and triangle."""
+    """Write the ground that the body stands on or touches: kind, point, part and triangle."""
     state[GROUND_KIND] = kind
     state[GROUND_PART] = state[GROUND_TRIANGLE] = -1.0
     put_three_at(state, GROUND_POINT, (0.0, 0.0, 0.0))

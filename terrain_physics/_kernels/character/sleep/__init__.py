@@ -1,1 +1,1 @@
-"""Sleep: when a body comes to rest, its contact signature, and what wakes it."""
+"""Sleep of a body at rest: its contact signature, and waking."""

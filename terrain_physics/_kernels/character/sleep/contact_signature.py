@@ -1,4 +1,4 @@
-"""The contact signature: one number for all that a body touches, compared when it is woken."""
+"""Contact signature: one number for all contacts of a body, compared when it wakes."""
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.find_contacts import is_buried, list_contacts
@@ -25,12 +25,12 @@ from terrain_physics._kernels.ground.table import GroundTable
 from terrain_physics._kernels.math.vec3 import Vec3, add, dot
 from terrain_physics._kernels.types import Floats, UInt64s
 
-# A direction like no other, along which different normals have different parts.
+# An oblique direction, along which different normals have different components.
 _ASKEW: Vec3 = (0.5377, 0.6180, 0.5737)
 
 
-# What an imprint is more by where the center of the body is below the surface of a map.
-_IN_GROUND = 0.7071
+# Added to the signature where the center of the body is below the surface of a map.
+_BURIED = 0.7071
 
 
 @kernel(noinline=True, no_refcount=True)
@@ -47,7 +47,7 @@ def _signature_of(scene: Scene, count: int) -> float:
 def contact_signature(
     state: Floats, rules: Floats, random_state: UInt64s, ground: GroundTable, memory: Memory
 ) -> float:
-    """Return the imprint of all that a body touches, and write the names of what it stands on.
+    """Return the contact signature of a body, and write the part and triangle it stands on.
 
     Whether its center is in the ground is part of it. Where that is too much work, it is 0.
     """
@@ -60,4 +60,4 @@ def contact_signature(
     point = three_at(state, GROUND_POINT)
     report_ground(state, scene, center, count, normal, kind)
     put_three_at(state, GROUND_POINT, point)
-    return _signature_of(scene, count) + (_IN_GROUND if is_buried(scene, (0.0, 0.0, 0.0)) else 0.0)
+    return _signature_of(scene, count) + (_BURIED if is_buried(scene, (0.0, 0.0, 0.0)) else 0.0)

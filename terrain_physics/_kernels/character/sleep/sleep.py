@@ -1,8 +1,8 @@
-"""Rest: a body that stands still keeps all its bits as long as it touches the same ground.
+"""Sleep: a body that stands still keeps all its bits as long as it touches the same ground.
 
-Where it comes to rest, what it touches leaves an imprint. When it is woken, it looks again: where
-that leaves the same imprint, nothing happened to it. So waking is neutral, and nothing rests on
-ground that is gone.
+When it comes to rest, its contact signature is noted. When it wakes, its contacts are found again:
+with the same signature it goes back to sleep, unchanged. So waking is neutral, and no body sleeps
+on ground that is gone.
 """
 
 from terrain_physics._kernels._jit import kernel
@@ -51,7 +51,7 @@ def stands_still(state: Floats, rules: Floats) -> bool:
 
 @kernel(inline=True, no_refcount=True)
 def is_asleep(state: Floats, rules: Floats) -> bool:
-    """Tell whether a body is at rest where nothing has happened since."""
+    """Tell whether a body is at rest and nothing has disturbed it since."""
     return bool(
         state[UNDISTURBED] != 0.0 and state[CONTACT_SIGNATURE] != 0.0 and stands_still(state, rules)
     )
@@ -61,10 +61,10 @@ def is_asleep(state: Floats, rules: Floats) -> bool:
 def note_contact_signature(
     state: Floats, rules: Floats, random_state: UInt64s, ground: GroundTable, memory: Memory
 ) -> None:
-    """Note where an update has left a body and, if it stands still there, what it touches.
+    """Write where an update has left a body and, if it stands still there, its contact signature.
 
-    Who is carried or on a head does not rest, nor who ran out of work before the end of the update:
-    that one may not be where it is going.
+    A body does not sleep on a base that moves it, nor on a character, nor after an update that ran
+    out of work: it may not have arrived.
     """
     put_three_at(state, LAST_PLACE, three_at(state, POSITION))
     state[CONTACT_SIGNATURE] = 0.0
@@ -78,7 +78,7 @@ def note_contact_signature(
 def stays_asleep(
     state: Floats, rules: Floats, random_state: UInt64s, ground: GroundTable, memory: Memory
 ) -> bool:
-    """Tell whether a body that was woken still touches what it touched at rest; if so, it rests."""
+    """Tell whether a woken body still has the contact signature of its rest; if so, it sleeps."""
     if (
         state[CONTACT_SIGNATURE] == 0.0
         or not stands_still(state, rules)

@@ -1,4 +1,4 @@
-"""Who looks again after the ground has changed: those who are near to where it did."""
+"""Waking of characters near a change of the ground."""
 
 import numpy as np
 
@@ -26,21 +26,21 @@ from terrain_physics._kernels.types import Floats
 
 
 @kernel(inline=True)
-def _is_near(place: Vec3, reach: float, changes: Floats, row: int) -> bool:
-    """Tell whether a place is within ``half_extents`` of the box where a change was."""
+def _is_near(place: Vec3, radius: float, changes: Floats, row: int) -> bool:
+    """Tell whether a place is within a radius of the box of a change."""
     for axis in range(3):
-        scene_around = reach + WAKE_SHARE * abs(place[axis])
+        distance = radius + WAKE_SHARE * abs(place[axis])
         if (
-            place[axis] - scene_around > changes[row, CHANGE_UPPER + axis]
-            or place[axis] + scene_around < changes[row, CHANGE_LOWER + axis]
+            place[axis] - distance > changes[row, CHANGE_UPPER + axis]
+            or place[axis] + distance < changes[row, CHANGE_LOWER + axis]
         ):
             return False
     return True
 
 
 @kernel(inline=True)
-def _reach(rules: Floats, rule: int) -> float:
-    """Return how far from its center a body is near to something, however it is turned."""
+def _wake_radius(rules: Floats, rule: int) -> float:
+    """Return the radius around its center within which changes wake a body, however turned."""
     # Of a capsule the extents are its radius and half its segment.
     return float(
         WAKE_DISTANCE
@@ -51,7 +51,7 @@ def _reach(rules: Floats, rule: int) -> float:
 
 
 @kernel(inline=True)
-def _put_sum(changes: Floats, seen: float, out: Floats) -> None:
+def _put_bounds(changes: Floats, seen: float, out: Floats) -> None:
     """Write the box around all changes after a version to ``out`` (1, CHANGE_SIZE)."""
     for axis in range(3):
         out[0, CHANGE_LOWER + axis], out[0, CHANGE_UPPER + axis] = np.inf, -np.inf
@@ -74,12 +74,12 @@ def wake_near(
     first: int,
     last: int,
 ) -> None:
-    """Let characters first..last look again where the ground has changed since they last did.
+    """Wake characters first..last that are near a change of the ground since they last looked.
 
     ``states`` and ``rules`` as of `update_characters`; ``changes`` (k, CHANGE_SIZE) and
-    ``forgotten`` as of `ChangeLog`. Who has not looked since a forgotten version looks again.
+    ``forgotten`` as of `ChangeLog`. A character that last looked before a forgotten version wakes.
     """
-    scene_around, of = np.empty((1, CHANGE_SIZE)), np.nan  # the box of all, and since when
+    all_changes, since = np.empty((1, CHANGE_SIZE)), np.nan  # their box, and since which version
     for i in range(first, last):
         state, rule = i * STATE_SIZE, i * RULES_SIZE
         seen = float(states[state + GROUND_VERSION])
@@ -88,14 +88,14 @@ def wake_near(
         states[state + GROUND_VERSION] = version
         wakes = seen < forgotten or seen > version
         if not wakes:
-            if seen != of:
-                _put_sum(changes, seen, scene_around)
-                of = seen
+            if seen != since:
+                _put_bounds(changes, seen, all_changes)
+                since = seen
             place = add(three_at(states[state:], POSITION), three_at(rules[rule:], OFFSET))
-            reach, row = _reach(rules, rule), len(changes) - 1
-            is_near = _is_near(place, reach, scene_around, 0)
+            radius, row = _wake_radius(rules, rule), len(changes) - 1
+            is_near = _is_near(place, radius, all_changes, 0)
             while is_near and not wakes and row >= 0 and changes[row, CHANGE_VERSION] > seen:
-                wakes = _is_near(place, reach, changes, row)
+                wakes = _is_near(place, radius, changes, row)
                 row -= 1
         if wakes:
             states[state + UNDISTURBED], states[state + MOVED] = 0.0, 1.0
