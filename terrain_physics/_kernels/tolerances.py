@@ -11,8 +11,8 @@ imports.
 # character.flight, character.moving_base, character.reports, character.walk.
 CONTACT_MARGIN = 1e-4
 
-# Overlap that is left alone: a thousandth of a visible one. Unit: m. Read by:
-# character.contacts, character.flight, character.moving_base, character.reports, character.walk.
+# Overlap that is left alone: a thousandth of a visible one. Unit: m. Read by: character.contacts,
+# character.flight, character.moving_base, character.reports, character.walk.
 SLOP = 1e-6
 
 # A body that overlaps a triangle by more, with no contact left, is lifted. Unit: m. Read by:
@@ -103,8 +103,8 @@ ASTRAY_SHARE = 1e-9
 # character.moving_base.
 MOVING_BASE_ROUNDING = 1e-6
 
-# Changes of the ground farther from a body do not wake it: they are at none of its contacts, nor at
-# an edge of one. Unit: m. Read by: character.sleep.
+# Changes of the ground farther from a body do not wake it: they are at none of its contacts, nor
+# at an edge of one. Unit: m. Read by: character.sleep.
 WAKE_DISTANCE = 0.1
 
 # The same, for the rounding of places far off. Unit: share of the coordinates. Read by:
@@ -114,7 +114,8 @@ WAKE_SHARE = 1e-9
 
 # --- Reports
 
-# A contact at a lower approach speed is no hit. Unit: m/s. Read by: character.reports.
+# A contact at a lower approach speed is no hit. Unit: m/s. Read by: character.reports,
+# terrain_physics.character.hits.
 LEAST_IMPACT = 1e-3
 
 # Above it two surfaces face the same way, and count as one. Unit: cosine. Read by:
@@ -130,11 +131,19 @@ SAME_GROUND_COSINE = 1e-9
 # Overlap of two characters that is left alone. Unit: m. Read by: crowd.
 CROWD_SLOP = 5e-4
 
-# Distance from the top of a character that counts as on it, not beside it. Unit: m. Read by: crowd.
+# Distance from the top of a character that counts as on it, not beside it. Unit: m. Read by:
+# crowd.
 ON_TOP_MARGIN = 1e-3
 
 # Gap up to which characters that prefer to stay may be pushed. Unit: m. Read by: crowd.
 CROWD_DISTANCE = 0.02
+
+# A character whose displacement is deflected by less is not pushed: the solver knows walls and
+# standing agents to its rounds, not exactly. Unit: m. Read by: crowd.
+PUSH_SLACK = 1e-6
+
+# The same for long displacements. Unit: share of the displacement. Read by: crowd.
+PUSH_SLACK_SHARE = 1e-3
 
 # Distance behind a half-plane that still counts as within it. Unit: m. Read by: character.others.
 HALF_PLANE_SLACK = 1e-9
@@ -199,6 +208,22 @@ SLIDE_SINE = 1e-6
 # in the ground and leaves through the front. Unit: share of the size. Read by: geometry.
 BEHIND_SHARE = 1e-3
 
+# How far a triangle may extend before the plane at its nearest point. The nearest point is chosen
+# by rounded squares of distances, so that it may be off along the triangle, and the plane leans
+# by up to sqrt(rounding / LEAST_GAP_SHARE), 2e-6. Unit: share of all sizes. Read by: geometry.
+NEAREST_POINT_SHARE = 1e-5
+
+# The least distance of that point. Unit: share of all sizes. Read by: geometry.
+LEAST_GAP_SHARE = 1e-4
+
+# Points of a triangle up to this distance from a box count as touched by it. Unit: share of the
+# size of the box. Read by: geometry.
+BOX_TOUCH_SHARE = 1e-7
+
+# The same for triangles that reach far. Unit: share of the distances on which rounding depends.
+# Read by: geometry.
+BOX_TOUCH_ROUNDING = 1e-13
+
 # How far from its surface a sphere touches: on the distance, not on its square. Unit: m. Read by:
 # counter, geometry.
 TOUCH_TOLERANCE = 1e-10
@@ -244,6 +269,22 @@ NODE_MARGIN = 2.0**-20
 # frame's middle; beyond the far limit it could no longer tell one box from another. Unit: lengths
 # of the mesh's frame. Read by: mesh.
 POINT_MARGIN = 2.0**-21
+
+# Boxes around shapes are wider by it. Unit: lengths of the mesh's frame. Read by: mesh.
+FRAME_MARGIN = 2.0**-20
+
+# The same for shapes that extend far. Unit: share of the distance to the far side of the shape.
+# Read by: mesh.
+FRAME_DISTANCE_MARGIN = 2.0**-40
+
+# How far rays may be off, in float64. Unit: share of the distance to the start of the path. Read
+# by: mesh.
+MESH_RAY_MARGIN = 2.0**-48
+
+# The same for shapes. The travel of a shape that grazes a triangle, by no less than a millionth,
+# is known to a million times 2^-53 of it. Unit: share of the distance to the start of the path.
+# Read by: mesh.
+MESH_SHAPE_MARGIN = 2.0**-30
 
 # Boxes of nodes are rounded out by it. Half of a unit of the last place of float32 at 1 is 2^-25.
 # Unit: lengths of the mesh's frame. Read by: mesh.

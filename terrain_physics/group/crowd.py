@@ -36,12 +36,12 @@ class Crowd:
 
     Parameters
     ----------
-    holds : bool
+    stand_on_characters : bool
         Whether characters stand on each other.
     """
 
-    def __init__(self, *, holds: bool) -> None:
-        self.holds = holds
+    def __init__(self, *, stand_on_characters: bool) -> None:
+        self.stand_on_characters = stand_on_characters
         self._make_room(0)
 
     def _make_room(self, count: int) -> None:
@@ -61,7 +61,7 @@ class Crowd:
             np.empty((count, room, PAIR_SIZE)),
         )
 
-    def met(
+    def constraints(
         self,
         states: Floats,
         rules: Floats,
@@ -81,12 +81,12 @@ class Crowd:
         workers, agents, order = Workers(threads), self._agents, self._order
         sorted_agents = agents, order, self._cells, self._starts
         size, widest, longest, any_carried = put_agents(
-            states, rules, seconds, table, self.holds, *sorted_agents
+            states, rules, seconds, table, self.stand_on_characters, *sorted_agents
         )
 
         def find_below(first: int, last: int) -> None:
             find_characters_below(
-                *sorted_agents, size, widest, seconds, self.holds, words, first, last
+                *sorted_agents, size, widest, seconds, self.stand_on_characters, words, first, last
             )
 
         workers.run(find_below, count, _BELOW_COST)
@@ -113,7 +113,7 @@ class Crowd:
                     guaranteed,
                     ends,
                 )
-                put_half_planes(*known, seconds, self.holds, self._rows, first, last)
+                put_half_planes(*known, seconds, self.stand_on_characters, self._rows, first, last)
 
             workers.run(constrain, count, _HALF_PLANES_COST)
             guaranteed = ends

@@ -178,10 +178,10 @@ class CharacterGroup(GroupTable):
         Workers(threads)  # refuses what is no number of threads
         self._threads = threads
         checks.instance("collide", collide, bool)
-        holds = checks.choice("heads", heads, ("slide", "stand")) == "stand"
-        if holds and not collide:
+        stand_on_characters = checks.choice("heads", heads, ("slide", "stand")) == "stand"
+        if stand_on_characters and not collide:
             raise ValueError("heads must come with collide=True, got 'stand' without it")
-        self._crowd = Crowd(holds=holds) if collide else None
+        self._crowd = Crowd(stand_on_characters=stand_on_characters) if collide else None
         self._data = GroupData(checked_ground(ground), FrameTime(max_delta), known_seed)
 
     @property
@@ -450,7 +450,7 @@ class CharacterGroup(GroupTable):
                 if self._crowd is not None:
                     words = self._data.words()
                     known = states, flat_rules, words, seconds, ground.table
-                    crowd = self._crowd.met(*known, self._threads)
+                    crowd = self._crowd.constraints(*known, self._threads)
 
                 def advance(first: int, last: int) -> bool:
                     return update_characters(
@@ -524,7 +524,11 @@ class CharacterGroup(GroupTable):
 
     def __getstate__(self) -> dict[str, Any]:
         """Characters of its own for a copy."""
-        crowd = None if self._crowd is None else Crowd(holds=self._crowd.holds)
+        crowd = (
+            None
+            if self._crowd is None
+            else Crowd(stand_on_characters=self._crowd.stand_on_characters)
+        )
         return self.__dict__ | {"_data": copy(self._data), "_crowd": crowd}
 
 

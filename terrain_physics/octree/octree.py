@@ -14,7 +14,7 @@ from terrain_physics._kernels.octree.pairs import (
     overlapping_pairs,
     split_keys,
 )
-from terrain_physics._kernels.octree.queries import first_met, objects_met
+from terrain_physics._kernels.octree.queries import first_hits, overlapping_objects
 from terrain_physics._kernels.types import Floats, Int64s
 from terrain_physics._public import public
 from terrain_physics._support import checks
@@ -343,7 +343,7 @@ class Octree(OctreeObjects):
         arrays = self._forest.arrays()
 
         def add(query: int, count: int, keys: Int64s) -> tuple[int, int]:
-            query, count = objects_met(*arrays, queries, query, count, keys)
+            query, count = overlapping_objects(*arrays, queries, query, count, keys)
             return query, count
 
         leaf = len(arrays[1])  # of all objects, at most
@@ -421,7 +421,7 @@ class Octree(OctreeObjects):
             rows.setflags(write=False)  # kernels are compiled for read-only arrays
         count = checks.common_length(origins=origins, directions=directions, max_distance=limits)
         distances, nearest = np.empty(count), np.empty(count, dtype=np.int64)
-        first_met(*self._forest.arrays(), origins, directions, limits, distances, nearest)
+        first_hits(*self._forest.arrays(), origins, directions, limits, distances, nearest)
         met = nearest >= 0
         nearest[met] = self._forest.ids[nearest[met]]
         return distances, nearest

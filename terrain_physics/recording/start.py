@@ -55,7 +55,9 @@ class RecordedScene(NamedTuple):
         """Return what is kept of a scene in a state, on grounds that were saved in its order."""
         if isinstance(scene, CharacterGroup):
             crowd = scene._crowd  # noqa: SLF001
-            heads: Heads | None = None if crowd is None else "stand" if crowd.holds else "slide"
+            heads: Heads | None = (
+                None if crowd is None else "stand" if crowd.stand_on_characters else "slide"
+            )
             return cls("group", state, [0] * len(state.keys), heads, grounds)
         if isinstance(scene, CharacterMovement):
             return cls("character", state, [0], None, grounds)

@@ -125,8 +125,8 @@ def colliding(count: int) -> None:
         state, rules, *_ = group._data.rows()
         table = queries_of(land).ground_arrays.table
         given = state.reshape(-1), rules.reshape(-1), group._data.words(), FRAME, table, 1
-        crowd = Crowd(holds=False)
-        times = median_seconds({"the others alone": lambda: crowd.met(*given)}, 21)  # noqa: B023
+        crowd = Crowd(stand_on_characters=False)
+        times = median_seconds({"the others alone": lambda: crowd.constraints(*given)}, 21)  # noqa: B023
         times |= median_seconds(
             {
                 label: lambda group=groups[collide]: _walk(group, speeds)  # type: ignore[misc]  # noqa: B023

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from terrain_physics import count_touching
-from terrain_physics._kernels.counter.ranges import assign_ranges, rows_meeting
+from terrain_physics._kernels.counter.ranges import assign_ranges, rows_in_range
 from tests.counter import data_sets
 
 
@@ -33,6 +33,6 @@ def test_no_sphere_that_touches_is_left_out(size):
     counts = count_touching(triangles, spheres)
     assert counts.any()
     rows = np.empty(len(spheres), np.int64)
-    met = rows[: rows_meeting(spheres, np.array([*low, *high]), rows)]
+    met = rows[: rows_in_range(spheres, np.array([*low, *high]), rows)]
     assert set(np.flatnonzero(counts)) <= set(met)
     assert size != 1.0 or len(met) < len(spheres)

@@ -8,10 +8,23 @@ KERNELS = Path(__file__).parents[2] / "terrain_physics" / "_kernels"
 TABLE = KERNELS / "tolerances.py"
 MODULE = "terrain_physics._kernels.tolerances"
 
-# A constant with such a word in its name is a tolerance. Numbers of pieces are none.
-WORDS = re.compile(
-    r"MARGIN|SLOP|SLACK|ROUNDING|CLEARANCE|TOLERANCE|LEAST_(?!MASS|SHARE|PARTS|CELL|FACING)"
-)
+# A constant with such a word in its name is a tolerance, but for those that bound what may be given
+# or tried, or where float32 begins.
+WORDS = re.compile(r"MARGIN|SLOP(?!E)|SLACK|ROUNDING|CLEARANCE|TOLERANCE|(?<!AT_)LEAST_")
+BOUNDS = {
+    "LEAST_CELL",
+    "LEAST_EXPONENT",
+    "LEAST_FACING",
+    "LEAST_MASS",
+    "LEAST_OFF",
+    "LEAST_OUT",
+    "LEAST_PARTS",
+    "LEAST_PROGRESS",
+    "LEAST_SHARE",
+    "LEAST_SINE2",
+    "LEAST_SPEED_FACTOR",
+    "LEAST_SQUARE",
+}
 
 
 def constants(file: Path) -> list[str]:
@@ -68,6 +81,11 @@ def test_no_tolerance_stands_elsewhere() -> None:
         for file in KERNELS.rglob("*.py")
         if file != TABLE
         for name in constants(file)
-        if WORDS.search(name)
+        if WORDS.search(name) and name not in BOUNDS
     }
     assert not elsewhere
+
+
+def test_no_bound_is_excepted_that_is_not_there() -> None:
+    known = {name for file in KERNELS.rglob("*.py") for name in constants(file)}
+    assert known >= BOUNDS

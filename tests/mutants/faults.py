@@ -16,9 +16,10 @@ FAULTS = (
     Fault(
         "02_sat_axis_left_out",
         "_kernels.geometry.obb_triangle",
-        "_consider_edge(subtract(c, b), a, b, c, half, slack, out, way, least)\n"
-        "    out, way, least = _consider_edge(subtract(a, c), a, b, c, half, slack, out, way, least)",
-        "_consider_edge(subtract(c, b), a, b, c, half, slack, out, way, least)",
+        "    out, distance, least = _consider_edge(\n"
+        "        subtract(a, c), a, b, c, half, slack, out, distance, least\n"
+        "    )\n",
+        "",
     ),
     Fault(
         "03_sat_axis_left_out_of_26_faces",

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.scene import Scene, look
 from terrain_physics._kernels.character.flight.flight import fly, follow, land, strays, take_aim
-from terrain_physics._kernels.character.flight.time_of_impact import meet
+from terrain_physics._kernels.character.flight.time_of_impact import stop_at_impact
 from terrain_physics._kernels.character.others.half_planes import (
     A_WALL,
     ALONE_DISPLACEMENT,
@@ -68,9 +68,9 @@ def take_step(
         motion, pace = walk_step(movement, motion, pace, scene, ground, log)
         return scene, motion, pace
     aim = take_aim(movement, motion, pace, scene)
-    meets, met, rest = meet(movement, motion, pace, scene, aim, log)
-    if meets:
-        return scene, met, rest
+    has_impact, stopped, rest = stop_at_impact(movement, motion, pace, scene, aim, log)
+    if has_impact:
+        return scene, stopped, rest
     flight = fly(movement, motion, scene, aim)
     if strays(flight, pace):
         scene, flight = follow(movement, pace, scene, ground, flight)

@@ -120,11 +120,11 @@ from terrain_physics._kernels.ground.candidates import fetch_ahead
 from terrain_physics._kernels.ground.movers import COUNT_OF_MOVES, end_debts
 from terrain_physics._kernels.ground.table import (
     GroundTable,
-    from_start,
     ground_at,
     has_movers,
     movers_of,
     moves_counted,
+    with_step_start,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, scale, subtract
 from terrain_physics._kernels.surface.shapes import Body
@@ -251,7 +251,7 @@ def advance(
         moving_base = find_moving_base(state, rules, body, ground, delta_time, is_teleported)
         scene = empty_scene(body, int(rules[RESOLVER]), random_state, memory)
         center = add(three_at(state, POSITION), three_at(rules, OFFSET))
-        ground = from_start(ground, center, float(state[MOVES_SEEN]))
+        ground = with_step_start(ground, center, float(state[MOVES_SEEN]))
         moving_base = carry_and_squeeze(state, rules, scene, ground, moving_base, delta_time)
     start = three_at(state, POSITION)
     put_three_at(hits, OWN, three_at(state, OWN_VELOCITY))
@@ -291,7 +291,7 @@ def advance(
         if looks:
             motion = recentered(motion)
             if has_moving_ground:
-                ground = from_start(ground, motion.base, np.inf)
+                ground = with_step_start(ground, motion.base, np.inf)
             scene = look(scene, ground, motion.base, pace.far, movement.drop, 0.0)
         pace = one_less(pace, looks)
         rules_of_step, is_bound = movement, False

@@ -41,7 +41,7 @@ def assign_ranges(
 
 
 @kernel
-def rows_meeting(spheres: Floats, box: Floats, rows: Int64s) -> int:
+def rows_in_range(spheres: Floats, box: Floats, rows: Int64s) -> int:
     """Set rows[:count] to the spheres whose surfaces may reach into a box (6,); return the count.
 
     Spheres that the box is certainly outside of, or certainly wholly inside, are left out.

@@ -45,7 +45,7 @@ from terrain_physics._kernels.ground.table import (
     GroundTable,
     ground_at,
     has_movers,
-    mover_met,
+    mover_filtered,
     movers_of,
 )
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
@@ -91,7 +91,7 @@ AGENT_SIZE = BASE_DISPLACEMENT + 13
 NORMAL = 0  # unit direction from the agent to the other one, two numbers
 GAP = 2  # distance between their surfaces; < 0: they overlap
 MASS_SHARE = 3  # the agent's share of the mass of both
-SLACK = 4  # how far they may approach without an impulse; < 0: how far they are to be parted
+SEPARATION = 4  # how far they may approach without an impulse; < 0: how far they are to be parted
 OWN_INVERSE_MASS, OTHER_INVERSE_MASS = 5, 6  # in this contact: the one ahead yields less
 EFFECTIVE_MASS = 7  # impulse per meter of violated slack; 0: they cannot touch in this update
 IMPULSE = 8  # contact impulse, accumulated
@@ -131,7 +131,7 @@ def _may_be_on_moving_base(state: Floats, ground: GroundTable) -> bool:
         return False
     return bool(
         state[ON_MOVING_BASE] != 0.0
-        or (has_movers(ground) and mover_met(ground, float(state[BASE_PART])) > 0)
+        or (has_movers(ground) and mover_filtered(ground, float(state[BASE_PART])) > 0)
     )
 
 

@@ -46,6 +46,7 @@ from terrain_physics._kernels.crowd.agents import (
     length_2d,
 )
 from terrain_physics._kernels.crowd.solver import may_be_pushed
+from terrain_physics._kernels.tolerances import PUSH_SLACK, PUSH_SLACK_SHARE
 from terrain_physics._kernels.types import Floats, Int64s
 
 # How much farther than its displacement walls may deflect a character.
@@ -54,11 +55,6 @@ ASIDE = 0.02  # meters
 # Overlap, as a share of the radii of both, from which two agents are in a heap, where half-planes
 # would block everyone.
 _HEAP_OVERLAP = 0.25
-
-
-# Deflection up to which a body is not pushed: in meters, and as a share of its displacement. The
-# solver knows walls and standing agents to its rounds, not exactly.
-_PUSH_SLACK, _PUSH_SLACK_SHARE = 1e-6, 1e-3
 
 
 @kernel
@@ -154,7 +150,7 @@ def put_half_planes(
         if not differs:
             continue
         held_x, held_z = within_half_planes(row, own_x, own_z)
-        slack = _PUSH_SLACK + _PUSH_SLACK_SHARE * length_2d(agents[i], OWN_DISPLACEMENT)
+        slack = PUSH_SLACK + PUSH_SLACK_SHARE * length_2d(agents[i], OWN_DISPLACEMENT)
         if abs(end_x - held_x) <= slack and abs(end_z - held_z) <= slack:
             continue  # half-planes alone do it, if walls do not deflect the body before
         row[IS_PUSHED], row[PUSHED_DISPLACEMENT], row[PUSHED_DISPLACEMENT + 1] = 1.0, end_x, end_z

@@ -23,7 +23,7 @@ from terrain_physics._kernels.crowd.agents import (
     OWN_DISPLACEMENT,
     OWN_INVERSE_MASS,
     PREFERRED,
-    SLACK,
+    SEPARATION,
     STIFFNESS,
     TRAVEL,
     WALL_GAP,
@@ -86,9 +86,9 @@ def _find_stiffness(
             pair[IMPULSE], pair[EXTRAPOLATED_IMPULSE], pair[EFFECTIVE_MASS] = 0.0, 0.0, 0.0
             if _may_collide(agents, i, others[i, j], pair):
                 pair[EFFECTIVE_MASS] = 1.0
-                if pair[SLACK] > 0.0:
+                if pair[SEPARATION] > 0.0:
                     together = _displacement_together(agents, i, others[i, j], pair)
-                    pair[SLACK] = max(pair[SLACK] - together, 0.0)
+                    pair[SEPARATION] = max(pair[SEPARATION] - together, 0.0)
                 x, z = float(pair[NORMAL]), float(pair[NORMAL + 1])
                 xx, xz, zz = xx + x * x, xz + x * z, zz + z * z
         alone = xx + zz == 0.0  # then the walk itself handles walls
@@ -154,7 +154,7 @@ def _solve_round(
                 continue
             k, nx, nz = others[i, j], float(pair[NORMAL]), float(pair[NORMAL + 1])
             slack = float(
-                pair[SLACK] + ((displacements[k, 0] - x) * nx + (displacements[k, 1] - z) * nz)
+                pair[SEPARATION] + ((displacements[k, 0] - x) * nx + (displacements[k, 1] - z) * nz)
             )
             impulse = max(float(pair[EXTRAPOLATED_IMPULSE] - slack * pair[EFFECTIVE_MASS]), 0.0)
             extrapolated = _extrapolated(impulse, float(pair[IMPULSE]), ahead)

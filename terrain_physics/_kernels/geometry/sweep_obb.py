@@ -21,15 +21,13 @@ from terrain_physics._kernels.geometry.sweep_sphere import FREE, stopped
 from terrain_physics._kernels.math.vec3 import Mat3, Vec3, dot, length, scale, subtract
 from terrain_physics._kernels.tolerances import (
     BEHIND_SHARE,
+    BOX_TOUCH_ROUNDING,
+    BOX_TOUCH_SHARE,
     FRONT_COSINE,
     PARALLEL_AXES_SINE,
     TIE_SHARE,
 )
 from terrain_physics._kernels.types import Floats
-
-# Points of a triangle count as touched by a box up to this distance: a part of the size of the box,
-# plus a part of the distances on which rounding depends.
-NEAR_BOX, ROUNDING = 1e-7, 1e-13
 
 
 @kernel(inline=True)
@@ -167,7 +165,9 @@ def touched_point(
     half: Vec3, rotation: Mat3, a: Vec3, b: Vec3, c: Vec3, normal: Vec3, faces: Floats
 ) -> Vec3:
     """Return the middle of the part of a triangle that a box around the origin just touches."""
-    margin = NEAR_BOX * length(half) + ROUNDING * max(length(a), length(b), length(c))
+    margin = BOX_TOUCH_SHARE * length(half) + BOX_TOUCH_ROUNDING * max(
+        length(a), length(b), length(c)
+    )
     for i in range(3):
         corner = to_box(rotation, a if i == 0 else (b if i == 1 else c))
         for k in range(3):

@@ -25,13 +25,13 @@ from terrain_physics._kernels.math.vec3 import (
     scale,
     subtract,
 )
-from terrain_physics._kernels.tolerances import BEHIND_SHARE, ON_FEATURE_SHARE, SLIDE_SINE
-
-# Parts of all sizes: how far a triangle may extend before the plane at its nearest point, and the
-# least distance of that point. The nearest point is chosen by rounded squares of distances, so
-# that it may be off along the triangle, and the plane leans by up to sqrt(rounding / LEAST_GAP),
-# 2e-6.
-DOUBT, LEAST_GAP = 1e-5, 1e-4
+from terrain_physics._kernels.tolerances import (
+    BEHIND_SHARE,
+    LEAST_GAP_SHARE,
+    NEAREST_POINT_SHARE,
+    ON_FEATURE_SHARE,
+    SLIDE_SINE,
+)
 
 FREE = (math.inf, (0.0, 0.0, 0.0))
 
@@ -65,9 +65,11 @@ def stays_before(
     the plane there that is square to it. ``size`` is the sum of all sizes.
     """
     gap = length(towards)
-    room = gap - radius - DOUBT * size
+    room = gap - radius - NEAREST_POINT_SHARE * size
     return bool(
-        room > 0.0 and gap > LEAST_GAP * size and room * gap > dot(direction, towards) * distance
+        room > 0.0
+        and gap > LEAST_GAP_SHARE * size
+        and room * gap > dot(direction, towards) * distance
     )
 
 

@@ -96,7 +96,7 @@ def only_of(ground: GroundTable, only: int) -> GroundTable:
 
 
 @kernel(inline=True)
-def from_start(ground: GroundTable, step_start: Vec3, seen: float) -> GroundTable:
+def with_step_start(ground: GroundTable, step_start: Vec3, seen: float) -> GroundTable:
     """Return the ground as it is for a body whose step begins there, which saw so many moves."""
     return GroundTable(
         ground.table,
@@ -110,7 +110,7 @@ def from_start(ground: GroundTable, step_start: Vec3, seen: float) -> GroundTabl
 
 
 @kernel(inline=True)
-def carried_on(ground: GroundTable, base_part: int) -> GroundTable:
+def with_base_part(ground: GroundTable, base_part: int) -> GroundTable:
     """Return the ground as it is for a body on a moving base; -1: none."""
     return GroundTable(
         ground.table,
@@ -130,7 +130,7 @@ def has_movers(ground: GroundTable) -> bool:
 
 
 @kernel(no_refcount=True)
-def mover_met(ground: GroundTable, number: float) -> int:
+def mover_filtered(ground: GroundTable, number: float) -> int:
     """Return the row of a mover, 0 if the part is none or the mask filters it out."""
     row, parts = mover_of(movers_of(ground), number), parts_of(ground).rows
     if row > 0 and parts[row_of_number(parts, int(number)), LAYERS] & ground.mask == 0:

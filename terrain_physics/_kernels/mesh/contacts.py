@@ -23,13 +23,11 @@ from terrain_physics._kernels.mesh.tree import (
 )
 from terrain_physics._kernels.surface.contact import contact, put_vector
 from terrain_physics._kernels.surface.shapes import bounds_at, row_vector
+from terrain_physics._kernels.tolerances import FRAME_DISTANCE_MARGIN, FRAME_MARGIN
 from terrain_physics._kernels.types import Floats, Int64s
 
 # The contacts of each shape that are kept.
 ALL, DEEPEST, NUMBER = range(3)
-
-# In units of the mesh's frame, and per unit of the distance to the far side of the shape.
-_MARGIN, _ROUNDING = 2.0**-20, 2.0**-40
 
 # Contacts there is room for at first, besides one for each shape.
 _ROOM = 64
@@ -47,7 +45,7 @@ def _box_in_frame(
     x, y, z, factor = float(frame[0]), float(frame[1]), float(frame[2]), float(frame[3])
     far = max(abs(lower[0] - x), abs(lower[1] - y), abs(lower[2] - z))
     far = max(far, abs(upper[0] - x), abs(upper[1] - y), abs(upper[2] - z))
-    margin = _MARGIN + _ROUNDING * far * factor
+    margin = FRAME_MARGIN + FRAME_DISTANCE_MARGIN * far * factor
     return (
         in_frame(lower[0], x, factor, -margin),
         in_frame(lower[1], y, factor, -margin),

@@ -283,7 +283,9 @@ def _folded(a: Vec3, b: Vec3, p: Vec3, q: Vec3) -> bool:
 
 
 @kernel
-def keep_meeting(corners: Floats, order: Int32s, faces: Int32s, slots: Int32s, keys: Int64s) -> int:
+def keep_intersecting(
+    corners: Floats, order: Int32s, faces: Int32s, slots: Int32s, keys: Int64s
+) -> int:
     """Write face i * faces + face j, i < j, of intersecting pairs of one mesh; return how many.
 
     ``faces`` (n, 3) are the welded vertices of the triangles, by slot.
@@ -337,7 +339,7 @@ def self_pairs(run: Run, mesh: Mesh, welded: Int32s, most: int) -> Int64s | None
     faces = welded[mesh.faces[mesh.order]]
 
     def keep(slots: Int32s, keys: Int64s) -> int:
-        return keep_meeting(mesh.corners, mesh.order, faces, slots, keys)
+        return keep_intersecting(mesh.corners, mesh.order, faces, slots, keys)
 
     return _pairs(run, mesh, mesh, keep, most, same=True)
 

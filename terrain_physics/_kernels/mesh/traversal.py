@@ -11,16 +11,12 @@ from terrain_physics._kernels._intrinsics import prefer_wide_vectors
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.math.vec3 import Vec3, add_scaled
 from terrain_physics._kernels.mesh.tree import LANES, Float32
-from terrain_physics._kernels.tolerances import NODE_MARGIN
+from terrain_physics._kernels.tolerances import MESH_RAY_MARGIN, MESH_SHAPE_MARGIN, NODE_MARGIN
 from terrain_physics._kernels.types import Float32s
 
 NO_WIDTH = (0.0, 0.0, 0.0)
 
 _STEEPEST = 1e20  # stands for 1 / 0, and stays finite in float32 when multiplied by a length
-
-# The same per unit of the distance to the start of the path, in float64. The travel of a shape that
-# grazes a triangle, by no less than a millionth, is known to a million times 2^-53 of it.
-_RAY_ROUNDING, _SHAPE_ROUNDING = 2.0**-48, 2.0**-30
 
 # Shapes this much larger than the mesh are near to all of it.
 _HUGE = 2.0**20
@@ -131,7 +127,7 @@ def path_in_frame(
     widest = max(wide[0], wide[1], wide[2])
     is_near, skipped = _enter_cube(start, direction, wide)
     distance = max(abs(start[0]), abs(start[1]), abs(start[2]))
-    rounding = _SHAPE_ROUNDING if widest > 0.0 else _RAY_ROUNDING
+    rounding = MESH_SHAPE_MARGIN if widest > 0.0 else MESH_RAY_MARGIN
     margin = min(NODE_MARGIN * (1.0 + widest) + rounding * distance, 4.0)
     if widest > _HUGE:
         start, wide, skipped, margin, is_near = NO_WIDTH, NO_WIDTH, 0.0, _HUGE, True

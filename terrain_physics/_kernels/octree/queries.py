@@ -38,7 +38,7 @@ def _sphere_overlaps_box(spheres: Floats, i: int, boxes: Floats, j: int) -> bool
 
 
 @kernel
-def objects_met(
+def overlapping_objects(
     spheres: Floats,
     boxes: Floats,
     rows: Int64s,
@@ -165,7 +165,7 @@ def _doubled(waiting: Int64s, entries: Floats, top: int) -> tuple[Int64s, Floats
 
 
 @kernel
-def first_met(
+def first_hits(
     spheres: Floats,
     boxes: Floats,
     rows: Int64s,

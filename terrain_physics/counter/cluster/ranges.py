@@ -383,7 +383,7 @@ def _cut(block: Any, boxes: Array) -> list[_CutBlock]:
     rows = np.empty(len(spheres), np.int64)
     partitions = []
     for box in np.array(boxes):  # what came from elsewhere may be read-only
-        met = rows[: kernels.rows_meeting(spheres, box, rows)].copy()
+        met = rows[: kernels.rows_in_range(spheres, box, rows)].copy()
         partitions.append((met, spheres.take(met, axis=0)))
     return partitions
 

@@ -22,7 +22,7 @@ from terrain_physics._kernels.character.contacts.plane_solver import least_move
 from terrain_physics._kernels.character.contacts.scene import (
     CANDIDATE,
     DEPTH,
-    MET,
+    PLANE_CANDIDATE,
     PUSH,
     SIMULTANEOUS,
     Scene,
@@ -73,11 +73,11 @@ class Resolved(NamedTuple):
 
 
 @kernel(no_refcount=True)
-def meet_plane(scene: Scene, planes: int, push: Vec3, candidate: int) -> int:
+def note_plane(scene: Scene, planes: int, push: Vec3, candidate: int) -> int:
     """Remember in the scene, once, the plane of a candidate; return how many planes there are."""
     count = add_plane(scene.planes, planes, push)
     if count > planes:
-        scene.planes[planes, MET] = candidate
+        scene.planes[planes, PLANE_CANDIDATE] = candidate
     return count
 
 
@@ -171,7 +171,7 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
         spend(scene.faces, penetrating * penetrating * penetrating)  # corners of planes
         for k in range(penetrating):
             i = order[k]
-            planes = meet_plane(
+            planes = note_plane(
                 scene, planes, three(contacts, i, PUSH), int(contacts[i, CANDIDATE])
             )
         return add(offset, least_move(contacts, order, penetrating)), planes
@@ -192,7 +192,7 @@ def push_out(scene: Scene, offset: Vec3, count: int, planes: int, walls: bool) -
                 depth, push = as_wall(depth, push)
         if depth > 0.0:
             offset = add_scaled(offset, push, depth)
-            planes = meet_plane(scene, planes, push, int(contacts[i, CANDIDATE]))
+            planes = note_plane(scene, planes, push, int(contacts[i, CANDIDATE]))
     return offset, planes
 
 
@@ -297,7 +297,7 @@ def resolve(
     for i in range(count):
         if scene.contacts[i, DEPTH] >= -near:
             which = int(scene.contacts[i, CANDIDATE])
-            planes = meet_plane(scene, planes, three(scene.contacts, i, PUSH), which)
+            planes = note_plane(scene, planes, three(scene.contacts, i, PUSH), which)
     return Resolved(offset, planes, count, max(deepest, overlapping), rounds, lifted)
 
 

@@ -20,14 +20,14 @@ from terrain_physics._kernels.character.state.work import (
 from terrain_physics._kernels.ground.candidates import CANDIDATE_SIZE, gather_candidates
 from terrain_physics._kernels.ground.movers import no_debts
 from terrain_physics._kernels.ground.nearby import FEW, put_runs
-from terrain_physics._kernels.ground.table import GroundTable, from_start, has_movers
+from terrain_physics._kernels.ground.table import GroundTable, has_movers, with_step_start
 from terrain_physics._kernels.math.vec3 import Vec3, add, subtract
 from terrain_physics._kernels.surface.shapes import Body
 from terrain_physics._kernels.tolerances import CONTACT_MARGIN
 from terrain_physics._kernels.types import Floats, Int64s, UInt64s
 
 # Column of a plane behind its normal: its candidate, or one of the two values below.
-MET = 3
+PLANE_CANDIDATE = 3
 
 
 PLANE_SIZE = 4
@@ -205,7 +205,7 @@ def scene_around(
     wide = add(body.half_extents, (CONTACT_MARGIN, CONTACT_MARGIN, CONTACT_MARGIN))
     upper = add(center, add(wide, (0.0, room, 0.0)))
     scene = empty_scene(body, SIMULTANEOUS, random_state, memory)
-    there = from_start(ground, center, np.inf)
+    there = with_step_start(ground, center, np.inf)
     return gathered(scene, there, center, subtract(center, wide), upper)
 
 

@@ -21,7 +21,7 @@ from terrain_physics._kernels.character.contacts.grounding import (
 )
 from terrain_physics._kernels.character.contacts.resolve import (
     Resolved,
-    meet_plane,
+    note_plane,
     resolve,
     stop_at_side,
 )
@@ -32,7 +32,7 @@ from terrain_physics._kernels.character.reports.hits import (
     note_flight,
     note_landing,
 )
-from terrain_physics._kernels.character.reports.report import planes_touched
+from terrain_physics._kernels.character.reports.report import contact_planes
 from terrain_physics._kernels.character.state.free_motion import through_air
 from terrain_physics._kernels.character.state.motion import Footing, Motion, MovementRules, Tally
 from terrain_physics._kernels.character.state.substeps import Pace, extent
@@ -178,7 +178,7 @@ def _back_if_stuck(scene: Scene, start: Vec3, out: Resolved) -> tuple[bool, Reso
     contacts, depth, overlap = list_contacts(scene, start)
     depth = max(depth, overlap)
     if depth < out.depth:
-        planes = planes_touched(scene, contacts)
+        planes = contact_planes(scene, contacts)
         return True, Resolved(start, planes, contacts, depth, out.rounds, 0.0)
     contacts, _, _ = list_contacts(scene, out.offset)
     return False, Resolved(out.offset, out.planes, contacts, out.depth, out.rounds, out.lifted)
@@ -261,7 +261,7 @@ def land(
     velocity, tally, out = flight.velocity, motion.tally, flight.out
     falling, stuck = -velocity[1], False
     if flight.blocked:
-        planes = meet_plane(scene, out.planes, flight.side, SIDE_OF_MAP)
+        planes = note_plane(scene, out.planes, flight.side, SIDE_OF_MAP)
         out = Resolved(out.offset, planes, out.contacts, out.depth, out.rounds, out.lifted)
     if out.depth > CONVERGED_DEPTH and not flight.strayed:
         stuck, out = _back_if_stuck(scene, motion.offset, out)

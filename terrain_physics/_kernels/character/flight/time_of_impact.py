@@ -10,7 +10,7 @@ from terrain_physics._kernels.character.contacts.grounding import along_planes, 
 from terrain_physics._kernels.character.contacts.scene import CANDIDATE, DEPTH, PUSH, Scene
 from terrain_physics._kernels.character.flight.flight import Aim
 from terrain_physics._kernels.character.reports.hits import HitLog, note_bump, note_landing
-from terrain_physics._kernels.character.reports.report import planes_touched
+from terrain_physics._kernels.character.reports.report import contact_planes
 from terrain_physics._kernels.character.state.free_motion import through_air
 from terrain_physics._kernels.character.state.motion import (
     BLOCKED,
@@ -136,7 +136,7 @@ def _land(
     down = walk(
         scene, place, (0.0, 0.0, 0.0), pace.farthest, 0.0, movement.walkable, movement.max_rounds
     )
-    touched = planes_touched(scene, down.contacts)
+    touched = contact_planes(scene, down.contacts)
     on_planes, normal = ground_by_planes(scene.planes, touched, movement.cosine)
     stands = down.ended == FREE or down.ended == BLOCKED
     if not stands or not on_planes or down.depth > CONVERGED_DEPTH:
@@ -176,7 +176,7 @@ def _bump(
     manifold, tally = list_contacts(scene, place), motion.tally
     if manifold.depth > CONVERGED_DEPTH:
         return False, motion
-    velocity = along_planes(scene.planes, planes_touched(scene, manifold.contacts), velocity)
+    velocity = along_planes(scene.planes, contact_planes(scene, manifold.contacts), velocity)
     _, velocity = through_air(velocity, movement.gravity, left)
     tally = Tally(
         manifold.contacts,
@@ -192,7 +192,7 @@ def _bump(
 
 
 @kernel(noinline=True, no_refcount=True)
-def meet(
+def stop_at_impact(
     movement: MovementRules, motion: Motion, pace: Pace, scene: Scene, aim: Aim, log: HitLog
 ) -> tuple[bool, Motion, Pace]:
     """End a step through the air at its time of impact with walkable ground or a ceiling.

@@ -51,7 +51,7 @@ from terrain_physics._kernels.ground.movers import (
     surface_velocity,
     velocity_at,
 )
-from terrain_physics._kernels.ground.table import GroundTable, mover_met, movers_of
+from terrain_physics._kernels.ground.table import GroundTable, mover_filtered, movers_of
 from terrain_physics._kernels.math.rigid import (
     Rigid,
     angle_of,
@@ -208,7 +208,7 @@ def find_moving_base(
     movers, seen, row = (
         movers_of(ground),
         float(state[MOVES_SEEN]),
-        mover_met(ground, float(state[BASE_PART])),
+        mover_filtered(ground, float(state[BASE_PART])),
     )
     carried = three_at(state, BASE_VELOCITY)
     if row == 0 or movers[row, PUT] > seen:
@@ -250,7 +250,7 @@ def find_moving_base(
 @kernel
 def carried_center(state: Floats, rules: Floats, body: Body, ground: GroundTable) -> Vec3:
     """Return the center of a body after its moving base has carried it."""
-    row = mover_met(ground, float(state[BASE_PART])) if state[ON_MOVING_BASE] != 0.0 else 0
+    row = mover_filtered(ground, float(state[BASE_PART])) if state[ON_MOVING_BASE] != 0.0 else 0
     if row > 0:
         return center_of(
             to_world(frame_now(movers_of(ground), row), three_at(state, BASE_POINT)), body
@@ -326,7 +326,7 @@ def settle_moving_base(
     movers, grounded, number = movers_of(ground), state[GROUNDED] != 0.0, float(state[GROUND_PART])
     if grounded and number < 0.0:
         number = float(state[BASE_PART])  # on its way up a step, say
-    row = mover_met(ground, number) if grounded else 0
+    row = mover_filtered(ground, number) if grounded else 0
     position = three_at(state, POSITION)
     foot = foot_of(add(position, three_at(rules, OFFSET)), body)
     before, after, age = moving_base.velocity, (0.0, 0.0, 0.0), moving_base.age

@@ -60,11 +60,11 @@ from terrain_physics._kernels.ground.movers import (
 from terrain_physics._kernels.ground.table import (
     STILL_PARTS,
     GroundTable,
-    carried_on,
-    from_start,
-    mover_met,
+    mover_filtered,
     movers_of,
     only_of,
+    with_base_part,
+    with_step_start,
 )
 from terrain_physics._kernels.math.rigid import (
     between,
@@ -164,7 +164,7 @@ def _depenetration_from(
         half_extents[2] + CONTACT_MARGIN,
     )
     began = to_world(now, to_local(before, ground.step_start))
-    part = from_start(only_of(ground, number), began, np.inf)
+    part = with_step_start(only_of(ground, number), began, np.inf)
     scene = gathered(with_body(scene, body), part, place, subtract(place, wide), add(place, wide))
     offset = (0.0, 0.0, 0.0)
     touching = list_contacts(scene, offset)
@@ -213,7 +213,7 @@ def _list_near_parts(
             count < MOST_DEBTS
             and movers[row, IS_MOBILE] != 0.0
             and may_meet(movers, row, lower, upper)
-            and mover_met(ground, float(movers[row, NUMBER])) > 0
+            and mover_filtered(ground, float(movers[row, NUMBER])) > 0
         ):
             near[count, _ROW] = row
             had = _old_debt(state, movers[row, NUMBER])
@@ -410,7 +410,7 @@ def carry_and_squeeze(
     spot, base_part = center, -1
     if moving_base.row > 0 and not in_air:
         base_part = int(movers_of(ground)[moving_base.row, NUMBER])
-    on_base_part = carried_on(ground, base_part)
+    on_base_part = with_base_part(ground, base_part)
     for k in range(1, steps + 1):
         share = k / steps
         spend(scene.faces, STEP)
@@ -448,7 +448,7 @@ def is_disturbed(state: Floats, rules: Floats, ground: GroundTable) -> bool:
     """Tell whether moving parts may wake a body that would sleep."""
     movers, seen = movers_of(ground), float(state[MOVES_SEEN])
     if state[ON_MOVING_BASE] != 0.0:
-        row = mover_met(ground, float(state[BASE_PART]))
+        row = mover_filtered(ground, float(state[BASE_PART]))
         if row == 0 or is_conveyor(movers, row) or has_moved(movers, row, seen):
             return True
     margin = SQUEEZE_DISTANCE + _largest_squeeze(state)

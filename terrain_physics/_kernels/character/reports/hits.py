@@ -17,8 +17,8 @@ from terrain_physics._kernels.character.contacts.resolve import Resolved
 from terrain_physics._kernels.character.contacts.scene import (
     CANDIDATE,
     DEPTH,
-    MET,
     NO_CANDIDATE,
+    PLANE_CANDIDATE,
     PUSH,
     SIDE_OF_MAP,
     Scene,
@@ -367,7 +367,7 @@ def note_walk(
         approach = (0.0, 0.0, 0.0)
         if dot(wall, moved) < -CONTACT_MARGIN or dot(wall, own) < -LEAST_IMPACT:
             approach = _approach_velocity(scene, motion.offset, velocity, own, True)
-        k = int(scene.planes[i, MET])
+        k = int(scene.planes[i, PLANE_CANDIDATE])
         if k < 0:
             count = _note_corner(log, count, movement, scene, place, velocity, approach)
             continue
@@ -417,7 +417,7 @@ def note_flight(
     """
     place, count = _in_the_air(scene, base, out.offset, out.contacts), motion.tally.hits
     for i in range(out.planes):
-        normal, k = plane_normal(scene.planes, i), int(scene.planes[i, MET])
+        normal, k = plane_normal(scene.planes, i), int(scene.planes[i, PLANE_CANDIDATE])
         on_foot = normal[1] >= movement.walkable and motion.footing.grounded
         if not on_foot and -dot(normal, velocity) >= LEAST_IMPACT:
             count = _note_in_flight(log, count, movement, motion, scene, place, velocity, k, normal)
@@ -475,7 +475,7 @@ def candidate_of(scene: Scene, planes: int, normal: Vec3) -> int:
     """Return the candidate of the plane of that normal; NO_CANDIDATE if no plane has it."""
     for i in range(planes):
         if dot(plane_normal(scene.planes, i), normal) > SAME_NORMAL_COSINE:
-            return int(scene.planes[i, MET])
+            return int(scene.planes[i, PLANE_CANDIDATE])
     return NO_CANDIDATE
 
 

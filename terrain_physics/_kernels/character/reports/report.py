@@ -4,7 +4,7 @@ import numpy as np
 
 from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.body import foremost
-from terrain_physics._kernels.character.contacts.resolve import meet_plane
+from terrain_physics._kernels.character.contacts.resolve import note_plane
 from terrain_physics._kernels.character.contacts.scene import CANDIDATE, PUSH, Scene
 from terrain_physics._kernels.character.state.layout import (
     AIRBORNE,
@@ -25,13 +25,13 @@ from terrain_physics._kernels.types import Floats
 
 
 @kernel(no_refcount=True)
-def planes_touched(scene: Scene, count: int) -> int:
+def contact_planes(scene: Scene, count: int) -> int:
     """Write the planes of the contacts listed to the scene; return how many there are."""
     spend(scene.faces, count * PLANE)
     planes = int(np.int64(0))
     for i in range(count):
         which = int(scene.contacts[i, CANDIDATE])
-        planes = meet_plane(scene, planes, three(scene.contacts, i, PUSH), which)
+        planes = note_plane(scene, planes, three(scene.contacts, i, PUSH), which)
     return planes
 
 
@@ -40,7 +40,7 @@ def kind_of_ground(
     scene: Scene, count: int, grounded: bool, normal: Vec3, walkable: float, by_sum: bool
 ) -> tuple[int, Vec3]:
     """Return (kind of ground, its normal) for a body with contacts that stands on ``normal``."""
-    planes = planes_touched(scene, count)
+    planes = contact_planes(scene, count)
     best = 0
     for i in range(1, planes):
         if scene.planes[i, 1] > scene.planes[best, 1]:

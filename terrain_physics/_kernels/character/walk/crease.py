@@ -19,7 +19,7 @@ from terrain_physics._kernels.character.contacts.grounding import (
 )
 from terrain_physics._kernels.character.contacts.resolve import push_out
 from terrain_physics._kernels.character.contacts.scene import Scene, at_once
-from terrain_physics._kernels.character.reports.report import planes_touched
+from terrain_physics._kernels.character.reports.report import contact_planes
 from terrain_physics._kernels.character.state.motion import BLOCKED, OFF_GROUND, Walked
 from terrain_physics._kernels.math.vec3 import Vec3, add, cross, dot, flat, length, scale, subtract
 from terrain_physics._kernels.tolerances import SLOP, WALL_CLEARANCE
@@ -74,7 +74,7 @@ def _holds(scene: Scene, offset: Vec3, manifold: Manifold, cosine: float) -> boo
     """Tell whether a body overlaps nothing there, and its contacts together hold it."""
     if manifold.depth > SLOP or manifold.overlap > SLOP or is_buried(scene, offset):
         return False
-    held, _ = ground_by_planes(scene.planes, planes_touched(scene, manifold.contacts), cosine)
+    held, _ = ground_by_planes(scene.planes, contact_planes(scene, manifold.contacts), cosine)
     return held
 
 
@@ -154,7 +154,7 @@ def follow_crease(
     """
     scene = at_once(scene)
     nowhere = (0.0, 0.0, 0.0)
-    planes = planes_touched(scene, list_contacts(scene, start).contacts)
+    planes = contact_planes(scene, list_contacts(scene, start).contacts)
     held, _ = ground_by_planes(scene.planes, planes, cosine)
     steep = True
     for i in range(planes):

@@ -6,7 +6,7 @@ from terrain_physics._kernels._jit import kernel
 from terrain_physics._kernels.character.contacts.grounding import along_planes, ground_by_planes
 from terrain_physics._kernels.character.contacts.scene import Scene
 from terrain_physics._kernels.character.reports.hits import HitLog, note_walk
-from terrain_physics._kernels.character.reports.report import planes_touched
+from terrain_physics._kernels.character.reports.report import contact_planes
 from terrain_physics._kernels.character.state.free_motion import along_ground
 from terrain_physics._kernels.character.state.motion import (
     BLOCKED,
@@ -180,7 +180,7 @@ def walk_step(
             if line != (0.0, 0.0, 0.0):  # the crease, its ground, led it aside
                 hits = tally.hits
     tally = _tally_of(tally, walked, rounds, hits)
-    touched = planes_touched(scene, walked.contacts)
+    touched = contact_planes(scene, walked.contacts)
     on_planes, normal = ground_by_planes(scene.planes, touched, movement.cosine)
     footing = Footing(True, True, normal if on_planes else footing.normal, False, 0.0)
     ahead = Motion(base, walked.offset, velocity, footing, tally)

@@ -17,14 +17,14 @@ from terrain_physics._kernels.character.contacts.find_contacts import Manifold, 
 from terrain_physics._kernels.character.contacts.grounding import plane_normal, rise_of_slope
 from terrain_physics._kernels.character.contacts.resolve import (
     clearing_rise,
-    meet_plane,
+    note_plane,
     push_out,
     rise_of_feet,
 )
 from terrain_physics._kernels.character.contacts.scene import (
     CANDIDATE,
-    MET,
     NO_CANDIDATE,
+    PLANE_CANDIDATE,
     PUSH,
     Scene,
     at_once,
@@ -290,7 +290,7 @@ def _walls_touched(scene: Scene, offset: Vec3, displacement: Vec3, cosine: float
         normal = three(scene.contacts, i, PUSH)
         _, wall = flat(normal)
         if abs(normal[1]) < cosine and dot(wall, displacement) < 0.0:
-            planes = meet_plane(scene, planes, wall, int(scene.contacts[i, CANDIDATE]))
+            planes = note_plane(scene, planes, wall, int(scene.contacts[i, CANDIDATE]))
     return planes
 
 
@@ -298,8 +298,8 @@ def _walls_touched(scene: Scene, offset: Vec3, displacement: Vec3, cosine: float
 def _choose_wall(scene: Scene, start: Vec3, displacement: Vec3, cosine: float, i: int) -> Vec3:
     """Keep one of the walls touched as the scene's only plane; return the displacement along it."""
     _walls_touched(scene, start, displacement, cosine)
-    wall, candidate = plane_normal(scene.planes, i), int(scene.planes[i, MET])
-    meet_plane(scene, int(np.int64(0)), wall, candidate)
+    wall, candidate = plane_normal(scene.planes, i), int(scene.planes[i, PLANE_CANDIDATE])
+    note_plane(scene, int(np.int64(0)), wall, candidate)
     return add_scaled(displacement, wall, -dot(wall, displacement))
 
 
@@ -383,7 +383,7 @@ def walk(
     manifold = list_contacts(scene, offset)
     planes = none
     if size > 0.0:
-        planes = meet_plane(scene, planes, scale(ahead, -1.0), NO_CANDIDATE)
+        planes = note_plane(scene, planes, scale(ahead, -1.0), NO_CANDIDATE)
     return _walked(BLOCKED, offset, planes, manifold, rounds)
 
 
