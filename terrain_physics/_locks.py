@@ -51,8 +51,8 @@ def in_order(locks: Iterable[Any]) -> list[Any]:
 def _take(locks: list[Any]) -> None:
     """Take locks, and wait for none of them while holding another.
 
-    A signal handler may want any lock while its thread holds one: whoever waits for that one lets
-    go of the others, or both would wait for ever.
+    A signal handler may want any lock while its thread holds one: a thread that waits for that one
+    lets go of the others, or both would wait for ever.
     """
     first = 0
     while True:
@@ -95,7 +95,7 @@ def _take_all() -> None:
         for lock in compilers:  # they come last, and always wait
             lock.acquire()
         _held.extend(locks)
-        # Last: who makes a lock may hold one of the others.
+        # Last: a thread that makes a lock may hold one of the others.
         _making.acquire()
         known = set(map(id, locks))
         if all(id(lock) in known for lock in _made):

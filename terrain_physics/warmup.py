@@ -71,7 +71,7 @@ def _character() -> None:
     land, body = HeightMap([[0, 0], [0, 0]]), CapsuleCollider(0.5, 1.8)
     mover = CharacterMovement(land, body, position=(0, 0.4, 0))
     mover.update(1 / 60)
-    land.raise_((0.5, 0.5), 1, 0.1)  # who stands there looks again
+    land.raise_((0.5, 0.5), 1, 0.1)  # a character that stands there looks again
     mover.update(1 / 60)
     mover.resize(body)
     mover.material_rules = {0: {"speed": 0.5}}
@@ -109,7 +109,7 @@ def _mesh() -> None:
 
 
 def _ground() -> None:
-    # In addition to the queries of its parts: parts that come and go, and whose a triangle is. Maps
+    # In addition to the queries of its parts: parts that come and go, and owners of triangles. Maps
     # that are together larger than a block.
     tiles = [HeightMap([[0] * 9] * 9, origin=(x, 0, 0)) for x in (0, 8)]
     ground = Ground([*tiles, _small_mesh()])

@@ -1,4 +1,4 @@
-"""Which kernels the library's Python code uses, by its sources.
+"""Find the kernels that the library's Python code uses, from its source code.
 
 Tests call others too, which wheels need no machine code for.
 """

@@ -201,12 +201,12 @@ def listed(name: str, value: Any) -> tuple[Any, ...]:
     return tuple(items)
 
 
-def of_whom(who: object, check: Callable[..., _Checked], *values: Any) -> _Checked:
-    """Return what a check makes of values; its error says of whom they are."""
+def named_check(key: object, check: Callable[..., _Checked], *values: Any) -> _Checked:
+    """Return what a check makes of values; its error names the key that they are of."""
     try:
         return check(*values)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{who!r}: {error}") from None
+        raise type(error)(f"{key!r}: {error}") from None
 
 
 def _three(name: str, value: Any) -> tuple[Any, ...]:
@@ -529,8 +529,8 @@ def obbs(prefix: str, centers: Any, half_extents: Any, rotation_matrices: Any) -
     return {names[0]: middles, names[1]: half, names[2]: rotations(names[2], rotation_matrices)}
 
 
-def reaches(name: str, value: Any) -> NDArray[np.float64]:
-    """Return how far rays reach (n,), from 0 to infinity; (1,) of one number for all of them."""
+def ray_limits(name: str, value: Any) -> NDArray[np.float64]:
+    """Return the largest distances of rays (n,), 0 to infinity; (1,) of one number for all."""
     if value is math.inf:
         return _ANY_REACH
     if not isinstance(value, (list, tuple)) and getattr(value, "ndim", 0) == 0:

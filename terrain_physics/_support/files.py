@@ -39,7 +39,7 @@ def written_whole(name: str) -> Iterator[BinaryIO]:
     """Yield a new file that replaces ``name`` when the block ends without an error.
 
     Until then, and after an error, an existing file of that name is unchanged. The new one may be
-    read and written by those who might before.
+    read and written by the same users as before.
     """
     target = Path(name).resolve()  # follows a link, so that the link itself is not replaced
     if not target.parent.is_dir():

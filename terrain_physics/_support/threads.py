@@ -97,13 +97,13 @@ def alone() -> AbstractContextManager[None]:
 
 
 class _Failed(NamedTuple):
-    """What a range left whose function raised an error."""
+    """The result of a range whose function raised an error."""
 
     error: Exception
 
 
 class _Job:
-    """The ranges of one call, begun in order by its caller and by those who help it.
+    """The ranges of one call, begun in order by its caller and by its helpers.
 
     Parameters
     ----------

@@ -1,16 +1,16 @@
-"""Guest: a `CharacterMovement` that a group updates."""
+"""AdoptedMember: a `CharacterMovement` that a group updates."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 
 class AdoptedMember(NamedTuple):
-    """What a group asks of a character that is one of its members, but has a face of its own.
+    """Calls by which a group asks a character that is a member, but has a face of its own.
 
     Attributes
     ----------
     adopt : callable
-        Takes over what the game wrote to it; raises for what is none, and changes nothing then.
+        Takes over what the game wrote to it; raises for bad values, and changes nothing then.
     show : callable
         Shows what an update did to it to the game, and to its owner.
     show_restored : callable

@@ -1,4 +1,4 @@
-"""What a character's body is made of: a ball, a box or a capsule, relative to its owner."""
+"""Colliders: a character's body as a ball, a box or a capsule, relative to its owner."""
 
 from dataclasses import asdict, dataclass
 from typing import Any

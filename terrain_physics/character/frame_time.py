@@ -1,4 +1,4 @@
-"""How long an update lasts: the time that the game says, cut to the longest that it allows."""
+"""The length of an update: the time that the game says, cut to the longest that it allows."""
 
 from typing import Any, Protocol, Self, overload
 

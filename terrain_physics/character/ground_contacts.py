@@ -1,4 +1,4 @@
-"""What characters touch, as of their last updates: which triangles, and of what material."""
+"""Contacts of characters with the ground, as of their last updates: triangles and materials."""
 
 from typing import NamedTuple, Self
 
@@ -16,7 +16,7 @@ _TRIANGLE = columns.GROUND_TRIANGLE - columns.GROUND_KIND
 
 
 class GroundContacts(NamedTuple):
-    """The triangles that characters touch, as kernels name them, and the ground that knows more.
+    """The contacts of characters with triangles, as kernels name them, and their ground.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class GroundContacts(NamedTuple):
         return self._replace(rows=self.rows[rows])
 
     def is_other_material(self, before: "GroundContacts") -> Bools:
-        """Tell who touches another material than before; not those without any, now or then."""
+        """Tell which touch another material than before; False without any, now or then."""
         parts, parts_before = self.parts(), before.parts()
         triangles = self.rows[:, _TRIANGLE]
         differs: Bools = (triangles != before.rows[:, _TRIANGLE]) | (parts != parts_before)

@@ -1,4 +1,4 @@
-"""How characters with rules for materials go on what they stand on, before each update."""
+"""Find the ground material below characters with rules for materials, before each update."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from terrain_physics.surface.queries import Queries
 _PUT = CachedDispatch(kernels.put_ground_material)
 _ONE = np.zeros(1, dtype=np.int64)
 
-# Nanoseconds that it takes to find what one stands on, roughly.
+# Nanoseconds that it takes to find the ground material of one, roughly.
 _COST = 1_000
 
 _FACTORS = slice(columns.FRICTION_FACTOR, columns.SPEED_FACTOR + 1)
@@ -25,9 +25,9 @@ _FACTORS = slice(columns.FRICTION_FACTOR, columns.SPEED_FACTOR + 1)
 def put_factors(
     row: Rows, rules: MaterialRules, queries: Queries, table: Int64s, names: Names
 ) -> None:
-    """Write the factors of what one character stands on to its rules.
+    """Write the factors of the ground material of one character to its rules.
 
-    ``names`` are those of the materials of the ground, whose ``table`` kernels are handed.
+    ``names`` are those of the materials of the ground, and ``table`` is that for kernels.
     """
     found = np.zeros(kernels.GROUND_MATERIAL_SIZE)
     _PUT.call(row.state, row.random, row.rules, _ONE, 0, 1, table, found)

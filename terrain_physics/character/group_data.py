@@ -1,4 +1,4 @@
-"""What a group of characters holds: their keys, their bodies, and their numbers as rows."""
+"""The data of a group of characters: their keys, their bodies, and their numbers as rows."""
 
 import hashlib
 import struct
@@ -225,7 +225,7 @@ class GroupData:
         self._words: UInt64s | None = None  # until they are asked for
 
     def __getstate__(self) -> dict[str, Any]:
-        """Arrays and tables of its own for a copy, on the same ground; guests are its alone."""
+        """Arrays and tables of its own for a copy, on the same ground; without adopted members."""
         content = {"format": columns.FORMAT} | {
             name: value.copy() if isinstance(value, (FrameTime, Rows, dict)) else value
             for name, value in self.__dict__.items()
@@ -337,27 +337,27 @@ class GroupData:
         self._end, self._words = end, None
 
     def welcome(self, key: Key, adopted: AdoptedMember) -> None:
-        """Let a character that is here be one of its own too."""
+        """Adopt a character that is one by itself too."""
         self._adopted[key] = adopted
 
     def adopt_writes(self) -> None:
-        """Take over what the game wrote to guests: of all or, naming a key, of none."""
+        """Take over what the game wrote to adopted members: of all or, naming a key, of none."""
         before = {key: self.row(key).copy() for key in self._adopted}
         try:
             for key, adopted in self._adopted.items():
-                checks.of_whom(key, adopted.adopt)
+                checks.named_check(key, adopted.adopt)
         except (TypeError, ValueError):
             for key, row in before.items():
                 self.row(key).put(row)
             raise
 
     def show_adopted(self) -> None:
-        """Show guests what became of them."""
+        """Show adopted members what became of them."""
         for adopted in self._adopted.values():
             adopted.show()
 
     def _dismiss(self, keys: Iterable[Key]) -> None:
-        """Let those of some keys that are guests go, with their numbers."""
+        """Let the adopted members among some keys go, with their numbers."""
         for key in keys:
             if key in self._adopted:
                 self._adopted.pop(key).leave()

@@ -1,4 +1,4 @@
-"""What characters run into: hits of one, and of many as arrays."""
+"""Hits of characters against the ground and each other: of one, and of many as arrays."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
@@ -63,7 +63,7 @@ class MoveHit(NamedTuple):
 @public
 @dataclass(frozen=True, slots=True, eq=False)
 class MoveHits:
-    """What characters ran into, as read-only arrays; iterating gives each row as `MoveHit`.
+    """Hits of characters, as read-only arrays; iterating gives each row as `MoveHit`.
 
     Attributes
     ----------
@@ -132,11 +132,11 @@ class MoveHits:
 
 
 Log = tuple[bytes, Queries]
-"""What one character met in an update, copied, and the ground that knows ids and materials."""
+"""The hits of one character in an update, copied, and the ground that knows the rest."""
 
 
 def blocker_of(log: Log, count: int) -> MoveHit | None:
-    """Return what of ``count`` hits took most speed from a way; None where that was free."""
+    """Return the one of ``count`` hits that took most speed; None if none took any."""
     content, queries = log
     rows = memoryview(content).cast("d")
     best, most = -1, 0.0
@@ -158,7 +158,7 @@ def blocker_of(log: Log, count: int) -> MoveHit | None:
 
 
 class Logs:
-    """What many characters met in an update: copied at once, and read when somebody asks.
+    """Hits of many characters in an update: copied at once, and read when somebody asks.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ class Logs:
     counts : ndarray of int64, shape (m,)
         How many hits each log has.
     characters : ndarray of int64, shape (m,)
-        Whose they are.
+        The characters of the logs.
     queries : Queries
         Of the ground, which knows ids and materials.
     """
@@ -180,14 +180,14 @@ class Logs:
         self._characters, self._queries = np.repeat(characters, counts), queries
 
     def blockers(self) -> MoveHits:
-        """Return what took most speed from the way of each character that was blocked."""
+        """Return the hit that took most speed from each character that was blocked."""
         order = self._strongest_first(kernels.TAKEN)
         order = order[self._rows[order, kernels.REASON] != kernels.LET_PASS]
         _, first = np.unique(self._characters[order], return_index=True)
         return self._named(order[first], kernels.TAKEN)
 
     def blocked(self) -> Int64s:
-        """Return which characters something was in the way of, some more than once."""
+        """Return the characters that were blocked, some more than once."""
         rows = np.flatnonzero(self._rows[:, kernels.REASON] != kernels.LET_PASS)
         return self._characters.take(rows)
 
@@ -227,7 +227,7 @@ class Logs:
 
 
 def logs_of(rows: Rows, queries: Queries) -> Logs | None:
-    """Return what characters (n, ...) met in their last update; None: nothing."""
+    """Return the hits of characters (n, ...) in their last update; None: none."""
     counts = rows.state[:, HITS].astype(np.int64)
     met = np.flatnonzero(counts)
     return Logs(rows.hits[met], counts[met], met, queries) if len(met) else None
@@ -246,12 +246,12 @@ def renumber_others(hits: Floats, kept: Int64s, count: int) -> None:
     """
     rows = hits[:, : kernels.OWN].reshape(-1, kernels.MOST_HITS, kernels.HIT_SIZE)
     which = rows[:, :, kernels.REASON] == kernels.CHARACTER
-    new = np.full(count + 1, _GROUND)  # the last is that of who has gone earlier
+    new = np.full(count + 1, _GROUND)  # the last stands for all that went earlier
     new[kept] = np.arange(len(kept))
     old = rows[which, kernels.HIT_TRIANGLE].astype(np.int64)
     found = new[np.where((old >= 0) & (old < count), old, count)]
-    who, slot = np.nonzero(which)
-    hits[who, slot * kernels.HIT_SIZE + kernels.HIT_TRIANGLE] = found
+    log, slot = np.nonzero(which)
+    hits[log, slot * kernels.HIT_SIZE + kernels.HIT_TRIANGLE] = found
 
 
 def spread(hits: MoveHits | None, count: int) -> MoveHits:

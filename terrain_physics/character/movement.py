@@ -155,15 +155,15 @@ class CharacterMovement(CharacterView):
         It meets the parts of a `Ground` on any of these layers, a bit for each, and no others: to
         whatever it does, they are not there. A map or a mesh by itself has the layers 1.
     leave : {"velocity", "up", "none"}, default "velocity"
-        What it takes along of the velocity of a moving part that it leaves, by a jump, over an edge
-        or because the part is gone: all of it, all but what leads down, or nothing. With "none" it
-        is not thrown up either by a lift that stops.
+        The part that it keeps of the velocity of a moving base that it leaves, by a jump, over an
+        edge or because the base is gone: all of it, all but what leads down, or nothing. With
+        "none" it is not thrown up either by a lift that stops.
     turn_with_ground : bool, default False
         Whether an owner with a rotation turns along with a moving part, about +Y.
     mass : float, default 80.0
-        For others of a `CharacterGroup` that collide with it, in kg, > 0. Who walks against another
-        pushes it along as fast as both would go after a collision without a bounce; infinity:
-        nobody can push it. To the ground mass is nothing.
+        For others of a `CharacterGroup` that collide with it, in kg, > 0. It pushes another
+        one along as fast as both would go after a collision without a bounce; infinity: nobody can
+        push it. To the ground mass is nothing.
     layers : int, default 1
         Layers that it is on for those others, a bit for each: two meet if the `mask` of each has a
         layer of the other.
@@ -184,10 +184,11 @@ class CharacterMovement(CharacterView):
     -----
     Its material is that of the triangle that it stands on as an update begins, of several the one
     that holds it up most; on a step's edge, of that. What it comes onto in an update counts from
-    the next one on, and in the air nothing changes: a jump takes the `velocity` with it. Who walks
-    off the ground flies on as fast as it really went, and so fast it runs into walls. On ice as in
-    mud, whoever has no velocity rests. A body that does not walk, by ``ground_rule="sum"``, has
-    friction but no ``speed``. No ``speed`` is 0: nobody would ever come off such ground.
+    the next one on, and in the air nothing changes: a jump takes the `velocity` with it. A body
+    that walks off the ground flies on as fast as it really went, and so fast it runs into walls. On
+    ice as in mud, a body without velocity rests. A body that does not walk, by
+    ``ground_rule="sum"``, has friction but no ``speed``. No ``speed`` is 0: nobody would ever come
+    off such ground.
 
     An owner has, looked for in this order as the character is made:
 

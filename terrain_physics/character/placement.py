@@ -1,4 +1,4 @@
-"""A character's body on its ground: how it is placed, and whether another one fits."""
+"""Place a character's body on its ground, and tell whether another one fits."""
 
 import math
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ UPRIGHT: Floats9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 AnyGround = HeightMap | TriangleMesh | Ground
 
-# A body over more cells than this wants a coarser map: a step would be all the work of an update.
+# A body over more cells than this needs a coarser map: a step would use all work of an update.
 MOST_CELLS = 40_000
 
 
@@ -89,9 +89,9 @@ def _shapes(collider: Collider, linears: Floats) -> Floats:
 def refuse_too_wide(ground: AnyGround, rules: Floats) -> None:
     """Raise ValueError for a body, the first part of its rules, over too many cells of a ground."""
     extents = rules[columns.EXTENTS : columns.EXTENTS + 3]
-    reach_x, reach_z = _reach(rules)
+    extent_x, extent_z = _horizontal_extents(rules)
     for cell_x, cell_z in queries_of(ground).cell_sizes:
-        if not (2 * reach_x / cell_x) * (2 * reach_z / cell_z) <= MOST_CELLS:
+        if not (2 * extent_x / cell_x) * (2 * extent_z / cell_z) <= MOST_CELLS:
             raise ValueError(
                 f"collider and scale must cover at most {MOST_CELLS} cells, "
                 f"got half extents {tuple(extents.tolist())} on cells of {cell_x} x {cell_z} m"
@@ -102,16 +102,16 @@ def refuse_any_too_wide(ground: AnyGround, rules: Floats, names: Sequence[str]) 
     """Do the same for bodies (n, RULES_SIZE), naming the widest."""
     if len(rules) == 0:
         return
-    reach_x, reach_z = _reach(rules)
-    row = int(np.argmax(reach_x * reach_z))  # it covers the most cells, of whatever size
+    extent_x, extent_z = _horizontal_extents(rules)
+    row = int(np.argmax(extent_x * extent_z))  # it covers the most cells, of whatever size
     try:
         refuse_too_wide(ground, rules[row])
     except ValueError as error:
         raise ValueError(f"{names[row]}: {error}") from None
 
 
-def _reach(rules: Floats) -> tuple[Any, Any]:
-    """Return how far bodies reach from their centers along X and Z."""
+def _horizontal_extents(rules: Floats) -> tuple[Any, Any]:
+    """Return the half extents of bodies along the axes X and Z of the world."""
     extents = rules[..., columns.EXTENTS : columns.EXTENTS + 3]
     turned = np.abs(rules[..., columns.ROTATION : columns.ROTATION + 9])
     return (turned[..., 0:3] * extents).sum(axis=-1), (turned[..., 6:9] * extents).sum(axis=-1)
@@ -128,10 +128,10 @@ def standing(ground: AnyGround, rules: Floats, place: Floats3) -> Floats3:
     extents = rules[columns.EXTENTS : columns.EXTENTS + 3]
     upward = np.abs(rules[columns.ROTATION + 3 : columns.ROTATION + 6])
     if rules[columns.KIND] == CapsuleCollider.kind:
-        reach = extents[0] + upward[1] * extents[1]  # the radius, and the axis
+        below = extents[0] + upward[1] * extents[1]  # the radius, and the axis
     else:
-        reach = (upward * extents).sum()
-    return x, height + float(reach - rules[columns.OFFSET + 1]), z
+        below = (upward * extents).sum()
+    return x, height + float(below - rules[columns.OFFSET + 1]), z
 
 
 def put_in_air(state: Floats, places: Any, speeds: Any) -> None:

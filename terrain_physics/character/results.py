@@ -155,7 +155,7 @@ class MoveResult(Fields):
 
     @property
     def converged(self) -> bool:
-        """Whether it ended outside of the ground, to 1e-5 m, and at the end of its way.
+        """Whether it ended outside of the ground, to 1e-5 m, and at the end of its displacement.
 
         If not, `limited_by` says why.
         """
@@ -182,7 +182,7 @@ class MoveResult(Fields):
     def lifted(self) -> float:
         """How far it was lifted straight up in this update, in meters.
 
-        It is lifted from below the ground, and where pushing out found no near way.
+        It is lifted from below the ground, and where pushing out found no place nearby.
         """
         return self._values[columns.LIFTED]
 
@@ -195,7 +195,7 @@ class MoveResult(Fields):
     def blocked(self) -> bool:
         """Whether something was in the way, and took speed from it.
 
-        The way is where the velocity led, but for falling: the ground that a body falls on, stands
+        Its way is where the velocity led, but for falling: the ground that a body falls on, stands
         on or slides down does not block it, nor does a step that it climbs.
         """
         return self.blocked_by is not None
@@ -215,14 +215,14 @@ class MoveResult(Fields):
         if self._met is not None and not isinstance(self._met, MoveHit):
             self._met = blocker_of(self._met, int(self._values[columns.HITS]))
         hit = self._met
-        # Its vectors are the reader's, who may change them.
+        # Copies: the reader may change the vectors.
         return hit and hit._replace(point=glm.vec3(hit.point), normal=glm.vec3(hit.normal))
 
     @property
     def just_landed(self) -> bool:
         """Whether it is grounded, and was not before this update.
 
-        Who lands and leaves the ground again within one update has not landed: see
+        A body that lands and leaves the ground again within one update has not landed: see
         `CharacterMovement.hits`, which has the hit on the ground.
         """
         return self.grounded and self._values[columns.WAS_GROUNDED] == 0.0
@@ -234,7 +234,7 @@ class MoveResult(Fields):
 
     @property
     def turn(self) -> float:
-        """How far the part that it stood on has turned it about +Y in this update, in radians."""
+        """How far its moving base has turned it about +Y in this update, in radians."""
         return self._values[columns.TURN]
 
     @property

@@ -114,7 +114,7 @@ def vectors(states: Floats, place: int, more: Floats | float = 0.0) -> Floats:
 def wake(state: Floats) -> None:
     """Let characters (..., STATE_SIZE) look at their ground anew, whichever they are on now.
 
-    Until the next update, what they touched is nothing that this ground knows.
+    Until the next update, this ground knows nothing of their contacts.
     """
     state[..., columns.UNDISTURBED], state[..., columns.MOVED] = 0.0, 1.0
     state[..., columns.GROUND_PART] = state[..., columns.GROUND_TRIANGLE] = -1.0
@@ -146,4 +146,4 @@ def state_hashes(packed: NDArray[np.uint64]) -> list[str]:
 
 
 ALONE = np.zeros(0)
-"""What kernels take as the crowd of those to whom others are nothing."""
+"""The crowd that kernels take for characters that meet no others."""

@@ -334,7 +334,7 @@ def put_rules_per_character(
             # An array of a list may hold its values as of another type.
             given = value if isinstance(value, (list, tuple)) else values.tolist()
             for row, own, key in zip(rules, given, keys, strict=True):
-                checks.of_whom(key, rule.write, row, own)
+                checks.named_check(key, rule.write, row, own)
         changed.append(rule)
     return changed
 

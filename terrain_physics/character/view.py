@@ -198,8 +198,8 @@ class CharacterView(CharacterRules):
             return GroundReport(values, -1, 0)
         x, y, z = values[columns.GROUND_POINT : columns.GROUND_POINT + 3]
         part, triangle = values[columns.GROUND_PART], values[columns.GROUND_TRIANGLE]
-        touched = queries_of(self.ground).triangle_at(int(part), int(triangle), (x, y, z))
-        return GroundReport(values, *touched)
+        known = queries_of(self.ground).triangle_at(int(part), int(triangle), (x, y, z))
+        return GroundReport(values, *known)
 
     def hits(self) -> MoveHits:
         """Return what it ran into in the last update, for sounds and damage.
@@ -355,7 +355,7 @@ class CharacterView(CharacterRules):
             is not part of it.
         """
         row = self._row().copy()
-        wake(row.state)  # whoever goes on from it does not know this ground
+        wake(row.state)  # a character that goes on from it does not know this ground
         return state_of(row, self.collider, self._material_rules())
 
     def restore(self, state: CharacterState) -> None:
@@ -461,7 +461,7 @@ class CharacterView(CharacterRules):
         row.state[columns.MOVED] = 1.0
 
     def _disturb(self) -> None:
-        """End the rest of a character: the next update looks at everything again."""
+        """Wake a character: the next update looks at everything again."""
         state = self._state()
         state[columns.UNDISTURBED], state[columns.MOVED] = 0.0, 1.0
 

@@ -18,34 +18,34 @@ from terrain_physics.surface.materials import Names, material_number
 
 
 def _shares(
-    land: FramedMap, place: Ranges, values: NDArray[Any], *, lines: int
+    terrain: FramedMap, place: Ranges, values: NDArray[Any], *, lines: int
 ) -> Iterator[tuple[MapStorage, Ranges, NDArray[Any]]]:
-    """Return whose the values of a range are, see `TiledMap.shares`."""
-    if isinstance(land, TiledMap):
-        return land.shares(place, values, lines=lines)
-    return iter([(cast("MapStorage", land), place, values)])
+    """Return the maps that the values of a range are of, see `TiledMap.shares`."""
+    if isinstance(terrain, TiledMap):
+        return terrain.shares(place, values, lines=lines)
+    return iter([(cast("MapStorage", terrain), place, values)])
 
 
 def apply_to_all(maps: Sequence[MapQueries], brush: Brush) -> None:
     """Change the heights of all maps, whose locks the caller holds."""
     # Refused by one map, refused by all.
-    strokes = [(land.storage, brush.stroke(land.storage)) for land in maps]
-    for land, (place, heights) in strokes:
-        for part, own, new in _shares(land, place, heights, lines=1):
+    strokes = [(terrain.storage, brush.stroke(terrain.storage)) for terrain in maps]
+    for terrain, (place, heights) in strokes:
+        for part, own, new in _shares(terrain, place, heights, lines=1):
             set_heights(part, own, new)
 
 
 def paint_all(maps: Sequence[MapQueries], disc: Disc, material: Any, names: Names) -> None:
     """Give cells of all maps a material of the ground, which has these names."""
-    # What no map has is refused where no map is reached, too.
+    # A material that no map has is refused also where the brush reaches no map.
     if isinstance(material, str) and names is not None:
         checks.choice("material", material, names)
     else:
         material_number("material", material, None)
     painted = [
         (part, own, marked, _own_number(material, names, part.material_names))
-        for land in maps
-        for part, own, marked in _shares(land.storage, *disc.cells(land.storage), lines=0)
+        for terrain in maps
+        for part, own, marked in _shares(terrain.storage, *disc.cells(terrain.storage), lines=0)
         if marked.any()
     ]
     for part, own, marked, number in painted:
@@ -74,4 +74,4 @@ def _own_number(material: Any, names: Names, own_names: Names) -> int:
 
 def highest_at(maps: Sequence[MapQueries], disc: Disc) -> float:
     """Return the height of the highest map at the center; NaN if none has ground there."""
-    return float(np.fmax.reduce([land.height(disc.x, disc.z) for land in maps]))
+    return float(np.fmax.reduce([terrain.height(disc.x, disc.z) for terrain in maps]))

@@ -16,7 +16,7 @@ from terrain_physics._kernels.types import Int64s
 from terrain_physics._public import public
 from terrain_physics._support import checks
 from terrain_physics.ground.edits import apply_to_all, highest_at, paint_all
-from terrain_physics.ground.movers import NO_MOVERS, NO_WAY, checked_seconds
+from terrain_physics.ground.movers import NO_DIRECTION, NO_MOVERS, checked_seconds
 from terrain_physics.ground.parts import GroundParts, PartQueries
 from terrain_physics.ground.poses import Pose
 from terrain_physics.ground.queries import GroundQueries
@@ -242,7 +242,7 @@ class Ground(Surface):
         return key
 
     def remove(self, key: int) -> None:
-        """Take a part away; who stands on it falls.
+        """Take a part away; a character that stands on it falls.
 
         Parameters
         ----------
@@ -264,11 +264,11 @@ class Ground(Surface):
             del self._keys[id(self._parts.pop(int(key)))]
 
     def move(self, key: int, transform: Any, delta_time: float | None = None) -> None:
-        """Move a mesh: whoever stands on it goes along, and it pushes who is in its way.
+        """Move a mesh: characters on this moving base go along, and it pushes those in its way.
 
         Call it before the update of the characters, once or several times: all moves since a
         character's last update add up for it, and move and update may have different times. Without
-        a time the mesh is put there all at once: who stood on it stays behind.
+        a time the mesh is put there all at once: a character on it stays behind.
 
         Nothing is rebuilt but the mesh. Answers are those of a mesh with its vertices there, to the
         last bit. Where the mesh was and where it is now, characters look again.
@@ -295,9 +295,9 @@ class Ground(Surface):
 
         Notes
         -----
-        The way between two transforms is straight for the origin, and the shorter turn about one
-        axis. It is cut into steps as a character's own way is, so that no door passes anybody. A
-        mesh that has been moved with a time yields to what stands still, now and later: see
+        The path between two transforms is straight for the origin, and the shorter turn about one
+        axis. It is cut into steps as a character's displacement is, so that no door passes a body.
+        A mesh that has been moved with a time yields to what stands still, now and later: see
         `MoveResult.squeezed`. It remembers its last 32 moves, for characters that are updated less
         often, and a character minds the 8 moving meshes of lowest keys that are near it.
 
@@ -368,8 +368,8 @@ class Ground(Surface):
     def set_one_way(self, key: int, direction: Any) -> None:
         """Let characters through a mesh but from one side, as a platform to jump up to.
 
-        Only faces that look that way hold anybody, and only who was wholly before them when its
-        step began: nobody whose foot was below a platform that holds up. Questions such as rays
+        Only faces that look that way hold a body, and only one that was wholly before them when its
+        step began: none with its foot below a platform that holds up. Questions such as rays
         meet the mesh from all sides.
 
         Parameters
@@ -377,8 +377,8 @@ class Ground(Surface):
         key : int
             Of a `TriangleMesh`.
         direction : three numbers or None
-            Which way it holds up, in the mesh's own coordinates, such as (0, 1, 0); of any length
-            but 0. None: all ways.
+            The direction in which it holds up, in the mesh's own coordinates, such as (0, 1, 0); of
+            any length but 0. None: all directions.
 
         Raises
         ------
@@ -405,7 +405,7 @@ class Ground(Surface):
         >>> result.grounded, round(hero.position.y, 4)
         (True, 2.2)
         """
-        checked = NO_WAY if direction is None else checks.vector("direction", direction)
+        checked = NO_DIRECTION if direction is None else checks.vector("direction", direction)
         size = math.hypot(*checked)
         if direction is not None:
             if not 0.0 < size < math.inf:
@@ -455,7 +455,7 @@ class Ground(Surface):
         return self._held.layers[int(key)]
 
     def set_layers(self, key: int, layers: int) -> None:
-        """Put a part on other layers; who stands there looks again.
+        """Put a part on other layers; characters that stand there look again.
 
         Maps are united anew by the layers that they are on then.
 
@@ -846,7 +846,7 @@ def _queries_of(part: Part) -> PartQueries:
 
 
 def saved_part(storage: Any) -> SavedPart:
-    """Return what is saved of a part, of whose queries this is the storage."""
+    """Return what is saved of a part, given the storage of its queries."""
     return saved_map(storage) if isinstance(storage, MapStorage) else saved_mesh(storage)
 
 

@@ -31,12 +31,12 @@ class Union(NamedTuple):
     ----------
     numbers : tuple of int
         Of the maps, ascending.
-    land : TiledMap
+    tiled : TiledMap
         Its tiles are in their order.
     """
 
     numbers: tuple[int, ...]
-    land: TiledMap
+    tiled: TiledMap
 
 
 class _Seam:
@@ -85,7 +85,7 @@ class _Seam:
 
 
 class _Shared:
-    """What the two maps at a seam hold there.
+    """The samples of the two maps at a seam.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class _SetMap:
     seams : dict of int to _Seam
         By the number of the other map.
     union : Union or None
-        What it is part of; None as long as it is by itself.
+        The one that it is part of; None as long as it is by itself.
     seen : int
         The version that has been followed.
     shape : ndarray of float64, shape (8,)
@@ -177,9 +177,9 @@ class MapSet:
     of them first, then handed on in the order of their numbers: of several changes of a sample that
     of the last map wins.
 
-    Edits hold the lock of each ground that a map is in, and that of the map. So who holds the lock
-    of a ground may read its maps, and who hands samples on holds the locks of all grounds that the
-    maps beside are in.
+    Edits hold the lock of each ground that a map is in, and that of the map. So a thread that holds
+    the lock of a ground may read its maps, and one that hands samples on holds the locks of all
+    grounds that the maps beside are in.
 
     Attributes
     ----------
@@ -188,7 +188,7 @@ class MapSet:
     followed : context manager
         Holds it once all edits have been followed.
     reader : Reader
-        What knows of edits, and makes them wait.
+        It knows of edits, and makes them wait.
     unions : list of Union
         In the order of their first numbers.
     shown : int
@@ -237,7 +237,7 @@ class MapSet:
     def _break(self, member: _SetMap) -> None:
         """Note that a map leaves what it is part of."""
         if member.union is not None:
-            self._broken.add(member.union.land)
+            self._broken.add(member.union.tiled)
 
     def settle(self) -> None:
         """Unite the maps as they are to be united now."""
@@ -255,12 +255,12 @@ class MapSet:
     def _groups(self) -> list[list[_SetMap]]:
         """Return which maps are joined, step by step."""
         left, groups = self._members.copy(), []
-        kept = {union.land for union in self.unions} - self._broken
+        kept = {union.tiled for union in self.unions} - self._broken
         while left:
             group = [left.pop(next(iter(left)))]
             for member in group:  # grows while it is walked
-                if member.union is not None and member.union.land in kept:
-                    kept.remove(member.union.land)
+                if member.union is not None and member.union.tiled in kept:
+                    kept.remove(member.union.tiled)
                     group += [left.pop(own) for own in member.union.numbers if own in left]
                 for number, seam in member.seams.items():
                     if (
@@ -286,8 +286,8 @@ class MapSet:
 
     def _largest_in(self, group: list[_SetMap]) -> Union | None:
         """Return the former union of which the most maps are in a group."""
-        unions = {own.union.land: own.union for own in group if own.union is not None}
-        counts = Counter(own.union.land for own in group if own.union is not None)
+        unions = {own.union.tiled: own.union for own in group if own.union is not None}
+        counts = Counter(own.union.tiled for own in group if own.union is not None)
         return unions[max(counts, key=counts.__getitem__)] if counts else None
 
     def _union_of(self, group: list[_SetMap], places: Int64s, before: Union | None) -> Union:
@@ -300,11 +300,11 @@ class MapSet:
         if at_corner:  # all samples are where the map there has them
             origin = group[at_corner[0]].storage.origin
         places[:, :2] -= corner
-        land = TiledMap(
+        tiled = TiledMap(
             [member.tile for member in group], places, origin, self.followed, self.reader,
-            None if before is None else before.land,
+            None if before is None else before.tiled,
         )  # fmt: skip
-        return Union(tuple(member.number for member in group), land)
+        return Union(tuple(member.number for member in group), tiled)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -394,7 +394,7 @@ class MapSet:
     def _take_over(self, changed: list[_SetMap]) -> None:
         """Let unions follow edits of their maps. The caller holds the lock."""
         edits: dict[int, list[tuple[int, list[Region]]]] = {}
-        map_set: dict[int, TiledMap] = {}
+        changed_unions: dict[int, TiledMap] = {}
         seen = []
         try:
             for member in changed:
@@ -402,12 +402,12 @@ class MapSet:
                 version = member.storage.version  # or later, then it is told again
                 seen.append((member, version))
                 if member.union is not None:
-                    numbers, land = member.union
+                    numbers, tiled = member.union
                     regions = member.storage.regions_since(member.seen)
-                    map_set[numbers[0]] = land
+                    changed_unions[numbers[0]] = tiled
                     edits.setdefault(numbers[0], []).append((numbers.index(member.number), regions))
-            for first, land in map_set.items():
-                land.follow(edits[first])
+            for first, tiled in changed_unions.items():
+                tiled.follow(edits[first])
             for member, version in seen:
                 member.seen = version
         except BaseException:  # such as Ctrl-C: the next one to ask follows

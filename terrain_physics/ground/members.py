@@ -1,4 +1,4 @@
-"""What to query for the parts of a ground: its meshes, a map, or several maps that are united."""
+"""Members of a ground that queries ask: its meshes, a map, or several maps that are united."""
 
 from typing import NamedTuple
 

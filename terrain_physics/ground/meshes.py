@@ -52,7 +52,7 @@ class GroundMeshes(Meshes):
     Attributes
     ----------
     lock : context manager
-        That of the ground: held by short queries of meshes, and by who changes any parts.
+        That of the ground: held by short queries of meshes, and by changes of any parts.
     changes : ChangeLog
         Where they came, went and moved lately, by the count of such changes.
     change_count : int

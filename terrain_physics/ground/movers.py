@@ -1,4 +1,4 @@
-"""The parts of a ground that move, carry or let through, as the rows that kernels read."""
+"""Moving parts of a ground: they move, carry or let through; as the rows that kernels read."""
 
 from typing import Any, NamedTuple, Self
 
@@ -21,7 +21,7 @@ from terrain_physics.surface.ground_arrays import NO_MOVERS as NO_ROWS
 
 _PUT_MOTION = CachedDispatch(put_motion)
 
-NO_WAY: Floats3 = (0.0, 0.0, 0.0)
+NO_DIRECTION: Floats3 = (0.0, 0.0, 0.0)
 
 MOST_COUNTED = 2**53
 """Moves of a ground: characters remember them as float64."""
@@ -46,7 +46,7 @@ class Move(NamedTuple):
 
 
 class MovingPart:
-    """What a part does besides being there.
+    """A part that moves, carries or lets through.
 
     Attributes
     ----------
@@ -62,7 +62,8 @@ class MovingPart:
     put : int
         The ground's count of moves when that was.
     surface, one_way : tuple of float
-        The velocity of its surface and the way it holds up, in its own frame; zeros: none.
+        The velocity of its surface and the direction in which it holds up, in its own frame; zeros:
+        none.
     """
 
     __slots__ = ("box", "is_mobile", "moves", "one_way", "pose", "put", "seconds", "surface")
@@ -71,7 +72,7 @@ class MovingPart:
         self.pose, self.box = pose, box
         self.is_mobile, self.seconds, self.put = False, 0.0, 0
         self.moves: list[Move] = []
-        self.surface = self.one_way = NO_WAY
+        self.surface = self.one_way = NO_DIRECTION
 
     def move_to(self, pose: Pose, box: Box, seconds: float, count: int) -> None:
         """Remember a move that took some time, the ground's ``count``-th."""
@@ -137,7 +138,7 @@ class MovingPart:
 
 
 class GroundMovers:
-    """The movers of a ground by their parts' numbers; whoever changes them holds the ground's lock.
+    """The moving parts of a ground by their numbers; a change holds the ground's lock.
 
     Attributes
     ----------
@@ -155,7 +156,7 @@ class GroundMovers:
 
     @property
     def rows(self) -> Floats:
-        """What kernels read: see `terrain_physics._kernels.ground.movers`."""
+        """Rows for kernels: see `terrain_physics._kernels.ground.movers`."""
         if self._shown is None:
             rows = np.zeros((1 + len(self._rows), MOVER_SIZE))
             rows[0, columns.COUNT_OF_MOVES] = self.count
@@ -166,7 +167,7 @@ class GroundMovers:
         return self._shown
 
     def get(self, number: int) -> MovingPart | None:
-        """Return what a part does besides being there; None if nothing."""
+        """Return a moving part; None if the part is none."""
         return self._movers.get(number)
 
     def put(self, number: int, mover: MovingPart) -> None:

@@ -52,14 +52,14 @@ class GroundParts:
         Of the next part: no number is used twice.
     changes : ChangeLog
         Where it has changed lately, as of the last look at `version`.
-    lands : list of MapQueries
+    map_queries : list of MapQueries
         Those of the maps.
     cell_sizes : tuple of (float, float)
         Of each of them; a new tuple whenever maps come or go.
-    sources : list of MapSource and MeshSource
-        What to query for those that are on any layer, in the order of their first numbers.
+    members : list of MapMember and MeshMember
+        Queries ask those that are on any layer, in the order of their first numbers.
     watchers : Watchers
-        Who is told of each change of which parts there are and what they do, with the part's
+        Told of each change of which parts there are and what they do, with the part's
         number: "added", "removed", "moved" and in how many seconds, "layers", "surface", "one_way".
     """
 
@@ -77,8 +77,8 @@ class GroundParts:
         "_shown",
         "cell_sizes",
         "changes",
-        "lands",
         "layers",
+        "map_queries",
         "members",
         "next_number",
         "queries",
@@ -104,7 +104,7 @@ class GroundParts:
         self._meshes = GroundMeshes()
         self._mesh_queries = MeshQueries(self._meshes)
         self._map_set = MapSet(self._meshes.lock)
-        self.lands: list[MapQueries] = []
+        self.map_queries: list[MapQueries] = []
         self.cell_sizes: tuple[tuple[float, float], ...] = ()
         self._maps: list[MapMember] = []
         self._is_changing = False
@@ -128,8 +128,8 @@ class GroundParts:
     def followed(self) -> AbstractContextManager[Any]:
         """The lock of the ground, once maps have followed each other.
 
-        Held by short queries of characters and united maps, by who changes which parts there are,
-        and by who needs all of one moment.
+        Held by short queries of characters and united maps, by changes of which parts there are,
+        and by readers that need all parts of one moment.
         """
         return self._map_set.followed
 
@@ -185,7 +185,7 @@ class GroundParts:
             self._gone += changes
             maps = [part for part in parts.values() if isinstance(part, MapQueries)]
             self._settle(renamed=renamed, maps=bool(maps))
-            self._logged_of |= {land: land.version for land in maps}
+            self._logged_of |= {terrain: terrain.version for terrain in maps}
             self._note(maps, before)
             for number in parts:
                 self.watchers.tell("added", number)
@@ -198,9 +198,9 @@ class GroundParts:
             del self.layers[number]
             maps = [part] if isinstance(part, MapQueries) else []
             self._gone += 1
-            for land in maps:
-                self._gone += land.version
-                del self._logged_of[land]
+            for terrain in maps:
+                self._gone += terrain.version
+                del self._logged_of[terrain]
                 self._map_set.remove(number)
             if not maps:
                 self._meshes.remove(number)
@@ -251,8 +251,8 @@ class GroundParts:
         if not is_same or 1 in {len(before), len(now)}:  # a single map may go on at its border
             self.changes.note(version, *EVERYWHERE)
             return
-        for land in maps:
-            self.changes.note(version, *land.storage.box_of(land.storage.whole))
+        for terrain in maps:
+            self.changes.note(version, *terrain.storage.box_of(terrain.storage.whole))
 
     def _thickness(self) -> dict[int, float]:
         """Return how deep each map is solid, by number."""
@@ -286,10 +286,12 @@ class GroundParts:
         if renamed:
             self._meshes.name_materials(self._materials)
         if maps:
-            self.lands = [q for q in self.queries.values() if isinstance(q, MapQueries)]
-            self.cell_sizes = tuple(size for land in self.lands for size in land.cell_sizes)
+            self.map_queries = [q for q in self.queries.values() if isinstance(q, MapQueries)]
+            self.cell_sizes = tuple(
+                size for terrain in self.map_queries for size in terrain.cell_sizes
+            )
             self._map_set.settle()
-            self._maps = self._sources_of_maps()
+            self._maps = self._map_members()
         elif renamed:
             self._maps = [
                 self._map_member(member.queries, member.union, member.parts.tolist())
@@ -300,14 +302,16 @@ class GroundParts:
             members.append(self._mesh_member())
         self.members = sorted(members, key=operator.attrgetter("first"))
 
-    def _sources_of_maps(self) -> list[MapMember]:
-        """Return what to query for the maps: those on the same layers are united."""
-        if len(self.lands) == 1:  # a single map keeps its border
-            number = next(k for k, part in self.queries.items() if part is self.lands[0])
-            return [self._map_member(self.lands[0], None, [number])]
+    def _map_members(self) -> list[MapMember]:
+        """Return the members of the maps: those on the same layers are united."""
+        if len(self.map_queries) == 1:  # a single map keeps its border
+            number = next(k for k, part in self.queries.items() if part is self.map_queries[0])
+            return [self._map_member(self.map_queries[0], None, [number])]
         return [
-            self._map_member(MapQueries(land), land if len(numbers) > 1 else None, list(numbers))
-            for numbers, land in self._map_set.unions
+            self._map_member(
+                MapQueries(terrain), terrain if len(numbers) > 1 else None, list(numbers)
+            )
+            for numbers, terrain in self._map_set.unions
         ]
 
     def _map_member(
@@ -338,12 +342,14 @@ class GroundParts:
             return version
 
     def _count(self) -> int:
-        return self._gone + self._meshes.version + sum(land.version for land in self.lands)
+        return (
+            self._gone + self._meshes.version + sum(terrain.version for terrain in self.map_queries)
+        )
 
     def _log(self, version: int) -> None:
         """Remember where the parts have changed since this was last called."""
         seen = self._logged_of
-        changed: list[GroundMeshes | MapQueries] = [self._meshes, *self.lands]
+        changed: list[GroundMeshes | MapQueries] = [self._meshes, *self.map_queries]
         for part in changed:
             seen[part] = self.changes.follow(version, part.changes, seen[part])
         self._logged = version

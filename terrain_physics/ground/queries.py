@@ -305,9 +305,9 @@ def _joined(
             return answer
         return answer.with_triangles(owner.ids, named)
     owners = [member.owners(answer.triangle) for member, answer in found]
-    touched = [answer for _, answer in found]
+    contacts = [answer for _, answer in found]
     materials = [
         member.materials(owner.parts, answer.material)
         for (member, answer), owner in zip(found, owners, strict=True)
     ]
-    return joined_contacts(touched, owners, materials, room, deepest=deepest)
+    return joined_contacts(contacts, owners, materials, room, deepest=deepest)

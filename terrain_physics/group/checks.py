@@ -1,4 +1,4 @@
-"""What a game gives for each of many characters: checked, and who has a bad one is named."""
+"""Per-character checks: values given for many characters; errors name whose value is bad."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -20,8 +20,8 @@ def number_per_character(name: str, value: ArrayLike, keys: Sequence[Key]) -> Fl
     if given.shape not in {(), (len(keys),)}:
         raise ValueError(f"{name} must be a number or have shape ({len(keys)},), got {given.shape}")
     for bad in np.flatnonzero(~np.isfinite(given))[:1]:
-        who = f"{keys[bad]!r}: " if given.ndim else ""
-        raise ValueError(f"{who}{name} must be finite, got {given.flat[bad]}")
+        prefix = f"{keys[bad]!r}: " if given.ndim else ""
+        raise ValueError(f"{prefix}{name} must be finite, got {given.flat[bad]}")
     return np.broadcast_to(given, len(keys)) + 0.0  # a zero has no sign
 
 
@@ -51,7 +51,7 @@ def velocities_per_character(velocities: ArrayLike | None, keys: Sequence[Key]) 
 def rotations_per_character(rotations: Any, keys: Sequence[Key]) -> Floats:
     """Return rotations (n, 9), row by row, for each key."""
     if isinstance(rotations, np.ndarray) and rotations.shape == (len(keys), 3, 3):
-        with suppress(TypeError, ValueError):  # whose is the bad one?
+        with suppress(TypeError, ValueError):  # one by one below, to name the bad one
             return checks.rotations("rotations", rotations).reshape(-1, 9)
     checked = _each("rotations", rotations, keys, partial(checks.rotation, "rotation"))
     return np.array(checked).reshape(-1, 9)
@@ -71,4 +71,4 @@ def _each(name: str, values: Any, keys: Sequence[Key], check: Callable[[Any], An
     given = checks.listed(name, values)
     if len(given) != len(keys):
         raise ValueError(f"{name} must be {len(keys)}, one for each, got {len(given)}")
-    return [checks.of_whom(key, check, value) for key, value in zip(keys, given, strict=True)]
+    return [checks.named_check(key, check, value) for key, value in zip(keys, given, strict=True)]

@@ -104,25 +104,25 @@ class CharacterGroup(GroupTable):
     Notes
     -----
     Those that collide are upright cylinders around their colliders to each other, and meet if they
-    are at the same height and their `layers` and `mask` allow it. Everyone's way follows from where
-    all were before the update and what all want, so there is no order of turns: each has its share
-    of the gap to each other one, by mass, and goes no farther. So none walks into another or past
-    it, however fast, and a crowd that presses on comes to rest.
+    are at the same height and their `layers` and `mask` allow it. Displacements follow from all
+    places before the update and all preferred velocities, so there is no order of turns: each has
+    its share of the gap to each other one, by mass, and goes no farther. So none walks into another
+    or past it, however fast, and a crowd that presses on comes to rest.
 
-    Who walks against others pushes them along, by mass, up to 32 in a row; walls, slopes and the
-    ground hold who is pushed as they hold who walks. Of those that go the same way, the ones behind
-    stay back a tenth of both widths and leave the way to the ones ahead, so that crowds flow
-    through doors. Whom one runs into is told by `hits` and ``blocked_by``, with its row as
-    ``other``.
+    A character that walks against others pushes them along, by mass, up to 32 in a row; walls,
+    slopes and the ground hold a pushed character as they hold one that walks. Of those that go the
+    same way, the ones behind stay back a tenth of both widths and leave the way to the ones ahead,
+    so that crowds flow through doors. `hits` and ``blocked_by`` tell the other character that one
+    runs into, by its row, as ``other``.
 
-    Riders go along together, and whom a conveyor carries against others, they hold back. Where one
-    is carried that cannot go on, as at the end of a belt or against a wall, those behind may come
-    into it, and so may who is pushed by a moving part. Those who overlap, also because they were
-    put there, are pushed apart at no more than 3 m/s. Of its velocity each keeps what the others
-    leave it; being pushed adds nothing to it. Nobody steps aside by itself: dense streams head on
-    block each other until the game steers them.
+    Characters on one moving base go along together; others hold back a character that a conveyor
+    carries against them. Where one is carried that cannot go on, as at the end of a belt or against
+    a wall, those behind may come into it, and so may a character that a moving part pushes. Those
+    that overlap, also because they were put there, are pushed apart at no more than 3 m/s. Of its
+    velocity each keeps what the others leave it; being pushed adds nothing to it. No character
+    steps aside by itself: dense streams head on block each other until the game steers them.
 
-    Heads are flat, and who is above falls no deeper: by ``heads="slide"`` it slides off to the
+    Heads are flat, and a character above falls no deeper: by ``heads="slide"`` it slides off to the
     nearest side at 3 m/s, in the air. Where other heads are there, it goes over them in some
     direction until it is off, and in another one after 1, 3, 7, 15 ... seconds. By
     ``heads="stand"`` it stands, walks and jumps there, but climbs no steps from there and is not
@@ -293,7 +293,7 @@ class CharacterGroup(GroupTable):
         for name, value in given.items():
             if value is not None:
                 raise TypeError(f"{key!r}: {name} must be left to the movement")
-        checks.of_whom(key, movement._join, self._data, key)  # noqa: SLF001
+        checks.named_check(key, movement._join, self._data, key)  # noqa: SLF001
 
     def add_many(
         self,
@@ -478,7 +478,7 @@ class CharacterGroup(GroupTable):
             Picklable; about 900 bytes for each character.
         """
         rows = self._data.rows().copy()
-        wake(rows.state)  # whoever goes on from it does not know this ground
+        wake(rows.state)  # a character that goes on from it does not know this ground
         return self._data.state_of(rows)
 
     def restore(self, state: GroupState) -> None:

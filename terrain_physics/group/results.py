@@ -30,8 +30,8 @@ class GroupResult(Fields):
         How long the update lasted.
     logs : Logs, optional
         What the characters ran into; None: nothing.
-    before : Touched, optional
-        What they stood on or touched before the update; None: nothing that is known.
+    before : GroundContacts, optional
+        Their contacts with the ground before the update; None: none that are known.
     """
 
     __slots__ = ("_before", "_logs", "_made", "_seconds", "_states")
@@ -111,7 +111,7 @@ class GroupResult(Fields):
 
     @property
     def converged(self) -> Bools:
-        """Whether they ended outside of the ground, and at the end of their ways (n,)."""
+        """Whether they ended outside of the ground, and at the end of their displacements (n,)."""
         return self._once("converged", lambda states: states[:, columns.CONVERGED] != 0.0)
 
     @property
@@ -236,10 +236,10 @@ class GroupResult(Fields):
 
 
 def _hardest(states: Floats) -> tuple[Floats, Int64s]:
-    """Return what presses each character hardest: how deep it is in that, and its key."""
+    """Return the deepest squeeze of each character: its depth, and the key of the part."""
     ends = columns.SQUEEZED + 3 * columns.MOST_SQUEEZING
-    ways = states[:, columns.SQUEEZED : ends].reshape(-1, columns.MOST_SQUEEZING, 3)
-    depths = np.sqrt(ways[..., 0] ** 2 + ways[..., 1] ** 2 + ways[..., 2] ** 2)
+    squeezes = states[:, columns.SQUEEZED : ends].reshape(-1, columns.MOST_SQUEEZING, 3)
+    depths = np.sqrt(squeezes[..., 0] ** 2 + squeezes[..., 1] ** 2 + squeezes[..., 2] ** 2)
     hardest, every = depths.argmax(axis=1), np.arange(len(states))
     keys = states[every, columns.SQUEEZED_BY + hardest].astype(np.int64)
     return depths[every, hardest], keys

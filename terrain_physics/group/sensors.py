@@ -1,4 +1,4 @@
-"""What the ground is around many characters, each seen from its own frame: heights and rays."""
+"""Sensors: heights and rays around many characters, each in its own frame."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -23,14 +23,14 @@ _COST = 1
 
 
 class Sensors:
-    """Characters that look around.
+    """Characters that sense the ground around them.
 
     Parameters
     ----------
     rows : Rows
         Their numbers (n, ...).
     keys : sequence of str or int
-        Who they are, for messages.
+        Their keys, for messages.
     yaws : ndarray of float64, shape (n,)
         How each one's frame is turned about +Y, in radians.
     queries : Queries
@@ -67,7 +67,7 @@ class Sensors:
         """Return the hits (n, k) of rays from offsets (k, 3) along directions (k, 3)."""
         arms = checks.points("offsets", offsets)
         units = checks.directions("directions", directions)
-        limits = checks.reaches("max_distance", max_distance)
+        limits = checks.ray_limits("max_distance", max_distance)
         each = checks.common_length(offsets=arms, directions=units, max_distance=limits)
         self._refuse_far(arms)
         arms, units = np.broadcast_to(arms, (each, 3)), np.broadcast_to(units, (each, 3))
@@ -77,37 +77,37 @@ class Sensors:
         hits = RayHits(np.empty(shape), points, normals, triangles, materials)
         for rows, queries in self._by_mask():
             origins = _one_by_one(self._points(rows, self._places[rows], arms))
-            ways = _one_by_one(self._points(rows, np.zeros((len(rows), 3)), units))
+            vectors = _one_by_one(self._points(rows, np.zeros((len(rows), 3)), units))
             (longest,) = read_only(limits if len(limits) == 1 else np.tile(limits, len(rows)))
-            found = queries.rays(origins, ways, longest, len(origins), self._threads)
+            found = queries.rays(origins, vectors, longest, len(origins), self._threads)
             for values, new in zip(_columns(hits), _columns(found), strict=True):
                 values[rows] = new.reshape(len(rows), *values.shape[1:])
         return hits
 
     def _by_mask(self) -> Iterator[tuple[Int64s, Queries]]:
-        """Give the rows of characters with the same mask, and who answers for what it meets."""
+        """Give the rows of characters with the same mask, and the queries that it filters."""
         for mask in np.unique(self._masks).tolist():
             yield np.flatnonzero(self._masks == mask), self._queries.filtered(int(mask))
 
     def _points(self, rows: Int64s, places: Floats, arms: Floats) -> Floats:
         """Return places (m, 3) of some rows (m,) plus their arms (k, 3) in the world, (3, m k)."""
         out = np.empty((3, len(rows) * len(arms)))
-        starts, yaws, ways = read_only(
+        starts, yaws, vectors = read_only(
             np.ascontiguousarray(places), self._yaws[rows], np.ascontiguousarray(arms)
         )
 
         def put(first: int, last: int) -> None:
-            put_sensors(starts, yaws, ways, first, last, out)
+            put_sensors(starts, yaws, vectors, first, last, out)
 
         Workers(self._threads).run(put, len(rows), _COST * (1 + len(arms)))
         (points,) = read_only(out)
         return points
 
     def _refuse_far(self, offsets: Floats) -> None:
-        """Refuse what is too far from the origin for a ground, and name whose it is."""
+        """Refuse sensors too far from the origin for a ground, naming their character."""
         refuse_far("offsets", offsets)
-        reach = np.abs(offsets).max(initial=0.0)
-        far = ~(np.abs(self._places).max(axis=1, initial=0.0) + reach < FARTHEST)
+        extent = np.abs(offsets).max(initial=0.0)
+        far = ~(np.abs(self._places).max(axis=1, initial=0.0) + extent < FARTHEST)
         for row in np.flatnonzero(far)[:1]:
             raise ValueError(
                 f"{self._keys[row]!r}: position and offsets must be below {FARTHEST:g} m, "

@@ -61,7 +61,7 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         self._data.place(key)
         return GroupMember(self._data, key)
 
-    # Not those of a mapping: two groups are two, whoever is in them.
+    # Not those of a mapping: two groups are two, whatever is in them.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
@@ -150,7 +150,7 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
         """
         return impacts_of(self._data.rows(), queries_of(self._data.ground))
 
-    # What is around them
+    # Sensors
 
     def height_scan(
         self,
@@ -252,8 +252,8 @@ class GroupTable(AttributeGuard, Mapping[Key, GroupMember]):
     def walk(self, vx: ArrayLike, vz: ArrayLike, keys: Iterable[Key] | None = None) -> None:
         """Drive characters over the ground; how they rise and fall stays as it is.
 
-        That is right in each frame: who is in the air goes on falling, and a jump that was given
-        as a velocity remains one. See `set_velocities` for all three.
+        That is right in each frame: a character in the air goes on falling, and a jump that was
+        given as a velocity remains one. See `set_velocities` for all three.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Round brushes: which samples and cells they reach, and what becomes of the heights there."""
+"""Round brushes: the samples and cells that they reach, and the new heights there."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
@@ -21,7 +21,7 @@ _NARROWEST = 1e-12
 
 
 class Disc(NamedTuple):
-    """What lies within a radius of a place seen from above, in meters."""
+    """The area within a radius of a place seen from above, in meters."""
 
     x: float
     z: float
@@ -37,13 +37,13 @@ class Disc(NamedTuple):
             x, _, z = checks.vector("center", center)
         return cls(x, z, checks.positive("radius", radius))
 
-    def samples(self, land: FramedMap, flat: float) -> tuple[Ranges, Floats]:
+    def samples(self, terrain: FramedMap, flat: float) -> tuple[Ranges, Floats]:
         """Return the samples around, and how much each counts.
 
         1 within ``flat`` meters of the center; from there it falls smoothly to 0 at the radius.
         """
-        place = self._samples(land)
-        along, beside = self._offsets(land, place, 0.0)
+        place = self._samples(terrain)
+        along, beside = self._offsets(terrain, place, 0.0)
         square = (along / self.radius) ** 2 + (beside / self.radius) ** 2
         if flat > 0.0:
             share = flat / self.radius
@@ -52,29 +52,29 @@ class Disc(NamedTuple):
         left = 1.0 - square
         return place, np.where(left > 0.0, left, 0.0) ** 2
 
-    def cells(self, land: FramedMap) -> tuple[Ranges, Bools]:
+    def cells(self, terrain: FramedMap) -> tuple[Ranges, Bools]:
         """Return the cells around, and which of them have their middle within, border included."""
-        rows, columns = self._samples(land)
-        around = cells_around(land, rows.start, rows.stop, columns.start, columns.stop)
+        rows, columns = self._samples(terrain)
+        around = cells_around(terrain, rows.start, rows.stop, columns.start, columns.stop)
         place = np.s_[around.row_start : around.row_stop, around.column_start : around.column_stop]
-        along, beside = self._offsets(land, place, 0.5)
+        along, beside = self._offsets(terrain, place, 0.5)
         with np.errstate(over="ignore"):  # infinitely far is far
             return place, along**2 + beside**2 <= self.radius * self.radius
 
-    def _samples(self, land: FramedMap) -> Ranges:
+    def _samples(self, terrain: FramedMap) -> Ranges:
         """Return the ranges of samples of the square around."""
-        x0, _, z0 = land.origin
-        cell_x, cell_z = land.cell_size
-        rows, columns = land.sample_count
+        x0, _, z0 = terrain.origin
+        cell_x, cell_z = terrain.cell_size
+        rows, columns = terrain.sample_count
         return (
             _range_within(self.z - z0, self.radius, cell_z, rows),
             _range_within(self.x - x0, self.radius, cell_x, columns),
         )
 
-    def _offsets(self, land: FramedMap, place: Ranges, middle: float) -> tuple[Floats, Floats]:
+    def _offsets(self, terrain: FramedMap, place: Ranges, middle: float) -> tuple[Floats, Floats]:
         """Return how far samples, or middles of cells, are off the center: (n, 1) and (m,)."""
-        x0, _, z0 = land.origin
-        cell_x, cell_z = land.cell_size
+        x0, _, z0 = terrain.origin
+        cell_x, cell_z = terrain.cell_size
         rows, columns = (np.arange(each.start, each.stop) + middle for each in place)
         along = z0 + rows[:, np.newaxis] * cell_z - self.z
         return np.asarray(along), np.asarray(x0 + columns * cell_x - self.x)
@@ -82,14 +82,14 @@ class Disc(NamedTuple):
 
 def _range_within(place: float, radius: float, size: float, count: int) -> slice:
     """Return the range of samples along one axis that lie within a radius."""
-    reach = radius * (1.0 + _NARROWEST)  # what rounding puts just outside is within
-    first = min(max(np.ceil((place - reach) / size), 0.0), float(count))
-    last = min(max(np.floor((place + reach) / size) + 1.0, first), float(count))
+    wider = radius * (1.0 + _NARROWEST)  # what rounding puts just outside is within
+    first = min(max(np.ceil((place - wider) / size), 0.0), float(count))
+    last = min(max(np.floor((place + wider) / size) + 1.0, first), float(count))
     return slice(int(first), int(last))
 
 
 class Brush(NamedTuple):
-    """What changes the heights in a disc.
+    """A change of the heights in a disc.
 
     Attributes
     ----------
@@ -108,14 +108,14 @@ class Brush(NamedTuple):
     strength: float = 1.0
     flat: float = 0.0
 
-    def stroke(self, land: FramedMap) -> tuple[Ranges, Float32s]:
+    def stroke(self, terrain: FramedMap) -> tuple[Ranges, Float32s]:
         """Return which samples of a map the brush changes, and what they become."""
-        place, weights = self.disc.samples(land, self.flat)
+        place, weights = self.disc.samples(terrain, self.flat)
         weights *= self.strength
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
-            new = self.change(land, place, weights)
-        kept = np.where(weights > 0.0, new, land.samples(place))
-        return place, checked_samples(kept, land.frame[:6].tolist())
+            new = self.change(terrain, place, weights)
+        kept = np.where(weights > 0.0, new, terrain.samples(place))
+        return place, checked_samples(kept, terrain.frame[:6].tolist())
 
 
 def apply(storage: MapStorage, brush: Brush) -> None:
@@ -125,36 +125,36 @@ def apply(storage: MapStorage, brush: Brush) -> None:
 
 
 def raising(disc: Disc, rise: float) -> Brush:
-    """Return what heaps up a hill; below zero, what digs a pit."""
+    """Return a brush that heaps up a hill; below zero, one that digs a pit."""
 
-    def change(land: FramedMap, place: Ranges, weights: Floats) -> Floats:
-        return land.samples(place) + weights * (rise / land.height_scale)
+    def change(terrain: FramedMap, place: Ranges, weights: Floats) -> Floats:
+        return terrain.samples(place) + weights * (rise / terrain.height_scale)
 
     return Brush(disc, change)
 
 
 def leveling(disc: Disc, level: float, flat: Any, strength: Any) -> Brush:
-    """Return what brings the ground to a level; NaN says that there is none to bring it to."""
+    """Return a brush that brings the ground to a level; NaN: there is no level."""
 
-    def change(land: FramedMap, place: Ranges, weights: Floats) -> Floats:
+    def change(terrain: FramedMap, place: Ranges, weights: Floats) -> Floats:
         if np.isnan(level) and weights.any():
             raise ValueError(
                 f"height must be given where there is no ground at the center, got None at "
                 f"({disc.x}, {disc.z})"
             )
-        _, y0, _ = land.origin
-        goal = (level - y0) / land.height_scale
-        return _toward(goal, land.samples(place), weights)
+        _, y0, _ = terrain.origin
+        goal = (level - y0) / terrain.height_scale
+        return _toward(goal, terrain.samples(place), weights)
 
     near = checks.between("flat", flat, 0.0, disc.radius)
     return Brush(disc, change, _share("strength", strength), near)
 
 
 def smoothing(disc: Disc, strength: Any) -> Brush:
-    """Return what softens the ground."""
+    """Return a brush that softens the ground."""
 
-    def change(land: FramedMap, place: Ranges, weights: Floats) -> Floats:
-        return _toward(_means(land, place), land.samples(place), weights)
+    def change(terrain: FramedMap, place: Ranges, weights: Floats) -> Floats:
+        return _toward(_means(terrain, place), terrain.samples(place), weights)
 
     return Brush(disc, change, _share("strength", strength))
 
@@ -164,21 +164,21 @@ def _share(name: str, value: Any) -> float:
 
 
 def _toward(goal: Floats | float, heights: Float32s, weights: Floats) -> Floats:
-    """Return heights on their way to a goal: those that count 1 are exactly there."""
+    """Return heights moved toward a goal: those with weight 1 are exactly there."""
     return weights * goal + (1.0 - weights) * heights
 
 
-def _means(land: FramedMap, place: Ranges) -> Floats:
+def _means(terrain: FramedMap, place: Ranges) -> Floats:
     """Return means of samples and of those around them that are on the map and no holes.
 
     A sample counts four times, its four neighbors twice and those at the corners once. So equal
     heights stay, and so does a plane, to the last bit if float64 holds the sums.
     """
     spans, missing = [], []
-    for along, count in zip(place, land.sample_count, strict=True):
+    for along, count in zip(place, terrain.sample_count, strict=True):
         spans.append(slice(max(along.start - 1, 0), min(along.stop + 1, count)))
         missing.append((int(along.start == 0), int(along.stop == count)))
-    samples = land.samples((spans[0], spans[1])).astype(np.float64)
+    samples = terrain.samples((spans[0], spans[1])).astype(np.float64)
     around = np.pad(samples, missing, constant_values=np.nan)
     is_there = ~np.isnan(around)
     sums = _weighted_sums(np.where(is_there, around, 0.0))

@@ -1,4 +1,4 @@
-"""What a caller hands in for a height map becomes checked arrays, or a clear error."""
+"""Checks of a height map's arguments: they become checked arrays, or a clear error."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -207,7 +207,7 @@ def edited(index: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, int], tu
     """Return an index, and the ranges of rows and of columns it names: slices or a mask."""
     if not isinstance(index, np.ndarray) or index.dtype != np.bool_ or index.ndim != 2:
         rows, columns = basic_index(index, shape)
-        return (rows, columns), reach_of(rows), reach_of(columns)
+        return (rows, columns), span_of(rows), span_of(columns)
     index = index.copy()
     if index.shape != shape:
         raise IndexError(f"index must have shape {shape} where it is bool, got {index.shape}")
@@ -221,7 +221,7 @@ def edited(index: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, int], tu
     )
 
 
-def reach_of(place: int | slice) -> tuple[int, int]:
+def span_of(place: int | slice) -> tuple[int, int]:
     """Return the range from the first to after the last of what an index names."""
     if isinstance(place, slice):
         return place.start, place.start + (len(range(place.start, place.stop, place.step)) - 1) * (

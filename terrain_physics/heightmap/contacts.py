@@ -48,8 +48,8 @@ class ContactQuery:
         def count(first: int, last: int) -> None:
             place = (first, NO_ROW, 0)
             while place[0] < last:
-                found, who, _, _, place = self._find(place, last)
-                counts[first:last] += np.bincount(who[:found] - first, minlength=last - first)
+                found, shape, _, _, place = self._find(place, last)
+                counts[first:last] += np.bincount(shape[:found] - first, minlength=last - first)
 
         workers.run(count, self._count, _COST, most=_PART)
         return counts
@@ -69,10 +69,10 @@ class ContactQuery:
             place, nearest = (first, NO_ROW, 0), []
             try:
                 while place[0] < last:
-                    found, who, row, code, place = self._find(place, last)
+                    found, shape, row, code, place = self._find(place, last)
                     ints, floats, start = rows.take(first, place[0], last, found)
                     kernels.put_contacts(
-                        heights, cells, frame, *self._shapes, who, row, code,
+                        heights, cells, frame, *self._shapes, shape, row, code,
                         ints, floats, start, found,
                     )  # fmt: skip
                     nearest.append(self._cells_of(row[:found], code[:found]))
@@ -119,12 +119,12 @@ class ContactQuery:
     def _deepest_of(self, touches: list[Int64s]) -> tuple[tuple[Int64s, Floats, Int64s], Int64s]:
         """Return the deepest contact of each shape in a list, and where in the list they are."""
         heights, cells, _, frame = self._views
-        who, row, code = touches
-        size = int(np.count_nonzero(np.diff(who, prepend=-1)))
+        shape, row, code = touches
+        size = int(np.count_nonzero(np.diff(shape, prepend=-1)))
         places = np.empty(size, dtype=np.int64)
         ints, floats = np.empty((2, size), dtype=np.int64), np.empty((3, size, 3))
         kernels.put_deepest(
-            heights, cells, frame, *self._shapes, who, row, code,
+            heights, cells, frame, *self._shapes, shape, row, code,
             places, ints.reshape(-1), floats.reshape(-1),
         )  # fmt: skip
         return (ints, floats, self._cells_of(row[places], code[places])), places

@@ -38,9 +38,11 @@ def set_heights(storage: MapStorage, index: Any, heights: ArrayLike) -> None:
         )
 
 
-def cells_around(land: FramedMap, row_0: int, row_1: int, column_0: int, column_1: int) -> Region:
+def cells_around(
+    terrain: FramedMap, row_0: int, row_1: int, column_0: int, column_1: int
+) -> Region:
     """Return the cells that have a corner among samples from first to before last."""
-    rows, columns = land.cell_count
+    rows, columns = terrain.cell_count
     return Region(max(row_0 - 1, 0), min(row_1, rows), max(column_0 - 1, 0), min(column_1, columns))
 
 

@@ -1,4 +1,4 @@
-"""What all maps have that kernels read: arrays, and a frame that says where their cells lie."""
+"""The part of all maps that kernels read: arrays, and a frame that says where cells lie."""
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager

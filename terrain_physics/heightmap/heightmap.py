@@ -274,21 +274,21 @@ class HeightMap(Surface):
             (part,), _ = load_parts(path, KIND)
             with damaged_otherwise(path):
                 storage = loaded_map(part)._storage  # noqa: SLF001 of its own kind
-            land = cls.__new__(cls)
-            land._adopt(storage)  # noqa: SLF001
-            return land
+            terrain = cls.__new__(cls)
+            terrain._adopt(storage)  # noqa: SLF001
+            return terrain
         heights, placement = load_placed(path, **file_options)
         options["cell_size"], options["origin"] = placed(
             file_name(path), placement, cell_size, origin
         )
         if heights.dtype == np.float32 and cls.__init__ is HeightMap.__init__:
-            land = cls(heights, **options, copy=False)
-            land._storage.own_heights()
+            terrain = cls(heights, **options, copy=False)
+            terrain._storage.own_heights()
         else:
-            land = cls(heights, **options)
-        if land.height_scale == 1.0 and height_range is None:
+            terrain = cls(heights, **options)
+        if terrain.height_scale == 1.0 and height_range is None:
             warn_of_numbers(path, heights)
-        return land
+        return terrain
 
     @classmethod
     def from_dataarray(
@@ -872,6 +872,6 @@ class HeightMap(Surface):
 def loaded_map(saved: SavedPart) -> HeightMap:
     """Return a map that was saved."""
     options, version = map_options(saved)
-    land = HeightMap(**options)
-    cast("MapQueries", queries_of(land)).storage.version = version
-    return land
+    terrain = HeightMap(**options)
+    cast("MapQueries", queries_of(terrain)).storage.version = version
+    return terrain

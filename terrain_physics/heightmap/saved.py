@@ -1,4 +1,4 @@
-"""What a file keeps of a height map, and back: everything but which regions edits have changed.
+"""Height maps to and from files: all but the regions that edits have changed.
 
 The header: ``cell_size``, ``height_scale``, ``origin``, ``border``, ``diagonal`` (null: a table),
 ``thickness`` (null: unlimited), ``thickens`` (whether the first hole ends that),

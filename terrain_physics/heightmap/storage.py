@@ -1,10 +1,10 @@
-"""What a height map holds: samples, cells, blocks, materials, and the locking rules.
+"""The storage of a height map: samples, cells, blocks, materials, and the locking rules.
 
 Queries run without Python's global lock, so another thread may edit the map during a query. A short
 query holds the map's lock. A long query keeps the arrays it began with: an edit in the meantime
 copies them first. So no query is refused, and each sees the ground as it was when it began.
 
-A larger map may have the arrays as a tile: whoever reads that holds a lock too, which edits take
+A larger map may have the arrays as a tile: a reader of that holds a lock too, which edits take
 first.
 """
 
@@ -72,8 +72,8 @@ class MapStorage(FramedMap):
     is_read : int
         How many long queries hold the arrays as they are now.
     watchers : Watchers
-        Who is told of each edit: what it changed, and in which region. The locks of those who read
-        the arrays as tiles of larger maps are held by it.
+        Told of each edit: what it changed, and in which region. An edit holds the locks of those
+        that read the arrays as tiles of larger maps.
     """
 
     __slots__ = (
@@ -230,7 +230,7 @@ class MapStorage(FramedMap):
         )
 
     def lend(self) -> None:
-        """Leave the arrays to those who read them now: the next edit copies them."""
+        """Leave the arrays to their readers: the next edit copies them."""
         self._is_lent = True
 
     def own_heights(self) -> None:
@@ -288,7 +288,7 @@ class MapStorage(FramedMap):
         self._publish()
         if heights:
             block_kernels.put_blocks(self.views[0], self.views[3], *region, self.blocks)
-        # Before the version: who sees that finds the change.
+        # Before the version: a reader that sees that finds the change.
         everywhere = self._is_thinner
         self._is_thinner = False
         version = self.version + 1

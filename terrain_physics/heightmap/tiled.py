@@ -47,9 +47,9 @@ class Place(NamedTuple):
         columns = min(self.column + self.columns, other.column + other.columns) - column
         return None if rows < 0 or columns < 0 else Place(row, column, rows, columns)
 
-    def within(self, land: "Place", lines: int = 1) -> Ranges:
+    def within(self, whole: "Place", lines: int = 1) -> Ranges:
         """Return where its samples are in a map at a place; without ``lines``, its cells."""
-        row, column = self.row - land.row, self.column - land.column
+        row, column = self.row - whole.row, self.column - whole.column
         return slice(row, row + self.rows + lines), slice(column, column + self.columns + lines)
 
 
@@ -93,7 +93,7 @@ class Tile:
 class TiledMap(FramedMap):
     """A map in tiles, none of which overlap.
 
-    Who reads it holds its lock, which edits of the tiles wait for; or is counted as a long query by
+    A query holds its lock, which edits of the tiles wait for; or is counted as a long query by
     its reader, and keeps the arrays that it began with.
 
     Attributes
@@ -146,7 +146,7 @@ class TiledMap(FramedMap):
         self._put_blocks(before)
         self._show(())
 
-    # What kernels take
+    # For kernels
 
     def _show(self, changed: Iterable[int]) -> None:
         """Let kernels have the arrays that the tiles have now; some, by number, may have new ones.
@@ -213,7 +213,7 @@ class TiledMap(FramedMap):
 
     @property
     def _numbers(self) -> tuple[Int64s, int, int]:
-        """What kernels want to know to find the tile of a triangle."""
+        """Numbers by which kernels find the tile of a triangle."""
         return self._table, *self.cell_count
 
     def owners(self, triangles: Int64s, parts: Int64s, first_ids: Int64s) -> tuple[Int64s, Int64s]:
@@ -358,10 +358,10 @@ class TiledMap(FramedMap):
         )
 
 
-def _shared_tile(land: TiledMap, other: TiledMap) -> tuple[int, int] | None:
+def _shared_tile(terrain: TiledMap, other: TiledMap) -> tuple[int, int] | None:
     """Return where the first cell of another map is in one, by a tile of both; None if none is."""
     numbers = {tile: number for number, tile in enumerate(other.tiles)}
-    for tile, place in zip(land.tiles, land.places, strict=True):
+    for tile, place in zip(terrain.tiles, terrain.places, strict=True):
         if tile in numbers:
             row, column = (place - other.places[numbers[tile]])[:2].tolist()
             return row, column
@@ -384,7 +384,7 @@ class _Memory:
 
 
 class _TiledMaterials:
-    """What the cells of a map in tiles are made of."""
+    """The materials of the cells of a map in tiles."""
 
     __slots__ = ("_made", "_numbers")
 

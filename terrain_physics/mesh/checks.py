@@ -1,4 +1,4 @@
-"""What a caller hands in for a mesh becomes checked arrays, or a clear error."""
+"""Checks of a mesh's arguments: they become checked arrays, or a clear error."""
 
 from collections.abc import Sequence
 from typing import Any

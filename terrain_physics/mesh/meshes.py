@@ -1,4 +1,4 @@
-"""What mesh queries are answered from: one mesh, or all those of a ground."""
+"""The meshes that queries ask: one mesh, or all those of a ground."""
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""What a file keeps of a triangle mesh, and back.
+"""Triangle meshes to and from files.
 
 The header: ``material_names`` and ``version``. The arrays: ``vertices``, ``faces``, ``order`` (of
 the tree, which need not be sorted anew) and, where there are any, ``materials``.

@@ -29,13 +29,13 @@ def box(extents: Any) -> Solid:
 
 def cylinder(radius: Any, height: Any, sections: Any) -> Solid:
     """Return a cylinder around +Y and the origin, with its corners on the circle."""
-    reach, length = _size("radius", radius), _size("height", height)
+    circumradius, length = _size("radius", radius), _size("height", height)
     count = checks.whole("sections", sections, 3, MOST_PARTS)
     turns = [2.0 * math.pi * k / count for k in range(count)]
     circle = np.array([(-math.sin(turn), math.cos(turn)) for turn in turns])
     # The sines of two systems differ in their last bits, those of quarter turns from zero.
     # Rounded, they are the same and exact.
-    vertices, faces = _prism(reach * np.round(circle, 12), _fan(count), length)
+    vertices, faces = _prism(circumradius * np.round(circle, 12), _fan(count), length)
     return vertices[:, [1, 2, 0]], faces  # drawn along z, which becomes y
 
 

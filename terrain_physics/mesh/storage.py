@@ -1,4 +1,4 @@
-"""What a triangle mesh holds: vertices, faces, the tree over them, and what follows from them."""
+"""The storage of a triangle mesh: vertices, faces, the tree over them, and what follows."""
 
 from contextlib import AbstractContextManager, nullcontext
 
@@ -29,7 +29,7 @@ class MeshStorage(Meshes):
     changes : ChangeLog
         Where the latest refits were.
     watchers : Watchers
-        Who is told of each refit.
+        Told of each refit.
     version : int
         How many times `refit` has moved the vertices.
     materials : ndarray of uint8, shape (n,), or None
@@ -79,7 +79,7 @@ class MeshStorage(Meshes):
     def _adopt(self, arrays: Mesh, version: int) -> None:
         table = MeshTable()
         table.put(0, arrays, self.materials)
-        self._now = arrays, table  # at once, for who needs both
+        self._now = arrays, table  # at once, for readers of both
         self.arrays, self.table, self.asked = arrays, table, nullcontext(table.view)
         self._neighbors = self._normals = self._sphere = None
         self.version = version  # last: arrays seen with a version are of that version or later
@@ -124,7 +124,7 @@ class MeshStorage(Meshes):
             self._sphere = smallest_enclosing_sphere(self.arrays.vertices[used])
         return self._sphere
 
-    # What queries ask: see `Meshes`
+    # For queries: see `Meshes`
 
     @property
     def swept(self) -> AbstractContextManager[Int64s]:

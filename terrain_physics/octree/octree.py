@@ -411,7 +411,7 @@ class Octree(OctreeObjects):
         """
         origin_rows = point_rows("origins", origins)
         units = checks.directions("directions", directions)
-        limits = checks.reaches("max_distance", max_distance)
+        limits = checks.ray_limits("max_distance", max_distance)
         return self._first_met(origin_rows, units, limits)
 
     def _first_met(

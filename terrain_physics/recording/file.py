@@ -1,4 +1,4 @@
-"""What a recording holds frame by frame, and the file it is kept in.
+"""The content of a recording, frame by frame, and the file that keeps it.
 
 A file is checked before memory is reserved for it: a small archive may hold gigabytes. What a file
 may hold unpacked is limited, and nothing beyond that is saved either.

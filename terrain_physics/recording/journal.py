@@ -1,4 +1,4 @@
-"""What happens to grounds, event by event, so that it can be done again with the same bits.
+"""A journal of the events of grounds, so that they can be done again with the same bits.
 
 An edit is kept as the samples or cells that it led to, a refit as all vertices, a move as the pose
 that was taken over, and a part that was added as all that it held: nothing is computed anew.
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from terrain_physics._kernels.types import Floats
 from terrain_physics.ground.ground import Ground, Part, loaded_part, saved_ground, saved_part
-from terrain_physics.ground.movers import NO_WAY
+from terrain_physics.ground.movers import NO_DIRECTION
 from terrain_physics.ground.parts import GroundParts
 from terrain_physics.ground.poses import Pose
 from terrain_physics.ground.queries import GroundQueries
@@ -166,7 +166,7 @@ class Journal:
         del self._events[:count]
 
     def tell(self, number: int, what: str, *details: Any) -> None:
-        """Hear of a change from who made it, before anybody makes another one."""
+        """Hear of a change from its maker, before anybody makes another one."""
         index, key = divmod(number, _NUMBERS)
         if key == _ITSELF:
             key, *rest = details
@@ -385,8 +385,8 @@ def _redo_change(ground: Any, event: Event) -> None:
     elif event.kind == "surface":
         ground.set_surface_velocity(key, tuple(_floats(event).tolist()))
     else:
-        way = tuple(_floats(event).tolist())
-        ground.set_one_way(key, None if way == NO_WAY else way)
+        direction = tuple(_floats(event).tolist())
+        ground.set_one_way(key, None if direction == NO_DIRECTION else direction)
 
 
 def _floats(event: Event) -> Floats:

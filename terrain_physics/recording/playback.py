@@ -1,4 +1,4 @@
-"""Plays what was recorded to a scene, moment by moment, and tells where it goes another way."""
+"""Play a recording to a scene, moment by moment, and tell where the scene differs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from terrain_physics.recording.start import Scene
 
 @public
 class Difference(NamedTuple):
-    """Where a replay first went another way than the recording.
+    """The place where a replay first differs from the recording.
 
     Attributes
     ----------

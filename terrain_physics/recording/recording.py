@@ -218,8 +218,8 @@ class Recording:
         """Write a page that shows the recording: one HTML file for a browser, which asks no host.
 
         The recording is replayed for it. The page shows bodies and ground at 20 moments a second,
-        or at each frame where there are fewer; who is grounded, slides or flies; what they touch
-        and what is in their way. It is turned by mouse or touch.
+        or at each frame where there are fewer; which bodies are grounded, slide or fly; what they
+        touch and what is in their way. It is turned by mouse or touch.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ class Recording:
 
         Notes
         -----
-        Where a ground has too many triangles, maps are shown around the ways of the characters, 32
+        Where a ground has too many triangles, maps are shown around the paths of the characters, 32
         cells farther than any of them comes; it is replayed up to three times then. Places are
         exact to 1/512 of the smallest half extent of a body, 0.5 mm for a person.
 

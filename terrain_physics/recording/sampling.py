@@ -39,7 +39,7 @@ Box2 = tuple[Floats, Floats]
 
 _KINDS = {SPHERE: "ball", BOX: "box", CAPSULE: "capsule"}
 
-_PUT = 1.0  # meters that the game must put a body away for no way to lead there
+_PUT = 1.0  # meters that the game must put a body away for no path to lead there
 
 
 class _TooManyTrianglesError(ValueError):
@@ -56,12 +56,12 @@ def sampled(play: Callable[[], Iterator[Moment]], title: str) -> Clip:
         return _sampled(play, title, None)
     except _TooManyTrianglesError:
         pass  # what was sampled is given up before the next attempt
-    return _sampled(play, title, _reach(play()))
+    return _sampled(play, title, _bounds(play()))
 
 
-def _sampled(play: Callable[[], Iterator[Moment]], title: str, reach: Box2 | None) -> Clip:
-    """Return a clip whose maps are shown around a reach, or whole."""
-    bodies, parts = _BodySampler(), _PartSampler(reach)
+def _sampled(play: Callable[[], Iterator[Moment]], title: str, bounds: Box2 | None) -> Clip:
+    """Return a clip with the maps around some bounds, or whole maps."""
+    bodies, parts = _BodySampler(), _PartSampler(bounds)
     now = slope = 0.0
     for moment in play():
         _refuse_difference(moment)
@@ -76,7 +76,7 @@ def _sampled(play: Callable[[], Iterator[Moment]], title: str, reach: Box2 | Non
     return Clip(title, bodies.times, bodies.made(), parts.parts, slope)
 
 
-def _reach(moments: Iterator[Moment]) -> Box2:
+def _bounds(moments: Iterator[Moment]) -> Box2:
     """Return the lowest and the highest x and z that any character of a replay comes to."""
     low, high = np.full(2, np.inf), np.full(2, -np.inf)
     for moment in moments:
@@ -172,7 +172,7 @@ class _BodySampler:
     def _take(self, seen: dict[str, Any], now: float) -> None:
         """Keep how all are as a sample."""
         keys: tuple[Key, ...] = seen["keys"]
-        who = [self._numbers.setdefault(key, len(self._numbers)) for key in keys]
+        numbers = [self._numbers.setdefault(key, len(self._numbers)) for key in keys]
         if (self.count + 1) * len(self._numbers) > MOST_BODY_SAMPLES:
             raise ValueError(
                 f"a page must show at most {MOST_BODY_SAMPLES} bodies times moments, {RATE:g} a "
@@ -180,7 +180,7 @@ class _BodySampler:
             )
         sample = {name: seen[name] for name in ("center", "rotation", "state", "touch")}
         sample["shape"] = self._shapes_of(seen["rules"])
-        sample["who"] = np.array(who, dtype=np.int64)
+        sample["who"] = np.array(numbers, dtype=np.int64)
         sample["is_put"] = np.array(
             [key in self._put and key in self._shown for key in keys], dtype=np.bool_
         )
@@ -206,16 +206,16 @@ class _BodySampler:
             blocked=np.concatenate([np.zeros((0, 8)), *self._blocked]),
         )
         for number, sample in enumerate(self._samples):
-            who = sample.pop("who")
+            numbers = sample.pop("who")
             for name, values in sample.items():
-                getattr(bodies, name)[number, who] = values
+                getattr(bodies, name)[number, numbers] = values
         return bodies
 
 
 def _put_by_game(
     frame: RecordedFrame | None, last: dict[str, Any], seen: dict[str, Any]
 ) -> set[Key]:
-    """Return who was put elsewhere by the game, or came anew, and came no way."""
+    """Return the keys of bodies that the game put elsewhere or added: they have no path."""
     if frame is None:
         return set()
     written = np.unique(frame.rows[(frame.places < 3)]).tolist()
@@ -225,14 +225,14 @@ def _put_by_game(
         before = last["places"].get(key)
         if before is None:
             continue
-        way = seen["center"][seen["places"][key]] - last["center"][before]
-        if np.linalg.norm(way) > _PUT:
+        displacement = seen["center"][seen["places"][key]] - last["center"][before]
+        if np.linalg.norm(displacement) > _PUT:
             found.add(key)
     return found
 
 
-def _blockers(result: Any, sample: int, who: Int64s) -> Floats:
-    """Return what was in the way of some in an update, as rows of `Bodies.blocked`."""
+def _blockers(result: Any, sample: int, bodies: Int64s) -> Floats:
+    """Return the hits that blocked bodies in an update, as rows of `ClipBodies.blocked`."""
     if isinstance(result, GroupResult):
         hits = result.blocked_by
         rows = np.flatnonzero(result.blocked)
@@ -243,7 +243,7 @@ def _blockers(result: Any, sample: int, who: Int64s) -> Floats:
         rows = np.array([row for row, _ in blocked], dtype=np.int64)
         numbers = [[*hit.point, *hit.normal] for _, hit in blocked if hit is not None]
         found = np.array(numbers).reshape(-1, 6)
-    return np.column_stack([np.full(len(rows), float(sample)), who[rows], found])
+    return np.column_stack([np.full(len(rows), float(sample)), bodies[rows], found])
 
 
 def quaternions(turns: Floats) -> Floats:
@@ -270,9 +270,9 @@ def quaternions(turns: Floats) -> Floats:
 class _PartSampler:
     """Samples the parts of grounds, and notes what becomes of them."""
 
-    def __init__(self, reach: Box2 | None) -> None:
+    def __init__(self, bounds: Box2 | None) -> None:
         self.parts: list[ClipPart] = []
-        self._reach = reach
+        self._bounds = bounds
         self._known: dict[tuple[int, int], _SampledPart] = {}
         self._triangles = 0
         self._samples = 0
@@ -295,7 +295,7 @@ class _PartSampler:
         for name, (ground, part) in there.items():
             known = self._known.get(name)
             if known is None:
-                region = None if self._reach is None else _region_near(part, self._reach)
+                region = None if self._bounds is None else _region_near(part, self._bounds)
                 self._count_in(_triangle_count(part, region))
                 known = _SampledPart(part, region, count - 1, goes_on=_goes_on(ground))
                 self._known[name] = known
@@ -319,7 +319,7 @@ def _triangle_count(part: HeightMap | TriangleMesh, region: Region | None = None
     return 2 * (row_1 - row_0) * (column_1 - column_0)
 
 
-def _region_near(part: HeightMap | TriangleMesh, reach: Box2) -> Region | None:
+def _region_near(part: HeightMap | TriangleMesh, bounds: Box2) -> Region | None:
     """Return the cells of a map near places, at least one; None of a mesh."""
     if isinstance(part, TriangleMesh):
         return None
@@ -330,7 +330,7 @@ def _region_near(part: HeightMap | TriangleMesh, reach: Box2) -> Region | None:
             part.cell_size[axis],
             part.cell_count[1 - axis],
         )
-        low, high = ((float(end[axis]) - start) / size for end in reach)
+        low, high = ((float(end[axis]) - start) / size for end in bounds)
         first = math.floor(min(max(low - MARGIN, 0.0), count - 1.0))
         ends += [first, math.ceil(min(max(high + MARGIN, first + 1.0), count))]
     return Region(*ends)

@@ -1,4 +1,4 @@
-"""What a recording begins with: characters and their grounds, from which both are made anew."""
+"""The start of a recording: characters and grounds, from which both are made anew."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Self, get_args

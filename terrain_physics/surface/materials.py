@@ -1,4 +1,4 @@
-"""What ground is made of: numbers from 0 to 255, which may have names, for cells and faces."""
+"""Materials of ground: numbers from 0 to 255, which may have names, for cells and faces."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a ground implements: the questions of `Surface` with checked arguments."""
+"""The interface that grounds implement: the questions of `Surface`, arguments checked."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ class Queries(ABC):
 
     @abstractmethod
     def filtered(self, mask: int) -> "Queries":
-        """Return who answers for what the mask meets."""
+        """Return the queries of the parts that the mask meets."""
 
     # Places
 

@@ -187,7 +187,7 @@ class SweepHit(NamedTuple):
     fraction : float
         The part of the motion until then, from 0 to 1.
     distance : float
-        The way until then, in meters.
+        The length of the path until then, in meters.
     normal : glm.vec3
         The unit normal of the touch, towards the shape.
     point : glm.vec3
@@ -213,9 +213,9 @@ class SweepHits(NamedTuple):
     Attributes
     ----------
     fraction : ndarray of float64, shape (n,)
-        The part of the motion until then, from 0 to 1; NaN where the way is free.
+        The part of the motion until then, from 0 to 1; NaN where the path is free.
     distance : ndarray of float64, shape (n,)
-        The way until then, in meters; NaN where free.
+        The length of the path until then, in meters; NaN where free.
     normal : ndarray of float64, shape (n, 3)
         The unit normal of the touch, towards the shape; NaN where free.
     point : ndarray of float64, shape (n, 3)

@@ -452,7 +452,7 @@ class Surface:
         """
         starts = checks.points("origins", origins)
         units = checks.directions("directions", directions)
-        longest = checks.reaches("max_distance", max_distance)
+        longest = checks.ray_limits("max_distance", max_distance)
         count = checks.common_length(origins=starts, directions=units, max_distance=longest)
         refuse_far("origins", starts)
         return self._filtered(mask).rays(starts, units, longest, count, threads)
@@ -490,8 +490,8 @@ class Surface:
         mask : int, default 0xFFFF_FFFF
             Which layers to ask, a bit for each; see `Surface`.
         out : ContactBuffer, optional
-            Memory for the contacts of many shapes: quicker for who asks again and again about
-            100,000. They last until the buffer's next use.
+            Memory for the contacts of many shapes: quicker where a game asks again and again
+            about 100,000. They last until the buffer's next use.
 
         Returns
         -------
@@ -817,10 +817,10 @@ class Surface:
         along = checks.vector("motion", motion)
         refuse_far_row("shape", numbers)
         refuse_far_row("motion", along)
-        row, way = np.array(numbers), np.array([along])
-        row.flags.writeable = way.flags.writeable = False
+        row, displacement = np.array(numbers), np.array([along])
+        row.flags.writeable = displacement.flags.writeable = False
         queries = self._queries if mask is ALL_LAYERS else self._filtered(mask)
-        return queries.sweep(kind, row, way)
+        return queries.sweep(kind, row, displacement)
 
     @answers_rows(spheres=(4,), motions=(3,))
     def sweep_spheres(
@@ -989,11 +989,11 @@ class Surface:
         threads: int | None,
         mask: int,
     ) -> SweepHits:
-        ways = checks.points("motions", motions)
-        count = checks.common_length(**{name: rows, "motions": ways})
+        displacements = checks.points("motions", motions)
+        count = checks.common_length(**{name: rows, "motions": displacements})
         refuse_far("shapes", rows)
-        refuse_far("motions", ways)
-        return self._filtered(mask).sweeps(kind, rows, ways, count, threads)
+        refuse_far("motions", displacements)
+        return self._filtered(mask).sweeps(kind, rows, displacements, count, threads)
 
     # Closest points
 
@@ -1061,7 +1061,7 @@ class Surface:
         return self._filtered(mask).closest_points(places, threads)
 
     def _filtered(self, mask: int) -> Queries:
-        """Return who answers for what a mask meets."""
+        """Return the queries that a mask filters."""
         if mask is ALL_LAYERS:
             return self._queries
         return self._queries.filtered(checks.whole("mask", mask, 0, ALL_LAYERS))

@@ -1,4 +1,4 @@
-"""Who is told that a ground or a part of one has changed, so that nobody needs to ask thousands."""
+"""Watchers of grounds and parts: they are told of changes, so that nobody asks thousands."""
 
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
@@ -6,14 +6,14 @@ from weakref import ref
 
 
 class Watcher(Protocol):
-    """Who is told."""
+    """An object that is told of changes."""
 
     def tell(self, number: int, what: str, *details: Any) -> None:
-        """Hear of a change of what the watcher knows by a number, once it is made."""
+        """Hear of a change of the part with a number, once it is made."""
 
 
 class Watch:
-    """What has changed of the parts that someone watches.
+    """The changes of the parts that someone watches.
 
     Attributes
     ----------
@@ -32,12 +32,12 @@ class Watch:
 
 
 class Reader(Watch):
-    """A watch of someone who reads the arrays of parts where they are.
+    """A watch of an object that reads the arrays of parts where they are.
 
     Attributes
     ----------
     lock : context manager
-        Held by short queries, and by who edits a part.
+        Held by short queries, and by edits of a part.
     copied : dict of int to int
         By the numbers of parts, which long query was the latest when the arrays were last copied.
     """
@@ -90,7 +90,7 @@ class Watchers:
         self._watching.remove((ref(watch), number))
 
     def readers(self) -> list[tuple[Reader, int]]:
-        """Return those who read the arrays where they are, and the number that each has for it."""
+        """Return the watchers that read arrays where they are, and the number each has for it."""
         found = [(known(), number) for known, number in list(self._watching)]
         return [(watch, number) for watch, number in found if isinstance(watch, Reader)]
 

@@ -1,4 +1,4 @@
-"""What a page shows: bodies and ground at moments of time."""
+"""A clip that a page shows: bodies and ground at moments of time."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class ClipBodies:
     state : ndarray of uint8, shape (s, b)
         How each stands: 0 airborne, 1 steep, 2 wedged, 3 grounded, 4 on another one's head.
     is_put : ndarray of bool, shape (s, b)
-        Whether it came from the sample before by being put there: no way leads between them.
+        Whether it came from the sample before by being put there: no path leads between them.
     touch : ndarray of float64, shape (s, b, 6)
         Where it touches the ground, in meters, and the unit normal there.
     blocked : ndarray of float64, shape (k, 8)

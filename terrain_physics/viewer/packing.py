@@ -109,15 +109,15 @@ def _step_of(clip: Clip, origin: NDArray[np.float64]) -> float:
     sizes = [size for _, extents in clip.bodies.shapes for size in extents if size > 0.0]
     power = math.floor(math.log2(min(sizes, default=1.0) / 256.0))
     is_there = clip.bodies.shape >= 0
-    reach = np.abs(clip.bodies.center[is_there] - origin).max(initial=0.0)
+    extent = np.abs(clip.bodies.center[is_there] - origin).max(initial=0.0)
     for part in clip.parts:
-        reach = max(reach, np.abs(np.array(part.position) - origin).max(initial=0.0))
-        reach = max(reach, np.abs(part.vertices).max(initial=0.0))
+        extent = max(extent, np.abs(np.array(part.position) - origin).max(initial=0.0))
+        extent = max(extent, np.abs(part.vertices).max(initial=0.0))
         for edit in part.edits:
-            reach = max(reach, np.abs(edit.vertices).max(initial=0.0))
-    least = math.ceil(math.log2(max(float(reach), 1e-9) / _MOST_STEPS))
+            extent = max(extent, np.abs(edit.vertices).max(initial=0.0))
+    least = math.ceil(math.log2(max(float(extent), 1e-9) / _MOST_STEPS))
     if least > _COARSEST:
-        raise ValueError(f"recording must be at most 2^40 m wide to be shown, got {2 * reach:g} m")
+        raise ValueError(f"recording must be at most 2^40 m wide to be shown, got {2 * extent:g} m")
     return 2.0 ** min(max(power, least, _FINEST), _COARSEST)
 
 

@@ -1,4 +1,4 @@
-"""Handles: where an object of a game keeps its place, and how that is read and written.
+"""Owner adapters: they read and write the place that an object of a game has.
 
 All numbers are in the axes of the game's engine. A position has three, or two if it is that of a
 picture seen from above.
@@ -284,7 +284,7 @@ class Coordinates(_Turned):
 
 
 def adapter_of(target: Any) -> OwnerAdapter:
-    """Return the handle of an object, by what it has; TypeError if none of that is a place."""
+    """Return the adapter of an object, by its attributes; TypeError if none is a place."""
     if _is_matrix(getattr(target, "transform", None)):
         return Matrix(target, "transform")
     if hasattr(target, "position"):

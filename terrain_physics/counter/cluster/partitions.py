@@ -1,7 +1,7 @@
-"""Files of triangles or spheres in pieces that workers read by themselves.
+"""Files of triangles or spheres in partitions that workers read by themselves.
 
 Text is cut at line ends, where each line holds whole rows; a file that is packed by gzip is one
-piece. Of Parquet each row group is a piece.
+partition. Of Parquet each row group is a partition.
 """
 
 import glob
@@ -46,7 +46,7 @@ class Partition(NamedTuple):
     size : int
         Bytes of the file; of text only.
     kind : bytes
-        What the file begins with, if that tells what it is.
+        The first bytes of the file, if they tell its kind.
     """
 
     what: str
@@ -59,9 +59,9 @@ class Partition(NamedTuple):
 
 
 def partitions_of(what: str, names: Sequence[str]) -> list[Partition]:
-    """Return the pieces of files, in order; a name may be a pattern or a folder of Parquet.
+    """Return the partitions of files, in order; a name may be a pattern or a folder of Parquet.
 
-    What one name stands for is in the order of the numbers in it, as Dask reads it: 2 before 10.
+    The files of one name are in the order of the numbers in them, as Dask reads them: 2 before 10.
     """
     return [
         partition
@@ -131,7 +131,7 @@ def _parquet(what: str, name: str, path: str) -> Any:
 
 
 def read(partition: Partition) -> NDArray[np.float64]:
-    """Return the rows of a piece."""
+    """Return the rows of a partition."""
     try:
         return _row_group(partition) if partition.kind == _PARQUET else _text(partition)
     except OSError as error:
@@ -207,7 +207,7 @@ def _in_whole_file(
 
 
 def _refuse_split_rows(partition: Partition, stream: BinaryIO, first: int) -> None:
-    """Refuse a piece whose first line does not hold whole rows: its rows would begin elsewhere."""
+    """Refuse a first line that does not hold whole rows: rows would begin elsewhere."""
     if (partition.first, partition.last) == (0, partition.size):
         return
     stream.seek(first)

@@ -52,7 +52,7 @@ class Counted(NamedTuple):
 
 
 class Progress(Protocol):
-    """Who is told how far the work is."""
+    """An object that is told how far the work is."""
 
     def begin(self, step: str, total: int | None, unit: str) -> None:
         """Note that another step begins, of so many units if that is known."""
@@ -303,7 +303,7 @@ def _cluster(scheduler: str) -> Iterator[Any]:
 
 
 class _Workers:
-    """Workers of a cluster, watched by whoever waits for them.
+    """Workers of a cluster, watched by the thread that waits for them.
 
     Those that are silent are given up; if there have been none for a while, so is the count.
     """
