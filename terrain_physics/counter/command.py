@@ -39,7 +39,7 @@ class WrongCountError(Exception):
     """A recount by brute force gave another count; the message says where."""
 
 
-class _Progress:
+class _Bar:
     """A bar on standard error, if that is a terminal and the work takes long enough."""
 
     def __init__(self, total: int | None = None) -> None:
@@ -156,7 +156,7 @@ class _Problem:
         keep = np.int64 if may_grow or len(triangles) > _LARGEST_INT32 else np.int32
         first = 0
         remaining = iter(blocks)
-        with _Progress(q) as progress:
+        with _Bar(q) as progress:
             for index in range(sys.maxsize):
                 spheres = self.timed("parse", next, remaining, None)
                 if spheres is None:
@@ -363,7 +363,7 @@ def run_on_cluster(
     """Have a cluster count, print or write Parquet, and return the exit status."""
 
     def counts() -> Iterable[NDArray[np.integer[Any]]]:
-        with _Progress() as progress:
+        with _Bar() as progress:
             progress.begin("waiting for workers", None, " parts")
             found = cluster.count(
                 scheduler, triangles, spheres, patience=patience, out=out, progress=progress

@@ -63,7 +63,7 @@ class ContactQuery:
         ``most`` contacts are refused. Contacts are written to ``room``.
         """
         heights, cells, _, frame = self._views
-        rows = _Rows(self._count, most, room)
+        rows = _ShapeRows(self._count, most, room)
 
         def work(first: int, last: int) -> list[Int64s]:
             place, nearest = (first, NO_ROW, 0), []
@@ -146,7 +146,7 @@ class ContactQuery:
         return out
 
 
-class _Rows:
+class _ShapeRows:
     """Arrays that parts are written to, one behind the other, before the total is known.
 
     The first of them is the room that there is.

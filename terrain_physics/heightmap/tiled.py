@@ -181,8 +181,8 @@ class TiledMap(FramedMap):
         frame[kernels.TILES] = table.__array_interface__["data"][0]
         frame[kernels.TILES_SIZE] = table.size
         # The table lives as long as the heights.
-        kept = _Memory("f4", *heights, (shown, table))
-        views = np.asarray(kept), np.asarray(_Memory("u1", *cells, shown)), blocks.view(), frame
+        kept = _TileMemory("f4", *heights, (shown, table))
+        views = np.asarray(kept), np.asarray(_TileMemory("u1", *cells, shown)), blocks.view(), frame
         for values in (table, *views):
             values.setflags(write=False)
         self._table, self.frame, self.views = table, frame, cast("MapArrays", views)
@@ -368,7 +368,7 @@ def _shared_tile(terrain: TiledMap, other: TiledMap) -> tuple[int, int] | None:
     return None
 
 
-class _Memory:
+class _TileMemory:
     """The memory from some address on, and what keeps it alive."""
 
     __slots__ = ("__array_interface__", "_kept")

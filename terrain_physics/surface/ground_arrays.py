@@ -20,7 +20,7 @@ from terrain_physics._kernels.types import Bytes, Float32s, Floats, Int64s
 MapArrays = tuple[Float32s, Bytes, Float32s, Floats]
 
 
-class _Owner:
+class _TableOwner:
     """The memory of a table, and the arrays that the table points to."""
 
     __slots__ = ("__array_interface__", "_arrays", "_rows")
@@ -39,7 +39,7 @@ def table_over(rows: Int64s, arrays: Any) -> Int64s:
     kernel runs. The addresses hold in this process only: never save them.
     """
     # The owner is what the array's memory belongs to: its base.
-    return np.asarray(_Owner(rows, arrays))
+    return np.asarray(_TableOwner(rows, arrays))
 
 
 def addresses(*arrays: NDArray[Any]) -> list[int]:

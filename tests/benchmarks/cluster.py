@@ -23,7 +23,7 @@ from terrain_physics._kernels.math import space_curve
 from terrain_physics._kernels.types import Floats
 from terrain_physics.counter.cluster import partitions, ranges
 from terrain_physics.counter.cluster import run as cluster
-from terrain_physics.counter.command import _Progress
+from terrain_physics.counter.command import _Bar
 from tests.benchmarks.timing import print_table
 from tests.counter import data_sets
 
@@ -103,7 +103,7 @@ def measured(how: str, folder: str) -> dict[str, Any]:
         before = client.run(time.process_time)
         counted = cluster.count(
             local.scheduler_address, files[:1], files[1:], patience=600.0, out=None,
-            progress=_Progress(),
+            progress=_Bar(),
         )  # fmt: skip
         after = client.run(time.process_time)
         return {

@@ -300,7 +300,7 @@ def test_parts_behind_too_many_contacts_wait_for_none(monkeypatch, threads):
 
 
 def test_none_waits_for_a_part_that_is_never_begun():
-    rows = contacts._Rows(4, 9, ContactRoom())
+    rows = contacts._ShapeRows(4, 9, ContactRoom())
     with ThreadPoolExecutor(1) as pool:
         second = pool.submit(rows.take, 2, 4, 4, 0)
         rows.give_up()

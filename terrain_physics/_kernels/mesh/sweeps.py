@@ -114,7 +114,7 @@ def touch_of_skin(
     return stopped(distance, direction, scale(front, -1.0) if dot(front, a) > 0.0 else front)
 
 
-class _Touch(NamedTuple):
+class _MeshTouch(NamedTuple):
     """The first touch so far: how far along the path, the normal there, and of which triangle."""
 
     along: float
@@ -133,11 +133,11 @@ def _first_touch(
     center: Vec3,
     direction: Vec3,
     length: float,
-    first: _Touch,
+    first: _MeshTouch,
     stack: Int32s,
     entries: Float32s,
     scratch: Floats,
-) -> _Touch:
+) -> _MeshTouch:
     """Return the first touch, now that one more mesh is asked.
 
     ``stack`` and ``entries`` (STACK,) and ``scratch`` (FACE_COUNT, 4) are for work.
@@ -180,7 +180,7 @@ def _first_touch(
                     continue
                 along, front = touch_of_skin(skin, face, direction, a, b, c, along, front)
                 if along < math.inf:
-                    first = _Touch(along, front, own, row, slot)
+                    first = _MeshTouch(along, front, own, row, slot)
                     limit = limit_of(along, skipped, factor, margin)
                 continue
             # Farther ones lie deeper in the stack.
@@ -228,7 +228,7 @@ def sweep_rows(
         length, direction = split_motion(row3(motions, index if len(motions) > 1 else 0))
         if length == 0.0:
             continue
-        touch = _Touch(math.inf, direction, -1, 0, 0)
+        touch = _MeshTouch(math.inf, direction, -1, 0, 0)
         count = items_on_path(
             parts.tree, center, direction, body.half_extents, length,
             borrow(nodes), borrow(found), borrow(starts),

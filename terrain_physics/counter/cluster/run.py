@@ -105,7 +105,7 @@ def count(
         _folder_or_not(out) as folder,
         _connected(scheduler, patience) as client,
     ):
-        workers = _Workers(client, patience, progress)
+        workers = _ClusterWorkers(client, patience, progress)
         workers.wait()
         rows, balls = _lazy(parts["triangles"], 9), _lazy(parts["spheres"], 4)
         planned = ranges.plan(rows, balls, workers.step)
@@ -157,7 +157,7 @@ def _lazy(parts: Sequence[partitions.Partition], columns: int) -> Any:
 
 
 def _write_parquet(
-    workers: "_Workers", blocks: Sequence[Any], folder: Path, progress: Progress
+    workers: "_ClusterWorkers", blocks: Sequence[Any], folder: Path, progress: Progress
 ) -> None:
     from dask.delayed import delayed
 
@@ -302,7 +302,7 @@ def _cluster(scheduler: str) -> Iterator[Any]:
         yield cluster
 
 
-class _Workers:
+class _ClusterWorkers:
     """Workers of a cluster, watched by the thread that waits for them.
 
     Those that are silent are given up; if there have been none for a while, so is the count.
