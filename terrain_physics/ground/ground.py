@@ -140,7 +140,7 @@ class Ground(Surface):
             first = places.setdefault(id(part), index)
             if first != index:
                 raise ValueError(f"parts[{index}] must be another part, got parts[{first}] again")
-        on = _layers_of_each(layers, len(given))
+        on = _layers_per_part(layers, len(given))
         self._adopt(dict(enumerate(given)), on, len(given), 0, {}, NO_MOVERS)
 
     @classmethod
@@ -170,7 +170,7 @@ class Ground(Surface):
         poses = {int(key): Pose.of_saved(rows) for key, rows in about["transforms"].items()}
         if not all(isinstance(parts[key], TriangleMesh) for key in poses):
             raise ValueError("transforms must be of meshes")
-        layers = _layers_of_each(about["layers"], len(keys))
+        layers = _layers_per_part(about["layers"], len(keys))
         ground = cls.__new__(cls)
         movers = about["movers"]
         ground._adopt(parts, layers, next_key, changes, poses, movers)  # noqa: SLF001
@@ -819,7 +819,7 @@ class Ground(Surface):
         else:  # of a pickle that is older than keys and layers
             parts = dict(enumerate(state))
             self._adopt(
-                parts, _layers_of_each(FIRST_LAYER, len(parts)), len(parts), 0, {}, NO_MOVERS
+                parts, _layers_per_part(FIRST_LAYER, len(parts)), len(parts), 0, {}, NO_MOVERS
             )
 
 
@@ -832,7 +832,7 @@ def _checked_layers(name: str, layers: Any) -> int:
     return checks.whole(name, layers, 0, ALL_LAYERS)
 
 
-def _layers_of_each(layers: Any, count: int) -> list[int]:
+def _layers_per_part(layers: Any, count: int) -> list[int]:
     """Return the layers of so many parts, given one by one or for all."""
     if not (isinstance(layers, Sequence) or np.ndim(layers)):
         return [_checked_layers("layers", layers)] * count

@@ -20,7 +20,7 @@ DOOR = 0.1  # thickness
 
 
 class Met(NamedTuple):
-    """How a part met a body."""
+    """Contact of a part with a body."""
 
     wrong: int  # frames in which it was behind the part, or not where it belongs
     depth: float  # deepest in what stands still, in meters
@@ -184,7 +184,7 @@ DOORWAY = (
 
 
 def doorway(body, pace, heave):
-    """The door of a cabin that goes up and down closes on who stands in the doorway, and opens."""
+    """The door of a cabin that goes up and down closes on a body in the doorway, and opens."""
 
     def lift(t):
         return pose((0.0, 30.0 + heave * math.sin(t), 0.0))

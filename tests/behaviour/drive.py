@@ -45,7 +45,7 @@ def push(mover, angle, speed=4.0):
 
 
 class Walk(NamedTuple):
-    """What came of a straight walk."""
+    """The result of a straight walk."""
 
     slowest: float  # least part of the wanted speed in any frame
     ripple: float  # greatest change of speed from frame to frame, in m/s

@@ -109,7 +109,7 @@ def stays_put(moved):
 
 
 class Flight(NamedTuple):
-    """What came of a flight, against its closed form."""
+    """The result of a flight, against its closed form."""
 
     off: float  # the farthest from the parabola while in the air, in meters
     speed: float  # the greatest difference of velocities there, in m/s
@@ -287,7 +287,7 @@ def jump_through_hole(seed):
 
 
 class Path(NamedTuple):
-    """What came of a way that leaves the ground and comes back, against its closed form."""
+    """The result of a path that leaves the ground and comes back, against its closed form."""
 
     off: float  # in meters, in any frame
     wrong: int  # frames in the air that should be on the ground, or the other way
@@ -318,7 +318,7 @@ def keeps_to(found):
 
 
 class Bump(NamedTuple):
-    """What came of a jump against a ceiling."""
+    """The result of a jump against a ceiling."""
 
     off: float  # from the closed form, in meters
     most: float  # that it may be: the fall of one frame
@@ -424,7 +424,7 @@ def ledge(seed):
 
 
 class Stop(NamedTuple):
-    """What came of letting go of a walk."""
+    """The result of letting go of a walk."""
 
     way: float  # over v^2 / (2 f)
     off: float  # seconds by which the frame of the standstill misses v / f

@@ -28,7 +28,7 @@ def compile_kernels() -> None:
     CharacterMovement(HeightMap(np.zeros((2, 2))), SphereCollider(0.5)).update(1 / 60)
 
 
-class Land(NamedTuple):
+class KnownGround(NamedTuple):
     """A ground, and what is known of it."""
 
     kind: str
@@ -49,7 +49,7 @@ def random_land(rng, kind, cell):
         if kind == "holes":
             told[rng.random(told.shape) < 0.15] = np.nan
         ground = HeightMap(told, cell_size=cell, height_scale=cell)
-        return Land(kind, ground, rows - 1, cell, top, heights)
+        return KnownGround(kind, ground, rows - 1, cell, top, heights)
     z, x = np.mgrid[:rows, :columns]
     vertices = np.stack([x, heights.astype(np.float64), z], -1).reshape(-1, 3) * cell
     corner = np.arange(rows * columns).reshape(rows, columns)
@@ -79,7 +79,7 @@ def random_land(rng, kind, cell):
         keep = rng.random(len(faces)) < rng.random()
         faces = [face for face, kept in zip(faces, keep, strict=True) if kept]
         faces += list(start + np.arange(3 * count).reshape(-1, 3))
-    return Land(kind, TriangleMesh(vertices, np.array(faces)), rows - 1, cell, top, heights)
+    return KnownGround(kind, TriangleMesh(vertices, np.array(faces)), rows - 1, cell, top, heights)
 
 
 def random_collider(rng, size):

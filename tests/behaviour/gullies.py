@@ -15,7 +15,7 @@ DROPPED = 0.3  # meters over the place where a body comes to lie
 
 
 class Gully(NamedTuple):
-    """A valley, and who is pressed into it."""
+    """A valley, and a body that is pressed into it."""
 
     body: str
     left: float  # slopes of its faces, in degrees
@@ -71,7 +71,7 @@ def gully_land(case):
 
 
 class Pressed(NamedTuple):
-    """What came of being pressed into a gully."""
+    """The result of being pressed into a gully."""
 
     changes: int  # of `grounded` within a second in which the way was blocked, the most
     flickers: int  # ground gained or lost for one frame

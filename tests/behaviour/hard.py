@@ -23,7 +23,7 @@ ALL = COLLIDERS | PLATES
 
 
 class Hard(NamedTuple):
-    """What came of walks."""
+    """The result of walks."""
 
     deepest: float  # of what counts as converged, in meters
     stuck: int  # frames that did not converge

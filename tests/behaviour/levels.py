@@ -34,7 +34,7 @@ def turning(degrees):
 
 
 class Pressed(NamedTuple):
-    """What came of pressing against something for a while."""
+    """The result of pressing against something for a while."""
 
     bob: float  # between the least and greatest height once settled, in meters
     climbed: float  # the highest that it ever was over its start, in meters
@@ -128,7 +128,7 @@ def ledge(case):
 
 
 def is_calm(found):
-    """Tell whether who presses against a ledge stays at a height and slides along the wall."""
+    """Tell whether a body that presses against a ledge keeps its height and slides along it."""
     return found.bob < 0.01 and found.blinks == 0 and abs(found.slide - 1.0) < 0.02
 
 
@@ -234,7 +234,7 @@ def _together(mesh, more):
 
 
 class FalseStep(NamedTuple):
-    """What came of pressing against what is no step; heights over the floor before it."""
+    """The result of pressing against what is no step; heights over the floor before it."""
 
     bobs: int  # times up and down again by more than 2 cm
     over: float  # the greatest height over what is allowed, in meters
@@ -315,7 +315,7 @@ def stair_case(seed):
 
 
 class Stairs(NamedTuple):
-    """What came of a walk up or down stairs, as shares of the commanded speed, horizontally."""
+    """The result of a walk up or down stairs, as shares of the commanded speed, horizontally."""
 
     least: float  # in any frame, along the way
     most: float  # in any frame
@@ -374,7 +374,7 @@ def goes_down_well(found):
 
 
 class Cornered(NamedTuple):
-    """What came of a walk into a corner."""
+    """The result of a walk into a corner."""
 
     short: float  # of as far as it goes, in meters
     deepest: float  # in a wall in any frame, in meters

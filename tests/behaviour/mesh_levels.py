@@ -153,7 +153,7 @@ def walk_case(seed, levels=LEVELS):
 
 
 class Walked(NamedTuple):
-    """What came of a walk in a level: in how many frames what was wrong."""
+    """The result of a walk in a level: the number of frames with each fault."""
 
     bobs: int  # up, down and up again within 3 frames, over the level floor
     idle: int  # standing where the way along is free

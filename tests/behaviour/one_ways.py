@@ -1,4 +1,4 @@
-"""Platforms that hold from above only: who jumps gets up through them, stands there, and stays."""
+"""Platforms that hold from above only: a body jumps up through them, stands there, and stays."""
 
 import math
 from typing import NamedTuple
@@ -16,7 +16,7 @@ FLOOR = ((-60.0, -1.0, -60.0), (60.0, 0.0, 60.0))
 
 
 class OneWay(NamedTuple):
-    """How a jump up through a platform went."""
+    """The result of a jump up through a platform."""
 
     stands: bool  # on it, in the last second
     off: float  # farthest of the foot from the deck in that time, in meters

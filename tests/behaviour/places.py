@@ -44,7 +44,7 @@ def nooks():
 
 
 class Rescue(NamedTuple):
-    """What came of starting below the surface."""
+    """The result of starting below the surface."""
 
     frames: int  # until above, at most, of all starts; -1: not all came
     fastest: float  # greatest lift in any update, in meters

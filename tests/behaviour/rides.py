@@ -20,7 +20,7 @@ Motion = Callable[[float], Any]  # from a time in seconds to a pose (4, 4)
 
 
 class Pace(NamedTuple):
-    """How often parts are moved and characters updated, in a second."""
+    """Moves of parts and updates of characters in a second."""
 
     moves: int
     updates: int
@@ -157,7 +157,7 @@ def under_foot(there, foot, thick=THICK):
 
 
 class Idle(NamedTuple):
-    """How a rider stood."""
+    """The result of standing on a moving base."""
 
     drift: float  # farthest from where it began on the part, in meters
     in_air: int  # frames
@@ -176,7 +176,7 @@ def idle(motion, body, pace, seconds=3.0):
 
 
 class Walk(NamedTuple):
-    """How a rider walked about."""
+    """The result of walking about on a moving base."""
 
     astray: float  # farthest from carried and then walked, of any frame, in meters
     in_air: int  # frames
@@ -199,7 +199,7 @@ def walk(motion, body, pace, seconds=3.0):
 
 
 class Jump(NamedTuple):
-    """How a jump on a platform differs from the same on one that stands."""
+    """The difference of a jump on a moving base from one on still ground."""
 
     apart: float  # landing points on the part, in meters
     late: int  # frames in the air
@@ -246,7 +246,7 @@ def belt(body, pace, way, motion=still, seconds=2.0):
 
 
 class Stop(NamedTuple):
-    """What a rider of a lift that slows down did."""
+    """The result of standing on a lift that slows down."""
 
     in_air: int  # frames
     rise: float  # highest over the lift, in meters

@@ -24,7 +24,7 @@ def gaps(heights, shape, places):
 
 
 def _is_walkable(heights, place):
-    """Tell whether all ground within reach of who falls straight down is no steeper than 45."""
+    """Tell whether the ground near a body that falls straight down is no steeper than 45."""
     column, row = math.floor(place[0]), math.floor(place[2])
     near = heights[row - 1 : row + 3, column - 1 : column + 3]
     a, b, c, d = near[1:, :-1], near[1:, 1:], near[:-1, 1:], near[:-1, :-1]
@@ -33,7 +33,7 @@ def _is_walkable(heights, place):
 
 
 class Drop(NamedTuple):
-    """What came of drops."""
+    """The result of drops."""
 
     deepest: float  # greatest penetration in any frame, in meters
     restless: int  # bodies over walkable ground that stood for 5 s and were not at rest then
@@ -74,7 +74,7 @@ def drop(shape, resolver, speed, count, *, steepness=1.0, level=True, every=1, s
 
 
 class Wander(NamedTuple):
-    """What came of walks over rough land."""
+    """The result of walks over rough land."""
 
     deepest: float  # penetration, in meters
     deep_99: float

@@ -31,7 +31,7 @@ def put_on(shape, degrees, **rules):
 
 
 class Idle(NamedTuple):
-    """What came of standing on a slope."""
+    """The result of standing on a slope."""
 
     drift: float  # in meters, after the first update
     grounded: int  # frames
@@ -71,7 +71,7 @@ def climb(shape, degrees, off, zigzag, resolver, *, seconds=10.0):
 
 
 class Uphill(NamedTuple):
-    """What came of pushing uphill from the middle of a steep slope."""
+    """The result of pushing uphill from the middle of a steep slope."""
 
     gained: float  # greatest height gained, in meters
     sunk: float  # how far below the start after a second, in meters

@@ -11,7 +11,7 @@ RATES = (30, 60, 144)
 
 
 class Climb(NamedTuple):
-    """What came of walking up stairs and down again."""
+    """The result of walking up stairs and down again."""
 
     up: float  # seconds to the top, inf if never
     down: float  # seconds back

@@ -1,4 +1,4 @@
-"""What stops a walk: a wall, a steep slope, a step too high, a ceiling, the edge of a map."""
+"""Stops of a walk: a wall, a steep slope, a step too high, a ceiling, the edge of a map."""
 
 import math
 from typing import NamedTuple
@@ -17,7 +17,7 @@ JUMP = 6.0  # m/s
 
 
 class StopCase(NamedTuple):
-    """Who walks into what."""
+    """A body, and the obstacle that it walks into."""
 
     reason: str
     body: str
@@ -66,7 +66,7 @@ def stop_land(case):
 
 
 class Stopped(NamedTuple):
-    """What was told of a walk that was stopped."""
+    """The report of a walk that was stopped."""
 
     told: int  # frames stopped by what stands there
     others: int  # frames stopped by something else

@@ -1,4 +1,4 @@
-"""Doors, crushers and cabins: nobody ends behind them or in a wall, and who is squeezed is told."""
+"""Doors, crushers and cabins: no body ends behind them or in a wall, and squeezes are told."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Gullies, drawn at random: who is pressed into one keeps its ground, and climbs no side of it."""
+"""Gullies, drawn at random: in the crease of one a body keeps its ground, and climbs no side."""
 
 import pytest
 

@@ -117,7 +117,7 @@ def test_all_rides(pace):
 @pytest.mark.parametrize("velocity", [8.0, -12.0])
 def test_a_jump_between_slow_moves_is_that_on_still_ground(velocity):
     found = rides.jump((0.0, velocity, 0.0), "sphere", rides.Pace(30, 60))
-    # Every other update the lift is ahead of the time of who is in the air, by an update: it comes
+    # Every other update the lift is ahead of the time of a body in the air, by an update: it comes
     # upon the body of which the parabola is 12 cm too low, two updates early.
     assert found.late <= 2
     assert found.apart < 2.0 / 60.0 * 1.5  # of two updates

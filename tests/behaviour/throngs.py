@@ -14,12 +14,12 @@ FLOOR = HeightMap(np.zeros((101, 101)), origin=(-50, 0, -50))
 
 
 class Throng(NamedTuple):
-    """What came of a scene."""
+    """The result of a scene."""
 
     overlap: float  # deepest of two bodies in any frame, in meters
     moved: float  # farthest that one moved in a frame after the crowd had time to come to rest
-    awake: int  # who was not asleep a second after nobody was driven any more
-    there: int  # who was where it wanted to be
+    awake: int  # those not asleep a second after the last was driven
+    there: int  # those at their goals
 
 
 def _scattered(count, low, high, seed=1):

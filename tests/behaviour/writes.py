@@ -10,12 +10,12 @@ from tests.behaviour.levels import BODIES, RATES, draw_body
 from tests.behaviour.slopes import slope
 
 SECONDS = 1.0
-DOWN = -1.0  # m/s, written to who is put into the air
+DOWN = -1.0  # m/s, written to a body that is put into the air
 GRAVITY = 9.81
 
 
 class WriteCase(NamedTuple):
-    """Who walks where, and what is written."""
+    """A walk, and the writes to it."""
 
     body: str
     degrees: float  # slope of the ground
@@ -64,7 +64,7 @@ def _frame(mover, way, rate):
 
 
 class Nudged(NamedTuple):
-    """What came of a walk that was corrected a little in each frame."""
+    """The result of a walk that was corrected a little in each frame."""
 
     lost: int  # frames not grounded
     off: float  # horizontal distance from where walk and writes lead, in meters
@@ -83,7 +83,7 @@ def nudged(case):
 
 
 class PutUp(NamedTuple):
-    """What came of a walker that was put into the air, with a velocity."""
+    """The result of a walker that was put into the air, with a velocity."""
 
     held: int  # frames in the air that count as on the ground
     off: float  # distance from the parabola, in meters
@@ -113,5 +113,5 @@ def keeps_ground(found):
 
 
 def flies(found):
-    """Tell whether who was put up was in the air at once, on the parabola of what was written."""
+    """Tell whether a body put up was in the air at once, on the parabola that was written."""
     return found.held == 0 and found.off < 1e-6 and found.lost < 1e-5

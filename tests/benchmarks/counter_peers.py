@@ -1,4 +1,4 @@
-"""What the counter is compared with: scipy's k-d tree with NumPy, and CGAL's AABB tree."""
+"""The peers of the counter: scipy's k-d tree with NumPy, and CGAL's AABB tree."""
 
 import shutil
 import subprocess

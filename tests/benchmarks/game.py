@@ -1,4 +1,4 @@
-"""What a game loop pays: one character, pair functions, heights, triangles."""
+"""Costs in a game loop: one character, pair functions, heights, triangles."""
 
 from collections.abc import Callable
 from functools import partial

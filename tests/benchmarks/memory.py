@@ -47,7 +47,7 @@ def ground_of(kind: str) -> Surface:
 
 
 class Shapes:
-    """What calls are given: arrays of as many rows as asked for."""
+    """Arguments of calls: arrays of as many rows as asked for."""
 
     def __init__(self, ground: Surface) -> None:
         self._ground = ground
@@ -166,7 +166,7 @@ ASKED: dict[str, tuple[Ask, int]] = {
     "sweep_obbs": (_box_sweeps, 73),
     "closest_points": (_closest, 41),
 }
-"""What is asked, and how many bytes the answer has for each row, roughly."""
+"""Questions, and roughly the bytes of their answers for each row."""
 
 
 def bytes_of(result: Any) -> int:

@@ -1,4 +1,4 @@
-"""What one pair of shapes costs: in arrays, and one by one."""
+"""Costs of one pair of shapes: in arrays, and one by one."""
 
 from collections.abc import Callable
 from functools import partial

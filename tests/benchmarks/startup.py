@@ -1,4 +1,4 @@
-"""What starting costs: importing, the counter on the sample and a first update, cold and warm."""
+"""Costs of starting: importing, the counter on the sample and a first update, cold and warm."""
 
 import os
 import subprocess

@@ -47,7 +47,7 @@ def hills(side: int) -> HeightMap:
 
 
 class Queries(NamedTuple):
-    """What is asked: balls of one radius and of many, boxes, rays, motions of the balls."""
+    """Questions: balls of one radius and of many, boxes, rays, motions of the balls."""
 
     balls: Floats
     mixed: Floats

@@ -20,13 +20,13 @@ from tests.benchmarks.timing import median_seconds, print_table
 
 Floats = NDArray[np.float64]
 Row = tuple[str, str, float, float]
-"""Question, who answers it, seconds for each answer, share of answers that agree with ours."""
+"""Question, library, seconds for each answer, share of answers that agree with ours."""
 
 FARTHEST, RADIUS, WAY = 300.0, 0.5, (1.0, -2.0, 0.5)
 
 
 class Questions(NamedTuple):
-    """What is asked: rays (n, 3) and unit directions (n, 3), middles of balls (n, 3)."""
+    """Questions: rays (n, 3) and unit directions (n, 3), middles of balls (n, 3)."""
 
     origins: Floats
     directions: Floats
@@ -34,7 +34,7 @@ class Questions(NamedTuple):
 
 
 class Peer:
-    """What a library can be asked; it leaves out the methods that it has no answer for.
+    """Questions that a library can answer; it leaves out the methods that it has no answer for.
 
     Distances are those along the ray, infinite where it misses.
     """

@@ -1,4 +1,4 @@
-"""What may be set on characters, groups and members: what they have, and no slip of it."""
+"""Attributes that may be set on characters, groups and members: known ones, and no slips."""
 
 import copy
 import dataclasses

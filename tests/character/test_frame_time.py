@@ -1,4 +1,4 @@
-"""How long updates last: frames of any length, cut to `max_delta`, and what is no time."""
+"""Lengths of updates: frames of any length, cut to `max_delta`, and bad times."""
 
 import copy
 import math

@@ -1,4 +1,4 @@
-"""What a character reports of its ground, and changing its body where it stands."""
+"""Reports of a character about its ground, and changing its body where it stands."""
 
 import math
 import pickle

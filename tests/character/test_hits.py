@@ -1,4 +1,4 @@
-"""What stopped a character: the reason, by what, hits for sounds and damage, landed and left."""
+"""Obstacles that stop a character: reasons, hits for sounds and damage, landed and left."""
 
 import copy
 import itertools

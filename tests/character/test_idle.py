@@ -1,4 +1,4 @@
-"""Who stands still is not updated again: the last result is kept until anything is written."""
+"""Sleep of a single character: the last result is kept until anything is written."""
 
 import copy
 import pickle

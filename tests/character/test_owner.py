@@ -405,7 +405,7 @@ class TestSeenFromAbove:
 
 
 class TestFunctions:
-    """What is no owner by itself is read and written by functions."""
+    """An object that is no owner by itself is read and written by functions."""
 
     def test_they_are_handed_the_owner(self):
         table = {7: (10.0, -10.0, 3.0)}

@@ -1,4 +1,4 @@
-"""Stories on parts that move: saved or not, alone or in a group, on any threads, the same bits."""
+"""Stories on moving bases: saved or not, alone or in a group, on any threads, the same bits."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Who was saved and loaded goes on as if nothing had been saved, on whatever ground."""
+"""Saved and loaded characters go on as if nothing had been saved, on whatever ground."""
 
 import copy
 import json
@@ -105,7 +105,7 @@ def test_saved_walks_equal_those_not_saved():
     assert sum(walk_twice(seed) for seed in range(195)) > 500
 
 
-# What lies around a sleeper after an edit, who is jammed, and what was met at first after a load.
+# Around a sleeper after an edit, a jammed body, and the first contact after a load.
 @pytest.mark.parametrize("seed", [1032, 4121, 8068, 9128])
 def test_walks_that_differed_once(seed):
     walk_twice(seed)
@@ -139,7 +139,7 @@ def woken(mover: Any, ground: AnyGround, way: int) -> None:
 
 
 @pytest.mark.parametrize("maker", MAKERS)
-def test_waking_is_neutral(maker):
+def test_wake_is_neutral(maker):
     """At rest, woken, on the same ground: all that is hashed stays, and all that is reported."""
     rests = 0
     for seed in range(12):

@@ -1,4 +1,4 @@
-"""What was saved by other versions: loaded bit for bit, or refused by name.
+"""Saves of other versions: loaded bit for bit, or refused by name.
 
 The files in `tests/golden/saves` were made by the scene below, the first ones before formats had
 numbers.

@@ -1,4 +1,4 @@
-"""What a game writes to a character, what it saves, and bad input."""
+"""States of characters: values that a game writes and saves, and bad input."""
 
 import copy
 import dataclasses

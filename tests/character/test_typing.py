@@ -1,4 +1,4 @@
-"""What type checkers are told of characters: mypy checks this file with all others."""
+"""Types of characters for type checkers: mypy checks this file with all others."""
 
 from typing import Any, Literal, assert_type
 

@@ -1,4 +1,4 @@
-"""Who looks again when the ground changes: those near to it, and nothing else differs."""
+"""Wake on a change of ground: characters near it look again, and nothing else differs."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ BODIES = SphereCollider(0.5), CapsuleCollider(0.4, 1.8), BoxCollider((0.3, 0.9, 
 
 
 class Watched:
-    """A group whose characters are seen as they are woken, before they rest again."""
+    """A group whose characters are seen as they wake, before they sleep again."""
 
     def __init__(self, ground, places, body=BODIES[0]):
         self.group = CharacterGroup(ground, body, threads=1)
@@ -33,7 +33,7 @@ class Watched:
         assert self.group.grounded.all()
 
     def woken(self, monkeypatch):
-        """Return who looks again in the next update."""
+        """Return the characters that look again in the next update."""
         seen, states = [], self.group._data.rows().state
 
         def noting(*arguments):
@@ -143,8 +143,8 @@ def test_changes_while_nobody_looked_add_up(line, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("body", BODIES, ids=str)
-def test_waking_only_those_near_changes_no_bit(seed, body, monkeypatch):
-    """Against waking all, as if nothing were remembered of the changes."""
+def test_to_wake_only_those_near_changes_no_bit(seed, body, monkeypatch):
+    """Against a wake of all, as if nothing were remembered of the changes."""
 
     def lived(*, all_wake):
         if all_wake:

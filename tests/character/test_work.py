@@ -1,4 +1,4 @@
-"""An update does a bounded amount of work. What it has not come to is left out, and it says so.
+"""An update does a bounded amount of work. It leaves out the rest, and says so.
 
 Work is counted, not timed: `_kernels/character/state/work.py` says in what.
 """

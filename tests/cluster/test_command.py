@@ -274,7 +274,7 @@ def test_options_that_do_not_go_together(arguments, message, capsys):
 
 @pytest.fixture
 def answering():
-    """Return a function that returns an address where whoever comes is told something odd."""
+    """Return a function that returns an address that answers any visitor with something odd."""
     with ExitStack() as kept:
 
         def answer(listening, content):

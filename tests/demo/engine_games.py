@@ -18,7 +18,7 @@ FRAMES = 150
 
 
 class Game(NamedTuple):
-    """What an example is made with, and where the object that owns its hero is."""
+    """The engine of an example, and where the object that owns its hero is."""
 
     module: str
     package: str
@@ -58,7 +58,7 @@ def play(name: str, picture: Path) -> None:
 
 
 def shows_the_valley(picture: Path) -> None:
-    """Look for sky above, grass below and who stands in the middle."""
+    """Look for sky above, grass below and the hero in the middle."""
     with Image.open(picture) as image:
         pixels = np.array(image.convert("RGB"), dtype=float)
     assert pixels.shape == (valley.SIZE[1], valley.SIZE[0], 3)

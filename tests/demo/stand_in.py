@@ -39,7 +39,7 @@ class Counting:
 
     @property
     def panel(self) -> np.ndarray:
-        """How opaque each pixel of the last panel is, by column and row."""
+        """The opacity of each pixel of the last panel, by column and row."""
         return pygame.surfarray.array_alpha(self._panel)
 
     def present(self) -> None:

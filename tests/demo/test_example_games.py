@@ -1,4 +1,4 @@
-"""What comes of the examples that play a game: that each does what it shows."""
+"""Examples that play a game: each does what it shows."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What comes of the examples that hand a terrain on: to a map of what is seen, and to OpenGL."""
+"""Examples that hand a terrain on: to a map of the visible area, and to OpenGL."""
 
 from pathlib import Path
 from typing import Any

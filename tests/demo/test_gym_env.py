@@ -162,7 +162,7 @@ def test_many_are_single_ones_whatever_begins_anew() -> None:
     assert_same(many.reset(), singles.reset())
     begin = np.array([True, False, False, True, False, True])
     for seed in (None, 9, [1, None, None, None, None, 2]):
-        for action in some_actions(SHORT + 1):  # ends with who is over, and begins at the next step
+        for action in some_actions(SHORT + 1):  # ends some, which begin anew at the next step
             assert_same(many.step(action), singles.step(action))
         answers = [envs.reset(seed=seed, options={"reset_mask": begin}) for envs in (many, singles)]
         assert_same(*answers)

@@ -227,7 +227,7 @@ def test_the_abrupt_lift_throws_and_the_ledge_lets_through_from_below() -> None:
         flights += thrown.result.just_left
         heights.append(jumper.place[1])
         assert thrown.place[1] > FLOOR - 0.01
-    assert flights == 1  # at the top: who is pulled down falls with the lift
+    assert flights == 1  # at the top: a body that is pulled down falls with the lift
     assert heights[140] == 0.0
     assert heights[400] == pytest.approx(LEDGE[1])  # it jumped up through it
     assert heights[499] == 0.0  # and let itself fall

@@ -21,7 +21,7 @@ pytestmark = [
 
 
 class Page(HTMLParser):
-    """What a page of HTML links to, and what can be linked to in it."""
+    """The links of a page of HTML, and the places in it that can be linked to."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

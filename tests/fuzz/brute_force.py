@@ -24,7 +24,7 @@ FARTHEST = 3.0
 GROUNDS, RAYS, BALLS, SWEEPS = 10, 10, 5, 5
 
 
-class Land(NamedTuple):
+class KnownGround(NamedTuple):
     """A ground near the origin, all of its triangles, and what is asked around it."""
 
     ground: Any
@@ -38,14 +38,14 @@ class Land(NamedTuple):
 def case(seed: int) -> None:
     """Ask a few grounds."""
     rng = np.random.default_rng(seed)
-    lands = [_mesh(rng) if rng.random() < 0.3 else _map(rng) for _ in range(GROUNDS)]
-    for land in lands:
+    grounds = [_mesh(rng) if rng.random() < 0.3 else _map(rng) for _ in range(GROUNDS)]
+    for land in grounds:
         _rays(rng, land)
         _balls(rng, land)
-    _sweeps(rng, lands)
+    _sweeps(rng, grounds)
 
 
-def _map(rng: np.random.Generator) -> Land:
+def _map(rng: np.random.Generator) -> KnownGround:
     rows, columns = rng.integers(2, 6, 2).tolist()
     heights = rng.uniform(0, 10 ** rng.uniform(-1.5, 0.6), (rows, columns)).astype(np.float32)
     if rng.random() < 0.3:
@@ -60,26 +60,26 @@ def _map(rng: np.random.Generator) -> Land:
     pieces = [piece for cell in told.cells(window) for piece in cell]
     corners = np.array([[p.a, p.b, p.c] for p in pieces]).reshape(-1, 3, 3)
     ids = np.array([p.id for p in pieces], dtype=np.int64)
-    return Land(
+    return KnownGround(
         land, corners, ids, True, float(max(rows, columns)), float(np.nanmax([0, *heights.flat]))
     )
 
 
-def _mesh(rng: np.random.Generator) -> Land:
+def _mesh(rng: np.random.Generator) -> KnownGround:
     count = int(rng.integers(1, 40))
     corners = rng.uniform(0, 4, (count, 1, 3)) + rng.normal(0, 1, (count, 3, 3))
     faces = np.arange(3 * count).reshape(-1, 3)
     ground = tp.TriangleMesh(corners.reshape(-1, 3), faces)
-    return Land(ground, corners, np.arange(count), False, 4.0, 4.0)
+    return KnownGround(ground, corners, np.arange(count), False, 4.0, 4.0)
 
 
-def _places(rng: np.random.Generator, land: Land, count: int) -> Array:
+def _places(rng: np.random.Generator, land: KnownGround, count: int) -> Array:
     high = (land.size, land.top + 2.0, land.size)
     places: Array = rng.uniform((-1.0, -1.0, -1.0), high, (count, 3))
     return places
 
 
-def _rays(rng: np.random.Generator, land: Land) -> None:
+def _rays(rng: np.random.Generator, land: KnownGround) -> None:
     origins, ways = _places(rng, land, RAYS), rng.normal(size=(RAYS, 3))
     ways[0] = (0.0, -1.0, 0.0)
     hits = land.ground.raycast_many(origins, ways, FARTHEST)
@@ -99,7 +99,7 @@ def _rays(rng: np.random.Generator, land: Land) -> None:
         assert flat or hits.triangle[k] in land.ids[possible], k
 
 
-def _balls(rng: np.random.Generator, land: Land) -> None:
+def _balls(rng: np.random.Generator, land: KnownGround) -> None:
     balls = np.column_stack([_places(rng, land, BALLS), rng.uniform(0.05, 1.5, BALLS)])
     found = land.ground.contacts(balls)
     for k in range(BALLS):
@@ -117,7 +117,7 @@ def _counts(ids: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int
     return np.asarray((ids == np.unique(wanted)[:, None]).sum(axis=1))
 
 
-def _look_at_pushes(land: Land, balls: Array, found: tp.Contacts) -> None:
+def _look_at_pushes(land: KnownGround, balls: Array, found: tp.Contacts) -> None:
     """After its push a ball just touches its triangle."""
     contact, triangle = np.nonzero(found.triangle[:, None] == land.ids)
     moved = (balls[found.query, :3] + found.penetration)[contact]
@@ -128,10 +128,10 @@ def _look_at_pushes(land: Land, balls: Array, found: tp.Contacts) -> None:
     assert (least < 1e2 * TOLERANCE).all()
 
 
-def _sweeps(rng: np.random.Generator, lands: list[Land]) -> None:
+def _sweeps(rng: np.random.Generator, grounds: list[KnownGround]) -> None:
     """Compare sweeps on all grounds at once: NumPy is slow on a few rows."""
     balls, motions, told, rows, corners = [], [], [], [], []
-    for number, land in enumerate(lands):
+    for number, land in enumerate(grounds):
         centers, radii = _places(rng, land, SWEEPS), rng.uniform(0.05, 0.8, (SWEEPS, 1))
         centers[:, 1] += rng.uniform(0, 2, SWEEPS)
         ways = rng.normal(size=(SWEEPS, 3))
@@ -148,7 +148,7 @@ def _sweeps(rng: np.random.Generator, lands: list[Land]) -> None:
         corners.append(land.corners[triangle])
     who = np.concatenate(rows)
     gaps = _approaches(np.concatenate(corners), np.vstack(balls)[who], np.vstack(motions)[who])
-    starts, least, touches = (np.full(len(lands) * SWEEPS, np.inf) for _ in range(3))
+    starts, least, touches = (np.full(len(grounds) * SWEEPS, np.inf) for _ in range(3))
     for all_rows, values in zip((starts, least, touches), gaps, strict=True):
         np.minimum.at(all_rows, who, values)
     fractions = np.concatenate(told)

@@ -66,7 +66,7 @@ def _heights(chance: random.Random) -> None:
 
 
 def _scene() -> tp.CharacterGroup:
-    """Return what is recorded: a ground that changes, and who stands on it."""
+    """Return what is recorded: a ground that changes, and characters on it."""
     land = tp.HeightMap(np.random.default_rng(0).uniform(0, 1, (9, 9)))
     ground = tp.Ground([land, tp.TriangleMesh.box((2, 0.5, 2))])
     return tp.CharacterGroup(ground, tp.SphereCollider(0.4))

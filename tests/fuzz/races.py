@@ -57,7 +57,7 @@ def case(seed: int) -> None:
 
 
 class _World:
-    """What one thread does: with the ground that all share, and characters of its own."""
+    """The work of one thread: with the ground that all share, and characters of its own."""
 
     def __init__(self, draws: Draws, ground: Any) -> None:
         self.draws, self.ground = draws, ground

@@ -25,7 +25,7 @@ class Failure(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What a campaign has seen."""
+    """The findings of a campaign."""
 
     cases: int
     seconds: float

@@ -19,7 +19,7 @@ from tests.helpers.draws import Draws
 from tests.helpers.grounds import everything, one_by_one, questions
 
 SECONDS = 0.4
-"""How long signals come, and children are forked, in a case."""
+"""Seconds for which signals come, and children are forked, in a case."""
 _ALARM = 600
 """Seconds after which a child that hangs is ended."""
 

@@ -30,7 +30,7 @@ KEYS = tuple(range(8))
 
 
 class Held(NamedTuple):
-    """What a process holds."""
+    """The resources that a process holds."""
 
     memory: int  # bytes; 0 where the system does not tell
     handles: int

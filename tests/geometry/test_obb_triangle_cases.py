@@ -144,7 +144,7 @@ def random_cases(seed: int, count: int) -> tuple[Array, Array, Array, Array]:
 
 
 def check_many(seed: int, count: int) -> None:
-    """Compare depths with the quick oracle; where they differ, the exact one says who is right."""
+    """Compare depths with the quick oracle; where they differ, the exact one decides."""
     cases = random_cases(seed, count)
     pushes = intersect_obb_triangle_many(*cases, two_sided=True)
     depths = box_hulls.depths(*cases)

@@ -39,7 +39,7 @@ from tests.oracles.geometry import corners_of, scale, subtract, vector
 pytestmark = pytest.mark.kernels
 
 PART = Fraction(1, 10**14)
-"""What rounding may take for touching, as a part of distance and size together."""
+"""Distance that rounding may take for touching, as a part of distance and size together."""
 FLOOR = np.array([[0, 0, 0], [0, 0, 4], [4, 0, 0]], dtype=float)
 
 

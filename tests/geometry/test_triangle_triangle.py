@@ -260,7 +260,7 @@ def test_orders(pair):
 @given(pair=pairs(), corner=st.integers(0, 2), axis=st.integers(0, 2), up=st.booleans())
 @settings(max_examples=100, deadline=None)
 def test_one_unit_in_the_last_place(pair, corner, axis, up):
-    """What touches but for rounding, with one coordinate moved by the least there is."""
+    """Pairs that touch but for rounding, with one coordinate moved by the least there is."""
     first, second = pair
     second = second.copy()
     place = second[corner, axis] or 1e-30  # next to zero is out of range

@@ -1,4 +1,4 @@
-"""Grounds that change under those who ask: threads, signal handlers, and edits not yet followed."""
+"""Grounds that change during queries: threads, signal handlers, and edits not yet followed."""
 
 import signal
 

@@ -48,7 +48,7 @@ def content_of(ground, folder):
 
 
 def assert_nothing_changed(change, error, message, folder):
-    """Refuse a change of a ground with a rider, and compare with one that was not asked."""
+    """Refuse a change of a ground below a body, and compare with one that was not asked."""
     asked, other = lift_ground(), lift_ground()
     asked.set_surface_velocity(1, (1, 0, 0)), other.set_surface_velocity(1, (1, 0, 0))
     riders = rider_of(asked), rider_of(other)

@@ -1,4 +1,4 @@
-"""Whose the triangles of united maps are, and rows put in another order."""
+"""Owners of the triangles of united maps, and rows put in another order."""
 
 import numpy as np
 import pytest

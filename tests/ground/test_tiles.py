@@ -1,4 +1,4 @@
-"""What only maps in tiles can get wrong: shared samples, memory that others read, gaps, locks."""
+"""Faults that only maps in tiles can have: shared samples, memory that others read, gaps, locks."""
 
 import itertools
 from typing import Any

@@ -38,7 +38,7 @@ def _pair(land, **options):
     return group, hero, alone
 
 
-def test_a_guest_goes_as_it_would_alone_bit_for_bit():
+def test_an_adopted_member_goes_as_it_would_alone_bit_for_bit():
     group, hero, alone = _pair(_hills(), material_rules={1: {"speed": 0.5}})
     for frame in range(200):
         for one in (hero, alone):
@@ -60,7 +60,7 @@ def test_a_guest_goes_as_it_would_alone_bit_for_bit():
         assert hero.ground_report() == alone.ground_report()
 
 
-def test_a_guest_and_its_member_are_one():
+def test_an_adopted_character_and_its_member_are_one():
     group, hero, _ = _pair(_hills())
     member = group["hero"]
     group.update(FRAME)
@@ -162,7 +162,7 @@ def test_it_comes_to_the_ground_of_the_group_and_leaves_with_it():
     assert hero.update(FRAME).seconds == FRAME
 
 
-def test_restoring_the_group_restores_its_guests():
+def test_restoring_the_group_restores_its_adopted_members():
     group, hero, alone = _pair(_hills())
     saved = group.state()
     for _ in range(60):
@@ -180,7 +180,7 @@ def test_restoring_the_group_restores_its_guests():
     assert hero.state_hash() == alone.state_hash()
 
 
-def test_a_refused_update_takes_over_from_no_guest():
+def test_a_refused_update_takes_over_from_no_adopted_member():
     land = _hills()
     group, hero, _ = _pair(land)
     other = CharacterMovement(land, BODY, position=(5, 3, 5))
@@ -195,7 +195,7 @@ def test_a_refused_update_takes_over_from_no_guest():
     assert hero.velocity.x == 3
 
 
-def test_what_the_game_writes_to_guests_is_recorded():
+def test_what_the_game_writes_to_adopted_members_is_recorded():
     group, hero, _ = _pair(_hills())
     recording = Recording(group)
     for frame in range(30):

@@ -616,7 +616,7 @@ def test_between_two_heads_one_slides_off_to_any_side():
 @pytest.mark.parametrize("higher", [0.0, 0.1, 0.4])
 @pytest.mark.parametrize("rate", [20, 60, 360])
 def test_one_walks_from_a_wall_over_heads_and_back(rate, higher):
-    """The heads are as high as the wall, or lower: who comes back is on heads as high as it."""
+    """The heads are as high as the wall, or lower: on the way back they are as high as it."""
     top = HEIGHT + higher
     wall = HeightMap(np.full((9, 9), top), origin=(-8.4, 0, -4))
     group = CharacterGroup(Ground([FLOOR, wall]), BODY, collide=True, heads="stand")
@@ -744,7 +744,7 @@ def test_riders_keep_out_of_others_and_stand_among_each_other(speed):
         group.update(FRAME)
         assert _overlap(group) <= 1e-3
         far = group.positions[:4, 0] - x
-        assert far[2] == pytest.approx(1.8, abs=1e-3)  # who passes the post by goes along
+        assert far[2] == pytest.approx(1.8, abs=1e-3)  # those that pass the post by go along
     assert group["post"].position64[2] == 1.45
 
 

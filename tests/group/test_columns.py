@@ -1,4 +1,4 @@
-"""What many characters stand on and what happened to them, as arrays: as each one's own report."""
+"""Ground and events of many characters, as arrays: equal to each one's own report."""
 
 import pickle
 

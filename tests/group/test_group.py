@@ -1,4 +1,4 @@
-"""CharacterGroup: the same bits as one by one, whoever else is there; arrays, keys, bad input."""
+"""CharacterGroup: the same bits as one by one, among any others; arrays, keys, bad input."""
 
 import ast
 import copy

@@ -1,4 +1,4 @@
-"""Members of a group on moving parts: each array has what one character alone tells."""
+"""Members of a group on moving bases: each array has what one character alone tells."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What a group sees around it: heights and rays, each as the ground answers it alone."""
+"""Sensors of a group: heights and rays, each as the ground answers it alone."""
 
 import math
 from typing import Any
@@ -200,7 +200,7 @@ def test_bad_input():
 
 
 def test_yaw_may_be_written_to_meanwhile():
-    """What was given is copied."""
+    """Arguments are copied."""
     group, yaw, offsets = crowd(ROUGH, 3), np.zeros(3), np.array(OFFSETS)
     first = group.height_scan(offsets, yaw)
     yaw += 1

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.kernels
 
 
 class Found(NamedTuple):
-    """What is nearest to one point."""
+    """The nearest triangle to one point."""
 
     triangle: int
     distance: float
@@ -61,7 +61,7 @@ def slack(oracle, points, distances):
 
 
 def check(case, points, surface=None):
-    """Compare with the oracle: the distance, the point, and whose it is."""
+    """Compare with the oracle: the distance, the point, and its triangle."""
     surface = Surface(case.oracle) if surface is None else surface
     points = np.array(points, float)
     triangles, distances, places, cells = many(case.land, points)

@@ -1,4 +1,4 @@
-"""What the penetration of a box promises, held against the exact oracle for one case."""
+"""Promises of the penetration of a box, held against the exact oracle for one case."""
 
 from fractions import Fraction
 

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Draws:
-    """What is drawn from one seed."""
+    """Draws from one seed."""
 
     def __init__(self, seed: int) -> None:
         self._random = np.random.Generator(np.random.PCG64(seed))

@@ -19,7 +19,7 @@ HIDDEN = ("PYTHONPATH", "TERRAIN_PHYSICS_NATIVE", "NUMBA_DISABLE_JIT")
 
 
 OWN_PYTHON = {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
-"""What a script is run with, for its `python` to be this one."""
+"""Environment of a script, for its `python` to be this one."""
 
 
 def run(

@@ -23,7 +23,7 @@ KINDS = {
 
 
 @cache
-def _lands(kind: str) -> tuple[AnyGround, ...]:
+def _grounds(kind: str) -> tuple[AnyGround, ...]:
     """Return the grounds of a class, and one of each that was edited."""
     made = [make(Draws(seed)) for seed, make in enumerate(KINDS[kind])]
     changed = [make(Draws(50 + seed)) for seed, make in enumerate(KINDS[kind])]
@@ -51,7 +51,7 @@ def _places(land: AnyGround) -> tuple[Floats, Floats]:
 
 
 def _heights(kind: str) -> Iterator[Any]:
-    for land in _lands(kind):
+    for land in _grounds(kind):
         x, z = _places(land)
         yield land.heights_at(x, z), land.heights_at(x, z, threads=1), land.height_at(x[:9], z[0])
         for place in zip(x[:SINGLES].tolist(), z[:SINGLES].tolist(), strict=True):
@@ -59,7 +59,7 @@ def _heights(kind: str) -> Iterator[Any]:
 
 
 def _normals(kind: str) -> Iterator[Any]:
-    for land in _lands(kind):
+    for land in _grounds(kind):
         x, z = _places(land)
         yield land.normals_at(x, z), land.normals_at(x, z, threads=1), land.normal_at(x[:9], z[0])
         for place in zip(x[:SINGLES].tolist(), z[:SINGLES].tolist(), strict=True):
@@ -67,7 +67,7 @@ def _normals(kind: str) -> Iterator[Any]:
 
 
 def _triangles_in(kind: str) -> Iterator[Any]:
-    for land in _lands(kind):
+    for land in _grounds(kind):
         boxes = _asked(drawn.aabbs, land, SINGLES, 2)
         for row in range(SINGLES):
             yield land.triangles_in(boxes.one(row), margin=0.25 * (row % 3))
@@ -76,14 +76,14 @@ def _triangles_in(kind: str) -> Iterator[Any]:
 
 
 def _raycasts(kind: str) -> Iterator[Any]:
-    for land in _lands(kind):
+    for land in _grounds(kind):
         rays = _asked(drawn.rays, land, 2 * SINGLES, 4)
         for row in range(2 * SINGLES):
             yield land.raycast(rays.one(row)), land.raycast(rays.one(row), 1.25)
 
 
 def _raycasts_many(kind: str) -> Iterator[Any]:
-    for land in _lands(kind):
+    for land in _grounds(kind):
         starts, ways = _asked(drawn.rays, land, ROWS, 5).arrays
         yield land.raycast_many(starts, ways), land.raycast_many(starts, ways, 2.0, threads=1)
         yield land.raycast_many(starts, [(0.0, -1.0, 0.0)], threads=2)
@@ -98,7 +98,7 @@ _SHAPES = (drawn.spheres, drawn.capsules, drawn.obbs, drawn.aabbs)
 
 
 def _contacts_of_many(kind: str, name: str) -> Iterator[Any]:
-    for land in _lands(kind):
+    for land in _grounds(kind):
         ask = getattr(land, name)
         bodies = _asked(_CONTACTS[name], land, ROWS, 6)
         yield ask(*bodies.arrays), ask(*bodies.arrays, keep="deepest")
@@ -107,7 +107,7 @@ def _contacts_of_many(kind: str, name: str) -> Iterator[Any]:
 
 
 def _contacts(kind: str) -> Iterator[Any]:
-    for land in _lands(kind):
+    for land in _grounds(kind):
         for make in _SHAPES:
             bodies = _asked(make, land, SINGLES, 7)
             for row in range(SINGLES):
@@ -118,7 +118,7 @@ def _contacts(kind: str) -> Iterator[Any]:
 
 
 def _contact_counts(kind: str) -> Iterator[Any]:
-    for land in _lands(kind):
+    for land in _grounds(kind):
         yield land.contact_counts(*_asked(drawn.spheres, land, ROWS, 9).arrays)
         for make in _SHAPES:
             bodies = _asked(make, land, FEW, 9)
@@ -141,14 +141,14 @@ def _ways(count: int) -> Floats:
 
 
 def _sweeps_of_many(kind: str, name: str) -> Iterator[Any]:
-    for land in _lands(kind):
+    for land in _grounds(kind):
         ask = getattr(land, name)
         bodies = _asked(_SWEEPS[name], land, FEW, 10)
         yield ask(*bodies.arrays, _ways(FEW)), ask(*bodies.arrays, [(0.5, -2.0, 0.25)], threads=1)
 
 
 def _sweeps_of_one(kind: str) -> Iterator[Any]:
-    for land in _lands(kind):
+    for land in _grounds(kind):
         for make in _SWEEPS.values():
             bodies = _asked(make, land, SINGLES, 12)
             shapes = [bodies.one(row) for row in range(SINGLES)]
@@ -158,13 +158,13 @@ def _sweeps_of_one(kind: str) -> Iterator[Any]:
 
 
 def _map_blocks() -> Iterator[Any]:
-    for land in _lands("HeightMap"):
+    for land in _grounds("HeightMap"):
         assert isinstance(land, tp.HeightMap)
         yield land.block_levels, [land.blocks(level) for level in range(land.block_levels)]
 
 
 def _map_meshes() -> Iterator[Any]:
-    for land in _lands("HeightMap"):
+    for land in _grounds("HeightMap"):
         assert isinstance(land, tp.HeightMap)
         yield land.to_mesh(), land.to_mesh(tp.Region(2, 7, 1, 9), relative_to=land.origin64)
 
@@ -182,17 +182,17 @@ def _map_edits() -> Iterator[Any]:
 
 
 def _meshes() -> list[tp.TriangleMesh]:
-    return [land for land in _lands("TriangleMesh") if isinstance(land, tp.TriangleMesh)]
+    return [land for land in _grounds("TriangleMesh") if isinstance(land, tp.TriangleMesh)]
 
 
 def _closest_point(kind: str) -> Iterator[Any]:
-    for land in _lands(kind):
+    for land in _grounds(kind):
         for point in _asked(drawn.points, land, 2 * SINGLES, 13).arrays[0]:
             yield named(land.closest_point(point), "point", "distance", "triangle")
 
 
 def _closest_points(kind: str) -> Iterator[Any]:
-    for land in _lands(kind):
+    for land in _grounds(kind):
         points = _asked(drawn.points, land, ROWS, 14).arrays[0]
         yield named(land.closest_points(points), "point", "distance", "triangle")
         yield named(land.closest_points(points[:9], threads=1), "point", "distance", "triangle")
@@ -217,7 +217,7 @@ def _mesh_properties() -> Iterator[Any]:
 
 
 def _ground_parts() -> Iterator[Any]:
-    for ground in _lands("Ground"):
+    for ground in _grounds("Ground"):
         assert isinstance(ground, tp.Ground)
         starts, ways = _asked(drawn.rays, ground, FEW, 15).arrays
         hits = ground.raycast_many(starts, ways)

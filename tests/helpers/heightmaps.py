@@ -1,4 +1,4 @@
-"""What hypothesis draws around a height map: the map twice (ours, the oracle's), places, boxes."""
+"""Draws of hypothesis around a height map: the map twice (ours, the oracle's), places, boxes."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Which kernels of the library's Python were called with types that wheels do not know."""
+"""Find kernels that the library's Python called with types that wheels do not know."""
 
 import os
 import sys

@@ -30,7 +30,7 @@ class Block(NamedTuple):
 
 
 class Printed(NamedTuple):
-    """What a block printed, and what the page shows below it."""
+    """The output of a block, and the output that the page shows below it."""
 
     line: int
     text: str

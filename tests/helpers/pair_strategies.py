@@ -1,4 +1,4 @@
-"""What hypothesis draws for pairs of solid shapes: crossing, parallel, inside, touching, apart."""
+"""Draws of hypothesis for pairs of solid shapes: crossing, parallel, inside, touching, apart."""
 
 from functools import cache
 from typing import NamedTuple

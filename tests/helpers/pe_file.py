@@ -10,7 +10,7 @@ IS_LIBRARY = 0x2000
 
 
 class PEFile(NamedTuple):
-    """What the headers and tables of a file say."""
+    """The headers and tables of a file."""
 
     machine: int
     flags: int

@@ -1,4 +1,4 @@
-"""How deep a body is in the ground, measured by samples; knows nothing of the library's methods.
+"""Depth of a body in the ground, measured by samples; knows nothing of the library's methods.
 
 The ground is split from a to c, cells are 1 m, outside the border goes on.
 """

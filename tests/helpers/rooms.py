@@ -1,4 +1,4 @@
-"""How many rooms, floors and arrows each folder of the package and of the demo shows.
+"""Count the rooms, floors and arrows that each folder of the package and the demo shows.
 
 Rooms are the modules and folders in a folder, arrows say that a room imports another one, and the
 floors are the most rooms that stand on one another. ``python -m tests.helpers.rooms`` prints the
@@ -17,7 +17,7 @@ ROOTS = ("terrain_physics", "demo")
 
 
 class Folder(NamedTuple):
-    """What stands in a folder."""
+    """The rooms of a folder."""
 
     imports: dict[str, list[str]]  # of each room: those that it imports
     floors: dict[str, int]  # of each room, from 1

@@ -1,4 +1,4 @@
-"""What becomes of characters in random stories: alone with and without owners, and in groups."""
+"""Bits of characters in random stories: alone with and without owners, and in groups."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""What hypothesis draws: shapes of all sizes, at all places, hard cases as likely as plain ones.
+"""Draws of hypothesis: shapes of all sizes, at all places, hard cases as likely as plain ones.
 
 Every case is drawn near the origin at size one, mostly with a point common to both shapes, then
 scaled and moved away. So contacts are as likely at every size and place.

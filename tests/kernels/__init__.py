@@ -1,1 +1,1 @@
-"""How kernels are compiled and cached, and that all ways to run them give the same bits."""
+"""Compilation and cache of kernels; all ways to run them give the same bits."""

@@ -1,4 +1,4 @@
-"""What kernels allocate they free: numba counts both, and says so if asked before it starts."""
+"""Kernels free all that they allocate: numba counts both, if asked before it starts."""
 
 import os
 import subprocess

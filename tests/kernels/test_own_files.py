@@ -50,7 +50,7 @@ def test_what_this_user_wrote_is_loaded(tiny: Tiny) -> None:
 
 
 class Planted:
-    """What writes a file when it is unpickled."""
+    """An object that writes a file when it is unpickled."""
 
     def __init__(self, mark: Path) -> None:
         self._mark = mark

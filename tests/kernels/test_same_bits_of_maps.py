@@ -98,7 +98,7 @@ def test_eight_numbers_at_once(kind):
     assert out[10:].tolist() == [8, 9, 10, 11, 12, 13, 14, 15, 0, 0]
 
 
-def test_what_is_lent_to_a_kernel_stays_its_owners():
+def test_an_argument_of_a_no_refcount_kernel_stays_its_owners():
     @kernel(no_refcount=True)
     def middle(pair):
         values, k = pair

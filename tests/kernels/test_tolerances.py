@@ -1,4 +1,4 @@
-"""The table of tolerances: it is whole, and tells the truth about who reads what."""
+"""The table of tolerances: it is whole, and names the right readers."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""What no result shows: that the loops meant to run on many numbers at a time do."""
+"""Vectorized loops: those meant to run on many numbers at a time do, which no result shows."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which triangles of two meshes, or of one, touch: against all pairs in exact arithmetic."""
+"""Pairs of touching triangles of two meshes, or of one: against all pairs in exact arithmetic."""
 
 import numpy as np
 import pytest

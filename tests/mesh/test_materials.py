@@ -1,4 +1,4 @@
-"""What the faces of a mesh are made of, in every answer."""
+"""Materials of the faces of a mesh, in every answer."""
 
 import pickle
 

@@ -210,7 +210,7 @@ def test_one_at_a_time_is_a_row_of_many(case, reach):
 
 
 def test_closest_points_of_long_and_tiny_triangles():
-    """What leaves out triangles by their middles leaves out none that is nearest."""
+    """Leaving out triangles by their middles leaves out none that is nearest."""
     rng = np.random.default_rng(12)
     corners = rng.normal(size=(150, 3, 3)) * 10.0 ** rng.integers(-6, 1, (150, 1, 1))
     corners += rng.normal(size=(150, 1, 3)) * rng.choice([0.01, 1.0], (150, 1, 1))

@@ -1,4 +1,4 @@
-"""Which C compiler makes the modules of a wheel, and which C library they need."""
+"""The C compiler that makes the modules of a wheel, and the C library that they need."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which machine code is loaded, and what a library without one that fits does and says.
+"""Load machine code; a library without one that fits compiles, and says so.
 
 In a tiny package, whose extension modules are written in Python.
 """

@@ -43,7 +43,7 @@ def flattened(
 def smoothed(
     heights: Any, origin: Any, size: Size, center: Size, radius: float, strength: float = 1.0
 ) -> Any:
-    """Return heights on their way to the mean around them."""
+    """Return heights moved toward the mean around them."""
     old = np.array(heights, dtype=np.float64)
     new = old.copy()
     for row, column in np.ndindex(old.shape):

@@ -1,4 +1,4 @@
-"""How many triangles a sphere touches, by exact fractions: slow, and plainly right."""
+"""Count the triangles that a sphere touches, by exact fractions: slow, and plainly right."""
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction

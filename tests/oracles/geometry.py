@@ -128,7 +128,7 @@ def distance_squared(a: Vector, b: Vector) -> Fraction:
 
 
 class SphereAnswer(NamedTuple):
-    """What a sphere and a triangle do to each other."""
+    """The contact of a sphere and a triangle."""
 
     distance: Fraction
     """From the center to the triangle."""

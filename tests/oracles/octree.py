@@ -1,4 +1,4 @@
-"""What an octree must find, by comparing everything with everything. NumPy only."""
+"""The answers of an octree, found by comparing everything with everything. NumPy only."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""What two triangles share, exactly: one is cut down to the other, half space by half space.
+"""The common part of two triangles, exactly: one is cut down by the other's half spaces.
 
 Numbers are whole numbers or fractions, so that nothing is rounded. A triangle with area is five
 half spaces, one without is a segment or a point, and those are half spaces too. What remains of the

@@ -253,7 +253,7 @@ def test_what_is_read_is_of_one_moment() -> None:
 
 @pytest.mark.parametrize("comes", ["sweep()", "raise KeyboardInterrupt"])
 def test_who_comes_while_a_mesh_is_made_ready_for_sweeps(comes: str) -> None:
-    """How its triangles hang together is found by the first sweep; who came then read nothing."""
+    """The first sweep finds the adjacency of triangles; a query at that time read nothing."""
     run(
         _SETUP
         + f"""

@@ -1,4 +1,4 @@
-"""What a user gets: the wheel, built from the source archive, in a bare environment elsewhere."""
+"""The installed package: the wheel, from the source archive, in a bare environment elsewhere."""
 
 import os
 import subprocess

@@ -94,7 +94,7 @@ def test_a_game_compiles_nothing_after_it() -> None:
 
 
 class Helper:
-    """What stands for a process that compiles."""
+    """A stand-in for a process that compiles."""
 
     started: ClassVar[list[tuple[int, int]]] = []
     giving_way: ClassVar[list[bool]] = []

@@ -1,4 +1,4 @@
-"""What a page shows of a recording: bodies and ground as a replay finds them, or why not."""
+"""Clips of recordings: bodies and ground as a replay finds them, or why there is none."""
 
 import math
 from typing import Any

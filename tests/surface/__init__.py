@@ -1,1 +1,1 @@
-"""What all grounds share."""
+"""The interface that all grounds share."""

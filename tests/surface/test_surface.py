@@ -1,4 +1,4 @@
-"""What all grounds share: one set of questions, the same arguments, nothing internal to be seen."""
+"""The interface of all grounds: the same questions and arguments, nothing internal shown."""
 
 import copy
 import inspect

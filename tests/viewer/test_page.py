@@ -1,4 +1,4 @@
-"""What a page is made of: nothing from elsewhere, and nothing that a name could break."""
+"""The parts of a page: nothing from elsewhere, and nothing that a name could break."""
 
 import hashlib
 import json
