@@ -1,1 +1,1 @@
-"""What scenes are made of: ground, bodies, a player, what is asked of them, views on them."""
+"""The parts of scenes: ground, bodies, a player, what is asked of them, views on them."""

@@ -1,4 +1,4 @@
-"""Which state the sources of the kernels are in: machine code of one state is wrong for another."""
+"""A digest of the sources of all kernels: machine code of other sources is wrong for them."""
 
 import hashlib
 import os

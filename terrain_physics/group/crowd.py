@@ -1,4 +1,4 @@
-"""The crowd of a group: how far its characters let each other go in an update, before each moves."""
+"""The crowd solver of a group: contact impulses and half-planes, before each character moves."""
 
 import numpy as np
 
